@@ -109,6 +109,7 @@ GROUPS: dict[str, list[str]] = {
         "memory_limit", "set_memory_limit", "pinned_limit", "set_pinned_limit", "host_cache_limit",
         "set_host_cache_limit", "get_allocator", "set_allocator", "using_allocator",
     ],
+    "When it is computed": ["fusion", "flush", "fusion_report"],
     "What was found": ["show_config", "config", "backend_name", "driver_version"],
     "Exceptions": [
         "CudaError", "OutOfMemoryError", "CompileError", "NotSupportedError", "BackendUnavailableError", "ForkError",

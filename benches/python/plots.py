@@ -25,6 +25,7 @@ COLOURS = {
     "PyGPU": "#d62728", "NumPy": "#7f7f7f", "floor": "#000000", "CuPy": "#1f77b4", "torch": "#ff7f0e",
     "PyCUDA": "#2ca02c", "PybindGPU": "#9467bd", "numba-cuda": "#8c564b", "JAX": "#e377c2", "cuda.core": "#17becf",
     "OpenMP": "#1f77b4", "CuPy ReductionKernel": "#aec7e8", "by hand": "#404040", "the driver alone": "#000000",
+    "torch.compile": "#d9a441", "cupy.fuse": "#17becf", "JAX jit": "#e377c2",
 }  # fmt: skip
 # Title, the way, and the way whose floor is the bus.
 PANELS = [
@@ -46,7 +47,7 @@ UNITS = {
 TITLES = {
     "PyGPU": "PyGPU", "torch": "torch", "cupy": "CuPy", "CuPy": "CuPy", "CuPy ReductionKernel": "CuPy ReductionKernel",
     "jax": "JAX", "cuda.core": "cuda.core", "OpenMP": "OpenMP", "NumPy": "NumPy", "by hand": "by hand",
-    "by hand (reads only)": "by hand", "driver": "the driver alone", "floor": "the driver alone",
+    "torch.compile": "torch.compile", "cupy.fuse": "cupy.fuse", "JAX jit": "JAX jit", "by hand (reads only)": "by hand", "driver": "the driver alone", "floor": "the driver alone",
 }  # fmt: skip
 BARS = [
     "a[1:3]", "a[..., 1:4:2]", "a.T", "a.shape", "a.dtype", "ptr", "__dlpack__()", "__cuda_array_interface__",

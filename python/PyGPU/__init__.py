@@ -136,6 +136,7 @@ from PyGPU._core import (
     float_power as float_power,
     floor as floor,
     floor_divide as floor_divide,
+    flush as flush,
     fmax as fmax,
     fmin as fmin,
     fmod as fmod,
@@ -307,6 +308,8 @@ if TYPE_CHECKING:
     from PyGPU._functions.shapes import *  # noqa: F403
     from PyGPU._functions.splitting import *  # noqa: F403
     from PyGPU._functions.statistics import *  # noqa: F403
+    from PyGPU._fusion.mode import fusion as fusion
+    from PyGPU._fusion.report import fusion_report as fusion_report
     from PyGPU._native.allocator import set_allocator as set_allocator, using_allocator as using_allocator
     from PyGPU._native.argtypes import as_argtype as as_argtype
     from PyGPU._native.lent_addresses import Struct as Struct, pointers as pointers

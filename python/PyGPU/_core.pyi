@@ -66,12 +66,16 @@ __all__ = [
     "_choose_allocator",
     "_dtype_of_c_name",
     "_end_range",
+    "_fusion_figures",
+    "_get_fusion",
     "_is_annotated",
     "_joined",
+    "_limit_fusion",
     "_may_overlap",
     "_norm",
     "_order_by_event",
     "_restore",
+    "_set_fusion",
     "_set_strict",
     "abs",
     "absolute",
@@ -170,6 +174,7 @@ __all__ = [
     "float_power",
     "floor",
     "floor_divide",
+    "flush",
     "fmax",
     "fmin",
     "fmod",
@@ -905,6 +910,19 @@ def nan_to_num(
     x: GPUArray, copy: bool = True, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None
 ) -> GPUArray: ...
 def _set_strict(strict: bool) -> bool: ...
+def _set_fusion(mode: str) -> str: ...
+def _get_fusion() -> str: ...
+def _fusion_figures() -> dict[str, Any]: ...
+def _limit_fusion(
+    *,
+    nodes: int | None = None,
+    results: int | None = None,
+    held: int | None = None,
+    arrays: int | None = None,
+    outputs: int | None = None,
+    meetings: int | None = None,
+) -> None: ...
+def flush() -> None: ...
 def _annotate(which: str | None) -> str | None: ...
 def _is_annotated() -> bool: ...
 def _begin_range(name: str) -> bool: ...

@@ -1,12 +1,12 @@
 """The layers of the crate import one way, and only the outermost ones know Python.
 
-    callback, chain, deferral, error, global, dtype, journal, layout, settings, short, sync <- backend <- lifetime <- device, stream
-    <- memory <- array, graph <- kernel <- codegen <- copy <- ops <- interop <- python
+    callback, chain, deferral, error, global, dtype, journal, layout, settings, short, sync <- backend <- lifetime
+    <- device, stream <- memory <- array, graph <- kernel <- codegen <- copy <- ops <- interop <- python
 
 The layer `python` is a house of its own, whose rooms import one way too:
 
-    late, libraries, newer, once <- ending <- callback <- errors, gil, settings <- deferral, exit <- convert <- runtime <- array
-    <- host <- exchange <- views <- create <- texture <- kernel <- custom, operators <- compat
+    late, libraries, newer, once <- ending <- callback <- errors, gil, settings <- deferral, exit <- convert
+    <- runtime <- array <- host <- exchange <- views <- create <- texture <- kernel <- custom, operators <- compat
 
 `backend::cuda` and `backend::hip` never know each other, nor does what they share (`backend::vendor`) know either, and
 files never import in a circle (`test_circles.py`).
@@ -24,12 +24,12 @@ pytestmark = pytest.mark.enough_on("cpu")
 
 ROOT = Path(__file__).parents[2]
 LINE = (
-    "callback, chain, deferral, error, global, dtype, journal, layout, settings, short, sync <- backend <- lifetime <- device, stream"
-    " <- memory <- array, graph <- kernel <- codegen <- copy <- ops <- interop <- python"
+    "callback, chain, deferral, error, global, dtype, journal, layout, settings, short, sync <- backend <- lifetime"
+    " <- device, stream <- memory <- array, graph <- kernel <- codegen <- copy <- ops <- interop <- python"
 )
 PYTHON_LINE = (
-    "late, libraries, newer, once <- ending <- callback <- errors, gil, settings <- deferral, exit <- convert <- runtime <- array"
-    " <- host <- exchange <- views <- create <- texture <- kernel <- custom, operators <- compat"
+    "late, libraries, newer, once <- ending <- callback <- errors, gil, settings <- deferral, exit <- convert"
+    " <- runtime <- array <- host <- exchange <- views <- create <- texture <- kernel <- custom, operators <- compat"
 )
 
 

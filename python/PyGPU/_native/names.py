@@ -75,6 +75,8 @@ _ELSEWHERE = {
     "as_argtype": "PyGPU._native.argtypes",
     **dict.fromkeys(_STANDARD, "PyGPU._protocols.data_types"),
     **dict.fromkeys(_NUMPYS, "PyGPU._protocols.numpys_own"),
+    "fusion": "PyGPU._fusion.mode",
+    "fusion_report": "PyGPU._fusion.report",
     "get_array_module": "PyGPU._protocols.namespace",
     "get_include": "PyGPU._native.paths",
     "ndarray": "PyGPU._protocols.namespace",

@@ -26,12 +26,9 @@ impl Allocation {
     /// capture is under way, and the driver may be called from here at all.
     #[inline]
     pub fn may_be_put_off(stream: &Stream) -> bool {
-        !stream.device().is_cpu()
-            && !stream.is_foreign()
-            && plugged::current().is_none()
-            && !capture::is_any()
-            && !backend::is_forked()
-            && !backend::is_host_call()
+        let is_allocators = plugged::is_in_use() && plugged::current().is_some();
+        let is_ours = !stream.device().is_cpu() && !stream.is_foreign() && !is_allocators;
+        is_ours && !capture::is_any() && !backend::is_forked() && !backend::is_host_call()
     }
 
     /// The number of the operation that has not given the block memory.

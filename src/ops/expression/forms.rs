@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::draft::Draft;
 use super::group::{Group, Nodes};
 use super::limits::limit;
+use super::mode;
 use super::source;
 use crate::error::Result;
 use crate::global::Global;
@@ -51,7 +52,10 @@ pub(super) enum Met {
 /// `TypeError` for a kind that has no loop, which an operation that was put off has.
 pub(super) fn form(draft: &Draft<'_>, nodes: &Nodes, group: &Group) -> Result<Option<(Form, Met)>> {
     static LATEST: AtomicU64 = AtomicU64::new(0);
-    let meetings = limit().meetings.load(Ordering::Relaxed);
+    let meetings = match limit().meetings.load(Ordering::Relaxed) {
+        0 => mode::meetings(),
+        asked => asked,
+    };
     if let Some((form, times)) = look_up(draft) {
         return Ok(match times {
             times if times >= meetings => Some((form, Met::Often)),

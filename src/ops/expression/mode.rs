@@ -2,8 +2,9 @@
 
 use std::cell::Cell;
 
+use crate::error::{Error, Result};
 use crate::global::Once;
-use crate::settings::{self, Variable};
+use crate::settings::{self, Settings, Variable};
 
 /// Whether operations are put off.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,25 +39,70 @@ impl Mode {
     }
 }
 
+/// What the environment says.
+struct Usual {
+    mode: Mode,
+    /// How often a structure of several operations is met before it is compiled.
+    meetings: u64,
+}
+
+/// Twice: what runs once never waits for a compiler.
+const MEETINGS: u64 = 2;
+
+impl Usual {
+    fn of(settings: &Settings) -> Result<Self> {
+        let mode = match settings.text(Variable::FUSION).as_deref() {
+            None => Mode::Auto,
+            Some("0") => Mode::Off,
+            Some(name) => Mode::named(name).ok_or_else(|| {
+                Error::value(format!("{} must be 'auto', 'off' or 'trust', and is '{name}'", Variable::FUSION.name()))
+            })?,
+        };
+        let meetings = match settings.text(Variable::FUSION_COMPILE).as_deref() {
+            None | Some("second") => MEETINGS,
+            Some("first") => 1,
+            Some(other) => {
+                let name = Variable::FUSION_COMPILE.name();
+                return Err(Error::value(format!("{name} must be 'first' or 'second', and is '{other}'")));
+            }
+        };
+        Ok(Self { mode, meetings })
+    }
+}
+
 thread_local! {
     static MODE: Cell<Option<Mode>> = const { Cell::new(None) };
 }
 
-fn usual() -> Mode {
-    static USUAL: Once<Mode> = Once::new();
-    let named = || settings::get().text(Variable::FUSION).and_then(|name| Mode::named(&name));
-    *USUAL.get_or_init(|| named().unwrap_or(Mode::Auto))
+#[cold]
+fn usual() -> Result<&'static Usual> {
+    static USUAL: Once<Result<Usual>> = Once::new();
+    let settings = settings::get();
+    USUAL.get_or_init(|| Usual::of(settings)).as_ref().map_err(Clone::clone)
 }
 
 /// The calling thread's mode.
+///
+/// # Errors
+/// `ValueError` for an environment variable that says something else, each time.
 #[inline]
-pub fn current() -> Mode {
-    MODE.try_with(Cell::get).ok().flatten().unwrap_or_else(usual)
+pub fn current() -> Result<Mode> {
+    match MODE.try_with(Cell::get).ok().flatten() {
+        Some(mode) => Ok(mode),
+        None => {
+            let mode = usual()?.mode;
+            enter(mode);
+            Ok(mode)
+        }
+    }
 }
 
-/// Sets the calling thread's mode, and gives the one that it had.
-pub fn enter(mode: Mode) -> Mode {
-    let before = current();
-    MODE.with(|own| own.set(Some(mode)));
-    before
+/// Sets the calling thread's mode. A thread that is ending keeps none.
+pub fn enter(mode: Mode) {
+    let _ = MODE.try_with(|own| own.set(Some(mode)));
+}
+
+/// How often a structure of several operations is met before it is compiled, unless a test says otherwise.
+pub(super) fn meetings() -> u64 {
+    usual().map_or(MEETINGS, |usual| usual.meetings)
 }

@@ -38,6 +38,7 @@ impl Refused {
 struct Counters {
     nodes: AtomicU64,
     dropped: AtomicU64,
+    computed: AtomicU64,
     kernels: AtomicU64,
     fused: AtomicU64,
     outputs: AtomicU64,
@@ -50,6 +51,7 @@ struct Counters {
 static COUNTERS: Counters = Counters {
     nodes: AtomicU64::new(0),
     dropped: AtomicU64::new(0),
+    computed: AtomicU64::new(0),
     kernels: AtomicU64::new(0),
     fused: AtomicU64::new(0),
     outputs: AtomicU64::new(0),
@@ -66,6 +68,8 @@ pub struct Figures {
     pub nodes: u64,
     /// Those of them whose results nobody wanted any more: they were never computed.
     pub dropped: u64,
+    /// Those of them that were launched.
+    pub computed: u64,
     /// Launches that operations which were put off ended in.
     pub kernels: u64,
     /// Those of them that computed more than one operation.
@@ -88,6 +92,7 @@ pub fn figures() -> Figures {
     Figures {
         nodes: read(&COUNTERS.nodes),
         dropped: read(&COUNTERS.dropped),
+        computed: read(&COUNTERS.computed),
         kernels: read(&COUNTERS.kernels),
         fused: read(&COUNTERS.fused),
         outputs: read(&COUNTERS.outputs),
@@ -122,6 +127,7 @@ pub(super) fn closed(cause: Cause) {
 }
 
 pub(super) fn launched(operations: usize, outputs: usize) {
+    count(&COUNTERS.computed, operations);
     count(&COUNTERS.kernels, 1);
     count(&COUNTERS.fused, usize::from(operations > 1));
     count(&COUNTERS.outputs, outputs);

@@ -17,7 +17,7 @@ impl GpuArray {
     /// its line.
     pub(crate) fn can_wait_on(own: &Bound<'_, Self>) -> PyResult<Option<Stream>> {
         let array = own.get().unlaunched()?;
-        let (mode, stream) = (expression::current(), stream::current(array.device()));
+        let (mode, stream) = (expression::current()?, stream::current(array.device()));
         let can_wait = mode != Mode::Off
             && own.is_exact_instance_of::<Self>()
             && !array.layout().is_empty()

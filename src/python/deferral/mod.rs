@@ -76,22 +76,36 @@ pub(crate) fn check(block: &Arc<Allocation>) -> PyResult<()> {
     }
 }
 
-/// Whether the calling thread's operations are put off: sets it, and gives what it was.
+/// Sets whether the calling thread's operations are put off; `PyGPU.fusion` for Python code.
 ///
-/// What waits is launched first, so that nothing of one mode is computed under another.
+/// What waits is launched before another mode begins, so that nothing of one mode is computed under another.
+///
+/// Parameters
+/// ----------
+/// mode : {'auto', 'off', 'trust'}
+///     The mode from now on.
+///
+/// Returns
+/// -------
+/// str
+///     The mode before.
 #[pyfunction]
 fn _set_fusion(py: Python<'_>, mode: &str) -> PyResult<&'static str> {
     let Some(mode) = Mode::named(mode) else {
         return Err(PyValueError::new_err(format!("fusion is 'auto', 'off' or 'trust', and not '{mode}'")));
     };
-    close(py, Cause::Asked)?;
-    Ok(expression::enter(mode).name())
+    let before = expression::current()?;
+    if mode != before {
+        close(py, Cause::Asked)?;
+        expression::enter(mode);
+    }
+    Ok(before.name())
 }
 
 /// The calling thread's mode.
 #[pyfunction]
-fn _get_fusion() -> &'static str {
-    expression::current().name()
+fn _get_fusion() -> PyResult<&'static str> {
+    Ok(expression::current()?.name())
 }
 
 /// Launches the operations that were put off.
@@ -125,6 +139,7 @@ fn _fusion_figures(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     all.set_item("operations", figures.nodes)?;
     all.set_item("waiting", expression::waiting())?;
     all.set_item("dropped", figures.dropped)?;
+    all.set_item("computed", figures.computed)?;
     all.set_item("kernels", figures.kernels)?;
     all.set_item("fused", figures.fused)?;
     all.set_item("outputs", figures.outputs)?;
@@ -143,6 +158,21 @@ fn _fusion_figures(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
 }
 
 /// Sets limits, for tests; those that are not named become the usual ones.
+///
+/// Parameters
+/// ----------
+/// nodes : int, optional
+///     Operations that wait.
+/// results : int, optional
+///     Bytes of their results.
+/// held : int, optional
+///     Bytes of operands that only they hold, beyond those of held results.
+/// arrays : int, optional
+///     Arrays of one kernel.
+/// outputs : int, optional
+///     Results of one kernel.
+/// meetings : int, optional
+///     How often an expression is met before it is compiled.
 #[pyfunction]
 #[pyo3(signature = (*, nodes = None, results = None, held = None, arrays = None, outputs = None, meetings = None))]
 fn _limit_fusion(

@@ -89,7 +89,7 @@ pub(crate) fn into_given(
     inputs: impl FnOnce() -> Option<Vec<Input>>,
     target: &Array,
 ) -> PyResult<bool> {
-    let (mode, stream) = (expression::current(), stream::current(target.device()));
+    let (mode, stream) = (expression::current()?, stream::current(target.device()));
     let can_wait = mode != Mode::Off && Allocation::may_be_put_off(&stream) && refusal(mode, target).is_none();
     if !can_wait || is_waiting(target) || target.layout().is_empty() {
         return Ok(false);

@@ -35,9 +35,12 @@ pub(in crate::python::operators) fn result<'py>(
     if device.is_cpu() {
         return Ok(None);
     }
-    let mode = expression::current();
+    let mode = expression::current()?;
     if let Some(why) = refusal(mode, row, values, shape, wish, operands) {
-        expression::refused(why);
+        // What goes into an array that was given may still wait, and `into_given` knows.
+        if why != Refused::Form || wish.out[0].is_none() {
+            expression::refused(why);
+        }
         return Ok(None);
     }
     let stream = stream::current(device);
@@ -66,8 +69,24 @@ pub(in crate::python::operators) fn into_given<'py>(
     values: &Values<'_, 'py>,
     wish: &Wish<'py>,
 ) -> PyResult<bool> {
+    if device.is_cpu() {
+        return Ok(false);
+    }
+    let is_put_off = one_into_given(py, (row, kind), values, wish)?;
+    if !is_put_off && expression::current()? != Mode::Off {
+        expression::refused(Refused::Form);
+    }
+    Ok(is_put_off)
+}
+
+fn one_into_given<'py>(
+    py: Python<'py>,
+    (row, kind): (&'static Row, Kind),
+    values: &Values<'_, 'py>,
+    wish: &Wish<'py>,
+) -> PyResult<bool> {
     let [Some(out), None] = &wish.out else { return Ok(false) };
-    if device.is_cpu() || wish.mask.is_some() || row.outputs() != 1 || !crate::deferral::is_any() {
+    if wish.mask.is_some() || row.outputs() != 1 || !crate::deferral::is_any() {
         return Ok(false);
     }
     let Some(inputs) = inputs(row, kind, values)? else { return Ok(false) };

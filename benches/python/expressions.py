@@ -1,0 +1,117 @@
+"""Expressions as one writes them for NumPy, what each must move, and NumPy's answer."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+# Elements after which the values of the operands repeat: NumPy has to compute so many only.
+PERIOD = 1 << 12
+ROOT = math.sqrt(0.5)
+
+
+class Names:
+    """The functions that the expressions call, of one library."""
+
+    def __init__(self, module: Any, erf: Callable[[Any], Any]) -> None:
+        self.log, self.exp, self.sqrt, self.erf = module.log, module.exp, module.sqrt, erf
+
+
+NUMPY = Names(np, np.vectorize(math.erf, otypes=[float]))
+
+
+def polynomial(names: Names, x: Any, y: Any) -> Any:
+    """One result of five operations."""
+    return 0.9 * x + y - 2 * x * y
+
+
+def two(names: Names, x: Any, y: Any) -> Any:
+    """Two results, of which one is made of the other."""
+    t = 0.9 * x
+    z = t + y
+    return t, z
+
+
+def squares(names: Names, x: Any, m: Any) -> Any:
+    """A number out of many."""
+    return ((x - m) ** 2).sum()
+
+
+def black_scholes(names: Names, price: Any, strike: Any, years: Any) -> Any:
+    """What a call and a put are worth."""
+    rate, volatility = 0.02, 0.3
+    spread = volatility * names.sqrt(years)
+    d1 = (names.log(price / strike) + (rate + volatility * volatility / 2) * years) / spread
+    d2 = d1 - spread
+    discounted = strike * names.exp(-rate * years)
+    call = price * (0.5 * (1 + names.erf(ROOT * d1))) - discounted * (0.5 * (1 + names.erf(ROOT * d2)))
+    return call, call - price + discounted
+
+
+def stencil(names: Names, u: Any) -> Any:
+    """How far the inner elements of a plane are from the mean of their neighbours."""
+    return 0.25 * (u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:]) - u[1:-1, 1:-1]
+
+
+@dataclass(frozen=True)
+class Expression:
+    """One row: the function, its operands' ranges, and the arrays that must be read and written."""
+
+    what: str
+    function: Callable[..., Any]
+    ranges: tuple[tuple[float, float], ...]
+    moved: int
+    # What part of the bytes asked for an array has.
+    part: int = 1
+    is_plane: bool = False
+    has_number: bool = False
+
+    def operands(self, nbytes: int) -> list[np.ndarray[Any, Any]]:
+        """Arrays of float32 whose values repeat, and a number as an array without axes."""
+        count = max(nbytes // 4 // self.part // PERIOD, 1) * PERIOD
+        arrays = []
+        for place, (low, high) in enumerate(self.ranges):
+            values = np.random.default_rng(place).uniform(low, high, PERIOD).astype(np.float32)
+            if self.has_number and place:
+                arrays.append(np.array(values[0]))
+            elif self.is_plane:
+                side = max(math.isqrt(count) // PERIOD, 1) * PERIOD
+                arrays.append(np.tile(values, (max(count // side, 8), side // PERIOD)))
+            else:
+                arrays.append(np.tile(values, count // PERIOD))
+        return arrays
+
+    def nbytes(self, operands: Sequence[np.ndarray[Any, Any]]) -> int:
+        """Bytes that must move."""
+        return self.moved * operands[0].nbytes
+
+    def check(self, operands: Sequence[np.ndarray[Any, Any]], results: Any, fetch: Callable[[Any], Any]) -> None:
+        """Hold the results against NumPy's in float64: the first and the last elements, or the one number."""
+        every = results if isinstance(results, tuple) else (results,)
+        if self.has_number:
+            heads = [operand[:PERIOD].astype(np.float64) if operand.ndim else operand for operand in operands]
+            sums = self.function(NUMPY, *heads) * (operands[0].size // PERIOD)
+            np.testing.assert_allclose(fetch(every[0]), sums, rtol=1e-4)
+            return
+        cuts = [slice(None, PERIOD), slice(-PERIOD, None)] if not self.is_plane else [slice(None, 8), slice(-8, None)]
+        for cut in cuts:
+            wanted = self.function(NUMPY, *(operand[cut].astype(np.float64) for operand in operands))
+            inner = cut if not self.is_plane else slice(None, 6) if cut.stop else slice(-6, None)
+            for result, values in zip(every, wanted if isinstance(wanted, tuple) else (wanted,), strict=True):
+                scale = float(np.abs(values).max())
+                np.testing.assert_allclose(fetch(result[inner]), values, rtol=1e-4, atol=1e-5 * scale)
+
+
+POLYNOMIAL, TWO, SQUARES = "0.9*x + y - 2*x*y", "t = 0.9*x; z = t + y", "((x - m)**2).sum()"
+BLACK_SCHOLES, STENCIL = "Black-Scholes", "stencil of five points"
+LARGE = (
+    Expression(POLYNOMIAL, polynomial, ((0, 1), (1, 2)), 3),
+    Expression(TWO, two, ((0, 1), (1, 2)), 4),
+    Expression(SQUARES, squares, ((0, 1), (0.4, 0.6)), 1, has_number=True),
+    Expression(BLACK_SCHOLES, black_scholes, ((5, 30), (1, 100), (0.25, 10)), 5, part=4),
+    Expression(STENCIL, stencil, ((0, 1),), 2, is_plane=True),
+)

@@ -1,0 +1,345 @@
+"""Expressions as written for NumPy: PyGPU beside torch, torch.compile, CuPy, cupy.fuse and JAX, each in its process.
+
+    python benches/python/fusion.py [--bytes N] [--rounds 5] [--turns 2] [--small 1000] [--json FILE] [--ways NAME ...]
+
+Gigabytes a second of what must move: operands that are read once and results that are written once, all of them kept.
+Each call of PyGPU is followed by a flush, so that it stands for itself; the launches of a call are counted, and more
+than one is told at the end, with exit status 1. Microseconds of small calls are the host's, without a wait. Every
+result is held against NumPy's in float64. Medians over rounds and turns; in each turn every library has a new process.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import machine
+import numpy as np
+from expressions import BLACK_SCHOLES, LARGE, PERIOD, POLYNOMIAL, SQUARES, STENCIL, TWO, Names, polynomial
+from ways import WAYS, Way, found
+
+import PyGPU
+
+# Calls between two waits, whose results are all kept.
+CALLS = 16
+BATCHES = 20
+# Seconds for one process.
+LIMIT = 100
+
+PUT_OFF, KEPT, EACH = "s + s2, put off and dropped", "s + s2, kept, then launched", f"{POLYNOMIAL} of 16, launched each"
+OFF, FETCHED, FLOOR = "s + s2, launched by its line, dropped", "(s + s2) fetched", "launch by the driver alone"
+
+
+def large(way: Way, nbytes: int, rounds: int) -> tuple[dict[str, list[float]], dict[str, float], dict[str, str]]:
+    """Gigabytes a second by row, launches of one call, and what could not be measured."""
+    speeds: dict[str, list[float]] = {}
+    launches: dict[str, float] = {}
+    failures: dict[str, str] = {}
+    for expression in LARGE:
+        operands = expression.operands(nbytes)
+        arrays = [way.array(operand) for operand in operands]
+        try:
+            function = way.compiled(of_names(expression.function, way.names))
+            for _ in range(3):  # what is met twice is compiled
+                results = function(*arrays)
+            expression.check(operands, results, way.fetch)
+            before = launched()
+            for turn in range(rounds + 1):
+                kept: list[Any] = [None] * CALLS
+                way.wait()
+                begun = time.perf_counter()
+                for place in range(CALLS):
+                    kept[place] = function(*arrays)
+                way.wait()
+                seconds = (time.perf_counter() - begun) / CALLS
+                if turn:  # the first finds memory for what is kept
+                    speeds.setdefault(expression.what, []).append(expression.nbytes(operands) / seconds / 1e9)
+            if way.name == "PyGPU":
+                launches[expression.what] = (launched() - before) / CALLS / (rounds + 1)
+                is_same_unfused(way, expression.function, arrays, results)
+            del kept, results
+        except Exception as error:  # an expression that a compiler refuses must not end the measurement
+            failures[expression.what] = f"{type(error).__name__}: {error}"[:300]
+        del arrays
+    return speeds, launches, failures
+
+
+def of_names(work: Callable[..., Any], names: Names) -> Callable[..., Any]:
+    """An expression as a function of its arrays alone."""
+
+    def function(*arrays: Any) -> Any:
+        return work(names, *arrays)
+
+    return function
+
+
+def launched() -> int:
+    """Launches of operations that PyGPU put off; none where others are measured."""
+    return PyGPU.fusion_report().kernels
+
+
+def is_same_unfused(way: Way, function: Callable[..., Any], arrays: list[Any], results: Any) -> None:
+    """Hold that the first elements have the same bits when each operation is launched by its line."""
+    with PyGPU.fusion("off"):
+        plain = function(way.names, *arrays)
+    pairs = zip(plain, results, strict=True) if isinstance(plain, tuple) else [(plain, results)]
+    for one, other in pairs:
+        head = (slice(None, 8 if one.ndim > 1 else PERIOD),) if one.ndim else ()
+        np.testing.assert_array_equal(one[head].get(), other[head].get())
+
+
+def least(call: Callable[[], Any], wait: Callable[[], None], per: int) -> list[float]:
+    """Microseconds of each of the calls that one makes: the least of batches, between which the queue is emptied."""
+    seconds = []
+    for _ in range(BATCHES):
+        begun = time.perf_counter()
+        call()
+        seconds.append((time.perf_counter() - begun) / per)
+        wait()
+    return [1e6 * min(seconds)]
+
+
+def small(way: Way, count: int) -> tuple[dict[str, list[float]], dict[str, str]]:
+    """Host microseconds of calls with few elements, and what could not be measured."""
+    s, s2 = (way.array(np.full(5, value, np.float32)) for value in (1, 2))
+    few, more = (way.array(np.full(16, value, np.float32)) for value in (1, 2))
+    function = way.compiled(of_names(polynomial, way.names))
+    kept: list[Any] = [None] * count
+
+    def keep() -> None:
+        for place in range(count):
+            kept[place] = s + s2
+        way.flush()
+
+    def each() -> None:
+        for place in range(len(kept)):
+            kept[place] = function(few, more)
+
+    def drop() -> None:
+        for _ in range(count):
+            s + s2
+
+    def fetch() -> None:
+        for _ in range(100):
+            way.fetch(s + s2)
+
+    def check(value: float) -> None:
+        if any((way.fetch(result) != np.float32(value)).any() for result in kept):
+            raise AssertionError(f"a result is not {value}")
+
+    def plain() -> dict[str, list[float]]:
+        rows = {KEPT: least(keep, way.wait, count)}
+        check(3)
+        return rows | {OFF: dropped(), FETCHED: least(fetch, way.wait, 100)}
+
+    def dropped() -> list[float]:
+        if way.name != "PyGPU":
+            return least(drop, way.wait, count)
+        with PyGPU.fusion("off"), PyGPU.fusion_report() as report:
+            figures = least(drop, way.wait, count)
+        expect(report.at_once["off"], count * BATCHES, "launches by their lines")
+        return figures
+
+    def put_off() -> dict[str, list[float]]:
+        with PyGPU.fusion_report() as report:
+            rows = {PUT_OFF: least(drop, way.wait, count)}
+        expect(report.dropped, count * BATCHES, "operations that were never computed")
+        expect(report.kernels, 0, "launches")
+        return rows
+
+    def one_by_one() -> dict[str, list[float]]:
+        for _ in range(3):
+            function(few, more)
+        before = launched()
+        rows = {EACH: least(each, way.wait, count)}
+        if way.name == "PyGPU":
+            expect(launched() - before, count * BATCHES, "launches")
+        check(np.float32(0.9) + np.float32(2) - np.float32(4))
+        return rows
+
+    parts = [one_by_one]
+    if way.name not in ("torch.compile", "cupy.fuse", "JAX jit"):
+        parts = [plain, one_by_one, *([put_off] if way.name == "PyGPU" else [])]
+    figures: dict[str, list[float]] = {}
+    failures = {}
+    for part in parts:
+        try:
+            figures |= part()
+        except Exception as error:
+            failures[f"small calls, {part.__name__}"] = f"{type(error).__name__}: {error}"[:300]
+    return figures, failures
+
+
+def expect(found: int, wanted: int, what: str) -> None:
+    """Refuse a figure that would be about something else."""
+    if found != wanted:
+        raise AssertionError(f"{found} {what}, and not {wanted}")
+
+
+def floor(count: int) -> dict[str, list[float]]:
+    """The driver's launch with five arguments."""
+    from by_hand import floor
+
+    loop = floor().timer("launch, 5 arguments")
+    return {FLOOR: [1e6 * min(loop(count) for _ in range(BATCHES)) / count]}
+
+
+def work(name: str, given: argparse.Namespace) -> dict[str, Any]:
+    """What one process finds."""
+    if name == FLOOR:
+        return {"small": floor(300)}
+    way = found(name)
+    if way is None:
+        return {"missing": True}
+    way.name = name
+    figures, failures = small(way, given.small)
+    speeds, launches, more = large(way, given.bytes, given.rounds) if name != "JAX" else ({}, {}, {})
+    return {"small": figures, "large": speeds, "launches": launches, "failures": failures | more}
+
+
+def in_a_process(name: str, given: argparse.Namespace) -> dict[str, Any]:
+    """What a process of its own finds, or why it found nothing."""
+    # JAX takes most of the memory at once otherwise.
+    environment = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", "PYGPU_FUSION": "auto"} | os.environ
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "found.json"
+        options = [f"--{option}={getattr(given, option)}" for option in ("bytes", "rounds", "small")]
+        command = [sys.executable, __file__, *options, "--work", name, "--json", str(file)]
+        try:
+            done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=LIMIT, check=False)
+        except subprocess.TimeoutExpired:
+            return {"failures": {"all": f"took more than {LIMIT} s"}}
+        if not file.exists():
+            return {"failures": {"all": done.stderr.strip()[-300:]}}
+        return json.loads(file.read_text())
+
+
+class Results:
+    """What was found so far."""
+
+    def __init__(self, given: argparse.Namespace) -> None:
+        self.given, self.machine = given, machine.describe()
+        self.measured: dict[str, dict[str, list[float]]] = {}
+        self.launches: dict[str, float] = {}
+        self.failures: dict[str, str] = {}
+
+    def add(self, name: str, found: dict[str, Any]) -> None:
+        """Take what a process found."""
+        for part, unit in (("large", "GB/s"), ("small", "us")):
+            for row, figures in found.get(part, {}).items():
+                self.measured.setdefault(f"{row} ({unit})", {}).setdefault(name, []).extend(figures)
+        for what, count in found.get("launches", {}).items():
+            self.launches[what] = max(count, self.launches.get(what, 0))
+        self.failures |= {f"{name}, {what}": why for what, why in found.get("failures", {}).items()}
+
+    def rows(self) -> dict[str, dict[str, float]]:
+        """Medians, speeds before times."""
+        rows = {row: {way: statistics.median(all_) for way, all_ in of.items()} for row, of in self.measured.items()}
+        return dict(sorted(rows.items(), key=lambda row: row[0].endswith("(us)")))
+
+    def content(self) -> dict[str, Any]:
+        """All of it, for a file."""
+        rows = self.rows()
+        return {
+            "benchmark": "fusion",
+            "bytes": self.given.bytes,
+            "small": self.given.small,
+            "rows": rows,
+            "launches": self.launches,
+            "goals": goals(rows, self.launches),
+            "failures": self.failures,
+            "machine": self.machine,
+        }
+
+    def show(self) -> None:
+        """Print tables, and what could not be measured."""
+        rows = self.rows()
+        names = [name for name in (*WAYS, "floor") if any(name in row for row in rows.values())]
+        table = [[row, *(f"{of[name]:.4g}" if name in of else "" for name in names)] for row, of in rows.items()]
+        machine.print_table(table, ["", *names])
+        judged = []
+        for goal in goals(rows, self.launches):
+            figures = [f"{goal[key]:.4g}" if goal[key] is not None else "" for key in ("PyGPU", "goal")]
+            judged.append(
+                [goal["what"], *figures, {True: "yes", False: "no", None: ""}[goal["within"]], goal["goal_is"]]
+            )
+        machine.print_table(judged, ["goal", "PyGPU", "goal", "within?", ""])
+        for what, why in self.failures.items():
+            print(f"{what}: {why}")
+
+    def is_wrong(self) -> bool:
+        """Whether PyGPU failed at something, or took more launches than one."""
+        failed = any(what.startswith("PyGPU") for what in self.failures)
+        return failed or any(count != 1 for count in self.launches.values())
+
+
+def goals(rows: dict[str, dict[str, float]], launches: dict[str, float]) -> list[dict[str, Any]]:
+    """What is to be reached on one H200, and whether it was; None where a figure is missing."""
+    floor_of = rows.get(f"{FLOOR} (us)", {}).get("floor")
+    wanted: list[tuple[str, float | None, str]] = [
+        (f"{POLYNOMIAL} (GB/s)", 4150, ""),
+        (f"{TWO} (GB/s)", 4000, ""),
+        (f"{SQUARES} (GB/s)", 4150, ""),
+        (f"{PUT_OFF} (us)", 0.35, ""),
+        (f"{KEPT} (us)", 1.5, ""),
+        (f"{EACH} (us)", None if floor_of is None else floor_of + 3.1, "driver + 3.1"),
+        (f"{OFF} (us)", 4.0, ""),
+    ]
+    for what in (BLACK_SCHOLES, STENCIL):
+        row = rows.get(f"{what} (GB/s)", {})
+        wanted.append((f"{what} (GB/s)", 3 * row["CuPy"] if "CuPy" in row else None, "3 times CuPy"))
+        wanted.append((f"{what} (GB/s)", row.get("torch.compile"), "torch.compile"))
+    judged = []
+    for row_name, limit, why in wanted:
+        own = rows.get(row_name, {}).get("PyGPU")
+        is_speed = row_name.endswith("(GB/s)")
+        within = None if own is None or limit is None else own >= limit if is_speed else own <= limit
+        judged.append({"what": row_name, "PyGPU": own, "goal": limit, "goal_is": why, "within": within})
+    judged += [
+        {"what": f"{what}, launches", "PyGPU": count, "goal": 1, "goal_is": "", "within": count == 1}
+        for what, count in launches.items()
+    ]
+    return judged
+
+
+def main() -> None:
+    """Measure, print a table, and write it if asked."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--bytes", type=int, default=1 << 30)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--turns", type=int, default=2)
+    parser.add_argument("--small", type=int, default=1000, help="results of small calls that are kept")
+    parser.add_argument("--seconds", type=float, default=270, help="after so many no process is started")
+    parser.add_argument("--ways", nargs="+", default=[*WAYS, FLOOR], choices=[*WAYS, FLOOR])
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--work", help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.work:
+        given.json.write_text(json.dumps(work(given.work, given)))
+        return
+    if PyGPU.backend_name() == "cpu":
+        raise SystemExit("needs a GPU: on the CPU backend nothing is put off")
+    results = Results(given)
+    begun = time.perf_counter()
+    for turn in range(given.turns):
+        for name in given.ways:
+            if not turn or time.perf_counter() - begun < given.seconds:
+                results.add("floor" if name == FLOOR else name, in_a_process(name, given))
+                if given.json:  # what was found stays if a later process takes too long
+                    machine.write(given.json, results.content())
+    results.show()
+    if results.is_wrong():
+        raise SystemExit("PyGPU failed at something, or took more than one launch for an expression: see above")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,148 @@
+"""How each library runs an expression: as it is written, or compiled by what the library has for that."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from typing import Any
+
+from expressions import Names
+from turns import Library
+
+Function = Callable[..., Any]
+
+
+class Way:
+    """One column of the table: a library, and what is done to a function before it is called."""
+
+    name = ""
+
+    def __init__(self, library: str, erf: Callable[[Any], Any] | None = None) -> None:
+        self.library = Library(library)
+        self.names = Names(self.library.module, erf or self.library.module.erf)
+
+    def array(self, host: Any) -> Any:
+        """A device array with the values of an ndarray."""
+        return self.library.array(host)
+
+    def wait(self) -> None:
+        """Wait for the device."""
+        self.library.synchronize()
+
+    def compiled(self, function: Function) -> Function:
+        """The function as it is timed: its results have memory when it returns, or will without being asked."""
+        return function
+
+    def fetch(self, array: Any) -> Any:
+        """An ndarray with the values."""
+        return array.get()
+
+    def flush(self) -> None:
+        """Launch what waits, where something does."""
+
+
+class OfPyGPU(Way):
+    """Operations that wait for what comes next."""
+
+    def __init__(self) -> None:
+        super().__init__("PyGPU")
+        self.flush = self.library.module.flush
+
+    def compiled(self, function: Function) -> Function:
+        """The function, and its launch: without that, two calls could be one kernel."""
+        flush = self.flush
+
+        def call(*arrays: Any) -> Any:
+            results = function(*arrays)
+            flush()
+            return results
+
+        return call
+
+
+class Torch(Way):
+    """An operation after the other."""
+
+    def __init__(self) -> None:
+        super().__init__("torch")
+        if not self.library.module.cuda.is_available():
+            raise ImportError("torch finds no GPU")
+
+    def fetch(self, array: Any) -> Any:
+        """An ndarray with the values."""
+        return array.cpu().numpy()
+
+
+class TorchCompile(Torch):
+    """`torch.compile`."""
+
+    def compiled(self, function: Function) -> Function:
+        """What Inductor makes of it, for these shapes: what it knows of others would make it general, and slower."""
+        self.library.module._dynamo.reset()
+        return self.library.module.compile(function, dynamic=False)
+
+
+class Cupy(Way):
+    """An operation after the other."""
+
+    def __init__(self) -> None:
+        from cupyx.scipy.special import erf
+
+        super().__init__("cupy", erf)
+
+
+class CupyFuse(Cupy):
+    """`cupy.fuse`."""
+
+    def compiled(self, function: Function) -> Function:
+        """The function with CuPy's decorator."""
+        return self.library.module.fuse()(function)
+
+
+class Jax(Way):
+    """An operation after the other."""
+
+    def __init__(self) -> None:
+        import jax
+        from jax.scipy.special import erf
+
+        if jax.default_backend() != "gpu":
+            raise ImportError(f"this JAX has no GPU, only {jax.default_backend()!r}")
+        super().__init__("jax.numpy", erf)
+        self.jit = jax.jit
+
+    def wait(self) -> None:
+        """Wait for the device by waiting for what is computed last."""
+        (self.library.module.zeros(()) + 1).block_until_ready()
+
+    def fetch(self, array: Any) -> Any:
+        """An ndarray with the values."""
+        import numpy
+
+        return numpy.asarray(array)
+
+
+class JaxJit(Jax):
+    """`jax.jit`."""
+
+    def compiled(self, function: Function) -> Function:
+        """What XLA makes of it."""
+        return self.jit(function)
+
+
+WAYS: dict[str, Callable[[], Way]] = {
+    "PyGPU": OfPyGPU,
+    "torch": Torch,
+    "torch.compile": TorchCompile,
+    "CuPy": Cupy,
+    "cupy.fuse": CupyFuse,
+    "JAX": Jax,
+    "JAX jit": JaxJit,
+}
+
+
+def found(name: str) -> Way | None:
+    """A way, if its library is here."""
+    with contextlib.suppress(ImportError):
+        return WAYS[name]()
+    return None

@@ -1,0 +1,109 @@
+"""Whether the operations of a thread are put off."""
+
+from __future__ import annotations
+
+import inspect
+import threading
+from collections.abc import Callable
+from contextlib import ContextDecorator
+from types import TracebackType
+from typing import Any, Literal, TypeVar
+
+from PyGPU import _core
+
+__all__ = ["fusion"]
+
+_MODES = ("auto", "off", "trust")
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+class _Entered(threading.local):
+    """The modes that a thread had each time it entered a block, the latest last."""
+
+    def __init__(self) -> None:
+        self.before: list[str] = []
+
+
+class fusion(ContextDecorator):
+    """Choose whether operations of this thread are put off and computed together, inside ``with`` or in a function.
+
+    Operations on arrays of a GPU wait for what comes next, so that one kernel computes several and temporary results
+    need no memory. Nobody sees that they wait: whatever could tell launches them first. So this is for measuring, for
+    errors on the line that causes them, and for memory that other libraries know.
+
+    Parameters
+    ----------
+    mode : {'auto', 'off', 'trust'}
+        ``'auto'``, the usual one: operations on memory that only PyGPU can reach are put off. ``'off'``: each operation
+        is launched by its line. ``'trust'``: also operations on memory whose address others have (`.ptr`, DLPack,
+        ``__cuda_array_interface__``) are put off; the program promises that nobody else writes there inside the block.
+
+    Raises
+    ------
+    ValueError
+        For another mode; nothing is changed then.
+    TypeError
+        Around a generator or a coroutine, whose body does not run inside the call: write ``with`` inside of it.
+
+    See Also
+    --------
+    flush : Launches what waits.
+    fusion_report : What was computed together, and why something was not.
+
+    Notes
+    -----
+    The environment variable ``PYGPU_FUSION`` names the mode of threads that have chosen none. Where the mode changes,
+    what waits is launched, and errors of it are raised there. Results have the same bits in every mode.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> x = PyGPU.arange(4.0)
+    >>> with PyGPU.fusion("off"):
+    ...     y = 2 * x + 1
+    >>> y.tolist()
+    [1.0, 3.0, 5.0, 7.0]
+
+    >>> @PyGPU.fusion("auto")
+    ... def step(x):
+    ...     return 0.5 * x + 1
+    >>> step(x).tolist()
+    [1.0, 1.5, 2.0, 2.5]
+    """
+
+    def __init__(self, mode: Literal["auto", "off", "trust"]) -> None:
+        if mode not in _MODES:
+            raise ValueError(f"fusion is 'auto', 'off' or 'trust', and not {mode!r}")
+        self._mode = mode
+        self._entered = _Entered()
+
+    def __enter__(self) -> None:
+        """Set the mode."""
+        self._entered.before.append(_core._set_fusion(self._mode))
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """Set the mode that was before."""
+        before = self._entered.before.pop()
+        try:
+            _core._set_fusion(before)
+        except BaseException:
+            # What waited has failed and waits no more: the mode must not stay behind.
+            _core._set_fusion(before)
+            raise
+
+    def __call__(self, func: _Function) -> _Function:
+        """Have the mode in each call of a function."""
+        if inspect.isgeneratorfunction(func) or inspect.iscoroutinefunction(func) or inspect.isasyncgenfunction(func):
+            name = getattr(func, "__qualname__", repr(func))
+            raise TypeError(
+                f"fusion({self._mode!r}) around {name}, a generator or coroutine, would end before its body runs: "
+                f"write `with PyGPU.fusion({self._mode!r}):` in it"
+            )
+        return super().__call__(func)
+
+    def __repr__(self) -> str:
+        """Say how it is used: the call alone changes nothing."""
+        return f"<PyGPU.fusion({self._mode!r}), for `with` or as a decorator>"

@@ -1,0 +1,214 @@
+"""What became of operations: how many were computed together, and why some were not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from types import TracebackType
+from typing import Any
+
+from PyGPU import _core
+
+__all__ = ["FusionReport", "fusion_report"]
+
+_AT_ONCE = {
+    "off": "the mode was 'off' (PyGPU.fusion or PYGPU_FUSION)",
+    "exposed": "the address of an operand was given out (.ptr, __cuda_array_interface__, DLPack): where nobody else "
+    'writes there, PyGPU.fusion("trust"); or compute with a copy',
+    "foreign": "an operand is memory of another library, managed, or of a user's allocator: compute with a copy, or, "
+    'where nobody else writes there, PyGPU.fusion("trust")',
+    "form": "where=, two results, a subclass, no element, elements at odd addresses, or out= and x += y where no "
+    "operand waits: no loss for one operation; write several as z = f(x), and copy fields of structures first",
+    "place": "a capture was under way, or the current stream or the allocator is another library's: the graph has "
+    "each operation; elsewhere use a stream and memory of PyGPU",
+}
+"""Why an operation was launched by its line, and what to do about it."""
+
+_CLOSED = {
+    "values": "values or an address were asked for, also by a function that does not wait (sort, reshape, @): ask "
+    "after the last operation",
+    "work": "other work was put on a stream (a copy, a fill, a kernel): write operations that belong together next to "
+    "each other",
+    "order": "somebody waited, recorded an event, or changed the stream",
+    "operation": "an operation that is not put off used what waited: see above",
+    "nodes": "as many operations waited as may: no loss, they are many",
+    "bytes": "results that wait were as large as may be: no loss, the device needs a while for them",
+    "held": "operands that the program had dropped were kept for what waited: drop results that are not needed, too",
+    "memory": "the device had no memory left",
+    "asked": "the program said so: flush, another mode, a report's block",
+}
+"""Why what waited was launched, and what to do about it."""
+
+
+def _difference(now: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: _difference(value, before[name]) if isinstance(value, dict) else value - before[name]
+        for name, value in now.items()
+    }
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+class FusionReport(Mapping[str, Any]):
+    """Counts of operations that were put off: attributes, items of a mapping, and sentences when it is printed."""
+
+    def __init__(self) -> None:
+        self._now: dict[str, Any] | None = _core._fusion_figures()
+        self._before: dict[str, Any] | None = None
+
+    def __enter__(self) -> FusionReport:
+        """Count from here on."""
+        _core.flush()
+        self._before, self._now = _core._fusion_figures(), None
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """Count no further."""
+        try:
+            _core.flush()
+        finally:
+            self._now = _core._fusion_figures()
+
+    def _counts(self) -> dict[str, Any]:
+        now = self._now if self._now is not None else _core._fusion_figures()
+        return now if self._before is None else _difference(now, self._before)
+
+    def __getitem__(self, name: str) -> Any:
+        """Return a count, or counts by cause."""
+        return self._counts()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        """Go through the names."""
+        return iter(self._counts())
+
+    def __len__(self) -> int:
+        """Return how many names there are."""
+        return len(self._counts())
+
+    @property
+    def operations(self) -> int:
+        """Operations that were put off."""
+        return int(self["operations"])
+
+    @property
+    def dropped(self) -> int:
+        """Those whose results nobody wanted any more before they were computed."""
+        return int(self["dropped"])
+
+    @property
+    def computed(self) -> int:
+        """Those that were computed."""
+        return int(self["computed"])
+
+    @property
+    def kernels(self) -> int:
+        """Launches that computed them."""
+        return int(self["kernels"])
+
+    @property
+    def fused(self) -> int:
+        """Launches that computed several."""
+        return int(self["fused"])
+
+    @property
+    def outputs(self) -> int:
+        """Results that got memory."""
+        return int(self["outputs"])
+
+    @property
+    def first_meetings(self) -> int:
+        """Structures of several operations that were met first, and computed one operation after the other."""
+        return int(self["first_meetings"])
+
+    @property
+    def failures(self) -> int:
+        """Operations that could not be launched."""
+        return int(self["failures"])
+
+    @property
+    def closed(self) -> dict[str, int]:
+        """How often what waited was launched, by cause."""
+        return dict(self["closed"])
+
+    @property
+    def at_once(self) -> dict[str, int]:
+        """Operations that were launched by their lines, by cause."""
+        return dict(self["at_once"])
+
+    def __repr__(self) -> str:
+        """Say it in sentences."""
+        return "\n".join(_sentences(self._counts(), self._before is not None))
+
+
+def _sentences(counts: dict[str, Any], is_block: bool) -> Iterator[str]:
+    of_what = "in the block" if is_block else "since the process began"
+    operations, dropped, computed = counts["operations"], counts["dropped"], counts["computed"]
+    if not operations:
+        yield f"No operation was put off {of_what}; on the CPU backend none is."
+    else:
+        yield (
+            f"{_many(operations, 'operation')} put off {of_what}: {computed} computed by "
+            f"{_many(counts['kernels'], 'kernel')}, {counts['fused']} of them for several at once; "
+            f"{_many(counts['outputs'], 'result')} got memory."
+        )
+    if dropped:
+        yield f"{dropped} never computed, since nobody wanted the results any more."
+    if counts["first_meetings"]:
+        yield (
+            f"{_many(counts['first_meetings'], 'expression')} met for the first time, in no cache, and computed one "
+            "operation after the other: compiled at the second meeting, or at once with PYGPU_FUSION_COMPILE=first."
+        )
+    if counts["failures"]:
+        yield f'{counts["failures"]} could not be launched: PyGPU.fusion("off") shows the line.'
+    yield from _causes("Launched by their lines:", counts["at_once"], _AT_ONCE)
+    yield from _causes("What waited was launched because", counts["closed"], _CLOSED)
+
+
+def _causes(title: str, counts: dict[str, int], meanings: dict[str, str]) -> Iterator[str]:
+    found = sorted(((count, name) for name, count in counts.items() if count), reverse=True)
+    if found:
+        yield title
+    width = max((len(name) for _, name in found), default=0)
+    for count, name in found:
+        yield f"  {name:{width}} {count:6}  {meanings.get(name, '')}".rstrip()
+
+
+def fusion_report() -> FusionReport:
+    """Tell how many operations were computed together, and why others were not.
+
+    Returns
+    -------
+    FusionReport
+        Counts since the process began, of all threads; after ``with``, those of the block. They are attributes and
+        items: ``operations`` that were put off, those of them that were ``dropped`` before they were computed or
+        ``computed``, the ``kernels`` that computed them, those ``fused`` out of several, the ``outputs`` that got
+        memory, ``first_meetings`` of expressions that are not compiled yet, ``failures``, and two dicts by cause:
+        ``closed`` (why what waited was launched) and ``at_once`` (why operations were launched by their lines).
+        Printed, it says so in sentences, with what can be done.
+
+    See Also
+    --------
+    fusion : Whether operations are put off.
+
+    Notes
+    -----
+    A block launches what waits when it begins and when it ends, so that its counts are those of its lines. The report
+    itself launches nothing.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> x = PyGPU.arange(4.0)
+    >>> with PyGPU.fusion_report() as report:
+    ...     y = 2 * x + 1
+    >>> report.kernels <= report.operations
+    True
+    >>> with PyGPU.fusion("off"), PyGPU.fusion_report() as report:
+    ...     z = 2 * x
+    >>> print(report)  # doctest: +ELLIPSIS
+    No operation was put off in the block; on the CPU backend none is...
+    """
+    return FusionReport()

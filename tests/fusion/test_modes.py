@@ -1,0 +1,302 @@
+"""Whether operations are put off is a thread's choice, and a report tells what became of them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+import PyGPU
+from PyGPU import _core
+
+on_a_gpu = pytest.mark.skipif(PyGPU.backend_name() == "cpu", reason="NumPy computes at once")
+
+
+@pytest.fixture(autouse=True)
+def auto() -> Iterator[None]:
+    """The usual mode, whatever the environment says, and kernels at the second meeting."""
+    before = _core._set_fusion("auto")
+    _core._limit_fusion(meetings=2)
+    yield
+    PyGPU.flush()
+    _core._limit_fusion()
+    _core._set_fusion(before)
+
+
+def has_gpu() -> bool:
+    return PyGPU.backend_name() != "cpu"
+
+
+def an_array() -> PyGPU.GPUArray:
+    array = PyGPU.to_gpu(np.arange(6, dtype=np.float32))
+    PyGPU.flush()
+    return array
+
+
+def test_a_mode_lasts_for_the_block() -> None:
+    with PyGPU.fusion("off"):
+        assert _core._get_fusion() == "off"
+        with PyGPU.fusion("trust"):
+            assert _core._get_fusion() == "trust"
+        assert _core._get_fusion() == "off"
+    assert _core._get_fusion() == "auto"
+
+
+def test_a_mode_ends_with_an_exception() -> None:
+    with pytest.raises(KeyError), PyGPU.fusion("off"):
+        raise KeyError
+    assert _core._get_fusion() == "auto"
+
+
+def test_one_object_may_be_entered_again_in_its_own_block() -> None:
+    off, trust = PyGPU.fusion("off"), PyGPU.fusion("trust")
+    with off, trust, off:
+        with trust:
+            assert _core._get_fusion() == "trust"
+        assert _core._get_fusion() == "off"
+    assert _core._get_fusion() == "auto"
+    with off:
+        assert _core._get_fusion() == "off"
+
+
+def test_a_function_has_its_mode_also_when_it_calls_itself() -> None:
+    @PyGPU.fusion("off")
+    def countdown(left: int) -> list[str]:
+        """Count."""
+        return [_core._get_fusion(), *(countdown(left - 1) if left else [])]
+
+    assert countdown(2) == ["off"] * 3
+    assert _core._get_fusion() == "auto"
+    assert (countdown.__name__, countdown.__doc__) == ("countdown", "Count.")
+
+
+@pytest.mark.parametrize("mode", ["fast", "", "AUTO", None, 1, ["off"]])
+def test_an_unknown_mode_changes_nothing(mode: object) -> None:
+    with PyGPU.fusion("off"):
+        with pytest.raises(ValueError, match=r"'auto', 'off' or 'trust'"):
+            PyGPU.fusion(mode)  # type: ignore[arg-type]
+        assert _core._get_fusion() == "off"
+
+
+def test_a_generator_and_a_coroutine_are_refused_as_functions() -> None:
+    def generator() -> Iterator[int]:
+        yield 1
+
+    async def coroutine() -> None: ...
+
+    for function in (generator, coroutine):
+        with pytest.raises(TypeError, match=r"write `with PyGPU.fusion\('off'\):` in it"):
+            PyGPU.fusion("off")(function)
+
+
+def test_a_mode_is_of_one_thread() -> None:
+    shared, seen = PyGPU.fusion("off"), []
+
+    def other() -> None:
+        with PyGPU.fusion("trust"):
+            seen.append(_core._get_fusion())
+            with shared:
+                seen.append(_core._get_fusion())
+            seen.append(_core._get_fusion())
+
+    with shared:
+        thread = threading.Thread(target=other)
+        thread.start()
+        thread.join()
+        assert _core._get_fusion() == "off"
+    assert seen == ["trust", "off", "trust"]
+    assert _core._get_fusion() == "auto"
+
+
+def test_the_object_says_how_it_is_used() -> None:
+    assert repr(PyGPU.fusion("off")) == "<PyGPU.fusion('off'), for `with` or as a decorator>"
+
+
+def test_nothing_is_put_off_where_the_mode_says_so() -> None:
+    x = an_array()
+    with PyGPU.fusion_report() as report, PyGPU.fusion("off"):
+        y = 2 * x + 1
+    assert report.operations == 0
+    assert report.at_once["off"] == (2 if has_gpu() else 0)
+    np.testing.assert_array_equal(y.get(), 2 * np.arange(6, dtype=np.float32) + 1)
+
+
+@on_a_gpu
+def test_what_waits_is_launched_before_another_mode_begins_and_not_before_the_same() -> None:
+    x = an_array()
+    y = 2 * x
+    before = PyGPU.fusion_report()
+    with PyGPU.fusion("auto"):
+        assert PyGPU.fusion_report().kernels == before.kernels
+        with PyGPU.fusion("off"):
+            assert PyGPU.fusion_report().kernels == before.kernels + 1
+    np.testing.assert_array_equal(y.get(), 2 * np.arange(6, dtype=np.float32))
+
+
+@on_a_gpu
+def test_flush_launches_what_waits() -> None:
+    x = an_array()
+    with PyGPU.fusion_report() as report:
+        y = 2 * x
+        assert (report.operations, report.kernels) == (1, 0)
+        PyGPU.flush()
+        assert (report.operations, report.kernels) == (1, 1)
+    del y
+
+
+@on_a_gpu
+def test_a_report_counts_what_was_computed_together() -> None:
+    x = an_array()
+    for _ in range(2):  # compiled at the second meeting
+        with PyGPU.fusion_report() as report:
+            y = 2 * x + 1
+    assert (report.operations, report.computed, report.kernels, report.fused) == (2, 2, 1, 1)
+    assert (report.outputs, report.dropped, report.failures, report.first_meetings) == (1, 0, 0, 0)
+    assert repr(report).startswith(
+        "2 operations put off in the block: 2 computed by 1 kernel, 1 of them for several at once; 1 result got memory."
+    )
+    np.testing.assert_array_equal(y.get(), 2 * np.arange(6, dtype=np.float32) + 1)
+
+
+@on_a_gpu
+def test_a_report_counts_first_meetings_and_says_when_they_are_compiled() -> None:
+    x = an_array()
+    with PyGPU.fusion_report() as report:
+        y = (x - 3) * (x + 7) - x
+    if report.first_meetings:  # another test may have met it
+        assert report.kernels == report.operations == 4
+        assert "PYGPU_FUSION_COMPILE=first" in repr(report)
+    del y
+
+
+@on_a_gpu
+def test_a_report_counts_what_was_never_computed() -> None:
+    x = an_array()
+    with PyGPU.fusion_report() as report:
+        y = 2 * x
+        del y
+    assert (report.operations, report.dropped, report.kernels) == (1, 1, 0)
+    assert "1 never computed" in repr(report)
+
+
+@on_a_gpu
+def test_an_array_whose_address_was_given_out_is_computed_at_once_unless_trusted() -> None:
+    x = an_array()
+    assert x.ptr
+    with PyGPU.fusion_report() as report:
+        y = 2 * x
+    assert (report.operations, report.at_once["exposed"]) == (0, 1)
+    assert 'PyGPU.fusion("trust")' in repr(report)
+    with PyGPU.fusion("trust"), PyGPU.fusion_report() as report:
+        z = 2 * x
+    assert (report.operations, report.at_once["exposed"]) == (1, 0)
+    np.testing.assert_array_equal(y.get(), z.get())
+
+
+@on_a_gpu
+def test_a_report_names_the_causes_of_launches() -> None:
+    x = an_array()
+    with PyGPU.fusion_report() as report:
+        (2 * x).get()
+        y = 2 * x
+    del y
+    assert (report.closed["values"], report.closed["asked"]) == (1, 1)
+    assert "  values      1  values or an address were asked for" in repr(report)
+
+
+@on_a_gpu
+def test_an_in_place_operator_that_waits_is_not_counted_as_launched_by_its_line() -> None:
+    x, y = an_array(), an_array()
+    with PyGPU.fusion_report() as report:
+        t = 2 * x
+        y += t
+        del t
+    assert (report.operations, report.at_once["form"]) == (2, 0)
+    with PyGPU.fusion_report() as report:
+        y += x
+    assert (report.operations, report.at_once["form"]) == (0, 1)
+    np.testing.assert_array_equal(y.get(), 4 * np.arange(6, dtype=np.float32))
+
+
+def test_a_report_is_a_mapping_and_stays_as_it_is() -> None:
+    x = an_array()
+    with PyGPU.fusion_report() as report:
+        y = 2 * x
+    known = dict(report)
+    assert set(known) == set(_core._fusion_figures())
+    assert {name: getattr(report, name) for name in report} == known
+    results = [y, 2 * x + 1]
+    PyGPU.flush()
+    assert len(results) == 2
+    assert dict(report) == known
+
+
+def test_every_cause_that_is_counted_is_explained() -> None:
+    from PyGPU._fusion import report
+
+    figures = _core._fusion_figures()
+    assert set(report._AT_ONCE) == set(figures["at_once"])
+    assert set(report._CLOSED) == set(figures["closed"])
+
+
+def test_a_report_without_operations_says_so() -> None:
+    with PyGPU.fusion_report() as report:
+        pass
+    assert repr(report) == "No operation was put off in the block; on the CPU backend none is."
+
+
+def in_a_process(program: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYGPU_FUSION")}
+    command = [sys.executable, "-c", f"import PyGPU\nfrom PyGPU import _core\n{program}"]
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=environment | variables)
+
+
+@pytest.mark.starts_processes
+@pytest.mark.enough_on("cpu", "cuda")
+@pytest.mark.parametrize(
+    ("value", "mode"), [("auto", "auto"), ("off", "off"), ("0", "off"), ("trust", "trust"), ("", "auto")]
+)
+def test_the_environment_names_the_mode(value: str, mode: str) -> None:
+    done = in_a_process("print(_core._get_fusion())", PYGPU_FUSION=value)
+    assert done.stdout == f"{mode}\n", done.stderr
+
+
+@pytest.mark.starts_processes
+@pytest.mark.enough_on("cpu", "cuda")
+@pytest.mark.parametrize(
+    ("variable", "known"),
+    [("PYGPU_FUSION", "'auto', 'off' or 'trust'"), ("PYGPU_FUSION_COMPILE", "'first' or 'second'")],
+)
+def test_an_unknown_value_in_the_environment_is_an_error_that_names_the_variable(variable: str, known: str) -> None:
+    done = in_a_process("with PyGPU.fusion('off'): pass", **{variable: "fast"})
+    assert done.returncode == 1
+    assert f"ValueError: {variable} must be {known}, and is 'fast'" in done.stderr
+
+
+@on_a_gpu
+@pytest.mark.starts_processes
+@pytest.mark.enough_on("cuda")
+def test_an_operation_raises_where_the_environment_names_an_unknown_mode() -> None:
+    done = in_a_process("x = PyGPU.zeros(3)\nx + 1", PYGPU_FUSION="fast")
+    assert "ValueError: PYGPU_FUSION must be" in done.stderr
+
+
+@on_a_gpu
+@pytest.mark.starts_processes
+@pytest.mark.enough_on("cuda")
+@pytest.mark.parametrize(("value", "kernels"), [("first", 1), ("second", 2), ("", 2)])
+def test_the_environment_says_when_an_expression_is_compiled(value: str, kernels: int) -> None:
+    program = """
+x = PyGPU.zeros(3)
+with PyGPU.fusion_report() as report:
+    y = 2 * x + 1
+print(report.kernels)
+"""
+    # What an earlier process compiled would be taken at once.
+    done = in_a_process(program, PYGPU_FUSION="auto", PYGPU_FUSION_COMPILE=value, PYGPU_CACHE="0")
+    assert done.stdout == f"{kernels}\n", done.stderr
