@@ -1,7 +1,7 @@
 """A state machine of deferred operations: random programs, run in NumPy, without and with waiting.
 
-A program is a list of steps with their choices, drawn while it runs in NumPy. It is then run in PyGPU twice, under `"off"`
-and under `"auto"`: what is seen of arrays has to be the same bits in both, and NumPy's.
+A program is a list of steps with their choices, drawn while it runs in NumPy. It is then run in PyGPU twice, under
+`"off"` and under `"auto"`: what is seen of arrays has to be the same bits in both, and NumPy's.
 
 But for which NaN it is: IEEE 754 leaves the sign and the payload of a NaN that is computed to the compiler, which makes
 `b - b` of `-b + b` where both stand in one kernel, and that is another NaN if `b` is one.
@@ -53,7 +53,7 @@ class Program:
     def __init__(self, seed: int, fragments: int = MOST_FRAGMENTS) -> None:
         self.seed = seed
         self.random = Random(seed)
-        self.number = self.random.randrange(len(LIMITS))
+        self.number = seed % len(LIMITS)
         self.limits = LIMITS[self.number]
         whole = catalogue_of(fragments)
         self.fragments = whole[self.number :: len(LIMITS)]
@@ -302,7 +302,7 @@ def replay(program: Program, mode: str) -> list[np.ndarray]:
     place = 0
     try:
         with np.errstate(all="ignore"):
-            for place, step in enumerate(program.steps):
+            for place, step in enumerate(program.steps):  # noqa: B007 (told of below)
                 do(world, step)
         return world.seen
     except Exception as error:

@@ -1,4 +1,4 @@
-"""Calls of streams, events, graphs, devices and of the raw names, each with what it needs made before anything waits."""
+"""Calls of streams, events, graphs, devices and of raw names, each with what it needs made before anything waits."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 import PyGPU
+from fusing.calls import listed
 from PyGPU import driver
 
 
@@ -49,10 +50,6 @@ def captured(place: Place) -> None:
 
 async def awaited(stream: PyGPU.Stream) -> None:
     await stream
-
-
-def listed(names: str) -> set[str]:
-    return set(names.split())
 
 
 Call = Callable[[Place], Any]
@@ -149,13 +146,14 @@ RAW: dict[str, Call] = {
 # They make, ask or end what no operation that waits can use; or need another process, another device, or end all.
 RAW_QUIET = listed(
     """
-    cudaDeviceCanAccessPeer cudaDeviceEnablePeerAccess cudaDeviceGetAttribute cudaDeviceReset cudaDriverGetVersion
-    cudaEventCreate cudaEventCreateWithFlags cudaEventDestroy cudaFreeAsync cudaFreeHost cudaFuncGetAttributes cudaGetDevice
-    cudaGetDeviceCount cudaGetErrorName cudaGetErrorString cudaGetLastError cudaHostAlloc cudaHostRegister
-    cudaHostUnregister cudaIpcCloseMemHandle cudaIpcGetEventHandle cudaIpcGetMemHandle cudaIpcOpenEventHandle
-    cudaIpcOpenMemHandle cudaMalloc cudaMallocHost cudaMallocManaged cudaMemAdvise cudaMemPrefetchAsync cudaPeekAtLastError
-    cudaPointerGetAttributes cudaStreamDestroy cudaStreamCreate cudaStreamCreateWithFlags cudaStreamCreateWithPriority nvmlInit
-    nvmlShutdown
+    cudaDeviceCanAccessPeer cudaDeviceEnablePeerAccess cudaDeviceGetAttribute cudaDeviceReset
+    cudaDriverGetVersion cudaEventCreate cudaEventCreateWithFlags cudaEventDestroy cudaFreeAsync cudaFreeHost
+    cudaFuncGetAttributes cudaGetDevice cudaGetDeviceCount cudaGetErrorName cudaGetErrorString
+    cudaGetLastError cudaHostAlloc cudaHostRegister cudaHostUnregister cudaIpcCloseMemHandle
+    cudaIpcGetEventHandle cudaIpcGetMemHandle cudaIpcOpenEventHandle cudaIpcOpenMemHandle cudaMalloc
+    cudaMallocHost cudaMallocManaged cudaMemAdvise cudaMemPrefetchAsync cudaPeekAtLastError
+    cudaPointerGetAttributes cudaStreamCreate cudaStreamCreateWithFlags cudaStreamCreateWithPriority
+    cudaStreamDestroy nvmlInit nvmlShutdown
     """
 )
 
@@ -189,12 +187,12 @@ DRIVER: dict[str, Call] = {
 # Texture arrays are memory of their own, which `tests/pycuda` holds; the rest makes memory, or asks.
 DRIVER_QUIET = listed(
     """
-    aligned_empty aligned_empty_like aligned_zeros aligned_zeros_like bind_array_to_texref dtype_to_array_format
-    get_driver_version get_version gpuarray_to_array have_gl_ext init initialize_profiler make_multichannel_2d_array
-    managed_empty managed_empty_like managed_zeros managed_zeros_like matrix_to_array matrix_to_texref mem_alloc
-    mem_alloc_like mem_alloc_pitch mem_get_address_range mem_get_ipc_handle memcpy_atoa memcpy_atod memcpy_dtoa
-    memcpy_peer memcpy_peer_async module_from_buffer module_from_file np_to_array pagelocked_empty
-    pagelocked_empty_like pagelocked_zeros pagelocked_zeros_like py_memcpy_atoh py_memcpy_htoa register_host_memory
-    set_debugging
+    aligned_empty aligned_empty_like aligned_zeros aligned_zeros_like bind_array_to_texref
+    dtype_to_array_format get_driver_version get_version gpuarray_to_array have_gl_ext init
+    initialize_profiler make_multichannel_2d_array managed_empty managed_empty_like managed_zeros
+    managed_zeros_like matrix_to_array matrix_to_texref mem_alloc mem_alloc_like mem_alloc_pitch
+    mem_get_address_range mem_get_ipc_handle memcpy_atoa memcpy_atod memcpy_dtoa memcpy_peer memcpy_peer_async
+    module_from_buffer module_from_file np_to_array pagelocked_empty pagelocked_empty_like pagelocked_zeros
+    pagelocked_zeros_like py_memcpy_atoh py_memcpy_htoa register_host_memory set_debugging
     """
 )
