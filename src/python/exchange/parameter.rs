@@ -5,8 +5,10 @@
 use pyo3::prelude::*;
 
 use crate::backend::Address;
+use crate::deferral::Cause;
 use crate::python::array::class::GpuArray;
 use crate::python::convert::pointer::{typed_pointer, void_pointer};
+use crate::python::deferral;
 use crate::python::host::pinned::PinnedMemory;
 use crate::python::runtime::device_memory::DeviceAllocation;
 use crate::python::runtime::event::PyEvent;
@@ -61,6 +63,7 @@ impl PyStream {
     /// The driver's handle for a function of `ctypes`.
     #[getter]
     fn _as_parameter_<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        deferral::close(py, Cause::Order)?; // as for its number
         void_pointer(py, self.stream()?.handle().0)
     }
 }
@@ -70,6 +73,7 @@ impl PyEvent {
     /// The driver's handle for a function of `ctypes`.
     #[getter]
     fn _as_parameter_<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        deferral::close(py, Cause::Order)?;
         void_pointer(py, self.raw_handle()?)
     }
 }

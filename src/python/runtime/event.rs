@@ -185,7 +185,8 @@ impl PyEvent {
 
     /// The driver's handle.
     #[getter]
-    fn handle(&self) -> PyResult<usize> {
+    fn handle(&self, py: Python<'_>) -> PyResult<usize> {
+        deferral::close(py, Cause::Order)?; // who has it may record it, or wait for it
         self.raw_handle()
     }
 

@@ -10,6 +10,11 @@ import PyGPU
 
 Call = Callable[[Any, Any], Any]
 
+
+def listed(names: str) -> set[str]:
+    return set(names.split())
+
+
 # Tried in turn, with the function and the array (3, 3) of float64.
 GUESSES: tuple[Call, ...] = (
     lambda f, x: f(x),
@@ -88,6 +93,7 @@ FUNCTIONS: dict[str, Call] = {
     "copyto": lambda f, x: f(x, 3.0),
     "place": lambda f, x: f(x, x > 2, [7.0]),
     "putmask": lambda f, x: f(x, x > 2, 7.0),
+    "tile": lambda f, x: f(x, 2),
     "to_gpu_async": lambda f, _: f([1.0, 2.0], stream=PyGPU.Stream()),
     "synchronize": lambda f, _: f(),
 }
@@ -115,7 +121,7 @@ METHODS: dict[str, Callable[[Any], Any]] = {
     "compress": lambda x: x.compress([True, False, True], 0),
     "dot": lambda x: x.dot(x),
     "fill": lambda x: x.fill(3.0),
-    "get_async": lambda x: x.get_async(),
+    "get_async": lambda x: (x.get_async(), PyGPU.synchronize())[0],
     "mul_add": lambda x: x.mul_add(2.0, x, 3.0),
     "partition": lambda x: x.partition(1),
     "put": lambda x: x.put([0], 5.0),
@@ -165,47 +171,49 @@ METHODS: dict[str, Callable[[Any], Any]] = {
 }
 
 # Names that put no work on a device and ask it nothing: what waits goes on waiting.
-QUIET = set(
+QUIET = listed(
     """
     array_split as_argtype as_pycuda atleast_1d atleast_2d atleast_3d backend_name base_repr binary_repr
-    broadcast_arrays broadcast_shapes can_access_peer can_cast common_type config current_device current_stream
-    default_stream device_count device_properties driver_version einsum_path fusion_report empty empty_like empty_like_pinned
-    empty_pinned finfo fliplr flipud format_float_positional format_float_scientific get_allocator get_array_module
-    get_include get_printoptions host_cache_limit hsplit iinfo iscomplexobj isdtype isfortran isrealobj isscalar
-    issubdtype iterable ix_ memory_limit memory_release_threshold min_scalar_type ndim permute_dims pinned_limit
-    printoptions promote_types real_if_close result_type set_allocator set_host_cache_limit set_pinned_limit
-    set_printoptions shape show_config size split transpose using_allocator vsplit zeros_pinned
-    """.split()
+    broadcast_arrays broadcast_shapes can_access_peer can_cast common_type config current_device
+    current_stream default_stream device_count device_properties driver_version einsum_path empty empty_like
+    empty_like_pinned empty_pinned finfo fliplr flipud format_float_positional format_float_scientific
+    fusion_report get_allocator get_array_module get_include get_printoptions host_cache_limit hsplit iinfo iscomplexobj
+    isdtype isfortran isrealobj isscalar issubdtype iterable ix_ memory_limit memory_release_threshold
+    min_scalar_type ndim permute_dims pinned_limit printoptions promote_types real_if_close result_type
+    set_allocator set_host_cache_limit set_pinned_limit set_printoptions shape show_config size split
+    transpose using_allocator vsplit zeros_pinned
+    """
 )
 
 # Beside what is a `Ufunc` or a `Reduction`: names that are made of operations which wait.
-COMPOSED = set(
+COMPOSED = listed(
     """
-    angle around average clip corrcoef count_nonzero diff ediff1d fix fromfunction gradient interp isclose isin
-    isneginf isposinf median nan_to_num nanmax nanmean nanmin nanpercentile nanprod nanquantile nansum nanvar norm
-    outer percentile polyadd polyder polyint polysub polyval ptp quantile round sort_complex trapezoid tril triu
-    unique_all unique_counts unwrap
-    """.split()
+    angle around average clip corrcoef count_nonzero diff ediff1d fix fromfunction gradient interp isclose
+    isin isneginf isposinf median nan_to_num nanmax nanmean nanmin nanpercentile nanprod nanquantile nansum
+    nanvar norm outer percentile polyadd polyder polyint polysub polyval ptp quantile round sort_complex
+    trapezoid tril triu unique_all unique_counts unwrap
+    """
 )
 
 # Attributes of an array that are known without its values.
-QUIET_ATTRIBUTES = set(
+QUIET_ATTRIBUTES = listed(
     """
-    T __array_namespace__ __array_priority__ __dask_tokenize__ __dict__ __dlpack_c_exchange_api__ __dlpack_device__
-    __getitem__ __iter__ __len__ __module__ __pygpu_c_api__ __sizeof__ _block _grid allocate base conj conjugate
-    device dtype flag_c_contiguous flags host_array host_data itemsize last_status mem_size nbytes ndim shape size
-    strides transpose
-    """.split()
+    T __array_namespace__ __array_priority__ __dask_tokenize__ __dict__ __dlpack_c_exchange_api__
+    __dlpack_device__ __getitem__ __iter__ __len__ __module__ __pygpu_c_api__ __sizeof__ _block _grid allocate
+    base conj conjugate device dtype flag_c_contiguous flags host_array host_data itemsize last_status
+    mem_size nbytes ndim shape size strides transpose
+    """
 )
 
 # Operators, and the methods that are functions which wait.
-WAITING_ATTRIBUTES = set(
+WAITING_ATTRIBUTES = listed(
     """
-    __abs__ __add__ __and__ __array_function__ __array_ufunc__ __eq__ __floordiv__ __ge__ __gt__ __invert__ __le__
-    __lshift__ __lt__ __mod__ __mul__ __ne__ __neg__ __or__ __pos__ __pow__ __radd__ __rand__ __rfloordiv__
-    __rlshift__ __rmod__ __rmul__ __ror__ __round__ __rpow__ __rrshift__ __rshift__ __rsub__ __rtruediv__ __rxor__
-    __sub__ __truediv__ __xor__ all any argmax argmin astype clip max mean min mul_add prod round sum var
-    """.split()
+    __abs__ __add__ __and__ __array_function__ __array_ufunc__ __eq__ __floordiv__ __ge__ __gt__ __invert__
+    __le__ __lshift__ __lt__ __mod__ __mul__ __ne__ __neg__ __or__ __pos__ __pow__ __radd__ __rand__
+    __rfloordiv__ __rlshift__ __rmod__ __rmul__ __ror__ __round__ __rpow__ __rrshift__ __rshift__ __rsub__
+    __rtruediv__ __rxor__ __sub__ __truediv__ __xor__ all any argmax argmin astype clip max mean min mul_add
+    prod round sum var
+    """
 )
 
 # Attributes that are refused here, whatever waits.

@@ -1,7 +1,7 @@
-"""Fragments of programs: a few lines of arithmetic each, from one seed, so that their kernels are compiled once and kept.
+"""Fragments of programs: a few lines of arithmetic each, from one seed, so that their kernels are compiled only once.
 
-A fragment is the same on NumPy's arrays and on PyGPU's. What it keeps is what a program would have names for at its end;
-all else is let go of behind its last use, as an expression does, or at the end, as a function does.
+A fragment is the same on NumPy's arrays and on PyGPU's. What it keeps is what a program would have names for at its
+end; all else is let go of behind its last use, as an expression does, or at the end, as a function does.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ def drawn_line(random: Random, values: list[np.ndarray], operands: int) -> Line:
 
 
 def is_exact(line: Line, values: list[np.ndarray]) -> bool:
-    """Whether there is one right answer: sums of floats depend on their order, and of two zeros any may be the larger."""
+    """Whether there is one right answer: sums of floats have an order, and of two zeros either may be the larger."""
     if line[0] == "reduce":
         return (line[1] == "any") == (values[line[2]].dtype.kind == "b") and values[line[2]].dtype.kind in "ib"
     if line[0] in ("call", "into") and line[1] in ("maximum", "minimum"):
@@ -174,7 +174,9 @@ def fragment(seed: int, number: int) -> Fragment:
     """The fragment of a number."""
     random = Random(f"{seed} {number}")
     dtype = random.choice(DTYPES)
-    operands = [(dtype, MATRIX if place == 0 or random.random() < 0.8 else ROW) for place in range(random.randint(1, 3))]
+    operands = [
+        (dtype, MATRIX if place == 0 or random.random() < 0.8 else ROW) for place in range(random.randint(1, 3))
+    ]
     values: list[Any] = [np.ones(shape, kind) for kind, shape in operands]
     lines: list[Line] = []
     for _ in range(random.choice([1, 2, 3, 4, 5, 6, 8, 12])):

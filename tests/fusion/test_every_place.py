@@ -1,0 +1,65 @@
+"""What streams, events, graphs, devices and raw names do leaves nothing waiting, or cannot show whether it does."""
+
+from __future__ import annotations
+
+import types
+
+import numpy as np
+import pytest
+
+import PyGPU
+from fusing import places
+from fusing.figures import waiting
+from PyGPU import driver
+
+HOST = np.arange(4.0)
+
+
+def check(call: places.Call) -> None:
+    place = places.Place()
+    x = PyGPU.to_gpu(HOST)
+    kept = x + 1
+    assert waiting() == 1
+    call(place)
+    assert waiting() == 0
+    np.testing.assert_array_equal(kept.get(), HOST + 1)
+
+
+@pytest.mark.parametrize("name", places.CLASSES)
+def test_every_attribute_is_called_or_quiet(name: str) -> None:
+    of, closing, quiet = places.CLASSES[name]
+    own = {attribute for attribute in dir(of) if not attribute.startswith("__")}
+    assert own - set(closing) - quiet == set()
+    assert set(closing) & quiet == set()
+    assert (set(closing) | quiet) - set(dir(of)) == set()
+
+
+@pytest.mark.parametrize(
+    ("of", "name"), [(of, name) for of, (_, closing, _) in places.CLASSES.items() for name in closing]
+)
+def test_a_place_in_time_finds_nothing_waiting(of: str, name: str) -> None:
+    check(places.CLASSES[of][1][name])
+
+
+def test_every_raw_name_is_called_or_quiet() -> None:
+    raw = {name for name in PyGPU.__all__ if name.startswith(("cuda", "nvml"))}
+    functions = {name for name in raw if isinstance(getattr(PyGPU, name), types.FunctionType)}
+    assert functions == set(places.RAW) | places.RAW_QUIET
+
+
+@pytest.mark.parametrize("name", places.RAW)
+def test_a_raw_call_finds_nothing_waiting(name: str) -> None:
+    check(lambda place: places.status(places.RAW[name](place)))
+
+
+def test_every_name_of_the_driver_is_called_or_quiet() -> None:
+    names = {name for name in dir(driver) if not name.startswith("_") and name != "TYPE_CHECKING"}
+    plain = {
+        name for name in names if isinstance(getattr(driver, name), (types.FunctionType, types.BuiltinFunctionType))
+    }
+    assert plain == set(places.DRIVER) | places.DRIVER_QUIET
+
+
+@pytest.mark.parametrize("name", places.DRIVER)
+def test_a_call_of_the_driver_finds_nothing_waiting(name: str) -> None:
+    check(places.DRIVER[name])

@@ -1,0 +1,66 @@
+"""Random programs give the same bits whether operations wait or not; `fusion_soak.py` runs longer ones."""
+
+from __future__ import annotations
+
+from random import SystemRandom
+
+import pytest
+
+import fusion_soak
+from fusing import machine
+from fusing.figures import CAUSES
+
+OPERATIONS = 5000
+FRAGMENTS = 150
+
+
+@pytest.mark.timeout(600)
+def test_a_fixed_run_meets_every_cause_of_closing() -> None:
+    print(f"python tests/helpers/fusion_soak.py --operations {OPERATIONS} --seed 1 --fragments {FRAGMENTS}")
+    report = fusion_soak.soak(OPERATIONS, 1, FRAGMENTS)
+    assert report["failure"] is None, report["failure"]
+    assert set(report["closed"]) == set(CAUSES)
+    assert set(report["at_once"]) >= {"off", "exposed", "form"}
+    assert report["figures"]["fused"] > 100
+    assert report["figures"]["dropped"] > 100
+    assert report["counts"].keys() >= {
+        "fragment",
+        "threads",
+        "captured",
+        "others",
+        "lend",
+        "starved",
+        "pressed",
+        "kernel",
+    }
+
+
+@pytest.mark.timeout(600)
+def test_a_random_run_makes_no_difference() -> None:
+    seed = SystemRandom().randrange(2**32)
+    print(f"python tests/helpers/fusion_soak.py --operations {OPERATIONS} --seed {seed} --fragments {FRAGMENTS}")
+    report = fusion_soak.soak(OPERATIONS, seed, FRAGMENTS)
+    assert report["failure"] is None, report["failure"]
+
+
+def test_a_seed_repeats_a_program() -> None:
+    def told(seed: int) -> str:
+        program = machine.Program(seed, FRAGMENTS)
+        return machine.told(program, len(program.steps) - 1)
+
+    assert told(3) == told(3)
+    assert told(3) != told(4)
+
+
+def test_a_wrong_element_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    replay = machine.replay
+
+    def spoiled(program: machine.Program, mode: str) -> list[object]:
+        seen = replay(program, mode)
+        if mode == "auto" and seen[-1].size:
+            seen[-1] = seen[-1] + (seen[-1] == seen[-1])
+        return seen
+
+    monkeypatch.setattr(machine, "replay", spoiled)
+    with pytest.raises(machine.Difference, match="off has"):
+        machine.check(machine.Program(1, FRAGMENTS))
