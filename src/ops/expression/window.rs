@@ -85,12 +85,16 @@ impl Window {
         operands.saturating_sub(results)
     }
 
-    /// Why the window has to be closed before another node comes, or now.
-    fn is_full(&self) -> Option<Cause> {
+    /// Why the window has to be closed before a node comes.
+    fn is_full(&self, node: &Node) -> Option<Cause> {
+        if self.nodes.is_empty() {
+            return None;
+        }
         if self.nodes.len() >= limit().nodes.load(Ordering::Relaxed) {
             return Some(Cause::Nodes);
         }
-        if self.results > limit().results.load(Ordering::Relaxed) {
+        let results = self.results.saturating_add(node.layout.nbytes() as usize);
+        if results > limit().results.load(Ordering::Relaxed) {
             return Some(Cause::Bytes);
         }
         self.holds_too_much(None).then_some(Cause::Held)
@@ -118,7 +122,7 @@ pub fn push(node: Box<Node>, block: &Allocation) -> std::result::Result<(), (Box
     if window.is_sealed || node.arrays().any(is_flying) {
         return Err((node, Cause::Operation));
     }
-    if let Some(full) = window.is_full() {
+    if let Some(full) = window.is_full(&node) {
         return Err((node, full));
     }
     let operands = node.arrays().map(|array| array.allocation().bytes()).filter(|bytes| *bytes >= LARGE);

@@ -138,6 +138,7 @@ fn _fusion_figures(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let figures = expression::figures();
     let all = PyDict::new(py);
     all.set_item("operations", figures.nodes)?;
+    all.set_item("waiting", expression::waiting())?;
     all.set_item("dropped", figures.dropped)?;
     all.set_item("computed", figures.computed)?;
     all.set_item("kernels", figures.kernels)?;
@@ -159,7 +160,8 @@ fn _fusion_figures(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
 
 /// How many operations wait.
 #[pyfunction]
-fn _count_waiting() -> usize {
+fn _count_waiting(py: Python<'_>) -> usize {
+    py.without_gil(expression::prune);
     expression::waiting()
 }
 
