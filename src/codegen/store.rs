@@ -171,7 +171,8 @@ impl Identity<'_> {
 }
 
 /// A quick hash; keys are ours.
-struct Mixer(u64);
+#[derive(Default)]
+pub struct Mixer(u64);
 
 impl Hasher for Mixer {
     #[inline]

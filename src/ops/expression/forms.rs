@@ -1,6 +1,7 @@
 //! The structures of several operations that were met, and their kernels.
 
 use std::collections::HashMap;
+use std::hash::BuildHasherDefault;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -9,6 +10,7 @@ use super::group::{Group, Nodes};
 use super::limits::limit;
 use super::mode;
 use super::source;
+use crate::codegen::store::Mixer;
 use crate::error::Result;
 use crate::global::Global;
 use crate::ops::Elementwise;
@@ -30,7 +32,7 @@ pub(super) enum Form {
     Map(Arc<Map>),
 }
 
-type Table = HashMap<Box<[u64]>, Known>;
+type Table = HashMap<Box<[u64]>, Known, BuildHasherDefault<Mixer>>;
 
 static TABLE: Global<Option<Table>> = Global::new(None);
 

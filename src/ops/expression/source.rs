@@ -14,6 +14,9 @@ use crate::ops::ufunc::kernel::{self, converted, stored, stored_as, type_of, uns
 use crate::ops::{Elementwise, Texts};
 
 const PLACES: [&str; 4] = ["a", "b", "c", "d"];
+/// What counts as the weight of a heavier text: it is compiled once for all that it computes, so it may be written for two elements
+/// of a pack, without which a thread waits for each.
+const HEAVIEST: u8 = 12;
 /// Letters of a kernel's name beyond which no more operations are named.
 const LONG: usize = 60;
 
@@ -45,7 +48,8 @@ pub(super) fn write(draft: &Draft<'_>, nodes: &Nodes, group: &Group) -> Result<E
     arguments.append(&mut text.scalars);
     arguments.append(&mut outputs);
     let preamble = text.preambles.concat();
-    let texts = Texts { operation: text.lines, preamble, weight: text.weight, ..Texts::default() };
+    let weight = text.weight.min(HEAVIEST);
+    let texts = Texts { operation: text.lines, preamble, weight, ..Texts::default() };
     Elementwise::new(name, arguments, texts, vec![kernel::ROUNDED.to_owned()])
 }
 
