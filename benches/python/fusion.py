@@ -133,7 +133,7 @@ def small(way: Way, count: int) -> tuple[dict[str, list[float]], dict[str, str]]
             way.fetch(s + s2)
 
     def check(value: float) -> None:
-        if any((way.fetch(result) != np.float32(value)).any() for result in kept):
+        if any(np.abs(way.fetch(result) - np.float32(value)).max() > 1e-6 for result in kept):
             raise AssertionError(f"a result is not {value}")
 
     def plain() -> dict[str, list[float]]:

@@ -2,7 +2,7 @@
 
     python benches/python/plots.py arithmetic.json arithmetic.svg
 
-draws the rows of any other result, a group of bars for each.
+draws the rows of any other result, a group of bars for each; a third argument (`us`) names the unit of those rows.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ COLOURS = {
     "PyGPU": "#d62728", "NumPy": "#7f7f7f", "floor": "#000000", "CuPy": "#1f77b4", "torch": "#ff7f0e",
     "PyCUDA": "#2ca02c", "PybindGPU": "#9467bd", "numba-cuda": "#8c564b", "JAX": "#e377c2", "cuda.core": "#17becf",
     "OpenMP": "#1f77b4", "CuPy ReductionKernel": "#aec7e8", "by hand": "#404040", "the driver alone": "#000000",
-    "torch.compile": "#d9a441", "cupy.fuse": "#17becf", "JAX jit": "#e377c2",
+    "torch.compile": "#d9a441", "cupy.fuse": "#17becf", "JAX jit": "#f7b6d2",
 }  # fmt: skip
 # Title, the way, and the way whose floor is the bus.
 PANELS = [
@@ -46,8 +46,9 @@ UNITS = {
 # Libraries of such tables, in their order, and how pictures call them.
 TITLES = {
     "PyGPU": "PyGPU", "torch": "torch", "cupy": "CuPy", "CuPy": "CuPy", "CuPy ReductionKernel": "CuPy ReductionKernel",
+    "torch.compile": "torch.compile", "cupy.fuse": "cupy.fuse", "JAX jit": "JAX jit", "JAX": "JAX",
     "jax": "JAX", "cuda.core": "cuda.core", "OpenMP": "OpenMP", "NumPy": "NumPy", "by hand": "by hand",
-    "torch.compile": "torch.compile", "cupy.fuse": "cupy.fuse", "JAX jit": "JAX jit", "by hand (reads only)": "by hand", "driver": "the driver alone", "floor": "the driver alone",
+    "by hand (reads only)": "by hand", "driver": "the driver alone", "floor": "the driver alone",
 }  # fmt: skip
 BARS = [
     "a[1:3]", "a[..., 1:4:2]", "a.T", "a.shape", "a.dtype", "ptr", "__dlpack__()", "__cuda_array_interface__",
@@ -160,11 +161,11 @@ def table(results: dict[str, Any]) -> dict[str, dict[str, float]]:
     return rows
 
 
-def speeds(results: dict[str, Any], path: Path) -> None:
-    """The figures of each row, a group of bars, as far as they have the unit of most rows."""
+def speeds(results: dict[str, Any], path: Path, unit: str = "") -> None:
+    """The figures of each row, a group of bars, as far as they have a unit: that of most rows, if none is named."""
     rows = table(results)
     units = [unit for unit in UNITS for name in rows if name.endswith(f"({unit})")]
-    unit = max(UNITS, key=units.count)
+    unit = unit or max(UNITS, key=units.count)
     shown = {name.removesuffix(f" ({unit})"): row for name, row in rows.items() if name.endswith(f"({unit})")}
     names = [name for name in TITLES if any(name in row for row in shown.values())]
     count = sum(len([name for name in names if name in row]) for row in shown.values())
@@ -193,4 +194,4 @@ def speeds(results: dict[str, Any], path: Path) -> None:
 
 if __name__ == "__main__":
     with matplotlib.rc_context(STYLE):
-        speeds(json.loads(Path(sys.argv[1]).read_text()), Path(sys.argv[2]))
+        speeds(json.loads(Path(sys.argv[1]).read_text()), Path(sys.argv[2]), *sys.argv[3:4])

@@ -457,7 +457,7 @@ impl Drop for Allocation {
             }
             return;
         }
-        if let Some(number) = self.place.deferred() {
+        if let Some(number) = self.place.deferred().filter(|_| !self.place.is_light()) {
             deferral::forget(number);
         }
         if self.is_own() && self.address() == 0 {

@@ -111,6 +111,7 @@ impl Plan {
             let may_turn = analysis.any_order && !analysis.counts_threads && !arrays[0].device().is_cpu();
             plan.choose_pack(&used, may_turn);
         }
+        plan.share_steps();
         Ok(plan)
     }
 
@@ -192,9 +193,34 @@ impl Plan {
         Ok(())
     }
 
-    fn strided(&self) -> impl Iterator<Item = usize> + Clone + '_ {
-        let is_strided = |form| matches!(form, Form::Strided | Form::Line | Form::Level | Form::Turned);
-        self.operands.iter().filter(move |one| is_strided(one.form)).map(|one| usize::from(one.side))
+    /// The places in the walk of arrays that need one, each once.
+    fn strided(&self) -> impl Iterator<Item = usize> + Clone + use<> {
+        let mut sides: SmallVec<[usize; 8]> = SmallVec::new();
+        for one in &self.operands {
+            let side = usize::from(one.side);
+            if is_strided(one.form) && !sides.contains(&side) {
+                sides.push(side);
+            }
+        }
+        sides.into_iter()
+    }
+
+    /// Lets arrays that go in the same steps have one place in the walk: what is found for one is found for all.
+    fn share_steps(&mut self) {
+        if matches!(self.way, Way::Tiles(_)) {
+            return;
+        }
+        for position in 1..self.operands.len() {
+            let (before, from) = self.operands.split_at_mut(position);
+            let own = &mut from[0];
+            let steps = |side: u16| self.walk.strides(side.into());
+            let is_alike = |other: &&Operand| is_strided(other.form) && steps(other.side).eq(steps(own.side));
+            if is_strided(own.form)
+                && let Some(other) = before.iter().find(is_alike)
+            {
+                own.side = other.side;
+            }
+        }
     }
 
     fn span(&self) -> Span {
@@ -277,16 +303,17 @@ impl Plan {
         let (start, forms) = key.split_at_mut(START);
         start.copy_from_slice(&[rank, self.pack, self.span as u8, ranged.into(), way[0], way[1], way[2]]);
         for (digits, operand) in forms.as_chunks_mut().0.iter_mut().zip(&self.operands) {
+            let slot = if is_strided(operand.form) { self.slot(operand) as u8 } else { 0 };
             *digits = match operand.form {
                 Form::Flat => [0, 0],
                 Form::Repeated => [1, 0],
-                Form::Strided => [2, 0],
+                Form::Strided => [2, slot],
                 Form::Apart(rank) => [3, rank],
                 Form::Same(other) => [4, other],
-                Form::Turned => [5, 0],
+                Form::Turned => [5, slot],
                 Form::Shifted => [6, 0],
-                Form::Line => [7, 0],
-                Form::Level => [8, 0],
+                Form::Line => [7, slot],
+                Form::Level => [8, slot],
             };
         }
         key
@@ -315,6 +342,11 @@ impl Plan {
             }
         }
     }
+}
+
+/// Whether an array of a form has a place in the walk.
+fn is_strided(form: Form) -> bool {
+    matches!(form, Form::Strided | Form::Line | Form::Level | Form::Turned)
 }
 
 /// All strides of an array in one number, of which each bit is set that is set in any.

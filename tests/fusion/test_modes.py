@@ -143,9 +143,10 @@ def test_flush_launches_what_waits() -> None:
     x = an_array()
     with PyGPU.fusion_report() as report:
         y = 2 * x
-        assert (report.operations, report.kernels) == (1, 0)
+        assert (report.operations, report.waiting, report.kernels) == (1, 1, 0)
+        assert "1 waited when this was counted: PyGPU.flush() launches them." in repr(report)
         PyGPU.flush()
-        assert (report.operations, report.kernels) == (1, 1)
+        assert (report.operations, report.waiting, report.kernels) == (1, 0, 1)
     del y
 
 

@@ -43,7 +43,7 @@ def _difference(now: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
     return {
         name: _difference(value, before[name]) if isinstance(value, dict) else value - before[name]
         for name, value in now.items()
-    }
+    } | ({"waiting": now["waiting"]} if "waiting" in now else {})
 
 
 def _many(count: int, noun: str) -> str:
@@ -94,6 +94,11 @@ class FusionReport(Mapping[str, Any]):
         return int(self["operations"])
 
     @property
+    def waiting(self) -> int:
+        """Those that wait now."""
+        return int(self["waiting"])
+
+    @property
     def dropped(self) -> int:
         """Those whose results nobody wanted any more before they were computed."""
         return int(self["dropped"])
@@ -102,6 +107,11 @@ class FusionReport(Mapping[str, Any]):
     def computed(self) -> int:
         """Those that were computed."""
         return int(self["computed"])
+
+    @property
+    def waiting(self) -> int:
+        """Those that wait now."""
+        return int(self["waiting"])
 
     @property
     def kernels(self) -> int:
@@ -154,6 +164,8 @@ def _sentences(counts: dict[str, Any], is_block: bool) -> Iterator[str]:
             f"{_many(counts['kernels'], 'kernel')}, {counts['fused']} of them for several at once; "
             f"{_many(counts['outputs'], 'result')} got memory."
         )
+    if counts["waiting"] > 0:
+        yield f"{counts['waiting']} waited when this was counted: PyGPU.flush() launches them."
     if dropped:
         yield f"{dropped} never computed, since nobody wanted the results any more."
     if counts["first_meetings"]:
@@ -183,11 +195,11 @@ def fusion_report() -> FusionReport:
     -------
     FusionReport
         Counts since the process began, of all threads; after ``with``, those of the block. They are attributes and
-        items: ``operations`` that were put off, those of them that were ``dropped`` before they were computed or
-        ``computed``, the ``kernels`` that computed them, those ``fused`` out of several, the ``outputs`` that got
-        memory, ``first_meetings`` of expressions that are not compiled yet, ``failures``, and two dicts by cause:
-        ``closed`` (why what waited was launched) and ``at_once`` (why operations were launched by their lines).
-        Printed, it says so in sentences, with what can be done.
+        items: ``operations`` that were put off, those of them that were ``dropped`` before they were computed, were
+        ``computed`` or are ``waiting``, the ``kernels`` that computed them, those ``fused`` out of several, the
+        ``outputs`` that got memory, ``first_meetings`` of expressions that are not compiled yet, ``failures``, and two
+        dicts by cause: ``closed`` (why what waited was launched) and ``at_once`` (why operations were launched by their
+        lines). Printed, it says so in sentences, with what can be done.
 
     See Also
     --------

@@ -134,9 +134,11 @@ fn flush(py: Python<'_>) -> PyResult<()> {
 /// The counts of `fusion_report`, by their names.
 #[pyfunction]
 fn _fusion_figures(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    py.without_gil(expression::prune);
     let figures = expression::figures();
     let all = PyDict::new(py);
     all.set_item("operations", figures.nodes)?;
+    all.set_item("waiting", expression::waiting())?;
     all.set_item("dropped", figures.dropped)?;
     all.set_item("computed", figures.computed)?;
     all.set_item("kernels", figures.kernels)?;
@@ -154,12 +156,6 @@ fn _fusion_figures(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     all.set_item("closed", closed)?;
     all.set_item("at_once", refused)?;
     Ok(all)
-}
-
-/// How many operations wait.
-#[pyfunction]
-fn _count_waiting() -> usize {
-    expression::waiting()
 }
 
 /// Sets limits, for tests; those that are not named become the usual ones.
@@ -212,6 +208,5 @@ pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(_get_fusion, module)?)?;
     module.add_function(wrap_pyfunction!(_fusion_figures, module)?)?;
     module.add_function(wrap_pyfunction!(_limit_fusion, module)?)?;
-    module.add_function(wrap_pyfunction!(_count_waiting, module)?)?;
     module.add_function(wrap_pyfunction!(flush, module)?)
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 
-use super::close;
+use super::{check, close};
 use crate::array::Array;
 use crate::copy;
 use crate::deferral::Cause;
@@ -63,6 +63,9 @@ pub(crate) fn push(py: Python<'_>, node: Box<Node>, block: &Arc<Allocation>) -> 
 fn push_behind(py: Python<'_>, mut node: Box<Node>, block: &Arc<Allocation>) -> PyResult<()> {
     loop {
         close(py, Cause::Operation)?;
+        for array in node.inputs.iter().filter_map(Input::array) {
+            check(array.allocation())?; // it may have failed meanwhile, and would never be there
+        }
         match expression::push(node, block) {
             Ok(None) => return Ok(()),
             Ok(Some(full)) => return close(py, full),

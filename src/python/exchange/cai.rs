@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyInt, PyList, PyString, PyTuple};
 
 use crate::array::Array;
+use crate::deferral::Cause;
 use crate::dtype::{DType, Kind, TABLE};
 use crate::error::Error;
 use crate::interop::cai;
@@ -13,6 +14,7 @@ use crate::layout::Dims;
 use crate::python::array::class::GpuArray;
 use crate::python::callback::Kept;
 use crate::python::convert::dtype;
+use crate::python::deferral;
 use crate::python::convert::ndarray;
 use crate::python::convert::number;
 use crate::python::convert::shape;
@@ -122,6 +124,7 @@ impl GpuArray {
         }
         let said = describe(py, slf.get(), Interface::Cuda)?;
         let stream = py.without_gil(|| cai::export(array))?;
+        deferral::close(py, Cause::Values)?; // what another thread wrote down while this one waited
         said.set_item(intern!(py, "stream"), stream)?;
         Ok(said)
     }

@@ -8,6 +8,8 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
+use crate::deferral::Cause;
+use crate::python::deferral;
 use crate::array::Array;
 use crate::callback::caught;
 use crate::interop::dlpack::ffi::{DLManagedTensor, DLManagedTensorVersioned};
@@ -27,13 +29,15 @@ pub(crate) fn capsule<'py>(
     consumer: Option<Stream>,
 ) -> PyResult<Bound<'py, PyAny>> {
     // SAFETY: each tensor is new, and goes with the name and the destructor of its form.
-    unsafe {
+    let capsule = unsafe {
         if versioned {
             wrap(py, export::versioned(array, flags, consumer)?, VERSIONED.0, drop_versioned)
         } else {
             wrap(py, export::legacy(array, consumer)?, LEGACY.0, drop_legacy)
         }
-    }
+    }?;
+    deferral::close(py, Cause::Values)?; // what another thread wrote down while this one waited
+    Ok(capsule)
 }
 
 /// # Safety

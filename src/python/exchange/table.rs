@@ -12,6 +12,8 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyType};
 
+use crate::deferral::Cause;
+use crate::python::deferral;
 use crate::array::Array;
 use crate::backend::{BackendKind, StreamHandle};
 use crate::callback::caught;
@@ -89,6 +91,8 @@ unsafe extern "C" fn from_object(object: *mut c_void, out: *mut *mut DLManagedTe
             let_current_stream_use(py, array.get().array(array.py())?)?;
             let array = array.get().array(array.py())?;
             out.write(export::versioned(array, DlpackFlags::empty(), Some(stream::current(array.device())))?.as_ptr());
+            // What another thread wrote down while this one waited; the tensor is there whatever became of that.
+            crate::lifetime::defer(crate::deferral::close(Cause::Values));
             Ok(())
         })
     }
@@ -115,6 +119,7 @@ unsafe extern "C" fn lend(object: *mut c_void, out: *mut DLTensor) -> c_int {
             let array = array_of(py, object)?;
             let_current_stream_use(py, array.get().array(array.py())?)?;
             out.write(array.get().lent().lend(array.get().array(array.py())?)?);
+            deferral::close(py, Cause::Values)?; // what another thread wrote down while this one waited
             Ok(())
         })
     }

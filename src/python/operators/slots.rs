@@ -17,6 +17,7 @@ use super::functions;
 use super::product;
 use super::reduction;
 use super::scan;
+use crate::dtype::Kind;
 use crate::ops::product::table;
 use crate::ops::ufunc::{self, Row};
 use crate::python::array::class::GpuArray;
@@ -83,6 +84,23 @@ macro_rules! row {
     ($name:literal) => {
         const { ufunc::known_row($name) }
     };
+}
+
+/// The function that a power by a number of Python's is, where it is one: NumPy's operator has the same.
+fn plain_power(base: &Bound<'_, GpuArray>, exponent: &Bound<'_, PyAny>) -> Option<&'static Row> {
+    let kind = base.get().dtype().kind();
+    let is_int = exponent.is_exact_instance_of::<PyInt>();
+    let is_real = kind.is_complex() || matches!(kind, Kind::Float16 | Kind::BFloat16 | Kind::Float32 | Kind::Float64);
+    if !(is_int || is_real && exponent.is_exact_instance_of::<PyFloat>()) {
+        return None;
+    }
+    let exponent: f64 = exponent.extract().ok()?;
+    match exponent {
+        2.0 if is_real || values::is_integer(kind) && kind != Kind::Bool => Some(row!("square")),
+        0.5 if is_real => Some(row!("sqrt")),
+        -1.0 if is_real => Some(row!("reciprocal")),
+        _ => None,
+    }
 }
 
 /// The slots of the operators.
@@ -152,7 +170,10 @@ impl GpuArray {
         if modulo.is_some() {
             return Ok(slf.py().NotImplemented());
         }
-        answer(slf.py(), row!("power"), &[slf.as_any(), other])
+        match plain_power(slf, other) {
+            Some(row) => answer(slf.py(), row, &[slf.as_any()]),
+            None => answer(slf.py(), row!("power"), &[slf.as_any(), other]),
+        }
     }
 
     fn __rpow__(
@@ -167,7 +188,10 @@ impl GpuArray {
     }
 
     fn __ipow__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>, _modulo: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
-        assign(row!("power"), slf, other)
+        match plain_power(slf, other) {
+            Some(row) => compute::call(slf.py(), row, &[slf.as_any()], &Wish::into_array(slf)).map(|_| ()),
+            None => assign(row!("power"), slf, other),
+        }
     }
 
     fn __divmod__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {

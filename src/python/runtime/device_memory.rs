@@ -12,6 +12,7 @@ use pyo3::types::PyInt;
 
 use super::device;
 use super::raw;
+use crate::deferral::{self, Cause};
 use crate::array::Array;
 use crate::backend::Address;
 use crate::device::Device;
@@ -146,6 +147,8 @@ impl DeviceAllocation {
             give_out(array);
             self.is_given_out.store(true, Ordering::Relaxed);
         }
+        drop(slot);
+        deferral::close(Cause::Values)?; // what was written down before the address was known outside
         Ok(self.address)
     }
 }
