@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import PyGPU
+import simulated
 from fusing.figures import Counted, limits, waiting
 
 MIB = 1 << 20
@@ -122,6 +123,24 @@ def test_memory_that_is_refused_launches_what_holds_some() -> None:
         assert (waiting(), counted["closed"]) == (0, {"memory": 1})
     finally:
         PyGPU.set_memory_limit(None)
+    assert other.nbytes == MIB
+    np.testing.assert_array_equal(mask.get(), LARGE > 5)
+
+
+@pytest.mark.provokes_errors
+def test_memory_that_the_driver_refuses_does_so_too() -> None:
+    driver = simulated.driver()
+    if driver is None:
+        pytest.skip("faults are planted in a simulated driver only")
+    x = PyGPU.to_gpu(LARGE)
+    PyGPU.synchronize()
+    PyGPU.trim_memory()
+    mask = x > 5
+    del x
+    counted = Counted()
+    driver.fault("hipMallocFromPoolAsync" if driver.is_hip else "cuMemAllocFromPoolAsync", 2)
+    other = PyGPU.empty(MIB, "uint8")
+    assert (waiting(), counted["closed"]) == (0, {"memory": 1})
     assert other.nbytes == MIB
     np.testing.assert_array_equal(mask.get(), LARGE > 5)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -12,7 +13,8 @@ import numpy as np
 import pytest
 
 import PyGPU
-from fusing.figures import limits, waiting
+import simulated
+from fusing.figures import launch_call, limits, waiting
 from PyGPU import _core
 
 HOST = np.linspace(-1, 2, 12).reshape(3, 4)
@@ -120,6 +122,57 @@ def test_who_computes_with_what_another_thread_launches_has_its_values() -> None
         x.fill(0)
         launching.join()
     np.testing.assert_array_equal(z.get(), expression(twin) + twin)
+
+
+SHOWN: dict[str, Callable[[Any], Any]] = {
+    "ptr": lambda x: x.ptr,
+    "dlpack": lambda x: x.__dlpack__(),
+    "parameter": lambda x: x._as_parameter_,
+    "gpudata": lambda x: int(x.gpudata),
+}
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_nothing_waits_over_an_array_whose_address_was_given_out_meanwhile(name: str) -> None:
+    x = PyGPU.to_gpu((np.arange(12.0).reshape(3, 4) - 5) / 8)
+    shown: list[Any] = []
+    with limits(meetings=1):
+        y = structure()(x)
+        showing = threading.Thread(target=lambda: shown.append(SHOWN[name](x)))
+        showing.start()
+        while waiting():
+            pass
+        z = x + 1  # while the other thread launches, and has not said yet that `x` is shown
+        showing.join()
+        assert waiting() == 0
+    assert y.shape == z.shape
+
+
+@pytest.mark.provokes_errors
+@pytest.mark.timeout(30)
+def test_who_computes_with_what_fails_in_another_thread_is_told() -> None:
+    driver = simulated.driver()
+    if driver is None:
+        pytest.skip("faults are planted in a simulated driver only")
+    x = PyGPU.to_gpu((np.arange(12.0).reshape(3, 4) - 5) / 8)
+    (x + 1).get()
+    expression = structure()
+
+    def flush() -> None:
+        with contextlib.suppress(PyGPU.CudaError):
+            _core.flush()
+
+    with limits(meetings=1):
+        y = expression(x)
+        driver.fault(launch_call(), 1)
+        launching = threading.Thread(target=flush)
+        launching.start()
+        while waiting():
+            pass
+        with pytest.raises(PyGPU.CudaError, match="put off"):
+            (y + x).get()
+        launching.join()
+    np.testing.assert_array_equal((x + 1).get(), x.get() + 1)
 
 
 def test_threads_that_compute_with_the_same_arrays_all_get_it_right() -> None:

@@ -123,6 +123,19 @@ def test_whoever_learns_the_address_of_an_operand_finds_nothing_waiting(name: st
     np.testing.assert_array_equal(kept.get(), HOST + 1)
 
 
+def test_the_number_of_memory_that_was_asked_for_before_is_an_address_too() -> None:
+    x = PyGPU.to_gpu(HOST)
+    memory = x.gpudata
+    kept = x + 1
+    assert waiting() == 1
+    assert int(memory) > 0
+    assert waiting() == 0
+    again = x + 2
+    assert waiting() == 0
+    np.testing.assert_array_equal(kept.get(), HOST + 1)
+    np.testing.assert_array_equal(again.get(), HOST + 2)
+
+
 @pytest.mark.parametrize("name", EXPOSING)
 def test_operations_on_what_others_reach_are_launched_by_their_line(name: str) -> None:
     x = PyGPU.to_gpu(HOST)

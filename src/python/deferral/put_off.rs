@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 
-use super::close;
+use super::{check, close};
 use crate::array::Array;
 use crate::copy;
 use crate::deferral::Cause;
@@ -62,6 +62,9 @@ pub(crate) fn push(py: Python<'_>, node: Box<Node>, block: &Arc<Allocation>) -> 
 fn push_behind(py: Python<'_>, (mut node, mut cause): (Box<Node>, Cause), block: &Arc<Allocation>) -> PyResult<()> {
     loop {
         close(py, cause)?;
+        for array in node.inputs.iter().filter_map(Input::array) {
+            check(array.allocation())?; // it may have failed meanwhile, and would never be there
+        }
         match expression::push(node, block) {
             Ok(()) => return Ok(()),
             Err(back) => (node, cause) = back,

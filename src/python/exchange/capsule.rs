@@ -10,8 +10,10 @@ use pyo3::types::PyTuple;
 
 use crate::array::Array;
 use crate::callback::caught;
+use crate::deferral::Cause;
 use crate::interop::dlpack::ffi::{DLManagedTensor, DLManagedTensorVersioned};
 use crate::interop::dlpack::{DlpackFlags, export};
+use crate::python::deferral;
 use crate::stream::Stream;
 
 /// The name of a capsule that holds a tensor of the old form, and that after it was taken.
@@ -27,13 +29,15 @@ pub(crate) fn capsule<'py>(
     consumer: Option<Stream>,
 ) -> PyResult<Bound<'py, PyAny>> {
     // SAFETY: each tensor is new, and goes with the name and the destructor of its form.
-    unsafe {
+    let capsule = unsafe {
         if versioned {
             wrap(py, export::versioned(array, flags, consumer)?, VERSIONED.0, drop_versioned)
         } else {
             wrap(py, export::legacy(array, consumer)?, LEGACY.0, drop_legacy)
         }
-    }
+    }?;
+    deferral::close(py, Cause::Values)?; // what another thread wrote down while this one waited
+    Ok(capsule)
 }
 
 /// # Safety

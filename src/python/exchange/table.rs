@@ -15,6 +15,7 @@ use pyo3::types::{PyCapsule, PyType};
 use crate::array::Array;
 use crate::backend::{BackendKind, StreamHandle};
 use crate::callback::caught;
+use crate::deferral::Cause;
 use crate::error::{Error, Result};
 use crate::interop::dlpack::ffi::{
     DLDeviceType, DLManagedTensorVersioned, DLPackExchangeAPI, DLPackExchangeAPIHeader, DLTensor,
@@ -24,6 +25,7 @@ use crate::interop::dlpack::{self, DlpackFlags, VERSION, export};
 use crate::interop::streams;
 use crate::python::array::class::{GpuArray, new_exact};
 use crate::python::callback::answer;
+use crate::python::deferral;
 use crate::python::gil::WithoutGil;
 use crate::python::once::intern;
 use crate::stream;
@@ -89,6 +91,8 @@ unsafe extern "C" fn from_object(object: *mut c_void, out: *mut *mut DLManagedTe
             let_current_stream_use(py, array.get().array(array.py())?)?;
             let array = array.get().array(array.py())?;
             out.write(export::versioned(array, DlpackFlags::empty(), Some(stream::current(array.device())))?.as_ptr());
+            // What another thread wrote down while this one waited; the tensor is there whatever became of that.
+            crate::lifetime::defer(crate::deferral::close(Cause::Values));
             Ok(())
         })
     }
@@ -115,6 +119,7 @@ unsafe extern "C" fn lend(object: *mut c_void, out: *mut DLTensor) -> c_int {
             let array = array_of(py, object)?;
             let_current_stream_use(py, array.get().array(array.py())?)?;
             out.write(array.get().lent().lend(array.get().array(array.py())?)?);
+            deferral::close(py, Cause::Values)?; // what another thread wrote down while this one waited
             Ok(())
         })
     }

@@ -14,6 +14,7 @@ use super::device;
 use super::raw;
 use crate::array::Array;
 use crate::backend::Address;
+use crate::deferral::{self, Cause};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::lifetime;
@@ -146,6 +147,8 @@ impl DeviceAllocation {
             give_out(array);
             self.is_given_out.store(true, Ordering::Relaxed);
         }
+        drop(slot);
+        deferral::close(Cause::Values)?; // what was written down before the address was known outside
         Ok(self.address)
     }
 }
