@@ -27,6 +27,8 @@ OWN = {"__repr__", "__str__", "__eq__", "__ne__", "__lt__", "__le__", "__gt__", 
 OWN |= {"__format__", "__sizeof__"}
 # What gives other values each time: memory as it is found, and addresses.
 UNINITIALISED = {"empty", "empty_like", "empty_pinned", "empty_like_pinned", "allocate", "pointers"}
+# What nobody has waited for.
+UNINITIALISED |= {"get_async"}
 
 
 def hosts(result: Any) -> Any:

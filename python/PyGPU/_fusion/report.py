@@ -94,11 +94,6 @@ class FusionReport(Mapping[str, Any]):
         return int(self["operations"])
 
     @property
-    def waiting(self) -> int:
-        """Those that wait now."""
-        return int(self["waiting"])
-
-    @property
     def dropped(self) -> int:
         """Those whose results nobody wanted any more before they were computed."""
         return int(self["dropped"])

@@ -85,12 +85,16 @@ impl Window {
         operands.saturating_sub(results)
     }
 
-    /// Why the window has to be closed before another node comes, or now.
-    fn is_full(&self) -> Option<Cause> {
+    /// Why the window has to be closed before a node comes.
+    fn is_full(&self, node: &Node) -> Option<Cause> {
+        if self.nodes.is_empty() {
+            return None;
+        }
         if self.nodes.len() >= limit().nodes.load(Ordering::Relaxed) {
             return Some(Cause::Nodes);
         }
-        if self.results > limit().results.load(Ordering::Relaxed) {
+        let results = self.results.saturating_add(node.layout.nbytes() as usize);
+        if results > limit().results.load(Ordering::Relaxed) {
             return Some(Cause::Bytes);
         }
         self.holds_too_much(None).then_some(Cause::Held)
@@ -109,14 +113,17 @@ pub fn keep(close: fn(Cause) -> Result<()>) {
     deferral::kept_by(KEEPER.get_or_init(|| Keeper { close, forget, failure: failures::of }));
 }
 
-/// Puts an operation off whose result goes into `block`. Returns why the window is to be closed now, if it is; the node itself where
-/// another thread is launching one of its operands, or the window is sealed: then that has to be closed first.
-pub fn push(node: Box<Node>, block: &Allocation) -> std::result::Result<Option<Cause>, Box<Node>> {
+/// Puts an operation off whose result goes into `block`. Gives the node back with the reason why the window has to be closed first: as
+/// much waits as may, it is sealed, or another thread is launching one of the operands.
+pub fn push(node: Box<Node>, block: &Allocation) -> std::result::Result<(), (Box<Node>, Cause)> {
     let mut window = WINDOW.lock();
     let first = window.first;
     let is_flying = |array: &Array| array.allocation().deferred().is_some_and(|number| number < first);
     if window.is_sealed || node.arrays().any(is_flying) {
-        return Err(node);
+        return Err((node, Cause::Operation));
+    }
+    if let Some(full) = window.is_full(&node) {
+        return Err((node, full));
     }
     let operands = node.arrays().map(|array| array.allocation().bytes()).filter(|bytes| *bytes >= LARGE);
     let operands = operands.fold(0usize, usize::saturating_add);
@@ -129,7 +136,7 @@ pub fn push(node: Box<Node>, block: &Allocation) -> std::result::Result<Option<C
     window.nodes.push(Some(node));
     deferral::add(1);
     report::put_off();
-    Ok(window.is_full())
+    Ok(())
 }
 
 /// How many operations wait.

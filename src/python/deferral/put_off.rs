@@ -52,24 +52,22 @@ pub(crate) fn block(layout_bytes: usize, stream: &Stream) -> Arc<Allocation> {
 #[inline]
 pub(crate) fn push(py: Python<'_>, node: Box<Node>, block: &Arc<Allocation>) -> PyResult<()> {
     match expression::push(node, block) {
-        Ok(None) => Ok(()),
-        Ok(Some(full)) => close(py, full),
-        Err(node) => push_behind(py, node, block),
+        Ok(()) => Ok(()),
+        Err((node, cause)) => push_behind(py, (node, cause), block),
     }
 }
 
-/// Behind what another thread launches just now, or what comes next in any case.
+/// Behind what waits, or is being launched.
 #[cold]
-fn push_behind(py: Python<'_>, mut node: Box<Node>, block: &Arc<Allocation>) -> PyResult<()> {
+fn push_behind(py: Python<'_>, (mut node, mut cause): (Box<Node>, Cause), block: &Arc<Allocation>) -> PyResult<()> {
     loop {
-        close(py, Cause::Operation)?;
+        close(py, cause)?;
         for array in node.inputs.iter().filter_map(Input::array) {
             check(array.allocation())?; // it may have failed meanwhile, and would never be there
         }
         match expression::push(node, block) {
-            Ok(None) => return Ok(()),
-            Ok(Some(full)) => return close(py, full),
-            Err(back) => node = back,
+            Ok(()) => return Ok(()),
+            Err(back) => (node, cause) = back,
         }
     }
 }
