@@ -8,12 +8,12 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-use crate::deferral::Cause;
-use crate::python::deferral;
 use crate::array::Array;
 use crate::callback::caught;
+use crate::deferral::Cause;
 use crate::interop::dlpack::ffi::{DLManagedTensor, DLManagedTensorVersioned};
 use crate::interop::dlpack::{DlpackFlags, export};
+use crate::python::deferral;
 use crate::stream::Stream;
 
 /// The name of a capsule that holds a tensor of the old form, and that after it was taken.

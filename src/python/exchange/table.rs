@@ -12,11 +12,10 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyType};
 
-use crate::deferral::Cause;
-use crate::python::deferral;
 use crate::array::Array;
 use crate::backend::{BackendKind, StreamHandle};
 use crate::callback::caught;
+use crate::deferral::Cause;
 use crate::error::{Error, Result};
 use crate::interop::dlpack::ffi::{
     DLDeviceType, DLManagedTensorVersioned, DLPackExchangeAPI, DLPackExchangeAPIHeader, DLTensor,
@@ -26,6 +25,7 @@ use crate::interop::dlpack::{self, DlpackFlags, VERSION, export};
 use crate::interop::streams;
 use crate::python::array::class::{GpuArray, new_exact};
 use crate::python::callback::answer;
+use crate::python::deferral;
 use crate::python::gil::WithoutGil;
 use crate::python::once::intern;
 use crate::stream;

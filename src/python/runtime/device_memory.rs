@@ -12,9 +12,9 @@ use pyo3::types::PyInt;
 
 use super::device;
 use super::raw;
-use crate::deferral::{self, Cause};
 use crate::array::Array;
 use crate::backend::Address;
+use crate::deferral::{self, Cause};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::lifetime;
