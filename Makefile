@@ -17,6 +17,7 @@ ARRAY_API_TESTS ?=
 ARRAY_API_EXAMPLES ?= 100
 # On each backend.
 SOAK_OPERATIONS ?= 200000
+FUSION_OPERATIONS ?= 1000000
 # Where reports and measurements go.
 RESULTS ?= build/results
 
@@ -68,7 +69,7 @@ SIMULATED := --manifest-path tests/simulated_driver/Cargo.toml --target-dir buil
 # The bookkeeping of order with the locks of a model checker.
 ORDER_MODEL := --manifest-path tests/order_model/Cargo.toml --target-dir build/order_model
 
-.PHONY: help demo test array-api fuzz soak instructions .instructions check wheel gpu-test gpu-test-cuda gpu-test-hip gpu-sanitize \
+.PHONY: help demo test array-api fuzz soak fusion-soak fusion-mutations instructions .instructions check wheel gpu-test gpu-test-cuda gpu-test-hip gpu-sanitize \
     gpu-bench gpu-bench-kernels gpu-bench-peer .gpu-package .simulated-drivers bench plots order-mutations docs .docs-read links .wheel-held clean distclean \
     .on-cpu .on-cpu-with-torch .from-the-wheel .on-cuda .on-hip .orders-on-cuda .orders-on-hip .rust .simulators-own .order-model .instructions-counted \
     .lint-rust .lint-others .lint-python
@@ -233,6 +234,17 @@ soak: .venv/.extension-release .venv/.group-test .simulated-drivers ## Hold SOAK
 
 # Functions of the same code become one: lld does it, rustc's linker on x86-64 Linux. No function's address is compared.
 FOLDED := -C link-arg=-Wl,--icf=all
+
+# With operations that wait and without, on both simulated GPUs; tests/fusion/test_machine.py runs a short one.
+fusion-soak: .venv/.extension-release .venv/.group-test .simulated-drivers ## Hold FUSION_OPERATIONS operations that wait against NumPy and the mode off
+	@mkdir -p $(RESULTS)
+	for backend in cuda hip; do \
+	    $(SIMULATED_GPU) PYGPU_BACKEND=$$backend $(BIN)/python tests/helpers/fusion_soak.py \
+	        --operations $(FUSION_OPERATIONS) --json $(RESULTS)/fusion-soak-$$backend.json || exit 1; \
+	done
+
+fusion-mutations: .venv/.group-test .simulated-drivers ## Leave out each place that launches what waits: a test must see it
+	$(BIN)/python tests/fusion/mutations.py
 
 # Not with zig's linker, though that would reach older C libraries: it links an unwinder of its own into the extension, and
 # when Python ends a thread inside a call (pthread_exit, up to 3.13) the two unwinders of the process meet, and crash.

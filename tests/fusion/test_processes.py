@@ -18,7 +18,7 @@ _core._set_fusion("auto")
 x = PyGPU.to_gpu(np.arange(5.0))
 (x + 1).get()
 def waiting():
-    return _core._fusion_figures()["waiting"]
+    return _core._count_waiting()
 y = (x + 1) * 2
 assert waiting() == 2
 """

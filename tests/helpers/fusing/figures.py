@@ -15,7 +15,7 @@ LAUNCHES = {False: "cuLaunchKernel", True: "hipModuleLaunchKernel"}
 
 def waiting() -> int:
     """How many operations wait now."""
-    return _core._fusion_figures()["waiting"]
+    return _core._count_waiting()
 
 
 def launches() -> int:

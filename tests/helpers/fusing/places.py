@@ -22,7 +22,8 @@ class Place:
         self.event = PyGPU.Event()
         self.first = driver.Event().record()
         self.last = driver.Event().record()
-        self.device = PyGPU.Device()
+        self.device, self.entered = PyGPU.Device(), PyGPU.Device()
+        self.entered.__enter__()
         self.graph = PyGPU.Graph(self.stream)
         self.target = PyGPU.zeros(8, "float32")
         with self.graph:
@@ -106,7 +107,8 @@ CLASSES: dict[str, tuple[type, dict[str, Call], set[str]]] = {
             "make_current": lambda p: p.device.make_current(),
             "memory_info": lambda p: p.device.memory_info(),
             "synchronize": lambda p: p.device.synchronize(),
-            "__enter__": lambda p: p.device.__enter__().__exit__(None, None, None),
+            "__enter__": lambda p: p.device.__enter__(),
+            "__exit__": lambda p: p.entered.__exit__(None, None, None),
         },
         listed("_repr_html_ can_access_peer default_stream enable_peer_access id index kind name properties uuid"),
     ),

@@ -15,6 +15,7 @@ use crate::backend::vendor::rtc::{self, Calls, Handle as nvrtcProgram, Program, 
 use crate::backend::{CompileOption, CompileRequest, Compiled, Compiler, Library};
 use crate::error::{Error, Result};
 use crate::settings;
+use crate::short;
 
 /// The functions, with the types of NVIDIA's header.
 macro_rules! nvrtc_api {
@@ -80,7 +81,7 @@ impl Nvrtc {
         // SAFETY: the target has as many places as were asked for.
         check(unsafe { (api.nvrtcGetSupportedArchs)(architectures.as_mut_ptr()) }, "nvrtcGetSupportedArchs")?;
         let mut architectures: Vec<u32> = architectures.into_iter().map(|number| number.max(0) as u32).collect();
-        architectures.sort_unstable();
+        short::sort_by_key(&mut architectures, |one| *one);
         Ok(Self { calls: calls(&api), api, version: format!("{major}.{minor}"), path, architectures })
     }
 
