@@ -208,6 +208,5 @@ pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(_get_fusion, module)?)?;
     module.add_function(wrap_pyfunction!(_fusion_figures, module)?)?;
     module.add_function(wrap_pyfunction!(_limit_fusion, module)?)?;
-    module.add_function(wrap_pyfunction!(_count_waiting, module)?)?;
     module.add_function(wrap_pyfunction!(flush, module)?)
 }
