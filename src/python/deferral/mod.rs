@@ -158,6 +158,13 @@ fn _fusion_figures(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     Ok(all)
 }
 
+/// How many operations wait.
+#[pyfunction]
+fn _count_waiting(py: Python<'_>) -> usize {
+    py.without_gil(expression::prune);
+    expression::waiting()
+}
+
 /// Sets limits, for tests; those that are not named become the usual ones.
 ///
 /// Parameters
@@ -208,5 +215,6 @@ pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(_get_fusion, module)?)?;
     module.add_function(wrap_pyfunction!(_fusion_figures, module)?)?;
     module.add_function(wrap_pyfunction!(_limit_fusion, module)?)?;
+    module.add_function(wrap_pyfunction!(_count_waiting, module)?)?;
     module.add_function(wrap_pyfunction!(flush, module)?)
 }
