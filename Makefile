@@ -62,9 +62,9 @@ REORDERED_TESTS := tests/order/test_order.py tests/order/test_graph.py tests/ord
 # A surrounding conda environment would make maturin refuse to choose between the two.
 MATURIN := env -u CONDA_PREFIX VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin
 
-# For what is released: functions of the same code become one (lld does it, rustc's linker on x86-64 Linux; no function's address is
-# compared), and fewer are written where they are called: two parts in a hundred less to carry, with the same instruction counts.
-SMALL := -C link-arg=-Wl,--icf=all -C llvm-args=-inline-threshold=150
+# For what is released: functions of the same code become one, which lld does, rustc's linker on x86-64 Linux. No function's address is
+# compared.
+SMALL := -C link-arg=-Wl,--icf=all
 
 # Each vendor's libraries of mathematics, of which the simulated one has a part.
 SIMULATED_MATHEMATICS := libcublas.so.12 libhipblas.so.3 libcufft.so.11 libhipfft.so.0 libcurand.so.10 libhiprand.so.1 libcusolver.so.11 libhipsolver.so.1

@@ -54,7 +54,7 @@ pub struct Axis {
 }
 
 /// The axes of a layout, outermost first.
-pub type Axes = SmallVec<[Axis; 4]>;
+pub type Axes = SmallVec<[Axis; 8]>;
 
 /// Lengths alone, outermost first.
 pub type Dims = SmallVec<[i64; 8]>;

