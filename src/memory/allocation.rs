@@ -457,7 +457,7 @@ impl Drop for Allocation {
             }
             return;
         }
-        if let Some(number) = self.place.deferred().filter(|_| !self.place.is_light()) {
+        if let Some(number) = self.place.deferred() {
             deferral::forget(number);
         }
         if self.is_own() && self.address() == 0 {

@@ -16,11 +16,10 @@ impl Allocation {
         Self::with(Place::new(0, Source::Pool), bytes, epoch, Origin::Own, stream)
     }
 
-    /// Says which operation gives the block its memory, before anybody else has it. A light one keeps nothing that is worth an end at
-    /// once: who lets go of its result tells nobody.
+    /// Says which operation gives the block its memory, before anybody else has it.
     #[inline]
-    pub fn wait_for(&self, number: u64, is_light: bool) {
-        self.place.wait_for(number, is_light);
+    pub fn wait_for(&self, number: u64) {
+        self.place.wait_for(number);
     }
 
     /// Whether new memory in the order of a stream may be put off: it is a device's, no allocator of the program makes this thread's, no
@@ -49,12 +48,9 @@ impl Allocation {
         self.place.fail(number);
     }
 
-    /// Ends the block where it has no memory yet, and its operation is light or `forget` lets it go. Nothing is left of it then.
+    /// Ends the block where it has no memory yet and `forget` lets its operation go. Nothing is left of it then.
     #[inline]
     pub fn end_put_off(&self, forget: impl FnOnce(u64) -> bool) -> bool {
-        if self.place.is_light() {
-            return true;
-        }
         let is_forgotten = self.address() == 0 && self.deferred().is_some_and(forget);
         if is_forgotten {
             self.place.settle(0, Source::Pool);

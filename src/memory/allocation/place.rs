@@ -9,7 +9,7 @@ use crate::memory::pool::Source;
 pub(super) struct Place {
     address: AtomicUsize,
     source: AtomicU8,
-    /// 0 where nothing was put off; else four times the number of the operation, 1 more if that has failed, 2 more if it is light.
+    /// 0 where nothing was put off; else twice the number of the operation, and one more if that has failed.
     deferred: AtomicU64,
 }
 
@@ -21,16 +21,10 @@ impl Place {
         Self { address, source, deferred: AtomicU64::new(0) }
     }
 
-    /// Says which operation has the memory; of a light one nobody need be told that its result is not wanted any more.
+    /// Says which operation has the memory.
     #[inline(always)]
-    pub(super) fn wait_for(&self, number: u64, is_light: bool) {
-        self.deferred.store(number << 2 | u64::from(is_light) << 1, Ordering::Release);
-    }
-
-    /// Whether it waits for a light operation.
-    #[inline(always)]
-    pub(super) fn is_light(&self) -> bool {
-        self.deferred.load(Ordering::Acquire) & 3 == 2
+    pub(super) fn wait_for(&self, number: u64) {
+        self.deferred.store(number << 1, Ordering::Release);
     }
 
     #[inline(always)]
@@ -49,7 +43,7 @@ impl Place {
     pub(super) fn deferred(&self) -> Option<u64> {
         match self.deferred.load(Ordering::Acquire) {
             0 => None,
-            number => Some(number >> 2),
+            number => Some(number >> 1),
         }
     }
 
@@ -60,7 +54,7 @@ impl Place {
 
     /// Notes that the operation of a number failed, whether or not the block has memory meanwhile.
     pub(super) fn fail(&self, number: u64) {
-        self.deferred.store(number << 2 | 1, Ordering::Release);
+        self.deferred.store(number << 1 | 1, Ordering::Release);
     }
 
     pub(super) fn settle(&self, address: Address, source: Source) {

@@ -22,4 +22,4 @@ pub use limits::{limit, reset_limits};
 pub use mode::{Mode, current, enter};
 pub use node::{Input, Node, Reduction, Scalar, Work};
 pub use report::{Figures, Refused, figures, refused};
-pub use window::{close, forget, forget_quietly, holds_too_much, keep, prune, push, waiting};
+pub use window::{close, forget, forget_quietly, holds_too_much, keep, push, waiting};

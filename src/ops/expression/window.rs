@@ -129,7 +129,7 @@ pub fn push(node: Box<Node>, block: &Allocation) -> std::result::Result<(), (Box
     let operands = operands.fold(0usize, usize::saturating_add);
     match node.target {
         Some(_) => window.is_sealed = true,
-        None => block.wait_for(first + window.nodes.len() as u64, operands == 0),
+        None => block.wait_for(first + window.nodes.len() as u64),
     }
     window.results = window.results.saturating_add(node.layout.nbytes() as usize);
     window.operands = window.operands.saturating_add(operands);
@@ -182,43 +182,8 @@ fn take_off(cause: Cause) -> Option<Flight> {
     (window.results, window.operands, window.is_sealed) = (0, 0, false);
     drop(window);
     let count = nodes.iter().flatten().count();
-    let mut flight = Flight { first, nodes, count, _launching: Launching::begin() };
-    flight.let_go();
-    if flight.nodes.iter().flatten().next().is_some() {
-        report::closed(cause);
-    }
-    Some(flight)
-}
-
-impl Flight {
-    /// Lets operations go that nobody waits for, from the last one on: with one of them others may end that only it needs.
-    fn let_go(&mut self) {
-        for place in self.nodes.iter_mut().rev() {
-            if place.as_ref().is_some_and(|node| node.result.strong_count() == 0) {
-                *place = None;
-                report::dropped();
-            }
-        }
-    }
-}
-
-/// Lets operations go whose results nobody wants any more, where that was not told.
-pub fn prune() {
-    loop {
-        let mut gone: Vec<Box<Node>> = Vec::new();
-        let mut window = WINDOW.lock();
-        for place in 0..window.nodes.len() {
-            if window.nodes[place].as_ref().is_some_and(|node| node.result.strong_count() == 0) {
-                gone.extend(window.nodes[place].take());
-            }
-        }
-        drop(window);
-        if gone.is_empty() {
-            return;
-        }
-        deferral::remove(gone.len());
-        gone.iter().for_each(|_| report::dropped());
-    }
+    report::closed(cause);
+    Some(Flight { first, nodes, count, _launching: Launching::begin() })
 }
 
 /// Launches all that waits, and waits for who is launching some of it. Not to be called with Python's lock.

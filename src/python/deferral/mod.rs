@@ -134,7 +134,6 @@ fn flush(py: Python<'_>) -> PyResult<()> {
 /// The counts of `fusion_report`, by their names.
 #[pyfunction]
 fn _fusion_figures(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
-    py.without_gil(expression::prune);
     let figures = expression::figures();
     let all = PyDict::new(py);
     all.set_item("operations", figures.nodes)?;
@@ -160,8 +159,7 @@ fn _fusion_figures(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
 
 /// How many operations wait.
 #[pyfunction]
-fn _count_waiting(py: Python<'_>) -> usize {
-    py.without_gil(expression::prune);
+fn _count_waiting() -> usize {
     expression::waiting()
 }
 
