@@ -15,8 +15,6 @@ use self::statements::Text;
 use super::scan::{Scopes, behind_brackets, has_brackets};
 use super::tokens::{Kind, tokens};
 
-use crate::short;
-
 /// A source some of whose kernels run a whole block.
 pub struct Split {
     /// Its text.
@@ -116,7 +114,7 @@ fn parts<'a>(text: &Text<'a>, mut position: usize) -> Option<Parts<'a>> {
 
 fn edited(source: &str, mut edits: Vec<Edit>) -> String {
     // Of those at one place the one that was made first comes first.
-    short::sort_by_key(&mut edits, |edit| edit.start);
+    edits.sort_by_key(|edit| edit.start);
     let (mut output, mut copied) = (String::with_capacity(source.len() + 4096), 0);
     for edit in edits {
         output.push_str(&source[copied..edit.start]);
