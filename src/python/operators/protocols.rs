@@ -53,8 +53,7 @@ impl GpuArray {
     fn __bool__(slf: &Bound<'_, Self>) -> PyResult<bool> {
         if slf.get().layout().size() != 1 {
             return Err(PyValueError::new_err(
-                "The truth value of an array with more or fewer than one element is ambiguous. Use a.get().any() or \
-                 a.get().all()",
+                "The truth value of an array with more or fewer than one element is ambiguous. Use a.any() or a.all()",
             ));
         }
         transfer::to_ndarray(slf.py(), slf.get().array(slf.py())?)?.is_truthy()
