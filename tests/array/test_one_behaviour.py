@@ -40,7 +40,9 @@ INDEX = (
     "IndexError: only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays "
     "are valid indices"
 )
-TRUTH = "ValueError: The truth value of an array with more or fewer than one element is ambiguous. Use a.any() or a.all()"
+TRUTH = (
+    "ValueError: The truth value of an array with more or fewer than one element is ambiguous. Use a.any() or a.all()"
+)
 EMPTY = "ValueError: the graph is empty: capture its work in `with graph:`, and launch it after the block"
 UNHASHABLE = "TypeError: unhashable type: 'PyGPU.GPUArray'"
 FLOATS = "GPUArray float32 (3,)"
