@@ -20,8 +20,11 @@ def check(call: places.Call) -> None:
     x = PyGPU.to_gpu(HOST)
     kept = x + 1
     assert waiting() == 1
-    call(place)
-    assert waiting() == 0
+    try:
+        call(place)
+        assert waiting() == 0
+    finally:
+        place.leave()
     np.testing.assert_array_equal(kept.get(), HOST + 1)
 
 

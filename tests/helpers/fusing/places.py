@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable
 from typing import Any
 
@@ -42,6 +43,12 @@ class Place:
         self.raw_memory, self.raw_second = int(PyGPU.cudaMalloc(64)[0]), int(PyGPU.cudaMalloc(64)[0])
         self.raw_ordered = int(PyGPU.cudaMallocAsync(64)[0])
         PyGPU.synchronize()
+
+    def leave(self) -> None:
+        """Leave the devices that are still entered: other tests find the one that was current."""
+        for device in (self.device, self.entered):
+            with contextlib.suppress(RuntimeError):
+                device.__exit__(None, None, None)
 
 
 def captured(place: Place) -> None:
