@@ -35,7 +35,7 @@ class fusion(ContextDecorator):
     Parameters
     ----------
     mode : {'auto', 'off', 'trust'}
-        ``'auto'``, the usual one: operations on memory that only PyGPU can reach are put off. ``'off'``: each operation
+        ``'auto'``: operations on memory that only PyGPU can reach are put off. ``'off'``, the usual one: each operation
         is launched by its line. ``'trust'``: also operations on memory whose address others have (`.ptr`, DLPack,
         ``__cuda_array_interface__``) are put off; the program promises that nobody else writes there inside the block.
 
