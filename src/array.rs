@@ -1,6 +1,7 @@
 //! An array: a block of memory with a layout and a dtype on it. Views share the block.
 
 use std::any::Any;
+use std::mem::MaybeUninit;
 use std::sync::Arc;
 
 use crate::backend::Address;
@@ -218,6 +219,20 @@ impl Array {
         unsafe {
             (&raw mut (*slot).allocation).write(Arc::clone(&self.allocation));
             Layout::write_scalar(&raw mut (*slot).layout, self.layout.itemsize());
+            (&raw mut (*slot).dtype).write(self.dtype);
+            (&raw mut (*slot).readonly).write(self.readonly);
+            (&raw mut (*slot).keeper).write(self.keeper.clone());
+        }
+    }
+
+    /// A clone written where it stays.
+    #[inline]
+    pub fn clone_to(&self, slot: &mut MaybeUninit<Self>) {
+        let slot = slot.as_mut_ptr();
+        // SAFETY: each field of the slot is written once, without being read.
+        unsafe {
+            (&raw mut (*slot).allocation).write(Arc::clone(&self.allocation));
+            self.layout.clone_to(&mut *(&raw mut (*slot).layout).cast());
             (&raw mut (*slot).dtype).write(self.dtype);
             (&raw mut (*slot).readonly).write(self.readonly);
             (&raw mut (*slot).keeper).write(self.keeper.clone());

@@ -86,14 +86,10 @@ pub fn kept_by(keeper: &'static Keeper) {
     KEEPER.set(keeper);
 }
 
-/// Counts so many more that wait.
-pub fn add(count: usize) {
-    COUNT.fetch_add(count, Ordering::Relaxed);
-}
-
-/// Counts so many fewer.
-pub fn remove(count: usize) {
-    COUNT.fetch_sub(count, Ordering::Release);
+/// Says how many they are. A plain store: who keeps them calls this with its lock.
+#[inline]
+pub fn set_count(count: usize) {
+    COUNT.store(count, Ordering::Release);
 }
 
 /// Whether anything waits, is being launched, or has failed and is still held.

@@ -69,12 +69,9 @@ impl Arguments {
         self.starts.is_empty()
     }
 
-    /// Shows each value, by the bytes of the cells that it takes.
-    pub fn each(&self, mut see: impl FnMut(&[u8])) {
-        for (place, start) in self.starts.iter().enumerate() {
-            let end = self.starts.get(place + 1).map_or(self.cells.len(), |next| *next as usize);
-            self.cells[*start as usize..end].iter().take(1).for_each(|cell| see(&cell.0));
-        }
+    /// The first value, by the bytes of its cell.
+    pub fn first(&self) -> Option<&[u8]> {
+        self.cells.first().map(|cell| cell.0.as_slice())
     }
 
     /// Adds all values of others.

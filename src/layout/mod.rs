@@ -29,6 +29,9 @@ mod transpose;
 mod view;
 mod walk;
 
+use std::mem::MaybeUninit;
+use std::ptr;
+
 use smallvec::SmallVec;
 
 use crate::error::{Error, Result};
@@ -89,6 +92,17 @@ impl Clone for Layout {
 }
 
 impl Layout {
+    /// A clone written where it stays, by one move as wide as may be.
+    #[inline]
+    pub fn clone_to(&self, slot: &mut MaybeUninit<Self>) {
+        if self.axes.spilled() {
+            slot.write(self.clone());
+            return;
+        }
+        // SAFETY: axes in line are `Copy` and own nothing, so that both may be dropped.
+        unsafe { ptr::copy_nonoverlapping(self, slot.as_mut_ptr(), 1) };
+    }
+
     /// The layout of a fresh array without gaps. As in NumPy the strides of an empty one are all zero.
     pub fn contiguous(shape: &[i64], itemsize: i64, order: Order) -> Result<Self> {
         let mut layout = Self::scalar(itemsize);

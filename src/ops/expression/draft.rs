@@ -3,7 +3,8 @@
 use smallvec::SmallVec;
 
 use super::group::{Group, Nodes, is_same, waiting};
-use super::node::{Input, Scalar, Work};
+use super::node::Work;
+use super::operands::{Operand, Scalar};
 use crate::array::Array;
 
 /// Where an operand of an operation comes from.
@@ -42,13 +43,13 @@ impl<'a> Draft<'a> {
                 Work::Reduction(_) => draft.key.push(u64::MAX),
             }
             let mut operands = SmallVec::new();
-            for input in &node.inputs {
-                let from = match input {
-                    Input::Value(value) => {
+            for operand in node.operands.iter() {
+                let from = match operand {
+                    Operand::Value(value) => {
                         draft.values.push(*value);
                         From::Value(draft.values.len() as u8 - 1)
                     }
-                    Input::Array(array) => {
+                    Operand::Array(array) => {
                         let needed = waiting(first, nodes.len(), array.allocation().deferred());
                         let inside =
                             needed.and_then(|needed| group.places.iter().position(|p| usize::from(*p) == needed));

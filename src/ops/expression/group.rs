@@ -3,15 +3,16 @@
 //! Operations of one shape and stream go together, unless one needs another of another shape first, which then is a level below.
 //! What a kernel may be bounds it; then the rest of its group is the next kernel, in the order in which it was written.
 
-use std::sync::atomic::Ordering;
-
 mod fold;
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use smallvec::SmallVec;
 
 use super::limits::limit;
 use super::node::Node;
-
+use crate::array::Array;
 use crate::short;
 
 /// The operations of a flight; those that were launched are gone.
@@ -50,11 +51,11 @@ impl Needs {
         Self { first, uses, held }
     }
 
-    /// The places of the operations whose results an operation needs, with their operands' places.
-    fn needed<'a>(&'a self, node: &'a Node) -> impl Iterator<Item = (usize, usize)> + 'a {
-        node.inputs.iter().enumerate().filter_map(|(operand, input)| {
-            let number = input.array()?.allocation().deferred();
-            waiting(self.first, self.uses.len(), number).map(|place| (operand, place))
+    /// The places of the operations whose results an operation needs, with its operands that are.
+    fn needed<'a>(&'a self, node: &'a Node) -> impl Iterator<Item = (&'a Array, usize)> + 'a {
+        node.arrays().iter().filter_map(|array| {
+            let number = array.allocation().deferred();
+            waiting(self.first, self.uses.len(), number).map(|place| (array, place))
         })
     }
 }
@@ -120,7 +121,7 @@ fn levels(nodes: &Nodes, needs: &Needs) -> SmallVec<[u8; 32]> {
             let is_beside = node.own_loop().is_some()
                 && other.own_loop().is_some()
                 && go_together(node, other)
-                && other.is_read_by(&node.inputs[operand]);
+                && other.is_read_by(operand);
             levels[place] = levels[place].max(levels[needed] + u8::from(!is_beside));
         }
     }
@@ -130,10 +131,10 @@ fn levels(nodes: &Nodes, needs: &Needs) -> SmallVec<[u8; 32]> {
 /// Bytes of parameters of a kernel, of which drivers before CUDA 12.1 take 4 KiB.
 const PARAMETERS: usize = 3500;
 
-/// What a kernel of the operations from one on would be.
+/// What a kernel of some operations would be.
 #[derive(Default)]
 struct Weight<'a> {
-    leaves: SmallVec<[&'a crate::array::Array; 16]>,
+    leaves: SmallVec<[&'a Array; 16]>,
     values: usize,
     held: usize,
     /// Uses of results that are not held, which are not among the operations yet.
@@ -141,13 +142,18 @@ struct Weight<'a> {
 }
 
 impl<'a> Weight<'a> {
+    fn of(nodes: &'a Nodes, needs: &Needs, places: &[u8]) -> Self {
+        let mut weight = Self::default();
+        for (position, place) in places.iter().enumerate() {
+            weight.add(nodes, needs, usize::from(*place), &places[..position]);
+        }
+        weight
+    }
+
     fn add(&mut self, nodes: &'a Nodes, needs: &Needs, place: usize, members: &[u8]) {
         let Some(node) = &nodes[place] else { return };
-        for input in &node.inputs {
-            let Some(array) = input.array() else {
-                self.values += 1;
-                continue;
-            };
+        self.values += node.operands.values();
+        for array in node.arrays() {
             let needed = waiting(needs.first, nodes.len(), array.allocation().deferred());
             match needed.filter(|needed| members.contains(&(*needed as u8))) {
                 Some(needed) => {
@@ -178,10 +184,8 @@ impl<'a> Weight<'a> {
 }
 
 /// Whether two operands are the same elements.
-pub(super) fn is_same(one: &crate::array::Array, other: &crate::array::Array) -> bool {
-    std::sync::Arc::ptr_eq(one.allocation(), other.allocation())
-        && one.dtype() == other.dtype()
-        && one.layout() == other.layout()
+pub(super) fn is_same(one: &Array, other: &Array) -> bool {
+    Arc::ptr_eq(one.allocation(), other.allocation()) && one.dtype() == other.dtype() && one.layout() == other.layout()
 }
 
 /// Cuts operations that go together into kernels: each as long as may be.
@@ -202,8 +206,8 @@ fn cut(nodes: &Nodes, needs: &Needs, places: &[u8], mut give: impl FnMut(Group))
                 end = position + 1;
             }
         }
-        give(group(nodes, needs, &places[begin..end.max(begin + 1)]));
-        begin = end.max(begin + 1);
+        give(group(nodes, needs, &places[begin..end]));
+        begin = end;
     }
 }
 

@@ -8,18 +8,22 @@
 
 mod draft;
 mod failures;
+mod flight;
 mod forms;
 mod group;
 mod limits;
 mod mode;
 mod node;
+mod operands;
 mod report;
 mod run;
 mod source;
 mod window;
 
+pub use flight::close;
 pub use limits::{limit, reset_limits};
 pub use mode::{Mode, current, enter};
-pub use node::{Input, Node, Reduction, Scalar, Work};
-pub use report::{Figures, Refused, figures, refused};
-pub use window::{close, forget, forget_quietly, holds_too_much, keep, push, waiting};
+pub use node::{Node, Reduction, Work};
+pub use operands::{Operands, Scalar};
+pub use report::{Figures, Refused, refused};
+pub use window::{figures, forget, forget_quietly, holds_too_much, keep, push, waiting};

@@ -53,8 +53,7 @@ impl Usual {
     fn of(settings: &Settings) -> Result<Self> {
         let mode = match settings.text(Variable::FUSION).as_deref() {
             // Until all that issue and page promise of it was seen to hold: docs/design/deferred_arithmetic.md.
-            None => Mode::Off,
-            Some("0") => Mode::Off,
+            None | Some("0") => Mode::Off,
             Some(name) => Mode::named(name).ok_or_else(|| {
                 Error::value(format!("{} must be 'auto', 'off' or 'trust', and is '{name}'", Variable::FUSION.name()))
             })?,

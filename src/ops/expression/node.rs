@@ -2,63 +2,15 @@
 
 use std::sync::Weak;
 
+use super::operands::Operands;
 use crate::array::Array;
 use crate::dtype::{DType, Kind};
 use crate::error::Result;
 use crate::layout::Layout;
 use crate::memory::Allocation;
 use crate::ops::axes;
-use crate::ops::ufunc::{Given, Row};
+use crate::ops::ufunc::Row;
 use crate::stream::Stream;
-
-/// A number by its bytes, in the type that the loop takes in its place.
-#[derive(Clone, Copy, Debug)]
-pub struct Scalar {
-    bytes: [u8; 16],
-    len: u8,
-}
-
-impl Scalar {
-    /// Of at most 16 bytes.
-    #[inline]
-    pub fn new(given: &[u8]) -> Self {
-        let mut bytes = [0; 16];
-        let len = given.len().min(bytes.len());
-        bytes[..len].copy_from_slice(&given[..len]);
-        Self { bytes, len: len as u8 }
-    }
-
-    /// The bytes.
-    #[inline]
-    pub fn bytes(&self) -> &[u8] {
-        &self.bytes[..usize::from(self.len)]
-    }
-}
-
-/// One operand.
-pub enum Input {
-    /// An array, whose memory may be put off too.
-    Array(Array),
-    /// A number.
-    Value(Scalar),
-}
-
-impl Input {
-    /// The array, if it is one.
-    pub fn array(&self) -> Option<&Array> {
-        match self {
-            Self::Array(array) => Some(array),
-            Self::Value(_) => None,
-        }
-    }
-
-    pub(super) fn given(&self) -> Given {
-        match self {
-            Self::Array(array) => Given::Array(array.dtype().kind()),
-            Self::Value(_) => Given::Value,
-        }
-    }
-}
 
 /// What an operation computes.
 pub enum Work {
@@ -86,9 +38,8 @@ pub struct Reduction {
 pub struct Node {
     /// What is computed.
     pub work: Work,
-    /// Its operands, in order.
-    // Not in line: a node is moved a few times before it is written down, and an array is large.
-    pub inputs: Vec<Input>,
+    /// Its operands.
+    pub operands: Operands,
     /// How the result lies, from its first byte on.
     pub layout: Layout,
     /// The type of the result.
@@ -102,9 +53,34 @@ pub struct Node {
 }
 
 impl Node {
+    /// One whose result is to be all of a new array, written where it stays.
+    #[inline(always)] // two callers, of which one is what an operator costs
+    pub fn boxed(
+        work: Work,
+        operands: Operands,
+        result: &Array,
+        wanted: Weak<Allocation>,
+        stream: Stream,
+    ) -> Box<Self> {
+        let mut node = Box::new_uninit();
+        let at: *mut Self = node.as_mut_ptr();
+        // SAFETY: each field is written once, without being read, and then the node is whole.
+        unsafe {
+            (&raw mut (*at).work).write(work);
+            (&raw mut (*at).operands).write(operands);
+            result.layout().clone_to(&mut *(&raw mut (*at).layout).cast());
+            (&raw mut (*at).dtype).write(result.dtype());
+            (&raw mut (*at).stream).write(stream);
+            (&raw mut (*at).result).write(wanted);
+            (&raw mut (*at).target).write(None);
+            node.assume_init()
+        }
+    }
+
     /// The operands that are arrays.
-    pub(super) fn arrays(&self) -> impl Iterator<Item = &Array> {
-        self.inputs.iter().filter_map(Input::array)
+    #[inline]
+    pub fn arrays(&self) -> &[Array] {
+        self.operands.arrays()
     }
 
     /// The result as an array, if anybody wants it.
@@ -138,8 +114,8 @@ impl Node {
     }
 
     /// Whether an operand is all of the result, as it was made.
-    pub(super) fn is_read_by(&self, input: &Input) -> bool {
-        input.array().is_some_and(|array| array.layout() == &self.layout && array.dtype() == self.dtype)
+    pub(super) fn is_read_by(&self, operand: &Array) -> bool {
+        operand.layout() == &self.layout && operand.dtype() == self.dtype
     }
 
     /// What a message calls it.

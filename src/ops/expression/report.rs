@@ -36,8 +36,6 @@ impl Refused {
 }
 
 struct Counters {
-    nodes: AtomicU64,
-    dropped: AtomicU64,
     computed: AtomicU64,
     kernels: AtomicU64,
     fused: AtomicU64,
@@ -49,8 +47,6 @@ struct Counters {
 }
 
 static COUNTERS: Counters = Counters {
-    nodes: AtomicU64::new(0),
-    dropped: AtomicU64::new(0),
     computed: AtomicU64::new(0),
     kernels: AtomicU64::new(0),
     fused: AtomicU64::new(0),
@@ -86,12 +82,12 @@ pub struct Figures {
     pub refused: [u64; Refused::ALL.len()],
 }
 
-/// The counts of now.
-pub fn figures() -> Figures {
+/// The counts of now but for those that the window has.
+pub(super) fn figures() -> Figures {
     let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
     Figures {
-        nodes: read(&COUNTERS.nodes),
-        dropped: read(&COUNTERS.dropped),
+        nodes: 0,
+        dropped: 0,
         computed: read(&COUNTERS.computed),
         kernels: read(&COUNTERS.kernels),
         fused: read(&COUNTERS.fused),
@@ -112,14 +108,6 @@ fn count(counter: &AtomicU64, by: usize) {
 #[inline]
 pub fn refused(why: Refused) {
     count(&COUNTERS.refused[why as usize], 1);
-}
-
-pub(super) fn put_off() {
-    count(&COUNTERS.nodes, 1);
-}
-
-pub(super) fn dropped() {
-    count(&COUNTERS.dropped, 1);
 }
 
 pub(super) fn closed(cause: Cause) {

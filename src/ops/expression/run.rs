@@ -5,8 +5,9 @@ use smallvec::SmallVec;
 use super::draft::Draft;
 use super::forms::{self, Form, Met};
 use super::group::{Group, Needs, Nodes, groups};
-use super::node::{Input, Node, Reduction, Work};
-use super::{failures, report};
+use super::node::{Node, Reduction, Work};
+use super::operands::Operand;
+use super::{report, window};
 use crate::array::Array;
 use crate::deferral;
 use crate::dtype::Kind;
@@ -49,7 +50,7 @@ impl Failures {
         self.count += 1;
         let (_, known) = self.first.get_or_insert_with(|| (node.name(), error.clone()));
         let error = known.clone();
-        failures::remember(first + place as u64, node, &named(error, 1, &node.name()));
+        window::remember_failure(first + place as u64, node, named(error, 1, &node.name()));
     }
 
     fn told(self) -> Result<()> {
@@ -192,7 +193,7 @@ fn one(node: &Node) -> Result<()> {
     match &node.work {
         Work::Loop(row, kind) => one_loop(node, row, *kind)?,
         Work::Reduction(reduction) => {
-            let Some(input) = node.arrays().next() else { return Ok(()) };
+            let Some(input) = node.arrays().first() else { return Ok(()) };
             check(&[input])?;
             reduce(node, reduction, Elements::Array(input))?;
         }
@@ -205,11 +206,11 @@ fn one_loop(node: &Node, row: &'static Row, kind: Kind) -> Result<()> {
     let mut given: SmallVec<[Given; 4]> = SmallVec::new();
     let mut operands: SmallVec<[&Array; 4]> = SmallVec::new();
     let mut values = Arguments::new();
-    for input in &node.inputs {
-        given.push(input.given());
-        match input {
-            Input::Array(array) => operands.push(array),
-            Input::Value(value) => values.push(value.bytes()),
+    for operand in node.operands.iter() {
+        given.push(operand.given());
+        match operand {
+            Operand::Array(array) => operands.push(array),
+            Operand::Value(value) => values.push(value.bytes()),
         }
     }
     check(&operands)?;

@@ -1,22 +1,21 @@
-//! What waits, in the order in which it was written down; and the flight of what is being launched.
+//! What waits, in the order in which it was written down.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Condvar};
 
 use smallvec::SmallVec;
 
+use super::failures::Failures;
 use super::limits::limit;
 use super::node::Node;
-use super::{failures, report, run};
+use super::report::{self, Figures};
 use crate::array::Array;
-use crate::backend;
-use crate::deferral::{self, Cause, Keeper, Launching};
+use crate::deferral::{self, Cause, Keeper};
 use crate::error::{Error, Result};
-use crate::global::{Global, Guard};
-use crate::lifetime;
+use crate::global::{Global, Guard, Once};
 use crate::memory::Allocation;
 
-struct Window {
+pub(super) struct Window {
     /// The number of the first node.
     first: u64,
     /// `None` where nobody wants the result any more.
@@ -28,12 +27,32 @@ struct Window {
     /// Bytes of large operands, each as often as it is one.
     operands: usize,
     /// Whether a thread launches what it took out.
-    flight: bool,
+    pub(super) is_flying: bool,
+    failures: Failures,
+    /// Operations that wait or are being launched, and failures that are remembered.
+    count: usize,
+    /// Operations that were put off since the process began, and those that nobody wanted any more.
+    put_off: u64,
+    dropped: u64,
 }
 
-static WINDOW: Global<Window> =
-    Global::new(Window { first: 1, nodes: Vec::new(), is_sealed: false, results: 0, operands: 0, flight: false });
-static LANDED: Condvar = Condvar::new();
+static WINDOW: Global<Window> = Global::new(Window {
+    first: 1,
+    nodes: Vec::new(),
+    is_sealed: false,
+    results: 0,
+    operands: 0,
+    is_flying: false,
+    failures: Failures::new(),
+    count: 0,
+    put_off: 0,
+    dropped: 0,
+});
+
+/// The one there is.
+pub(super) fn lock() -> Guard<Window> {
+    WINDOW.lock()
+}
 
 /// Bytes below which an operand is not looked at when what waits is weighed.
 const LARGE: usize = 1 << 20;
@@ -42,6 +61,32 @@ impl Window {
     fn node(&self, number: u64) -> Option<&Node> {
         let place = usize::try_from(number.checked_sub(self.first)?).ok()?;
         self.nodes.get(place)?.as_deref()
+    }
+
+    fn add(&mut self, count: usize) {
+        self.count += count;
+        deferral::set_count(self.count);
+    }
+
+    pub(super) fn remove(&mut self, count: usize) {
+        self.count -= count;
+        deferral::set_count(self.count);
+    }
+
+    /// Takes all of them out, with the number of the first; the next one is numbered behind them.
+    pub(super) fn take_all(&mut self) -> (u64, Vec<Option<Box<Node>>>) {
+        let (first, nodes) = (self.first, std::mem::take(&mut self.nodes));
+        self.first += nodes.len() as u64;
+        (self.results, self.operands, self.is_sealed) = (0, 0, false);
+        (first, nodes)
+    }
+
+    /// Takes out one that nobody wants any more.
+    fn drop_one(&mut self, number: u64) -> Option<Box<Node>> {
+        let node = self.take(number)?;
+        self.remove(1);
+        self.dropped += 1;
+        Some(node)
     }
 
     /// Takes a node out; those at the end that are gone leave no place behind, so that a loop that drops its results never ends here.
@@ -109,8 +154,9 @@ impl Window {
 /// Says to the layers below who knows what waits. `close` is what they call, which may leave Python's lock before it calls this
 /// module's.
 pub fn keep(close: fn(Cause) -> Result<()>) {
-    static KEEPER: crate::global::Once<Keeper> = crate::global::Once::new();
-    deferral::kept_by(KEEPER.get_or_init(|| Keeper { close, forget, failure: failures::of }));
+    static KEEPER: Once<Keeper> = Once::new();
+    let failure = |number| WINDOW.lock().failures.of(number);
+    deferral::kept_by(KEEPER.get_or_init(|| Keeper { close, forget, failure }));
 }
 
 /// Puts an operation off whose result goes into `block`. Gives the node back with the reason why the window has to be closed first: as
@@ -119,13 +165,13 @@ pub fn push(node: Box<Node>, block: &Allocation) -> std::result::Result<(), (Box
     let mut window = WINDOW.lock();
     let first = window.first;
     let is_flying = |array: &Array| array.allocation().deferred().is_some_and(|number| number < first);
-    if window.is_sealed || node.arrays().any(is_flying) {
+    if window.is_sealed || node.arrays().iter().any(is_flying) {
         return Err((node, Cause::Operation));
     }
     if let Some(full) = window.is_full(&node) {
         return Err((node, full));
     }
-    let operands = node.arrays().map(|array| array.allocation().bytes()).filter(|bytes| *bytes >= LARGE);
+    let operands = node.arrays().iter().map(|array| array.allocation().bytes()).filter(|bytes| *bytes >= LARGE);
     let operands = operands.fold(0usize, usize::saturating_add);
     match node.target {
         Some(_) => window.is_sealed = true,
@@ -134,8 +180,8 @@ pub fn push(node: Box<Node>, block: &Allocation) -> std::result::Result<(), (Box
     window.results = window.results.saturating_add(node.layout.nbytes() as usize);
     window.operands = window.operands.saturating_add(operands);
     window.nodes.push(Some(node));
-    deferral::add(1);
-    report::put_off();
+    window.put_off += 1;
+    window.add(1);
     Ok(())
 }
 
@@ -144,105 +190,51 @@ pub fn waiting() -> usize {
     WINDOW.lock().nodes.iter().flatten().count()
 }
 
+/// The counts of now.
+pub fn figures() -> Figures {
+    let (nodes, dropped) = {
+        let window = WINDOW.lock();
+        (window.put_off, window.dropped)
+    };
+    Figures { nodes, dropped, ..report::figures() }
+}
+
+/// Remembers why an operation failed, for whoever asks for its result.
+pub(super) fn remember_failure(number: u64, node: &Node, error: Error) {
+    let Some(block) = node.result.upgrade() else { return };
+    let mut window = WINDOW.lock();
+    window.failures.add(number, error);
+    window.add(1);
+    drop(window);
+    block.fail(number);
+}
+
 /// Whether operands that only nodes hold will be too large without a holder of this block who is about to let go of it.
 pub fn holds_too_much(block: &Arc<Allocation>) -> bool {
     block.bytes() >= LARGE && WINDOW.lock().holds_too_much(Some(block))
 }
 
-/// What a thread has taken out of the window, and launches.
-struct Flight {
-    first: u64,
-    nodes: Vec<Option<Box<Node>>>,
-    count: usize,
-    _launching: Launching,
-}
-
-impl Drop for Flight {
-    fn drop(&mut self) {
-        let mut window = WINDOW.lock();
-        window.flight = false;
-        drop(window);
-        deferral::remove(self.count);
-        LANDED.notify_all();
-    }
-}
-
-/// Waits until no other thread launches anything, and takes out all that waits.
-fn take_off(cause: Cause) -> Option<Flight> {
-    let mut window: Guard<Window> = WINDOW.lock();
-    while window.flight {
-        window = window.wait(&LANDED);
-    }
-    if window.nodes.is_empty() {
-        return None;
-    }
-    window.flight = true;
-    let (first, nodes) = (window.first, std::mem::take(&mut window.nodes));
-    window.first += nodes.len() as u64;
-    (window.results, window.operands, window.is_sealed) = (0, 0, false);
-    drop(window);
-    let count = nodes.iter().flatten().count();
-    report::closed(cause);
-    Some(Flight { first, nodes, count, _launching: Launching::begin() })
-}
-
-/// Launches all that waits, and waits for who is launching some of it. Not to be called with Python's lock.
-///
-/// # Errors
-/// The first of what failed, which says how many operations did.
-pub fn close(cause: Cause) -> Result<()> {
-    // Nor from what a driver's stream calls, which may call no driver.
-    if deferral::is_launching() || lifetime::exiting() || backend::is_host_call() {
-        return Ok(());
-    }
-    if backend::is_forked() {
-        abandon();
-        return Ok(());
-    }
-    match take_off(cause) {
-        Some(mut flight) => run::all(flight.first, &mut flight.nodes),
-        None => Ok(()),
-    }
-}
-
-/// Drops what waits in a forked child, which has no driver: the parent launches its own.
-#[cold]
-fn abandon() {
-    let mut window = WINDOW.lock();
-    let first = window.first;
-    let nodes = std::mem::take(&mut window.nodes);
-    window.first += nodes.len() as u64;
-    window.is_sealed = false;
-    drop(window);
-    deferral::remove(nodes.iter().flatten().count());
-    for (number, node) in (first..).zip(&nodes) {
-        let forked = Error::Forked { operation: "the launch of what was put off", backend: "GPU" };
-        node.iter().filter(|node| node.target.is_none()).for_each(|node| failures::remember(number, node, &forked));
-    }
-}
-
 /// Says that nobody wants the result of a number any more.
 pub fn forget(number: u64) {
-    let node = WINDOW.lock().take(number);
-    if let Some(node) = node {
-        deferral::remove(1);
-        report::dropped();
-        drop(node); // not under the lock: operands may end with it
-    } else {
-        failures::forget(number);
+    let mut window = WINDOW.lock();
+    let node = window.drop_one(number);
+    let failure = if node.is_none() { window.failures.take(number) } else { None };
+    if failure.is_some() {
+        window.remove(1);
     }
+    drop(window);
+    drop((node, failure)); // not under the lock: operands may end with the one, and the other may be somebody else's object
 }
 
 /// As [`forget`], where no operand ends with the operation, which may reach a driver; `false` where one would.
 pub fn forget_quietly(number: u64) -> bool {
     let mut window = WINDOW.lock();
-    if !window.node(number).is_some_and(|node| node.arrays().all(|array| Arc::strong_count(array.allocation()) > 1)) {
+    let is_quiet = |node: &Node| node.arrays().iter().all(|array| Arc::strong_count(array.allocation()) > 1);
+    if !window.node(number).is_some_and(is_quiet) {
         return false;
     }
-    let node = window.take(number);
+    let node = window.drop_one(number);
     drop(window);
-    deferral::remove(1);
-    report::dropped();
     drop(node);
     true
 }

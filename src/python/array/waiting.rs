@@ -8,7 +8,7 @@ use super::class::{GpuArray, new_on};
 use crate::dtype::DType;
 use crate::layout::Layout;
 use crate::memory::Allocation;
-use crate::ops::expression::{self, Input, Mode, Work};
+use crate::ops::expression::{self, Mode, Node, Operands, Work};
 use crate::python::deferral::put_off;
 use crate::stream::{self, Stream};
 
@@ -27,6 +27,25 @@ impl GpuArray {
     }
 }
 
+/// An operation's result of so many bytes, and the operation written down. `make` makes the array over the block.
+///
+/// # Errors
+/// Those of `make`; the driver's, of what waited.
+#[inline(always)] // two callers, of which one is what an operator costs
+pub(crate) fn made<'py>(
+    py: Python<'py>,
+    (work, operands): (Work, Operands),
+    (bytes, stream): (usize, Stream),
+    make: impl FnOnce(Arc<Allocation>) -> PyResult<Bound<'py, GpuArray>>,
+) -> PyResult<Bound<'py, GpuArray>> {
+    let block = Arc::new(Allocation::put_off(bytes, stream.clone()));
+    let result = Arc::downgrade(&block);
+    let made = make(block)?;
+    let array = made.get().unlaunched()?;
+    put_off::push(py, Node::boxed(work, operands, array, result, stream), array.allocation())?;
+    Ok(made)
+}
+
 /// The result of an operation that is put off, dense from its first byte on.
 ///
 /// # Errors
@@ -34,15 +53,15 @@ impl GpuArray {
 pub(crate) fn new_waiting<'py>(
     py: Python<'py>,
     work: Work,
-    inputs: Vec<Input>,
+    operands: Operands,
     (layout, dtype): (Layout, DType),
     stream: Stream,
 ) -> PyResult<Bound<'py, GpuArray>> {
-    let block = put_off::block(layout.nbytes() as usize, &stream);
-    let made = new_on(py, Arc::clone(&block), dtype, |made| {
-        made.assign(&layout);
-        Ok(())
-    })?;
-    put_off::push(py, put_off::node(work, inputs, (layout, dtype), stream, &block), &block)?;
-    Ok(made)
+    let bytes = layout.nbytes() as usize;
+    made(py, (work, operands), (bytes, stream), |block| {
+        new_on(py, block, dtype, |made| {
+            made.assign(&layout);
+            Ok(())
+        })
+    })
 }

@@ -7,7 +7,7 @@ use super::creation::target_device;
 use super::like::like_layout;
 use crate::dtype::DType;
 use crate::layout::Layout;
-use crate::ops::expression::{Input, Work};
+use crate::ops::expression::{Operands, Work};
 use crate::ops::ufunc::as_it_is;
 use crate::python::array::class::{GpuArray, new_exact, new_like};
 use crate::python::array::waiting::new_waiting;
@@ -108,8 +108,8 @@ fn put_off<'py>(
     }
     let layout = like_layout(array.layout(), dtype.itemsize() as i64, order, None)?;
     let work = Work::Loop(as_it_is(), array.dtype().kind());
-    let inputs = vec![Input::Array(array.clone())];
-    new_waiting(own.py(), work, inputs, (layout, dtype), stream).map(Some)
+    let read = Operands::of(array);
+    new_waiting(own.py(), work, read, (layout, dtype), stream).map(Some)
 }
 
 /// The values as another dtype: the array API's name for :meth:`GPUArray.astype`.

@@ -8,11 +8,9 @@ use super::{check, close};
 use crate::array::Array;
 use crate::copy;
 use crate::deferral::Cause;
-use crate::dtype::DType;
-use crate::layout::Layout;
 use crate::memory::Allocation;
-use crate::ops::expression::{self, Input, Mode, Node, Refused, Work};
-use crate::stream::{self, Stream};
+use crate::ops::expression::{self, Mode, Node, Operands, Refused, Work};
+use crate::stream;
 
 /// Why an operand may change before a kernel reads it, or cannot be read as it is; `None` if it may wait.
 #[inline]
@@ -39,18 +37,12 @@ fn is_aligned(array: &Array) -> bool {
     places & (layout.itemsize() - 1) == 0
 }
 
-/// A block for the result of an operation that is going to be put off.
-#[inline]
-pub(crate) fn block(layout_bytes: usize, stream: &Stream) -> Arc<Allocation> {
-    Arc::new(Allocation::put_off(layout_bytes, stream.clone()))
-}
-
-/// Writes an operation down whose result has a block of its own.
+/// Writes an operation down.
 ///
 /// # Errors
 /// The driver's, of what waited.
 #[inline]
-pub(crate) fn push(py: Python<'_>, node: Box<Node>, block: &Arc<Allocation>) -> PyResult<()> {
+pub(crate) fn push(py: Python<'_>, node: Box<Node>, block: &Allocation) -> PyResult<()> {
     match expression::push(node, block) {
         Ok(()) => Ok(()),
         Err((node, cause)) => push_behind(py, (node, cause), block),
@@ -59,10 +51,10 @@ pub(crate) fn push(py: Python<'_>, node: Box<Node>, block: &Arc<Allocation>) -> 
 
 /// Behind what waits, or is being launched.
 #[cold]
-fn push_behind(py: Python<'_>, (mut node, mut cause): (Box<Node>, Cause), block: &Arc<Allocation>) -> PyResult<()> {
+fn push_behind(py: Python<'_>, (mut node, mut cause): (Box<Node>, Cause), block: &Allocation) -> PyResult<()> {
     loop {
         close(py, cause)?;
-        for array in node.inputs.iter().filter_map(Input::array) {
+        for array in node.arrays() {
             check(array.allocation())?; // it may have failed meanwhile, and would never be there
         }
         match expression::push(node, block) {
@@ -84,40 +76,22 @@ pub(crate) fn is_waiting(array: &Array) -> bool {
 ///
 /// # Errors
 /// The driver's, of what waited.
-pub(crate) fn into_given(
-    py: Python<'_>,
-    work: Work,
-    inputs: impl FnOnce() -> Option<Vec<Input>>,
-    target: &Array,
-) -> PyResult<bool> {
+pub(crate) fn into_given(py: Python<'_>, work: Work, operands: Operands, target: &Array) -> PyResult<bool> {
     let (mode, stream) = (expression::current()?, stream::current(target.device()));
     let can_wait = mode != Mode::Off && Allocation::may_be_put_off(&stream) && refusal(mode, target).is_none();
     if !can_wait || is_waiting(target) || target.layout().is_empty() {
         return Ok(false);
     }
-    let Some(inputs) = inputs() else { return Ok(false) };
-    let arrays = || inputs.iter().filter_map(Input::array);
     let meets = |array: &Array| copy::may_overlap(target, array) && !copy::is_same_place(target, array);
-    let may_all = arrays().all(|array| refusal(mode, array).is_none() && (is_waiting(array) || !meets(array)));
-    if !may_all || !arrays().any(is_waiting) {
+    let may_all =
+        operands.arrays().iter().all(|array| refusal(mode, array).is_none() && (is_waiting(array) || !meets(array)));
+    if !may_all || !operands.arrays().iter().any(is_waiting) {
         return Ok(false);
     }
     let (layout, dtype) = (target.layout().clone(), target.dtype());
     let (result, target) = (Arc::downgrade(target.allocation()), target.clone());
     let block = Arc::clone(target.allocation());
-    let node = Node { work, inputs, layout, dtype, stream, result, target: Some(Box::new(target)) };
+    let node = Node { work, operands, layout, dtype, stream, result, target: Some(Box::new(target)) };
     push(py, Box::new(node), &block)?;
     Ok(true)
-}
-
-/// An operation whose result has a block of its own.
-#[inline(always)] // what it is given is large
-pub(crate) fn node(
-    work: Work,
-    inputs: Vec<Input>,
-    (layout, dtype): (Layout, DType),
-    stream: Stream,
-    block: &Arc<Allocation>,
-) -> Box<Node> {
-    Box::new(Node { work, inputs, layout, dtype, stream, result: Arc::downgrade(block), target: None })
 }

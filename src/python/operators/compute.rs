@@ -33,9 +33,8 @@ pub(crate) fn call<'py>(
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     let mut values = Values::new();
     for operand in operands {
-        match Value::read_unlaunched(operand)? {
-            Some(value) => values.push(value),
-            None => return Ok(None),
+        if !operand::read_unlaunched(&mut values, operand)? {
+            return Ok(None);
         }
     }
     let _inherited = heritage::inherit(py, values.iter().filter_map(Value::array))?;
@@ -49,26 +48,23 @@ pub(crate) fn call<'py>(
     if let Some(made) = put_off::result(py, (row, kind, device), &values, &shape, wish, operands)? {
         return Ok(Some(made.into_any()));
     }
-    if let Some(out) = &wish.out[0] {
-        for (place, (result, out)) in row.results(kind).iter().zip(&wish.out).enumerate() {
-            if let Some(out) = out {
-                result::check_out(row, place, out, *result, &shape, wish)?;
-            }
+    for (place, (result, out)) in row.results(kind).iter().zip(&wish.out).enumerate() {
+        if let Some(out) = out {
+            result::check_out(row, place, out, *result, &shape, wish)?;
         }
-        if put_off::into_given(py, (row, kind, device), &values, wish)? {
-            return Ok(Some(out.clone().into_any()));
-        }
+    }
+    if let Some(out) = &wish.out[0]
+        && put_off::into_given(py, (row, kind, device), &values, wish)?
+    {
+        return Ok(Some(out.clone().into_any()));
     }
     deferral::close(py, Cause::Operation)?;
     let mask = wish.mask.as_ref().map(|mask| mask.get().array(py)).transpose()?;
     let lying = Lying { shape: &shape, order: wish.order };
     let mut results = Results::new();
-    for (place, (result, out)) in row.results(kind).iter().zip(&wish.out).enumerate() {
+    for (result, out) in row.results(kind).iter().zip(&wish.out) {
         results.push(match out {
-            Some(out) => {
-                result::check_out(row, place, out, *result, &shape, wish)?;
-                out.clone()
-            }
+            Some(out) => out.clone(),
             None => lying.new_array(py, &values, wish, DType::new(*result), device)?,
         });
     }

@@ -30,18 +30,6 @@ pub(super) enum Value<'a, 'py> {
 pub(super) type Values<'a, 'py> = SmallVec<[Value<'a, 'py>; 4]>;
 
 impl<'a, 'py> Value<'a, 'py> {
-    /// As [`Self::read`], of an operand whose values may wait themselves.
-    ///
-    /// # Errors
-    /// Likewise.
-    #[inline]
-    pub(super) fn read_unlaunched(object: &'a Bound<'py, PyAny>) -> PyResult<Option<Self>> {
-        match object.cast::<GpuArray>() {
-            Ok(own) => Ok(Some(Self::Own(own.get().unlaunched()?))),
-            Err(_) => Self::read(object),
-        }
-    }
-
     /// What an object is beside an array; `None` for what NumPy would not compute with.
     ///
     /// # Errors
@@ -174,6 +162,22 @@ fn cast_refused(row: &Row, place: usize, from: Kind, to: Kind, casting: Casting)
         DType::new(to).name(),
         casting.name()
     ))
+}
+
+/// Adds an operand whose values may wait themselves; `false` for what NumPy would not compute with.
+///
+/// # Errors
+/// As [`Value::read`]'s.
+#[inline]
+pub(super) fn read_unlaunched<'a, 'py>(values: &mut Values<'a, 'py>, object: &'a Bound<'py, PyAny>) -> PyResult<bool> {
+    // Written where it stays: to hand one on that was just written costs as much as to read it.
+    if let Ok(own) = object.cast::<GpuArray>() {
+        values.push(Value::Own(own.get().unlaunched()?));
+        return Ok(true);
+    }
+    let Some(value) = Value::read(object)? else { return Ok(false) };
+    values.push(value);
+    Ok(true)
 }
 
 /// Numbers as what the function asks of them: where they are compared, their place in the order; where they are true or false, that.

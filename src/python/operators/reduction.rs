@@ -13,7 +13,7 @@ use crate::layout::tuple_text;
 use crate::layout::{Dims, Layout, Order, normalize_axis};
 use crate::memory::capture;
 use crate::ops::axes::{self, Call, Elements, Row};
-use crate::ops::expression::{Input, Reduction, Work};
+use crate::ops::expression::{Operands, Reduction, Work};
 use crate::ops::ufunc::{self, Casting};
 use crate::python::array::class::{GpuArray, new_like};
 use crate::python::array::heritage;
@@ -288,8 +288,7 @@ fn waiting<'py>(
     let lying = |shape: &Dims| Layout::contiguous(shape, dtype.itemsize() as i64, Order::C);
     let (layout, kept) = (lying(wanted)?, lying(&whole)?);
     let work = Work::Reduction(Box::new(Reduction { row, computed, reduced, less: asked.less, kept }));
-    let inputs = vec![Input::Array(array.clone())];
-    new_waiting(own.py(), work, inputs, (layout, dtype), stream).map(Some)
+    new_waiting(own.py(), work, Operands::of(array), (layout, dtype), stream).map(Some)
 }
 
 /// The results with the reduced axes, of one element each.

@@ -10,7 +10,7 @@ use super::item;
 use crate::array::Array;
 use crate::copy;
 use crate::layout::{Dims, Layout};
-use crate::ops::expression::{Input, Work};
+use crate::ops::expression::{Operands, Work};
 use crate::ops::ufunc::as_it_is;
 use crate::python::array::class::GpuArray;
 use crate::python::convert::dtype;
@@ -54,7 +54,7 @@ pub(super) fn is_put_off(py: Python<'_>, target: &Array, value: &Bound<'_, PyAny
         return Ok(false);
     }
     let work = Work::Loop(as_it_is(), source.dtype().kind());
-    into_given(py, work, || Some(vec![Input::Array(source.clone())]), target)
+    into_given(py, work, Operands::of(source), target)
 }
 
 /// Writes an array of any device and dtype into all of `target`, or where a mask of the target's device is true.

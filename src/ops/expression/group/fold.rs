@@ -18,15 +18,19 @@ pub(super) fn consumer(nodes: &Nodes, needs: &Needs, place: usize) -> Group {
         || Group { places: SmallVec::from_slice(&[place as u8]), outputs: SmallVec::from_slice(&[place as u8]) };
     let Some(node) = nodes[place].as_deref() else { return alone() };
     let places = only_for(nodes, needs, node, place);
-    let fits = places.len() > 1 && weighs_little(nodes, needs, &places) && can_read(nodes, needs, &places, node);
-    if fits { Group { places, ..alone() } } else { alone() }
+    if places.len() < 2 {
+        return alone();
+    }
+    let weight = Weight::of(nodes, needs, &places);
+    let is_little = weight.leaves.len() < limit().arrays.load(Ordering::Relaxed) && weight.parameters() <= PARAMETERS;
+    if is_little && can_read(nodes, &weight, &places, node) { Group { places, ..alone() } } else { alone() }
 }
 
 /// The operations that only one needs, in order, and that one.
 fn only_for(nodes: &Nodes, needs: &Needs, consumer: &Node, last: usize) -> Places {
     let mut uses: SmallVec<[u8; 32]> = SmallVec::from_elem(0, nodes.len());
     let mut places: Places = SmallVec::from_slice(&[last as u8]);
-    let Some(shape) = consumer.arrays().next().map(Array::layout) else { return places };
+    let Some(shape) = consumer.arrays().first().map(Array::layout) else { return places };
     for (_, needed) in needs.needed(consumer) {
         uses[needed] += 1;
     }
@@ -50,25 +54,13 @@ fn only_for(nodes: &Nodes, needs: &Needs, consumer: &Node, last: usize) -> Place
 fn is_whole(nodes: &Nodes, needs: &Needs, readers: &[u8], place: usize, node: &Node) -> bool {
     readers.iter().filter_map(|reader| nodes[usize::from(*reader)].as_deref()).all(|reader| {
         let mut read = needs.needed(reader).filter(|(_, needed)| *needed == place);
-        read.all(|(operand, _)| node.is_read_by(&reader.inputs[operand]))
+        read.all(|(operand, _)| node.is_read_by(operand))
     })
-}
-
-fn weighs_little(nodes: &Nodes, needs: &Needs, places: &[u8]) -> bool {
-    let mut weight = Weight::default();
-    for (position, place) in places.iter().enumerate() {
-        weight.add(nodes, needs, usize::from(*place), &places[..position]);
-    }
-    weight.leaves.len() < limit().arrays.load(Ordering::Relaxed) && weight.parameters() <= PARAMETERS
 }
 
 /// Whether the consumer's kernel can read what the operations read: a reduction what lies as their results would; one that is written
 /// over arrays that it reads, those element by element.
-fn can_read(nodes: &Nodes, needs: &Needs, places: &[u8], consumer: &Node) -> bool {
-    let mut weight = Weight::default();
-    for (position, place) in places.iter().enumerate() {
-        weight.add(nodes, needs, usize::from(*place), &places[..position]);
-    }
+fn can_read(nodes: &Nodes, weight: &Weight<'_>, places: &[u8], consumer: &Node) -> bool {
     match &consumer.target {
         Some(target) => {
             let has_shape = nodes[usize::from(places[0])].as_deref().is_some_and(|first| go_together(first, consumer));
@@ -76,7 +68,7 @@ fn can_read(nodes: &Nodes, needs: &Needs, places: &[u8], consumer: &Node) -> boo
             has_shape && !weight.leaves.iter().any(meets)
         }
         None => {
-            let made = consumer.arrays().next().map(Array::layout);
+            let made = consumer.arrays().first().map(Array::layout);
             made.is_some_and(|made| weight.leaves.iter().all(|leaf| lies_like(leaf, made)))
         }
     }

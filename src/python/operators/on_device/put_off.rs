@@ -1,21 +1,19 @@
 //! A call whose result is made later, together with what comes next: `ops::expression`.
 
-use std::sync::Arc;
-
 use pyo3::prelude::*;
 
 use super::super::keywords::Wish;
 use super::super::operand::{self, Value, Values};
 use super::super::result::Lying;
-use crate::array::Array;
 use crate::device::Device;
 use crate::dtype::{DType, Kind};
 use crate::kernel::Arguments;
 use crate::layout::Layout;
 use crate::memory::Allocation;
-use crate::ops::expression::{self, Input, Mode, Refused, Scalar, Work};
+use crate::ops::expression::{self, Mode, Operands, Refused, Scalar, Work};
 use crate::ops::ufunc::Row;
 use crate::python::array::class::GpuArray;
+use crate::python::array::waiting;
 use crate::python::deferral::put_off;
 use crate::stream;
 
@@ -49,14 +47,11 @@ pub(in crate::python::operators) fn result<'py>(
         return Ok(None);
     }
     let Some(result) = row.group(kind).map(|group| DType::new(group.output.of(kind))) else { return Ok(None) };
-    let Some(inputs) = inputs(row, kind, values)? else { return Ok(None) };
+    let Some(read) = operands_of(row, kind, values)? else { return Ok(None) };
     let bytes = Layout::bytes_of(shape, result.itemsize() as i64)? as usize;
-    let block = put_off::block(bytes, &stream);
     let lying = Lying { shape, order: wish.order };
-    let made = lying.on_block(py, values, wish, result, Arc::clone(&block))?;
-    let lies = (made.get().layout().clone(), result);
-    put_off::push(py, put_off::node(Work::Loop(row, kind), inputs, lies, stream, &block), &block)?;
-    Ok(Some(made))
+    let made = |block| lying.on_block(py, values, wish, result, block);
+    waiting::made(py, (Work::Loop(row, kind), read), (bytes, stream), made).map(Some)
 }
 
 /// Puts a call off whose one result goes into an array that was given; `false` for one that is launched by its line.
@@ -89,28 +84,26 @@ fn one_into_given<'py>(
     if wish.mask.is_some() || row.outputs() != 1 || !crate::deferral::is_any() {
         return Ok(false);
     }
-    let Some(inputs) = inputs(row, kind, values)? else { return Ok(false) };
-    put_off::into_given(py, Work::Loop(row, kind), || Some(inputs), out.get().unlaunched()?)
+    let Some(read) = operands_of(row, kind, values)? else { return Ok(false) };
+    put_off::into_given(py, Work::Loop(row, kind), read, out.get().unlaunched()?)
 }
 
 /// The operands as they are written down; `None` if one is held for this call alone.
 #[inline]
-fn inputs(row: &'static Row, kind: Kind, values: &Values<'_, '_>) -> PyResult<Option<Vec<Input>>> {
-    let mut inputs = Vec::with_capacity(values.len());
+fn operands_of(row: &'static Row, kind: Kind, values: &Values<'_, '_>) -> PyResult<Option<Operands>> {
+    let mut operands = Operands::with_room(values.len());
     for (place, value) in values.iter().enumerate() {
-        inputs.push(match value {
-            Value::Own(array) => Input::Array(Array::clone(array)),
+        match value {
+            Value::Own(array) => operands.push(array),
             Value::Held { .. } => return Ok(None),
             Value::Number { object, .. } => {
                 let mut number = Arguments::new();
                 operand::push(&mut number, row.takes(place, kind), object)?;
-                let mut scalar = Scalar::new(&[]);
-                number.each(|bytes| scalar = Scalar::new(bytes));
-                Input::Value(scalar)
+                operands.push_value(Scalar::new(number.first().unwrap_or_default()));
             }
-        });
+        }
     }
-    Ok(Some(inputs))
+    Ok(Some(operands))
 }
 
 /// Why a call cannot wait.

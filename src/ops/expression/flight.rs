@@ -1,0 +1,83 @@
+//! The flight of what is being launched: one at a time, taken out of the window.
+
+use std::sync::Condvar;
+
+use super::node::Node;
+use super::window::{self, Window};
+use super::{report, run};
+use crate::backend;
+use crate::deferral::{self, Cause, Launching};
+use crate::error::{Error, Result};
+use crate::global::Guard;
+use crate::lifetime;
+
+static LANDED: Condvar = Condvar::new();
+
+/// What a thread has taken out of the window, and launches.
+struct Flight {
+    first: u64,
+    nodes: Vec<Option<Box<Node>>>,
+    count: usize,
+    _launching: Launching,
+}
+
+impl Drop for Flight {
+    fn drop(&mut self) {
+        let mut window = window::lock();
+        window.is_flying = false;
+        window.remove(self.count);
+        drop(window);
+        LANDED.notify_all();
+    }
+}
+
+/// Waits until no other thread launches anything, and takes out all that waits.
+fn take_off(cause: Cause) -> Option<Flight> {
+    let mut window: Guard<Window> = window::lock();
+    while window.is_flying {
+        window = window.wait(&LANDED);
+    }
+    let (first, nodes) = window.take_all();
+    if nodes.is_empty() {
+        return None;
+    }
+    window.is_flying = true;
+    drop(window);
+    let count = nodes.iter().flatten().count();
+    report::closed(cause);
+    Some(Flight { first, nodes, count, _launching: Launching::begin() })
+}
+
+/// Launches all that waits, and waits for who is launching some of it. Not to be called with Python's lock.
+///
+/// # Errors
+/// The first of what failed, which says how many operations did.
+pub fn close(cause: Cause) -> Result<()> {
+    // Nor from what a driver's stream calls, which may call no driver.
+    if deferral::is_launching() || lifetime::exiting() || backend::is_host_call() {
+        return Ok(());
+    }
+    if backend::is_forked() {
+        abandon();
+        return Ok(());
+    }
+    match take_off(cause) {
+        Some(mut flight) => run::all(flight.first, &mut flight.nodes),
+        None => Ok(()),
+    }
+}
+
+/// Drops what waits in a forked child, which has no driver: the parent launches its own.
+#[cold]
+fn abandon() {
+    let mut window = window::lock();
+    let (first, nodes) = window.take_all();
+    window.remove(nodes.iter().flatten().count());
+    drop(window);
+    for (number, node) in (first..).zip(&nodes) {
+        let forked = || Error::Forked { operation: "the launch of what was put off", backend: "GPU" };
+        node.iter()
+            .filter(|node| node.target.is_none())
+            .for_each(|node| window::remember_failure(number, node, forked()));
+    }
+}

@@ -1,0 +1,109 @@
+//! What an operation reads, in order: arrays, whose memory may be put off too, and numbers.
+
+use smallvec::SmallVec;
+
+use crate::array::Array;
+use crate::ops::ufunc::Given;
+
+/// A number by its bytes, in the type that the loop takes in its place.
+#[derive(Clone, Copy, Debug)]
+pub struct Scalar {
+    bytes: [u8; 16],
+    len: u8,
+}
+
+impl Scalar {
+    /// Of at most 16 bytes.
+    #[inline]
+    pub fn new(given: &[u8]) -> Self {
+        let mut bytes = [0; 16];
+        let len = given.len().min(bytes.len());
+        bytes[..len].copy_from_slice(&given[..len]);
+        Self { bytes, len: len as u8 }
+    }
+
+    /// The bytes.
+    #[inline]
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes[..usize::from(self.len)]
+    }
+}
+
+/// One of them.
+pub(super) enum Operand<'a> {
+    Array(&'a Array),
+    Value(&'a Scalar),
+}
+
+impl Operand<'_> {
+    pub(super) fn given(&self) -> Given {
+        match self {
+            Self::Array(array) => Given::Array(array.dtype().kind()),
+            Self::Value(_) => Given::Value,
+        }
+    }
+}
+
+/// All of them.
+// The arrays by themselves, and not in line: an array is large, and to move what was just written costs more than to write it.
+#[derive(Default)]
+pub struct Operands {
+    arrays: Vec<Array>,
+    /// With their places.
+    values: SmallVec<[(u8, Scalar); 1]>,
+}
+
+impl Operands {
+    /// None yet, with room for so many arrays.
+    #[inline]
+    pub fn with_room(arrays: usize) -> Self {
+        Self { arrays: Vec::with_capacity(arrays), values: SmallVec::new() }
+    }
+
+    /// One array.
+    pub fn of(array: &Array) -> Self {
+        let mut operands = Self::with_room(1);
+        operands.push(array);
+        operands
+    }
+
+    /// Adds an array.
+    #[inline]
+    pub fn push(&mut self, array: &Array) {
+        if self.arrays.len() == self.arrays.capacity() {
+            self.arrays.reserve(1);
+        }
+        if let Some(slot) = self.arrays.spare_capacity_mut().first_mut() {
+            array.clone_to(slot);
+            // SAFETY: there is room, and the array behind the last one was written.
+            unsafe { self.arrays.set_len(self.arrays.len() + 1) };
+        }
+    }
+
+    /// Adds a number.
+    #[inline]
+    pub fn push_value(&mut self, value: Scalar) {
+        let place = self.arrays.len() + self.values.len();
+        self.values.push((place as u8, value));
+    }
+
+    /// The arrays.
+    #[inline]
+    pub fn arrays(&self) -> &[Array] {
+        &self.arrays
+    }
+
+    /// How many numbers.
+    pub(super) fn values(&self) -> usize {
+        self.values.len()
+    }
+
+    /// All of them, in order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = Operand<'_>> {
+        let (mut arrays, mut values) = (self.arrays.iter(), self.values.iter().peekable());
+        (0..self.arrays.len() + self.values.len()).filter_map(move |place| {
+            let value = values.next_if(|(at, _)| usize::from(*at) == place);
+            value.map_or_else(|| arrays.next().map(Operand::Array), |(_, value)| Some(Operand::Value(value)))
+        })
+    }
+}
