@@ -166,7 +166,7 @@ impl Elementwise {
                 shared: 0,
                 cooperative: false,
             },
-            None => self.shape(function.device(), count + plan.head(), plan.pack),
+            None => self.shape(function.device(), count + plan.missing(), plan.pack),
         };
         let uses = uses(&self.analysis, arrays);
         // SAFETY: as promised to this function; `push` gives what `generate` declares.

@@ -248,10 +248,14 @@ impl Plan {
         }
     }
 
-    /// Elements that are missing before the first.
-    pub fn head(&self) -> i64 {
+    /// Elements that are missing before the first, or in the last rows.
+    pub fn missing(&self) -> i64 {
         match self.way {
             Way::Behind(head) => head.into(),
+            Way::Rows => {
+                let rows = self.walk.lens().last().unwrap_or(1) * i64::from(self.pack);
+                (rows - self.size() % rows) % rows
+            }
             _ => 0,
         }
     }
@@ -262,6 +266,11 @@ impl Plan {
             Form::Same(first) => self.operands[usize::from(first)].form,
             form => form,
         }
+    }
+
+    /// The place of the last axis in the walk.
+    pub fn last(&self) -> usize {
+        self.walk.rank().saturating_sub(1)
     }
 
     /// The type of the walk that strided arrays share; `None` if there are none.
@@ -296,6 +305,7 @@ impl Plan {
             Way::Spread => [1, 0, 0],
             Way::Behind(_) => [3, 0, 0],
             Way::Lines => [4, 0, 0],
+            Way::Rows => [5, 0, 0],
             Way::Tiles(tiles) => tiles.key(),
         };
         const START: usize = 7;

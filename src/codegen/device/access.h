@@ -27,6 +27,9 @@ template <int N> struct lengths {
         rest = outer;
         return found;
     }
+
+    // The length of an axis but the outermost.
+    __device__ unsigned length(int axis) const { return inner[axis - 1].length; }
 };
 
 template <> struct lengths<1> {
@@ -47,6 +50,8 @@ template <int N> struct long_lengths {
         rest = outer;
         return found;
     }
+
+    __device__ unsigned long long length(int axis) const { return inner[axis - 1]; }
 };
 
 template <> struct long_lengths<1> {

@@ -33,6 +33,7 @@ pub(super) fn body(
     let parts = Parts::of(pack, plan, arguments, usages);
     let (start, width) = match plan.way {
         Way::Spread => (format!("(size_t)cta_start * {pack} + tid"), "blockDim.x"),
+        Way::Rows => (String::new(), "pygpu_length"),
         Way::Behind(_) => (format!("((size_t)cta_start + tid) * {pack} - pygpu_head"), "1"),
         _ => (format!("((size_t)cta_start + tid) * {pack}"), "1"),
     };
@@ -62,9 +63,22 @@ pub(super) fn body(
             format!("    if ({is_whole}) {{\n{declared}{load}{each}{store}    }} {rest}\n")
         }
     };
+    let walk = match plan.way {
+        Way::Rows => rows(pack, plan.last()),
+        _ => format!(
+            "    for (long long pygpu_at = {start}; pygpu_at < (long long)n; pygpu_at += (size_t)total_threads * {pack}) {{\n"
+        ),
+    };
+    format!("{}{walk}{turns}    }}\n", parts.arrays)
+}
+
+/// The head of the loop where a thread has elements one above the other: threads go along the rows, then down by packs of them.
+fn rows(pack: usize, last: usize) -> String {
     format!(
-        "{}    for (long long pygpu_at = {start}; pygpu_at < (long long)n; pygpu_at += (size_t)total_threads * {pack}) {{\n{turns}    }}\n",
-        parts.arrays
+        "    const long long pygpu_length = pygpu_walk.length({last});\n    for (size_t pygpu_thread = (size_t)cta_start + tid;; \
+         pygpu_thread += total_threads) {{\n    auto pygpu_row = (decltype(pygpu_walk.length({last})))pygpu_thread;\n    const long \
+         long pygpu_column = pygpu_walk.index(pygpu_row, {last});\n    const long long pygpu_at = pygpu_row * {pack} * pygpu_length \
+         + pygpu_column;\n    if (pygpu_at >= (long long)n) break;\n"
     )
 }
 
@@ -116,9 +130,10 @@ impl Parts {
         let each = |text: String| {
             format!("#pragma unroll\n    for (int pygpu_turn = 0; pygpu_turn < {pack}; pygpu_turn++) {text}\n")
         };
-        let is_spread = plan.way == Way::Spread;
+        let is_spread = matches!(plan.way, Way::Spread | Way::Rows);
         let (array, at) = match plan.way {
             Way::Spread => (format!("pygpu_all_{name}"), "pygpu_at + pygpu_turn * blockDim.x"),
+            Way::Rows => (format!("pygpu_all_{name}"), "pygpu_at + pygpu_turn * pygpu_length"),
             Way::Lines => (format!("pygpu_all_{name}"), "pygpu_at + pygpu_turn"),
             // What is only read may be written by another name.
             _ => (format!("(({c_type} *)pygpu_array_{name})"), "pygpu_at + pygpu_turn"),
@@ -130,7 +145,7 @@ impl Parts {
         let item = format!("pygpu_pack_{name}.item[pygpu_turn]");
         self.declared.push_str(&format!("    {kind} pygpu_pack_{name};\n"));
         self.rotate.push_str(&format!("    pygpu::rotate<pygpu_at_once>(pygpu_pack_{name});\n"));
-        if matches!(plan.way, Way::Spread | Way::Lines) {
+        if is_spread || plan.way == Way::Lines {
             self.arrays.push_str(&(binding(plan, argument, operand, c_type, &array) + "\n"));
         }
         if is_read {

@@ -1,5 +1,7 @@
 //! How many elements a thread deals with at once, and how these lie.
 
+use std::sync::Arc;
+
 use smallvec::SmallVec;
 
 use super::super::text::{Usage, Written};
@@ -25,6 +27,8 @@ pub enum Way {
     Lines,
     /// A block's width apart.
     Spread,
+    /// One above the other, a row of the last axis apart.
+    Rows,
     /// In lines of a tile, a block for each.
     Tiles(Tiles),
 }
@@ -70,6 +74,9 @@ impl Plan {
         if self.way == Way::Spread {
             self.line(used, BYTES / largest);
         }
+        if may_turn && self.way == Way::Spread {
+            self.stack(used);
+        }
         for (first, second) in same {
             if !matches!(self.operands[second].form, Form::Same(_)) {
                 self.operands[second].form = match self.operands[first].form {
@@ -109,6 +116,29 @@ impl Plan {
         (self.pack, self.way) = (pack as u8, Way::Lines);
         for (one, form) in self.operands.iter_mut().zip(forms) {
             one.form = form;
+        }
+    }
+
+    /// Takes elements one above the other, where views of one block are read that lie beside each other, as for a stencil: what one has
+    /// in a row another has in the next, so that a block reads it once.
+    fn stack(&mut self, used: &Used<'_>) {
+        const LEAST: i64 = 128;
+        let Some(len) = self.walk.lens().last() else { return };
+        if self.walk.rank() < 2 || len < LEAST || self.size() < len * i64::from(APART) {
+            return;
+        }
+        let all = || used.iter().zip(&self.operands).filter(|(_, one)| one.form == Form::Strided);
+        let steps = |one: &Operand| self.walk.strides(one.side.into());
+        let is_beside = |(array, one): (&Array, &Operand)| {
+            all().any(|((other, usage), two)| {
+                usage.written == Written::No
+                    && Arc::ptr_eq(array.allocation(), other.allocation())
+                    && one.address < two.address
+                    && steps(one).eq(steps(two))
+            })
+        };
+        if all().any(|((array, usage), one)| usage.written == Written::No && is_beside((array, one))) {
+            self.way = Way::Rows;
         }
     }
 
