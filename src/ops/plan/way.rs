@@ -119,25 +119,28 @@ impl Plan {
         }
     }
 
-    /// Takes elements one above the other, where views of one block are read that lie beside each other, as for a stencil: what one has
-    /// in a row another has in the next, so that a block reads it once.
+    /// Takes elements one above the other, where views of one block are read that are rows apart, as for a stencil: what one has in a row
+    /// another has in a later one, so that a block reads it once.
     fn stack(&mut self, used: &Used<'_>) {
         const LEAST: i64 = 128;
         let Some(len) = self.walk.lens().last() else { return };
         if self.walk.rank() < 2 || len < LEAST || self.size() < len * i64::from(APART) {
             return;
         }
-        let all = || used.iter().zip(&self.operands).filter(|(_, one)| one.form == Form::Strided);
+        let read = || {
+            let all = used.iter().zip(&self.operands);
+            all.filter(|((_, usage), one)| one.form == Form::Strided && usage.written == Written::No)
+        };
         let steps = |one: &Operand| self.walk.strides(one.side.into());
-        let is_beside = |(array, one): (&Array, &Operand)| {
-            all().any(|((other, usage), two)| {
-                usage.written == Written::No
-                    && Arc::ptr_eq(array.allocation(), other.allocation())
-                    && one.address < two.address
+        let is_rows_apart = read().any(|((array, _), one)| {
+            let row = len as usize * array.dtype().itemsize();
+            read().any(|((other, _), two)| {
+                Arc::ptr_eq(array.allocation(), other.allocation())
+                    && two.address >= one.address + row
                     && steps(one).eq(steps(two))
             })
-        };
-        if all().any(|((array, usage), one)| usage.written == Written::No && is_beside((array, one))) {
+        });
+        if is_rows_apart {
             self.way = Way::Rows;
         }
     }
