@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import forge
 import PyGPU
 import simulated
 from fusing.figures import launch_call, limits, waiting
@@ -131,6 +132,8 @@ SHOWN: dict[str, Callable[[Any], Any]] = {
     "parameter": lambda x: x._as_parameter_,
     "gpudata": lambda x: int(x.gpudata),
     "interface": lambda x: x.__cuda_array_interface__,
+    "the exchange table": forge.Exported,
+    "a tensor that is lent": forge.lent,
 }
 
 
