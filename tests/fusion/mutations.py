@@ -33,6 +33,8 @@ HIDDEN = re.compile(rf"{RENAMED}|\bexpression::close\(", re.MULTILINE)
 FUNCTION = re.compile(r"^\s*(?:pub(?:\([\w ]+\))? )?(?:unsafe )?(?:extern \"C\" )?fn (\w+)")
 # The gate itself, which is asked, and the folder whose calls have no module's name.
 GATE, FOLDER = "src/deferral.rs", "src/python/deferral"
+# A test that never ends may hold Python's lock. The compilers' work was done in the run of all.
+NEVER = ("-ofaulthandler_timeout=30", "-ofaulthandler_exit_on_timeout=true")
 # Random programs, and each public name: they come to many places, and take long.
 RANDOM = "tests/fusion/test_machine.py"
 
@@ -149,7 +151,7 @@ def build() -> None:
     shutil.copy(library, folder / "python/PyGPU/_core.abi3.so")
 
 
-def failing(backend: str, tests: list[str], seconds: int, **variables: str) -> str | None:
+def failing(backend: str, tests: list[str], *options: str, **variables: str) -> str | None:
     """The first test that fails; None if all pass."""
     environment = {
         **os.environ,
@@ -159,26 +161,22 @@ def failing(backend: str, tests: list[str], seconds: int, **variables: str) -> s
         "LD_LIBRARY_PATH": str(ROOT / "build/simulated"),
         "PYGPU_SIM_IMAGES": str(ROOT / "build/simulated/images"),
     }
-    command = [sys.executable, "-u", "-m", "pytest", "-v", "-x", "-p", "no:cacheprovider", "--timeout=60", *tests]
-    try:
-        done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, timeout=seconds, check=False)
-        said, code = done.stdout.decode(), done.returncode
-    except subprocess.TimeoutExpired as late:
-        said, code = (late.stdout or b"").decode(), None
-    if code == 0:
+    command = [sys.executable, "-u", "-m", "pytest", "-v", "-x", "-p", "no:cacheprovider", *options, *tests]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode == 0:
         return None
-    if failed := re.search(r"^(?:FAILED|ERROR) (.+?)(?: - |$)", said, re.MULTILINE):
+    if failed := re.search(r"^(?:FAILED|ERROR) (.+?)(?: - |$)", done.stdout, re.MULTILINE):
         return failed[1]
-    # The last that began: it never ends, or ended the process.
-    begun = re.findall(r"^(tests/\S+::.+?)(?: (?:PASSED|SKIPPED|XFAIL).*)?$", said, re.MULTILINE)
-    return begun[-1].strip() if begun else f"a process that ends with {code}"
+    # The last that began: it ended the process.
+    begun = re.findall(r"^(tests/\S+::.+?)(?: (?:PASSED|SKIPPED|XFAIL).*)?$", done.stdout, re.MULTILINE)
+    return begun[-1].strip() if begun else f"a process that ends with {done.returncode}"
 
 
 def visits(backend: str, tests: list[str]) -> dict[str, list[str]]:
     """The tests that come to a place while something waits, by its name; those with the fewest other places first."""
     path = BUILD / "found.txt"
     path.unlink(missing_ok=True)
-    if found := failing(backend, tests, 900, **{FOUND: str(path)}):
+    if found := failing(backend, tests, **{FOUND: str(path)}):
         raise SystemExit(f"a test fails without any mutation: {found}")
     found_by = defaultdict(set)
     for line in path.read_text().splitlines():
@@ -214,7 +212,7 @@ def main() -> int:
         if arguments.places and not any(part in place.name for part in arguments.places):
             continue
         coming = visiting.get(place.name)
-        found = failing(arguments.backend, coming, 120, **{LEFT_OUT: place.name}) if coming else None
+        found = failing(arguments.backend, coming, *NEVER, **{LEFT_OUT: place.name}) if coming else None
         why = found or ("NOT SEEN" if coming else "NO TEST COMES THERE")
         print(f"{why}: {place.name}: {place.function}: {place.text}", flush=True)
         seen.append((place, found))
