@@ -245,7 +245,8 @@ fusion-soak: .venv/.extension-release .venv/.group-test .simulated-drivers ## Ho
 	done
 
 fusion-mutations: .venv/.group-test .simulated-drivers ## Leave out each place that launches what waits: a test must see it
-	$(BIN)/python tests/fusion/mutations.py
+	@mkdir -p $(RESULTS)
+	$(BIN)/python tests/fusion/mutations.py --markdown $(RESULTS)/closing-calls.md
 
 # Not with zig's linker, though that would reach older C libraries: it links an unwinder of its own into the extension, and
 # when Python ends a thread inside a call (pthread_exit, up to 3.13) the two unwinders of the process meet, and crash.

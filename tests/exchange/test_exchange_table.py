@@ -10,33 +10,27 @@ import pytest
 
 import forge
 import PyGPU
-from forge import DLManagedTensorVersioned, DLPackExchangeAPI, DLTensor, Forged
+from forge import (
+    FROM_OBJECT,
+    LEND,
+    WORK_STREAM,
+    DLManagedTensorVersioned,
+    DLPackExchangeAPI,
+    DLTensor,
+    Forged,
+    exported,
+    table,
+)
 
 BACKEND = PyGPU.backend_name()
 gpu_only = pytest.mark.skipif(BACKEND == "cpu", reason="needs a device with a driver")
-NAME = b"dlpack_exchange_api"
-KEPT_NAME = ctypes.c_char_p(NAME)
+KEPT_NAME = ctypes.c_char_p(forge.TABLE)
 
-# PYFUNCTYPE keeps the GIL and raises what the function left set, as a C caller that holds the GIL would.
-FROM_OBJECT = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))
 TO_OBJECT = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))
-LEND = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(DLTensor))
-WORK_STREAM = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.c_int32, ctypes.POINTER(ctypes.c_void_p))
 SET_ERROR = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_char_p)
 ALLOCATE = ctypes.CFUNCTYPE(
     ctypes.c_int, ctypes.POINTER(DLTensor), ctypes.POINTER(ctypes.c_void_p), ctypes.c_void_p, SET_ERROR
 )
-
-
-def table() -> DLPackExchangeAPI:
-    return DLPackExchangeAPI.from_address(forge.capsule_pointer(PyGPU.GPUArray.__dlpack_c_exchange_api__, NAME))
-
-
-def exported(array: object) -> int:
-    out = ctypes.c_void_p()
-    assert FROM_OBJECT(table().managed_tensor_from_py_object_no_sync)(id(array), ctypes.byref(out)) == 0
-    assert out.value
-    return out.value
 
 
 class TestOurs:
@@ -51,7 +45,7 @@ class TestOurs:
         class Mine(PyGPU.GPUArray):
             pass
 
-        assert forge.capsule_pointer(Mine.__dlpack_c_exchange_api__, NAME) == ctypes.addressof(table())
+        assert forge.capsule_pointer(Mine.__dlpack_c_exchange_api__, forge.TABLE) == ctypes.addressof(table())
 
     def test_an_array_becomes_a_tensor_that_keeps_its_memory(self) -> None:
         owner = np.arange(6, dtype=np.float32).reshape(2, 3)
@@ -112,33 +106,25 @@ class TestOurs:
 
     def test_tensors_are_lent_without_ownership_as_long_as_the_array_lives(self) -> None:
         arrays = [PyGPU.zeros((n + 2, 3))[:, ::-1] for n in range(50)]
-        tensors = [DLTensor() for _ in arrays]
-        for array, tensor in zip(arrays, tensors, strict=True):
-            assert LEND(table().dltensor_from_py_object_no_sync)(id(array), ctypes.byref(tensor)) == 0
-        again = DLTensor()
+        tensors = [forge.lent(array) for array in arrays]
         for array, tensor in zip(arrays, tensors, strict=True):
             assert (tensor.data, tensor.ndim) == (array.ptr, 2)
             assert forge.dimensions(tensor) == (array.shape, (3, -1))
-            assert LEND(table().dltensor_from_py_object_no_sync)(id(array), ctypes.byref(again)) == 0
+            again = forge.lent(array)
             assert ctypes.addressof(again.shape.contents) == ctypes.addressof(tensor.shape.contents)
 
     def test_the_work_stream_of_the_host_is_null(self) -> None:
-        out = ctypes.c_void_p(1)
-        assert WORK_STREAM(table().current_work_stream)(forge.CPU, 0, ctypes.byref(out)) == 0
-        assert out.value is None
+        assert forge.work_stream(forge.CPU, 0) == 0
         with pytest.raises(BufferError, match="type 77"):
-            WORK_STREAM(table().current_work_stream)(77, 0, ctypes.byref(out))
+            forge.work_stream(77, 0)
 
     @gpu_only
     def test_the_work_stream_is_the_threads_current_one(self) -> None:
         kind, number = PyGPU.zeros(1).__dlpack_device__()
-        out = ctypes.c_void_p(1)
-        assert WORK_STREAM(table().current_work_stream)(kind, number, ctypes.byref(out)) == 0
-        assert out.value is None
+        assert forge.work_stream(kind, number) == 0
         stream = PyGPU.Stream()
         with stream:
-            WORK_STREAM(table().current_work_stream)(kind, number, ctypes.byref(out))
-        assert out.value == stream.handle
+            assert forge.work_stream(kind, number) == stream.handle
 
 
 class TestAllocator:

@@ -18,7 +18,9 @@ def nothing_waits() -> Iterator[None]:
         pytest.skip("operations on arrays of the host are never put off")
     before = _core._set_fusion("auto")
     _core._limit_fusion()
+    PyGPU.flush()
     yield
+    PyGPU.flush()
     _core._limit_fusion()
     _core._set_fusion(before)
 

@@ -1,9 +1,11 @@
 """Leave out each place that launches what waits, one after the other, and see whether a test of this folder notices.
 
-    python tests/fusion/mutations.py [--backend cuda] [part of a place ...]
+    python tests/fusion/mutations.py [--backend cuda] [--markdown FILE] [part of a place ...]
 
 One extension is built, of a copy of the sources, in which the calls of `deferral::close` and `deferral::is_any` look at
-an environment variable: the one whose place that names does as if nothing waited. Then the tests are run once a place.
+environment variables: the call whose place one of them names does as if nothing waited, and another one names a file
+for the tests that come to a place while something waits. All tests are run once with that; then for each place those
+that come there, the ones with the fewest other places first, until one fails.
 """
 
 from __future__ import annotations
@@ -14,45 +16,111 @@ import re
 import shutil
 import subprocess
 import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).parents[2]
 BUILD = ROOT / "build/fusion_mutated"
-VARIABLE = "FUSION_MUTATED"
-CALLS = re.compile(r"\bdeferral::(close|is_any)\(")
-# Where the calls themselves are, and what launches rather than asks.
-OWN = ("src/deferral.rs", "src/python/deferral/mod.rs")
-QUICK = ["--deselect=tests/fusion/test_machine.py", "--deselect=tests/fusion/test_every_name.py"]
-SLOW = ["tests/fusion/test_every_name.py", "tests/fusion/test_machine.py"]
+LEFT_OUT, FOUND = "FUSION_LEFT_OUT", "FUSION_FOUND"
+# What launches, and what asks whether anything waits; its own folder says it without the module's name.
+CALLS = re.compile(r"\bdeferral::(?:close|is_any)\(")
+INSIDE = re.compile(r"(?<![\w:.])(?<!fn )close\((?:py, )?\w")
+# By another name, or past the gate, it would not be found.
+RENAMED = r"^ *(?:pub\S* )?use [^;]*\bdeferral::(?:\{[^}]*\b)?(?:close|is_any)\b"
+HIDDEN = re.compile(rf"{RENAMED}|\bexpression::close\(", re.MULTILINE)
+FUNCTION = re.compile(r"^\s*(?:pub(?:\([\w ]+\))? )?(?:unsafe )?(?:extern \"C\" )?fn (\w+)")
+# The gate itself, which is asked, and the folder whose calls have no module's name.
+GATE, FOLDER = "src/deferral.rs", "src/python/deferral"
+# A test that never ends may hold Python's lock. The compilers' work was done in the run of all.
+NEVER = ("-ofaulthandler_timeout=30", "-ofaulthandler_exit_on_timeout=true")
+# Random programs, and each public name: they come to many places, and take long.
+RANDOM = "tests/fusion/test_machine.py"
 
 LOOK = """
-/// Whether the place that asks is the one that is left out.
+/// Whether the place that asks is the one that is left out. Where a file is named for it, the test that came is noted.
 #[track_caller]
 fn is_left_out() -> bool {
-    static LEFT_OUT: std::sync::OnceLock<Option<String>> = std::sync::OnceLock::new();
+    use std::collections::BTreeSet;
+    use std::io::Write;
+    use std::sync::{LazyLock, Mutex};
+    static LEFT_OUT: LazyLock<Option<String>> = LazyLock::new(|| std::env::var("FUSION_LEFT_OUT").ok());
+    static FOUND: LazyLock<Option<String>> = LazyLock::new(|| std::env::var("FUSION_FOUND").ok());
+    static NOTED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    if LEFT_OUT.is_none() && FOUND.is_none() || is_launching() {
+        return false;
+    }
     let place = std::panic::Location::caller();
-    let left_out = LEFT_OUT.get_or_init(|| std::env::var("VARIABLE").ok());
-    left_out.as_ref().is_some_and(|left_out| format!("{}:{}", place.file(), place.line()).ends_with(left_out))
+    let place = format!("{}:{}", place.file(), place.line());
+    if let Some(path) = &*FOUND {
+        let noted = format!("{place}\\t{}\\n", std::env::var("PYTEST_CURRENT_TEST").unwrap_or_default());
+        if NOTED.lock().unwrap().insert(noted.clone()) {
+            let file = std::fs::OpenOptions::new().append(true).create(true).open(path);
+            file.unwrap().write_all(noted.as_bytes()).unwrap();
+        }
+    }
+    LEFT_OUT.as_ref().is_some_and(|left_out| *left_out == place)
 }
 """
 
 
-def places() -> list[str]:
+PROSE = """# 2026-11-23, each closing call, and the test that notices its absence
+
+On a simulated GPU each call that launches what waits, or asks whether anything does, was left out, one after the other,
+and the tests of [deferred arithmetic](../design/deferred_arithmetic.md) were run without it. By
+
+```text
+python tests/fusion/mutations.py --markdown docs/results/2026-11-23-closing-calls.md
+```
+
+which finds the calls in the sources, and fails where no test does.
+"""
+
+
+class Place(NamedTuple):
+    """A call that launches what waits, or asks whether anything does."""
+
+    file: str
+    line: int
+    function: str
+    text: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+def places() -> Iterator[Place]:
     """Each line of the sources that asks whether something waits, or launches it."""
-    found = []
     for path in sorted((ROOT / "src").rglob("*.rs")):
-        name = str(path.relative_to(ROOT))
-        if name in OWN:
+        file, text = str(path.relative_to(ROOT)), path.read_text()
+        if file == GATE:
             continue
-        lines = path.read_text().splitlines()
-        found += [f"{name}:{number}" for number, line in enumerate(lines, 1) if CALLS.search(line)]
-    return found
+        if hidden := not file.startswith(FOLDER) and HIDDEN.search(text):
+            raise SystemExit(f"{file}: what launches goes through `deferral::close`, by that name: `{hidden[0]}`")
+        function = ""
+        for number, line in enumerate(text.splitlines(), 1):
+            if begun := FUNCTION.match(line):
+                function = begun[1]
+            code = line.split("//")[0]
+            if function == "close":
+                continue  # itself
+            if CALLS.search(code) or (file.startswith(FOLDER) and INSIDE.search(code)):
+                yield Place(file, number, function, code.strip())
 
 
 def replaced(text: str, before: str, after: str) -> str:
     if before not in text:
         raise SystemExit(f"the text is not there any more: {before}")
     return text.replace(before, after)
+
+
+def write(path: Path, text: str) -> None:
+    """Write a file of the copy. As old as its original or this tool: what is as it was is not built again."""
+    path.write_text(text)
+    newest = max(Path(__file__).stat().st_mtime, (ROOT / path.relative_to(BUILD / "source")).stat().st_mtime)
+    os.utime(path, (newest, newest))
 
 
 def build() -> None:
@@ -63,20 +131,18 @@ def build() -> None:
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("*.so"))
     for path in ROOT.iterdir():
         if path.is_file():
-            shutil.copy(path, folder)
+            shutil.copy2(path, folder)
     for name in ("benches", "tests"):
         (folder / name).symlink_to(ROOT / name)
-    gate = folder / OWN[0]
-    text = gate.read_text()
+    text = (folder / GATE).read_text()
     text = replaced(text, "#[inline(always)]\npub fn is_any", "#[track_caller]\npub fn is_any")
     count = "COUNT.load(Ordering::Acquire) > 0"
     text = replaced(text, f"{count}\n", f"{count} && !is_left_out()\n")
     text = replaced(text, "#[inline(always)]\npub fn close", "#[track_caller]\npub fn close")
-    gate.write_text(text + LOOK.replace("VARIABLE", VARIABLE))
-    front = folder / OWN[1]
-    front.write_text(
-        replaced(front.read_text(), "#[inline(always)]\npub(crate) fn close", "#[track_caller]\npub(crate) fn close")
-    )
+    write(folder / GATE, text + LOOK)
+    front = folder / FOLDER / "mod.rs"
+    before, after = "#[inline(always)]\npub(crate) fn close", "#[track_caller]\npub(crate) fn close"
+    write(front, replaced(front.read_text(), before, after))
     command = ["cargo", "rustc", "--quiet", "--locked", "--features", "python", "--lib", "--crate-type", "cdylib"]
     command += ["--manifest-path", str(folder / "Cargo.toml"), "--target-dir", str(BUILD / "target")]
     environment = {**os.environ, "PYO3_PYTHON": sys.executable, "PYO3_BUILD_EXTENSION_MODULE": "1"}
@@ -85,27 +151,49 @@ def build() -> None:
     shutil.copy(library, folder / "python/PyGPU/_core.abi3.so")
 
 
-def failing(place: str, backend: str, arguments: list[str]) -> str | None:
-    """The first test that fails without a place; None if all pass."""
+def failing(backend: str, tests: list[str], *options: str, **variables: str) -> str | None:
+    """The first test that fails; None if all pass."""
     environment = {
         **os.environ,
-        VARIABLE: place,
+        **variables,
         "PYGPU_BACKEND": backend,
         "PYTHONPATH": str(BUILD / "source/python"),
         "LD_LIBRARY_PATH": str(ROOT / "build/simulated"),
         "PYGPU_SIM_IMAGES": str(ROOT / "build/simulated/images"),
     }
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "--timeout=60", *arguments]
-    try:
-        done = subprocess.run(
-            command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=400, check=False
-        )
-    except subprocess.TimeoutExpired:
-        return "a test that never ends"
+    command = [sys.executable, "-u", "-m", "pytest", "-v", "-x", "-p", "no:cacheprovider", *options, *tests]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     if done.returncode == 0:
         return None
-    failed = re.search(r"^(?:FAILED|ERROR) (\S+)", done.stdout, re.MULTILINE)
-    return failed[1] if failed else f"a process that ends with {done.returncode}"
+    if failed := re.search(r"^(?:FAILED|ERROR) (.+?)(?: - |$)", done.stdout, re.MULTILINE):
+        return failed[1]
+    # The last that began: it ended the process.
+    begun = re.findall(r"^(tests/\S+::.+?)(?: (?:PASSED|SKIPPED|XFAIL).*)?$", done.stdout, re.MULTILINE)
+    return begun[-1].strip() if begun else f"a process that ends with {done.returncode}"
+
+
+def visits(backend: str, tests: list[str]) -> dict[str, list[str]]:
+    """The tests that come to a place while something waits, by its name; those with the fewest other places first."""
+    path = BUILD / "found.txt"
+    path.unlink(missing_ok=True)
+    if found := failing(backend, tests, **{FOUND: str(path)}):
+        raise SystemExit(f"a test fails without any mutation: {found}")
+    found_by = defaultdict(set)
+    for line in path.read_text().splitlines():
+        place, test = line.split("\t")
+        if test:
+            found_by[place].add(test.rsplit(" (", 1)[0])
+    count = Counter(test for tests in found_by.values() for test in tests)
+    return {place: sorted(tests, key=lambda test: (count[test], test)) for place, tests in found_by.items()}
+
+
+def page(seen: list[tuple[Place, str | None]]) -> str:
+    """The list, without the numbers of lines, which change."""
+    rows = [PROSE, "| file below `src` | in | first test below `tests/fusion` that fails |", "|---|---|---|"]
+    for place, test in seen:
+        noticed = f"`{test.removeprefix('tests/fusion/')}`" if test else "**none**"
+        rows.append(f"| `{place.file.removeprefix('src/')}` | `{place.function}` | {noticed} |")
+    return "\n".join(rows) + "\n"
 
 
 def main() -> int:
@@ -113,22 +201,24 @@ def main() -> int:
     parser.add_argument("places", nargs="*", help="parts of the places' names; all by default")
     parser.add_argument("--backend", default="cuda", choices=("cuda", "hip"))
     parser.add_argument("--quick", action="store_true", help="leave the random programs out")
+    parser.add_argument("--markdown", type=Path, help="a file for the list, as a page")
     arguments = parser.parse_args()
+    everywhere = list(places())
     build()
-    if found := failing("nothing", arguments.backend, ["tests/fusion", *QUICK]):
-        raise SystemExit(f"a test fails without any mutation: {found}")
-    unseen = []
-    for place in places():
-        if arguments.places and not any(part in place for part in arguments.places):
+    tests = ["tests/fusion", *([f"--deselect={RANDOM}"] if arguments.quick else [])]
+    visiting = visits(arguments.backend, tests)
+    seen: list[tuple[Place, str | None]] = []
+    for place in everywhere:
+        if arguments.places and not any(part in place.name for part in arguments.places):
             continue
-        found = failing(place, arguments.backend, ["tests/fusion", *QUICK])
-        if found is None:
-            found = failing(place, arguments.backend, SLOW[: 1 if arguments.quick else 2])
-        source = (ROOT / place.split(":")[0]).read_text().splitlines()[int(place.split(":")[1]) - 1].strip()
-        print(f"{found or 'NOT SEEN'}: {place}: {source}", flush=True)
-        if found is None:
-            unseen.append(place)
-    return 1 if unseen else 0
+        coming = visiting.get(place.name)
+        found = failing(arguments.backend, coming, *NEVER, **{LEFT_OUT: place.name}) if coming else None
+        why = found or ("NOT SEEN" if coming else "NO TEST COMES THERE")
+        print(f"{why}: {place.name}: {place.function}: {place.text}", flush=True)
+        seen.append((place, found))
+    if arguments.markdown:
+        arguments.markdown.write_text(page(seen))
+    return 0 if all(found for _, found in seen) else 1
 
 
 if __name__ == "__main__":

@@ -127,6 +127,17 @@ def test_memory_that_is_refused_launches_what_holds_some() -> None:
     np.testing.assert_array_equal(mask.get(), LARGE > 5)
 
 
+def test_a_limit_of_memory_is_for_the_lines_behind_it() -> None:
+    x = PyGPU.to_gpu(LARGE)
+    before = PyGPU.memory_statistics()["bytes"]
+    kept = x + 1
+    PyGPU.set_memory_limit(before)
+    try:
+        np.testing.assert_array_equal(kept.get(), LARGE + 1)
+    finally:
+        PyGPU.set_memory_limit(None)
+
+
 @pytest.mark.provokes_errors
 def test_memory_that_the_driver_refuses_does_so_too() -> None:
     driver = simulated.driver()

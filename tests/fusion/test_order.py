@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import forge
 import PyGPU
 import simulated
 from fusing.figures import Counted, waiting
@@ -73,6 +74,8 @@ MARKS: dict[str, Callable[[Place], Any]] = {
     "start_profiler": lambda _: PyGPU.driver.start_profiler(),
     "Context.synchronize": lambda _: PyGPU.driver.Context.synchronize(),
     "cudaDeviceSynchronize": lambda _: PyGPU.cudaDeviceSynchronize(),
+    "set_default_device": lambda _: PyGPU.set_default_device(0),
+    "the stream of the exchange table": lambda place: forge.work_stream(*place.target.__dlpack_device__()),
     "cudaSetDevice": lambda _: PyGPU.cudaSetDevice(0),
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import operator
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import forge
 import PyGPU
 import simulated
 from fusing.figures import launch_call, limits, waiting
@@ -64,12 +66,12 @@ def test_the_mode_is_each_threads_own() -> None:
 
 def structure() -> Callable[[Any], Any]:
     """An expression that has been met never before: it takes a while to compile."""
-    steps = [SystemRandom().randrange(3) for _ in range(14)]
+    steps = SystemRandom().choices([operator.add, operator.sub, operator.mul], k=14)
 
     def of(x: Any) -> Any:
         value = x
         for step in steps:
-            value = (value + x, value - x, value * x)[step]
+            value = step(value, x)
         return value
 
     return of
@@ -130,6 +132,8 @@ SHOWN: dict[str, Callable[[Any], Any]] = {
     "parameter": lambda x: x._as_parameter_,
     "gpudata": lambda x: int(x.gpudata),
     "interface": lambda x: x.__cuda_array_interface__,
+    "the exchange table": forge.Exported,
+    "a tensor that is lent": forge.lent,
 }
 
 
@@ -149,6 +153,27 @@ def test_nothing_waits_over_an_array_whose_address_was_given_out_meanwhile(name:
         showing.join()
         assert waiting() == 0
     assert y.shape == z.shape
+
+
+def test_nor_does_an_operation_that_came_when_the_window_was_full() -> None:
+    x = PyGPU.to_gpu((np.arange(12.0).reshape(3, 4) - 5) / 8)
+    memory = x.gpudata
+    made: list[Any] = []
+    shown: list[int] = []
+    y = structure()(x)
+    with limits(meetings=1, nodes=waiting()):
+        computing = threading.Thread(target=lambda: made.append(x + 1))
+        computing.start()
+        while waiting() and computing.is_alive():
+            pass
+        # While the other thread launches what was there, before it writes its own down.
+        showing = threading.Thread(target=lambda: shown.append(int(memory)))
+        showing.start()
+        while showing.is_alive() or computing.is_alive():
+            pass  # with Python's lock, so that who writes down comes behind who shows
+        assert waiting() == 0
+    np.testing.assert_array_equal(made[0].get(), x.get() + 1)
+    assert y.shape == x.shape
 
 
 @pytest.mark.provokes_errors

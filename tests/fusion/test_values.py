@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import forge
 import PyGPU
 import simulated
 from fusing.figures import Counted, mode, waiting
@@ -103,6 +104,8 @@ EXPOSING: dict[str, Callable[[Any], Any]] = {
     "as_parameter": lambda a: a._as_parameter_,
     "dlpack": lambda a: a.__dlpack__(),
     "interface": lambda a: a.__cuda_array_interface__,
+    "the exchange table": forge.Exported,
+    "a tensor that is lent": forge.lent,
 }
 
 
@@ -164,6 +167,15 @@ def test_a_view_that_is_shown_shows_the_whole_block() -> None:
     kept = x + 1
     assert waiting() == 0
     del kept
+
+
+def test_an_operation_that_is_launched_by_its_line_is_the_cause_that_the_report_names() -> None:
+    x, shown = PyGPU.to_gpu(HOST), PyGPU.to_gpu(HOST)
+    assert shown.ptr > 0
+    kept = [x + 1]
+    counted = Counted()
+    kept.append(shown + 2)
+    assert counted["closed"] == {"operation": 1}
 
 
 def test_what_came_back_is_private_again() -> None:

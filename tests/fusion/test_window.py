@@ -246,6 +246,19 @@ def test_what_the_line_is_to_refuse_it_refuses(x: PyGPU.GPUArray) -> None:
     np.testing.assert_array_equal(kept.get(), HOST + 1)
 
 
+@pytest.mark.parametrize("rows", [slice(None), slice(1, None), slice(None, None, -1)])
+def test_an_expression_that_is_assigned_waits_and_needs_no_memory_of_its_own(x: PyGPU.GPUArray, rows: slice) -> None:
+    with limits(meetings=1):
+        target, wanted = PyGPU.to_gpu(OTHER), OTHER.copy()
+        counted = Counted()
+        target[rows] = x[rows] * 2 + 1
+        assert waiting() == 3
+        _core.flush()
+        assert (counted["kernels"], counted["outputs"]) == (1, 1)
+    wanted[rows] = HOST[rows] * 2 + 1
+    np.testing.assert_array_equal(target.get(), wanted)
+
+
 def test_empty_results_do_not_wait() -> None:
     x = PyGPU.zeros((0, 3))
     assert (x + 1).shape == (0, 3)

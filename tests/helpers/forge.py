@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+import PyGPU
+
 LEGACY, VERSIONED = b"dltensor", b"dltensor_versioned"
 READ_ONLY, IS_COPIED = 1, 2
 CPU, CUDA, CUDA_HOST, ROCM, ROCM_HOST, CUDA_MANAGED = 1, 2, 3, 10, 11, 13
@@ -66,6 +68,12 @@ class DLPackExchangeAPI(ctypes.Structure):
         ("current_work_stream", ctypes.c_void_p),
     )
 
+
+TABLE = b"dlpack_exchange_api"
+# PYFUNCTYPE keeps the GIL and raises what the function left set, as a C caller that holds the GIL would.
+FROM_OBJECT = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))
+LEND = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(DLTensor))
+WORK_STREAM = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.c_int32, ctypes.POINTER(ctypes.c_void_p))
 
 _api = ctypes.pythonapi
 new_capsule = _api.PyCapsule_New
@@ -182,3 +190,40 @@ def delete(pointer: int, *, versioned: bool = True) -> None:
 def dimensions(tensor: DLTensor) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The shape and the strides, in elements."""
     return tuple(tensor.shape[: tensor.ndim]), tuple(tensor.strides[: tensor.ndim])
+
+
+def table() -> DLPackExchangeAPI:
+    """The exchange table of PyGPU's arrays."""
+    return DLPackExchangeAPI.from_address(capsule_pointer(PyGPU.GPUArray.__dlpack_c_exchange_api__, TABLE))
+
+
+def exported(array: object) -> int:
+    """The address of a tensor that the table makes of an array; `delete` ends it."""
+    out = ctypes.c_void_p()
+    assert FROM_OBJECT(table().managed_tensor_from_py_object_no_sync)(id(array), ctypes.byref(out)) == 0
+    assert out.value
+    return out.value
+
+
+class Exported:
+    """The same, held as a consumer in C holds it."""
+
+    def __init__(self, array: object) -> None:
+        self.pointer = exported(array)
+
+    def __del__(self) -> None:
+        delete(self.pointer)
+
+
+def lent(array: object) -> DLTensor:
+    """A tensor that the table lends as long as the array lives."""
+    out = DLTensor()
+    assert LEND(table().dltensor_from_py_object_no_sync)(id(array), ctypes.byref(out)) == 0
+    return out
+
+
+def work_stream(kind: int, number: int) -> int:
+    """The stream that the table names of a device."""
+    out = ctypes.c_void_p(1)
+    assert WORK_STREAM(table().current_work_stream)(kind, number, ctypes.byref(out)) == 0
+    return out.value or 0

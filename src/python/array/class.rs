@@ -315,8 +315,7 @@ impl GpuArray {
         }
         let is_last = Arc::strong_count(self.array.allocation()) == 1;
         if !is_last && expression::holds_too_much(self.array.allocation()) {
-            let closed = Python::try_attach(|py| py.without_gil(|| expression::close(Cause::Held)));
-            lifetime::defer(closed.unwrap_or(Ok(())));
+            lifetime::defer(deferral::close(Cause::Held));
         }
         false
     }

@@ -182,15 +182,13 @@ fn _count_waiting() -> usize {
 #[pyfunction]
 #[pyo3(signature = (*, nodes = None, results = None, held = None, arrays = None, outputs = None, meetings = None))]
 fn _limit_fusion(
-    py: Python<'_>,
     nodes: Option<usize>,
     results: Option<usize>,
     held: Option<usize>,
     arrays: Option<usize>,
     outputs: Option<usize>,
     meetings: Option<u64>,
-) -> PyResult<()> {
-    close(py, Cause::Asked)?;
+) {
     expression::reset_limits();
     let limits = expression::limit();
     let given = [
@@ -204,7 +202,6 @@ fn _limit_fusion(
         given.into_iter().for_each(|value| limit.store(value, Ordering::Relaxed));
     }
     meetings.into_iter().for_each(|value| limits.meetings.store(value, Ordering::Relaxed));
-    Ok(())
 }
 
 /// Puts functions into the module.

@@ -52,16 +52,25 @@ pub(crate) fn push(py: Python<'_>, node: Box<Node>, block: &Allocation) -> PyRes
 /// Behind what waits, or is being launched.
 #[cold]
 fn push_behind(py: Python<'_>, (mut node, mut cause): (Box<Node>, Cause), block: &Allocation) -> PyResult<()> {
+    let was_private = is_private(&node);
     loop {
         close(py, cause)?;
         for array in node.arrays() {
             check(array.allocation())?; // it may have failed meanwhile, and would never be there
         }
+        // Python's lock was left: somebody may have learned meanwhile where an operand is, and may write there behind this call.
+        let is_shown = was_private && !is_private(&node);
         match expression::push(node, block) {
+            Ok(()) if is_shown => return close(py, Cause::Operation),
             Ok(()) => return Ok(()),
             Err(back) => (node, cause) = back,
         }
     }
+}
+
+/// Whether nobody but PyGPU reaches what a node reads and writes.
+fn is_private(node: &Node) -> bool {
+    node.arrays().iter().chain(node.target.as_deref()).all(|array| array.allocation().is_private())
 }
 
 /// Whether an operand's values wait.

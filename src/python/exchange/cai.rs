@@ -5,7 +5,6 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyInt, PyList, PyString, PyTuple};
 
 use crate::array::Array;
-use crate::deferral::Cause;
 use crate::dtype::{DType, Kind, TABLE};
 use crate::error::Error;
 use crate::interop::cai;
@@ -18,7 +17,6 @@ use crate::python::convert::ndarray;
 use crate::python::convert::number;
 use crate::python::convert::shape;
 use crate::python::convert::strict;
-use crate::python::deferral;
 use crate::python::gil::WithoutGil;
 use crate::python::host::cpu_view;
 use crate::python::once::{PyOnce, intern};
@@ -124,7 +122,6 @@ impl GpuArray {
         }
         let said = describe(py, slf.get(), Interface::Cuda)?;
         let stream = py.without_gil(|| cai::export(array))?;
-        deferral::close(py, Cause::Values)?; // what another thread wrote down while this one waited
         said.set_item(intern!(py, "stream"), stream)?;
         Ok(said)
     }

@@ -88,8 +88,8 @@ unsafe extern "C" fn from_object(object: *mut c_void, out: *mut *mut DLManagedTe
     unsafe {
         answer(|py| {
             let array = array_of(py, object)?;
-            let_current_stream_use(py, array.get().array(array.py())?)?;
-            let array = array.get().array(array.py())?;
+            let array = array.get().array(py)?;
+            let_current_stream_use(py, array)?;
             out.write(export::versioned(array, DlpackFlags::empty(), Some(stream::current(array.device())))?.as_ptr());
             // What another thread wrote down while this one waited; the tensor is there whatever became of that.
             crate::lifetime::defer(crate::deferral::close(Cause::Values));
@@ -117,8 +117,9 @@ unsafe extern "C" fn lend(object: *mut c_void, out: *mut DLTensor) -> c_int {
     unsafe {
         answer(|py| {
             let array = array_of(py, object)?;
-            let_current_stream_use(py, array.get().array(array.py())?)?;
-            out.write(array.get().lent().lend(array.get().array(array.py())?)?);
+            let held = array.get().array(py)?;
+            let_current_stream_use(py, held)?;
+            out.write(array.get().lent().lend(held)?);
             deferral::close(py, Cause::Values)?; // what another thread wrote down while this one waited
             Ok(())
         })
@@ -128,7 +129,8 @@ unsafe extern "C" fn lend(object: *mut c_void, out: *mut DLTensor) -> c_int {
 unsafe extern "C" fn current_work_stream(device_type: DLDeviceType, id: i32, out: *mut *mut c_void) -> c_int {
     // SAFETY: as above.
     unsafe {
-        answer(|_| {
+        answer(|py| {
+            deferral::close(py, Cause::Order)?; // who has it may wait for the stream, or time it
             let device = dlpack::device_of(device_type.0.into(), id.into())?;
             out.write(stream::current(device).handle().0 as *mut c_void);
             Ok(())

@@ -330,13 +330,11 @@ impl PyEvent {
     /// >>> start.time_till(end) >= 0.0
     /// True
     fn time_till(&self, py: Python<'_>, end: &Bound<'_, Self>) -> PyResult<f64> {
-        deferral::close(py, Cause::Order)?;
         self.elapsed_time(py, end)
     }
 
     // A coroutine of asyncio waits while others run.
     fn __await__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        deferral::close(slf.py(), Cause::Order)?;
         let py = slf.py();
         py.import(intern!(py, "PyGPU._native.waiting"))?.call_method1(intern!(py, "wait"), (slf,))
     }

@@ -164,7 +164,6 @@ impl PyGraph {
     /// Ends the capture; after an exception what was captured is forgotten.
     #[pyo3(signature = (*exception))]
     fn __exit__(&self, py: Python<'_>, exception: &Bound<'_, PyTuple>) -> PyResult<bool> {
-        deferral::close(py, Cause::Order)?;
         let stream = {
             let mut plan = self.plan();
             plan.is_open = false;
@@ -203,7 +202,6 @@ impl PyGraph {
     /// [0.0, 0.0, 0.0]
     #[pyo3(signature = (stream=None))]
     fn launch(&self, py: Python<'_>, stream: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
-        deferral::close(py, Cause::Order)?;
         let graph = self.graph()?;
         let stream = stream_argument::from_argument(py, stream, graph.device())?;
         Ok(py.without_gil(|| graph.launch(&stream))?)
@@ -312,7 +310,6 @@ impl PyStream {
     /// --------
     /// As for `begin_capture`.
     fn end_capture(&self, py: Python<'_>) -> PyResult<PyGraph> {
-        deferral::close(py, Cause::Order)?;
         end(py, self.stream()?)
     }
 

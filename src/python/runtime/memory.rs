@@ -82,7 +82,6 @@ fn memory_statistics<'py>(py: Python<'py>, device: Option<&Bound<'py, PyAny>>) -
 #[pyfunction]
 #[pyo3(signature = (nbytes, device=None))]
 fn set_memory_release_threshold(nbytes: &Bound<'_, PyAny>, device: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
-    deferral::close(nbytes.py(), Cause::Order)?;
     let py = nbytes.py();
     let bytes = number::unsigned(nbytes, "nbytes")?;
     let device = device::from_argument(py, device)?;

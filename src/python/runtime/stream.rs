@@ -349,7 +349,6 @@ impl PyStream {
 
     // A coroutine of asyncio waits while others run.
     fn __await__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        deferral::close(slf.py(), Cause::Order)?;
         let py = slf.py();
         py.import(intern!(py, "PyGPU._native.waiting"))?.call_method1(intern!(py, "wait"), (slf,))
     }

@@ -180,8 +180,8 @@ QUIET = listed(
     fusion_report get_allocator get_array_module get_include get_printoptions host_cache_limit hsplit iinfo iscomplexobj
     isdtype isfortran isrealobj isscalar issubdtype iterable ix_ memory_limit memory_release_threshold
     min_scalar_type ndim permute_dims pinned_limit printoptions promote_types real_if_close result_type
-    set_allocator set_host_cache_limit set_pinned_limit set_printoptions shape show_config size split
-    transpose using_allocator vsplit zeros_pinned
+    set_allocator set_host_cache_limit set_memory_release_threshold set_pinned_limit set_printoptions shape
+    show_config size split transpose using_allocator vsplit zeros_pinned
     """
 )
 

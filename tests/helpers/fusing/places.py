@@ -41,6 +41,7 @@ class Place:
         self.raw_event = PyGPU.cudaEventCreate()[0]
         PyGPU.cudaEventRecord(self.raw_event)
         self.raw_memory, self.raw_second = int(PyGPU.cudaMalloc(64)[0]), int(PyGPU.cudaMalloc(64)[0])
+        self.raw_pinned = int(PyGPU.cudaMallocHost(64)[0])
         self.raw_ordered = int(PyGPU.cudaMallocAsync(64)[0])
         PyGPU.synchronize()
 
@@ -56,8 +57,8 @@ def captured(place: Place) -> None:
     place.stream.end_capture()
 
 
-async def awaited(stream: PyGPU.Stream) -> None:
-    await stream
+async def awaited(what: PyGPU.Stream | PyGPU.Event) -> None:
+    await what
 
 
 Call = Callable[[Place], Any]
@@ -89,6 +90,7 @@ CLASSES: dict[str, tuple[type, dict[str, Call], set[str]]] = {
         driver.Event,
         {
             "_as_parameter_": lambda p: p.event._as_parameter_,
+            "__await__": lambda p: asyncio.run(awaited(p.first)),
             "elapsed_time": lambda p: p.first.elapsed_time(p.last),
             "handle": lambda p: p.event.handle,
             "query": lambda p: p.first.query(),
@@ -135,6 +137,7 @@ RAW: dict[str, Call] = {
     "cudaEventRecord": lambda p: PyGPU.cudaEventRecord(p.raw_event),
     "cudaEventSynchronize": lambda p: PyGPU.cudaEventSynchronize(p.raw_event),
     "cudaFree": lambda p: PyGPU.cudaFree(p.raw_memory),
+    "cudaFreeHost": lambda p: PyGPU.cudaFreeHost(p.raw_pinned),
     "cudaLaunchHostFunc": lambda p: PyGPU.cudaLaunchHostFunc(p.raw_stream, lambda _: None),
     "cudaMallocAsync": lambda _: PyGPU.cudaMallocAsync(64),
     "cudaMemGetInfo": lambda _: PyGPU.cudaMemGetInfo(),
@@ -156,7 +159,7 @@ RAW: dict[str, Call] = {
 RAW_QUIET = listed(
     """
     cudaDeviceCanAccessPeer cudaDeviceEnablePeerAccess cudaDeviceGetAttribute cudaDeviceReset
-    cudaDriverGetVersion cudaEventCreate cudaEventCreateWithFlags cudaEventDestroy cudaFreeAsync cudaFreeHost
+    cudaDriverGetVersion cudaEventCreate cudaEventCreateWithFlags cudaEventDestroy cudaFreeAsync
     cudaFuncGetAttributes cudaGetDevice cudaGetDeviceCount cudaGetErrorName cudaGetErrorString
     cudaGetLastError cudaHostAlloc cudaHostRegister cudaHostUnregister cudaIpcCloseMemHandle
     cudaIpcGetEventHandle cudaIpcGetMemHandle cudaIpcOpenEventHandle cudaIpcOpenMemHandle cudaMalloc
