@@ -35,6 +35,29 @@ def test_usually_32_operations_wait() -> None:
     assert waiting() == 1
 
 
+def test_those_that_nobody_wants_any_more_leave_room() -> None:
+    x = PyGPU.to_gpu(LARGE)
+    with limits(results=4 * MIB, held=4 * MIB):
+        counted = Counted()
+        former = last = x
+        for number in range(100):
+            former, last = last, x + number
+            assert waiting() <= 2
+        assert counted["closed"] == {}
+        np.testing.assert_array_equal(former.get(), LARGE + 98)
+    np.testing.assert_array_equal(last.get(), LARGE + 99)
+
+
+def test_a_flight_has_so_many_places() -> None:
+    x = PyGPU.to_gpu(np.arange(5.0))
+    counted = Counted()
+    last = x
+    for number in range(300):
+        former, last = last, x + number
+    assert counted["closed"] == {"nodes": 2}
+    np.testing.assert_array_equal(last.get() - former.get(), np.ones(5))
+
+
 def test_so_many_bytes_of_results_wait() -> None:
     x = PyGPU.to_gpu(LARGE)
     with limits(results=2 * MIB):

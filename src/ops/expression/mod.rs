@@ -26,4 +26,4 @@ pub use mode::{Mode, current, enter};
 pub use node::{Node, Reduction, Work};
 pub use operands::{Operands, Scalar};
 pub use report::{Figures, Refused, refused};
-pub use window::{figures, forget, forget_quietly, holds_too_much, keep, push, waiting};
+pub use window::{Reach, figures, forget, forget_quietly, holds_too_much, keep, push, waiting};

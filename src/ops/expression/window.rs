@@ -20,6 +20,8 @@ pub(super) struct Window {
     first: u64,
     /// `None` where nobody wants the result any more.
     nodes: Vec<Option<Box<Node>>>,
+    /// How many there are.
+    live: usize,
     /// Whether the last one goes into an array that was given, which what comes next may read.
     is_sealed: bool,
     /// Bytes of the results that wait.
@@ -39,6 +41,7 @@ pub(super) struct Window {
 static WINDOW: Global<Window> = Global::new(Window {
     first: 1,
     nodes: Vec::new(),
+    live: 0,
     is_sealed: false,
     results: 0,
     operands: 0,
@@ -54,6 +57,8 @@ pub(super) fn lock() -> Guard<Window> {
     WINDOW.lock()
 }
 
+/// Places of a flight: those of operations that nobody wanted any more are taken as long as others stand behind them.
+const PLACES: usize = 128;
 /// Bytes below which an operand is not looked at when what waits is weighed.
 const LARGE: usize = 1 << 20;
 
@@ -77,7 +82,7 @@ impl Window {
     pub(super) fn take_all(&mut self) -> (u64, Vec<Option<Box<Node>>>) {
         let (first, nodes) = (self.first, std::mem::take(&mut self.nodes));
         self.first += nodes.len() as u64;
-        (self.results, self.operands, self.is_sealed) = (0, 0, false);
+        (self.live, self.results, self.operands, self.is_sealed) = (0, 0, 0, false);
         (first, nodes)
     }
 
@@ -92,14 +97,17 @@ impl Window {
     /// Takes a node out; those at the end that are gone leave no place behind, so that a loop that drops its results never ends here.
     fn take(&mut self, number: u64) -> Option<Box<Node>> {
         let place = usize::try_from(number.checked_sub(self.first)?).ok()?;
-        let node = self.nodes.get_mut(place)?.take();
+        let node = self.nodes.get_mut(place)?.take()?;
+        self.live -= 1;
+        self.results = self.results.saturating_sub(node.layout.nbytes() as usize);
+        self.operands = self.operands.saturating_sub(large_operands(&node));
         while let Some(None) = self.nodes.last() {
             self.nodes.pop();
         }
         if self.nodes.is_empty() {
             (self.results, self.operands, self.is_sealed) = (0, 0, false);
         }
-        node
+        Some(node)
     }
 
     /// Bytes of large operands that only nodes hold, less those of held results.
@@ -135,7 +143,7 @@ impl Window {
         if self.nodes.is_empty() {
             return None;
         }
-        if self.nodes.len() >= limit().nodes.load(Ordering::Relaxed) {
+        if self.live >= limit().nodes.load(Ordering::Relaxed) || self.nodes.len() >= PLACES {
             return Some(Cause::Nodes);
         }
         let results = self.results.saturating_add(node.layout.nbytes() as usize);
@@ -151,6 +159,13 @@ impl Window {
     }
 }
 
+/// Bytes of its large operands, each as often as it is one.
+#[inline]
+fn large_operands(node: &Node) -> usize {
+    let bytes = node.arrays().iter().map(|array| array.allocation().bytes()).filter(|bytes| *bytes >= LARGE);
+    bytes.fold(0, usize::saturating_add)
+}
+
 /// Says to the layers below who knows what waits. `close` is what they call, which may leave Python's lock before it calls this
 /// module's.
 pub fn keep(close: fn(Cause) -> Result<()>) {
@@ -159,9 +174,18 @@ pub fn keep(close: fn(Cause) -> Result<()>) {
     deferral::kept_by(KEEPER.get_or_init(|| Keeper { close, forget, failure }));
 }
 
+/// Who reaches what an operation reads and writes, when it is written down.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reach {
+    /// PyGPU alone.
+    Private,
+    /// Others too.
+    Others,
+}
+
 /// Puts an operation off whose result goes into `block`. Gives the node back with the reason why the window has to be closed first: as
 /// much waits as may, it is sealed, or another thread is launching one of the operands.
-pub fn push(node: Box<Node>, block: &Allocation) -> std::result::Result<(), (Box<Node>, Cause)> {
+pub fn push(node: Box<Node>, block: &Allocation) -> std::result::Result<Reach, (Box<Node>, Cause)> {
     let mut window = WINDOW.lock();
     let first = window.first;
     let is_flying = |array: &Array| array.allocation().deferred().is_some_and(|number| number < first);
@@ -171,8 +195,9 @@ pub fn push(node: Box<Node>, block: &Allocation) -> std::result::Result<(), (Box
     if let Some(full) = window.is_full(&node) {
         return Err((node, full));
     }
-    let operands = node.arrays().iter().map(|array| array.allocation().bytes()).filter(|bytes| *bytes >= LARGE);
-    let operands = operands.fold(0usize, usize::saturating_add);
+    let operands = large_operands(&node);
+    let mut arrays = node.arrays().iter().chain(node.target.as_deref());
+    let reach = if arrays.all(|array| array.allocation().is_private()) { Reach::Private } else { Reach::Others };
     match node.target {
         Some(_) => window.is_sealed = true,
         None => block.wait_for(first + window.nodes.len() as u64),
@@ -181,13 +206,14 @@ pub fn push(node: Box<Node>, block: &Allocation) -> std::result::Result<(), (Box
     window.operands = window.operands.saturating_add(operands);
     window.nodes.push(Some(node));
     window.put_off += 1;
+    window.live += 1;
     window.add(1);
-    Ok(())
+    Ok(reach)
 }
 
 /// How many operations wait.
 pub fn waiting() -> usize {
-    WINDOW.lock().nodes.iter().flatten().count()
+    WINDOW.lock().live
 }
 
 /// The counts of now.

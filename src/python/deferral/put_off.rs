@@ -9,7 +9,7 @@ use crate::array::Array;
 use crate::copy;
 use crate::deferral::Cause;
 use crate::memory::Allocation;
-use crate::ops::expression::{self, Mode, Node, Operands, Refused, Work};
+use crate::ops::expression::{self, Mode, Node, Operands, Reach, Refused, Work};
 use crate::stream;
 
 /// Why an operand may change before a kernel reads it, or cannot be read as it is; `None` if it may wait.
@@ -44,7 +44,8 @@ fn is_aligned(array: &Array) -> bool {
 #[inline]
 pub(crate) fn push(py: Python<'_>, node: Box<Node>, block: &Allocation) -> PyResult<()> {
     match expression::push(node, block) {
-        Ok(()) => Ok(()),
+        Ok(Reach::Private) => Ok(()),
+        Ok(Reach::Others) => launch_unless_trusted(py),
         Err((node, cause)) => push_behind(py, (node, cause), block),
     }
 }
@@ -52,25 +53,26 @@ pub(crate) fn push(py: Python<'_>, node: Box<Node>, block: &Allocation) -> PyRes
 /// Behind what waits, or is being launched.
 #[cold]
 fn push_behind(py: Python<'_>, (mut node, mut cause): (Box<Node>, Cause), block: &Allocation) -> PyResult<()> {
-    let was_private = is_private(&node);
     loop {
         close(py, cause)?;
         for array in node.arrays() {
             check(array.allocation())?; // it may have failed meanwhile, and would never be there
         }
-        // Python's lock was left: somebody may have learned meanwhile where an operand is, and may write there behind this call.
-        let is_shown = was_private && !is_private(&node);
         match expression::push(node, block) {
-            Ok(()) if is_shown => return close(py, Cause::Operation),
-            Ok(()) => return Ok(()),
+            Ok(Reach::Private) => return Ok(()),
+            Ok(Reach::Others) => return launch_unless_trusted(py),
             Err(back) => (node, cause) = back,
         }
     }
 }
 
-/// Whether nobody but PyGPU reaches what a node reads and writes.
-fn is_private(node: &Node) -> bool {
-    node.arrays().iter().chain(node.target.as_deref()).all(|array| array.allocation().is_private())
+/// Whoever learned where an operand is since it was looked at, by what Python ran meanwhile, may write there behind this call.
+#[cold]
+fn launch_unless_trusted(py: Python<'_>) -> PyResult<()> {
+    match expression::current()? {
+        Mode::Trust => Ok(()),
+        _ => close(py, Cause::Operation),
+    }
 }
 
 /// Whether an operand's values wait.
