@@ -46,14 +46,8 @@ TRUTH = (
 EMPTY = "ValueError: the graph is empty: capture its work in `with graph:`, and launch it after the block"
 UNHASHABLE = "TypeError: unhashable type: 'PyGPU.GPUArray'"
 FLOATS = "GPUArray float32 (3,)"
-NDARRAY = (
-    "TypeError: an ndarray of shape (3,) is in host memory, and the other operand on a device; copy it there first, "
-    "with PyGPU.to_gpu(x)"
-)
-LIST = (
-    "TypeError: the values of a list or tuple are in host memory, and the other operand on a device; copy them there "
-    "first, with PyGPU.to_gpu(x)"
-)
+NDARRAY = "TypeError: the ndarray of shape (3,) is in host memory; copy it to a device first, with PyGPU.to_gpu(x)"
+LIST = "TypeError: the list of shape (3,) is in host memory; copy it to a device first, with PyGPU.to_gpu(x)"
 
 
 def function(name: str) -> str:
@@ -170,7 +164,7 @@ PROGRAMS = {
     "np.einsum('i,i', a, b)": "GPUArray float32 ()",
     "np.zeros_like(a)": FLOATS,
     "np.copyto(np.zeros(3), a)": "TypeError: numpy.copyto: the ndarray of shape (3,) is in host memory; "
-    "copy it to the device of the other arrays first, with PyGPU.to_gpu(x)",
+    "copy it to a device first, with PyGPU.to_gpu(x)",
     "np.array_equal(a, b)": "False",
     "np.save(io.BytesIO(), a)": "None",
     "np.ravel(a)": FLOATS,

@@ -5,7 +5,7 @@ use pyo3::types::{PyDict, PyTuple};
 
 use super::reduction::{self, Asked};
 use crate::ops::axes::{self, Row};
-use crate::python::array::class::GpuArray;
+use crate::python::array::{class::GpuArray, own::Own};
 use crate::python::create::allocator;
 use crate::python::ending;
 use crate::python::once::intern;
@@ -433,7 +433,7 @@ impl Reduction {
     #[pyo3(signature = (a, /, *arguments, **keywords))]
     fn __call__<'py>(
         &self,
-        a: &Bound<'py, GpuArray>,
+        a: Own<'_, 'py>,
         arguments: &Bound<'py, PyTuple>,
         keywords: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
@@ -482,8 +482,8 @@ impl Reduction {
 /// 2
 #[pyfunction]
 #[pyo3(signature = (a, axis=None, *, keepdims=false))]
-fn count_nonzero<'py>(a: &Bound<'py, GpuArray>, axis: Given<'_, 'py>, keepdims: bool) -> Result<'py> {
-    reduction::call(row("count_nonzero")?, a, &asked([axis, None, None, None, None], keepdims))
+fn count_nonzero<'py>(a: Own<'_, 'py>, axis: Given<'_, 'py>, keepdims: bool) -> Result<'py> {
+    reduction::call(row("count_nonzero")?, &a, &asked([axis, None, None, None, None], keepdims))
 }
 
 const METHODS: [&str; 11] = ["sum", "prod", "min", "max", "any", "all", "mean", "var", "std", "argmin", "argmax"];

@@ -13,6 +13,7 @@ use crate::dtype::{DType, Kind};
 use crate::layout::{Dims, Layout};
 use crate::ops::ufunc::{self, Row};
 use crate::python::array::class::{GpuArray, new_exact, new_view};
+use crate::python::array::own::Own;
 use crate::python::exchange::import;
 
 /// A function that goes element by element, as NumPy's ufuncs.
@@ -207,12 +208,12 @@ impl Ufunc {
     #[pyo3(signature = (array, *axis, **keywords), text_signature = "($self, array, axis=0, **keywords)")]
     fn reduce<'py>(
         &self,
-        array: &Bound<'py, PyAny>,
+        array: Own<'_, 'py>,
         axis: &Bound<'py, PyTuple>,
         keywords: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, GpuArray>> {
         let given = with_places(&["axis"], axis, keywords)?;
-        reduction::by_function(self.0.name, array, Some(&given))?
+        reduction::by_function(self.0.name, &array, Some(&given))?
             .ok_or_else(|| reduction::refused(self.0.name, "reduce"))
     }
 
@@ -237,12 +238,12 @@ impl Ufunc {
     #[pyo3(signature = (array, *places, **keywords), text_signature = "($self, array, axis=0, dtype=None, out=None)")]
     fn accumulate<'py>(
         &self,
-        array: &Bound<'py, PyAny>,
+        array: Own<'_, 'py>,
         places: &Bound<'py, PyTuple>,
         keywords: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, GpuArray>> {
         let given = with_places(&["axis", "dtype", "out"], places, keywords)?;
-        scan::by_function(self.0.name, array, Some(&given))?
+        scan::by_function(self.0.name, &array, Some(&given))?
             .ok_or_else(|| reduction::refused(self.0.name, "accumulate"))
     }
 
