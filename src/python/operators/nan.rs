@@ -379,6 +379,27 @@ fn ptp<'py>(a: Own<'_, 'py>, axis: Given<'_, 'py>, out: Given<'_, 'py>, keepdims
     reduction::call(row("ptp")?, &a, &asked([axis, None, out, None, None], keepdims))
 }
 
+/// The number of elements that are not 0.
+///
+/// Parameters
+/// ----------
+/// a : GPUArray
+/// axis : int or tuple of ints, optional
+///     The axes that are reduced; all by default.
+/// keepdims : bool, optional
+///     Whether reduced axes stay, with length 1.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> PyGPU.count_nonzero(PyGPU.to_gpu([0, 2, 3])).item()
+/// 2
+#[pyfunction]
+#[pyo3(signature = (a, axis=None, *, keepdims=false))]
+fn count_nonzero<'py>(a: Own<'_, 'py>, axis: Given<'_, 'py>, keepdims: bool) -> Result<'py> {
+    reduction::call(row("count_nonzero")?, &a, &asked([axis, None, None, None, None], keepdims))
+}
+
 /// The sum of the elements' sizes, or the root of that of their squares, in one read; `norm` asks for it.
 ///
 /// Parameters
@@ -409,5 +430,6 @@ pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(nanargmin, module)?)?;
     module.add_function(wrap_pyfunction!(nanargmax, module)?)?;
     module.add_function(wrap_pyfunction!(ptp, module)?)?;
+    module.add_function(wrap_pyfunction!(count_nonzero, module)?)?;
     module.add_function(wrap_pyfunction!(_norm, module)?)
 }

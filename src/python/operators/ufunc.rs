@@ -16,6 +16,9 @@ use crate::python::array::class::{GpuArray, new_exact, new_view};
 use crate::python::array::own::Own;
 use crate::python::exchange::import;
 
+/// A line for each function: its name, its formula if it has one, and operands with their result.
+const EXAMPLES: &str = include_str!("examples.txt");
+
 /// A function that goes element by element, as NumPy's ufuncs.
 ///
 /// ``function(*operands, out=None, where=True, dtype=None, casting='same_kind', order='K')`` computes on the device of the arrays, in
@@ -303,12 +306,34 @@ impl Ufunc {
     }
 }
 
+/// What `help` says of a function: its sentence, its formula, what it takes, and what it gives for some numbers.
+fn text_of(row: &Row) -> String {
+    let find = |line: &'static str| line.split_once(';').filter(|(name, _)| *name == row.name);
+    let [formula, operands, result] = EXAMPLES.lines().find_map(find).map_or([""; 3], |(_, rest)| {
+        let mut parts = rest.split(';');
+        std::array::from_fn(|_| parts.next().unwrap_or_default())
+    });
+    let formula = if formula.is_empty() { String::new() } else { format!("``{formula}``\n\n") };
+    let x = if row.inputs == 1 { "x" } else { "x1, x2" };
+    let call = format!("PyGPU.{}({})", row.name, operands.replace('[', "PyGPU.to_gpu([").replace(']', "])"));
+    let (outs, shown) = match row.outputs() {
+        1 => ("GPUArray", format!("{call}.tolist()")),
+        _ => ("tuple of GPUArray", format!("[one.tolist() for one in {call}]")),
+    };
+    format!(
+        "{}\n\n{formula}Parameters\n----------\n{x} : GPUArray or number\nout : {outs}, optional\n    Where the result goes.\n\
+         **keywords\n    `where`, `dtype`, `casting` and `order`, as of every `Ufunc`.\n\n\
+         Examples\n--------\n>>> import PyGPU\n>>> {shown}\n{result}\n",
+        row.summary
+    )
+}
+
 /// Puts the class and the functions into the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Ufunc>()?;
     for row in ufunc::TABLE {
         let ufunc = Bound::new(module.py(), Ufunc(row))?;
-        ufunc.setattr("__doc__", row.summary)?;
+        ufunc.setattr("__doc__", text_of(row))?;
         module.add(row.name, ufunc)?;
     }
     for (alias, name) in ufunc::ALIASES {
