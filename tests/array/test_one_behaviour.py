@@ -48,6 +48,10 @@ UNHASHABLE = "TypeError: unhashable type: 'PyGPU.GPUArray'"
 FLOATS = "GPUArray float32 (3,)"
 NDARRAY = "TypeError: the ndarray of shape (3,) is in host memory; copy it to a device first, with PyGPU.to_gpu(x)"
 LIST = "TypeError: the list of shape (3,) is in host memory; copy it to a device first, with PyGPU.to_gpu(x)"
+INTO_NDARRAY = (
+    "TypeError: numpy.{}: the result is on a device, and is not moved into an ndarray without being asked: use .get() "
+    "of the arrays of the device, as in x += a.get()"
+)
 
 
 def function(name: str) -> str:
@@ -150,6 +154,13 @@ PROGRAMS = {
     "np.add(a, b)": FLOATS,
     "np.add(a, b, out=a) is a": "True",
     "np.add(np.ones(3), 1, out=a)": NDARRAY,
+    "np.add(a, b, where=np.array([True, False, True]))": NDARRAY,
+    "np.add(a, b, where=[True, False, True])": LIST,
+    "np.add(a, b, out=host)": INTO_NDARRAY.format("add"),
+    "np.matmul(a, b, out=np.zeros(()))": INTO_NDARRAY.format("matmul"),
+    "np.divmod(a, 2, out=(None, host))": INTO_NDARRAY.format("divmod"),
+    "operator.iadd(host, a)": INTO_NDARRAY.format("add"),
+    "operator.itruediv(host, a[0])": INTO_NDARRAY.format("divide"),
     "np.frexp(a)[1]": "GPUArray int32 (3,)",
     "np.add.reduce(a)": "GPUArray float32 ()",
     "np.subtract.reduce(a)": function("subtract.reduce"),

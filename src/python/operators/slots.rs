@@ -36,6 +36,28 @@ fn refusal(what: impl std::fmt::Display) -> PyErr {
     ))
 }
 
+/// What NumPy is told where somebody else's array is to take a result or masks it: that ndarrays do not, and of others that they may
+/// answer.
+#[cold]
+fn not_computed(py: Python<'_>, name: &str, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<Py<PyAny>> {
+    let given = |key| kwargs.map_or(Ok(None), |kwargs| kwargs.get_item(key));
+    let is_of_host = |one: &Bound<'_, PyAny>| one.is_instance_of::<PyUntypedArray>() || one.is_instance_of::<PyList>();
+    if let Some(mask) = given("where")?.filter(is_of_host) {
+        return Err(own::refused(&mask));
+    }
+    let is_host = |out: Bound<'_, PyAny>| match out.cast::<PyTuple>() {
+        Ok(several) => several.iter().any(|one| one.is_instance_of::<PyUntypedArray>()),
+        Err(_) => out.is_instance_of::<PyUntypedArray>(),
+    };
+    if given("out")?.is_some_and(is_host) {
+        return Err(PyTypeError::new_err(format!(
+            "numpy.{name}: the result is on a device, and is not moved into an ndarray without being asked: use .get() of the arrays of \
+             the device, as in x += a.get()"
+        )));
+    }
+    Ok(py.NotImplemented())
+}
+
 /// Whether NumPy would compute with an object: arrays of any library, numbers, and rows of them.
 fn is_operand(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     let py = object.py();
@@ -305,7 +327,7 @@ impl GpuArray {
         }
         if let ("__call__", Some(named)) = (method, table::named_as(&name)) {
             let made = product::with_keywords(named, inputs, kwargs)?;
-            return Ok(made.map_or_else(|| py.NotImplemented(), Bound::unbind));
+            return made.map_or_else(|| not_computed(py, &name, kwargs), |made| Ok(made.unbind()));
         }
         let row =
             ufunc::row(&name).filter(|row| row.inputs <= inputs.len() && inputs.len() <= row.inputs + row.outputs());
@@ -318,7 +340,7 @@ impl GpuArray {
             "outer" => super::ufunc::outer(row, inputs, kwargs)?,
             _ => super::ufunc::call(row, inputs, kwargs)?,
         };
-        Ok(result.unwrap_or_else(|| py.NotImplemented()))
+        result.map_or_else(|| not_computed(py, &name, kwargs), Ok)
     }
 
     /// What NumPy's other functions ask (NEP 18): those that PyGPU has are computed where the arrays are.
