@@ -11,7 +11,7 @@ use crate::array::Array;
 use crate::dtype::Kind;
 use crate::kernel::Arguments;
 use crate::memory::pending;
-use crate::ops::{Argument, Elementwise, Plan, Range, Role};
+use crate::ops::{Argument, Elementwise, Plan, Range, Role, macros};
 use crate::python::array::class::GpuArray;
 use crate::python::convert::dtype as dtypes;
 use crate::python::exchange::import;
@@ -69,14 +69,21 @@ impl Keep {
     }
 }
 
-/// Options, with the folder of the headers where the text asks for one of them.
-pub(crate) fn options(py: Python<'_>, given: Option<&Bound<'_, PyAny>>, preamble: &str) -> PyResult<Vec<String>> {
-    let mut options = source::options(given)?;
+/// Options, with the folder of the headers where the text asks for one of them; and the preamble with the macros of the options, which
+/// hold in the user's texts so, and not in the headers before them.
+pub(crate) fn options(
+    py: Python<'_>,
+    given: Option<&Bound<'_, PyAny>>,
+    preamble: &str,
+) -> PyResult<(Vec<String>, String)> {
+    let (mut options, macros) = macros::of_options(source::options(given)?);
     if preamble.contains("pycuda-") {
         let folder: String = py.import("PyGPU._native.c_arguments")?.getattr("include_folder")?.call0()?.extract()?;
         options.push(format!("-I{folder}"));
     }
-    Ok(options)
+    let preamble =
+        if macros.is_empty() { preamble.to_owned() } else { format!("{macros}#line 1 \"preamble\"\n{preamble}") };
+    Ok((options, preamble))
 }
 
 /// The values of one call.
