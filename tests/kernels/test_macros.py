@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import PyGPU
+from PyGPU._native import c_arguments
 from PyGPU.elementwise import ElementwiseKernel, VectorArg
 from PyGPU.reduction import ReductionKernel
 from PyGPU.scan import ExclusiveScanKernel, InclusiveScanKernel
@@ -64,3 +65,16 @@ def test_the_lines_of_a_preamble_are_counted_from_its_beginning() -> None:
     kernel = ElementwiseKernel("float *x", "x[i] = wrong()", "k", options=["-DN=3"], preamble=text)
     with pytest.raises(PyGPU.CompileError, match=r"preamble[:(]2\b"):
         kernel(values())
+
+
+def test_options_that_define_are_told_apart_from_others() -> None:
+    given = ["-O3", "-DN=3", "-D", "T=float", "--define-macro=F(x)=x*x", "-DFLAG", "-DEMPTY=", "-UM"]
+    options, preamble = c_arguments.with_macros(given, "int n;")
+    assert options == ["-O3", "-UM"]
+    names = ("N 3", "T float", "F(x) x*x", "FLAG 1", "EMPTY ")
+    assert preamble == "".join(f"#define {name}\n" for name in names) + '#line 1 "preamble"\nint n;'
+
+
+def test_macros_stay_options_where_a_header_comes_before_all_texts() -> None:
+    given = ["-DN=3", "-include", "own.h"]
+    assert c_arguments.with_macros(given, "int n;") == (given, "int n;")

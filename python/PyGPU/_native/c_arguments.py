@@ -22,6 +22,24 @@ def include_folder() -> str:
     return str(HEADERS)
 
 
+def with_macros(options: list[str], preamble: str) -> tuple[list[str], str]:
+    """Take the macros out of options and put them before the preamble, behind the headers of the kernel.
+
+    They stay options where a header is put before every text, which may ask for them.
+    """
+    if any(option.startswith(("-include", "--pre-include")) for option in options):
+        return options, preamble
+    left, lines, given = [], [], iter(options)
+    for option in given:
+        found = re.match(r"\s*(?:-D|--define-macro=?)(.*)", option, re.DOTALL)
+        if found is None:
+            left.append(option)
+            continue
+        name, sign, value = (found[1] or next(given, "")).strip().partition("=")
+        lines.append(f"#define {name} {value if sign else 1}\n")
+    return left, "".join([*lines, '#line 1 "preamble"\n', preamble]) if lines else preamble
+
+
 class DtypedArgument:
     """A declared argument: its dtype and its name.
 

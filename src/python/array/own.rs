@@ -14,7 +14,7 @@ pub(crate) struct Own<'a, 'py>(Borrowed<'a, 'py, GpuArray>);
 impl<'a, 'py> FromPyObject<'a, 'py> for Own<'a, 'py> {
     type Error = PyErr;
 
-    #[inline]
+    #[inline(never)] // two dozen functions have one
     fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
         object.cast::<GpuArray>().map(Self).map_err(|_| refused(&object))
     }

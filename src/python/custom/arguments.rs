@@ -11,7 +11,7 @@ use crate::array::Array;
 use crate::dtype::Kind;
 use crate::kernel::Arguments;
 use crate::memory::pending;
-use crate::ops::{Argument, Elementwise, Plan, Range, Role, macros};
+use crate::ops::{Argument, Elementwise, Plan, Range, Role};
 use crate::python::array::class::GpuArray;
 use crate::python::convert::dtype as dtypes;
 use crate::python::exchange::import;
@@ -76,13 +76,15 @@ pub(crate) fn options(
     given: Option<&Bound<'_, PyAny>>,
     preamble: &str,
 ) -> PyResult<(Vec<String>, String)> {
-    let (mut options, macros) = macros::of_options(source::options(given)?);
+    let (mut options, mut preamble) = (source::options(given)?, preamble.to_owned());
+    let own = || py.import("PyGPU._native.c_arguments");
+    if !options.is_empty() {
+        (options, preamble) = own()?.getattr("with_macros")?.call1((options, preamble))?.extract()?;
+    }
     if preamble.contains("pycuda-") {
-        let folder: String = py.import("PyGPU._native.c_arguments")?.getattr("include_folder")?.call0()?.extract()?;
+        let folder: String = own()?.getattr("include_folder")?.call0()?.extract()?;
         options.push(format!("-I{folder}"));
     }
-    let preamble =
-        if macros.is_empty() { preamble.to_owned() } else { format!("{macros}#line 1 \"preamble\"\n{preamble}") };
     Ok((options, preamble))
 }
 

@@ -474,9 +474,9 @@ pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
         let of_method: String = module.py().get_type::<GpuArray>().getattr(name)?.getattr("__doc__")?.extract()?;
         let of_function = of_method
             .replacen(RULE, A, 1)
-            .replace(">>> PyGPU.to_gpu(", &format!(">>> PyGPU.{name}(PyGPU.to_gpu("))
-            .replace(&format!(").{name}()"), "))")
-            .replace(&format!(").{name}("), "), ");
+            .replace(">>> PyGPU.to_gpu(", &[">>> PyGPU.", name, "(PyGPU.to_gpu("].concat())
+            .replace(&[").", name, "()"].concat(), "))")
+            .replace(&[").", name, "("].concat(), "), ");
         made.setattr("__doc__", of_function)?;
         module.add(name, made)?;
     }

@@ -100,6 +100,7 @@ fn answer(py: Python<'_>, row: &'static Row, operands: &[&Bound<'_, PyAny>]) -> 
 ///
 /// # Errors
 /// What the stranger raises; `TypeError` for values of the host; the driver's.
+#[cold]
 fn compare_with_stranger(
     array: &Bound<'_, GpuArray>,
     other: &Bound<'_, PyAny>,

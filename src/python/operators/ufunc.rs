@@ -16,7 +16,7 @@ use crate::python::array::class::{GpuArray, new_exact, new_view};
 use crate::python::array::own::Own;
 use crate::python::exchange::import;
 
-/// A line for each function: its name, its formula if it has one, and operands with their result.
+/// A line for each function, in the order of the table: its formula if it has one, a call and what that gives.
 const EXAMPLES: &str = include_str!("examples.txt");
 
 /// A function that goes element by element, as NumPy's ufuncs.
@@ -306,34 +306,33 @@ impl Ufunc {
     }
 }
 
-/// What `help` says of a function: its sentence, its formula, what it takes, and what it gives for some numbers.
-fn text_of(row: &Row) -> String {
-    let find = |line: &'static str| line.split_once(';').filter(|(name, _)| *name == row.name);
-    let [formula, operands, result] = EXAMPLES.lines().find_map(find).map_or([""; 3], |(_, rest)| {
-        let mut parts = rest.split(';');
-        std::array::from_fn(|_| parts.next().unwrap_or_default())
-    });
-    let formula = if formula.is_empty() { String::new() } else { format!("``{formula}``\n\n") };
-    let x = if row.inputs == 1 { "x" } else { "x1, x2" };
-    let call = format!("PyGPU.{}({})", row.name, operands.replace('[', "PyGPU.to_gpu([").replace(']', "])"));
-    let (outs, shown) = match row.outputs() {
-        1 => ("GPUArray", format!("{call}.tolist()")),
-        _ => ("tuple of GPUArray", format!("[one.tolist() for one in {call}]")),
-    };
-    format!(
-        "{}\n\n{formula}Parameters\n----------\n{x} : GPUArray or number\nout : {outs}, optional\n    Where the result goes.\n\
-         **keywords\n    `where`, `dtype`, `casting` and `order`, as of every `Ufunc`.\n\n\
-         Examples\n--------\n>>> import PyGPU\n>>> {shown}\n{result}\n",
-        row.summary
-    )
+/// What `help` says of a function.
+fn text_of(row: &Row, [formula, call, result]: [&str; 3]) -> String {
+    [
+        row.summary,
+        if formula.is_empty() { "" } else { "\n\n" },
+        formula,
+        "\n\nParameters\n----------\n",
+        if row.inputs == 1 { "x" } else { "x1, x2" },
+        " : GPUArray or number\nout : ",
+        if row.outputs() == 1 { "GPUArray" } else { "tuple of GPUArray" },
+        ", optional\n    Where the result goes.\n**keywords\n    `where`, `dtype`, `casting` and `order`, as of every `Ufunc`.\n\n\
+         Examples\n--------\n>>> import PyGPU\n>>> ",
+        call,
+        "\n",
+        result,
+        "\n",
+    ]
+    .concat()
 }
 
 /// Puts the class and the functions into the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Ufunc>()?;
+    let mut examples = EXAMPLES.split([';', '\n']);
     for row in ufunc::TABLE {
         let ufunc = Bound::new(module.py(), Ufunc(row))?;
-        ufunc.setattr("__doc__", text_of(row))?;
+        ufunc.setattr("__doc__", text_of(row, std::array::from_fn(|_| examples.next().unwrap_or_default())))?;
         module.add(row.name, ufunc)?;
     }
     for (alias, name) in ufunc::ALIASES {
