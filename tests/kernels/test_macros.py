@@ -69,7 +69,7 @@ def test_the_lines_of_a_preamble_are_counted_from_its_beginning() -> None:
 
 def test_options_that_define_are_told_apart_from_others() -> None:
     given = ["-O3", "-DN=3", "-D", "T=float", "--define-macro=F(x)=x*x", "-DFLAG", "-DEMPTY=", "-UM"]
-    options, preamble = c_arguments.with_macros(given, "int n;")
+    options, preamble = c_arguments.told_apart(given, "int n;")
     assert options == ["-O3", "-UM"]
     names = ("N 3", "T float", "F(x) x*x", "FLAG 1", "EMPTY ")
     assert preamble == "".join(f"#define {name}\n" for name in names) + '#line 1 "preamble"\nint n;'
@@ -77,4 +77,4 @@ def test_options_that_define_are_told_apart_from_others() -> None:
 
 def test_macros_stay_options_where_a_header_comes_before_all_texts() -> None:
     given = ["-DN=3", "-include", "own.h"]
-    assert c_arguments.with_macros(given, "int n;") == (given, "int n;")
+    assert c_arguments.told_apart(given, "int n;") == (given, "int n;")

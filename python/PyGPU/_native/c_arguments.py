@@ -17,16 +17,13 @@ _EVERYWHERE = {"unsigned", "signed", "char", "short", "int", "long", "float", "d
 _DECLARATION = re.compile(r"^(?P<type>.+?)(?P<stars>[\s*]*)\b(?P<name>[A-Za-z_]\w*)\s*(?P<brackets>\[\s*\d*\s*\])?$")
 
 
-def include_folder() -> str:
-    """Return the folder with the headers that kernels may include, as the native module asks for it."""
-    return str(HEADERS)
-
-
-def with_macros(options: list[str], preamble: str) -> tuple[list[str], str]:
-    """Take the macros out of options and put them before the preamble, behind the headers of the kernel.
+def told_apart(options: list[str], preamble: str) -> tuple[list[str], str]:
+    """Return options without the macros that they define, and the preamble with these before it, behind the kernel's headers.
 
     They stay options where a header is put before every text, which may ask for them.
     """
+    if "pycuda-" in preamble:
+        options = [*options, f"-I{HEADERS}"]
     if any(option.startswith(("-include", "--pre-include")) for option in options):
         return options, preamble
     left, lines, given = [], [], iter(options)

@@ -69,23 +69,17 @@ impl Keep {
     }
 }
 
-/// Options, with the folder of the headers where the text asks for one of them; and the preamble with the macros of the options, which
-/// hold in the user's texts so, and not in the headers before them.
+/// Options and preamble as the kernel has them: headers of ours are found, and macros hold in the user's texts, not in ours before them.
 pub(crate) fn options(
     py: Python<'_>,
     given: Option<&Bound<'_, PyAny>>,
     preamble: &str,
 ) -> PyResult<(Vec<String>, String)> {
-    let (mut options, mut preamble) = (source::options(given)?, preamble.to_owned());
-    let own = || py.import("PyGPU._native.c_arguments");
-    if !options.is_empty() {
-        (options, preamble) = own()?.getattr("with_macros")?.call1((options, preamble))?.extract()?;
+    let (options, preamble) = (source::options(given)?, preamble.to_owned());
+    if options.is_empty() && !preamble.contains("pycuda-") {
+        return Ok((options, preamble));
     }
-    if preamble.contains("pycuda-") {
-        let folder: String = own()?.getattr("include_folder")?.call0()?.extract()?;
-        options.push(format!("-I{folder}"));
-    }
-    Ok((options, preamble))
+    py.import("PyGPU._native.c_arguments")?.getattr("told_apart")?.call1((options, preamble))?.extract()
 }
 
 /// The values of one call.

@@ -472,11 +472,13 @@ pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     for name in METHODS {
         let made = Bound::new(module.py(), Reduction(name))?;
         let of_method: String = module.py().get_type::<GpuArray>().getattr(name)?.getattr("__doc__")?.extract()?;
-        let of_function = of_method
-            .replacen(RULE, A, 1)
-            .replace(">>> PyGPU.to_gpu(", &[">>> PyGPU.", name, "(PyGPU.to_gpu("].concat())
-            .replace(&[").", name, "()"].concat(), "))")
-            .replace(&[").", name, "("].concat(), "), ");
+        let as_function = [
+            (RULE.to_owned(), A.to_owned()),
+            (">>> PyGPU.to_gpu(".to_owned(), [">>> PyGPU.", name, "(PyGPU.to_gpu("].concat()),
+            ([").", name, "()"].concat(), "))".to_owned()),
+            ([").", name, "("].concat(), "), ".to_owned()),
+        ];
+        let of_function = as_function.iter().fold(of_method, |text, (method, function)| text.replace(method, function));
         made.setattr("__doc__", of_function)?;
         module.add(name, made)?;
     }
