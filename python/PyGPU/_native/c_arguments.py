@@ -20,7 +20,8 @@ _DECLARATION = re.compile(r"^(?P<type>.+?)(?P<stars>[\s*]*)\b(?P<name>[A-Za-z_]\
 def told_apart(options: list[str], preamble: str) -> tuple[list[str], str]:
     """Return options without the macros that they define, and the preamble with these before it.
 
-    So they stand behind the kernel's own headers. They stay options where a header is put before every text, which may ask for them.
+    So they stand behind the kernel's own headers. They stay options where a header is put before every text, which may
+    ask for them.
     """
     if "pycuda-" in preamble:
         options = [*options, f"-I{HEADERS}"]
