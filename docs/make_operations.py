@@ -33,7 +33,8 @@ def row(ufunc: PyGPU.Ufunc) -> str:
     aliases = sorted(name for name, one in vars(PyGPU).items() if one is ufunc and name != ufunc.__name__)
     names = ", ".join(f"`{name}`" for name in (ufunc.__name__, *aliases))
     taken, given = letters(pairs, of_results=False), letters(pairs, of_results=True)
-    return f"| {names} | {ufunc.nin} | {taken} | {'the same' if given == taken else given} | {ufunc.__doc__} |"
+    what = ufunc.__doc__.partition("\n")[0]
+    return f"| {names} | {ufunc.nin} | {taken} | {'the same' if given == taken else given} | {what} |"
 
 
 def table() -> str:

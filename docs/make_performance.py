@@ -39,6 +39,11 @@ class Section(NamedTuple):
     text: str
 
 
+def of_bench(title: str, name: str, text: str) -> Section:
+    """The section of a bench of that name, which draws one picture."""
+    return Section(title, name, (name,), f"python benches/python/{name}.py", text)
+
+
 SECTIONS = [
     Section(
         "Between host and device", "compare", ("bandwidth",), "make gpu-bench",
@@ -50,8 +55,8 @@ SECTIONS = [
         "Small calls", "compare", ("latency",), "make gpu-bench",
         "Nanoseconds on the host for calls that do little work, without waiting for the device.",
     ),
-    Section(
-        "Arithmetic", "arithmetic", ("arithmetic",), "python benches/python/arithmetic.py",
+    of_bench(
+        "Arithmetic", "arithmetic",
         "One operation after another on 1 GiB of float32: what must be read and written, a second. *By hand* is a CUDA "
         "kernel for this one case.",
     ),
@@ -67,31 +72,19 @@ SECTIONS = [
         "Copies within a device", "strided", ("strided",), "make gpu-bench-kernels",
         "float32, GB/s read and written; *memcpy* is the driver's copy of contiguous memory.",
     ),
-    Section(
-        "Reductions", "reductions", ("reductions",), "python benches/python/reductions.py",
-        "Of all elements and along axes, on 1 GiB.",
-    ),
-    Section("Scans", "scans", ("scans",), "python benches/python/scans.py", "`cumsum` and others along each axis."),
-    Section("Sorting", "order", ("order",), "python benches/python/order.py", "Thousand million keys a second."),
-    Section(
-        "Selection", "selection", ("selection",), "python benches/python/selection.py",
-        "Masks and index arrays on the device.",
-    ),
-    Section("Joining and moving", "joining", ("joining",), "python benches/python/joining.py", "On 1 GiB."),
-    Section(
-        "Products", "products", ("products",), "python benches/python/products.py",
-        "Large products of floats are the vendor's library in all three.",
-    ),
-    Section(
-        "Fourier transforms", "transforms", ("transforms",), "python benches/python/transforms.py",
+    of_bench("Reductions", "reductions", "Of all elements and along axes, on 1 GiB."),
+    of_bench("Scans", "scans", "`cumsum` and others along each axis."),
+    of_bench("Sorting", "order", "Thousand million keys a second."),
+    of_bench("Selection", "selection", "Masks and index arrays on the device."),
+    of_bench("Joining and moving", "joining", "On 1 GiB."),
+    of_bench("Products", "products", "Large products of floats are the vendor's library in all three."),
+    of_bench(
+        "Fourier transforms", "transforms",
         "By cuFFT in all three; behind are transforms along other axes than the last.",
     ),
-    Section(
-        "Linear algebra", "factorizations", ("factorizations",), "python benches/python/factorizations.py",
-        "By cuSOLVER; torch's `cholesky` and its many small systems are not.",
-    ),
-    Section(
-        "Random numbers", "random_numbers", ("random_numbers",), "python benches/python/random_numbers.py",
+    of_bench("Linear algebra", "factorizations", "By cuSOLVER; torch's `cholesky` and its many small systems are not."),
+    of_bench(
+        "Random numbers", "random_numbers",
         "NumPy's Philox with 64 bits, bit for bit; torch and CuPy draw from generators with 32.",
     ),
     Section(

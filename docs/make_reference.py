@@ -210,8 +210,6 @@ def members(owner: type) -> Iterator[tuple[str, Any]]:
 def entry(name: str, owner: ModuleType = PyGPU) -> Iterator[str]:
     """The lines of one name."""
     value = getattr(owner, name)
-    if isinstance(value, PyGPU.Reduction):
-        value = getattr(PyGPU.GPUArray, value.__name__)  # which says what both are
     if isinstance(value, ModuleType):
         yield f"- `PyGPU.{name}`: {summary(value)}"
     elif isinstance(value, type) and issubclass(value, BaseException):

@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from make_reference import FAMILIES, FAMILY_GROUP, GROUPS, PREFIXES, call, group_of, public_names, summary
+from make_reference import FAMILIES, FAMILY_GROUP, GROUPS, PREFIXES, call, group_of, public_names
 
 import PyGPU
 from PyGPU._protocols import numpys_own
@@ -56,11 +56,7 @@ def directive(module: str, name: str, value: Any) -> str:
         operands = ", ".join(f"x{place + 1}" for place in range(value.nin))
         return f".. autofunction:: {full}({operands}, /, out=None, **keywords)\n\n"
     if isinstance(value, PyGPU.Reduction):
-        # Its docstring is that of all reductions; the method's says what this one gives.
-        method = f"GPUArray.{value.__name__}"
-        line = summary(getattr(PyGPU.GPUArray, value.__name__)).replace("`", "``")
-        shown = f".. py:function:: {call(name, value)}\n   :module: {module}\n\n"
-        return shown + f"   {line} Parameters are those of :py:meth:`PyGPU.{method}`.\n\n"
+        return f".. autofunction:: {module}.{call(name, value)}\n\n"
     if isinstance(value, type) and issubclass(value, BaseException):
         return f".. autoexception:: {full}\n\n"
     if value is PyGPU.Reduction:

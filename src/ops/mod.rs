@@ -1,6 +1,7 @@
 //! Operations: kernels that are written out of an expression and run on arrays of any layout.
 //!
 //! - [`argument`] is what a user declares, [`text`] what the expression does with it;
+//! - [`macros`] keeps a user's macros where they belong;
 //! - [`plan`] finds the fewest axes that serve the arrays of a call, and what each of them is in the kernel;
 //! - [`tiles`] says when arrays that lie across the others go through shared memory;
 //! - [`generate`] writes the source for a plan;
@@ -19,6 +20,7 @@ pub mod expression;
 pub mod fft;
 mod generate;
 pub mod join;
+pub mod macros;
 pub mod order;
 pub mod plan;
 pub mod product;

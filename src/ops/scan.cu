@@ -13,11 +13,6 @@ struct pygpu_tile {
     pygpu_tile tile = {(scan_type *)pygpu_items, (scan_type *)pygpu_sums};                                     \
     unsigned tid = threadIdx.x;
 
-static __device__ inline scan_type pygpu_joined(const scan_type &pygpu_left, const scan_type &pygpu_right) {
-    scan_type a = pygpu_left, b = pygpu_right;
-    return PYGPU_JOINED;
-}
-
 // Scans the elements of a tile in place; each becomes what stands up to it. Every thread must call it.
 static __device__ inline void pygpu_scan_tile(pygpu_tile tile, unsigned count) {
     unsigned tid = threadIdx.x, first = tid * PYGPU_EACH;
@@ -88,7 +83,7 @@ extern "C" __global__ void PYGPU_NAME_final(const char *from, long long stride, 
             scan_type *place = (scan_type *)(to + (long long)(at + k) * to_stride);
 #if PYGPU_EXCLUSIVE
             if (k == 0)
-                *place = is_first ? scan_type(PYGPU_NEUTRAL) : before[turn];
+                *place = is_first ? pygpu_neutral() : before[turn];
             else
                 *place = is_first ? tile.at(k - 1) : pygpu_joined(before[turn], tile.at(k - 1));
 #else

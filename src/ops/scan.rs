@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::argument;
 use super::elementwise::{at_once, source};
-use super::generate;
+use super::{generate, macros};
 use crate::array::Array;
 use crate::backend::LaunchShape;
 use crate::codegen::store::Family;
@@ -133,13 +133,16 @@ impl Scan {
         let spoken = [c_type.as_str(), expression, neutral.as_deref().unwrap_or("")];
         let head = generate::head(&spoken, preamble);
         let exclusive = u8::from(neutral.is_some());
-        let kernels = TEXT
-            .replace("PYGPU_NAME", name)
-            .replace("PYGPU_NEUTRAL", neutral.as_deref().unwrap_or("0"))
-            .replace("PYGPU_JOINED", &format!("scan_type({expression}\n)"));
+        let kernels = TEXT.replace("PYGPU_NAME", name);
+        let neutral = neutral.as_ref().map(|text| {
+            format!("static __device__ inline scan_type pygpu_neutral() {{ return scan_type({text}\n); }}\n")
+        });
         let text = format!(
-            "{head}typedef {c_type} scan_type;\n#define PYGPU_THREADS {threads}\n#define PYGPU_EACH {each}\n#define \
-             PYGPU_EXCLUSIVE {exclusive}\n{kernels}"
+            "{head}typedef {c_type} scan_type;\n{}static __device__ inline scan_type pygpu_joined(const scan_type &pygpu_left, const \
+             scan_type &pygpu_right) {{\n    scan_type a = pygpu_left, b = pygpu_right;\n    return scan_type({expression}\n);\n}}\n{}\
+             #define PYGPU_THREADS {threads}\n#define PYGPU_EACH {each}\n#define PYGPU_EXCLUSIVE {exclusive}\n{kernels}",
+            neutral.unwrap_or_default(),
+            macros::undone(preamble), // whatever it is called, the kernels have names of their own
         );
         source(name, text, options)
     }

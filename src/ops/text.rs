@@ -4,6 +4,7 @@
 //! way that is not understood gets a plain pointer and the plain loop.
 
 use super::argument::{Argument, Role};
+use super::macros;
 use crate::dtype::Kind;
 use crate::kernel::words;
 use crate::memory::Access;
@@ -153,7 +154,7 @@ impl<'a> Text<'a> {
 fn may_take_references(preamble: &str) -> bool {
     let is_foreign = |line: &str| line.contains("include") && !OWN_HEADERS.iter().any(|own| line.contains(own));
     let lines = preamble.lines().map(str::trim_start).filter(|line| line.starts_with('#'));
-    if lines.clone().any(|line| is_foreign(line) || line.contains("define")) {
+    if lines.clone().any(|line| is_foreign(line) || (line.contains("define") && !macros::is_number(line))) {
         return true;
     }
     let text = Text(words(preamble).list);

@@ -46,13 +46,11 @@ TRUTH = (
 EMPTY = "ValueError: the graph is empty: capture its work in `with graph:`, and launch it after the block"
 UNHASHABLE = "TypeError: unhashable type: 'PyGPU.GPUArray'"
 FLOATS = "GPUArray float32 (3,)"
-NDARRAY = (
-    "TypeError: an ndarray of shape (3,) is in host memory, and the other operand on a device; copy it there first, "
-    "with PyGPU.to_gpu(x)"
-)
-LIST = (
-    "TypeError: the values of a list or tuple are in host memory, and the other operand on a device; copy them there "
-    "first, with PyGPU.to_gpu(x)"
+NDARRAY = "TypeError: the ndarray of shape (3,) is in host memory; copy it to a device first, with PyGPU.to_gpu(x)"
+LIST = "TypeError: the list of shape (3,) is in host memory; copy it to a device first, with PyGPU.to_gpu(x)"
+INTO_NDARRAY = (
+    "TypeError: numpy.{}: the result is on a device, and is not moved into an ndarray without being asked: use .get() "
+    "of the arrays of the device, as in x += a.get()"
 )
 
 
@@ -132,17 +130,18 @@ PROGRAMS = {
     "a == [1, 2, 3]": LIST,
     "np.ones(3) == a": NDARRAY,
     "np.float64(1) < a": "GPUArray bool (3,)",
-    "a == None": "False",
-    "a != None": "True",
-    "None == a": "False",
-    "a == 'x'": "False",
-    "a != {}": "True",
-    "a == object()": "False",
+    "a == None": "GPUArray bool (3,)",
+    "a != None": "GPUArray bool (3,)",
+    "None == a": "GPUArray bool (3,)",
+    "a == 'x'": "GPUArray bool (3,)",
+    "a != {}": "GPUArray bool (3,)",
+    "a == object()": "GPUArray bool (3,)",
     "a == stranger": "equal to a stranger",
     "a < None": unordered("<", "NoneType"),
     "a >= 'x'": unordered(">=", "str"),
     "1.0 in a": "False",
     "0 in a": "True",
+    "None in a": "False",
     "a in [b]": TRUTH,
     "a in [a]": "True",
     "[a].index(b)": TRUTH,
@@ -155,6 +154,13 @@ PROGRAMS = {
     "np.add(a, b)": FLOATS,
     "np.add(a, b, out=a) is a": "True",
     "np.add(np.ones(3), 1, out=a)": NDARRAY,
+    "np.add(a, b, where=np.array([True, False, True]))": NDARRAY,
+    "np.add(a, b, where=[True, False, True])": LIST,
+    "np.add(a, b, out=host)": INTO_NDARRAY.format("add"),
+    "np.matmul(a, b, out=np.zeros(()))": INTO_NDARRAY.format("matmul"),
+    "np.divmod(a, 2, out=(None, host))": INTO_NDARRAY.format("divmod"),
+    "operator.iadd(host, a)": INTO_NDARRAY.format("add"),
+    "operator.itruediv(host, a[0])": INTO_NDARRAY.format("divide"),
     "np.frexp(a)[1]": "GPUArray int32 (3,)",
     "np.add.reduce(a)": "GPUArray float32 ()",
     "np.subtract.reduce(a)": function("subtract.reduce"),
@@ -170,7 +176,7 @@ PROGRAMS = {
     "np.einsum('i,i', a, b)": "GPUArray float32 ()",
     "np.zeros_like(a)": FLOATS,
     "np.copyto(np.zeros(3), a)": "TypeError: numpy.copyto: the ndarray of shape (3,) is in host memory; "
-    "copy it to the device of the other arrays first, with PyGPU.to_gpu(x)",
+    "copy it to a device first, with PyGPU.to_gpu(x)",
     "np.array_equal(a, b)": "False",
     "np.save(io.BytesIO(), a)": "None",
     "np.ravel(a)": FLOATS,

@@ -58,28 +58,19 @@ def test_a_process_ends_cleanly(end: str) -> None:
 def test_a_child_is_refused_and_the_parent_goes_on() -> None:
     script = (
         BEGIN
-        + """
-child = os.fork()
-if child == 0:
-    status = 1
+        + support.in_a_child(
+            """
+for use in (y.get, lambda: x + 1, lambda: PyGPU.zeros(3), lambda: y[1:]):
     try:
-        for use in (y.get, lambda: x + 1, lambda: PyGPU.zeros(3), lambda: y[1:]):
-            try:
-                use()
-            except PyGPU.ForkError:
-                continue
-            raise AssertionError("not refused")
-        assert PyGPU.zeros(3, device="cpu").tolist() == [0, 0, 0]
-        y = None
-        status = 0
-    except BaseException:
-        import traceback
-        traceback.print_exc()
-    finally:
-        sys.stderr.flush()
-        os._exit(status)
-_, status = os.waitpid(child, 0)
-assert status == 0, status
+        use()
+    except PyGPU.ForkError:
+        continue
+    raise AssertionError("not refused")
+assert PyGPU.zeros(3, device="cpu").tolist() == [0, 0, 0]
+y = None
+"""
+        )
+        + """
 assert waiting() == 2
 assert y.tolist() == [2, 4, 6, 8, 10]
 print("ended")

@@ -19,6 +19,7 @@ import PyGPU
 import simulated
 from fusing.figures import launch_call, limits, waiting
 from PyGPU import _core
+from support import at_once
 
 HOST = np.linspace(-1, 2, 12).reshape(3, 4)
 
@@ -229,29 +230,18 @@ def test_who_computes_with_what_fails_in_another_thread_is_told() -> None:
 
 def test_threads_that_compute_with_the_same_arrays_all_get_it_right() -> None:
     x, y = PyGPU.to_gpu(HOST), PyGPU.to_gpu(HOST[::-1].copy())
-    failures = []
-    begin = threading.Barrier(4)
 
     def work(number: int) -> None:
-        begin.wait()
-        try:
-            for turn in range(150):
-                a = x * number + y
-                b = a - x
-                if turn % 3 == 0:
-                    del a
-                if turn % 5 == number:
-                    x[0:1].get()
-                np.testing.assert_array_equal(b.get(), (HOST * number + HOST[::-1]) - HOST)
-        except Exception as error:
-            failures.append(error)
+        for turn in range(150):
+            a = x * number + y
+            b = a - x
+            if turn % 3 == 0:
+                del a
+            if turn % 5 == number:
+                x[0:1].get()
+            np.testing.assert_array_equal(b.get(), (HOST * number + HOST[::-1]) - HOST)
 
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert failures == []
+    at_once(4, work)
     assert waiting() == 0
 
 

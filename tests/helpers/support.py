@@ -5,8 +5,10 @@ Nothing here reads device memory from the host: values come through `get()`, add
 
 from __future__ import annotations
 
+import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 import ml_dtypes
@@ -41,6 +43,19 @@ ALL_DTYPES = [*map(np.dtype, NUMPYS_OWN), *(np.dtype(getattr(ml_dtypes, name)) f
 
 Outcome = tuple[str, Any]
 Case = TypeVar("Case")
+
+
+def at_once(threads: int, work: Callable[[int], object]) -> None:
+    """Lets so many threads begin together, each with its number; what one of them raises is raised here."""
+    begin = threading.Barrier(threads)
+
+    def run(number: int) -> None:
+        begin.wait()
+        work(number)
+
+    with ThreadPoolExecutor(threads) as pool:
+        for _ in pool.map(run, range(threads)):
+            pass
 
 
 def on_cpu() -> bool:

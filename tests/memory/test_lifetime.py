@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import PyGPU
-from support import assert_same, pair
+from support import assert_same, at_once, pair
 
 
 def dies(reference: weakref.ref[Any]) -> bool:
@@ -335,29 +335,18 @@ def test_many_thousand_objects_leave_no_memory_behind(name: str, make: Any) -> N
 
 def test_threads_may_create_share_and_drop_arrays_at_once() -> None:
     host, shared = pair((64, 64), "int32")
-    failures: list[BaseException] = []
-    start = threading.Barrier(8)
 
     def work(number: int) -> None:
-        try:
-            start.wait()
-            for step in range(300):
-                own = PyGPU.full((50,), number, "int32")
-                view = shared[step % 64, :: 1 + step % 3]
-                np.testing.assert_array_equal(view.get(), host[step % 64, :: 1 + step % 3])
-                own[5:] = own[:-5]
-                own.friend = shared[1:]
-                assert own.tolist() == [number] * 50
-                shared.note = own
-        except BaseException as failure:
-            failures.append(failure)
+        for step in range(300):
+            own = PyGPU.full((50,), number, "int32")
+            view = shared[step % 64, :: 1 + step % 3]
+            np.testing.assert_array_equal(view.get(), host[step % 64, :: 1 + step % 3])
+            own[5:] = own[:-5]
+            own.friend = shared[1:]
+            assert own.tolist() == [number] * 50
+            shared.note = own
 
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert failures == []
+    at_once(8, work)
 
 
 @pytest.mark.skipif(not sysconfig.get_config_var("Py_GIL_DISABLED"), reason="this interpreter has a GIL")

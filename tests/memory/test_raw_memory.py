@@ -4,14 +4,13 @@ import ctypes
 import gc
 import subprocess
 import sys
-import threading
 
 import numpy as np
 import pytest
 
 import PyGPU
 from PyGPU import _core
-from support import told
+from support import at_once, told
 
 BACKEND = PyGPU.backend_name()
 gpu_only = pytest.mark.skipif(BACKEND == "cpu", reason="needs a device with a driver")
@@ -324,24 +323,14 @@ def test_codes_have_names_and_texts() -> None:
 
 
 def test_many_threads_allocate_and_free() -> None:
-    failures = []
-
     def work(value: int) -> None:
-        try:
-            for size in range(1, 60):
-                address = _core.raw_allocate(size)
-                _core.raw_fill(address, value, size)
-                assert (bytes_at(address, size) == value).all()
-                _core.raw_free(address)
-        except Exception as error:
-            failures.append(error)
+        for size in range(1, 60):
+            address = _core.raw_allocate(size)
+            _core.raw_fill(address, value, size)
+            assert (bytes_at(address, size) == value).all()
+            _core.raw_free(address)
 
-    threads = [threading.Thread(target=work, args=(value,)) for value in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert failures == []
+    at_once(4, work)
 
 
 def test_the_figures_follow_what_is_held() -> None:

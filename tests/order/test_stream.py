@@ -9,6 +9,7 @@ import pytest
 
 import PyGPU
 from PyGPU import _core
+from support import at_once
 
 BACKEND = PyGPU.backend_name()
 two_devices = pytest.mark.skipif(PyGPU.device_count() < 2, reason="needs two devices")
@@ -311,19 +312,9 @@ def test_streams_are_weakly_referenced_and_may_be_subclassed() -> None:
 
 
 def test_many_threads_make_and_drop_streams() -> None:
-    failures = []
+    def work(_: int) -> None:
+        for _ in range(50):
+            with PyGPU.Stream() as stream:
+                stream.record().synchronize()
 
-    def work() -> None:
-        try:
-            for _ in range(50):
-                with PyGPU.Stream() as stream:
-                    stream.record().synchronize()
-        except Exception as error:
-            failures.append(error)
-
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert failures == []
+    at_once(4, work)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pkgutil
 import subprocess
 import sys
 from pathlib import Path
@@ -37,12 +38,33 @@ def test_a_name_that_is_not_there_is_no_attribute() -> None:
     [
         ("ElementwiseKernel", "it is PyGPU.elementwise.ElementwiseKernel"),
         ("SourceModule", "it is PyGPU.compiler.SourceModule"),
+        ("mem_alloc", "it is PyGPU.driver.mem_alloc"),
+        ("DeviceMemoryPool", "it is PyGPU.tools.DeviceMemoryPool"),
         ("polyfit", "NumPy has it, for values on the host"),
     ],
 )
 def test_a_name_that_is_elsewhere_says_where(name: str, hint: str) -> None:
     with pytest.raises(AttributeError, match=f"module 'PyGPU' has no attribute '{name}'; {hint}"):
         getattr(PyGPU, name)
+    with pytest.raises(ImportError, match=f"cannot import name '{name}' from 'PyGPU'; {hint}"):
+        exec(f"from PyGPU import {name}")
+
+
+def test_a_name_that_is_nowhere_is_pythons_own_import_error() -> None:
+    with pytest.raises(ImportError, match="cannot import name 'zeross' from 'PyGPU' "):
+        from PyGPU import zeross  # noqa: F401
+
+
+def test_every_submodule_can_be_imported_from_the_package() -> None:
+    names = [each.name for each in pkgutil.iter_modules(PyGPU.__path__) if not each.name.startswith(("__", "auto"))]
+    assert {"debug", "profile", "sparse", "gl", "_core"} <= set(names)
+    refused = []
+    for name in names:
+        try:
+            exec(f"from PyGPU import {name}")
+        except (ImportError, PyGPU.NotSupportedError) as error:
+            refused.append(str(error))  # what PyCUDA has and PyGPU refuses, with its sentence
+    assert [text for text in refused if "cannot import name" in text] == []
 
 
 def test_dir_shows_what_a_person_would_type() -> None:

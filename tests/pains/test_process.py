@@ -121,43 +121,38 @@ def test_pain_16_the_device_of_one_thread_is_not_that_of_another() -> None:
 
 # 17. Fork
 
-FORK = """
+FORK = (
+    """
 import os, sys, warnings
 warnings.simplefilter("ignore")
 import numpy, PyGPU
 array, host = PyGPU.arange(5), PyGPU.arange(5, device="cpu")
 assert array.tolist() == [0, 1, 2, 3, 4]
-child = os.fork()
-if child == 0:
-    status = 1
-    try:
-        assert host[::-1].tolist() == [4, 3, 2, 1, 0]
-        assert PyGPU.to_gpu(numpy.ones(3), device="cpu").tolist() == [1, 1, 1]
-        assert numpy.from_dlpack(host).sum() == 10
-        if array.device.kind == "cpu":
-            assert array.copy().tolist() == [0, 1, 2, 3, 4]
+"""
+    + support.in_a_child(
+        """
+assert host[::-1].tolist() == [4, 3, 2, 1, 0]
+assert PyGPU.to_gpu(numpy.ones(3), device="cpu").tolist() == [1, 1, 1]
+assert numpy.from_dlpack(host).sum() == 10
+if array.device.kind == "cpu":
+    assert array.copy().tolist() == [0, 1, 2, 3, 4]
+else:
+    for call in (array.get, array.copy, lambda: PyGPU.zeros(3), PyGPU.Stream, PyGPU.synchronize):
+        try:
+            call()
+        except PyGPU.ForkError as error:
+            assert "fork" in str(error) and "spawn" in str(error), error
+            assert chr(10) not in str(error), error
         else:
-            for call in (array.get, array.copy, lambda: PyGPU.zeros(3), PyGPU.Stream, PyGPU.synchronize):
-                try:
-                    call()
-                except PyGPU.ForkError as error:
-                    assert "fork" in str(error) and "spawn" in str(error), error
-                    assert chr(10) not in str(error), error
-                else:
-                    raise AssertionError(f"{call} gave no error")
-        del array
-        status = 0
-    except BaseException:
-        import traceback
-        traceback.print_exc()
-    finally:
-        sys.stderr.flush()
-        os._exit(status)
-_, status = os.waitpid(child, 0)
-assert status == 0, status
+            raise AssertionError(f"{call} gave no error")
+del array
+"""
+    )
+    + """
 assert array.tolist() == [0, 1, 2, 3, 4]
 print("ended")
 """
+)
 
 
 @pytest.mark.starts_processes

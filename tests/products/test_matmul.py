@@ -250,7 +250,7 @@ def test_what_numpy_refuses_is_refused(name: str) -> None:
 def test_values_in_host_memory_are_not_taken() -> None:
     array = PyGPU.to_gpu(np.eye(3, dtype="float32"))
     for call in (lambda: array @ np.eye(3), lambda: np.eye(3) @ array, lambda: np.matmul(array, np.eye(3))):
-        with pytest.raises(TypeError, match="copy it there first"):
+        with pytest.raises(TypeError, match="copy it to a device first"):
             call()
 
 

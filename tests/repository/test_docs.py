@@ -111,8 +111,6 @@ def documented() -> dict[str, Any]:
 
 def parameters(thing: Any) -> list[str]:
     """Names of the parameters that a caller gives by name or by place."""
-    if isinstance(thing, PyGPU.Reduction):
-        return []  # the method, whose parameters these are, tells them
     try:
         signature = inspect.signature(thing)
     except (TypeError, ValueError):
@@ -193,6 +191,21 @@ def test_the_example_of_a_docstring_gives_what_it_says(test: doctest.DocTest) ->
     runner = doctest.DocTestRunner(optionflags=FLAGS, verbose=False)
     runner.run(test, out=report.append)
     assert not runner.summarize(verbose=False).failed, "".join(report)
+
+
+def test_each_function_says_what_itself_does() -> None:
+    by_text: dict[str, list[str]] = {}
+    for name, thing in DOCUMENTED.items():  # where an object has two names, under one of them
+        if not isinstance(thing, type) and "." not in name:
+            by_text.setdefault(inspect.getdoc(thing) or "", []).append(name)
+    assert [names for names in by_text.values() if len(names) > 1] == []
+
+
+def test_each_function_of_elements_and_each_reduction_shows_itself_at_work() -> None:
+    kinds = (PyGPU.Ufunc, PyGPU.Reduction)
+    functions = [thing for thing in DOCUMENTED.values() if isinstance(thing, kinds)]
+    shown = [re.search(r"^>>> .*?\bPyGPU\.(\w+)\(", one.__doc__, re.MULTILINE) for one in functions]
+    assert [one[1] if one else "" for one in shown] == [one.__name__ for one in functions]
 
 
 @pytest.mark.parametrize("name", DOCUMENTED)

@@ -42,12 +42,8 @@ def test_every_public_module_has_a_page(pages: dict[str, str]) -> None:
 
 def test_functions_that_python_has_too_have_entries(pages: dict[str, str]) -> None:
     for name in ("sum", "min", "max", "any", "all"):
-        assert f".. py:function:: {name}(a, /, axis=None" in pages["pygpu-reductions"]
+        assert f".. autofunction:: PyGPU.{name}(a, /, axis=None" in pages["pygpu-reductions"]
     assert ".. autofunction:: PyGPU.abs(x1, /" in pages["pygpu-functions-of-each-element"]
-
-
-def test_a_reduction_says_what_it_gives(pages: dict[str, str]) -> None:
-    assert "The mean of the elements." in pages["pygpu-reductions"]
 
 
 def test_members_of_bases_without_a_page_stand_where_the_class_is(pages: dict[str, str]) -> None:

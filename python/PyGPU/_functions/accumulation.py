@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
+from PyGPU._functions.arrays import refusal
 
 __all__: list[str] = []
 
@@ -14,7 +15,7 @@ __all__: list[str] = []
 def at(name: str, a: _core.GPUArray, indices: Any, *values: Any) -> None:
     """Apply the function of a name; what `Ufunc.at` documents."""
     if not isinstance(a, _core.GPUArray):
-        raise TypeError(f"{name}.at(): the first operand is no array of PyGPU")
+        raise refusal(a, f"{name}.at")
     if a.device.kind == "cpu" and values and np.ndim(values[0]) > 0:
         # NumPy 2.4 reads beyond what it would have to repeat for indices of several axes.
         values = (_values(a, values[0], a[indices].shape).reshape(a[indices].shape),)

@@ -14,15 +14,29 @@ from PyGPU import _core
 __all__: list[str] = []
 
 
+def refusal(given: Any, function: str | None = None) -> TypeError:
+    """Return the error for what is no array of PyGPU: what it is, and how it becomes one."""
+    kind = type(given).__name__
+    is_list = isinstance(given, (list, tuple))
+    if is_list and any(isinstance(one, _core.GPUArray) for one in given):
+        text = f"the {kind} holds arrays, and is none; PyGPU.asarray(x) joins those of one shape"
+    elif is_list or isinstance(given, np.ndarray):
+        try:
+            kind = f"{kind} of shape {np.shape(given)}"
+        except ValueError:  # rows of several lengths
+            kind = f"{kind} of length {len(given)}"
+        text = f"the {kind} is in host memory; copy it to a device first, with PyGPU.to_gpu(x)"
+    else:
+        text = f"expected a GPUArray, not {kind}; PyGPU.asarray(x) makes one of what holds numbers"
+    return TypeError(f"{function}: {text}" if function else text)
+
+
 def array(given: Any, function: str) -> _core.GPUArray:
     """Return an array of a device, or a number as one; values in host memory with axes are refused."""
     if isinstance(given, _core.GPUArray):
         return given
-    if isinstance(given, (np.ndarray, list, tuple)) and np.ndim(given):
-        raise TypeError(
-            f"{function}: the {type(given).__name__} of shape {np.shape(given)} is in host memory; copy it to "
-            "a device first, with PyGPU.to_gpu(x)"
-        )
+    if isinstance(given, (list, tuple)) or (isinstance(given, np.ndarray) and given.ndim):
+        raise refusal(given, function)
     return _core.asarray(given)
 
 

@@ -48,6 +48,7 @@ def rot90(m: _core.GPUArray, k: int = 1, axes: tuple[int, int] = (0, 1)) -> _cor
     >>> PyGPU.rot90(PyGPU.to_gpu([[1, 2], [3, 4]])).tolist()
     [[2, 4], [1, 3]]
     """
+    m = array(m, "rot90")
     axes = tuple(axes)  # type: ignore[assignment]
     if len(axes) != 2:
         raise ValueError("len(axes) must be 2.")
@@ -87,6 +88,7 @@ def flipud(m: _core.GPUArray) -> _core.GPUArray:
     >>> PyGPU.flipud(PyGPU.to_gpu([[1, 2], [3, 4]])).tolist()
     [[3, 4], [1, 2]]
     """
+    m = array(m, "flipud")
     if m.ndim < 1:
         raise ValueError("Input must be >= 1-d.")
     return m[::-1]
@@ -111,6 +113,7 @@ def fliplr(m: _core.GPUArray) -> _core.GPUArray:
     >>> PyGPU.fliplr(PyGPU.to_gpu([[1, 2], [3, 4]])).tolist()
     [[2, 1], [4, 3]]
     """
+    m = array(m, "fliplr")
     if m.ndim < 2:
         raise ValueError("Input must be >= 2-d.")
     return m[:, ::-1]
@@ -175,6 +178,7 @@ def roll(a: _core.GPUArray, shift: Any, axis: Any = None) -> _core.GPUArray:
     >>> PyGPU.roll(PyGPU.arange(5), 2).tolist()
     [3, 4, 0, 1, 2]
     """
+    a = array(a, "roll")
     if axis is None:
         return roll(a.ravel(), shift, 0).reshape(a.shape)
     pairs = np.broadcast(shift, [axis_of(one, a.ndim) for one in (axis if np.iterable(axis) else (axis,))])

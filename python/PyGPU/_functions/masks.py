@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
+from PyGPU._functions.arrays import array
 from PyGPU._functions.operands import check_values, cycled, flat, on_device_of
 from PyGPU._functions.selection import put, take
 
@@ -55,6 +56,7 @@ def argwhere(a: _core.GPUArray) -> _core.GPUArray:
     >>> PyGPU.argwhere(PyGPU.to_gpu([[0, 3], [4, 0]])).tolist()
     [[0, 1], [1, 0]]
     """
+    a = array(a, "argwhere")
     if a.ndim == 0:
         return argwhere(a.reshape(1))[:, :0]
     done: _core.GPUArray = _core._by_numpy("argwhere", a, (a,))
@@ -74,7 +76,7 @@ def flatnonzero(a: _core.GPUArray) -> _core.GPUArray:
     >>> PyGPU.flatnonzero(PyGPU.to_gpu([[0, 3], [4, 0]])).tolist()
     [1, 2]
     """
-    return nonzero(flat(a))[0]
+    return nonzero(flat(array(a, "flatnonzero")))[0]
 
 
 def compress(

@@ -39,7 +39,7 @@ def diagonal(
     >>> PyGPU.diagonal(PyGPU.arange(9).reshape(3, 3), 1).tolist()
     [1, 5]
     """
-    return a.diagonal(offset, axis1, axis2)
+    return array(a, "diagonal").diagonal(offset, axis1, axis2)
 
 
 def trace(
@@ -75,7 +75,7 @@ def trace(
     >>> PyGPU.trace(PyGPU.arange(9).reshape(3, 3)).item()
     12
     """
-    return a.diagonal(offset, axis1, axis2).sum(-1, dtype, out)
+    return array(a, "trace").diagonal(offset, axis1, axis2).sum(-1, dtype, out)
 
 
 def diag(v: Any, k: int = 0) -> _core.GPUArray:

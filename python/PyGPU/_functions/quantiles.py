@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._functions.arrays import axis_of
+from PyGPU._functions.arrays import array, axis_of
 from PyGPU._functions.selection import take_along_axis
 
 __all__ = ["median", "nanmedian", "nanpercentile", "nanquantile", "percentile", "quantile"]
@@ -408,6 +408,7 @@ def nanmedian(
     >>> PyGPU.nanmedian(PyGPU.to_gpu([1.0, float("nan"), 4.0])).item()
     2.5
     """
+    a = array(a, "nanmedian")
     if a.dtype.kind not in "fc" or a.size == 0:
         return median(a, axis, out, overwrite_input, keepdims)
     keywords = {"axis": axis, "out": out, "overwrite_input": overwrite_input, "keepdims": keepdims}

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._functions.arrays import axis_of
+from PyGPU._functions.arrays import array, axis_of
 from PyGPU._functions.operands import on_device_of
 from PyGPU._functions.selection import take_along_axis
 
@@ -240,6 +240,7 @@ def topk(a: _core.GPUArray, k: int, axis: int = -1, largest: bool = True) -> Top
     >>> values.tolist(), indices.tolist()
     ([3, 2], [0, 2])
     """
+    a = array(a, "topk")
     along = axis_of(axis, a.ndim)
     if not 0 <= k <= a.shape[along]:
         raise ValueError(f"topk: k={k}, and axis {axis} has {a.shape[along]} elements")

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._functions.arrays import axis_of
+from PyGPU._functions.arrays import array, axis_of
 from PyGPU._functions.operands import check_indices, common, cycled, flat, indices_of, on_device_of
 
 __all__ = ["choose", "put", "put_along_axis", "repeat", "select", "take", "take_along_axis"]
@@ -180,7 +180,9 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
         raise ValueError("select with an empty condition list is not possible")
     like = next((one for one in (*condlist, *choicelist, default) if isinstance(one, _core.GPUArray)), None)
     if like is None:
-        raise TypeError("select: none of the conditions and choices is an array of PyGPU")
+        raise TypeError(
+            "select: none of the conditions and choices is an array of PyGPU; copy one, with PyGPU.to_gpu(x)"
+        )
     done: _core.GPUArray = _core._by_numpy("select", like, (list(condlist), list(choicelist), default))
     if done is not NotImplemented:
         return done
@@ -289,6 +291,7 @@ def take_along_axis(arr: _core.GPUArray, indices: Any, axis: int | None = -1) ->
     >>> PyGPU.take_along_axis(a, a.argmax(axis=1, keepdims=True), axis=1).tolist()
     [[9], [7]]
     """
+    arr = array(arr, "take_along_axis")
     places = on_device_of(arr, indices)
     if axis is None:
         if places.ndim != 1:
@@ -318,6 +321,7 @@ def put_along_axis(arr: _core.GPUArray, indices: Any, values: Any, axis: int | N
     >>> a.tolist()
     [[1, 0, 3], [0, 5, 6]]
     """
+    arr = array(arr, "put_along_axis")
     places = on_device_of(arr, indices)
     if axis is not None:
         arr[_along(arr, places, axis)] = values

@@ -64,6 +64,7 @@ def reshape(
     >>> PyGPU.reshape(PyGPU.arange(6), (2, -1)).tolist()
     [[0, 1, 2], [3, 4, 5]]
     """
+    a = array(a, "reshape")
     made = a.reshape(shape, order=order)
     if copy is False and a.size and made.base is None:
         raise ValueError("Unable to avoid creating a copy while reshaping.")
@@ -91,7 +92,7 @@ def ravel(a: _core.GPUArray, order: OrderACFK = "C") -> _core.GPUArray:
     >>> PyGPU.ravel(PyGPU.arange(4).reshape(2, 2), "F").tolist()
     [0, 2, 1, 3]
     """
-    return a.ravel(order)
+    return array(a, "ravel").ravel(order)
 
 
 def squeeze(a: _core.GPUArray, axis: ShapeLike | None = None) -> _core.GPUArray:
@@ -115,7 +116,7 @@ def squeeze(a: _core.GPUArray, axis: ShapeLike | None = None) -> _core.GPUArray:
     >>> PyGPU.squeeze(PyGPU.zeros((1, 3, 1))).shape
     (3,)
     """
-    return a.squeeze(axis)
+    return array(a, "squeeze").squeeze(axis)
 
 
 def transpose(a: _core.GPUArray, axes: Any = None) -> _core.GPUArray:
@@ -138,7 +139,7 @@ def transpose(a: _core.GPUArray, axes: Any = None) -> _core.GPUArray:
     >>> PyGPU.transpose(PyGPU.zeros((2, 3, 4)), (1, 0, 2)).shape
     (3, 2, 4)
     """
-    return a.transpose(axes)
+    return array(a, "transpose").transpose(axes)
 
 
 permute_dims = transpose
@@ -167,6 +168,7 @@ def matrix_transpose(x: _core.GPUArray, /) -> _core.GPUArray:
     >>> PyGPU.matrix_transpose(PyGPU.zeros((2, 3, 4))).shape
     (2, 4, 3)
     """
+    x = array(x, "matrix_transpose")
     if x.ndim < 2:
         raise ValueError(f"Input array must be at least 2-dimensional, but it is {x.ndim}")
     return x.mT
@@ -192,7 +194,7 @@ def swapaxes(a: _core.GPUArray, axis1: SupportsIndex, axis2: SupportsIndex) -> _
     >>> PyGPU.swapaxes(PyGPU.zeros((2, 3, 4)), 0, -1).shape
     (4, 3, 2)
     """
-    return a.swapaxes(axis1, axis2)
+    return array(a, "swapaxes").swapaxes(axis1, axis2)
 
 
 def rollaxis(a: _core.GPUArray, axis: int, start: int = 0) -> _core.GPUArray:
@@ -217,6 +219,7 @@ def rollaxis(a: _core.GPUArray, axis: int, start: int = 0) -> _core.GPUArray:
     >>> PyGPU.rollaxis(PyGPU.zeros((2, 3, 4)), 2, 1).shape
     (2, 4, 3)
     """
+    a = array(a, "rollaxis")
     place = axis_of(axis, a.ndim)
     before = axis_of(start, a.ndim + 1) if start >= 0 else axis_of(start, a.ndim)
     return _core.moveaxis(a, place, before - (place < before))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from PyGPU import _core
-from PyGPU._functions.arrays import along, axis_of
+from PyGPU._functions.arrays import along, array, axis_of
 
 __all__ = ["array_split", "dsplit", "hsplit", "split", "unstack", "vsplit"]
 
@@ -38,6 +38,7 @@ def array_split(ary: _core.GPUArray, indices_or_sections: Any, axis: int = 0) ->
     >>> [part.tolist() for part in PyGPU.array_split(PyGPU.arange(5), 2)]
     [[0, 1, 2], [3, 4]]
     """
+    ary = array(ary, "array_split")
     length = ary.shape[axis]
     try:
         ends = [*indices_or_sections, length]
@@ -82,6 +83,7 @@ def split(ary: _core.GPUArray, indices_or_sections: Any, axis: int = 0) -> list[
     >>> [part.tolist() for part in PyGPU.split(PyGPU.arange(4), [1, 3])]
     [[0], [1, 2], [3]]
     """
+    ary = array(ary, "split")
     try:
         len(indices_or_sections)
     except TypeError:
@@ -111,6 +113,7 @@ def vsplit(ary: _core.GPUArray, indices_or_sections: Any) -> list[_core.GPUArray
     >>> [part.tolist() for part in PyGPU.vsplit(PyGPU.arange(4).reshape(2, 2), 2)]
     [[[0, 1]], [[2, 3]]]
     """
+    ary = array(ary, "vsplit")
     if ary.ndim < 2:
         raise ValueError("vsplit only works on arrays of 2 or more dimensions")
     return split(ary, indices_or_sections, 0)
@@ -137,6 +140,7 @@ def hsplit(ary: _core.GPUArray, indices_or_sections: Any) -> list[_core.GPUArray
     >>> [part.tolist() for part in PyGPU.hsplit(PyGPU.arange(4).reshape(2, 2), 2)]
     [[[0], [2]], [[1], [3]]]
     """
+    ary = array(ary, "hsplit")
     if ary.ndim == 0:
         raise ValueError("hsplit only works on arrays of 1 or more dimensions")
     return split(ary, indices_or_sections, min(ary.ndim - 1, 1))
@@ -163,6 +167,7 @@ def dsplit(ary: _core.GPUArray, indices_or_sections: Any) -> list[_core.GPUArray
     >>> [part.tolist() for part in PyGPU.dsplit(PyGPU.arange(4).reshape(1, 2, 2), 2)]
     [[[[0], [2]]], [[[1], [3]]]]
     """
+    ary = array(ary, "dsplit")
     if ary.ndim < 3:
         raise ValueError("dsplit only works on arrays of 3 or more dimensions")
     return split(ary, indices_or_sections, 2)
@@ -189,6 +194,7 @@ def unstack(x: _core.GPUArray, /, *, axis: int = 0) -> tuple[_core.GPUArray, ...
     >>> [part.tolist() for part in PyGPU.unstack(PyGPU.arange(4).reshape(2, 2), axis=1)]
     [[0, 2], [1, 3]]
     """
+    x = array(x, "unstack")
     if x.ndim == 0:
         raise ValueError("Input array must be at least 1-d.")
     return tuple(_core.moveaxis(x, axis, 0))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
+from PyGPU._functions.arrays import array
 
 __all__ = ["average", "cumulative_prod", "cumulative_sum", "norm"]
 
@@ -77,7 +78,7 @@ def cumulative_sum(
     >>> PyGPU.cumulative_sum(PyGPU.to_gpu([1, 2, 3]), include_initial=True).tolist()
     [0, 1, 3, 6]
     """
-    return _cumulative(_core.cumsum, 0, x, axis, dtype, include_initial, out)
+    return _cumulative(_core.cumsum, 0, array(x, "cumulative_sum"), axis, dtype, include_initial, out)
 
 
 def cumulative_prod(
@@ -113,7 +114,7 @@ def cumulative_prod(
     >>> PyGPU.cumulative_prod(PyGPU.to_gpu([[1, 2], [3, 4]]), axis=0).tolist()
     [[1, 2], [3, 8]]
     """
-    return _cumulative(_core.cumprod, 1, x, axis, dtype, include_initial, out)
+    return _cumulative(_core.cumprod, 1, array(x, "cumulative_prod"), axis, dtype, include_initial, out)
 
 
 def _axes(axis: int | tuple[int, ...], ndim: int) -> tuple[int, ...]:
@@ -179,6 +180,7 @@ def average(
     >>> PyGPU.average(a, weights=PyGPU.to_gpu([3.0, 0.0, 1.0])).item()
     1.5
     """
+    a = array(a, "average")
     if weights is None:
         mean = a.mean(axis, keepdims=keepdims)
         count = a.size / mean.size if mean.size else math.nan
@@ -268,6 +270,7 @@ def norm(
     >>> PyGPU.norm(PyGPU.to_gpu([[3.0, 4.0], [6.0, 8.0]]), axis=1).tolist()
     [5.0, 10.0]
     """
+    x = array(x, "norm")
     if x.dtype.kind in "biu":
         x = x.astype("float64")
     if axis is None and ord is None:

@@ -17,9 +17,25 @@ _EVERYWHERE = {"unsigned", "signed", "char", "short", "int", "long", "float", "d
 _DECLARATION = re.compile(r"^(?P<type>.+?)(?P<stars>[\s*]*)\b(?P<name>[A-Za-z_]\w*)\s*(?P<brackets>\[\s*\d*\s*\])?$")
 
 
-def include_folder() -> str:
-    """Return the folder with the headers that kernels may include, as the native module asks for it."""
-    return str(HEADERS)
+def told_apart(options: list[str], preamble: str) -> tuple[list[str], str]:
+    """Return options without the macros that they define, and the preamble with these before it.
+
+    So they stand behind the kernel's own headers. They stay options where a header is put before every text, which may
+    ask for them.
+    """
+    if "pycuda-" in preamble:
+        options = [*options, f"-I{HEADERS}"]
+    if any(option.startswith(("-include", "--pre-include")) for option in options):
+        return options, preamble
+    left, lines, given = [], [], iter(options)
+    for option in given:
+        found = re.match(r"\s*(?:-D|--define-macro=?)(.*)", option, re.DOTALL)
+        if found is None:
+            left.append(option)
+            continue
+        name, sign, value = (found[1] or next(given, "")).strip().partition("=")
+        lines.append(f"#define {name} {value if sign else 1}\n")
+    return left, "".join([*lines, '#line 1 "preamble"\n', preamble]) if lines else preamble
 
 
 class DtypedArgument:

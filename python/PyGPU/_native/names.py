@@ -90,12 +90,11 @@ _PYCUDAS = dict.fromkeys(("VERSION", "VERSION_STATUS", "VERSION_TEXT"), "PyGPU._
 """Names of PyCUDA's package, for programs that ask `pycuda` for its version; not shown, since PyGPU's is another."""
 
 
+_OF_PYCUDA = ("elementwise", "reduction", "scan", "compiler", "driver", "gpuarray", "tools", "characterize")
+"""Modules of which a name may be looked for in the package, the most likely ones first."""
+
 # What a person looks for here that is elsewhere, or has another name.
 _HINTS = {
-    "ElementwiseKernel": "it is PyGPU.elementwise.ElementwiseKernel",
-    "ReductionKernel": "it is PyGPU.reduction.ReductionKernel",
-    "InclusiveScanKernel": "it is PyGPU.scan.InclusiveScanKernel",
-    "ExclusiveScanKernel": "it is PyGPU.scan.ExclusiveScanKernel",
     "SourceModule": "it is PyGPU.compiler.SourceModule; PyGPU.Module and PyGPU.Kernel are PyGPU's own",
     "RawKernel": "PyGPU.Kernel compiles a text",
     "RawModule": "PyGPU.Module compiles a text",
@@ -110,6 +109,9 @@ def _hint(name: str) -> str:
     """Say where a name is that is not there, as far as that is known."""
     if name in _HINTS:
         return f"; {_HINTS[name]}"
+    for module in _OF_PYCUDA:
+        if name in importlib.import_module(f"PyGPU.{module}").__all__:
+            return f"; it is PyGPU.{module}.{name}"
     # Not asked for it: some of NumPy's names warn when they are.
     return "; NumPy has it, for values on the host: a.get()" if name in dir(sys.modules.get("numpy")) else ""
 
@@ -132,8 +134,12 @@ def find(name: str) -> Any:
         return getattr(importlib.import_module(home), name)
     except AttributeError:
         # With these Python names the likeliest one in the traceback.
-        package = sys.modules["PyGPU"]
-        told = f"module 'PyGPU' has no attribute {name!r}{_hint(name)}"
+        package, hint = sys.modules["PyGPU"], _hint(name)
+        if hint and sys._getframe(2).f_code.co_name == "_handle_fromlist":
+            # `from PyGPU import name`: Python would say that it cannot, and drop the hint of an AttributeError.
+            told = f"cannot import name {name!r} from 'PyGPU'{hint}"
+            raise ImportError(told, name="PyGPU", path=package.__file__) from None
+        told = f"module 'PyGPU' has no attribute {name!r}{hint}"
         raise AttributeError(told, name=name, obj=package) from None
 
 

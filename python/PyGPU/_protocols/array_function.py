@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
+from PyGPU._functions.arrays import refusal
 from PyGPU._protocols import function_table as table
 from PyGPU._protocols.adapting import Adapted, signature_of
 from PyGPU._protocols.like import beside
@@ -80,7 +81,4 @@ def _refuse_host_arrays(path: str, func: _Function, args: tuple[Any, ...], kwarg
     for name, value in bound.items():
         for one in value if isinstance(value, (list, tuple)) else (value,):
             if isinstance(one, np.ndarray) and one.ndim and name not in allowed:
-                raise TypeError(
-                    f"{_TOP}.{path}: the ndarray of shape {one.shape} is in host memory; copy it to the device of the "
-                    "other arrays first, with PyGPU.to_gpu(x)"
-                )
+                raise refusal(one, f"{_TOP}.{path}")

@@ -433,8 +433,8 @@ pub static TABLE: &[Row] = &[
     real!("arccosh" "The inverse of `cosh`." "acosh({a})" 6 complex "pygpu_op::complex_arccosh({a})" 16),
     real!("arctanh" "The inverse of `tanh`." "atanh({a})" 4 complex "pygpu_op::complex_arctanh({a})" 8),
     real!("fabs" "The size without the sign, of real numbers." "fabs({a})" 0),
-    real!("rad2deg" "An angle in degrees." "{a} * ({T})57.29577951308232" 0),
-    real!("deg2rad" "An angle in radians." "{a} * ({T})0.017453292519943295" 0),
+    real!("rad2deg" "An angle in degrees, as of `degrees`." "{a} * ({T})57.29577951308232" 0),
+    real!("deg2rad" "An angle in radians, as of `radians`." "{a} * ({T})0.017453292519943295" 0),
     real!("degrees" "An angle in degrees." "{a} * ({T})57.29577951308232" 0),
     real!("radians" "An angle in radians." "{a} * ({T})0.017453292519943295" 0),
     row!("real" 1 "The real part." "";

@@ -5,6 +5,7 @@ pub(crate) mod class;
 pub(crate) mod heritage;
 pub(crate) mod host_side;
 mod nowhere;
+pub(crate) mod own;
 pub(crate) mod owner;
 pub(crate) mod rare;
 pub(crate) mod waiting;

@@ -36,15 +36,19 @@ pub(crate) fn read(lengths: &mut Dims, object: &Bound<'_, PyAny>) -> PyResult<()
     Ok(())
 }
 
+/// Whether an object has elements in an order. Not every iterable has: the order of a set means nothing.
+pub(crate) fn is_sequence(object: &Bound<'_, PyAny>) -> bool {
+    // SAFETY: a type check of a live object.
+    let is_one = unsafe { ffi::PySequence_Check(object.as_ptr()) } != 0;
+    is_one && object.len().is_ok()
+}
+
 #[cold]
 fn from_other(object: &Bound<'_, PyAny>) -> PyResult<Dims> {
     // SAFETY: a type check of a live object.
     let is_index = unsafe { ffi::PyIndex_Check(object.as_ptr()) } != 0;
     // An ndarray has `__index__`, which works for a single integer only; as a sequence it is a shape.
-    // Not every iterable is one: the order of a set means nothing.
-    // SAFETY: a type check of a live object.
-    let is_sequence = unsafe { ffi::PySequence_Check(object.as_ptr()) } != 0 && object.len().is_ok();
-    if is_sequence && object.cast::<PyString>().is_err() {
+    if is_sequence(object) && object.cast::<PyString>().is_err() {
         return object.try_iter()?.map(|item| integer(&item?, "a shape")).collect();
     }
     if is_index {

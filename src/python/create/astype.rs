@@ -10,6 +10,7 @@ use crate::layout::Layout;
 use crate::ops::expression::{Operands, Work};
 use crate::ops::ufunc::as_it_is;
 use crate::python::array::class::{GpuArray, new_exact, new_like};
+use crate::python::array::own::Own;
 use crate::python::array::waiting::new_waiting;
 use crate::python::convert::dtype as dtypes;
 use crate::python::convert::shape::OrderArgument;
@@ -136,18 +137,18 @@ fn put_off<'py>(
 #[pyfunction]
 #[pyo3(signature = (x, dtype, /, *, copy=true, device=None))]
 pub(crate) fn astype<'py>(
-    x: &Bound<'py, GpuArray>,
+    x: Own<'_, 'py>,
     dtype: &Bound<'py, PyAny>,
     copy: bool,
     device: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, GpuArray>> {
     let py = x.py();
-    let made = GpuArray::astype(x, dtype, None, "unsafe", true, copy, None)?;
+    let made = GpuArray::astype(&x, dtype, None, "unsafe", true, copy, None)?;
     let Some(device) = device.filter(|device| !device.is_none()) else { return Ok(made) };
     let device = target_device(py, Some(device))?;
     if device == made.get().device() {
         return Ok(made);
     }
     let array = made.get().array(py)?;
-    new_like(x, GpuArray::from_array(copies::copy_to(py, array, device, array.layout().dense_like())?))
+    new_like(&x, GpuArray::from_array(copies::copy_to(py, array, device, array.layout().dense_like())?))
 }

@@ -69,14 +69,17 @@ impl Keep {
     }
 }
 
-/// Options, with the folder of the headers where the text asks for one of them.
-pub(crate) fn options(py: Python<'_>, given: Option<&Bound<'_, PyAny>>, preamble: &str) -> PyResult<Vec<String>> {
-    let mut options = source::options(given)?;
-    if preamble.contains("pycuda-") {
-        let folder: String = py.import("PyGPU._native.c_arguments")?.getattr("include_folder")?.call0()?.extract()?;
-        options.push(format!("-I{folder}"));
+/// Options and preamble as the kernel has them: headers of ours are found, and macros hold in the user's texts, not in ours before them.
+pub(crate) fn options(
+    py: Python<'_>,
+    given: Option<&Bound<'_, PyAny>>,
+    preamble: &str,
+) -> PyResult<(Vec<String>, String)> {
+    let (options, preamble) = (source::options(given)?, preamble.to_owned());
+    if options.is_empty() && !preamble.contains("pycuda-") {
+        return Ok((options, preamble));
     }
-    Ok(options)
+    py.import("PyGPU._native.c_arguments")?.getattr("told_apart")?.call1((options, preamble))?.extract()
 }
 
 /// The values of one call.

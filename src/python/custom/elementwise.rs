@@ -117,8 +117,8 @@ impl PyElementwise {
         let Keep(keep) = Keep::read(keep, "ElementwiseKernel", ORDER)?;
         let recipe = (arguments, &operation, name, keep, options, preamble, loop_prep, after_loop);
         let recipe = recipe.into_pyobject(arguments.py())?.into();
-        let options = arguments::options(arguments.py(), options, preamble)?;
-        let [preamble, loop_prep, after_loop] = [preamble, loop_prep, after_loop].map(str::to_owned);
+        let (options, preamble) = arguments::options(arguments.py(), options, preamble)?;
+        let [loop_prep, after_loop] = [loop_prep, after_loop].map(str::to_owned);
         let texts = Texts { operation, loop_prep, after_loop, preamble, weight: 0 };
         let arguments = arguments::arguments(arguments)?;
         if !arguments.iter().any(crate::ops::Argument::is_vector) {

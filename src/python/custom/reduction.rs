@@ -165,6 +165,7 @@ impl PyReduction {
         if !arguments.iter().any(crate::ops::Argument::is_vector) {
             return Err(PyValueError::new_err(format!("{name}: a reduction needs an array among its arguments")));
         }
+        let (options, preamble) = arguments::options(dtype_out.py(), options, preamble)?;
         let of = Reduction {
             name: name.to_owned(),
             dtype,
@@ -172,8 +173,8 @@ impl PyReduction {
             neutral: expression(neutral)?,
             reduce: reduce_expr,
             map: map_expr.unwrap_or_else(|| "in[i]".to_owned()),
-            preamble: preamble.to_owned(),
-            options: arguments::options(dtype_out.py(), options, preamble)?,
+            preamble,
+            options,
         };
         self.0.make("ReductionKernel", || Ok(Made { kernel: Reduce::new(of, arguments)?, keep, recipe }))
     }

@@ -48,14 +48,15 @@ struct Making<'a, 'py> {
 
 impl Held {
     fn make(&self, making: Making<'_, '_>) -> PyResult<()> {
+        let (options, preamble) = arguments::options(making.dtype.py(), making.options, making.preamble)?;
         let of = Scanning {
             name: making.name_prefix.to_owned(),
             dtype: dtypes::from_python(making.dtype)?,
             c_type: c_type(making.dtype)?,
             expression: making.scan_expr,
             neutral: making.neutral.map(expression).transpose()?,
-            preamble: making.preamble.to_owned(),
-            options: arguments::options(making.dtype.py(), making.options, making.preamble)?,
+            preamble,
+            options,
         };
         self.0.make(NOUN, || Ok(Scan::new(of)?))
     }

@@ -136,15 +136,19 @@ fn flush(py: Python<'_>) -> PyResult<()> {
 fn _fusion_figures(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let figures = expression::figures();
     let all = PyDict::new(py);
-    all.set_item("operations", figures.nodes)?;
-    all.set_item("waiting", expression::waiting())?;
-    all.set_item("dropped", figures.dropped)?;
-    all.set_item("computed", figures.computed)?;
-    all.set_item("kernels", figures.kernels)?;
-    all.set_item("fused", figures.fused)?;
-    all.set_item("outputs", figures.outputs)?;
-    all.set_item("first_meetings", figures.first_meetings)?;
-    all.set_item("failures", figures.failures)?;
+    for (name, count) in [
+        ("operations", figures.nodes),
+        ("waiting", expression::waiting() as u64),
+        ("dropped", figures.dropped),
+        ("computed", figures.computed),
+        ("kernels", figures.kernels),
+        ("fused", figures.fused),
+        ("outputs", figures.outputs),
+        ("first_meetings", figures.first_meetings),
+        ("failures", figures.failures),
+    ] {
+        all.set_item(name, count)?;
+    }
     let (closed, refused) = (PyDict::new(py), PyDict::new(py));
     for (cause, count) in Cause::ALL.iter().zip(figures.closed) {
         closed.set_item(cause.name(), count)?;

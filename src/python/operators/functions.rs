@@ -9,6 +9,7 @@ use super::ufunc;
 use crate::dtype::Kind;
 use crate::ops::ufunc::{Row, known_row, table};
 use crate::python::array::class::{GpuArray, new_like};
+use crate::python::array::own::Own;
 use crate::python::host::transfer;
 use crate::python::kernel::call::values;
 use crate::python::once::intern;
@@ -64,7 +65,7 @@ fn choose<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let (Some(x), Some(y)) = (x, y) else {
         return match x.or(y) {
-            None => condition.call_method0(intern!(condition.py(), "nonzero")),
+            None => condition.extract::<Own<'_, '_>>()?.call_method0(intern!(condition.py(), "nonzero")),
             Some(_) => Err(PyValueError::new_err("either both or neither of x and y should be given")),
         };
     };
@@ -208,7 +209,7 @@ fn angle<'py>(z: &Bound<'py, PyAny>, deg: bool) -> PyResult<Bound<'py, PyAny>> {
 #[pyfunction]
 #[pyo3(signature = (x, copy = true, nan = 0.0, posinf = None, neginf = None))]
 fn nan_to_num<'py>(
-    x: &Bound<'py, GpuArray>,
+    x: Own<'_, 'py>,
     copy: bool,
     nan: f64,
     posinf: Option<f64>,
@@ -223,12 +224,12 @@ fn nan_to_num<'py>(
         _ if !copy => return Ok(x.clone().into_any()),
         _ => {
             let copied = transfer::device_copy_like(py, x.get().array(py)?)?;
-            return Ok(new_like(x, GpuArray::from_array(copied))?.into_any());
+            return Ok(new_like(&x, GpuArray::from_array(copied))?.into_any());
         }
     };
     let number = |value: f64| value.into_pyobject(py).map(Bound::into_any);
     let (nan, above, below) = (number(nan)?, number(posinf.unwrap_or(most))?, number(neginf.unwrap_or(-most))?);
-    let wish = if copy { Wish::default() } else { Wish::into_array(x) };
+    let wish = if copy { Wish::default() } else { Wish::into_array(&x) };
     computed(&table::NAN_TO_NUM, &[x.as_any(), &nan, &above, &below], &wish)
 }
 

@@ -7,6 +7,7 @@ use super::reduction;
 use super::reductions::{asked, row};
 use crate::dtype::Kind;
 use crate::python::array::class::GpuArray;
+use crate::python::array::own::Own;
 
 type Given<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
 type Result<'py> = PyResult<Bound<'py, GpuArray>>;
@@ -51,7 +52,7 @@ fn place<'py>(name: &str, a: &Bound<'py, GpuArray>, [axis, out]: [Given<'_, 'py>
 #[pyo3(signature = (a, axis=None, dtype=None, out=None, keepdims=false, initial=None, r#where=None))]
 #[allow(clippy::too_many_arguments, reason = "NumPy's signature")]
 fn nansum<'py>(
-    a: &Bound<'py, GpuArray>,
+    a: Own<'_, 'py>,
     axis: Given<'_, 'py>,
     dtype: Given<'_, 'py>,
     out: Given<'_, 'py>,
@@ -59,7 +60,7 @@ fn nansum<'py>(
     initial: Given<'_, 'py>,
     r#where: Given<'_, 'py>,
 ) -> Result<'py> {
-    reduction::call(row("nansum")?, a, &asked([axis, dtype, out, initial, r#where], keepdims))
+    reduction::call(row("nansum")?, &a, &asked([axis, dtype, out, initial, r#where], keepdims))
 }
 
 /// The product of the elements, with NaN as 1.
@@ -89,7 +90,7 @@ fn nansum<'py>(
 #[pyo3(signature = (a, axis=None, dtype=None, out=None, keepdims=false, initial=None, r#where=None))]
 #[allow(clippy::too_many_arguments, reason = "NumPy's signature")]
 fn nanprod<'py>(
-    a: &Bound<'py, GpuArray>,
+    a: Own<'_, 'py>,
     axis: Given<'_, 'py>,
     dtype: Given<'_, 'py>,
     out: Given<'_, 'py>,
@@ -97,7 +98,7 @@ fn nanprod<'py>(
     initial: Given<'_, 'py>,
     r#where: Given<'_, 'py>,
 ) -> Result<'py> {
-    reduction::call(row("nanprod")?, a, &asked([axis, dtype, out, initial, r#where], keepdims))
+    reduction::call(row("nanprod")?, &a, &asked([axis, dtype, out, initial, r#where], keepdims))
 }
 
 /// The least element that is not NaN.
@@ -127,14 +128,14 @@ fn nanprod<'py>(
 #[pyo3(signature = (a, axis=None, out=None, keepdims=false, initial=None, r#where=None))]
 #[allow(clippy::too_many_arguments, reason = "NumPy's signature")]
 fn nanmin<'py>(
-    a: &Bound<'py, GpuArray>,
+    a: Own<'_, 'py>,
     axis: Given<'_, 'py>,
     out: Given<'_, 'py>,
     keepdims: bool,
     initial: Given<'_, 'py>,
     r#where: Given<'_, 'py>,
 ) -> Result<'py> {
-    reduction::call(row("nanmin")?, a, &asked([axis, None, out, initial, r#where], keepdims))
+    reduction::call(row("nanmin")?, &a, &asked([axis, None, out, initial, r#where], keepdims))
 }
 
 /// The greatest element that is not NaN.
@@ -164,14 +165,14 @@ fn nanmin<'py>(
 #[pyo3(signature = (a, axis=None, out=None, keepdims=false, initial=None, r#where=None))]
 #[allow(clippy::too_many_arguments, reason = "NumPy's signature")]
 fn nanmax<'py>(
-    a: &Bound<'py, GpuArray>,
+    a: Own<'_, 'py>,
     axis: Given<'_, 'py>,
     out: Given<'_, 'py>,
     keepdims: bool,
     initial: Given<'_, 'py>,
     r#where: Given<'_, 'py>,
 ) -> Result<'py> {
-    reduction::call(row("nanmax")?, a, &asked([axis, None, out, initial, r#where], keepdims))
+    reduction::call(row("nanmax")?, &a, &asked([axis, None, out, initial, r#where], keepdims))
 }
 
 /// The mean of the elements that are not NaN.
@@ -201,14 +202,14 @@ fn nanmax<'py>(
 #[pyo3(signature = (a, axis=None, dtype=None, out=None, keepdims=false, *, r#where=None))]
 #[allow(clippy::too_many_arguments, reason = "NumPy's signature")]
 fn nanmean<'py>(
-    a: &Bound<'py, GpuArray>,
+    a: Own<'_, 'py>,
     axis: Given<'_, 'py>,
     dtype: Given<'_, 'py>,
     out: Given<'_, 'py>,
     keepdims: bool,
     r#where: Given<'_, 'py>,
 ) -> Result<'py> {
-    reduction::call(row("nanmean")?, a, &asked([axis, dtype, out, None, r#where], keepdims))
+    reduction::call(row("nanmean")?, &a, &asked([axis, dtype, out, None, r#where], keepdims))
 }
 
 /// The variance of the elements that are not NaN.
@@ -240,7 +241,7 @@ fn nanmean<'py>(
 #[pyo3(signature = (a, axis=None, dtype=None, out=None, ddof=0.0, keepdims=false, *, r#where=None, correction=None))]
 #[allow(clippy::too_many_arguments, reason = "NumPy's signature")]
 fn nanvar<'py>(
-    a: &Bound<'py, GpuArray>,
+    a: Own<'_, 'py>,
     axis: Given<'_, 'py>,
     dtype: Given<'_, 'py>,
     out: Given<'_, 'py>,
@@ -251,7 +252,7 @@ fn nanvar<'py>(
 ) -> Result<'py> {
     let mut asked = asked([axis, dtype, out, None, r#where], keepdims);
     asked.less = correction.unwrap_or(ddof);
-    reduction::call(row("nanvar")?, a, &asked)
+    reduction::call(row("nanvar")?, &a, &asked)
 }
 
 /// The standard deviation of the elements that are not NaN.
@@ -283,7 +284,7 @@ fn nanvar<'py>(
 #[pyo3(signature = (a, axis=None, dtype=None, out=None, ddof=0.0, keepdims=false, *, r#where=None, correction=None))]
 #[allow(clippy::too_many_arguments, reason = "NumPy's signature")]
 fn nanstd<'py>(
-    a: &Bound<'py, GpuArray>,
+    a: Own<'_, 'py>,
     axis: Given<'_, 'py>,
     dtype: Given<'_, 'py>,
     out: Given<'_, 'py>,
@@ -294,7 +295,7 @@ fn nanstd<'py>(
 ) -> Result<'py> {
     let mut asked = asked([axis, dtype, out, None, r#where], keepdims);
     asked.less = correction.unwrap_or(ddof);
-    reduction::deviation(row("nanvar")?, a, &asked)
+    reduction::deviation(row("nanvar")?, &a, &asked)
 }
 
 /// Where the least element is that is not NaN; the first of equal ones.
@@ -319,8 +320,8 @@ fn nanstd<'py>(
 #[pyfunction]
 #[pyo3(signature = (a, axis=None, out=None, *, keepdims=false))]
 #[allow(clippy::too_many_arguments, reason = "NumPy's signature")]
-fn nanargmin<'py>(a: &Bound<'py, GpuArray>, axis: Given<'_, 'py>, out: Given<'_, 'py>, keepdims: bool) -> Result<'py> {
-    place("nanargmin", a, [axis, out], keepdims)
+fn nanargmin<'py>(a: Own<'_, 'py>, axis: Given<'_, 'py>, out: Given<'_, 'py>, keepdims: bool) -> Result<'py> {
+    place("nanargmin", &a, [axis, out], keepdims)
 }
 
 /// Where the greatest element is that is not NaN; the first of equal ones.
@@ -345,8 +346,8 @@ fn nanargmin<'py>(a: &Bound<'py, GpuArray>, axis: Given<'_, 'py>, out: Given<'_,
 #[pyfunction]
 #[pyo3(signature = (a, axis=None, out=None, *, keepdims=false))]
 #[allow(clippy::too_many_arguments, reason = "NumPy's signature")]
-fn nanargmax<'py>(a: &Bound<'py, GpuArray>, axis: Given<'_, 'py>, out: Given<'_, 'py>, keepdims: bool) -> Result<'py> {
-    place("nanargmax", a, [axis, out], keepdims)
+fn nanargmax<'py>(a: Own<'_, 'py>, axis: Given<'_, 'py>, out: Given<'_, 'py>, keepdims: bool) -> Result<'py> {
+    place("nanargmax", &a, [axis, out], keepdims)
 }
 
 /// The greatest element less the least one.
@@ -369,13 +370,34 @@ fn nanargmax<'py>(a: &Bound<'py, GpuArray>, axis: Given<'_, 'py>, out: Given<'_,
 #[pyfunction]
 #[pyo3(signature = (a, axis=None, out=None, keepdims=false))]
 #[allow(clippy::too_many_arguments, reason = "NumPy's signature")]
-fn ptp<'py>(a: &Bound<'py, GpuArray>, axis: Given<'_, 'py>, out: Given<'_, 'py>, keepdims: bool) -> Result<'py> {
+fn ptp<'py>(a: Own<'_, 'py>, axis: Given<'_, 'py>, out: Given<'_, 'py>, keepdims: bool) -> Result<'py> {
     if a.get().dtype().kind() == Kind::Bool {
         return Err(PyTypeError::new_err(
             "ptp: numpy boolean subtract, the `-` operator, is not supported, use max() ^ min() of the array",
         ));
     }
-    reduction::call(row("ptp")?, a, &asked([axis, None, out, None, None], keepdims))
+    reduction::call(row("ptp")?, &a, &asked([axis, None, out, None, None], keepdims))
+}
+
+/// The number of elements that are not 0.
+///
+/// Parameters
+/// ----------
+/// a : GPUArray
+/// axis : int or tuple of ints, optional
+///     The axes that are reduced; all by default.
+/// keepdims : bool, optional
+///     Whether reduced axes stay, with length 1.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> PyGPU.count_nonzero(PyGPU.to_gpu([0, 2, 3])).item()
+/// 2
+#[pyfunction]
+#[pyo3(signature = (a, axis=None, *, keepdims=false))]
+fn count_nonzero<'py>(a: Own<'_, 'py>, axis: Given<'_, 'py>, keepdims: bool) -> Result<'py> {
+    reduction::call(row("count_nonzero")?, &a, &asked([axis, None, None, None, None], keepdims))
 }
 
 /// The sum of the elements' sizes, or the root of that of their squares, in one read; `norm` asks for it.
@@ -408,5 +430,6 @@ pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(nanargmin, module)?)?;
     module.add_function(wrap_pyfunction!(nanargmax, module)?)?;
     module.add_function(wrap_pyfunction!(ptp, module)?)?;
+    module.add_function(wrap_pyfunction!(count_nonzero, module)?)?;
     module.add_function(wrap_pyfunction!(_norm, module)?)
 }

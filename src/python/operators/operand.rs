@@ -9,9 +9,9 @@ use smallvec::SmallVec;
 use crate::array::Array;
 use crate::dtype::{DType, Kind};
 use crate::kernel::Arguments;
-use crate::layout::tuple_text;
 use crate::ops::ufunc::{Casting, Nature, Operand, Row};
 use crate::python::array::class::GpuArray;
+use crate::python::array::own;
 use crate::python::convert::dtype;
 use crate::python::exchange::import;
 use crate::python::kernel::call::values;
@@ -33,7 +33,7 @@ impl<'a, 'py> Value<'a, 'py> {
     /// What an object is beside an array; `None` for what NumPy would not compute with.
     ///
     /// # Errors
-    /// `TypeError` for an ndarray with axes, whose values are on the host.
+    /// `TypeError` for an ndarray with axes, a list and a tuple, whose values are on the host.
     #[inline]
     pub(super) fn read(object: &'a Bound<'py, PyAny>) -> PyResult<Option<Self>> {
         if let Ok(own) = object.cast::<GpuArray>() {
@@ -60,20 +60,13 @@ impl<'a, 'py> Value<'a, 'py> {
         let number = |kind| Ok(Some(Self::Number { object: object.clone(), kind }));
         if let Ok(host) = object.cast::<PyUntypedArray>() {
             if host.ndim() > 0 {
-                return Err(PyTypeError::new_err(format!(
-                    "an ndarray of shape {} is in host memory, and the other operand on a device; copy it there first, with \
-                     PyGPU.to_gpu(x)",
-                    tuple_text(host.shape())
-                )));
+                return Err(own::refused(object));
             }
             let kind = dtype::from_numpy(host.dtype().as_any())?.kind();
             return number(Operand::Strong(kind));
         }
         if object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>() {
-            return Err(PyTypeError::new_err(
-                "the values of a list or tuple are in host memory, and the other operand on a device; copy them there first, with \
-                 PyGPU.to_gpu(x)",
-            ));
+            return Err(own::refused(object));
         }
         if values::is_generic(object) {
             let kind = dtype::from_numpy(&object.getattr(intern!(object.py(), "dtype"))?)?.kind();

@@ -10,6 +10,7 @@ use crate::layout::{Order, normalize_axis};
 use crate::memory::capture;
 use crate::ops::order::{self, Wanted};
 use crate::python::array::class::{GpuArray, new_like};
+use crate::python::array::own::Own;
 use crate::python::gil::WithoutGil;
 use crate::python::host::{cpu_view, new, transfer};
 use crate::python::once::intern;
@@ -165,7 +166,7 @@ fn order_of<'py>(a: &Bound<'py, GpuArray>, axis: Option<i64>, descending: bool) 
     text_signature = "(a, axis=-1, kind=None, order=None, *, stable=None, descending=False)"
 )]
 fn sort<'py>(
-    a: &Bound<'py, GpuArray>,
+    a: Own<'_, 'py>,
     axis: Option<i64>,
     kind: Given<'_, 'py>,
     order: Given<'_, 'py>,
@@ -173,7 +174,7 @@ fn sort<'py>(
     descending: bool,
 ) -> PyResult<Bound<'py, GpuArray>> {
     check(kind, order, stable)?;
-    sorted(a, axis, descending)
+    sorted(&a, axis, descending)
 }
 
 /// The places of the elements in their order along an axis: ``a[argsort(a)]`` is sorted. Elements that are equal stay in their order.
@@ -215,7 +216,7 @@ fn sort<'py>(
     text_signature = "(a, axis=-1, kind=None, order=None, *, stable=None, descending=False)"
 )]
 fn argsort<'py>(
-    a: &Bound<'py, GpuArray>,
+    a: Own<'_, 'py>,
     axis: Option<i64>,
     kind: Given<'_, 'py>,
     order: Given<'_, 'py>,
@@ -223,7 +224,7 @@ fn argsort<'py>(
     descending: bool,
 ) -> PyResult<Bound<'py, GpuArray>> {
     check(kind, order, stable)?;
-    order_of(a, axis, descending)
+    order_of(&a, axis, descending)
 }
 
 #[pymethods]

@@ -5,7 +5,7 @@ use pyo3::types::{PyDict, PyTuple};
 
 use super::reduction::{self, Asked};
 use crate::ops::axes::{self, Row};
-use crate::python::array::class::GpuArray;
+use crate::python::array::{class::GpuArray, own::Own};
 use crate::python::create::allocator;
 use crate::python::ending;
 use crate::python::once::intern;
@@ -252,7 +252,7 @@ impl GpuArray {
         reduction::call(row("all")?, slf, &asked([axis, None, out, None, r#where], keepdims))
     }
 
-    /// The mean of the elements.
+    /// The mean of the elements: ``sum(a) / n``.
     ///
     /// The result stays on the device; without axes it has none. It is the same each time, bit for bit.
     ///
@@ -287,7 +287,7 @@ impl GpuArray {
         reduction::call(row("mean")?, slf, &asked([axis, dtype, out, None, r#where], keepdims))
     }
 
-    /// The variance of the elements, read once.
+    /// The variance of the elements, read once: ``sum(abs(a - mean(a))**2) / (n - ddof)``.
     ///
     /// The result stays on the device; without axes it has none. It is the same each time, bit for bit.
     ///
@@ -328,7 +328,7 @@ impl GpuArray {
         reduction::call(row("var")?, slf, &asked)
     }
 
-    /// The standard deviation of the elements.
+    /// The standard deviation of the elements: the root of their variance.
     ///
     /// The result stays on the device; without axes it has none. It is the same each time, bit for bit.
     ///
@@ -425,7 +425,8 @@ impl GpuArray {
 /// >>> import PyGPU
 /// >>> PyGPU.sum(PyGPU.to_gpu([1, 2, 3])).item()
 /// 6
-#[pyclass(frozen, name = "Reduction", module = "PyGPU")]
+// The `dict` is for `__doc__`, as in `Ufunc`.
+#[pyclass(frozen, dict, name = "Reduction", module = "PyGPU")]
 pub(crate) struct Reduction(&'static str);
 
 #[pymethods]
@@ -433,7 +434,7 @@ impl Reduction {
     #[pyo3(signature = (a, /, *arguments, **keywords))]
     fn __call__<'py>(
         &self,
-        a: &Bound<'py, GpuArray>,
+        a: Own<'_, 'py>,
         arguments: &Bound<'py, PyTuple>,
         keywords: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
@@ -444,12 +445,6 @@ impl Reduction {
     #[getter]
     fn __name__(&self) -> &'static str {
         self.0
-    }
-
-    /// The method's text.
-    #[getter]
-    fn __doc__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        py.get_type::<GpuArray>().getattr(self.0)?.getattr("__doc__")
     }
 
     /// The method's parameters behind the array, for whoever asks `inspect.signature`.
@@ -465,26 +460,9 @@ impl Reduction {
     }
 }
 
-/// The number of elements that are not 0.
-///
-/// Parameters
-/// ----------
-/// a : GPUArray
-/// axis : int or tuple of ints, optional
-///     The axes that are reduced; all by default.
-/// keepdims : bool, optional
-///     Whether reduced axes stay, with length 1.
-///
-/// Examples
-/// --------
-/// >>> import PyGPU
-/// >>> PyGPU.count_nonzero(PyGPU.to_gpu([0, 2, 3])).item()
-/// 2
-#[pyfunction]
-#[pyo3(signature = (a, axis=None, *, keepdims=false))]
-fn count_nonzero<'py>(a: &Bound<'py, GpuArray>, axis: Given<'_, 'py>, keepdims: bool) -> Result<'py> {
-    reduction::call(row("count_nonzero")?, a, &asked([axis, None, None, None, None], keepdims))
-}
+/// The line below the title of a method's parameters, and the function's parameter that stands there before them.
+const RULE: &str = "----------\n";
+const A: &str = "----------\na : GPUArray\n    What is reduced; ``function(a, ...)`` is ``a.function(...)``.\n";
 
 const METHODS: [&str; 11] = ["sum", "prod", "min", "max", "any", "all", "mean", "var", "std", "argmin", "argmax"];
 
@@ -492,9 +470,18 @@ const METHODS: [&str; 11] = ["sum", "prod", "min", "max", "any", "all", "mean", 
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Reduction>()?;
     for name in METHODS {
-        module.add(name, Bound::new(module.py(), Reduction(name))?)?;
+        let made = Bound::new(module.py(), Reduction(name))?;
+        let of_method: String = module.py().get_type::<GpuArray>().getattr(name)?.getattr("__doc__")?.extract()?;
+        let as_function = [
+            (RULE.to_owned(), A.to_owned()),
+            (">>> PyGPU.to_gpu(".to_owned(), [">>> PyGPU.", name, "(PyGPU.to_gpu("].concat()),
+            ([").", name, "()"].concat(), "))".to_owned()),
+            ([").", name, "("].concat(), "), ".to_owned()),
+        ];
+        let of_function = as_function.iter().fold(of_method, |text, (method, function)| text.replace(method, function));
+        made.setattr("__doc__", of_function)?;
+        module.add(name, made)?;
     }
     module.add("amin", module.getattr("min")?)?;
-    module.add("amax", module.getattr("max")?)?;
-    module.add_function(wrap_pyfunction!(count_nonzero, module)?)
+    module.add("amax", module.getattr("max")?)
 }

@@ -15,6 +15,7 @@ use crate::layout::{Layout, Order, normalize_axis};
 use crate::memory::capture;
 use crate::ops::axes::{Row, scan};
 use crate::python::array::class::{GpuArray, new_like};
+use crate::python::array::own::Own;
 use crate::python::convert::{dtype, ndarray, shape};
 use crate::python::gil::WithoutGil;
 use crate::python::host::{cpu_view, new, transfer};
@@ -271,13 +272,8 @@ impl GpuArray {
 /// [1, 3, 6]
 #[pyfunction]
 #[pyo3(signature = (a, axis=None, dtype=None, out=None))]
-fn cumsum<'py>(
-    a: &Bound<'py, GpuArray>,
-    axis: Given<'_, 'py>,
-    dtype: Given<'_, 'py>,
-    out: Given<'_, 'py>,
-) -> Result<'py> {
-    call(row("sum")?, a, &Asked::new([axis, dtype, out])?)
+fn cumsum<'py>(a: Own<'_, 'py>, axis: Given<'_, 'py>, dtype: Given<'_, 'py>, out: Given<'_, 'py>) -> Result<'py> {
+    call(row("sum")?, &a, &Asked::new([axis, dtype, out])?)
 }
 
 /// The products of the elements up to each of them, as of `a.cumprod()`.
@@ -299,13 +295,8 @@ fn cumsum<'py>(
 /// [[1, 2], [3, 12]]
 #[pyfunction]
 #[pyo3(signature = (a, axis=None, dtype=None, out=None))]
-fn cumprod<'py>(
-    a: &Bound<'py, GpuArray>,
-    axis: Given<'_, 'py>,
-    dtype: Given<'_, 'py>,
-    out: Given<'_, 'py>,
-) -> Result<'py> {
-    call(row("prod")?, a, &Asked::new([axis, dtype, out])?)
+fn cumprod<'py>(a: Own<'_, 'py>, axis: Given<'_, 'py>, dtype: Given<'_, 'py>, out: Given<'_, 'py>) -> Result<'py> {
+    call(row("prod")?, &a, &Asked::new([axis, dtype, out])?)
 }
 
 /// The sums of the elements up to each of them, with NaN as 0.
@@ -327,13 +318,8 @@ fn cumprod<'py>(
 /// [1.0, 1.0, 4.0]
 #[pyfunction]
 #[pyo3(signature = (a, axis=None, dtype=None, out=None))]
-fn nancumsum<'py>(
-    a: &Bound<'py, GpuArray>,
-    axis: Given<'_, 'py>,
-    dtype: Given<'_, 'py>,
-    out: Given<'_, 'py>,
-) -> Result<'py> {
-    call(row("nansum")?, a, &Asked::new([axis, dtype, out])?)
+fn nancumsum<'py>(a: Own<'_, 'py>, axis: Given<'_, 'py>, dtype: Given<'_, 'py>, out: Given<'_, 'py>) -> Result<'py> {
+    call(row("nansum")?, &a, &Asked::new([axis, dtype, out])?)
 }
 
 /// The products of the elements up to each of them, with NaN as 1.
@@ -355,13 +341,8 @@ fn nancumsum<'py>(
 /// [2.0, 2.0, 6.0]
 #[pyfunction]
 #[pyo3(signature = (a, axis=None, dtype=None, out=None))]
-fn nancumprod<'py>(
-    a: &Bound<'py, GpuArray>,
-    axis: Given<'_, 'py>,
-    dtype: Given<'_, 'py>,
-    out: Given<'_, 'py>,
-) -> Result<'py> {
-    call(row("nanprod")?, a, &Asked::new([axis, dtype, out])?)
+fn nancumprod<'py>(a: Own<'_, 'py>, axis: Given<'_, 'py>, dtype: Given<'_, 'py>, out: Given<'_, 'py>) -> Result<'py> {
+    call(row("nanprod")?, &a, &Asked::new([axis, dtype, out])?)
 }
 
 /// Puts the functions into the module.

@@ -4,13 +4,13 @@
 //! and on every backend: what is left out is answered by somebody else, and NumPy, which reads an array in host memory as its own,
 //! would give an ndarray where it refuses an array of a GPU.
 //!
-//! To a stranger the answer is `NotImplemented`, as Python asks: its own operator is tried, and `==` is one of identities in the end.
+//! To a stranger the answer is `NotImplemented`, as Python asks: its own operator is tried. Where it has none, no element is equal to it.
 
 use numpy::PyUntypedArray;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::pyclass::CompareOp;
-use pyo3::types::{PyComplex, PyDict, PyFloat, PyInt, PyList, PyTuple};
+use pyo3::types::{PyBool, PyBytes, PyComplex, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 
 use super::compute::{self, Wish};
 use super::functions;
@@ -21,6 +21,9 @@ use crate::dtype::Kind;
 use crate::ops::product::table;
 use crate::ops::ufunc::{self, Row};
 use crate::python::array::class::GpuArray;
+use crate::python::array::own;
+use crate::python::convert::shape;
+use crate::python::create::like::{ones_like, zeros_like};
 use crate::python::ending;
 use crate::python::kernel::call::values;
 use crate::python::once::{PyOnce, intern};
@@ -31,6 +34,28 @@ fn refusal(what: impl std::fmt::Display) -> PyErr {
         "{what}: PyGPU does not compute this yet; write an ElementwiseKernel, hand the array to a library that computes by \
          DLPack (its from_dlpack), or take the values to the host by .get()"
     ))
+}
+
+/// What NumPy is told where somebody else's array is to take a result or masks it: that ndarrays do not, and of others that they may
+/// answer.
+#[cold]
+fn not_computed(py: Python<'_>, name: &str, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<Py<PyAny>> {
+    let given = |key| kwargs.map_or(Ok(None), |kwargs| kwargs.get_item(key));
+    let is_of_host = |one: &Bound<'_, PyAny>| one.is_instance_of::<PyUntypedArray>() || one.is_instance_of::<PyList>();
+    if let Some(mask) = given("where")?.filter(is_of_host) {
+        return Err(own::refused(&mask));
+    }
+    let is_host = |out: Bound<'_, PyAny>| match out.cast::<PyTuple>() {
+        Ok(several) => several.iter().any(|one| one.is_instance_of::<PyUntypedArray>()),
+        Err(_) => out.is_instance_of::<PyUntypedArray>(),
+    };
+    if given("out")?.is_some_and(is_host) {
+        return Err(PyTypeError::new_err(format!(
+            "numpy.{name}: the result is on a device, and is not moved into an ndarray without being asked: use .get() of the arrays of \
+             the device, as in x += a.get()"
+        )));
+    }
+    Ok(py.NotImplemented())
 }
 
 /// Whether NumPy would compute with an object: arrays of any library, numbers, and rows of them.
@@ -69,6 +94,31 @@ fn answer(py: Python<'_>, row: &'static Row, operands: &[&Bound<'_, PyAny>]) -> 
         Some(result) => Ok(result.unbind()),
         None => Ok(py.NotImplemented()),
     }
+}
+
+/// What `==` and `!=` give beside what is nothing to compute with: its own answer, or else that no element is equal, as NumPy says.
+///
+/// # Errors
+/// What the stranger raises; `TypeError` for values of the host; the driver's.
+#[cold]
+fn compare_with_stranger(
+    array: &Bound<'_, GpuArray>,
+    other: &Bound<'_, PyAny>,
+    operator: CompareOp,
+) -> PyResult<Py<PyAny>> {
+    let py = array.py();
+    let is_same = matches!(operator, CompareOp::Eq);
+    let name = if is_same { intern!(py, "__eq__") } else { intern!(py, "__ne__") };
+    let answered = ending::run_python(py, || other.get_type().getattr(name)?.call1((other, array)))?;
+    if !answered.is(py.NotImplemented()) {
+        return Ok(answered.unbind());
+    }
+    let is_text = other.is_instance_of::<PyString>() || other.is_instance_of::<PyBytes>();
+    if is_operand(other)? || (!is_text && shape::is_sequence(other)) {
+        return Err(own::refused(other)); // NumPy would compare its elements
+    }
+    let like = if is_same { zeros_like } else { ones_like };
+    Ok(like(py, array.as_any(), Some(py.get_type::<PyBool>().as_any()), None, None, None)?.into_any().unbind())
 }
 
 /// What an operator that assigns does: the result goes into the array itself.
@@ -224,13 +274,17 @@ impl GpuArray {
             CompareOp::Gt => row!("greater"),
             CompareOp::Ge => row!("greater_equal"),
         };
-        answer(slf.py(), row, &[slf.as_any(), other])
+        match (compute::call(slf.py(), row, &[slf.as_any(), other], &Wish::default())?, operator) {
+            (Some(result), _) => Ok(result.unbind()),
+            (None, CompareOp::Eq | CompareOp::Ne) => compare_with_stranger(slf, other, operator),
+            (None, _) => Ok(slf.py().NotImplemented()),
+        }
     }
 
     /// Whether an element is equal, as NumPy has it; waits for the answer.
     fn __contains__(slf: &Bound<'_, Self>, item: &Bound<'_, PyAny>) -> PyResult<bool> {
         let equal = slf.as_any().rich_compare(item, CompareOp::Eq)?;
-        // To a stranger an array is not equal, which is one answer and no array of them.
+        // A stranger may have an answer of its own, and no array of them.
         let is_found =
             if equal.is_instance_of::<Self>() { equal.call_method0(intern!(slf.py(), "any"))? } else { equal };
         is_found.is_truthy()
@@ -274,7 +328,7 @@ impl GpuArray {
         }
         if let ("__call__", Some(named)) = (method, table::named_as(&name)) {
             let made = product::with_keywords(named, inputs, kwargs)?;
-            return Ok(made.map_or_else(|| py.NotImplemented(), Bound::unbind));
+            return made.map_or_else(|| not_computed(py, &name, kwargs), |made| Ok(made.unbind()));
         }
         let row =
             ufunc::row(&name).filter(|row| row.inputs <= inputs.len() && inputs.len() <= row.inputs + row.outputs());
@@ -287,7 +341,7 @@ impl GpuArray {
             "outer" => super::ufunc::outer(row, inputs, kwargs)?,
             _ => super::ufunc::call(row, inputs, kwargs)?,
         };
-        Ok(result.unwrap_or_else(|| py.NotImplemented()))
+        result.map_or_else(|| not_computed(py, &name, kwargs), Ok)
     }
 
     /// What NumPy's other functions ask (NEP 18): those that PyGPU has are computed where the arrays are.

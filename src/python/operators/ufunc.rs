@@ -13,7 +13,11 @@ use crate::dtype::{DType, Kind};
 use crate::layout::{Dims, Layout};
 use crate::ops::ufunc::{self, Row};
 use crate::python::array::class::{GpuArray, new_exact, new_view};
+use crate::python::array::own::Own;
 use crate::python::exchange::import;
+
+/// A line for each function, in the order of the table: its formula if it has one, a call and what that gives.
+const EXAMPLES: &str = include_str!("examples.txt");
 
 /// A function that goes element by element, as NumPy's ufuncs.
 ///
@@ -207,12 +211,12 @@ impl Ufunc {
     #[pyo3(signature = (array, *axis, **keywords), text_signature = "($self, array, axis=0, **keywords)")]
     fn reduce<'py>(
         &self,
-        array: &Bound<'py, PyAny>,
+        array: Own<'_, 'py>,
         axis: &Bound<'py, PyTuple>,
         keywords: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, GpuArray>> {
         let given = with_places(&["axis"], axis, keywords)?;
-        reduction::by_function(self.0.name, array, Some(&given))?
+        reduction::by_function(self.0.name, &array, Some(&given))?
             .ok_or_else(|| reduction::refused(self.0.name, "reduce"))
     }
 
@@ -237,12 +241,12 @@ impl Ufunc {
     #[pyo3(signature = (array, *places, **keywords), text_signature = "($self, array, axis=0, dtype=None, out=None)")]
     fn accumulate<'py>(
         &self,
-        array: &Bound<'py, PyAny>,
+        array: Own<'_, 'py>,
         places: &Bound<'py, PyTuple>,
         keywords: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, GpuArray>> {
         let given = with_places(&["axis", "dtype", "out"], places, keywords)?;
-        scan::by_function(self.0.name, array, Some(&given))?
+        scan::by_function(self.0.name, &array, Some(&given))?
             .ok_or_else(|| reduction::refused(self.0.name, "accumulate"))
     }
 
@@ -302,12 +306,33 @@ impl Ufunc {
     }
 }
 
+/// What `help` says of a function.
+fn text_of(row: &Row, [formula, call, result]: [&str; 3]) -> String {
+    [
+        row.summary,
+        if formula.is_empty() { "" } else { "\n\n" },
+        formula,
+        "\n\nParameters\n----------\n",
+        if row.inputs == 1 { "x" } else { "x1, x2" },
+        " : GPUArray or number\nout : ",
+        if row.outputs() == 1 { "GPUArray" } else { "tuple of GPUArray" },
+        ", optional\n    Where the result goes.\n**keywords\n    `where`, `dtype`, `casting` and `order`, as of every `Ufunc`.\n\n\
+         Examples\n--------\n>>> import PyGPU\n>>> ",
+        call,
+        "\n",
+        result,
+        "\n",
+    ]
+    .concat()
+}
+
 /// Puts the class and the functions into the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Ufunc>()?;
+    let mut examples = EXAMPLES.split([';', '\n']);
     for row in ufunc::TABLE {
         let ufunc = Bound::new(module.py(), Ufunc(row))?;
-        ufunc.setattr("__doc__", row.summary)?;
+        ufunc.setattr("__doc__", text_of(row, std::array::from_fn(|_| examples.next().unwrap_or_default())))?;
         module.add(row.name, ufunc)?;
     }
     for (alias, name) in ufunc::ALIASES {

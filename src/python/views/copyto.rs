@@ -8,7 +8,7 @@ use pyo3::types::{PyBool, PyDict};
 use super::{assign, item};
 use crate::array::Array;
 use crate::dtype::Kind;
-use crate::python::array::class::GpuArray;
+use crate::python::array::own::Own;
 use crate::python::convert::{dtype, ndarray, strict};
 use crate::python::exchange::import;
 use crate::python::host::cast::{self, Values, cast_into};
@@ -76,7 +76,7 @@ fn mask_for(target: &Array, given: &Bound<'_, PyAny>) -> PyResult<Option<Array>>
 #[pyfunction]
 #[pyo3(signature = (dst, src, casting="same_kind", r#where=None))]
 pub(crate) fn copyto(
-    dst: &Bound<'_, GpuArray>,
+    dst: Own<'_, '_>,
     src: &Bound<'_, PyAny>,
     casting: &str,
     r#where: Option<&Bound<'_, PyAny>>,

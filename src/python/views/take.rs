@@ -16,6 +16,7 @@ use crate::layout::{Dims, normalize_axis};
 use crate::ops::select;
 use crate::ops::ufunc::is_castable;
 use crate::python::array::class::{GpuArray, new_like};
+use crate::python::array::own::Own;
 use crate::python::convert::{dtype, ndarray, strict};
 use crate::python::gil::WithoutGil;
 use crate::python::host::cast::{self, Values, cast_into, is_numpys};
@@ -156,7 +157,7 @@ fn _nonzero<'py>(array: &Bound<'py, GpuArray>) -> PyResult<Bound<'py, GpuArray>>
 #[pyo3(signature = (name, array, given, keywords=None))]
 fn _by_numpy<'py>(
     name: &str,
-    array: &Bound<'py, GpuArray>,
+    array: Own<'_, 'py>,
     given: &Bound<'py, PyTuple>,
     keywords: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
@@ -178,7 +179,7 @@ fn _by_numpy<'py>(
     // `add.at` is one of a function of NumPy's.
     let function = name.split('.').try_fold(ndarray::numpy(py)?.clone().into_any(), |of, part| of.getattr(part))?;
     let made = strict::as_on_a_gpu(|| function.call(PyTuple::new(py, given)?, named.as_ref()))?;
-    wrapped(array, made, &views)
+    wrapped(&array, made, &views)
 }
 
 type Views<'py> = Vec<(Bound<'py, PyAny>, Bound<'py, PyAny>)>;

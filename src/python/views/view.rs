@@ -6,6 +6,7 @@ use pyo3::types::PyTuple;
 
 use crate::layout::{Dims, Layout, Order};
 use crate::python::array::class::{GpuArray, new_like, new_view, new_view_of, new_view_with};
+use crate::python::array::own::Own;
 use crate::python::convert::dtype;
 use crate::python::convert::shape::{self, ABSENT, Argument, OrderArgument};
 use crate::python::host::transfer;
@@ -306,9 +307,9 @@ impl GpuArray {
 /// >>> PyGPU.expand_dims(PyGPU.empty((2, 3)), 1).shape
 /// (2, 1, 3)
 #[pyfunction]
-pub(crate) fn expand_dims<'py>(a: &Bound<'py, GpuArray>, axis: &Bound<'py, PyAny>) -> PyResult<Bound<'py, GpuArray>> {
+pub(crate) fn expand_dims<'py>(a: Own<'_, 'py>, axis: &Bound<'py, PyAny>) -> PyResult<Bound<'py, GpuArray>> {
     let array = a.get().array(a.py())?;
-    new_view(a, &array.layout().expand_dims(&shape::from_python(axis)?)?)
+    new_view(&a, &array.layout().expand_dims(&shape::from_python(axis)?)?)
 }
 
 /// Repeated along new or length-1 axes without moving a byte; a read-only view with strides of 0.
@@ -329,10 +330,10 @@ pub(crate) fn expand_dims<'py>(a: &Bound<'py, GpuArray>, axis: &Bound<'py, PyAny
 /// >>> PyGPU.broadcast_to(PyGPU.arange(3), (2, 3)).tolist()
 /// [[0, 1, 2], [0, 1, 2]]
 #[pyfunction]
-pub(crate) fn broadcast_to<'py>(a: &Bound<'py, GpuArray>, shape: &Bound<'py, PyAny>) -> PyResult<Bound<'py, GpuArray>> {
+pub(crate) fn broadcast_to<'py>(a: Own<'_, 'py>, shape: &Bound<'py, PyAny>) -> PyResult<Bound<'py, GpuArray>> {
     let array = a.get().array(a.py())?;
     let layout = array.layout().broadcast_to(&shape::from_python(shape)?)?;
-    new_view_of(a, array.view(layout)?.as_readonly())
+    new_view_of(&a, array.view(layout)?.as_readonly())
 }
 
 /// With some axes moved to other places; a view.
@@ -350,13 +351,13 @@ pub(crate) fn broadcast_to<'py>(a: &Bound<'py, GpuArray>, shape: &Bound<'py, PyA
 /// (3, 4, 2)
 #[pyfunction]
 pub(crate) fn moveaxis<'py>(
-    a: &Bound<'py, GpuArray>,
+    a: Own<'_, 'py>,
     source: &Bound<'py, PyAny>,
     destination: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, GpuArray>> {
     let array = a.get().array(a.py())?;
     let (source, destination) = (shape::from_python(source)?, shape::from_python(destination)?);
-    new_view(a, &array.layout().move_axis(&source, &destination)?)
+    new_view(&a, &array.layout().move_axis(&source, &destination)?)
 }
 
 /// With the order of elements reversed along some axes; a view with negative strides.
@@ -374,7 +375,7 @@ pub(crate) fn moveaxis<'py>(
 /// [2, 1, 0]
 #[pyfunction]
 #[pyo3(signature = (a, axis=None))]
-pub(crate) fn flip<'py>(a: &Bound<'py, GpuArray>, axis: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, GpuArray>> {
+pub(crate) fn flip<'py>(a: Own<'_, 'py>, axis: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, GpuArray>> {
     let array = a.get().array(a.py())?;
-    new_view(a, &array.layout().flip(axes(axis)?.as_deref())?)
+    new_view(&a, &array.layout().flip(axes(axis)?.as_deref())?)
 }

@@ -52,6 +52,26 @@ REVERSED: dict[str, Callable[[Any], Any]] = {
 SHAPES: list[tuple[int, ...]] = [(), (0,), (3, 0, 2), (1,), (5,), (2, 3, 4), (1, 7), (7, 1)]
 
 
+def in_a_child(work: str) -> str:
+    """Lines of a script that do some work in a forked child, which must succeed."""
+    return f"""
+child = os.fork()
+if child == 0:
+    status = 1
+    try:
+{textwrap.indent(work, " " * 8)}
+        status = 0
+    except BaseException:
+        import traceback
+        traceback.print_exc()
+    finally:
+        sys.stderr.flush()
+        os._exit(status)
+_, status = os.waitpid(child, 0)
+assert status == 0, status
+"""
+
+
 def _backend() -> str:
     try:
         return PyGPU.backend_name()

@@ -170,6 +170,7 @@ def fill_diagonal(a: _core.GPUArray, val: Any, wrap: bool = False) -> None:
     >>> a.tolist()
     [[5, 0], [0, 5]]
     """
+    a = array(a, "fill_diagonal")
     if a.ndim < 2:
         raise ValueError("array must be at least 2-d")
     if a.ndim > 2 and len(set(a.shape)) > 1:

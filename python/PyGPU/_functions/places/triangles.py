@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._functions.arrays import arrays
+from PyGPU._functions.arrays import array, arrays
 from PyGPU._functions.masks import nonzero
 from PyGPU._functions.matrices import tri
 
@@ -66,6 +66,7 @@ def diag_indices_from(arr: _core.GPUArray) -> _Indices:
     >>> [one.tolist() for one in PyGPU.diag_indices_from(PyGPU.zeros((2, 2)))]
     [[0, 1], [0, 1]]
     """
+    arr = array(arr, "diag_indices_from")
     if arr.ndim < 2:
         raise ValueError("input array must be at least 2-d")
     if len(set(arr.shape)) > 1:
@@ -153,6 +154,7 @@ def tril_indices_from(arr: _core.GPUArray, k: int = 0) -> _Indices:
     >>> [one.tolist() for one in PyGPU.tril_indices_from(PyGPU.zeros((2, 2)), -1)]
     [[1], [0]]
     """
+    arr = array(arr, "tril_indices_from")
     rows, columns = _sides(arr)
     return tril_indices(rows, k, columns, device=arr.device)
 
@@ -177,6 +179,7 @@ def triu_indices_from(arr: _core.GPUArray, k: int = 0) -> _Indices:
     >>> [one.tolist() for one in PyGPU.triu_indices_from(PyGPU.zeros((2, 2)), 1)]
     [[0], [1]]
     """
+    arr = array(arr, "triu_indices_from")
     rows, columns = _sides(arr)
     return triu_indices(rows, k, columns, device=arr.device)
 

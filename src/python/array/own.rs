@@ -1,0 +1,41 @@
+//! An array of ours that a function of Python is given, and what whoever gives something else is told.
+
+use std::ops::Deref;
+
+use pyo3::prelude::*;
+
+use crate::python::array::class::GpuArray;
+use crate::python::ending;
+use crate::python::once::intern;
+
+/// A parameter that is an array of ours.
+pub(crate) struct Own<'a, 'py>(Borrowed<'a, 'py, GpuArray>);
+
+impl<'a, 'py> FromPyObject<'a, 'py> for Own<'a, 'py> {
+    type Error = PyErr;
+
+    #[inline(never)] // two dozen functions have one
+    fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        object.cast::<GpuArray>().map(Self).map_err(|_| refused(&object))
+    }
+}
+
+impl<'py> Deref for Own<'_, 'py> {
+    type Target = Bound<'py, GpuArray>;
+
+    #[inline]
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+/// The error for what is no array of ours: what it is, and how it becomes one.
+#[cold]
+pub(crate) fn refused(object: &Bound<'_, PyAny>) -> PyErr {
+    let py = object.py();
+    ending::run_python(py, || {
+        let module = py.import(intern!(py, "PyGPU._functions.arrays"))?;
+        module.call_method1(intern!(py, "refusal"), (object,))
+    })
+    .map_or_else(|error| error, PyErr::from_value)
+}

@@ -1,0 +1,155 @@
+"""Functions that are given values of the host say what they were given and how it comes to a device."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import PyGPU
+
+pytestmark = pytest.mark.enough_on("cpu")
+
+ROWS = [[1.0, 2.0], [3.0, 4.0]]
+TRUTH = [True, False]
+
+# What makes an array of values of the host.
+MAKES = (
+    "arange array asanyarray asarray asarray_chkfinite ascontiguousarray asfortranarray bartlett blackman block "
+    "diag_indices empty empty_like eye fftfreq from_dlpack frombuffer fromfile fromfunction fromiter fromstring full "
+    "full_like genfromtxt geomspace hamming hanning identity indices ix_ kaiser linspace load loadtxt logspace "
+    "mask_indices ones ones_like require rfftfreq tri tril_indices triu_indices zeros zeros_like"
+)
+# What asks about types, shapes and memory, and what writes values as text or into files, as NumPy's do of anything.
+ASKS = (
+    "array2string array_repr array_str base_repr binary_repr broadcast_shapes can_cast common_type finfo "
+    "format_float_positional format_float_scientific get_include get_printoptions iinfo iscomplexobj isdtype "
+    "isfortran isrealobj isscalar issubdtype iterable may_share_memory min_scalar_type ndim printoptions "
+    "promote_types result_type save savetxt savez savez_compressed set_printoptions shape shares_memory show_config "
+    "size"
+)
+# Coefficients of polynomials may be a list.
+POLYNOMIALS = {name for name in dir(np) if name.startswith("poly")}
+
+# What a function is given that one array is not enough for.
+GIVEN: dict[str, tuple[Any, ...]] = {
+    "apply_along_axis": (PyGPU.sum, 0, ROWS),
+    "apply_over_axes": (PyGPU.sum, ROWS, [0]),
+    "argpartition": (ROWS, 1),
+    "array_split": (ROWS, 2),
+    "astype": (ROWS, "int32"),
+    "bincount": ([0, 1],),
+    "broadcast_to": (ROWS, (2, 2, 2)),
+    "choose": ([0, 1], ROWS),
+    "compress": (TRUTH, ROWS),
+    "concat": (ROWS,),
+    "delete": (ROWS, 0),
+    "dsplit": ([ROWS], 2),
+    "einsum": ("ij->i", ROWS),
+    "einsum_path": ("ij->i", ROWS),
+    "expand_dims": (ROWS, 0),
+    "extract": (TRUTH, ROWS),
+    "fill_diagonal": (ROWS, 1),
+    "hsplit": (ROWS, 2),
+    "insert": (ROWS, 0, 1.0),
+    "interp": ([1.0], [0.0, 1.0], [2.0, 3.0]),
+    "matrix_power": (ROWS, 2),
+    "moveaxis": (ROWS, 0, 1),
+    "nanpercentile": (ROWS, 50),
+    "nanquantile": (ROWS, 0.5),
+    "pad": (ROWS, 1),
+    "partition": (ROWS, 1),
+    "percentile": (ROWS, 50),
+    "permute_dims": (ROWS, (1, 0)),
+    "piecewise": (ROWS, [TRUTH], [1]),
+    "place": ([1, 2], TRUTH, [1]),
+    "put": ([1, 2], [0], [1]),
+    "put_along_axis": (ROWS, [[0, 0]], [[1, 1]], 0),
+    "putmask": ([1, 2], TRUTH, [1]),
+    "quantile": (ROWS, 0.5),
+    "repeat": (ROWS, 2),
+    "reshape": (ROWS, 4),
+    "resize": (ROWS, 4),
+    "roll": (ROWS, 1),
+    "rollaxis": (ROWS, 1),
+    "select": ([TRUTH], [[1, 2]]),
+    "split": (ROWS, 2),
+    "swapaxes": (ROWS, 0, 1),
+    "take": (ROWS, [0]),
+    "take_along_axis": (ROWS, [[0, 0]], 0),
+    "tile": (ROWS, 2),
+    "unpackbits": ([1],),
+    "unravel_index": ([1, 2], (2, 2)),
+    "vsplit": (ROWS, 2),
+}
+
+
+def functions() -> Iterator[Any]:
+    """Every function that NumPy has too, but for those above."""
+    for module, numpys in ((PyGPU, np), (PyGPU.linalg, np.linalg), (PyGPU.fft, np.fft)):
+        left_out = {*MAKES.split(), *ASKS.split(), *POLYNOMIALS}
+        for name in sorted({*dir(module)} & {*dir(numpys)} - left_out):
+            function = getattr(module, name)
+            if callable(function) and not name.startswith("_") and not isinstance(function, type):
+                yield pytest.param(function, GIVEN.get(name), id=f"{module.__name__}.{name}")
+
+
+def error_of(function: Callable[..., Any], given: tuple[Any, ...], *, is_exact: bool) -> str:
+    """The text of the `TypeError` that a call raises; where the number of operands is not known, more are tried."""
+    text = "no error"
+    for count in range(len(given) if is_exact else 1, len(given) + 1):
+        with pytest.raises(TypeError) as caught:
+            function(*given[:count])
+        text = str(caught.value)
+        if not re.search(r"required|missing|positional|takes .* argument|at least", text):
+            break
+    return text
+
+
+@pytest.mark.parametrize(("function", "given"), [*functions()])
+def test_a_function_that_is_given_values_of_the_host_names_the_way_to_a_device(function: Any, given: Any) -> None:
+    rows = given or (ROWS,) * 3
+    for arguments in (rows, tuple(np.array(one) if isinstance(one, list) else one for one in rows)):
+        assert "PyGPU.to_gpu(x)" in error_of(function, arguments, is_exact=given is not None)
+
+
+@pytest.mark.parametrize(
+    ("call", "what"),
+    [
+        (lambda: PyGPU.sum([1, 2]), "the list of shape (2,)"),
+        (lambda: PyGPU.mean((1, 2)), "the tuple of shape (2,)"),
+        (lambda: PyGPU.sort(np.ones((2, 3))), "the ndarray of shape (2, 3)"),
+        (lambda: PyGPU.add([1], [2]), "the list of shape (1,)"),
+        (lambda: PyGPU.add.reduce([[1], [2, 3]]), "the list of length 2"),
+        (lambda: PyGPU.add.accumulate((1, 2)), "the tuple of shape (2,)"),
+        (lambda: PyGPU.add.outer([1], [2]), "the list of shape (1,)"),
+        (lambda: PyGPU.add.at([1], [0], 1), "add.at: the list of shape (1,)"),
+        (lambda: PyGPU.ravel([1, 2]), "ravel: the list of shape (2,)"),
+        (lambda: PyGPU.where([1, 0]), "the list of shape (2,)"),
+    ],
+)
+def test_the_error_says_which_values_are_in_host_memory(call: Callable[[], Any], what: str) -> None:
+    with pytest.raises(TypeError) as caught:
+        call()
+    assert str(caught.value) == f"{what} is in host memory; copy it to a device first, with PyGPU.to_gpu(x)"
+
+
+def test_the_error_names_what_makes_an_array_of_other_things() -> None:
+    with pytest.raises(
+        TypeError, match=r"the list holds arrays, and is none; PyGPU.asarray\(x\) joins those of one shape"
+    ):
+        PyGPU.max([PyGPU.zeros(2)])
+    for given in (range(3), None):
+        with pytest.raises(
+            TypeError, match=rf"expected a GPUArray, not {type(given).__name__}; PyGPU.asarray\(x\) makes"
+        ):
+            PyGPU.sum(given)
+
+
+def test_what_the_error_advises_works() -> None:
+    assert PyGPU.sum(PyGPU.to_gpu([1, 2])).item() == 3
+    assert PyGPU.max(PyGPU.asarray([PyGPU.zeros(2), PyGPU.ones(2)]), axis=0).tolist() == [1.0, 1.0]
+    assert PyGPU.sum(PyGPU.asarray(range(3))).item() == 3

@@ -1,0 +1,80 @@
+"""Macros of a user's options hold in the user's texts, whatever they are called, and not in what stands around them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import PyGPU
+from PyGPU._native import c_arguments
+from PyGPU.elementwise import ElementwiseKernel, VectorArg
+from PyGPU.reduction import ReductionKernel
+from PyGPU.scan import ExclusiveScanKernel, InclusiveScanKernel
+from support_kernels import needs_kernels
+
+# Names that programs define; those that the kernels promise to a text (`i`, `n`, `tid`, `a` and `b`) are none of them.
+NAMES = ["N", "T", "E", "S", "size", "count", "first", "part", "k", "tile"]
+
+pytestmark = needs_kernels
+
+
+def values() -> Any:
+    return PyGPU.to_gpu(np.arange(6, dtype=np.float32))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_kernel_may_have_a_macro_of_any_name(name: str) -> None:
+    options = [f"-D{name}=3"]
+    x, y = values(), PyGPU.zeros(6, np.float32)
+    ElementwiseKernel("float *x, float *y", f"y[i] = x[i] * {name}", "times", options=options)(x, y)
+    assert y.tolist() == [0, 3, 6, 9, 12, 15]
+    halves = PyGPU.to_gpu(np.arange(6, dtype=np.float16))
+    ElementwiseKernel([VectorArg(np.float16, "x")], f"x[i] = x[i] * {name}", "times_half", options=options)(halves)
+    assert halves.tolist() == [0, 3, 6, 9, 12, 15]
+    total = ReductionKernel(np.float32, "0", "a+b", f"x[i] * {name}", "float *x", "total", options=options)
+    assert total(x).get() == 45
+    assert total(values()[::2]).get() == 18
+    inclusive = InclusiveScanKernel(np.float32, f"a + b * {name} / {name}", options=options)
+    assert inclusive(values()).tolist() == [0, 1, 3, 6, 10, 15]
+    exclusive = ExclusiveScanKernel(np.float32, f"a + b + {name} - {name}", f"{name} - {name}", options=options)
+    assert exclusive(values()).tolist() == [0, 0, 1, 3, 6, 10]
+
+
+def test_a_macro_of_the_preamble_may_have_any_name_too() -> None:
+    scan = InclusiveScanKernel(np.float32, "a + b * tile", preamble="#define tile 1\n#define first 7")
+    assert scan(values()).tolist() == [0, 1, 3, 6, 10, 15]
+
+
+@pytest.mark.parametrize("options", [["-DT=int"], ["-D", "T=int"], ["--define-macro=T=int"]])
+def test_a_type_may_be_a_macro(options: list[str]) -> None:
+    x = values()
+    ElementwiseKernel("float *x", "x[i] = (T)1.7f + T(1)", "typed", options=options)(x)
+    assert x.tolist() == [2] * 6
+
+
+def test_a_macro_may_write_an_array() -> None:
+    x, y = values(), PyGPU.zeros(6, np.float32)
+    ElementwiseKernel("float *x, float *y", "PUT(x[i])", "put", options=["-DPUT(v)=y[i] = v"])(x, y)
+    assert y.tolist() == x.tolist()
+
+
+def test_the_lines_of_a_preamble_are_counted_from_its_beginning() -> None:
+    text = "\n__device__ float wrong() { return no; }"
+    kernel = ElementwiseKernel("float *x", "x[i] = wrong()", "k", options=["-DN=3"], preamble=text)
+    with pytest.raises(PyGPU.CompileError, match=r"preamble[:(]2\b"):
+        kernel(values())
+
+
+def test_options_that_define_are_told_apart_from_others() -> None:
+    given = ["-O3", "-DN=3", "-D", "T=float", "--define-macro=F(x)=x*x", "-DFLAG", "-DEMPTY=", "-UM"]
+    options, preamble = c_arguments.told_apart(given, "int n;")
+    assert options == ["-O3", "-UM"]
+    names = ("N 3", "T float", "F(x) x*x", "FLAG 1", "EMPTY ")
+    assert preamble == "".join(f"#define {name}\n" for name in names) + '#line 1 "preamble"\nint n;'
+
+
+def test_macros_stay_options_where_a_header_comes_before_all_texts() -> None:
+    given = ["-DN=3", "-include", "own.h"]
+    assert c_arguments.told_apart(given, "int n;") == (given, "int n;")
