@@ -78,6 +78,27 @@ def test_a_detour_over_the_host_is_told(caplog: pytest.LogCaptureFixture) -> Non
     assert any("over the host" in record.getMessage() for record in caplog.records)
 
 
+@pytest.mark.skipif(PyGPU.backend_name() == "cpu", reason="arrays of the host never wait")
+def test_each_launch_of_what_waited_is_told_within_a_reports_block(caplog: pytest.LogCaptureFixture) -> None:
+    x = PyGPU.ones(5)
+
+    def told() -> list[str]:
+        return [text for record in caplog.records if "put off" in (text := record.getMessage())]
+
+    with caplog.at_level(logging.DEBUG, "PyGPU"), PyGPU.fusion("auto"):
+        assert (x + 1).get().sum() == 10
+        assert told() == []
+        with PyGPU.fusion_report():
+            assert (2 * (x + 1)).get().sum() == 20
+            assert (x + 2).get().sum() == 15
+        assert told() == [
+            "launches 2 operations that were put off: values",
+            "launches 1 operation that was put off: values",
+        ]
+        assert (x + 1).get().sum() == 10
+        assert len(told()) == 2
+
+
 @pytest.mark.enough_on("cpu")
 @pytest.mark.starts_processes
 def test_a_program_that_does_not_log_does_not_import_logging() -> None:

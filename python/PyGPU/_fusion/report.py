@@ -61,6 +61,7 @@ class FusionReport(Mapping[str, Any]):
         """Count from here on."""
         _core.flush()
         self._before, self._now = _core._fusion_figures(), None
+        _core._watch_fusion(True)
         return self
 
     def __exit__(
@@ -71,6 +72,7 @@ class FusionReport(Mapping[str, Any]):
             _core.flush()
         finally:
             self._now = _core._fusion_figures()
+            _core._watch_fusion(False)
 
     def _counts(self) -> dict[str, Any]:
         now = self._now if self._now is not None else _core._fusion_figures()

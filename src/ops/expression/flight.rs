@@ -44,7 +44,7 @@ fn take_off(cause: Cause) -> Option<Flight> {
     window.is_flying = true;
     drop(window);
     let count = nodes.iter().flatten().count();
-    report::closed(cause);
+    report::closed(cause, count);
     Some(Flight { first, nodes, count, _launching: Launching::begin() })
 }
 

@@ -25,5 +25,5 @@ pub use limits::{limit, reset_limits};
 pub use mode::{Mode, current, enter};
 pub use node::{Node, Reduction, Work};
 pub use operands::{Operands, Scalar};
-pub use report::{Figures, Refused, refused};
+pub use report::{Figures, Refused, refused, watch};
 pub use window::{Reach, figures, forget, forget_quietly, holds_too_much, keep, push, waiting};

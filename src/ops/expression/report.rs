@@ -1,8 +1,9 @@
 //! What became of operations: how many were put off, into how many kernels they went, and why they were not.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use crate::deferral::Cause;
+use crate::journal::{self, Level};
 
 /// Why an operation was not put off.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -57,6 +58,9 @@ static COUNTERS: Counters = Counters {
     refused: [const { AtomicU64::new(0) }; Refused::ALL.len()],
 };
 
+/// Reports that are open.
+static WATCHERS: AtomicUsize = AtomicUsize::new(0);
+
 /// Counts since the process began.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct Figures {
@@ -110,8 +114,22 @@ pub fn refused(why: Refused) {
     count(&COUNTERS.refused[why as usize], 1);
 }
 
-pub(super) fn closed(cause: Cause) {
+/// Notes that operations are about to be launched. Told in the journal while somebody watches: a launch is too quick for it else.
+pub(super) fn closed(cause: Cause, operations: usize) {
     count(&COUNTERS.closed[cause as usize], 1);
+    if WATCHERS.load(Ordering::Relaxed) > 0 {
+        let plural = if operations == 1 { "operation that was" } else { "operations that were" };
+        journal::tell(Level::Debug, || format!("launches {operations} {plural} put off: {}", cause.name()));
+    }
+}
+
+/// Counts the reports that are open.
+pub fn watch(is_begun: bool) {
+    if is_begun {
+        WATCHERS.fetch_add(1, Ordering::Relaxed);
+    } else {
+        WATCHERS.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 pub(super) fn launched(operations: usize, outputs: usize) {

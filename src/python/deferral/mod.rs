@@ -161,6 +161,17 @@ fn _fusion_figures(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     Ok(all)
 }
 
+/// Counts the blocks of a report, in which each launch of what waited is told to `logging`.
+///
+/// Parameters
+/// ----------
+/// is_begun : bool
+///     Whether one begins, or ends.
+#[pyfunction]
+fn _watch_fusion(is_begun: bool) {
+    expression::watch(is_begun);
+}
+
 /// How many operations wait.
 #[pyfunction]
 fn _count_waiting() -> usize {
@@ -215,5 +226,6 @@ pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(_fusion_figures, module)?)?;
     module.add_function(wrap_pyfunction!(_limit_fusion, module)?)?;
     module.add_function(wrap_pyfunction!(_count_waiting, module)?)?;
+    module.add_function(wrap_pyfunction!(_watch_fusion, module)?)?;
     module.add_function(wrap_pyfunction!(flush, module)?)
 }
