@@ -13,37 +13,40 @@ from support_kernels import needs_kernels
 
 pytestmark = needs_kernels
 
-ARGUMENTS = "float *a, float *b, float *c, float *z"
-TEXTS = {
-    "light": "z[i] = a[i] + 2 * b[i] - 3 * c[i]",
-    # Behind calls, so heavy that it is written for one element.
-    "heavy": "z[i] = a[i] + 2 * b[i] - 3 * c[i] + 0 * (erf(a[i]) + tgamma(b[i]) + lgamma(c[i]) + tgamma(c[i]))",
-}
-KERNELS = {name: ElementwiseKernel(ARGUMENTS, text, f"rows_{name}") for name, text in TEXTS.items()}
+KERNEL = ElementwiseKernel("float *a, float *b, float *c, float *z", "z[i] = a[i] + 2 * b[i] - 3 * c[i]", "rows")
+SHAPES = [(6, 130), (7, 300), (9, 140), (11, 131), (3, 5, 132), (258, 130)]
+UP, DOWN = (..., slice(None, -2), slice(1, -1)), (..., slice(2, None), slice(1, -1))
+MIDDLE = (..., slice(1, -1), slice(2, None))
 
 
-@pytest.mark.parametrize("shape", [(6, 130), (7, 300), (9, 140), (11, 131), (3, 5, 132), (258, 130)])
-@pytest.mark.parametrize("text", TEXTS)
-def test_each_element_has_its_own_neighbours(shape: tuple[int, ...], text: str) -> None:
+@pytest.mark.parametrize("shape", SHAPES)
+def test_each_element_has_its_own_neighbours(shape: tuple[int, ...]) -> None:
     u = np.random.default_rng(0).integers(1, 9, shape).astype(np.float32)
-    up, down = (..., slice(None, -2), slice(1, -1)), (..., slice(2, None), slice(1, -1))
-    middle = (..., slice(1, -1), slice(2, None))
     lent = PyGPU.to_gpu(u)
-    z = PyGPU.full(u[up].shape, -1, np.float32)
-    KERNELS[text](lent[up], lent[down], lent[middle], z)
-    np.testing.assert_array_equal(z.get(), u[up] + 2 * u[down] - 3 * u[middle])
+    z = PyGPU.full(u[UP].shape, -1, np.float32)
+    KERNEL(lent[UP], lent[DOWN], lent[MIDDLE], z)
+    np.testing.assert_array_equal(z.get(), u[UP] + 2 * u[DOWN] - 3 * u[MIDDLE])
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("name", ["add", "arctan2", "logaddexp"])
+def test_so_it_has_where_the_text_is_too_heavy_for_each_of_them(name: str, shape: tuple[int, ...]) -> None:
+    u = np.random.default_rng(0).uniform(1, 9, shape)
+    lent = PyGPU.to_gpu(u)
+    got = getattr(PyGPU, name)(lent[UP], lent[DOWN]).get()
+    np.testing.assert_allclose(got, getattr(np, name)(u[UP], u[DOWN]), rtol=1e-14)
 
 
 def test_what_is_written_may_have_gaps_and_stays_between_them() -> None:
     u = np.arange(9 * 300, dtype=np.float32).reshape(9, 300)
     lent, base = PyGPU.to_gpu(u), PyGPU.full((7, 602), -1, np.float32)
-    KERNELS["light"](lent[:-2, 1:], lent[2:, 1:], lent[1:-1, :-1], base[:, 1:599:2])
+    KERNEL(lent[:-2, 1:], lent[2:, 1:], lent[1:-1, :-1], base[:, 1:599:2])
     expected = np.full((7, 602), -1, np.float32)
     expected[:, 1:599:2] = u[:-2, 1:] + 2 * u[2:, 1:] - 3 * u[1:-1, :-1]
     np.testing.assert_array_equal(base.get(), expected)
 
 
-@pytest.mark.skipif("on_cpu()", reason="the threads of the CPU take turns")
+@pytest.mark.skipif(PyGPU.backend_name() == "cpu", reason="the threads of the CPU take turns")
 def test_rows_are_taken_where_views_of_one_array_are_read(capsys: pytest.CaptureFixture[str]) -> None:
     u, other = PyGPU.ones((9, 300), np.float32), PyGPU.ones((9, 300), np.float32)
     z = PyGPU.empty((7, 299), np.float32)
