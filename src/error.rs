@@ -77,8 +77,23 @@ impl fmt::Display for CompileError {
         if !self.options.is_empty() {
             write!(f, " with {}", self.options.join(" "))?;
         }
-        write!(f, ":\n{}", self.log.trim_end())
+        f.write_str(":")?;
+        told_once(&self.log).iter().try_for_each(|line| write!(f, "\n{line}"))
     }
+}
+
+/// The lines of a compiler's log. A generated kernel has the user's text for several elements, so that the same is said of each: what was
+/// said before is left out, with the indented lines that show where.
+fn told_once(log: &str) -> Vec<&str> {
+    let (mut told, mut is_known): (Vec<&str>, bool) = (Vec::new(), false);
+    for line in log.trim_end().lines() {
+        let is_detail = line.is_empty() || line.starts_with([' ', '\t']);
+        is_known = if is_detail { is_known } else { told.contains(&line) };
+        if !is_known {
+            told.push(line);
+        }
+    }
+    told
 }
 
 /// A driver's refusal.
@@ -187,5 +202,19 @@ impl Error {
             Self::OutOfMemory(_) => Some(2),
             _ => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::told_once;
+
+    #[test]
+    fn what_a_compiler_says_again_is_left_out_with_its_details() {
+        let first = "a(1): error: no x\n  x = 1\n  ^";
+        let other = "a(2): error: no y\n  y = 1\n  ^";
+        let log = format!("{first}\n\n{other}\n\n{first}\n\n2 errors detected\n");
+        assert_eq!(told_once(&log).join("\n"), format!("{first}\n\n{other}\n\n2 errors detected"));
+        assert!(told_once("").is_empty());
     }
 }

@@ -412,6 +412,14 @@ def test_a_text_that_does_not_compile_tells_what_is_wrong() -> None:
         kernel(PyGPU.zeros(3, np.float32))
 
 
+def test_what_is_wrong_is_told_once_though_the_text_stands_in_the_kernel_twice() -> None:
+    kernel = ElementwiseKernel("float *x", "x[i] = undeclared_name")
+    with pytest.raises(PyGPU.CompileError) as raised:
+        kernel(PyGPU.zeros(70, np.float32))
+    lines = [line for line in str(raised.value).splitlines() if "undeclared_name" in line and "error" in line]
+    assert len(lines) == 1
+
+
 def test_a_kernel_ends_with_its_last_reference() -> None:
     kernel = ElementwiseKernel("float *x", "x[i] = 1")
     kernel(PyGPU.zeros(3, np.float32))
