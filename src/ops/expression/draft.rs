@@ -22,15 +22,21 @@ pub(super) enum From {
 pub(super) struct Draft<'a> {
     pub(super) leaves: SmallVec<[&'a Array; 16]>,
     pub(super) values: SmallVec<[Scalar; 16]>,
-    /// Those of each operation.
-    pub(super) operands: SmallVec<[SmallVec<[From; 4]>; 32]>,
+    /// Those of each operation, one after the other, and where they end.
+    operands: SmallVec<[From; 96]>,
+    ends: SmallVec<[u16; 32]>,
     pub(super) key: SmallVec<[u64; 96]>,
 }
 
 impl<'a> Draft<'a> {
     pub(super) fn of(first: u64, nodes: &'a Nodes, group: &Group) -> Self {
-        let mut draft =
-            Self { leaves: SmallVec::new(), values: SmallVec::new(), operands: SmallVec::new(), key: SmallVec::new() };
+        let mut draft = Self {
+            leaves: SmallVec::new(),
+            values: SmallVec::new(),
+            operands: SmallVec::new(),
+            ends: SmallVec::new(),
+            key: SmallVec::new(),
+        };
         for place in &group.places {
             let Some(node) = &nodes[usize::from(*place)] else { continue };
             match &node.work {
@@ -42,7 +48,6 @@ impl<'a> Draft<'a> {
                 // Its own kernel has a key of its own: this is what it reads.
                 Work::Reduction(_) => draft.key.push(u64::MAX),
             }
-            let mut operands = SmallVec::new();
             for operand in node.operands.iter() {
                 let from = match operand {
                     Operand::Value(value) => {
@@ -67,9 +72,9 @@ impl<'a> Draft<'a> {
                     }
                     From::Value(_) => 3 << 16,
                 });
-                operands.push(from);
+                draft.operands.push(from);
             }
-            draft.operands.push(operands);
+            draft.ends.push(draft.operands.len() as u16);
         }
         if draft.is_reduction(nodes, group) {
             // One for all, or as many as there are elements.
@@ -78,6 +83,12 @@ impl<'a> Draft<'a> {
             draft.key.push(sizes);
         }
         draft
+    }
+
+    /// Those of an operation.
+    pub(super) fn operands(&self, operation: usize) -> &[From] {
+        let begin = operation.checked_sub(1).map_or(0, |before| usize::from(self.ends[before]));
+        &self.operands[begin..usize::from(self.ends[operation])]
     }
 
     pub(super) fn is_reduction(&self, nodes: &Nodes, group: &Group) -> bool {

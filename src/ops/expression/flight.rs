@@ -2,8 +2,7 @@
 
 use std::sync::Condvar;
 
-use super::node::Node;
-use super::window::{self, Window};
+use super::window::{self, Taken, Window};
 use super::{report, run};
 use crate::backend;
 use crate::deferral::{self, Cause, Launching};
@@ -15,17 +14,18 @@ static LANDED: Condvar = Condvar::new();
 
 /// What a thread has taken out of the window, and launches.
 struct Flight {
-    first: u64,
-    nodes: Vec<Option<Box<Node>>>,
-    count: usize,
+    taken: Taken,
     _launching: Launching,
 }
 
 impl Drop for Flight {
     fn drop(&mut self) {
+        let mut room = std::mem::take(&mut self.taken.nodes);
+        room.clear(); // not under the lock: what ends with it may reach a driver
         let mut window = window::lock();
         window.is_flying = false;
-        window.remove(self.count);
+        window.remove(self.taken.live);
+        window.reuse(room);
         drop(window);
         LANDED.notify_all();
     }
@@ -37,15 +37,14 @@ fn take_off(cause: Cause) -> Option<Flight> {
     while window.is_flying {
         window = window.wait(&LANDED);
     }
-    let (first, nodes) = window.take_all();
-    if nodes.is_empty() {
+    if window.is_empty() {
         return None;
     }
+    let taken = window.take_all();
     window.is_flying = true;
     drop(window);
-    let count = nodes.iter().flatten().count();
-    report::closed(cause, count);
-    Some(Flight { first, nodes, count, _launching: Launching::begin() })
+    report::closed(cause, taken.live);
+    Some(Flight { taken, _launching: Launching::begin() })
 }
 
 /// Launches all that waits, and waits for who is launching some of it. Not to be called with Python's lock.
@@ -62,7 +61,7 @@ pub fn close(cause: Cause) -> Result<()> {
         return Ok(());
     }
     match take_off(cause) {
-        Some(mut flight) => run::all(flight.first, &mut flight.nodes),
+        Some(mut flight) => run::all(flight.taken.first, &mut flight.taken.nodes),
         None => Ok(()),
     }
 }
@@ -71,8 +70,8 @@ pub fn close(cause: Cause) -> Result<()> {
 #[cold]
 fn abandon() {
     let mut window = window::lock();
-    let (first, nodes) = window.take_all();
-    window.remove(nodes.iter().flatten().count());
+    let Taken { first, nodes, live } = window.take_all();
+    window.remove(live);
     drop(window);
     for (number, node) in (first..).zip(&nodes) {
         let forked = || Error::Forked { operation: "the launch of what was put off", backend: "GPU" };

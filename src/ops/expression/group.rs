@@ -71,6 +71,38 @@ fn go_together(one: &Node, other: &Node) -> bool {
     one.layout.shape().eq(other.layout.shape()) && one.stream == other.stream
 }
 
+/// All of a flight as one kernel, where it is plain that [`groups`] would find that: each operation goes element by element, of one shape
+/// and stream, reads whole results of the others, and all of them together are little enough. It is what most flights are, and costs
+/// less to see than to find out.
+pub(super) fn whole(nodes: &Nodes, needs: &Needs) -> Option<Group> {
+    let first = nodes.first()?.as_deref()?;
+    let mut all = Group::default();
+    let (mut leaves, mut values) = (0, 0);
+    for (place, node) in nodes.iter().enumerate().filter_map(|(place, node)| Some((place, node.as_deref()?))) {
+        node.own_loop()?;
+        if place > 0 && !go_together(first, node) {
+            return None;
+        }
+        for array in node.arrays() {
+            match waiting(needs.first, nodes.len(), array.allocation().deferred()) {
+                Some(needed) if !nodes[needed].as_ref()?.is_read_by(array) => return None,
+                Some(_) => {}
+                None => leaves += 1,
+            }
+        }
+        values += node.operands.values();
+        all.places.push(place as u8);
+        if needs.held[place] {
+            all.outputs.push(place as u8);
+        }
+    }
+    let made = all.outputs.len();
+    let is_little = made <= limit().outputs.load(Ordering::Relaxed)
+        && leaves + made <= limit().arrays.load(Ordering::Relaxed)
+        && parameters(leaves + made, values) <= PARAMETERS;
+    is_little.then_some(all)
+}
+
 /// The kernels of a flight, in the order in which they are to be launched.
 pub(super) fn groups(nodes: &Nodes, needs: &Needs) -> SmallVec<[Group; 4]> {
     let levels = levels(nodes, needs);
@@ -131,6 +163,11 @@ fn levels(nodes: &Nodes, needs: &Needs) -> SmallVec<[u8; 32]> {
 /// Bytes of parameters of a kernel, of which drivers before CUDA 12.1 take 4 KiB.
 const PARAMETERS: usize = 3500;
 
+/// Bytes of parameters at most, with places in walks of some axes.
+fn parameters(arrays: usize, values: usize) -> usize {
+    arrays * (8 + 8 * 8) + values * 16
+}
+
 /// What a kernel of some operations would be.
 #[derive(Default)]
 struct Weight<'a> {
@@ -172,9 +209,8 @@ impl<'a> Weight<'a> {
         }
     }
 
-    /// Bytes of parameters at most, with places in walks of some axes.
     fn parameters(&self) -> usize {
-        (self.leaves.len() + self.held) * (8 + 8 * 8) + self.values * 16
+        parameters(self.leaves.len() + self.held, self.values)
     }
 
     /// Results that get memory if the kernel ends here.

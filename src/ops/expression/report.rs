@@ -86,12 +86,12 @@ pub struct Figures {
     pub refused: [u64; Refused::ALL.len()],
 }
 
-/// The counts of now but for those that the window has.
-pub(super) fn figures() -> Figures {
+/// The counts of now, with those that the window has.
+pub(super) fn figures(put_off: u64, dropped: u64) -> Figures {
     let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
     Figures {
-        nodes: 0,
-        dropped: 0,
+        nodes: put_off,
+        dropped,
         computed: read(&COUNTERS.computed),
         kernels: read(&COUNTERS.kernels),
         fused: read(&COUNTERS.fused),

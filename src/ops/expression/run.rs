@@ -1,10 +1,10 @@
 //! Launches what waited.
 
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 use super::draft::Draft;
 use super::forms::{self, Form, Met};
-use super::group::{Group, Needs, Nodes, groups};
+use super::group::{self, Group, Needs, Nodes};
 use super::node::{Node, Reduction, Work};
 use super::operands::Operand;
 use super::{report, window};
@@ -24,7 +24,13 @@ use crate::stream::Stream;
 /// The first failure, which says for how many operations it stands.
 pub(super) fn all(first: u64, nodes: &mut Nodes) -> Result<()> {
     let needs = Needs::of(first, nodes);
-    let groups = groups(nodes, &needs);
+    let groups = match group::whole(nodes, &needs) {
+        Some(all) => {
+            debug_assert_eq!(group::groups(nodes, &needs).as_slice(), std::slice::from_ref(&all));
+            smallvec![all]
+        }
+        None => group::groups(nodes, &needs),
+    };
     let mut failures = Failures::default();
     for group in &groups {
         if let Err(error) = launch(first, nodes, group, &mut failures) {

@@ -76,7 +76,7 @@ pub(super) fn map(draft: &Draft<'_>, nodes: &Nodes, group: &Group, number: u64) 
     for (operation, node) in members(nodes, group).take(last).enumerate() {
         text.add(draft, nodes, group, operation, node)?;
     }
-    if let Some(From::Operation(made)) = draft.operands[last].first() {
+    if let Some(From::Operation(made)) = draft.operands(last).first() {
         text.lines.push_str(&format!("made.item[v] = v{made};\n"));
     }
     for scalar in &text.scalars {
@@ -114,7 +114,7 @@ impl Text {
         };
         let is_same = std::ptr::eq(row, as_it_is()) && node.dtype.kind() == kind;
         let mut text = loops.text.replace("{T}", type_of(kind)).replace("{U}", unsigned_of(kind));
-        for (place, from) in draft.operands[operation].iter().enumerate() {
+        for (place, from) in draft.operands(operation).iter().enumerate() {
             let own = row.takes(place, kind);
             let (given, stored) = match from {
                 From::Operation(other) => {

@@ -38,6 +38,15 @@ pub(super) struct Window {
     dropped: u64,
 }
 
+/// What was taken out of a window.
+pub(super) struct Taken {
+    /// The number of the first node.
+    pub(super) first: u64,
+    pub(super) nodes: Vec<Option<Box<Node>>>,
+    /// How many there are.
+    pub(super) live: usize,
+}
+
 static WINDOW: Global<Window> = Global::new(Window {
     first: 1,
     nodes: Vec::new(),
@@ -78,12 +87,24 @@ impl Window {
         deferral::set_count(self.count);
     }
 
-    /// Takes all of them out, with the number of the first; the next one is numbered behind them.
-    pub(super) fn take_all(&mut self) -> (u64, Vec<Option<Box<Node>>>) {
-        let (first, nodes) = (self.first, std::mem::take(&mut self.nodes));
-        self.first += nodes.len() as u64;
+    /// Whether nothing waits.
+    pub(super) fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    /// Takes all of them out; the next one is numbered behind them.
+    pub(super) fn take_all(&mut self) -> Taken {
+        let taken = Taken { first: self.first, nodes: std::mem::take(&mut self.nodes), live: self.live };
+        self.first += taken.nodes.len() as u64;
         (self.live, self.results, self.operands, self.is_sealed) = (0, 0, 0, false);
-        (first, nodes)
+        taken
+    }
+
+    /// Takes the room of nodes that are gone for those to come, so that not every window asks for its own.
+    pub(super) fn reuse(&mut self, room: Vec<Option<Box<Node>>>) {
+        if room.is_empty() && self.nodes.capacity() == 0 {
+            self.nodes = room;
+        }
     }
 
     /// Takes out one that nobody wants any more.
@@ -103,9 +124,6 @@ impl Window {
         self.operands = self.operands.saturating_sub(large_operands(&node));
         while let Some(None) = self.nodes.last() {
             self.nodes.pop();
-        }
-        if self.nodes.is_empty() {
-            (self.results, self.operands, self.is_sealed) = (0, 0, false);
         }
         Some(node)
     }
@@ -140,7 +158,7 @@ impl Window {
 
     /// Why the window has to be closed before a node comes.
     fn is_full(&self, node: &Node) -> Option<Cause> {
-        if self.nodes.is_empty() {
+        if self.is_empty() {
             return None;
         }
         if self.live >= limit().nodes.load(Ordering::Relaxed) || self.nodes.len() >= PLACES {
@@ -218,11 +236,11 @@ pub fn waiting() -> usize {
 
 /// The counts of now.
 pub fn figures() -> Figures {
-    let (nodes, dropped) = {
+    let (put_off, dropped) = {
         let window = WINDOW.lock();
         (window.put_off, window.dropped)
     };
-    Figures { nodes, dropped, ..report::figures() }
+    report::figures(put_off, dropped)
 }
 
 /// Remembers why an operation failed, for whoever asks for its result.

@@ -201,19 +201,21 @@ fn computing(row: &Row, found: Kind) -> Option<Kind> {
     }
 }
 
-/// The kind of all operands that decide about the loop, where they are strong and have one.
+/// The kind of all operands that decide about the loop, where the strong ones have one, and the numbers beside them take it.
 #[inline]
 fn common(row: &Row, operands: &[Operand]) -> Option<Kind> {
-    let mut common = None;
+    let (mut common, mut least) = (None, None);
     for (place, operand) in operands.iter().enumerate() {
         match (*operand, common) {
             _ if row.fixed.is_some_and(|(fixed, _)| fixed == place) => {}
             (Operand::Strong(kind), None) => common = Some(kind),
             (Operand::Strong(kind), Some(first)) if kind == first => {}
+            (Operand::Int, _) if row.fixed.is_none() => least = least.max(Some(Class::Integer)),
+            (Operand::Float, _) if row.fixed.is_none() => least = least.max(Some(Class::Real)),
             _ => return None,
         }
     }
-    common
+    common.filter(|kind| least.is_none() || class(*kind) >= least)
 }
 
 /// The kind of the loop of a function that computes with these operands; `None` where there is no such loop.

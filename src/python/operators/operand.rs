@@ -163,6 +163,11 @@ fn cast_refused(row: &Row, place: usize, from: Kind, to: Kind, casting: Casting)
 /// As [`Value::read`]'s.
 #[inline]
 pub(super) fn read_unlaunched<'a, 'py>(values: &mut Values<'a, 'py>, object: &'a Bound<'py, PyAny>) -> PyResult<bool> {
+    // What is most often beside an array is no array, which would be found out last.
+    if object.is_exact_instance_of::<PyFloat>() {
+        values.push(Value::Number { object: object.clone(), kind: Operand::Float });
+        return Ok(true);
+    }
     // Written where it stays: to hand one on that was just written costs as much as to read it.
     if let Ok(own) = object.cast::<GpuArray>() {
         values.push(Value::Own(own.get().unlaunched()?));
@@ -224,6 +229,9 @@ fn ask_for_truth(values: &mut [Value<'_, '_>]) -> PyResult<()> {
 /// `TypeError` for what is no such number.
 #[inline]
 pub(super) fn push(arguments: &mut Arguments, kind: Kind, object: &Bound<'_, PyAny>) -> PyResult<()> {
+    if object.is_exact_instance_of::<PyFloat>() && values::push_number(arguments, kind, object).unwrap_or(false) {
+        return Ok(());
+    }
     if let Some((own, bytes)) = values::numpy_scalar(object) {
         if own == kind {
             arguments.push(bytes);
