@@ -1,8 +1,37 @@
 //! Layouts for fresh memory that follow an existing one.
 
-use super::{Axes, Axis, Dims, Layout, Order};
+use super::{Axes, Axis, Dims, Layout, Order, dense_bytes};
 use crate::error::Result;
 use crate::short;
+
+/// A shape that an array without gaps may have: of no more bytes than can be addressed.
+#[derive(Clone, Copy)]
+pub struct Dense<'a> {
+    pub(super) shape: &'a [i64],
+    pub(super) itemsize: i64,
+    pub(super) bytes: i64,
+}
+
+impl<'a> Dense<'a> {
+    /// # Errors
+    /// `ValueError` for a shape that is negative, of too many axes or too big.
+    #[inline]
+    pub fn of(shape: &'a [i64], itemsize: i64) -> Result<Self> {
+        Ok(Self { shape, itemsize, bytes: dense_bytes(shape, itemsize)? })
+    }
+
+    /// The bytes of its elements.
+    #[inline]
+    pub fn bytes(self) -> usize {
+        self.bytes as usize
+    }
+
+    /// The bytes of one of them.
+    #[inline]
+    pub fn itemsize(self) -> i64 {
+        self.itemsize
+    }
+}
 
 impl Layout {
     /// One element.

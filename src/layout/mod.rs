@@ -38,6 +38,7 @@ use crate::error::{Error, Result};
 
 pub use blocks::{Blocks, Many, Uniform};
 pub use broadcast::broadcast_shapes;
+pub use dense::Dense;
 pub use index::{Index, Indexer};
 pub use iter::{Line, Odometer, for_each_line, for_each_line_of, for_each_run};
 pub use overlap::overlap;
@@ -110,26 +111,24 @@ impl Layout {
         Ok(layout)
     }
 
-    /// The bytes of an array without gaps, checked as [`Layout::contiguous`] does.
-    #[inline]
-    pub fn bytes_of(shape: &[i64], itemsize: i64) -> Result<i64> {
-        check_size(shape, itemsize)?;
-        Ok(shape.iter().product::<i64>() * itemsize)
-    }
-
     /// As [`Layout::contiguous`], written where it stays.
     #[inline(always)]
     pub fn set_contiguous(&mut self, shape: &[i64], itemsize: i64, order: Order) -> Result<()> {
-        check_size(shape, itemsize)?;
+        self.set_dense(Dense::of(shape, itemsize)?, order);
+        Ok(())
+    }
+
+    /// The same, of what was checked.
+    #[inline(always)]
+    pub fn set_dense(&mut self, Dense { shape, itemsize, bytes }: Dense<'_>, order: Order) {
         self.axes.clear();
         for &len in shape {
             self.axes.push(Axis { len, stride: 0 }); // inlined, which `extend` is not
         }
-        if !shape.contains(&0) {
+        if bytes > 0 {
             fill_contiguous(&mut self.axes, itemsize, order);
         }
         (self.offset, self.itemsize) = (0, itemsize);
-        Ok(())
     }
 
     /// A layout of any signed strides, checked so that no address of an element overflows.
@@ -283,20 +282,31 @@ fn fill_contiguous(axes: &mut [Axis], itemsize: i64, order: Order) {
 
 /// The first two invariants of the module docs.
 fn check_size(shape: &[i64], itemsize: i64) -> Result<()> {
+    Dense::of(shape, itemsize).map(drop)
+}
+
+/// The bytes of elements side by side, if they hold those invariants.
+fn dense_bytes(shape: &[i64], itemsize: i64) -> Result<i64> {
     check_rank(shape.len())?;
     if itemsize < 1 {
         return Err(errors::itemsize(itemsize));
     }
-    let mut bytes = Some(itemsize);
+    let (mut bytes, mut is_empty) = (Some(itemsize), false);
     for &len in shape {
         if len < 0 {
             return Err(Error::value("negative dimensions are not allowed"));
         }
-        if len != 0 {
+        if len == 0 {
+            is_empty = true;
+        } else {
             bytes = bytes.and_then(|bytes| bytes.checked_mul(len));
         }
     }
-    if bytes.is_none() { Err(errors::too_big()) } else { Ok(()) }
+    match bytes {
+        Some(_) if is_empty => Ok(0),
+        Some(bytes) => Ok(bytes),
+        None => Err(errors::too_big()),
+    }
 }
 
 #[inline]

@@ -14,7 +14,7 @@ from support_kernels import needs_kernels
 pytestmark = needs_kernels
 
 KERNEL = ElementwiseKernel("float *a, float *b, float *c, float *z", "z[i] = a[i] + 2 * b[i] - 3 * c[i]", "rows")
-SHAPES = [(6, 130), (7, 300), (9, 140), (11, 131), (3, 5, 132), (258, 130)]
+SHAPES = [(6, 130), (7, 300), (10, 140), (11, 131), (17, 133), (3, 11, 132), (258, 130)]
 UP, DOWN = (..., slice(None, -2), slice(1, -1)), (..., slice(2, None), slice(1, -1))
 MIDDLE = (..., slice(1, -1), slice(2, None))
 
@@ -38,18 +38,18 @@ def test_so_it_has_where_the_text_is_too_heavy_for_each_of_them(name: str, shape
 
 
 def test_what_is_written_may_have_gaps_and_stays_between_them() -> None:
-    u = np.arange(9 * 300, dtype=np.float32).reshape(9, 300)
-    lent, base = PyGPU.to_gpu(u), PyGPU.full((7, 602), -1, np.float32)
+    u = np.arange(13 * 300, dtype=np.float32).reshape(13, 300)
+    lent, base = PyGPU.to_gpu(u), PyGPU.full((11, 602), -1, np.float32)
     KERNEL(lent[:-2, 1:], lent[2:, 1:], lent[1:-1, :-1], base[:, 1:599:2])
-    expected = np.full((7, 602), -1, np.float32)
+    expected = np.full((11, 602), -1, np.float32)
     expected[:, 1:599:2] = u[:-2, 1:] + 2 * u[2:, 1:] - 3 * u[1:-1, :-1]
     np.testing.assert_array_equal(base.get(), expected)
 
 
 @pytest.mark.skipif(PyGPU.backend_name() == "cpu", reason="the threads of the CPU take turns")
 def test_rows_are_taken_where_views_of_one_array_are_read(capsys: pytest.CaptureFixture[str]) -> None:
-    u, other = PyGPU.ones((9, 300), np.float32), PyGPU.ones((9, 300), np.float32)
-    z = PyGPU.empty((7, 299), np.float32)
+    u, other = PyGPU.ones((12, 300), np.float32), PyGPU.ones((12, 300), np.float32)
+    z = PyGPU.empty((10, 299), np.float32)
 
     def source(*arrays: PyGPU.GPUArray) -> str:
         ElementwiseKernel("float *a, float *b, float *z", "z[i] = a[i] + b[i]", "rows_kept", keep=True)(*arrays, z)
@@ -62,3 +62,5 @@ def test_rows_are_taken_where_views_of_one_array_are_read(capsys: pytest.Capture
     assert "pygpu_row" in source(u[:-2, 1:], u[2:, 1:])
     assert "pygpu_row" not in source(u[:-2, 1:], other[2:, 1:])
     assert "pygpu_row" not in source(u[:-2, 1:], u[:-2, :-1])
+    far = PyGPU.ones((60, 300), np.float32)
+    assert "pygpu_row" not in source(far[:10, 1:], far[50:, 1:])

@@ -15,6 +15,10 @@ impl Failures {
         self.0.push((number, error));
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Why the operation of a number failed.
     pub(super) fn of(&self, number: u64) -> Error {
         let known = self.0.iter().find(|(other, _)| *other == number).map(|(_, error)| error.clone());

@@ -103,6 +103,12 @@ pub(super) fn figures(put_off: u64, dropped: u64) -> Figures {
     }
 }
 
+/// Counts what the thread alone counts that launches: of them there is one at a time.
+#[inline]
+fn count_alone(counter: &AtomicU64, by: usize) {
+    counter.store(counter.load(Ordering::Relaxed) + by as u64, Ordering::Relaxed);
+}
+
 #[inline]
 fn count(counter: &AtomicU64, by: usize) {
     counter.fetch_add(by as u64, Ordering::Relaxed);
@@ -116,7 +122,7 @@ pub fn refused(why: Refused) {
 
 /// Notes that operations are about to be launched. Told in the journal while somebody watches: a launch is too quick for it else.
 pub(super) fn closed(cause: Cause, operations: usize) {
-    count(&COUNTERS.closed[cause as usize], 1);
+    count_alone(&COUNTERS.closed[cause as usize], 1);
     if WATCHERS.load(Ordering::Relaxed) > 0 {
         let plural = if operations == 1 { "operation that was" } else { "operations that were" };
         journal::tell(Level::Debug, || format!("launches {operations} {plural} put off: {}", cause.name()));
@@ -133,16 +139,16 @@ pub fn watch(is_begun: bool) {
 }
 
 pub(super) fn launched(operations: usize, outputs: usize) {
-    count(&COUNTERS.computed, operations);
-    count(&COUNTERS.kernels, 1);
-    count(&COUNTERS.fused, usize::from(operations > 1));
-    count(&COUNTERS.outputs, outputs);
+    count_alone(&COUNTERS.computed, operations);
+    count_alone(&COUNTERS.kernels, 1);
+    count_alone(&COUNTERS.fused, usize::from(operations > 1));
+    count_alone(&COUNTERS.outputs, outputs);
 }
 
 pub(super) fn met_first() {
-    count(&COUNTERS.first_meetings, 1);
+    count_alone(&COUNTERS.first_meetings, 1);
 }
 
 pub(super) fn failed(operations: usize) {
-    count(&COUNTERS.failures, operations);
+    count_alone(&COUNTERS.failures, operations);
 }

@@ -1,7 +1,7 @@
 //! What waits, in the order in which it was written down.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use smallvec::SmallVec;
 
@@ -61,6 +61,10 @@ static WINDOW: Global<Window> = Global::new(Window {
     dropped: 0,
 });
 
+/// The number of the first operation that waits, and whether a failure is remembered, for who asks without the lock.
+static FIRST: AtomicU64 = AtomicU64::new(1);
+static HAS_FAILURES: AtomicBool = AtomicBool::new(false);
+
 /// The one there is.
 pub(super) fn lock() -> Guard<Window> {
     WINDOW.lock()
@@ -96,6 +100,7 @@ impl Window {
     pub(super) fn take_all(&mut self) -> Taken {
         let taken = Taken { first: self.first, nodes: std::mem::take(&mut self.nodes), live: self.live };
         self.first += taken.nodes.len() as u64;
+        FIRST.store(self.first, Ordering::Relaxed);
         (self.live, self.results, self.operands, self.is_sealed) = (0, 0, 0, false);
         taken
     }
@@ -156,15 +161,15 @@ impl Window {
         operands.saturating_sub(results)
     }
 
-    /// Why the window has to be closed before a node comes.
-    fn is_full(&self, node: &Node) -> Option<Cause> {
+    /// Why the window has to be closed before a node with a result of so many bytes comes.
+    fn is_full(&self, bytes: usize) -> Option<Cause> {
         if self.is_empty() {
             return None;
         }
         if self.live >= limit().nodes.load(Ordering::Relaxed) || self.nodes.len() >= PLACES {
             return Some(Cause::Nodes);
         }
-        let results = self.results.saturating_add(node.layout.nbytes() as usize);
+        let results = self.results.saturating_add(bytes);
         if results > limit().results.load(Ordering::Relaxed) {
             return Some(Cause::Bytes);
         }
@@ -210,7 +215,8 @@ pub fn push(node: Box<Node>, block: &Allocation) -> std::result::Result<Reach, (
     if window.is_sealed || node.arrays().iter().any(is_flying) {
         return Err((node, Cause::Operation));
     }
-    if let Some(full) = window.is_full(&node) {
+    let bytes = node.layout.nbytes() as usize;
+    if let Some(full) = window.is_full(bytes) {
         return Err((node, full));
     }
     let operands = large_operands(&node);
@@ -220,7 +226,7 @@ pub fn push(node: Box<Node>, block: &Allocation) -> std::result::Result<Reach, (
         Some(_) => window.is_sealed = true,
         None => block.wait_for(first + window.nodes.len() as u64),
     }
-    window.results = window.results.saturating_add(node.layout.nbytes() as usize);
+    window.results = window.results.saturating_add(bytes);
     window.operands = window.operands.saturating_add(operands);
     window.nodes.push(Some(node));
     window.put_off += 1;
@@ -248,6 +254,7 @@ pub(super) fn remember_failure(number: u64, node: &Node, error: Error) {
     let Some(block) = node.result.upgrade() else { return };
     let mut window = WINDOW.lock();
     window.failures.add(number, error);
+    HAS_FAILURES.store(true, Ordering::Relaxed);
     window.add(1);
     drop(window);
     block.fail(number);
@@ -260,10 +267,16 @@ pub fn holds_too_much(block: &Arc<Allocation>) -> bool {
 
 /// Says that nobody wants the result of a number any more.
 pub fn forget(number: u64) {
+    // Most results end when their operation was launched. Relaxed: numbers only grow, and who remembers a failure holds the block
+    // meanwhile, so that whoever lets go of it last knows.
+    if number < FIRST.load(Ordering::Relaxed) && !HAS_FAILURES.load(Ordering::Relaxed) {
+        return;
+    }
     let mut window = WINDOW.lock();
     let node = window.drop_one(number);
     let failure = if node.is_none() { window.failures.take(number) } else { None };
     if failure.is_some() {
+        HAS_FAILURES.store(!window.failures.is_empty(), Ordering::Relaxed);
         window.remove(1);
     }
     drop(window);

@@ -15,6 +15,8 @@ use crate::short;
 pub(super) const BYTES: usize = 16;
 /// Elements of a thread, where they are a block's width apart.
 pub(super) const APART: u8 = 4;
+/// Small elements of a thread, where they are a row apart: of the rows above and below them each block reads two more.
+const ROWS: u8 = 8;
 
 /// How the elements lie that a thread deals with at once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -75,7 +77,7 @@ impl Plan {
             self.line(used, BYTES / largest);
         }
         if may_turn && self.way == Way::Spread {
-            self.stack(used);
+            self.stack(used, largest);
         }
         for (first, second) in same {
             if !matches!(self.operands[second].form, Form::Same(_)) {
@@ -119,12 +121,14 @@ impl Plan {
         }
     }
 
-    /// Takes elements one above the other, where views of one block are read that are rows apart, as for a stencil: what one has in a row
-    /// another has in a later one, so that a block reads it once.
-    fn stack(&mut self, used: &Used<'_>) {
+    /// Takes elements one above the other, where views of one block are read that are a few rows apart, as for a stencil: what one has in
+    /// a row another has in a later one, so that a block reads it once.
+    fn stack(&mut self, used: &Used<'_>, largest: usize) {
         const LEAST: i64 = 128;
+        const SMALL: usize = 4;
         let Some(len) = self.walk.lens().last() else { return };
-        if self.walk.rank() < 2 || len < LEAST || self.size() < len * i64::from(APART) {
+        let rows = if largest <= SMALL { ROWS } else { APART };
+        if self.walk.rank() < 2 || len < LEAST || self.size() < len * i64::from(rows) {
             return;
         }
         let read = || {
@@ -132,16 +136,23 @@ impl Plan {
             all.filter(|((_, usage), one)| one.form == Form::Strided && usage.written == Written::No)
         };
         let steps = |one: &Operand| self.walk.strides(one.side.into());
-        let is_rows_apart = read().any(|((array, _), one)| {
+        let mut is_rows_apart = false;
+        for ((array, _), one) in read() {
             let row = len as usize * array.dtype().itemsize();
-            read().any(|((other, _), two)| {
-                Arc::ptr_eq(array.allocation(), other.allocation())
-                    && two.address >= one.address + row
-                    && steps(one).eq(steps(two))
-            })
-        });
+            let step = steps(one).rev().nth(1).map_or(0, i64::unsigned_abs) as usize;
+            for ((other, _), two) in read() {
+                let distance = two.address.saturating_sub(one.address);
+                if !Arc::ptr_eq(array.allocation(), other.allocation()) || !steps(one).eq(steps(two)) {
+                    continue;
+                }
+                if distance > step * usize::from(rows) {
+                    return; // a plane apart, say, of which no block reads the other
+                }
+                is_rows_apart |= distance >= row;
+            }
+        }
         if is_rows_apart {
-            self.way = Way::Rows;
+            (self.pack, self.way) = (rows, Way::Rows);
         }
     }
 

@@ -5,7 +5,7 @@
 
 use smallvec::SmallVec;
 
-use super::table::{Output, Row};
+use super::table::{Group, Output, Row};
 use crate::dtype::Kind::{self, *};
 
 /// The kind of an operand.
@@ -194,7 +194,12 @@ fn fits(row: &Row, operands: &[Operand]) -> bool {
 /// The kind in which the loop that was found computes.
 #[inline]
 fn computing(row: &Row, found: Kind) -> Option<Kind> {
-    match row.group(found)?.output {
+    computed_by(row.group(found)?, found)
+}
+
+#[inline]
+fn computed_by(group: &Group, found: Kind) -> Option<Kind> {
+    match group.output {
         Output::As(kind) => Some(kind),
         Output::Refused => None,
         _ => Some(found),
@@ -226,17 +231,17 @@ pub fn resolve(row: &Row, operands: &[Operand]) -> Option<Kind> {
     }
     // What is met most often: one kind, which has a loop.
     if let Some(kind) = common(row, operands)
-        && row.group(kind).is_some()
+        && let Some(group) = row.group(kind)
     {
-        return computing(row, kind);
+        return computed_by(group, kind);
     }
     let kinds = deciding(row, operands);
     // No loop that is tried before takes a kind that has one of its own.
     if let [first, rest @ ..] = kinds.as_slice()
         && rest.iter().all(|kind| kind == first)
-        && row.group(*first).is_some()
+        && let Some(group) = row.group(*first)
     {
-        return computing(row, *first);
+        return computed_by(group, *first);
     }
     let found = row.kinds().find(|kind| kinds.iter().all(|given| can_cast(*given, *kind)))?;
     computing(row, found)

@@ -12,7 +12,7 @@ use crate::array::Array;
 use crate::copy;
 use crate::device::Device;
 use crate::dtype::DType;
-use crate::layout::{Dims, Layout, Order};
+use crate::layout::{Dense, Dims, Layout, Order};
 use crate::python::array::class::{GpuArray, new_exact, new_on};
 use crate::python::convert::dtype;
 use crate::python::convert::ndarray;
@@ -161,9 +161,10 @@ pub(crate) fn empty<'py>(
         return new_exact(py, GpuArray::from_array(array));
     }
     let itemsize = dtype.itemsize() as i64;
-    let bytes = Layout::bytes_of(&lengths, itemsize)? as usize;
-    new_on(py, Arc::new(new_block(py, bytes, device)?), dtype, |layout| {
-        Ok(layout.set_contiguous(&lengths, itemsize, order)?)
+    let dense = Dense::of(&lengths, itemsize)?;
+    new_on(py, Arc::new(new_block(py, dense.bytes(), device)?), dtype, |layout| {
+        layout.set_dense(dense, order);
+        Ok(())
     })
 }
 

@@ -13,7 +13,7 @@ use crate::device::Device;
 use crate::dtype::{DType, Kind};
 use crate::error::Result;
 use crate::layout::tuple_text;
-use crate::layout::{Dims, Layout, Order, broadcast_shapes};
+use crate::layout::{Dense, Dims, Layout, Order, broadcast_shapes};
 use crate::memory::Allocation;
 use crate::ops::ufunc::Row;
 use crate::python::array::class::{GpuArray, new_like, new_on};
@@ -34,13 +34,18 @@ fn layouts<'v>(values: &'v Values<'_, '_>, wish: &'v Wish<'_>) -> impl Iterator<
 #[inline(always)] // two callers since products are there, each short
 pub(super) fn common_device(row: &Row, values: &Values<'_, '_>, wish: &Wish<'_>) -> PyResult<Device> {
     let mut found: Option<Device> = None;
-    let given = values.iter().filter_map(Value::array).map(Array::device);
-    let wished = wish.out.iter().chain([&wish.mask]).flatten().map(|array| array.get().device());
-    for device in given.chain(wished) {
-        match found {
-            Some(first) if first != device => return Err(devices_differ(row, first, device)),
-            _ => found = Some(device),
+    let mut meet = |device: Device| match found {
+        Some(first) if first != device => Err(devices_differ(row, first, device)),
+        _ => {
+            found = Some(device);
+            Ok(())
         }
+    };
+    for value in values {
+        value.array().map_or(Ok(()), |array| meet(array.device()))?;
+    }
+    for given in [&wish.out[0], &wish.out[1], &wish.mask] {
+        given.as_ref().map_or(Ok(()), |array| meet(array.get().device()))?;
     }
     found.map_or_else(|| Ok(Device::current()?), Ok)
 }
@@ -89,38 +94,39 @@ impl Lying<'_> {
         dtype: DType,
         device: Device,
     ) -> PyResult<Bound<'py, GpuArray>> {
-        let itemsize = dtype.itemsize() as i64;
-        let block = new::new_block(py, Layout::bytes_of(self.shape, itemsize)? as usize, device)?;
-        self.on_block(py, values, wish, dtype, Arc::new(block))
+        let dense = Dense::of(self.shape, dtype.itemsize() as i64)?;
+        let block = new::new_block(py, dense.bytes(), device)?;
+        self.on_block(py, values, wish, (dtype, dense), Arc::new(block))
     }
 
-    /// The same over a block that there is already.
+    /// The same over a block that there is already, of so many bytes.
     #[inline]
     pub(super) fn on_block<'py>(
         self,
         py: Python<'py>,
         values: &Values<'_, '_>,
         wish: &Wish<'_>,
-        dtype: DType,
+        (dtype, dense): (DType, Dense<'_>),
         block: Arc<Allocation>,
     ) -> PyResult<Bound<'py, GpuArray>> {
-        new_on(py, block, dtype, |layout| Ok(self.set(layout, values, wish, dtype.itemsize() as i64)?))
+        new_on(py, block, dtype, |layout| Ok(self.set(layout, values, wish, dense)?))
     }
 
     #[inline]
-    fn set(self, layout: &mut Layout, values: &Values<'_, '_>, wish: &Wish<'_>, itemsize: i64) -> Result<()> {
+    fn set(self, layout: &mut Layout, values: &Values<'_, '_>, wish: &Wish<'_>, dense: Dense<'_>) -> Result<()> {
         let is_f = |layout: &Layout| layout.is_f_contiguous() && !layout.is_c_contiguous();
         let order = match self.order {
             Lie::K if !layouts(values, wish).all(Layout::is_c_contiguous) => {
                 let walked: SmallVec<[&Layout; 4]> = layouts(values, wish).collect();
-                layout.assign(&Layout::in_k_order(self.shape, &walked, itemsize)?);
+                layout.assign(&Layout::in_k_order(self.shape, &walked, dense.itemsize())?);
                 return Ok(());
             }
             Lie::F => Order::F,
             Lie::A if values.iter().filter_map(Value::array).all(|array| is_f(array.layout())) => Order::F,
             _ => Order::C,
         };
-        layout.set_contiguous(self.shape, itemsize, order)
+        layout.set_dense(dense, order);
+        Ok(())
     }
 }
 

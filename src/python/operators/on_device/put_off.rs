@@ -8,7 +8,7 @@ use super::super::result::Lying;
 use crate::device::Device;
 use crate::dtype::{DType, Kind};
 use crate::kernel::Arguments;
-use crate::layout::Layout;
+use crate::layout::Dense;
 use crate::memory::Allocation;
 use crate::ops::expression::{self, Mode, Operands, Refused, Scalar, Work};
 use crate::ops::ufunc::Row;
@@ -48,10 +48,10 @@ pub(in crate::python::operators) fn result<'py>(
     }
     let Some(result) = row.group(kind).map(|group| DType::new(group.output.of(kind))) else { return Ok(None) };
     let Some(read) = operands_of(row, kind, values)? else { return Ok(None) };
-    let bytes = Layout::bytes_of(shape, result.itemsize() as i64)? as usize;
+    let dense = Dense::of(shape, result.itemsize() as i64)?;
     let lying = Lying { shape, order: wish.order };
-    let made = |block| lying.on_block(py, values, wish, result, block);
-    waiting::made(py, (Work::Loop(row, kind), read), (bytes, stream), made).map(Some)
+    let made = |block| lying.on_block(py, values, wish, (result, dense), block);
+    waiting::made(py, (Work::Loop(row, kind), read), (dense.bytes(), stream), made).map(Some)
 }
 
 /// Puts a call off whose one result goes into an array that was given; `false` for one that is launched by its line.

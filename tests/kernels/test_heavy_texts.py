@@ -1,0 +1,20 @@
+"""Kernels with a heavy text, whose threads live on for several turns."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import PyGPU
+from support_kernels import needs_kernels
+
+pytestmark = needs_kernels
+
+
+@pytest.mark.skipif(PyGPU.backend_name() == "cpu", reason="its threads live on in every kernel")
+def test_elements_beyond_those_of_the_first_turn_are_computed_too() -> None:
+    multiprocessors = PyGPU.device_properties(0)["multiprocessor_count"]
+    count = multiprocessors * 128 * 256 * 2 + 12_345  # blocks, threads and doubles of a turn
+    x = np.linspace(-700, 700, count)
+    got = PyGPU.logaddexp(PyGPU.to_gpu(x), 0.5).get()
+    np.testing.assert_allclose(got, np.logaddexp(x, 0.5), rtol=1e-13)
