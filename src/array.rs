@@ -215,13 +215,10 @@ impl Array {
     /// `slot` may be written and holds no array yet.
     #[inline]
     pub unsafe fn write_view(&self, slot: *mut Self) {
-        // SAFETY: each field of the slot is written once, without being read.
+        // SAFETY: promised by the caller; the layout is the field that `write_all_but_layout` leaves.
         unsafe {
-            (&raw mut (*slot).allocation).write(Arc::clone(&self.allocation));
+            self.write_all_but_layout(slot);
             Layout::write_scalar(&raw mut (*slot).layout, self.layout.itemsize());
-            (&raw mut (*slot).dtype).write(self.dtype);
-            (&raw mut (*slot).readonly).write(self.readonly);
-            (&raw mut (*slot).keeper).write(self.keeper.clone());
         }
     }
 
@@ -229,10 +226,20 @@ impl Array {
     #[inline]
     pub fn clone_to(&self, slot: &mut MaybeUninit<Self>) {
         let slot = slot.as_mut_ptr();
+        // SAFETY: the slot may be written; the layout is the field that `write_all_but_layout` leaves.
+        unsafe {
+            self.write_all_but_layout(slot);
+            self.layout.clone_to(&mut *(&raw mut (*slot).layout).cast());
+        }
+    }
+
+    /// # Safety
+    /// As for [`Self::write_view`]; the caller writes the layout.
+    #[inline(always)]
+    unsafe fn write_all_but_layout(&self, slot: *mut Self) {
         // SAFETY: each field of the slot is written once, without being read.
         unsafe {
             (&raw mut (*slot).allocation).write(Arc::clone(&self.allocation));
-            self.layout.clone_to(&mut *(&raw mut (*slot).layout).cast());
             (&raw mut (*slot).dtype).write(self.dtype);
             (&raw mut (*slot).readonly).write(self.readonly);
             (&raw mut (*slot).keeper).write(self.keeper.clone());

@@ -109,6 +109,8 @@ def _hint(name: str) -> str:
     """Say where a name is that is not there, as far as that is known."""
     if name in _HINTS:
         return f"; {_HINTS[name]}"
+    if name.startswith("_"):
+        return ""  # a program that asks for it, and not a person: nothing is to be imported for that
     for module in _OF_PYCUDA:
         if name in importlib.import_module(f"PyGPU.{module}").__all__:
             return f"; it is PyGPU.{module}.{name}"

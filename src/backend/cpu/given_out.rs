@@ -153,7 +153,7 @@ pub fn kept() -> usize {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, clippy::undocumented_unsafe_blocks, missing_docs)]
+    #![allow(clippy::unwrap_used, missing_docs)]
     use super::super::memory::{block, give_back};
     use super::*;
 
@@ -167,11 +167,13 @@ mod tests {
             let address = block(bytes).unwrap();
             note(address);
             assert!(!was_freed(address, bytes));
+            // SAFETY: a block of so many bytes, which nobody uses.
             unsafe { give_back(address, bytes) };
             assert!(was_freed(address, 1) && was_freed(address + bytes - 1, 100));
             assert!(was_freed(address - 8, 9));
             let others: Vec<_> = (0..8).map(|_| block(bytes).unwrap()).collect();
             assert!(others.iter().all(|other| other.abs_diff(address) >= bytes));
+            // SAFETY: as above.
             others.iter().for_each(|other| unsafe { give_back(*other, bytes) });
             trim();
             assert!(!was_freed(address, bytes));
@@ -182,6 +184,7 @@ mod tests {
     fn what_nobody_asked_for_is_freed_at_once() {
         let _turn = ONE_AT_A_TIME.lock();
         let address = block(4000).unwrap();
+        // SAFETY: a block of so many bytes, which nobody uses.
         unsafe { give_back(address, 4000) };
         assert!(!was_freed(address, 4000));
     }
@@ -193,6 +196,7 @@ mod tests {
         for _ in 0..40 {
             let address = block(LARGE - 64).unwrap();
             note(address);
+            // SAFETY: a block of so many bytes, which nobody uses.
             unsafe { give_back(address, LARGE - 64) };
         }
         assert!(kept() <= 16 << 20, "{}", kept());

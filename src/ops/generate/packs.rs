@@ -31,12 +31,7 @@ pub(super) fn body(
     texts: &Texts,
 ) -> String {
     let parts = Parts::of(pack, plan, arguments, usages);
-    let (start, width) = match plan.way {
-        Way::Spread => (format!("(size_t)cta_start * {pack} + tid"), "blockDim.x"),
-        Way::Rows => (String::new(), "pygpu_length"),
-        Way::Behind(_) => (format!("((size_t)cta_start + tid) * {pack} - pygpu_head"), "1"),
-        _ => (format!("((size_t)cta_start + tid) * {pack}"), "1"),
-    };
+    let width = width(plan.way);
     let is_whole = match plan.way {
         // Nor is the first or the last but one, so that what is read beyond a pack lies in the array.
         Way::Behind(_) => format!("pygpu_at > 0 && pygpu_at + {} <= (long long)n", 2 * pack),
@@ -63,13 +58,29 @@ pub(super) fn body(
             format!("    if ({is_whole}) {{\n{declared}{load}{each}{store}    }} {rest}\n")
         }
     };
-    let walk = match plan.way {
-        Way::Rows => rows(pack, plan.last()),
-        _ => format!(
-            "    for (long long pygpu_at = {start}; pygpu_at < (long long)n; pygpu_at += (size_t)total_threads * {pack}) {{\n"
-        ),
+    format!("{}{}{turns}    }}\n", parts.arrays, walk(pack, plan))
+}
+
+/// How far the elements of a pack are from each other, in C order.
+fn width(way: Way) -> &'static str {
+    match way {
+        Way::Spread => "blockDim.x",
+        Way::Rows => "pygpu_length",
+        _ => "1",
+    }
+}
+
+/// The head of the loop over a thread's packs.
+fn walk(pack: usize, plan: &Plan) -> String {
+    let start = match plan.way {
+        Way::Rows => return rows(pack, plan.last()),
+        Way::Spread => format!("(size_t)cta_start * {pack} + tid"),
+        Way::Behind(_) => format!("((size_t)cta_start + tid) * {pack} - pygpu_head"),
+        _ => format!("((size_t)cta_start + tid) * {pack}"),
     };
-    format!("{}{walk}{turns}    }}\n", parts.arrays)
+    format!(
+        "    for (long long pygpu_at = {start}; pygpu_at < (long long)n; pygpu_at += (size_t)total_threads * {pack}) {{\n"
+    )
 }
 
 /// The head of the loop where a thread has elements one above the other: threads go along the rows, then down by packs of them.
@@ -131,13 +142,12 @@ impl Parts {
             format!("#pragma unroll\n    for (int pygpu_turn = 0; pygpu_turn < {pack}; pygpu_turn++) {text}\n")
         };
         let is_spread = matches!(plan.way, Way::Spread | Way::Rows);
-        let (array, at) = match plan.way {
-            Way::Spread => (format!("pygpu_all_{name}"), "pygpu_at + pygpu_turn * blockDim.x"),
-            Way::Rows => (format!("pygpu_all_{name}"), "pygpu_at + pygpu_turn * pygpu_length"),
-            Way::Lines => (format!("pygpu_all_{name}"), "pygpu_at + pygpu_turn"),
+        let array = match plan.way {
+            Way::Spread | Way::Rows | Way::Lines => format!("pygpu_all_{name}"),
             // What is only read may be written by another name.
-            _ => (format!("(({c_type} *)pygpu_array_{name})"), "pygpu_at + pygpu_turn"),
+            _ => format!("(({c_type} *)pygpu_array_{name})"),
         };
+        let at = format!("pygpu_at + pygpu_turn * {}", width(plan.way));
         let neighbours = match operand.form {
             Form::Line => format!("*({kind} *)&{array}[pygpu_at]"),
             _ => format!("*({kind} *)(pygpu_array_{name} + pygpu_at)"),

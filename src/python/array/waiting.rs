@@ -8,22 +8,19 @@ use super::class::{GpuArray, new_on};
 use crate::dtype::DType;
 use crate::layout::Layout;
 use crate::memory::Allocation;
-use crate::ops::expression::{self, Mode, Node, Operands, Work};
+use crate::ops::expression::{Node, Operands, Work};
 use crate::python::deferral::put_off;
-use crate::stream::{self, Stream};
+use crate::stream::Stream;
 
 impl GpuArray {
     /// The stream in whose order the result of an operation on this array alone can be put off; `None` if the operation is launched by
     /// its line.
     pub(crate) fn can_wait_on(own: &Bound<'_, Self>) -> PyResult<Option<Stream>> {
         let array = own.get().unlaunched()?;
-        let (mode, stream) = (expression::current()?, stream::current(array.device()));
-        let can_wait = mode != Mode::Off
-            && own.is_exact_instance_of::<Self>()
-            && !array.layout().is_empty()
-            && Allocation::may_be_put_off(&stream)
-            && put_off::refusal(mode, array).is_none();
-        Ok(can_wait.then_some(stream))
+        match own.is_exact_instance_of::<Self>() {
+            true => Ok(put_off::order_of(array)?.map(|(_, stream)| stream)),
+            false => Ok(None),
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use crate::copy;
 use crate::deferral::Cause;
 use crate::memory::Allocation;
 use crate::ops::expression::{self, Mode, Node, Operands, Reach, Refused, Work};
-use crate::stream;
+use crate::stream::{self, Stream};
 
 /// Why an operand may change before a kernel reads it, or cannot be read as it is; `None` if it may wait.
 #[inline]
@@ -36,30 +36,45 @@ fn is_aligned(array: &Array) -> bool {
         || (layout.is_c_contiguous() && is_even(first))
 }
 
+/// The mode, and the stream in whose order an operation on an array alone can be put off; `None` if it is launched by its line.
+///
+/// # Errors
+/// What the environment says that is no mode.
+pub(crate) fn order_of(array: &Array) -> PyResult<Option<(Mode, Stream)>> {
+    let (mode, stream) = (expression::current()?, stream::current(array.device()));
+    let can_wait = mode != Mode::Off
+        && !array.layout().is_empty()
+        && Allocation::may_be_put_off(&stream)
+        && refusal(mode, array).is_none();
+    Ok(can_wait.then_some((mode, stream)))
+}
+
 /// Writes an operation down.
 ///
 /// # Errors
 /// The driver's, of what waited.
 #[inline]
 pub(crate) fn push(py: Python<'_>, node: Box<Node>, block: &Allocation) -> PyResult<()> {
-    match expression::push(node, block) {
-        Ok(Reach::Private) => Ok(()),
-        Ok(Reach::Others) => launch_unless_trusted(py),
-        Err((node, cause)) => push_behind(py, (node, cause), block),
+    let reach = match expression::push(node, block) {
+        Ok(reach) => reach,
+        Err(back) => push_behind(py, back, block)?,
+    };
+    match reach {
+        Reach::Private => Ok(()),
+        Reach::Others => launch_unless_trusted(py),
     }
 }
 
 /// Behind what waits, or is being launched.
 #[cold]
-fn push_behind(py: Python<'_>, (mut node, mut cause): (Box<Node>, Cause), block: &Allocation) -> PyResult<()> {
+fn push_behind(py: Python<'_>, (mut node, mut cause): (Box<Node>, Cause), block: &Allocation) -> PyResult<Reach> {
     loop {
         close(py, cause)?;
         for array in node.arrays() {
             check(array.allocation())?; // it may have failed meanwhile, and would never be there
         }
         match expression::push(node, block) {
-            Ok(Reach::Private) => return Ok(()),
-            Ok(Reach::Others) => return launch_unless_trusted(py),
+            Ok(reach) => return Ok(reach),
             Err(back) => (node, cause) = back,
         }
     }
@@ -87,11 +102,7 @@ pub(crate) fn is_waiting(array: &Array) -> bool {
 /// # Errors
 /// The driver's, of what waited.
 pub(crate) fn into_given(py: Python<'_>, work: Work, operands: Operands, target: &Array) -> PyResult<bool> {
-    let (mode, stream) = (expression::current()?, stream::current(target.device()));
-    let can_wait = mode != Mode::Off && Allocation::may_be_put_off(&stream) && refusal(mode, target).is_none();
-    if !can_wait || is_waiting(target) || target.layout().is_empty() {
-        return Ok(false);
-    }
+    let Some((mode, stream)) = order_of(target)?.filter(|_| !is_waiting(target)) else { return Ok(false) };
     let meets = |array: &Array| copy::may_overlap(target, array) && !copy::is_same_place(target, array);
     let may_all =
         operands.arrays().iter().all(|array| refusal(mode, array).is_none() && (is_waiting(array) || !meets(array)));

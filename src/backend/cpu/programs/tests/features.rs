@@ -28,6 +28,7 @@ fn a_block_reduces_through_shuffles_and_shared_memory() {
 
 #[test]
 fn launch_bounds_are_known() {
+    // SAFETY: a function of a module that is loaded.
     let attributes = unsafe { cpu().function_attributes(0, features().function("reduce")).unwrap() };
     assert_eq!(attributes.max_threads_per_block, 256);
 }
@@ -110,15 +111,18 @@ fn variables_are_found_by_name_and_seen_by_kernels() {
         "__constant__ float table[4]; static __device__ int counter = 5; namespace a { __device__ double d[3]; } extern \"C\" __device__ short lone;
         extern \"C\" __global__ void k(float *o) { o[threadIdx.x] = table[threadIdx.x] + counter; }",
     );
+    // SAFETY: a module that is loaded.
     let global = |name: &str| unsafe { cpu().global(0, module.0, &CString::new(name).unwrap()) };
     let (address, bytes) = global("table").unwrap();
     assert_eq!((bytes, global("counter").unwrap().1, global("a::d").unwrap().1), (16, 4, 24));
+    // SAFETY: so many bytes of the module's, in memory of the host, and no kernel runs.
     unsafe { std::slice::from_raw_parts_mut(address as *mut f32, 4) }.copy_from_slice(&[1.0, 2.0, 3.0, 4.0]);
     let mut out = vec![0f32; 4];
     module.run("k", 1, 4, &mut out);
     assert_eq!(out, [6.0, 7.0, 8.0, 9.0]);
     assert_eq!(global("lone").unwrap().1, 2);
     assert_eq!(global("absent").unwrap_err().code(), Some(NOT_FOUND));
+    // SAFETY: nothing of it is used behind.
     unsafe { cpu().unload(0, module.0).unwrap() };
 }
 
