@@ -49,8 +49,8 @@ static WAS_RUN: AtomicBool = AtomicBool::new(false);
 /// Threads of a block on a device, and on the CPU, where they take turns.
 const THREADS: u32 = 256;
 const THREADS_ON_CPU: u32 = 64;
-/// Blocks for each multiprocessor, of a kernel with a heavy text: each runs 8 at once.
-const BLOCKS_OF_HEAVY: u64 = 128;
+/// Blocks for each multiprocessor, of a kernel with a long text: each runs 8 at once.
+const BLOCKS_OF_LONG: u64 = 128;
 
 impl Elementwise {
     /// A kernel.
@@ -179,14 +179,14 @@ impl Elementwise {
         check_ends(function, &uses, |block| whose(&self.arguments, arrays, block))
     }
 
-    /// Each thread one turn, unless threads are counted or live on: then as many as run at once. Those with a heavy text live on for a
-    /// few turns: `docs/design/generated_kernels.md` has the figures.
+    /// Each thread one turn, unless threads are counted or live on: then as many as run at once. Those with a long text live on for a
+    /// few turns.
     fn shape(&self, device: Device, plan: &Plan, count: i64) -> LaunchShape {
         let turns = ((count + plan.missing()) as u64).div_ceil(u64::from(plan.pack));
         let threads = if device.is_cpu() { THREADS_ON_CPU } else { THREADS };
         let most = match device.is_cpu() || self.analysis.counts_threads {
             true => u64::from(at_once(device)) * 8,
-            false if generate::is_heavy(plan.pack, self.texts.weight) => u64::from(at_once(device)) * BLOCKS_OF_HEAVY,
+            false if self.texts.is_long => u64::from(at_once(device)) * BLOCKS_OF_LONG,
             false => (1 << 31) / u64::from(threads),
         };
         let blocks = turns.div_ceil(u64::from(threads)).clamp(1, most);

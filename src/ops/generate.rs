@@ -19,11 +19,6 @@ const STANDARD: &str = include_str!("../../python/PyGPU/include/generated_ops/st
 const STANDARD_NAMES: [&str; 12] =
     ["INFINITY", "NAN", "M_", "FLT_", "DBL_", "INT_M", "LONG_M", "int8_t", "int16_t", "int32_t", "int64_t", "INT64_"];
 
-/// Whether a text is so heavy that it is not written down for each element of a pack.
-pub fn is_heavy(pack: u8, weight: u8) -> bool {
-    packs::at_once(pack.into(), weight).is_some()
-}
-
 /// The headers that types and texts name, and the user's own text.
 pub fn head(texts: &[&str], preamble: &str) -> String {
     let names = |word: &str| preamble.contains(word) || texts.iter().any(|text| text.contains(word));

@@ -85,6 +85,9 @@ pub struct Texts {
     /// About how many milliseconds a compiler spends each time that the operation occurs, where that is known: one that is heavy is
     /// written less often.
     pub weight: u8,
+    /// Whether it takes as long to compute as what it reads takes to come. Then a thread goes on to further packs:
+    /// `docs/design/generated_kernels.md` has the figures.
+    pub is_long: bool,
 }
 
 /// Names that speak of a thread's place.

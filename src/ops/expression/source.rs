@@ -17,8 +17,10 @@ const PLACES: [&str; 4] = ["a", "b", "c", "d"];
 /// What counts as the weight of a heavier text: it is compiled once for all that it computes, so it may be written for two elements
 /// of a pack, without which a thread waits for each.
 const HEAVIEST: u8 = 12;
+/// The weight from which a text of several operations takes as long to compute as what it reads takes to come.
+const LONG: u8 = 5;
 /// Letters of a kernel's name beyond which no more operations are named.
-const LONG: usize = 60;
+const LETTERS: usize = 60;
 
 /// The kernel of a draft whose operations go element by element.
 ///
@@ -36,7 +38,7 @@ pub(super) fn write(draft: &Draft<'_>, nodes: &Nodes, group: &Group) -> Result<E
     let mut name = "pygpu".to_owned();
     for (operation, node) in members(nodes, group).enumerate() {
         text.add(draft, nodes, group, operation, node)?;
-        if name.len() < LONG {
+        if name.len() < LETTERS {
             name.push_str(&format!("_{}", node.function()));
         }
         if group.outputs.contains(&group.places[operation]) {
@@ -49,7 +51,7 @@ pub(super) fn write(draft: &Draft<'_>, nodes: &Nodes, group: &Group) -> Result<E
     arguments.append(&mut outputs);
     let preamble = text.preambles.concat();
     let weight = text.weight.min(HEAVIEST);
-    let texts = Texts { operation: text.lines, preamble, weight, ..Texts::default() };
+    let texts = Texts { operation: text.lines, preamble, weight, is_long: weight >= LONG, ..Texts::default() };
     Elementwise::new(name, arguments, texts, vec![kernel::ROUNDED.to_owned()])
 }
 

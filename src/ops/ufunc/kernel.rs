@@ -30,6 +30,8 @@ fn key(row: &'static Row, kind: Kind, inputs: &[Given], outputs: &[Kind], masked
 /// A product and a sum are rounded each, so that results do not depend on what is computed together.
 pub const ROUNDED: &str = "--fmad=false";
 
+/// The weight from which a text of one operation takes as long to compute as what it reads takes to come.
+const LONG: u8 = 8;
 const INPUTS: [&str; 4] = ["a", "b", "c", "d"];
 const OUTPUTS: [&str; 2] = ["z", "w"];
 
@@ -171,7 +173,7 @@ fn write(row: &Row, kind: Kind, inputs: &[Given], outputs: &[Kind], masked: bool
         });
     }
     let (preamble, weight) = (row.preamble.to_owned(), group.weight);
-    let texts = Texts { operation: lines, preamble, weight, ..Texts::default() };
+    let texts = Texts { operation: lines, preamble, weight, is_long: weight >= LONG, ..Texts::default() };
     let options = vec![ROUNDED.to_owned()];
     Elementwise::new(format!("pygpu_{}", row.name), arguments, texts, options)
 }

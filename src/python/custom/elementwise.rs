@@ -119,7 +119,7 @@ impl PyElementwise {
         let recipe = recipe.into_pyobject(arguments.py())?.into();
         let (options, preamble) = arguments::options(arguments.py(), options, preamble)?;
         let [loop_prep, after_loop] = [loop_prep, after_loop].map(str::to_owned);
-        let texts = Texts { operation, loop_prep, after_loop, preamble, weight: 0 };
+        let texts = Texts { operation, loop_prep, after_loop, preamble, ..Texts::default() };
         let arguments = arguments::arguments(arguments)?;
         if !arguments.iter().any(crate::ops::Argument::is_vector) {
             return Err(PyValueError::new_err(format!(

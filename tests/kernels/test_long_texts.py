@@ -1,4 +1,4 @@
-"""Kernels with a heavy text, whose threads live on for several turns."""
+"""Kernels with a long text, whose threads live on for several turns."""
 
 from __future__ import annotations
 

@@ -1,0 +1,78 @@
+"""Stencils of slices, and functions of many instructions, beside torch and CuPy, in turns.
+
+    python benches/python/neighbours.py [--bytes N] [--rounds 5] [--json FILE]
+
+Gigabytes a second of what must move: a plane or a cube that is read and a result that is written, or the operands and
+the result of a function. What is written for NumPy is launched as it stands by torch and CuPy; PyGPU's stencil is one
+kernel, whose launch is asked for.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+from turns import Library, measure
+
+
+def five(u: Any) -> Any:
+    """Each inner element of a plane beside its four neighbours."""
+    return (u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:]) * 3 - u[1:-1, 1:-1]
+
+
+def nine(u: Any) -> Any:
+    """The same with the four at the corners."""
+    crosses = u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:]
+    return crosses + u[:-2, :-2] + u[2:, 2:] + u[:-2, 2:] + u[2:, :-2] - u[1:-1, 1:-1]
+
+
+def seven(u: Any) -> Any:
+    """Each inner element of a cube beside its six neighbours."""
+    planes = u[2:, 1:-1, 1:-1] + u[:-2, 1:-1, 1:-1]
+    rows = u[1:-1, 2:, 1:-1] + u[1:-1, :-2, 1:-1]
+    return u[1:-1, 1:-1, 1:-1] * 6 - planes - rows - u[1:-1, 1:-1, 2:] - u[1:-1, 1:-1, :-2]
+
+
+def launched(library: Library, work: Callable[..., Any], *arrays: Any) -> Callable[[], Any]:
+    """Work whose result has its values in the order of the queue when the call returns."""
+    if library.name != "PyGPU":
+        return lambda: work(*arrays)
+
+    def call() -> Any:
+        result = work(*arrays)
+        library.module.flush()
+        return result
+
+    return call
+
+
+def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], int]]:
+    """Calls with the bytes that each must move."""
+    import numpy as np
+
+    random = np.random.default_rng(0)
+    calls: dict[str, tuple[Callable[[], Any], int]] = {}
+    for dtype in ("float32", "float64", "int16"):
+        itemsize = np.dtype(dtype).itemsize
+        side, edge = int((count * 2 // itemsize) ** 0.5), int((count * 2 // itemsize) ** (1 / 3))
+        plane = library.array(random.integers(0, 9, (side, side), np.int8).astype(dtype))
+        cube = library.array(random.integers(0, 9, (edge, edge, edge), np.int8).astype(dtype))
+        for what, stencil, u in (("five", five, plane), ("nine", nine, plane), ("seven", seven, cube)):
+            nbytes = 2 * itemsize * (side**2 if u is plane else edge**3)
+            calls[f"{what} points, {dtype}"] = (launched(library, stencil, u), nbytes)
+    x, y = (library.array(random.random(count // 2, dtype=np.float32) * 5) for _ in range(2))
+    for name in ("pow", "logaddexp", "arctan2"):
+        function = getattr(library.module, "power" if name == "pow" and library.name == "cupy" else name)
+        calls[f"{name}(x, y)"] = (launched(library, function, x, y), 6 * count)
+    return calls
+
+
+def small(library: Library) -> dict[str, float]:
+    """Nothing: these are about what moves."""
+    return {}
+
+
+if __name__ == "__main__":
+    os.environ["PYGPU_FUSION"] = "auto"
+    measure(__doc__, "neighbours", large, small)
