@@ -282,7 +282,7 @@ fn fill_contiguous(axes: &mut [Axis], itemsize: i64, order: Order) {
 
 /// The first two invariants of the module docs.
 fn check_size(shape: &[i64], itemsize: i64) -> Result<()> {
-    Dense::of(shape, itemsize).map(drop)
+    dense_bytes(shape, itemsize).map(drop)
 }
 
 /// The bytes of elements side by side, if they hold those invariants.

@@ -80,6 +80,7 @@ mod tests {
     fn what_is_written_behind_a_block_is_told_once() {
         for bytes in [1, 7, 64, 1000, 4097, 5 << 20] {
             let address = block(bytes).unwrap();
+            // SAFETY: a block of so many bytes, behind which are BYTES more that nobody uses.
             unsafe {
                 heap::pointer(address).write_bytes(3, bytes);
                 assert_eq!(heap::overrun(address, bytes), 0);

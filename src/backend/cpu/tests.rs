@@ -12,7 +12,9 @@ const S: StreamHandle = StreamHandle::DEFAULT;
 const TIMED: EventFlags = EventFlags { timing: true, blocking_sync: false, interprocess: false };
 
 /// No stream of these tests captures.
+// SAFETY: nothing of theirs is captured, and the host's memory lives until a copy is done.
 const UP: Direction = Direction::HostToDevice(unsafe { HostUse::promised() });
+// SAFETY: as above.
 const DOWN: Direction = Direction::DeviceToHost(unsafe { HostUse::promised() });
 
 fn address<T>(values: &mut [T]) -> Address {
@@ -28,6 +30,7 @@ fn memory_is_aligned_to_a_cache_line_unless_it_is_small_and_writable() {
     for bytes in [1, 63, 64, 65, 1023, 1024, 1 << 20] {
         let block = CPU.allocate(0, bytes).unwrap();
         assert_eq!(block % if bytes < 1024 { 16 } else { 64 }, 0);
+        // SAFETY: a block of so many bytes, which nobody else has.
         unsafe {
             CPU.fill(0, block, 0, Pattern::U8(7), bytes, 1, S).unwrap();
             CPU.free(0, block, bytes).unwrap();

@@ -80,15 +80,15 @@ pub(super) fn whole(nodes: &Nodes, needs: &Needs) -> Option<Group> {
     let (mut leaves, mut values) = (0, 0);
     for (place, node) in nodes.iter().enumerate().filter_map(|(place, node)| Some((place, node.as_deref()?))) {
         node.own_loop()?;
-        if place > 0 && !go_together(first, node) {
+        if !go_together(first, node) {
             return None;
         }
-        for array in node.arrays() {
-            match waiting(needs.first, nodes.len(), array.allocation().deferred()) {
-                Some(needed) if !nodes[needed].as_ref()?.is_read_by(array) => return None,
-                Some(_) => {}
-                None => leaves += 1,
+        leaves += node.arrays().len();
+        for (array, needed) in needs.needed(node) {
+            if !nodes[needed].as_ref()?.is_read_by(array) {
+                return None;
             }
+            leaves -= 1;
         }
         values += node.operands.values();
         all.places.push(place as u8);

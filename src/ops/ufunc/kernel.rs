@@ -32,6 +32,7 @@ pub const ROUNDED: &str = "--fmad=false";
 
 /// The weight from which a text of one operation takes as long to compute as what it reads takes to come.
 const LONG: u8 = 8;
+
 const INPUTS: [&str; 4] = ["a", "b", "c", "d"];
 const OUTPUTS: [&str; 2] = ["z", "w"];
 

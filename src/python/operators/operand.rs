@@ -229,9 +229,6 @@ fn ask_for_truth(values: &mut [Value<'_, '_>]) -> PyResult<()> {
 /// `TypeError` for what is no such number.
 #[inline]
 pub(super) fn push(arguments: &mut Arguments, kind: Kind, object: &Bound<'_, PyAny>) -> PyResult<()> {
-    if object.is_exact_instance_of::<PyFloat>() && values::push_number(arguments, kind, object).unwrap_or(false) {
-        return Ok(());
-    }
     if let Some((own, bytes)) = values::numpy_scalar(object) {
         if own == kind {
             arguments.push(bytes);

@@ -176,6 +176,7 @@ fn structures_and_vectors_arrive_by_value() {
     #[repr(C)]
     struct Big(i8, [f64; 3], i16);
     let function = features().function("by_value");
+    // SAFETY: a function of a module that is loaded.
     let places = unsafe { cpu().parameters(0, function).unwrap().unwrap() };
     let places: Vec<_> = places.iter().map(|place| (place.offset, place.size)).collect();
     assert_eq!(places, [(0, 40), (48, 16), (64, 1), (72, 8), (80, 8)]);
@@ -213,6 +214,7 @@ fn instances_of_templates_and_what_macros_make_can_be_launched() {
     features().run("deep::plain", 1, 1, &mut sizes);
     assert_eq!(sizes, [3]);
     for absent in ["left_out", "nor_is_this", "not_a_kernel", "cube"] {
+        // SAFETY: a module that is loaded.
         let error = unsafe { cpu().function(0, features().0, &CString::new(absent).unwrap()) }.unwrap_err();
         assert_eq!(error.code(), Some(NOT_FOUND), "{absent}");
     }

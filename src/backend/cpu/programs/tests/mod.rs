@@ -42,10 +42,12 @@ impl Loaded {
     }
 
     fn function(&self, name: &str) -> FunctionHandle {
+        // SAFETY: the module is loaded.
         unsafe { cpu().function(0, self.0, &CString::new(name).unwrap()).unwrap() }
     }
 
     fn try_run(&self, name: &str, shape: LaunchShape, arguments: &mut [*mut c_void]) -> Result<()> {
+        // SAFETY: each test gives what its kernel declares, and the launch ends before it returns.
         unsafe { cpu().launch(0, self.function(name), &shape, StreamHandle::DEFAULT, arguments.as_mut_ptr()) }
     }
 
