@@ -1,48 +1,27 @@
 //! PyGPU: a strided array in the memory of a GPU (or of the host), held from Python without heavy baggage.
 //!
-//! The layers, each of which may use only those to its left (`tests/repository/test_layers.py` holds it):
+//! This crate re-exports the crates below `src/`, for tests, benchmarks and fuzzers. In order of dependency, lowest first:
 //!
-//! `callback, chain, deferral, error, global, dtype, journal, layout, settings, short, sync <- backend <- lifetime <- device, stream <- memory <- array, graph <- kernel <- codegen <- copy <- ops <- interop <- python`
-//!
-//! - [`callback`], [`chain`] and [`global`] are what every layer needs beside `fork`, C and deep recursion: a door for calls from C,
-//!   ends of long chains of owners, locks of the process;
-//! - [`deferral`] is how all of them make sure that no operation waits which was put off;
-//! - [`settings`] is what the environment says, read once; [`journal`] what slow paths tell Python's `logging`;
-//! - [`short`] sorts lists of a few;
-//! - [`layout`] is pure arithmetic of shapes and signed byte strides;
-//! - [`backend`] is the narrow waist: what a device can do, opened at run time;
-//! - [`device`] and [`stream`] name where and in which order work runs;
-//! - [`memory`] owns blocks, knows who used them last, and frees them behind that;
-//! - [`array`] puts a layout and a dtype on a block;
-//! - [`graph`] launches as a whole what was captured once;
-//! - [`kernel`] compiles, loads and launches device code, [`codegen`] is what kernels of our own have in common;
-//! - [`copy`] moves values, within a device by kernels;
-//! - [`ops`] writes kernels out of expressions, and runs them on arrays of any layout;
-//! - [`interop`] lends and borrows blocks (DLPack, the CUDA array interface);
-//! - `python` holds the only pyo3 classes: they parse, call and wrap.
+//! - `pygpu-base`: [`error`], [`dtype`], [`settings`] and what every layer needs for `fork`, C callbacks and deep recursion;
+//! - [`layout`]: pure arithmetic of shapes and signed byte strides;
+//! - `pygpu-cpu-engine`: compiles kernels for the CPU and runs them there;
+//! - [`backend`]: one set of traits over the drivers, each opened at run time;
+//! - [`device`], [`stream`] and [`shutdown`]: where and in which order work runs;
+//! - [`memory`]: blocks, their last uses, and their release after these;
+//! - [`array`]: a layout and a dtype on a block; [`graph`]: captured work;
+//! - [`kernel`] compiles, loads and launches device code; [`codegen`] has the parts that generated kernels share;
+//! - [`copy`] moves values; [`ops`] generates kernels from expressions and runs them on arrays of any layout;
+//! - [`interop`] exports and imports blocks (DLPack, the CUDA array interface);
+//! - `pygpu-python` is the extension module: the only crate with pyo3 classes. It parses, calls and wraps.
 
-pub mod array;
-pub mod backend;
-pub mod callback;
-pub mod chain;
-pub mod codegen;
-pub mod copy;
-pub mod deferral;
-pub mod device;
-pub mod dtype;
-pub mod error;
-pub mod global;
-pub mod graph;
-pub mod interop;
-pub mod journal;
-pub mod kernel;
-pub mod layout;
-pub mod lifetime;
-pub mod memory;
-pub mod ops;
-#[cfg(feature = "python")]
-mod python;
-pub mod settings;
-pub mod short;
-pub mod stream;
-mod sync;
+pub use pygpu_array::{self as array, graph};
+pub use pygpu_backend as backend;
+pub use pygpu_base::{dtype, error, ffi_guard, flush, fork_safe, iterative_drop, log_queue, settings, small_sort};
+pub use pygpu_codegen as codegen;
+pub use pygpu_copy as copy;
+pub use pygpu_device::{self as device, shutdown, stream};
+pub use pygpu_interop as interop;
+pub use pygpu_kernel as kernel;
+pub use pygpu_layout as layout;
+pub use pygpu_memory as memory;
+pub use pygpu_ops as ops;

@@ -4,14 +4,14 @@ use std::any::Any;
 use std::mem::MaybeUninit;
 use std::sync::Arc;
 
-use crate::backend::Address;
-use crate::device::Device;
-use crate::dtype::DType;
-use crate::error::{Error, Result};
-use crate::layout::{Layout, Order};
-use crate::lifetime;
-use crate::memory::{Access, Allocation, Lent};
-use crate::stream::Stream;
+use pygpu_backend::Address;
+use pygpu_base::dtype::DType;
+use pygpu_base::error::{Error, Result};
+use pygpu_device::Device;
+use pygpu_device::shutdown;
+use pygpu_device::stream::Stream;
+use pygpu_layout::{Layout, Order};
+use pygpu_memory::{Access, Allocation, Lent};
 
 /// Refuses a layout that reaches outside a block.
 #[inline]
@@ -43,7 +43,7 @@ pub struct Keeper(Option<Lent>);
 
 impl Drop for Keeper {
     fn drop(&mut self) {
-        if lifetime::exiting() {
+        if shutdown::exiting() {
             // Its Python side may be gone already.
             std::mem::forget(self.0.take());
         }

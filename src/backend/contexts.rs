@@ -1,6 +1,6 @@
 //! What can be set of a device's context, where there is one.
 
-use crate::error::{Error, Result};
+use pygpu_base::error::{Error, Result};
 
 /// Contexts of one backend's devices.
 pub trait Contexts: Send + Sync {

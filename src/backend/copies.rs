@@ -1,7 +1,7 @@
 //! Copies and fills in the order of a stream.
 
 use super::{Address, StreamHandle, Streams};
-use crate::error::Result;
+use pygpu_base::error::Result;
 
 /// Between which kinds of memory a copy goes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]

@@ -1,6 +1,6 @@
 //! Devices: how many there are, what each is, and which one a thread uses.
 
-use crate::error::Result;
+use pygpu_base::error::Result;
 
 /// Which family of driver stands behind a backend.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

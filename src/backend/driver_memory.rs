@@ -2,7 +2,7 @@
 //! device both reach, memory and events that other processes open; and what it knows of an address.
 
 use super::{Address, EventHandle, StreamHandle};
-use crate::error::Result;
+use pygpu_base::error::Result;
 
 /// Bytes that name a block or an event for another process.
 pub const HANDLE_BYTES: usize = 64;

@@ -1,7 +1,7 @@
 //! Events.
 
 use super::StreamHandle;
-use crate::error::Result;
+use pygpu_base::error::Result;
 
 /// A driver's event.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -6,8 +6,8 @@
 use std::sync::atomic::{AtomicI32, Ordering};
 
 use super::{Backend, BackendKind};
-use crate::error::{Error, Result};
-use crate::settings::{Settings, Variable};
+use pygpu_base::error::{Error, Result};
+use pygpu_base::settings::{Settings, Variable};
 
 static FIRST: [AtomicI32; 3] = [const { AtomicI32::new(0) }; 3];
 

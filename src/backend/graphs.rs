@@ -7,7 +7,7 @@ use std::any::Any;
 use std::sync::Arc;
 
 use super::StreamHandle;
-use crate::error::{Error, Result};
+use pygpu_base::error::{Error, Result};
 
 /// A captured graph, as the driver describes it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

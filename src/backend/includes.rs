@@ -267,7 +267,7 @@ pub fn included_by_list(
     folders: &[PathBuf],
     begun: SystemTime,
 ) -> Option<Vec<Witness>> {
-    let mut read = super::cpu::dependencies(list);
+    let mut read = pygpu_cpu_engine::dependencies(list);
     if read.is_empty() {
         return None; // the source itself is in every list
     }

@@ -5,7 +5,7 @@
 use std::ffi::c_void;
 
 use super::{FunctionHandle, LaunchShape, StreamHandle};
-use crate::error::{Error, Result};
+use pygpu_base::error::{Error, Result};
 
 /// How the blocks of a cluster are spread over the multiprocessors that they share.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

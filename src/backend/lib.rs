@@ -62,7 +62,7 @@ pub use vendor::loader::{Attempt, Library};
 pub use vendor::rtc::may_include;
 pub use witness::{State as WitnessState, Witness};
 
-use crate::error::Result;
+use pygpu_base::error::Result;
 /// What a driver can do with its devices: the sum of the nouns. Every call may reach the driver, unless its noun says otherwise.
 ///
 /// # Safety of the callers
@@ -91,7 +91,7 @@ pub trait Backend: Devices + Memory + Copies + Streams + Events {
     /// # Errors
     /// `NotSupported` where the backend has none.
     fn driver_memory(&self) -> Result<&dyn DriverMemory> {
-        Err(crate::error::Error::not_supported(format!("{} has plain and pooled memory only", self.kind().name())))
+        Err(pygpu_base::error::Error::not_supported(format!("{} has plain and pooled memory only", self.kind().name())))
     }
 
     /// Arrays, textures and surfaces.

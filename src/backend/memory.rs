@@ -1,7 +1,7 @@
 //! Memory of a device, plain and pooled, and pinned memory of the host.
 
 use super::StreamHandle;
-use crate::error::Result;
+use pygpu_base::error::Result;
 
 /// An address in host or device memory.
 pub type Address = usize;

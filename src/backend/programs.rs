@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use super::witness::Witness;
 use super::{Address, Contexts, Launches, StreamHandle};
-use crate::error::{Error, Result};
+use pygpu_base::error::{Error, Result};
 
 /// A loaded image.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

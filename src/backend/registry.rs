@@ -5,10 +5,10 @@
 
 use super::opening::Opening;
 use super::{Attempt, Backend, BackendKind, DeviceProperties, Devices, cpu, cuda, first_device, hip, vendor};
-use crate::error::{Error, Result};
-use crate::global::Once;
-use crate::journal::{self, Level};
-use crate::settings::{self, Settings, Variable};
+use pygpu_base::error::{Error, Result};
+use pygpu_base::fork_safe::Once;
+use pygpu_base::log_queue::{self, Level};
+use pygpu_base::settings::{self, Settings, Variable};
 
 const VARIABLE: &str = Variable::BACKEND.name();
 
@@ -100,7 +100,7 @@ fn first_default_backend() -> Result<&'static dyn Backend> {
             cpu::read_device_count(settings)?;
             cpu::check_order(settings)?;
             let backend = choose(settings)?;
-            journal::tell(Level::Debug, || format!("the backend is {}", backend.kind().name()));
+            log_queue::tell(Level::Debug, || format!("the backend is {}", backend.kind().name()));
             first_device::read(settings, backend)?;
             Ok(backend)
         })

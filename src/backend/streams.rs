@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 
 use super::EventHandle;
-use crate::error::Result;
+use pygpu_base::error::Result;
 
 /// A function of the host that a stream calls with a number of the caller's.
 pub type HostFunction = extern "C" fn(*mut c_void);

@@ -1,7 +1,7 @@
 //! Tensor maps: how a device's tensor memory accelerator copies boxes between an array and shared memory.
 
 use super::Address;
-use crate::error::{Error, Result};
+use pygpu_base::error::{Error, Result};
 
 /// Most axes of a tensor map.
 pub const MAX_RANK: usize = 5;

@@ -2,7 +2,7 @@
 //! (surfaces).
 
 use super::{Address, StreamHandle};
-use crate::error::{Error, Result};
+use pygpu_base::error::{Error, Result};
 
 /// An array of the driver.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -11,7 +11,6 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 /// What went wrong.
 #[derive(Debug, Clone, thiserror::Error)]
-#[non_exhaustive]
 pub enum Error {
     /// A value, shape or size is not acceptable: `ValueError`.
     #[error("{0}")]
@@ -204,6 +203,38 @@ impl Error {
         }
     }
 }
+
+#[cfg(feature = "python")]
+mod python {
+    use std::sync::OnceLock;
+
+    use pyo3::PyErr;
+    use pyo3::exceptions::PyRuntimeError;
+
+    use super::Error;
+
+    static RAISE: OnceLock<fn(&Error) -> PyErr> = OnceLock::new();
+
+    /// Sets the function that makes Python's exception of an error. Only the first call counts.
+    ///
+    /// The conversion is an implementation of a foreign trait, so that it must stand in this crate; the exception classes are made by
+    /// the extension module.
+    pub fn raise_with(raise: fn(&Error) -> PyErr) {
+        let _ = RAISE.set(raise);
+    }
+
+    impl From<Error> for PyErr {
+        #[cold]
+        fn from(error: Error) -> Self {
+            match RAISE.get() {
+                Some(raise) => raise(&error),
+                None => PyRuntimeError::new_err(error.to_string()),
+            }
+        }
+    }
+}
+#[cfg(feature = "python")]
+pub use python::raise_with;
 
 #[cfg(test)]
 mod tests {

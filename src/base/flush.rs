@@ -7,7 +7,7 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::error::{Error, Result};
-use crate::global::Once;
+use crate::fork_safe::Once;
 
 /// Why the operations that wait are launched.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -16,7 +16,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError}
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::callback::caught;
+use crate::ffi_guard::caught;
 
 /// How long `fork` waits for the locks. Some are held while a driver is opened.
 const PATIENCE: Duration = Duration::from_secs(10);

@@ -3,7 +3,7 @@
 //! Whoever tells may hold locks and lacks the GIL, so nothing is handed on here: a note is put down, and the bell that `python` has hung
 //! up says that there are some. Nothing quick tells anything, so there is no switch; where no bell hangs, nothing is kept.
 
-use crate::global::{Global, Once};
+use crate::fork_safe::{Global, Once};
 
 /// How much it matters, by Python's numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use crate::global::Once;
+use crate::fork_safe::Once;
 
 /// The name of a variable. Only this file makes one, so that the list below is complete.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

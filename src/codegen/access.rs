@@ -4,8 +4,8 @@
 
 use smallvec::SmallVec;
 
-use crate::kernel::Arguments;
-use crate::layout::{NARROW, Walk};
+use pygpu_kernel::Arguments;
+use pygpu_layout::{NARROW, Walk};
 
 /// The device code: `pygpu::divisor`, `pygpu::walk` and its wider kinds, `pygpu::strided` and other ways to an element.
 pub const HEADER: &str = include_str!("device/access.h");
@@ -155,7 +155,7 @@ fn divisor(length: i64) -> [u32; 3] {
 mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
     use super::*;
-    use crate::layout::{Layout, Rules};
+    use pygpu_layout::{Layout, Rules};
 
     fn quotient(number: u32, [_, factor, shift]: [u32; 3]) -> u32 {
         // As the kernels do it.

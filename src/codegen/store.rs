@@ -13,10 +13,10 @@ use std::sync::{Arc, Condvar};
 
 use smallvec::SmallVec;
 
-use crate::device::Device;
-use crate::error::{Error, Result};
-use crate::global::{Global, Guard};
-use crate::kernel::{self, Function, Source};
+use pygpu_base::error::{Error, Result};
+use pygpu_base::fork_safe::{Global, Guard};
+use pygpu_device::Device;
+use pygpu_kernel::{self as kernel, Function, Source};
 
 /// Kernels that are kept; beyond that those go that were not used for longest.
 const MOST: usize = 1024;

@@ -5,14 +5,14 @@
 
 use super::on_cpu::on_cpu;
 use super::{HostSide, MANY, at, between, check_shapes, copy_blocks, host, ring, side_of, side_of_host, with_access};
-use crate::array::Array;
-use crate::backend::libraries::ranges::range;
-use crate::backend::{Direction, HostUse, NodeKind, PointerKind};
-use crate::device::Device;
-use crate::error::Result;
-use crate::layout::{Blocks, Layout};
-use crate::memory::{Access, capture};
-use crate::stream::Stream;
+use pygpu_array::Array;
+use pygpu_backend::libraries::ranges::range;
+use pygpu_backend::{Direction, HostUse, NodeKind, PointerKind};
+use pygpu_base::error::Result;
+use pygpu_device::Device;
+use pygpu_device::stream::Stream;
+use pygpu_layout::{Blocks, Layout};
+use pygpu_memory::{Access, capture};
 
 /// Rows narrower than this are packed on the host instead of being fetched one by one over the bus.
 const NARROW: i64 = 64;

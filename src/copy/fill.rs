@@ -6,12 +6,12 @@
 use super::on_cpu::on_cpu;
 use super::words::Words;
 use super::{Side, at, host, kernels, side_of, with_access};
-use crate::array::Array;
-use crate::backend::{Address, NodeKind, Pattern};
-use crate::error::{Error, Result};
-use crate::layout::{Blocks, Dims, Layout, Pieces, Uniform};
-use crate::memory::Access;
-use crate::stream::Stream;
+use pygpu_array::Array;
+use pygpu_backend::{Address, NodeKind, Pattern};
+use pygpu_base::error::{Error, Result};
+use pygpu_device::stream::Stream;
+use pygpu_layout::{Blocks, Dims, Layout, Pieces, Uniform};
+use pygpu_memory::Access;
 
 /// Planes of rows that are filled one by one; a kernel takes more of them at once.
 const PLANES: i64 = 16;

@@ -1,9 +1,9 @@
 //! Copies within host memory, for CPU arrays and for packing what a copy engine would fetch item by item.
 
 use super::Side;
-use crate::backend::Address;
-use crate::error::Result;
-use crate::layout::{Layout, Line, Odometer, Pieces, SharedAxis, for_each_line_of};
+use pygpu_backend::Address;
+use pygpu_base::error::Result;
+use pygpu_layout::{Layout, Line, Odometer, Pieces, SharedAxis, for_each_line_of};
 
 /// Copies element by element what the layouts say, in the largest runs they allow.
 ///

@@ -18,14 +18,14 @@ pub mod ring;
 mod staged;
 mod words;
 
-use crate::array::Array;
-use crate::backend::libraries::ranges::range;
-use crate::backend::{Address, Direction, Extent, NodeKind, Pitched};
-use crate::device::Device;
-use crate::error::{Error, Result};
-use crate::layout::{self, Blocks, Layout, Order, Uniform};
-use crate::memory::{Access, capture, ordered};
-use crate::stream::Stream;
+use pygpu_array::Array;
+use pygpu_backend::libraries::ranges::range;
+use pygpu_backend::{Address, Direction, Extent, NodeKind, Pitched};
+use pygpu_base::error::{Error, Result};
+use pygpu_device::Device;
+use pygpu_device::stream::Stream;
+use pygpu_layout::{self as layout, Blocks, Layout, Order, Uniform};
+use pygpu_memory::{Access, capture, ordered};
 
 pub use bus::{is_pinned, to_device, to_device_and_wait, to_host, to_host_and_wait};
 pub use fill::fill;
@@ -235,7 +235,7 @@ fn lowest(array: &Array) -> Address {
 
 /// The given stream if it is of the device, else the thread's current one there.
 fn on_device(stream: &Stream, device: Device) -> Stream {
-    if stream.device() == device { stream.clone() } else { crate::stream::current(device) }
+    if stream.device() == device { stream.clone() } else { pygpu_device::stream::current(device) }
 }
 
 /// Runs `work`, which uses the array on the stream, between the waits it needs and the note of the use.

@@ -3,11 +3,11 @@
 use std::borrow::Borrow;
 
 use super::with_access;
-use crate::array::Array;
-use crate::backend::{HostWork, NodeKind};
-use crate::error::Result;
-use crate::memory::{Access, capture};
-use crate::stream::Stream;
+use pygpu_array::Array;
+use pygpu_backend::{HostWork, NodeKind};
+use pygpu_base::error::Result;
+use pygpu_device::stream::Stream;
+use pygpu_memory::{Access, capture};
 
 /// Does `work` on two sides that are borrowed; while anything is captured it is given sides of its own, which `owned` makes.
 #[inline]

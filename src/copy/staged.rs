@@ -6,12 +6,12 @@
 //! order of the stream, so that nothing PyGPU knows of can write them in between.
 
 use super::{HostSide, Side, at, host};
-use crate::array::Array;
-use crate::backend::{Address, Direction, HostUse};
-use crate::error::Result;
-use crate::journal::{self, Level};
-use crate::memory::{Access, capture, ordered};
-use crate::stream::Stream;
+use pygpu_array::Array;
+use pygpu_backend::{Address, Direction, HostUse};
+use pygpu_base::error::Result;
+use pygpu_base::log_queue::{self, Level};
+use pygpu_device::stream::Stream;
+use pygpu_memory::{Access, capture, ordered};
 
 /// The bytes that an array reaches, fetched to the host.
 struct Span {
@@ -63,7 +63,7 @@ impl Span {
 
 /// Copies an array into another of the same device that does not overlap it.
 pub(super) fn between(target: &Array, source: &Array, stream: &Stream) -> Result<()> {
-    journal::tell(Level::Info, || {
+    log_queue::tell(Level::Info, || {
         let bytes = target.layout().size() * target.layout().itemsize();
         format!(
             "{}: a strided copy of {bytes} bytes goes over the host, since there is no compiler of kernels",

@@ -4,12 +4,12 @@
 //! for each of their indices.
 
 use super::{at, with_access};
-use crate::array::Array;
-use crate::backend::{Address, Pattern};
-use crate::error::Result;
-use crate::layout::{Odometer, Pieces, SharedAxes, SharedAxis};
-use crate::memory::Access;
-use crate::stream::Stream;
+use pygpu_array::Array;
+use pygpu_backend::{Address, Pattern};
+use pygpu_base::error::Result;
+use pygpu_device::stream::Stream;
+use pygpu_layout::{Odometer, Pieces, SharedAxes, SharedAxis};
+use pygpu_memory::Access;
 
 /// The largest word of a memset.
 const LARGEST: i64 = 4;
@@ -116,7 +116,7 @@ fn pattern(bytes: &[u8]) -> Pattern {
 mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
     use super::*;
-    use crate::layout::{Index, Layout, Order};
+    use pygpu_layout::{Index, Layout, Order};
 
     fn words(layout: &Layout, base: Address, item: &[u8]) -> Words {
         Words::of(&Pieces::of(layout, layout).unwrap(), base, item)

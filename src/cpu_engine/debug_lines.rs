@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::Stdio;
 
-use super::host::Host;
+use crate::host_environment::Host;
 
 /// A library's file that has its lines.
 #[derive(Debug)]

@@ -14,10 +14,10 @@ use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use super::plain;
-use super::stack;
-use super::stacks::{self, Stacks};
-use crate::callback::caught;
+use crate::fiber_stacks::{self, Stacks};
+use crate::lock_free_functions;
+use crate::signal_stack;
+use pygpu_base::ffi_guard::caught;
 
 /// A thread at work on a launch (`pygpu_cpu_guarded`).
 #[repr(C)]
@@ -48,11 +48,11 @@ const SIGNALS: [c_int; 7] =
 pub static HOST: RawHost = RawHost {
     enter,
     leave,
-    is_plain: plain::is_plain,
+    is_plain: lock_free_functions::is_plain,
     interrupted,
     nudge: NUDGE,
-    take_stacks: stacks::take,
-    give_stacks: stacks::give,
+    take_stacks: fiber_stacks::take,
+    give_stacks: fiber_stacks::give,
 };
 
 /// Threads that run kernels.
@@ -65,7 +65,7 @@ thread_local! {
 
 unsafe extern "C" fn enter(guarded: *mut Guarded) {
     caught((), || {
-        stack::have_one();
+        signal_stack::have_one();
         if is_main_thread() {
             keep_ctrl_c();
         }
@@ -156,7 +156,7 @@ fn before(number: c_int) -> Option<&'static Before> {
 
 /// Sets the handlers where they are not set. One thread at a time.
 pub fn install() {
-    plain::learn();
+    lock_free_functions::learn();
     for (number, before) in SIGNALS.into_iter().zip(&BEFORE) {
         if number == libc::SIGINT {
             keep_ctrl_c();

@@ -7,7 +7,7 @@ use std::ffi::{c_char, c_uint, c_ulonglong};
 use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::callback::caught;
+use pygpu_base::ffi_guard::caught;
 
 /// As `abi.h` has it.
 #[repr(C)]

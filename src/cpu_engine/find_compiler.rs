@@ -3,8 +3,8 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
-use super::build::headers;
-use super::host::Host;
+use crate::build::headers;
+use crate::host_environment::Host;
 
 const USUAL: [&str; 3] = ["c++", "g++", "clang++"];
 

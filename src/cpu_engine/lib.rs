@@ -1,48 +1,36 @@
-//! Kernels on the host: a source becomes a shared library by the machine's C++ compiler, and its kernels can be launched.
+//! Compiles kernels with the host's C++ compiler and runs them on the CPU.
 //!
-//! Names nothing of the rest of the crate, so that the simulated drivers use these files as they are. What the compiled code
-//! does when it runs stands in the headers of `python/PyGPU/include/cpu_engine`. Must never leave a file behind, except
-//! where debugging information needs its source and in the folder that is given to it for that (`prepared`), nor read the environment:
-//! [`Host`] has it.
+//! A source becomes a shared library whose kernels can be launched: preprocess, rewrite, compile, link, load. README.md beside this file
+//! describes the stages; the headers in `include` implement the language at run time. The simulated drivers of the tests use this
+//! crate too.
+//!
+//! The engine does not read the environment: [`Host`] has it. It leaves no file behind, except where debugging information needs
+//! the source, and in the folder for precompiled parts (`build::precompiled`).
 
 mod build;
-pub mod faults;
-mod find;
-mod host;
-mod image;
+mod debug_lines;
+mod elf_check;
+pub mod fault_handlers;
+mod fiber_stacks;
+mod find_compiler;
+mod host_environment;
 mod library;
-mod lines;
-mod plain;
-mod rewrite;
-mod scan;
-mod shared;
-mod split;
-mod stack;
-mod stacks;
-mod static_shared;
+mod lock_free_functions;
+mod scopes;
+mod shared_memory_limit;
+mod shared_memory_size;
+mod signal_stack;
+mod source_rewriter;
+#[cfg(test)]
+mod tests;
+mod texture_image;
+mod thread_loops;
 mod tokens;
-mod whole;
 
-#[allow(unused_imports, reason = "the simulated drivers keep nothing")]
 pub use build::headers::texts as headers;
-pub use build::{Build, Failure, build};
-#[allow(unused_imports, reason = "the simulated drivers keep nothing")]
-pub use build::{Included, dependencies};
-pub use find::{CxxCompiler, find};
-pub use host::{Host, Order};
-pub use image::Image;
+pub use build::{Build, Failure, Included, build, dependencies};
+pub use elf_check::is_whole;
+pub use find_compiler::{CxxCompiler, find};
+pub use host_environment::{Host, Order};
 pub use library::{Kernel, Library, Shape};
-#[allow(unused_imports, reason = "the simulated drivers load what is whole")]
-pub use whole::is_whole;
-
-/// What is compiled of a preprocessed source.
-#[cfg(test)]
-pub fn rewritten(source: &str) -> String {
-    rewrite::rewrite(&rewrite::Request { source, expressions: &[], shared_by_process: false, whole: &[] })
-}
-
-/// A preprocessed source with loops in its kernels, and the names of those kernels.
-#[cfg(test)]
-pub fn split_up(source: &str) -> Option<(String, Vec<String>)> {
-    split::split(source).map(|split| (split.source, split.kernels))
-}
+pub use texture_image::Image;

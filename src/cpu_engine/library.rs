@@ -8,11 +8,11 @@ use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::faults::{self, RawHost};
-use super::host::{Host, Order};
-use super::lines::Lines;
-use super::static_shared::StaticShared;
-use super::whole::is_whole;
+use crate::debug_lines::Lines;
+use crate::elf_check::is_whole;
+use crate::fault_handlers::{self, RawHost};
+use crate::host_environment::{Host, Order};
+use crate::shared_memory_size::StaticShared;
 
 const ABI: c_uint = 4;
 const COOPERATIVE: c_uint = 1;
@@ -131,7 +131,7 @@ impl Library {
             // A debugger, the sanitizer and we look for the lines in the file.
             lines = file.keep().ok().map(|(_, path)| Arc::new(Lines::of(path, host)));
         }
-        faults::install();
+        fault_handlers::install();
         // SAFETY: the symbol, where it exists, is a `RawModule`.
         let module = unsafe { handle.get::<*const RawModule>(b"pygpu_cpu_module\0") };
         let module = module.map_err(|_| "the image is a shared library, but PyGPU did not make it".to_owned())?;
@@ -188,7 +188,7 @@ impl Kernel {
             message_bytes: MESSAGE_BYTES as c_ulonglong,
             seed: if let Order::Shuffled(seed) = self.order { seed } else { 0 },
             place: ptr::from_mut(&mut place),
-            host: ptr::from_ref(&faults::HOST),
+            host: ptr::from_ref(&fault_handlers::HOST),
         };
         // SAFETY: the caller's promise; everything in `launch` outlives the call.
         match unsafe { (self.launch)(&launch, arguments) } {

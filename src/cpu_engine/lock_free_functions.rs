@@ -7,7 +7,7 @@
 use std::ffi::{CStr, c_int, c_ulonglong};
 use std::sync::atomic::{AtomicI32, AtomicU64, AtomicUsize, Ordering};
 
-use crate::callback::caught;
+use pygpu_base::ffi_guard::caught;
 
 /// How far around a function its siblings lie that it jumps to.
 const AROUND: u64 = 4096;

@@ -1,6 +1,6 @@
 //! Where in a source one is: in a namespace, in `extern "C"`, or inside of something; and what a declaration declares.
 
-use super::tokens::{Kind, Token};
+use crate::tokens::{Kind, Token};
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Scope {

@@ -3,8 +3,8 @@
 //! Sizes are the compiler's business, so it is asked: behind each declaration stands an assertion about the sum of what is visible
 //! there. Variables of scopes beside each other are not added up, and those of functions that are called neither.
 
-use super::scan::{behind_brackets, has_brackets};
-use super::tokens::{Kind, Token};
+use crate::scopes::{behind_brackets, has_brackets};
+use crate::tokens::{Kind, Token};
 
 /// The shared variables that are visible, by scopes.
 #[derive(Default)]

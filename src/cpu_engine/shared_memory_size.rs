@@ -3,7 +3,7 @@
 //! A shared variable is a thread-local one of a function, and a C++ compiler puts the function's name before the variable's: `s` of
 //! `_Z1kPi` is `_ZZ1kPiE1s`. What functions that a kernel calls have of their own is not counted with it.
 
-use super::whole::{half, number, word};
+use crate::elf_check::{half, number, word};
 
 const SYMBOLS: u32 = 2;
 const FUNCTION: u8 = 2;

@@ -6,9 +6,9 @@
 
 use std::fmt::Write;
 
-use super::scan::{Declared, Scopes, behind_brackets, declared, has_brackets};
-use super::shared::{SharedSizes, names_declared};
-use super::tokens::{Kind, Token, tokens};
+use crate::scopes::{Declared, Scopes, behind_brackets, declared, has_brackets};
+use crate::shared_memory_limit::{SharedSizes, names_declared};
+use crate::tokens::{Kind, Token, tokens};
 
 /// What is to be known of a source beside its text.
 pub struct Request<'a> {

@@ -6,9 +6,9 @@
 use std::fmt;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use crate::backend::{self, Backend, BackendKind, DeviceProperties, MemoryInfo};
-use crate::error::{Error, Result};
-use crate::global::Once;
+use pygpu_backend::{self as backend, Backend, BackendKind, DeviceProperties, MemoryInfo};
+use pygpu_base::error::{Error, Result};
+use pygpu_base::fork_safe::Once;
 
 /// One device of one backend: a pointer to what is kept of it, since every array, stream and block holds one.
 #[derive(Clone, Copy)]
@@ -29,10 +29,10 @@ struct Inner {
 pub const MAX_DEVICES: usize = 64;
 
 /// Every device that was asked for. A process has one backend of a kind.
-static DEVICES: PerDevice<Once<Inner>> = per_device!(Once::new());
+static DEVICES: PerDevice<Once<Inner>> = crate::per_device!(Once::new());
 
 /// What is kept of each device, by those who know more of it than is known here. [`per_device`] makes one.
-pub struct PerDevice<T>(pub(crate) [[T; MAX_DEVICES]; 3]);
+pub struct PerDevice<T>(#[doc(hidden)] pub [[T; MAX_DEVICES]; 3]);
 
 impl<T> PerDevice<T> {
     /// What is kept of a device.
@@ -53,12 +53,12 @@ impl<T> PerDevice<T> {
 }
 
 /// The same for each device, to begin with.
+#[macro_export]
 macro_rules! per_device {
     ($each:expr) => {
-        $crate::device::PerDevice([const { [const { $each }; $crate::device::MAX_DEVICES] }; 3])
+        $crate::PerDevice([const { [const { $each }; $crate::MAX_DEVICES] }; 3])
     };
 }
-pub(crate) use per_device;
 
 impl PartialEq for Device {
     #[inline]

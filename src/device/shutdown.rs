@@ -8,9 +8,9 @@ use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use crate::backend;
-use crate::error::{Error, Result};
-use crate::global::Global;
+use pygpu_backend as backend;
+use pygpu_base::error::{Error, Result};
+use pygpu_base::fork_safe::Global;
 
 static EXITING: AtomicBool = AtomicBool::new(false);
 static HAS_DEFERRED: AtomicBool = AtomicBool::new(false);

@@ -4,15 +4,15 @@ use std::any::Any;
 
 use super::description::Description;
 use super::streams;
-use crate::array::Array;
-use crate::backend::{self, Backend, BackendKind, PointerKind, StreamHandle};
-use crate::device::Device;
-use crate::error::{Error, Result};
-use crate::global::Once;
-use crate::lifetime;
-use crate::memory::Lent;
-use crate::settings::{self, Variable};
-use crate::stream::{self, Stream};
+use pygpu_array::Array;
+use pygpu_backend::{self as backend, Backend, BackendKind, PointerKind, StreamHandle};
+use pygpu_base::error::{Error, Result};
+use pygpu_base::fork_safe::Once;
+use pygpu_base::settings::{self, Variable};
+use pygpu_device::Device;
+use pygpu_device::shutdown;
+use pygpu_device::stream::{self, Stream};
+use pygpu_memory::Lent;
 
 /// The producer's object, and how to end our use of its memory.
 struct Borrowed {
@@ -24,13 +24,13 @@ struct Borrowed {
 
 impl Drop for Borrowed {
     fn drop(&mut self) {
-        if lifetime::exiting() {
+        if shutdown::exiting() {
             std::mem::forget(self.keeper.take());
             return;
         }
         // The protocol wants the producer's stream to wait for ours now, and to live as long as the producer's object. CuPy's
         // does not, and a dead handle crashes the driver: the host waits instead.
-        lifetime::defer(if self.has_own_stream {
+        shutdown::defer(if self.has_own_stream {
             self.ready.synchronize()
         } else {
             Stream::default_of(self.ready.device()).wait_for(&self.ready)
@@ -130,8 +130,8 @@ pub fn export(array: &Array) -> Result<Option<usize>> {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::dtype::{DType, Kind};
-    use crate::layout::{Dims, Order};
+    use pygpu_base::dtype::{DType, Kind};
+    use pygpu_layout::{Dims, Order};
 
     #[test]
     fn a_forbidden_stream_and_an_odd_address_are_refused_before_a_device_is_asked() {

@@ -4,14 +4,14 @@
 //! checked here: sizes that overflow, a null address, an address that no element type can lie on, elements outside of the
 //! address space.
 
-use crate::array::Array;
-use crate::backend::Address;
-use crate::dtype::{DType, Kind};
-use crate::error::{Error, Result};
-use crate::layout::tuple_text;
-use crate::layout::{Dims, Layout, Order};
-use crate::memory::Lent;
-use crate::stream::Stream;
+use pygpu_array::Array;
+use pygpu_backend::Address;
+use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::error::{Error, Result};
+use pygpu_device::stream::Stream;
+use pygpu_layout::tuple_text;
+use pygpu_layout::{Dims, Layout, Order};
+use pygpu_memory::Lent;
 
 /// A claim about memory.
 pub struct Description {
@@ -128,7 +128,7 @@ impl Description {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::device::Device;
+    use pygpu_device::Device;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     struct Counted(&'static AtomicUsize);

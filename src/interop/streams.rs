@@ -14,10 +14,10 @@
 //! CUDA array interface, from the producer: absent is nothing, 0 is forbidden, 1 the legacy default, 2 the per-thread
 //! default, anything else a handle. On ROCm the interface carries no stream: 1 and 2 crash HIP's runtime.
 
-use crate::backend::{BackendKind, StreamHandle};
-use crate::device::Device;
-use crate::error::{Error, Result};
-use crate::stream::Stream;
+use pygpu_backend::{BackendKind, StreamHandle};
+use pygpu_base::error::{Error, Result};
+use pygpu_device::Device;
+use pygpu_device::stream::Stream;
 
 /// CUDA's and HIP's handle of the per-thread default stream.
 const PER_THREAD: StreamHandle = StreamHandle(2);

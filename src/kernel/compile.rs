@@ -9,12 +9,12 @@ use super::cache::{self, Cache, Key};
 use super::external::External;
 use super::hoist::hoisted;
 use super::options::{self, Options};
-use crate::backend::libraries::ranges::range;
-use crate::backend::{BackendKind, CompileRequest, Compiled, Compiler, may_include};
-use crate::device::Device;
-use crate::error::{Error, Result};
-use crate::journal::{self, Level};
-use crate::settings;
+use pygpu_backend::libraries::ranges::range;
+use pygpu_backend::{BackendKind, CompileRequest, Compiled, Compiler, may_include};
+use pygpu_base::error::{Error, Result};
+use pygpu_base::log_queue::{self, Level};
+use pygpu_base::settings;
+use pygpu_device::Device;
 
 /// What a user wants compiled.
 #[derive(Clone, Debug, Default)]
@@ -93,7 +93,7 @@ fn build_if(device: Device, source: &Source, hints: &[PathBuf], may_compile: boo
     }
     let key = key(&identity, &request);
     if let Some(compiled) = cache::find(&source.cache, &key) {
-        journal::tell(Level::Debug, || format!("{name} for {architecture}: taken from the cache of kernels"));
+        log_queue::tell(Level::Debug, || format!("{name} for {architecture}: taken from the cache of kernels"));
         return Ok(Some(Built { compiled, options, kept: Some(key) }));
     }
     if !may_compile {
@@ -104,7 +104,7 @@ fn build_if(device: Device, source: &Source, hints: &[PathBuf], may_compile: boo
 }
 
 /// What gives file-scope textures and surfaces back to a source that has some.
-const REFERENCES: &str = include_str!("../../python/PyGPU/include/textures/texture_references.h");
+const REFERENCES: &str = include_str!("include/texture_references.h");
 
 /// Whether a source has textures or surfaces at file scope.
 fn has_references(text: &str) -> bool {
@@ -181,12 +181,12 @@ fn compile(device: Device, compiler: &dyn Compiler, request: &CompileRequest<'_>
 /// Compiles, and tells how long that took.
 fn timed(device: Device, compiler: &dyn Compiler, request: &CompileRequest<'_>) -> Result<Compiled> {
     let (name, architecture) = (request.name, request.architecture);
-    journal::tell(Level::Debug, || format!("{name} for {architecture}: not in the cache of kernels"));
+    log_queue::tell(Level::Debug, || format!("{name} for {architecture}: not in the cache of kernels"));
     let _range = range(|| format!("PyGPU compile {name}"));
     let begin = Instant::now();
     let compiled = compile(device, compiler, request);
     let end = if compiled.is_ok() { "compiled" } else { "refused" };
-    journal::tell(Level::Info, || {
+    log_queue::tell(Level::Info, || {
         let (by, version) = (compiler.name(), compiler.version());
         format!("{name} for {architecture}: {end} by {by} {version} in {:.3} s", begin.elapsed().as_secs_f64())
     });
@@ -201,7 +201,7 @@ fn lacks_header(log: &str) -> bool {
 mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
     use super::*;
-    use crate::backend::CompileOption;
+    use pygpu_backend::CompileOption;
 
     #[test]
     fn the_wrapper_keeps_the_users_lines() {

@@ -3,12 +3,12 @@
 use std::ffi::c_void;
 
 use super::function::Function;
-use crate::backend::{
+use pygpu_backend::{
     COOPERATIVE_TOO_LARGE, INVALID_CLUSTER, INVALID_VALUE, LaunchAttributes, LaunchShape, OUT_OF_RESOURCES,
 };
-use crate::error::{Error, Result};
-use crate::layout::tuple_text;
-use crate::stream::Stream;
+use pygpu_base::error::{Error, Result};
+use pygpu_device::stream::Stream;
+use pygpu_layout::tuple_text;
 
 /// Blocks of a cluster that every device with clusters takes.
 const PORTABLE: u32 = 8;
@@ -34,7 +34,7 @@ pub trait Configuration: Sync {
     /// Puts the kernel on the stream.
     ///
     /// # Safety
-    /// As for [`Programs::launch`](crate::backend::Programs::launch), of a function and a stream of one device.
+    /// As for [`Programs::launch`](pygpu_backend::Programs::launch), of a function and a stream of one device.
     unsafe fn put(&self, function: &Function, stream: &Stream, arguments: *mut *mut c_void) -> Result<()>;
 }
 

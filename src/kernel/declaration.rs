@@ -5,7 +5,7 @@
 
 use super::lexer::{self, note};
 use super::types::{Aliases, BASIC, Element, Parameter, ParameterKind, element, joined};
-use crate::backend::CompileOption;
+use pygpu_backend::CompileOption;
 
 /// A kernel as it is declared.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -271,7 +271,7 @@ fn spell(types: &[&str], is_array: bool) -> String {
 mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
     use super::*;
-    use crate::dtype::Kind;
+    use pygpu_base::dtype::Kind;
 
     fn read(source: &str, name: &str) -> Vec<ParameterKind> {
         kinds(&Declarations::read(source, &[]).parameters(name).unwrap())

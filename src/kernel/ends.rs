@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::function::Function;
-use crate::error::Result;
-use crate::memory::{Access, Allocation, Use, overrun};
+use pygpu_base::error::Result;
+use pygpu_memory::{Access, Allocation, Use, overrun};
 
 /// Looks behind each block that a launch may have written. `whose` says what a block is of, for the message.
 ///

@@ -5,9 +5,9 @@ use std::process::{Command, Output};
 use std::time::SystemTime;
 
 use super::symbols;
-use crate::backend::{BackendKind, CompileOption, CompileRequest, Compiled, Compiler, Witness, included_by_list};
-use crate::error::{CompileError, Error, Result};
-use crate::settings::{self, Settings, Variable};
+use pygpu_backend::{BackendKind, CompileOption, CompileRequest, Compiled, Compiler, Witness, included_by_list};
+use pygpu_base::error::{CompileError, Error, Result};
+use pygpu_base::settings::{self, Settings, Variable};
 
 /// A compiler that is a program.
 pub struct External {

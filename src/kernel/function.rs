@@ -6,12 +6,12 @@ use std::sync::{Arc, OnceLock};
 use super::limits::limits_of;
 use super::module::Module;
 use super::types::{Parameter, ParameterKind};
-use crate::backend::{
+use pygpu_backend::{
     FunctionAttributes, FunctionHandle, FunctionSetting, LaunchLimits, LaunchShape, ParameterPlace, Programs,
 };
-use crate::device::Device;
-use crate::dtype::DType;
-use crate::error::{Error, Result};
+use pygpu_base::dtype::DType;
+use pygpu_base::error::{Error, Result};
+use pygpu_device::Device;
 
 /// Dynamic shared memory that every kernel may use without asking, if it has no static one.
 const UNASKED: u32 = 48 << 10;
@@ -370,7 +370,7 @@ impl Function {
 mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
     use super::*;
-    use crate::dtype::Kind;
+    use pygpu_base::dtype::Kind;
 
     fn places(sizes: &[usize]) -> Vec<ParameterPlace> {
         sizes.iter().map(|&size| ParameterPlace { offset: 0, size }).collect()

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::backend::included_names;
+use pygpu_backend::included_names;
 
 /// Folders of headers that are C++ throughout.
 const FOLDERS: [&str; 5] = ["cooperative_groups/", "cub/", "cuda/", "thrust/", "nv/"];

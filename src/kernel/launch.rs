@@ -7,12 +7,12 @@ use smallvec::SmallVec;
 
 use super::config::{Configuration, LaunchConfig};
 use super::function::Function;
-use crate::backend::LaunchShape;
-use crate::backend::libraries::ranges::range;
-use crate::error::{Error, Result};
-use crate::layout::tuple_text;
-use crate::memory::{Use, capture, ordered};
-use crate::stream::Stream;
+use pygpu_backend::LaunchShape;
+use pygpu_backend::libraries::ranges::range;
+use pygpu_base::error::{Error, Result};
+use pygpu_device::stream::Stream;
+use pygpu_layout::tuple_text;
+use pygpu_memory::{Use, capture, ordered};
 
 /// Sixteen bytes, aligned as the most demanding parameter is.
 #[derive(Clone, Copy)]

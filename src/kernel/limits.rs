@@ -1,9 +1,9 @@
 //! What a launch may ask of a device, asked once for each device.
 
-use crate::backend::LaunchLimits;
-use crate::device::{Device, PerDevice, per_device};
-use crate::error::Result;
-use crate::global::Once;
+use pygpu_backend::LaunchLimits;
+use pygpu_base::error::Result;
+use pygpu_base::fork_safe::Once;
+use pygpu_device::{Device, PerDevice, per_device};
 
 static LIMITS: PerDevice<Once<LaunchLimits>> = per_device!(Once::new());
 

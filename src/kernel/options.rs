@@ -4,8 +4,8 @@
 //! One text of a program serves NVRTC, hiprtc, nvcc and the machine's C++ compiler. An option that is not known here is
 //! passed on as it is: the compiler knows its own options best.
 
-use crate::backend::CompileOption;
-use crate::error::{Error, Result};
+use pygpu_backend::CompileOption;
+use pygpu_base::error::{Error, Result};
 
 /// Parsed options.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use super::compile::Source;
-use crate::backend::{BackendKind, CompileOption, Compiled, LinkInput, LinkKind, LoadOptions};
-use crate::device::Device;
-use crate::error::{Error, Result};
-use crate::settings::{self, Settings, Variable};
+use pygpu_backend::{BackendKind, CompileOption, Compiled, LinkInput, LinkKind, LoadOptions};
+use pygpu_base::error::{Error, Result};
+use pygpu_base::settings::{self, Settings, Variable};
+use pygpu_device::Device;
 
 const RUNTIME: &str = "libcudadevrt.a";
 

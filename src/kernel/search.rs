@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use super::compile::{self, Source};
 use super::module::{Module, load};
-use crate::backend::BackendKind;
-use crate::device::Device;
-use crate::error::{Error, Result};
-use crate::global::Once;
+use pygpu_backend::BackendKind;
+use pygpu_base::error::{Error, Result};
+use pygpu_base::fork_safe::Once;
+use pygpu_device::Device;
 
 /// Files in which the library may be; `thorough` when those that are quickly found have not served.
 pub type Search = fn(kind: BackendKind, thorough: bool) -> Vec<PathBuf>;

@@ -1,8 +1,8 @@
 //! The letters by which PyCUDA's `prepare` and Python's `struct` name types.
 
 use super::types::{Element, Parameter, ParameterKind};
-use crate::dtype::{DType, Kind};
-use crate::error::{Error, Result};
+use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::error::{Error, Result};
 
 /// The kind of a letter.
 fn of_letter(letter: char) -> Option<ParameterKind> {

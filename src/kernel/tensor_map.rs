@@ -1,10 +1,10 @@
 //! Tensor maps of arrays: what the driver demands of address, strides and boxes, in sentences, before it is asked.
 
-use crate::array::Array;
-use crate::backend::{BackendKind, MAX_RANK, TensorElement, TensorMapBytes, TensorMapRequest};
-use crate::dtype::{DType, Kind};
-use crate::error::{Error, Result};
-use crate::layout::tuple_text;
+use pygpu_array::Array;
+use pygpu_backend::{BackendKind, MAX_RANK, TensorElement, TensorMapBytes, TensorMapRequest};
+use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::error::{Error, Result};
+use pygpu_layout::tuple_text;
 
 /// How boxes are copied. The numbers are the driver's.
 #[derive(Clone, Debug)]

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use crate::dtype::{DType, Kind};
+use pygpu_base::dtype::{DType, Kind};
 
 /// What a pointer points at.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

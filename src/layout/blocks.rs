@@ -1,7 +1,7 @@
 //! The class of a copy between two layouts: one block, a pitched block, or many of these.
 
 use super::{Layout, Odometer, Pieces, SharedAxes, SharedAxis};
-use crate::error::Result;
+use pygpu_base::error::Result;
 
 /// What must be copied, in the largest units that a copy engine knows. Offsets are from the start of the allocations.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -1,7 +1,7 @@
 //! Broadcasting: one shape for several, and views that repeat elements with stride 0.
 
 use super::{Axes, Axis, Dims, Layout, check_rank, check_size, errors};
-use crate::error::{Error, Result};
+use pygpu_base::error::{Error, Result};
 
 /// The shape to which all shapes broadcast.
 pub fn broadcast_shapes(shapes: &[&[i64]]) -> Result<Dims> {

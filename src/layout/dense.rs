@@ -1,8 +1,8 @@
 //! Layouts for fresh memory that follow an existing one.
 
 use super::{Axes, Axis, Dims, Layout, Order, dense_bytes};
-use crate::error::Result;
-use crate::short;
+use pygpu_base::error::Result;
+use pygpu_base::small_sort;
 
 /// A shape that an array without gaps may have: of no more bytes than can be addressed.
 #[derive(Clone, Copy)]
@@ -87,7 +87,7 @@ impl Layout {
         }
         let mut innermost_last: Dims = (0..self.ndim() as i64).collect();
         // Stable, so that equal distances stay in C order, as in NumPy.
-        short::sort_by_key(&mut innermost_last, |&axis| {
+        small_sort::sort_by_key(&mut innermost_last, |&axis| {
             std::cmp::Reverse(self.axes[axis as usize].stride.unsigned_abs())
         });
         let mut axes = self.axes.clone();

@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-use crate::error::Error;
+use pygpu_base::error::Error;
 
 /// `(2,3)`, `(2,)`, `()`, as NumPy writes a shape in its messages.
 pub(super) fn shape_text(shape: impl IntoIterator<Item = i64>) -> String {

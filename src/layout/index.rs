@@ -1,7 +1,7 @@
 //! Basic indexing: integers, slices, `...` and `None`, fed one at a time so that no list of them is built.
 
 use super::{Axis, Layout, MAX_RANK, errors};
-use crate::error::{Error, Result};
+use pygpu_base::error::{Error, Result};
 
 /// One item of a basic index.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

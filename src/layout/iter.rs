@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use super::{Dims, Layout, Pieces, SharedAxis};
-use crate::error::Result;
+use pygpu_base::error::Result;
 
 /// Byte offsets of every combination of indices along some axes, the last axis running fastest.
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
 //! NumPy's order `'K'` of several operands: how the result lies that is made for them.
 
 use super::{Dims, Layout, Order};
-use crate::error::Result;
+use pygpu_base::error::Result;
 
 impl Layout {
     /// A dense layout of the shape to which operands are broadcast, with the axes in the order that the operands agree about;

@@ -34,7 +34,7 @@ use std::ptr;
 
 use smallvec::SmallVec;
 
-use crate::error::{Error, Result};
+use pygpu_base::error::{Error, Result};
 
 pub use blocks::{Blocks, Many, Uniform};
 pub use broadcast::broadcast_shapes;

@@ -1,7 +1,7 @@
 //! Reshape without a copy where NumPy finds one.
 
 use super::{Axes, Axis, Dims, Layout, Order, check_rank, check_size, errors, fill_contiguous};
-use crate::error::{Error, Result};
+use pygpu_base::error::{Error, Result};
 
 /// Fills in the one unknown (negative) length of a wanted shape, so that it holds `size` elements.
 pub fn resolve_shape(size: i64, wanted: &[i64]) -> Result<Dims> {

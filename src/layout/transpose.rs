@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use super::{Axes, AxisSet, Layout, Order, check_rank, errors, normalize_axis};
-use crate::error::{Error, Result};
+use pygpu_base::error::{Error, Result};
 
 impl Layout {
     /// Axes in another order, or reversed for `None`.

@@ -1,7 +1,7 @@
 //! The bytes of an array seen as elements of another size: `ndarray.view(dtype)`.
 
 use super::{Axes, Axis, Dims, Layout, check_size, errors};
-use crate::error::{Error, Result};
+use pygpu_base::error::{Error, Result};
 
 impl Layout {
     /// The view with another itemsize: the last axis, whose elements must lie side by side, is divided anew.

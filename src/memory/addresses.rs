@@ -9,10 +9,10 @@ use std::sync::{Arc, Weak};
 use smallvec::SmallVec;
 
 use super::Allocation;
-use crate::backend::{Address, PointerKind, given_out};
-use crate::device::Device;
-use crate::global::{Global, Guard};
-use crate::short;
+use pygpu_backend::{Address, PointerKind, given_out};
+use pygpu_base::fork_safe::{Global, Guard};
+use pygpu_base::small_sort;
+use pygpu_device::Device;
 
 /// What the numbers within a block mean.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -127,7 +127,7 @@ pub fn look_up(address: Address) -> Found {
     }
     blocks.retain(|(block, _)| block.is_alive());
     if blocks.len() > 1 {
-        short::sort_by_key(&mut blocks, |(_, nature)| matches!(nature, Nature::Lent { .. }));
+        small_sort::sort_by_key(&mut blocks, |(_, nature)| matches!(nature, Nature::Lent { .. }));
     }
     match blocks.is_empty() {
         false => Found::Blocks(blocks),
@@ -183,7 +183,7 @@ impl Table {
 mod tests {
     #![allow(clippy::unwrap_used, missing_docs)]
     use super::*;
-    use crate::stream::Stream;
+    use pygpu_device::stream::Stream;
 
     fn block(bytes: usize) -> Arc<Allocation> {
         Arc::new(Allocation::new(bytes, Stream::default_of(Device::cpu().unwrap())).unwrap())

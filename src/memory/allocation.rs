@@ -9,17 +9,17 @@ use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32};
 
-use crate::backend::{self, Address, HostFlags, overrun_of_block};
-use crate::deferral;
-use crate::device::Device;
-use crate::error::{Error, Result};
-use crate::lifetime;
-use crate::memory::capture;
-use crate::memory::order::{Access, Order, Ticket};
-use crate::memory::plugged::{self, Allocator, Lent};
-use crate::memory::pool::Source;
-use crate::memory::{pinned, pool};
-use crate::stream::{Identity, Mark, Stream};
+use crate::capture;
+use crate::order::{Access, Order, Ticket};
+use crate::plugged::{self, Allocator, Lent};
+use crate::pool::Source;
+use crate::{pinned, pool};
+use pygpu_backend::{self as backend, Address, HostFlags, overrun_of_block};
+use pygpu_base::error::{Error, Result};
+use pygpu_base::flush;
+use pygpu_device::Device;
+use pygpu_device::shutdown;
+use pygpu_device::stream::{Identity, Mark, Stream};
 
 use self::place::Place;
 
@@ -450,7 +450,7 @@ impl Allocation {
 
 impl Drop for Allocation {
     fn drop(&mut self) {
-        if lifetime::exiting() {
+        if shutdown::exiting() {
             if let Origin::Lent(owner) | Origin::Plugged(owner) = &mut self.origin {
                 // Its Python side may be gone already: the deleter must not run.
                 std::mem::forget(owner.take());
@@ -458,7 +458,7 @@ impl Drop for Allocation {
             return;
         }
         if let Some(number) = self.place.deferred() {
-            deferral::forget(number);
+            flush::forget(number);
         }
         if self.is_own() && self.address() == 0 {
             return; // no bytes, or none that were had
@@ -468,13 +468,13 @@ impl Drop for Allocation {
             return;
         }
         if backend::is_host_call() && !self.device().is_cpu() {
-            lifetime::put_off(Box::new(self.take()));
+            shutdown::put_off(Box::new(self.take()));
             return;
         }
         if capture::is_any() && !self.device().is_cpu() {
             capture::drop_afterwards(Box::new(self.take()));
             return;
         }
-        lifetime::defer(self.release());
+        shutdown::defer(self.release());
     }
 }

@@ -14,12 +14,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use smallvec::SmallVec;
 
-use crate::backend::{CaptureMode, GraphHandle, HostUse, NodeHandle, StreamFlags, StreamHandle};
-use crate::device::{Device, PerDevice, per_device};
-use crate::error::{Error, Result};
-use crate::global::Global;
-use crate::memory::{Access, Allocation};
-use crate::stream::Stream;
+use crate::{Access, Allocation};
+use pygpu_backend::{CaptureMode, GraphHandle, HostUse, NodeHandle, StreamFlags, StreamHandle};
+use pygpu_base::error::{Error, Result};
+use pygpu_base::fork_safe::Global;
+use pygpu_device::stream::Stream;
+use pygpu_device::{Device, PerDevice, per_device};
 
 /// What is only held.
 pub type Thing = Box<dyn Any + Send>;

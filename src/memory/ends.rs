@@ -1,8 +1,8 @@
 //! Bytes behind a block of host memory that somebody has written, as an error.
 
 use super::allocation::Allocation;
-use crate::backend::ILLEGAL_ADDRESS;
-use crate::error::{DriverError, Error};
+use pygpu_backend::ILLEGAL_ADDRESS;
+use pygpu_base::error::{DriverError, Error};
 
 /// That `who` wrote behind a block, as a driver tells of an illegal address. `whose` says what the block is of.
 #[cold]

@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use crate::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use pygpu_base::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// What an operation does to a block.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]

@@ -4,12 +4,12 @@
 use std::any::Any;
 use std::collections::VecDeque;
 
-use crate::backend::StreamHandle;
-use crate::device::{Device, PerDevice, per_device};
-use crate::error::Result;
-use crate::global::{Global, Guard};
-use crate::memory::capture;
-use crate::stream::{Mark, Stream};
+use crate::capture;
+use pygpu_backend::StreamHandle;
+use pygpu_base::error::Result;
+use pygpu_base::fork_safe::{Global, Guard};
+use pygpu_device::stream::{Mark, Stream};
+use pygpu_device::{Device, PerDevice, per_device};
 
 type Kept = (Mark, Box<dyn Any + Send>);
 

@@ -5,11 +5,11 @@
 //! device, and is given out again to who asks for as much with the same flags, once the device has passed the point at which
 //! it was dropped: somebody may have used the bare address.
 
-use crate::backend::{Address, HostFlags};
-use crate::device::{Device, PerDevice, per_device};
-use crate::error::Result;
-use crate::global::{Global, Guard};
-use crate::stream::Mark;
+use pygpu_backend::{Address, HostFlags};
+use pygpu_base::error::Result;
+use pygpu_base::fork_safe::{Global, Guard};
+use pygpu_device::stream::Mark;
+use pygpu_device::{Device, PerDevice, per_device};
 
 /// Most bytes that are kept for one device.
 const LIMIT: usize = 256 << 20;

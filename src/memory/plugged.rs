@@ -5,10 +5,10 @@ use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::backend::Address;
-use crate::error::Result;
-use crate::global::Global;
-use crate::stream::Stream;
+use pygpu_backend::Address;
+use pygpu_base::error::Result;
+use pygpu_base::fork_safe::Global;
+use pygpu_device::stream::Stream;
 
 /// Memory that somebody else owns: dropped when the last array that uses it is gone.
 pub type Lent = Box<dyn Any + Send + Sync>;
@@ -103,8 +103,8 @@ mod tests {
     use std::sync::atomic::AtomicUsize;
 
     use super::*;
-    use crate::device::Device;
-    use crate::memory::Allocation;
+    use crate::Allocation;
+    use pygpu_device::Device;
 
     #[derive(Default)]
     struct Counting {

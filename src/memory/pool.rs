@@ -6,14 +6,14 @@
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use crate::backend::{self, Address, PoolHandle, PoolStatistics, StreamHandle};
-use crate::deferral::{self, Cause};
-use crate::device::{Device, PerDevice, per_device};
-use crate::error::{Error, OutOfMemory, Result};
-use crate::global::{Global, Once};
-use crate::memory::{capture, pending};
-use crate::settings::{self, Variable};
-use crate::stream::{self, Stream};
+use crate::{capture, pending};
+use pygpu_backend::{self as backend, Address, PoolHandle, PoolStatistics, StreamHandle};
+use pygpu_base::error::{Error, OutOfMemory, Result};
+use pygpu_base::flush::{self, Cause};
+use pygpu_base::fork_safe::{Global, Once};
+use pygpu_base::settings::{self, Variable};
+use pygpu_device::stream::{self, Stream};
+use pygpu_device::{Device, PerDevice, per_device};
 
 /// What PyGPU holds on one device.
 struct Accounts {
@@ -231,7 +231,7 @@ pub(super) fn or_after_trim<T>(device: Device, ask: impl Fn() -> Result<T>) -> R
     match ask() {
         // A wait for the device would make a capture invalid.
         Err(Error::OutOfMemory(_)) if !capture::is_any() => {
-            deferral::close(Cause::Memory)?;
+            flush::close(Cause::Memory)?;
             pending::synchronize(device)?;
             trim(device, 0)?;
             ask()
@@ -289,7 +289,7 @@ pub(super) fn account_for(device: Device, bytes: usize) -> Result<Account> {
         return Ok(Account { device, bytes });
     }
     if !capture::is_any() {
-        deferral::close(Cause::Memory)?;
+        flush::close(Cause::Memory)?;
         pending::synchronize(device)?;
     }
     if fits(accounts(device), bytes) { Ok(Account { device, bytes }) } else { Err(beyond_limit(device, bytes)) }

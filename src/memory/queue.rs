@@ -1,8 +1,8 @@
 //! A stream as the bookkeeping of [`order`](super::order) sees it.
 
-use crate::error::{Error, Result};
-use crate::memory::order::Queue;
-use crate::stream::{Identity, Mark, Stream};
+use crate::order::Queue;
+use pygpu_base::error::{Error, Result};
+use pygpu_device::stream::{Identity, Mark, Stream};
 
 impl Queue for Stream {
     type Identity = Identity;

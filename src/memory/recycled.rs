@@ -9,8 +9,8 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::backend::Address;
-use crate::global::{Global, Guard};
+use pygpu_backend::Address;
+use pygpu_base::fork_safe::{Global, Guard};
 
 /// A huge page, in whole numbers of which blocks come.
 const HUGE: usize = 2 << 20;

@@ -3,12 +3,12 @@
 
 use std::sync::Arc;
 
-use crate::backend::{Address, ArrayBox, ArrayCopy, ArrayHandle, ArrayShape, Resource, SURFACE, Sampling, Textures};
-use crate::device::Device;
-use crate::error::{Error, Result};
-use crate::lifetime;
-use crate::memory::{Access, Allocation, Use, ordered, pending, pool};
-use crate::stream::Stream;
+use crate::{Access, Allocation, Use, ordered, pending, pool};
+use pygpu_backend::{Address, ArrayBox, ArrayCopy, ArrayHandle, ArrayShape, Resource, SURFACE, Sampling, Textures};
+use pygpu_base::error::{Error, Result};
+use pygpu_device::Device;
+use pygpu_device::shutdown;
+use pygpu_device::stream::Stream;
 
 /// What a driver has made and takes back.
 enum Made {
@@ -27,12 +27,12 @@ struct Taken {
 
 impl Drop for Taken {
     fn drop(&mut self) {
-        if lifetime::exiting() || self.epoch != self.device.epoch() {
+        if shutdown::exiting() || self.epoch != self.device.epoch() {
             return;
         }
         let index = self.device.index();
         // SAFETY: made once, and every stream has passed its uses.
-        lifetime::defer(unsafe {
+        shutdown::defer(unsafe {
             match self.made {
                 Made::Array(array, _) => self.textures.destroy_array(index, array),
                 Made::Texture(texture) => self.textures.destroy_texture(index, texture),
@@ -54,10 +54,10 @@ struct Owner {
 impl Drop for Owner {
     fn drop(&mut self) {
         let Some(taken) = self.taken.take() else { return };
-        if lifetime::exiting() || taken.device.is_cpu() || taken.epoch != taken.device.epoch() {
+        if shutdown::exiting() || taken.device.is_cpu() || taken.epoch != taken.device.epoch() {
             return;
         }
-        lifetime::defer(pending::keep_until_passed(&self.home, Box::new(taken)));
+        shutdown::defer(pending::keep_until_passed(&self.home, Box::new(taken)));
     }
 }
 

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use crate::deferral::{self, Cause};
-use crate::error::Result;
-use crate::lifetime;
-use crate::memory::order::Ticket;
-use crate::memory::{Access, Allocation, capture};
-use crate::stream::Stream;
+use crate::order::Ticket;
+use crate::{Access, Allocation, capture};
+use pygpu_base::error::Result;
+use pygpu_base::flush::{self, Cause};
+use pygpu_device::shutdown;
+use pygpu_device::stream::Stream;
 
 /// What work does to a block.
 pub type Use<'a> = (&'a Arc<Allocation>, Access);
@@ -108,7 +108,7 @@ impl Drop for Transaction<'_> {
     #[inline]
     fn drop(&mut self) {
         if !matches!(self.begun, Begun::Nothing) {
-            lifetime::defer(self.end());
+            shutdown::defer(self.end());
         }
     }
 }
@@ -120,7 +120,7 @@ impl Drop for Transaction<'_> {
 /// `ValueError` for memory that was destroyed by a reset; the driver's; those of `work`.
 #[inline]
 pub fn ordered<T>(uses: &[Use<'_>], stream: &Stream, work: impl FnOnce() -> Result<T>) -> Result<T> {
-    deferral::close(Cause::Work)?;
+    flush::close(Cause::Work)?;
     let mut transaction = Transaction::new(uses, stream);
     transaction.begin()?;
     transaction.is_put = true;

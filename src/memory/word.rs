@@ -3,11 +3,11 @@
 //! Why: no copy is put on a stream. The host waits for the kernel alone, so that what comes behind it on the stream may run meanwhile.
 
 use super::Allocation;
-use crate::backend::HostFlags;
-use crate::device::{Device, PerDevice, per_device};
-use crate::error::Result;
-use crate::global::Global;
-use crate::stream::{Mark, Stream};
+use pygpu_backend::HostFlags;
+use pygpu_base::error::Result;
+use pygpu_base::fork_safe::Global;
+use pygpu_device::stream::{Mark, Stream};
+use pygpu_device::{Device, PerDevice, per_device};
 
 /// Words whose number was read: nothing uses them.
 static SPARE: PerDevice<Global<Vec<Word>>> = per_device!(Global::new(Vec::new()));

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use crate::dtype::{DType, Kind};
-use crate::error::{Error, Result};
-use crate::kernel::{Element, fits};
+use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::error::{Error, Result};
+use pygpu_kernel::{Element, fits};
 
 /// What an argument is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

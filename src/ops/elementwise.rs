@@ -10,16 +10,16 @@ use super::generate;
 use super::plan::Plan;
 use super::text::{Analysis, Texts};
 use super::tiles;
-use crate::array::Array;
-use crate::backend::LaunchShape;
-use crate::codegen::store::Family;
-use crate::device::{Device, PerDevice, per_device};
-use crate::error::Result;
-use crate::global::Once;
-use crate::kernel::{self, launch};
-use crate::kernel::{Arguments, Function, Source, check_ends};
-use crate::memory::{Allocation, Use};
-use crate::stream::Stream;
+use pygpu_array::Array;
+use pygpu_backend::LaunchShape;
+use pygpu_base::error::Result;
+use pygpu_base::fork_safe::Once;
+use pygpu_codegen::store::Family;
+use pygpu_device::stream::Stream;
+use pygpu_device::{Device, PerDevice, per_device};
+use pygpu_kernel::{self as kernel, launch};
+use pygpu_kernel::{Arguments, Function, Source, check_ends};
+use pygpu_memory::{Allocation, Use};
 
 /// Some of the indices: `start`, `start + step`, and so on, `count` of them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

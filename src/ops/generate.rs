@@ -8,12 +8,12 @@ use std::fmt::Write;
 use super::argument::{Argument, Role};
 use super::plan::{Form, Operand, Plan, Way};
 use super::text::{Texts, Usage, Written};
-use crate::codegen::access;
+use pygpu_codegen::access;
 
-const FLOAT16: &str = include_str!("../../python/PyGPU/include/generated_ops/float16.h");
+const FLOAT16: &str = include_str!("include/float16.h");
 const COMPLEX: &str = include_str!("../../python/PyGPU/include/user/pycuda-complex.hpp");
 
-const STANDARD: &str = include_str!("../../python/PyGPU/include/generated_ops/standard.h");
+const STANDARD: &str = include_str!("include/standard.h");
 
 /// By these a text names something of C's standard headers.
 const STANDARD_NAMES: [&str; 12] =

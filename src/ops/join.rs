@@ -1,17 +1,17 @@
 //! Dense arrays put behind each other along an axis: small ones by one launch for many, large ones by a copy each.
 
-use crate::array::Array;
-use crate::backend::LaunchShape;
-use crate::codegen::store::Family;
-use crate::copy;
-use crate::device::Device;
-use crate::dtype::{DType, Kind};
-use crate::error::Result;
-use crate::kernel::{Arguments, Function, Source, launch};
-use crate::layout::{Dims, Layout, Order};
-use crate::memory::{Access, Use};
-use crate::ops::elementwise;
-use crate::stream::Stream;
+use crate::elementwise;
+use pygpu_array::Array;
+use pygpu_backend::LaunchShape;
+use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::error::Result;
+use pygpu_codegen::store::Family;
+use pygpu_copy as copy;
+use pygpu_device::Device;
+use pygpu_device::stream::Stream;
+use pygpu_kernel::{Arguments, Function, Source, launch};
+use pygpu_layout::{Dims, Layout, Order};
+use pygpu_memory::{Access, Use};
 
 static COMPILED: Family = Family::of_library(FAMILY);
 const FAMILY: u16 = 33;

@@ -10,13 +10,13 @@ use smallvec::SmallVec;
 
 use super::argument::Argument;
 use super::text::{Analysis, Usage, Written};
-use crate::array::Array;
-use crate::codegen::access::{Record, Span};
-use crate::codegen::store::Key;
-use crate::error::{Error, Result};
-use crate::kernel::Arguments;
-use crate::layout::tuple_text;
-use crate::layout::{self, Dims, Layout, Rules, Walk, broadcast_shapes};
+use pygpu_array::Array;
+use pygpu_base::error::{Error, Result};
+use pygpu_codegen::access::{Record, Span};
+use pygpu_codegen::store::Key;
+use pygpu_kernel::Arguments;
+use pygpu_layout::tuple_text;
+use pygpu_layout::{self as layout, Dims, Layout, Rules, Walk, broadcast_shapes};
 
 pub use way::Way;
 

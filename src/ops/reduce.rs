@@ -9,17 +9,17 @@ use super::elementwise::{at_once, source, uses, whose};
 use super::generate;
 use super::plan::Plan;
 use super::text::{Analysis, Texts};
-use crate::array::Array;
-use crate::backend::LaunchShape;
-use crate::codegen::store::Family;
-use crate::device::Device;
-use crate::dtype::{DType, Kind};
-use crate::error::{Error, Result};
-use crate::kernel::launch;
-use crate::kernel::{Arguments, Function, Source, check_ends};
-use crate::layout::Order;
-use crate::memory::Access;
-use crate::stream::Stream;
+use pygpu_array::Array;
+use pygpu_backend::LaunchShape;
+use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::error::{Error, Result};
+use pygpu_codegen::store::Family;
+use pygpu_device::Device;
+use pygpu_device::stream::Stream;
+use pygpu_kernel::launch;
+use pygpu_kernel::{Arguments, Function, Source, check_ends};
+use pygpu_layout::Order;
+use pygpu_memory::Access;
 
 /// Up to so many elements one block does it alone: a second launch would cost more.
 const ALONE: i64 = 1 << 14;

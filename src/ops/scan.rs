@@ -9,17 +9,17 @@ use std::sync::Arc;
 use super::argument;
 use super::elementwise::{at_once, source};
 use super::{generate, macros};
-use crate::array::Array;
-use crate::backend::LaunchShape;
-use crate::codegen::store::Family;
-use crate::device::Device;
-use crate::dtype::DType;
-use crate::error::{Error, Result};
-use crate::kernel::launch;
-use crate::kernel::{self, Arguments, Function, Module, Source, check_ends};
-use crate::layout::{Order, overlap};
-use crate::memory::{Access, Use};
-use crate::stream::Stream;
+use pygpu_array::Array;
+use pygpu_backend::LaunchShape;
+use pygpu_base::dtype::DType;
+use pygpu_base::error::{Error, Result};
+use pygpu_codegen::store::Family;
+use pygpu_device::Device;
+use pygpu_device::stream::Stream;
+use pygpu_kernel::launch;
+use pygpu_kernel::{self as kernel, Arguments, Function, Module, Source, check_ends};
+use pygpu_layout::{Order, overlap};
+use pygpu_memory::{Access, Use};
 
 /// Bytes of shared memory for a tile.
 const TILE_BYTES: usize = 16 << 10;

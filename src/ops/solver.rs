@@ -1,13 +1,13 @@
 //! Factorisations of matrices by the vendors' library: what it works in, and its calls in the order of a stream.
 
-use crate::array::Array;
-use crate::backend::libraries::{Desk, Element, HANDLES_AT_REST, Role, Solver, Task, What};
-use crate::dtype::{DType, Kind};
-use crate::error::{Error, Result};
-use crate::layout::Order;
-use crate::memory::{Access, Use, capture, ordered};
-use crate::ops::product::{with_blas, workspace_of};
-use crate::stream::Stream;
+use crate::product::{with_blas, workspace_of};
+use pygpu_array::Array;
+use pygpu_backend::libraries::{Desk, Element, HANDLES_AT_REST, Role, Solver, Task, What};
+use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::error::{Error, Result};
+use pygpu_device::stream::Stream;
+use pygpu_layout::Order;
+use pygpu_memory::{Access, Use, capture, ordered};
 
 /// What is asked for: matrices that lie one behind the other, column by column.
 pub struct Asked<'a> {

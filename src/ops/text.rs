@@ -5,9 +5,9 @@
 
 use super::argument::{Argument, Role};
 use super::macros;
-use crate::dtype::Kind;
-use crate::kernel::words;
-use crate::memory::Access;
+use pygpu_base::dtype::Kind;
+use pygpu_kernel::words;
+use pygpu_memory::Access;
 
 /// Whether the text writes an array.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]

@@ -6,8 +6,8 @@
 
 use smallvec::SmallVec;
 
-use crate::codegen::access::{Record, Span};
-use crate::layout::{NARROW, Walk};
+use pygpu_codegen::access::{Record, Span};
+use pygpu_layout::{NARROW, Walk};
 
 /// Threads of a block.
 pub const THREADS: u32 = 256;

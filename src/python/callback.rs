@@ -18,14 +18,14 @@ use pyo3::exceptions::PySystemError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 
-use crate::callback::caught;
-use crate::chain;
-use crate::global::Global;
-use crate::journal;
-use crate::lifetime;
-use crate::python::ending;
-use crate::python::newer;
-use crate::python::once::intern;
+use crate::ending;
+use crate::newer;
+use crate::once::intern;
+use pygpu_base::ffi_guard::caught;
+use pygpu_base::fork_safe::Global;
+use pygpu_base::iterative_drop;
+use pygpu_base::log_queue;
+use pygpu_device::shutdown;
 
 /// Runs `work` with the GIL, whatever the thread's state is; waits for it if need be. `None`, and nothing is done, where Python
 /// cannot be asked: it is not there any more, or is about to end, or its collector is asking us.
@@ -69,7 +69,7 @@ struct Ensured(ffi::PyGILState_STATE);
 
 impl Ensured {
     fn new() -> Self {
-        // SAFETY: the interpreter is there, and does not end while `lifetime::Asking` counts this thread.
+        // SAFETY: the interpreter is there, and does not end while `shutdown::Asking` counts this thread.
         Self(unsafe { ffi::PyGILState_Ensure() })
     }
 }
@@ -119,7 +119,7 @@ impl Drop for Kept {
     fn drop(&mut self) {
         // SAFETY: taken out once, here.
         let object = unsafe { ManuallyDrop::take(&mut self.0) };
-        chain::end(object, let_go, let_go);
+        iterative_drop::end(object, let_go, let_go);
     }
 }
 
@@ -127,7 +127,7 @@ impl Drop for Kept {
 pub(crate) fn let_go(object: Py<PyAny>) {
     // From here on a plain pointer: what is dropped unasked would trust pyo3's count.
     let Some(object) = NonNull::new(object.into_ptr()) else { return };
-    if lifetime::exiting() {
+    if shutdown::exiting() {
         return; // left to the process
     }
     if holds_gil() {
@@ -196,7 +196,7 @@ fn pick_up_all(py: Python<'_>) {
     IS_ANY.store(false, Ordering::Release);
     // The lock is free while objects end, which may run anything.
     let found = std::mem::take(&mut *LATER.lock());
-    if lifetime::exiting() {
+    if shutdown::exiting() {
         return;
     }
     ending::run_python(py, || {
@@ -210,12 +210,12 @@ fn pick_up_all(py: Python<'_>) {
 
 /// Lets the journal say that there is something.
 pub(crate) fn register() {
-    journal::ring_with(ring);
+    log_queue::ring_with(ring);
 }
 
 /// Gives Python's `logging` what the journal has. Whatever runs may have raised something, which is no business of a logger's.
 fn hand_on(py: Python<'_>) {
-    let notes = journal::take();
+    let notes = log_queue::take();
     if notes.is_empty() {
         return;
     }

@@ -10,8 +10,8 @@ use std::thread::{self, ThreadId};
 
 use pyo3::prelude::*;
 
-use crate::global::Once;
-use crate::lifetime::{self, Asking};
+use pygpu_base::fork_safe::Once;
+use pygpu_device::shutdown::{self, Asking};
 
 /// The thread that ends the process.
 static ENDING: Once<ThreadId> = Once::new();
@@ -27,7 +27,7 @@ pub(crate) fn begin() {
 #[inline]
 pub(crate) fn run_python<T>(py: Python<'_>, call: impl FnOnce() -> T) -> T {
     let _asking = Asking::begin();
-    if lifetime::exiting() && !is_ending_thread() {
+    if shutdown::exiting() && !is_ending_thread() {
         py.detach(stay);
     }
     call()
@@ -55,7 +55,7 @@ pub(crate) fn is_any_users() -> bool {
 /// the thread that ends it.
 pub(crate) fn leave_to_ask() -> Option<Asking> {
     let asking = Asking::begin();
-    (!lifetime::exiting() || is_ending_thread()).then_some(asking)
+    (!shutdown::exiting() || is_ending_thread()).then_some(asking)
 }
 
 pub(crate) fn is_ending_thread() -> bool {

@@ -6,9 +6,9 @@ use pyo3::exceptions::{
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyType};
 
-use crate::error::Error;
-use crate::python::callback::Raised;
-use crate::python::once::PyOnce;
+use crate::callback::Raised;
+use crate::once::PyOnce;
+use pygpu_base::error::Error;
 
 /// The classes that have no equal among the built-in ones.
 struct Classes {
@@ -143,6 +143,7 @@ fn make_classes(py: Python<'_>) -> PyResult<Classes> {
 
 /// Puts the classes into the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    pygpu_base::error::raise_with(raise);
     let py = module.py();
     let classes = CLASSES.get_or_try_init(py, || make_classes(py))?;
     module.add("Error", &classes.error)?;
@@ -158,11 +159,10 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ForkError", &classes.fork)
 }
 
-impl From<Error> for PyErr {
-    #[cold]
-    fn from(error: Error) -> Self {
-        Python::attach(|py| convert(py, &error).unwrap_or_else(|failure| failure))
-    }
+/// Makes Python's exception of an error of the layers below.
+#[cold]
+fn raise(error: &Error) -> PyErr {
+    Python::attach(|py| convert(py, error).unwrap_or_else(|failure| failure))
 }
 
 /// PyCUDA's class for a driver's code.

@@ -3,17 +3,17 @@
 use pyo3::prelude::*;
 use pyo3::types::PyCFunction;
 
-use crate::backend;
-use crate::lifetime;
-use crate::python::gil::{self, WithoutGil};
+use crate::gil::{self, WithoutGil};
+use pygpu_backend as backend;
+use pygpu_device::shutdown;
 
 /// Drops what calls a driver in its drop, with the GIL released: the driver may wait for a thread that waits for the GIL.
 pub(crate) fn drop_detached<T: Send + 'static>(value: T) {
     if backend::is_host_call() {
-        lifetime::put_off(Box::new(value));
+        shutdown::put_off(Box::new(value));
         return;
     }
-    if lifetime::exiting() {
+    if shutdown::exiting() {
         drop(value); // calls no driver any more
         return;
     }
@@ -22,7 +22,7 @@ pub(crate) fn drop_detached<T: Send + 'static>(value: T) {
 
 /// Prints what a destructor reported and no call has raised.
 fn say_what_nobody_heard(py: Python<'_>) {
-    if let Err(error) = lifetime::report_deferred() {
+    if let Err(error) = shutdown::report_deferred() {
         PyErr::from(error).write_unraisable(py, None);
     }
 }

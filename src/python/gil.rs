@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
 
-use crate::lifetime::{self, Asking};
-use crate::python::callback;
-use crate::python::ending::{self, is_ending_thread, stay};
+use crate::callback;
+use crate::ending::{self, is_ending_thread, stay};
+use pygpu_device::shutdown::{self, Asking};
 
 /// Threads that are at work without the GIL, or come back from it.
 static AWAY: AtomicUsize = AtomicUsize::new(0);
-/// Threads that come back from there and are asking for the GIL. Who asks in other ways is in `lifetime::Asking`.
+/// Threads that come back from there and are asking for the GIL. Who asks in other ways is in `shutdown::Asking`.
 static RETURNING: AtomicUsize = AtomicUsize::new(0);
 
 /// `Python::detach`, safe at the end of the process.
@@ -62,7 +62,7 @@ impl Drop for Coming {
     #[inline]
     fn drop(&mut self) {
         RETURNING.fetch_add(1, Ordering::SeqCst);
-        if lifetime::exiting() && !is_ending_thread() {
+        if shutdown::exiting() && !is_ending_thread() {
             RETURNING.fetch_sub(1, Ordering::SeqCst);
             stay();
         }
@@ -81,7 +81,7 @@ pub(crate) fn end(py: Python<'_>) {
     /// With what a user has written: it would be ended in the middle, and the process with it.
     const LONG_PATIENCE: Duration = Duration::from_secs(10);
     ending::begin();
-    lifetime::leave_to_process();
+    shutdown::leave_to_process();
     let start = Instant::now();
     let is_waited_for = || {
         let patience = if ending::is_any_users() { LONG_PATIENCE } else { PATIENCE };

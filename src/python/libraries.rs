@@ -2,8 +2,8 @@
 
 use pyo3::prelude::*;
 
-use crate::backend::libraries::Places;
-use crate::python::once::intern;
+use crate::once::intern;
+use pygpu_backend::libraries::Places;
 
 /// The places of a library, by NVIDIA's name for it: `cublas`.
 ///

@@ -5,7 +5,7 @@ use std::ffi::{CStr, c_int, c_void};
 
 use pyo3::ffi;
 
-use crate::global::Once;
+use pygpu_base::fork_safe::Once;
 
 /// In the limited API from 3.12 on, in every CPython from 3.9 on: what stands in for it costs as much as the whole import of
 /// an array.

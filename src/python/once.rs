@@ -54,8 +54,7 @@ impl<T> PyOnce<T> {
 /// A name as a string of Python, made at the first use of this place.
 macro_rules! intern {
     ($py:expr, $text:expr) => {{
-        static NAME: $crate::python::once::PyOnce<::pyo3::Py<::pyo3::types::PyString>> =
-            $crate::python::once::PyOnce::new();
+        static NAME: $crate::once::PyOnce<::pyo3::Py<::pyo3::types::PyString>> = $crate::once::PyOnce::new();
         let py: ::pyo3::Python<'_> = $py;
         NAME.get_or_init(py, || ::pyo3::types::PyString::intern(py, $text).unbind()).bind(py)
     }};

@@ -8,13 +8,14 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::backend::ask_about_interrupts;
-use crate::python::callback::{self, Raised};
-use crate::{lifetime, settings};
+use crate::callback::{self, Raised};
+use pygpu_backend::ask_about_interrupts;
+use pygpu_base::settings;
+use pygpu_device::shutdown;
 
 fn environment() -> Option<Vec<(OsString, OsString)>> {
     // Whoever ends the process needs none, and must not be waited for.
-    if lifetime::exiting() {
+    if shutdown::exiting() {
         return None;
     }
     callback::with_interpreter(|py| copy(py).ok()).flatten()

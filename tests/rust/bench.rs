@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use pygpu::backend::StreamFlags;
 use pygpu::device::Device;
-use pygpu::lifetime;
 use pygpu::memory::{Allocation, pool};
+use pygpu::shutdown;
 use pygpu::stream::Stream;
 
 use crate::recording::{Call, Recording};
@@ -32,7 +32,7 @@ pub fn bench() -> Bench {
     let device = Device::new(*driver, 0).unwrap();
     pool::set_release_threshold(device, 0).unwrap(); // the driver sees each block
     driver.take();
-    let _ = lifetime::report_deferred();
+    let _ = shutdown::report_deferred();
     Bench { driver, device, _turn: turn }
 }
 

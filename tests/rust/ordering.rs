@@ -14,8 +14,8 @@ use pygpu::copy;
 use pygpu::dtype::{DType, Kind};
 use pygpu::error::Error;
 use pygpu::layout::Order;
-use pygpu::lifetime;
 use pygpu::memory::{self, Access, Allocation};
+use pygpu::shutdown;
 use pygpu::stream::Stream;
 use recording::Call;
 
@@ -166,8 +166,8 @@ fn an_error_of_a_free_harms_no_other_operation_and_is_reported_once() {
     drop(block);
     assert!(Allocation::new(8, stream.clone()).is_ok());
     use_on(&other, Access::Write, &stream);
-    assert!(matches!(lifetime::report_deferred(), Err(Error::Value(text)) if text.contains("free refused")));
-    assert!(lifetime::report_deferred().is_ok());
+    assert!(matches!(shutdown::report_deferred(), Err(Error::Value(text)) if text.contains("free refused")));
+    assert!(shutdown::report_deferred().is_ok());
 }
 
 #[test]

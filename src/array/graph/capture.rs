@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use super::{Graph, conditional};
-use crate::backend::{CaptureMode, GraphHandle, Graphs, NodeHandle, NodeKind, StreamHandle};
-use crate::device::Device;
-use crate::error::{Error, Result};
-use crate::global::{Global, Guard};
-use crate::lifetime;
-use crate::memory::capture::{self, Capture, Contents};
-use crate::stream::Stream;
+use pygpu_backend::{CaptureMode, GraphHandle, Graphs, NodeHandle, NodeKind, StreamHandle};
+use pygpu_base::error::{Error, Result};
+use pygpu_base::fork_safe::{Global, Guard};
+use pygpu_device::Device;
+use pygpu_device::shutdown;
+use pygpu_device::stream::Stream;
+use pygpu_memory::capture::{self, Capture, Contents};
 
 /// A capture that goes on; one that is dropped is ended, and what was captured is forgotten.
 struct Capturing {
@@ -95,12 +95,12 @@ impl Template {
 
 impl Drop for Template {
     fn drop(&mut self) {
-        if lifetime::exiting() || self.epoch != self.device.epoch() {
+        if shutdown::exiting() || self.epoch != self.device.epoch() {
             return;
         }
         let Ok(graphs) = self.device.backend().graphs() else { return };
         // SAFETY: it is alive and nobody else's.
-        lifetime::defer(unsafe { graphs.destroy_graph(self.device.index(), self.handle) });
+        shutdown::defer(unsafe { graphs.destroy_graph(self.device.index(), self.handle) });
     }
 }
 
@@ -144,7 +144,7 @@ impl Capturing {
 
 impl Drop for Capturing {
     fn drop(&mut self) {
-        if self.capture.is_none() || lifetime::exiting() {
+        if self.capture.is_none() || shutdown::exiting() {
             return;
         }
         let device = self.stream.device();

@@ -8,12 +8,12 @@ use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::backend::{Branching, CaptureMode, Condition as Raw, GraphHandle, StreamFlags, StreamHandle};
-use crate::error::{Error, Result};
-use crate::global::Global;
-use crate::lifetime;
-use crate::memory::capture::{self, Capture};
-use crate::stream::Stream;
+use pygpu_backend::{Branching, CaptureMode, Condition as Raw, GraphHandle, StreamFlags, StreamHandle};
+use pygpu_base::error::{Error, Result};
+use pygpu_base::fork_safe::Global;
+use pygpu_device::shutdown;
+use pygpu_device::stream::Stream;
+use pygpu_memory::capture::{self, Capture};
 
 /// What kernels set and an operation asks.
 pub struct Condition {
@@ -160,7 +160,7 @@ pub(super) fn end_within(capture: &Arc<Capture>) -> bool {
     let mut any = false;
     while let Some(open) = take(|open| is_within(&open.capture, capture)) {
         any = true;
-        lifetime::defer(open.end());
+        shutdown::defer(open.end());
     }
     any
 }

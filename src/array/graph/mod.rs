@@ -3,28 +3,28 @@
 //! A graph owns everything that it uses: the blocks, the kernels, the host memory of its copies. A launch is one use of each
 //! block, ordered like any other, and costs one call of the driver where the blocks are used on one stream only.
 //!
-//! - `capturing` begins and ends captures, and [`conditional`] those of bodies of which a condition decides;
-//! - `held` is what a graph holds, and `update` exchanges it together with what the driver launches.
+//! - `capture` begins and ends captures, and [`conditional`] those of bodies of which a condition decides;
+//! - `resources` is what a graph holds, and `update` exchanges it together with what the driver launches.
 
-mod capturing;
+mod capture;
 pub mod conditional;
-mod held;
+mod resources;
 mod update;
 
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
 
 use smallvec::SmallVec;
 
-use self::capturing::Template;
-pub use self::capturing::{Fragment, abandon, begin, cut, end};
-use self::held::Held;
-pub use self::held::Node;
-use crate::backend::ExecutableHandle;
-use crate::device::Device;
-use crate::error::{Error, Result};
-use crate::lifetime;
-use crate::memory::{Access, Use, capture, ordered, overrun, pending};
-use crate::stream::Stream;
+use self::capture::Template;
+pub use self::capture::{Fragment, abandon, begin, cut, end};
+use self::resources::Held;
+pub use self::resources::Node;
+use pygpu_backend::ExecutableHandle;
+use pygpu_base::error::{Error, Result};
+use pygpu_device::Device;
+use pygpu_device::shutdown;
+use pygpu_device::stream::Stream;
+use pygpu_memory::{Access, Use, ordered, overrun, pending};
 
 /// What can be launched.
 pub struct Graph {
@@ -114,8 +114,8 @@ impl Graph {
     /// `ValueError` for a stream of another device; the driver's.
     pub fn launch(&self, stream: &Stream) -> Result<()> {
         self.check(stream)?;
-        if capture::is_capturing(stream)? {
-            return Err(capture::refusal("the launch of a graph"));
+        if pygpu_memory::capture::is_capturing(stream)? {
+            return Err(pygpu_memory::capture::refusal("the launch of a graph"));
         }
         let graphs = self.device().backend().graphs()?;
         let held = self.parts.held();
@@ -162,18 +162,18 @@ impl Graph {
 impl Drop for Graph {
     fn drop(&mut self) {
         let launched = std::mem::take(self.launched.get_mut().unwrap_or_else(PoisonError::into_inner));
-        if lifetime::exiting() || self.parts.epoch != self.device().epoch() {
+        if shutdown::exiting() || self.parts.epoch != self.device().epoch() {
             return;
         }
         for stream in launched {
-            lifetime::defer(pending::keep_until_passed(&stream, Box::new(Arc::clone(&self.parts))));
+            shutdown::defer(pending::keep_until_passed(&stream, Box::new(Arc::clone(&self.parts))));
         }
     }
 }
 
 impl Drop for Parts {
     fn drop(&mut self) {
-        if lifetime::exiting() {
+        if shutdown::exiting() {
             // What is held is left to the process, as everything is.
             std::mem::forget(Arc::clone(self.held.get_mut().unwrap_or_else(PoisonError::into_inner)));
             return;
@@ -183,6 +183,6 @@ impl Drop for Parts {
         }
         let Ok(graphs) = self.device.backend().graphs() else { return };
         // SAFETY: the last launch has been passed, or there was none.
-        lifetime::defer(unsafe { graphs.destroy_executable(self.device.index(), self.executable) });
+        shutdown::defer(unsafe { graphs.destroy_executable(self.device.index(), self.executable) });
     }
 }

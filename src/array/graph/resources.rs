@@ -2,11 +2,11 @@
 
 use std::sync::{Arc, Mutex};
 
-use super::capturing::Template;
-use crate::backend::NodeHandle;
-use crate::error::Result;
-use crate::memory::Access;
-use crate::memory::capture::{Contents, Part, Thing, Used};
+use super::capture::Template;
+use pygpu_backend::NodeHandle;
+use pygpu_base::error::Result;
+use pygpu_memory::Access;
+use pygpu_memory::capture::{Contents, Part, Thing, Used};
 
 /// Things that are only held. Several graphs may do so, once one was updated by another.
 type Things = Arc<Mutex<Vec<Thing>>>;

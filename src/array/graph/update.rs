@@ -6,14 +6,14 @@
 
 use std::sync::{Arc, MutexGuard, PoisonError, RwLockWriteGuard, TryLockError};
 
-use super::capturing::Fragment;
-use super::held::Held;
+use super::capture::Fragment;
+use super::resources::Held;
 use super::{Graph, Node, begin, cut};
-use crate::backend::{CaptureMode, Graphs, NodeHandle, NodeKind, StreamFlags};
-use crate::error::{Error, Result};
-use crate::lifetime;
-use crate::memory::pending;
-use crate::stream::Stream;
+use pygpu_backend::{CaptureMode, Graphs, NodeHandle, NodeKind, StreamFlags};
+use pygpu_base::error::{Error, Result};
+use pygpu_device::shutdown;
+use pygpu_device::stream::Stream;
+use pygpu_memory::pending;
 
 impl Graph {
     /// Its operations, in the order in which they were captured.
@@ -144,7 +144,7 @@ impl Graph {
         drop(held); // before what ends here
         let launched = self.launched.lock().unwrap_or_else(PoisonError::into_inner).clone();
         for stream in launched {
-            lifetime::defer(pending::keep_until_passed(&stream, Box::new(Arc::clone(&before))));
+            shutdown::defer(pending::keep_until_passed(&stream, Box::new(Arc::clone(&before))));
         }
         Ok(())
     }

@@ -1,13 +1,13 @@
 //! The few error codes that the CPU backend raises, spelled as CUDA's runtime spells them.
 
-pub use crate::backend::codes::{
+pub use crate::codes::{
     ASSERT, CAPTURE_IMPLICIT, CAPTURE_INVALIDATED, CAPTURE_ISOLATION, CAPTURE_MERGE, CAPTURE_UNMATCHED,
     CAPTURE_UNSUPPORTED, CAPTURED_EVENT, GRAPH_UPDATE_FAILURE, HARDWARE_STACK, ILLEGAL_ADDRESS, ILLEGAL_STATE,
     INVALID_DEVICE, INVALID_HANDLE, INVALID_VALUE, LAUNCH_FAILURE, LAUNCH_TIMEOUT, NOT_FOUND, NOT_SUPPORTED,
     OUT_OF_MEMORY, OUT_OF_RESOURCES,
 };
-use crate::backend::codes::{NOT_READY, SUCCESS};
-use crate::error::{DriverError, Error};
+use crate::codes::{NOT_READY, SUCCESS};
+use pygpu_base::error::{DriverError, Error};
 
 /// A number that CUDA's driver has for something else.
 pub const INVALID_CONFIGURATION: u32 = 9;

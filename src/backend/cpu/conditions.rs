@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::captures::{Body, Cell, Operation};
 use super::host::Cpu;
-use crate::backend::{Branching, Condition, ConditionHandle, GraphHandle, HostWork, NodeKind, StreamHandle};
-use crate::error::Result;
+use crate::{Branching, Condition, ConditionHandle, GraphHandle, HostWork, NodeKind, StreamHandle};
+use pygpu_base::error::Result;
 
 /// The driver's number of such operations.
 const CONDITIONAL: NodeKind = NodeKind::Other(13);

@@ -2,8 +2,8 @@
 
 use super::heap::pointer;
 use super::host::{Cpu, check_device};
-use crate::backend::{Address, Copies, Direction, Extent, Pattern, Pitched, StreamHandle};
-use crate::error::Result;
+use crate::{Address, Copies, Direction, Extent, Pattern, Pitched, StreamHandle};
+use pygpu_base::error::Result;
 
 impl Copies for Cpu {
     unsafe fn copy(

@@ -3,8 +3,8 @@
 use super::codes::{self, INVALID_DEVICE, refuse};
 use super::host::{Cpu, check_device};
 use super::{machine, numbers};
-use crate::backend::{BackendKind, DeviceProperties, Devices, MemoryInfo};
-use crate::error::{Error, Result};
+use crate::{BackendKind, DeviceProperties, Devices, MemoryInfo};
+use pygpu_base::error::{Error, Result};
 
 impl Devices for Cpu {
     fn kind(&self) -> BackendKind {

@@ -4,10 +4,10 @@ use super::codes::{INVALID_VALUE, refuse};
 use super::host::{Cpu, check_device};
 use super::memory::allocate;
 use super::pinned;
-use crate::backend::{
+use crate::{
     Address, Advice, Attachment, DriverMemory, EventHandle, HANDLE_BYTES, PointerKind, Residence, StreamHandle,
 };
-use crate::error::{Error, Result};
+use pygpu_base::error::{Error, Result};
 
 /// Rows begin at cache lines.
 const ROW: usize = 64;

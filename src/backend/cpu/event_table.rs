@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use super::codes::{CAPTURED_EVENT, INVALID_HANDLE, NOT_SUPPORTED, refuse};
-use crate::backend::{EventFlags, EventHandle};
-use crate::error::{Error, Result};
-use crate::global::{Global, Guard};
+use crate::{EventFlags, EventHandle};
+use pygpu_base::error::{Error, Result};
+use pygpu_base::fork_safe::{Global, Guard};
 
 struct Event {
     timing: bool,

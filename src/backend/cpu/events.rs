@@ -1,8 +1,8 @@
 //! Events, which remember the time or a point of a capture.
 
 use super::host::{Cpu, check_device};
-use crate::backend::{EventFlags, EventHandle, Events, StreamHandle};
-use crate::error::Result;
+use crate::{EventFlags, EventHandle, Events, StreamHandle};
+use pygpu_base::error::Result;
 
 impl Events for Cpu {
     fn create_event(&self, device: i32, flags: EventFlags) -> Result<EventHandle> {

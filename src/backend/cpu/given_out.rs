@@ -11,8 +11,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::heap;
-use crate::backend::Address;
-use crate::global::{Global, Guard};
+use crate::Address;
+use pygpu_base::fork_safe::{Global, Guard};
 
 /// Bytes from which a block gives its pages back.
 const LARGE: usize = 1 << 20;

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use super::captures::Work;
 use super::codes::{self, refuse};
 use super::host::{Cpu, check_device};
-use crate::backend::graphs::update_reason;
-use crate::backend::{
+use crate::graphs::update_reason;
+use crate::{
     Branching, CaptureMode, Captured, Condition, ConditionHandle, ExecutableHandle, GraphHandle, Graphs, HostWork,
     NodeHandle, NodeKind, StreamHandle,
 };
-use crate::error::Result;
+use pygpu_base::error::Result;
 
 impl Graphs for Cpu {
     unsafe fn begin_capture(&self, device: i32, stream: StreamHandle, _: CaptureMode) -> Result<()> {
@@ -157,6 +157,6 @@ fn place_of(operation: &'static str, work: &Work, node: NodeHandle) -> Result<us
     place.ok_or_else(|| no_node(operation, node))
 }
 
-fn no_node(operation: &'static str, node: NodeHandle) -> crate::error::Error {
+fn no_node(operation: &'static str, node: NodeHandle) -> pygpu_base::error::Error {
     refuse(operation, codes::INVALID_HANDLE, format!("node {}", node.0))
 }

@@ -5,7 +5,7 @@
 use std::alloc::{Layout, LayoutError, alloc, dealloc};
 
 use super::red_zone;
-use crate::backend::Address;
+use crate::Address;
 
 /// A cache line, and what the widest vector registers want; smaller blocks have what every allocator gives anyway, since
 /// to align a few bytes takes glibc longer than all else about a small array.

@@ -6,8 +6,8 @@ use super::captures::{self, Captures};
 use super::codes::{INVALID_DEVICE, refuse};
 use super::event_table::EventTable;
 use super::numbers;
-use crate::backend::{HostWork, NodeKind, StreamHandle};
-use crate::error::{Error, Result};
+use crate::{HostWork, NodeKind, StreamHandle};
+use pygpu_base::error::{Error, Result};
 
 /// The host.
 pub struct Cpu {

@@ -3,8 +3,8 @@
 use super::codes::{self, INVALID_HANDLE, INVALID_VALUE, refuse};
 use super::host::{Cpu, check_device};
 use super::{given_out, heap, machine, pinned};
-use crate::backend::{Address, HostFlags, Memory, PointerKind, PoolHandle, PoolStatistics, StreamHandle};
-use crate::error::{Error, OutOfMemory, Result};
+use crate::{Address, HostFlags, Memory, PointerKind, PoolHandle, PoolStatistics, StreamHandle};
+use pygpu_base::error::{Error, OutOfMemory, Result};
 
 /// Memory of `bytes` bytes; `None` if there is none. `bytes` is not 0.
 pub fn block(bytes: usize) -> Option<Address> {

@@ -29,12 +29,12 @@ mod textures;
 
 pub(super) use self::numbers::read_count as read_device_count;
 pub(super) use self::programs::check_order;
-pub(super) use self::programs::{dependencies, interrupts, is_whole};
+pub(super) use self::programs::interrupts;
 
 use self::host::{CPU, Cpu};
 use super::opening::Opening;
 use super::{Backend, DriverMemory, Graphs, Programs, Textures};
-use crate::error::Result;
+use pygpu_base::error::Result;
 
 /// Opens the CPU backend, which cannot fail.
 pub(super) fn open() -> Opening {

@@ -3,9 +3,9 @@
 use std::cell::Cell;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-use crate::backend::{BackendKind, first_device};
-use crate::error::{Error, Result};
-use crate::settings::{Settings, Variable};
+use crate::{BackendKind, first_device};
+use pygpu_base::error::{Error, Result};
+use pygpu_base::settings::{Settings, Variable};
 
 /// Most devices: as many as there may be of any backend.
 pub const MOST: i32 = 64;

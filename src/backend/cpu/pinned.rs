@@ -5,8 +5,8 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::backend::{Address, PointerKind};
-use crate::global::{Global, Guard};
+use crate::{Address, PointerKind};
+use pygpu_base::fork_safe::{Global, Guard};
 
 /// The ranges: bytes and kind by first byte.
 static RANGES: Global<BTreeMap<Address, (usize, PointerKind)>> = Global::new(BTreeMap::new());

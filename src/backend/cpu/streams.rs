@@ -7,8 +7,8 @@ use super::captures::stream_handle;
 use super::event_table::Mark;
 use super::host::{Cpu, FIRST_STREAM, check_device};
 use super::numbers::{self, MOST};
-use crate::backend::{EventHandle, HostFunction, StreamFlags, StreamHandle, Streams};
-use crate::error::Result;
+use crate::{EventHandle, HostFunction, StreamFlags, StreamHandle, Streams};
+use pygpu_base::error::Result;
 
 impl Streams for Cpu {
     fn create_stream(&self, device: i32, flags: StreamFlags) -> Result<StreamHandle> {

@@ -5,8 +5,8 @@
 use super::codes;
 use super::codes::{INVALID_DEVICE, INVALID_HANDLE, INVALID_VALUE, NOT_SUPPORTED};
 use super::host::{CPU, FIRST_STREAM};
-use crate::backend::*;
-use crate::error::{Error, Result};
+use crate::*;
+use pygpu_base::error::{Error, Result};
 
 const S: StreamHandle = StreamHandle::DEFAULT;
 const TIMED: EventFlags = EventFlags { timing: true, blocking_sync: false, interprocess: false };

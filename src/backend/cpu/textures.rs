@@ -4,11 +4,9 @@
 use super::codes::{self, refuse};
 use super::heap;
 use super::host::{Cpu, check_device};
-use super::programs::Image;
-use crate::backend::{
-    Address, ArrayBox, ArrayCopy, ArrayHandle, ArrayShape, Resource, Sampling, StreamHandle, Textures,
-};
-use crate::error::Result;
+use crate::{Address, ArrayBox, ArrayCopy, ArrayHandle, ArrayShape, Resource, Sampling, StreamHandle, Textures};
+use pygpu_base::error::Result;
+use pygpu_cpu_engine::Image;
 
 /// An array: its memory.
 struct HostArray {

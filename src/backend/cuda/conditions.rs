@@ -8,9 +8,9 @@ use super::sys::{
     CUDA_CONDITIONAL_NODE_PARAMS, CUgraph, CUgraphConditionalNodeType as Type, CUgraphNode, CUgraphNodeParams,
     CUgraphNodeType, CUstreamCaptureMode,
 };
-use crate::backend::vendor::{Current, Driver, Raw};
-use crate::backend::{Branching, ConditionHandle, GraphHandle, StreamHandle};
-use crate::error::{Error, Result};
+use crate::vendor::{Current, Driver, Raw};
+use crate::{Branching, ConditionHandle, GraphHandle, StreamHandle};
+use pygpu_base::error::{Error, Result};
 
 /// That the number of a condition is set at each launch.
 const ASSIGN_DEFAULT: u32 = 1;

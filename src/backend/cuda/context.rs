@@ -8,10 +8,10 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 use super::driver::Cuda;
 use super::sys::{CUcontext, CUdevice};
-use crate::backend::codes::SUCCESS;
-use crate::backend::vendor::{Current, Driver, Slot, VendorContexts, fork};
-use crate::backend::{BackendKind, first_device};
-use crate::error::Result;
+use crate::codes::SUCCESS;
+use crate::vendor::{Current, Driver, Slot, VendorContexts, fork};
+use crate::{BackendKind, first_device};
+use pygpu_base::error::Result;
 
 /// The context was pushed, and is to be popped.
 pub struct Pushed;

@@ -2,9 +2,9 @@
 
 use super::driver::Cuda;
 use super::sys::{CUfunc_cache as Cache, CUlimit as Limit};
-use crate::backend::Contexts;
-use crate::backend::vendor::{Current, Driver};
-use crate::error::{Error, Result};
+use crate::Contexts;
+use crate::vendor::{Current, Driver};
+use pygpu_base::error::{Error, Result};
 
 /// For a function that an old driver, or a stand-in, has not.
 fn absent(name: &str) -> Error {

@@ -4,9 +4,9 @@ use std::ffi::c_void;
 
 use super::driver::Cuda;
 use super::sys::{CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUdeviceptr, CUmemorytype};
-use crate::backend::vendor::{Driver, Raw, Sides, VendorCopies};
-use crate::backend::{Address, Direction, Pattern, StreamHandle};
-use crate::error::Result;
+use crate::vendor::{Driver, Raw, Sides, VendorCopies};
+use crate::{Address, Direction, Pattern, StreamHandle};
+use pygpu_base::error::Result;
 
 /// A host address as a pointer; the memory may be anybody's.
 fn pointer(address: Address) -> *mut c_void {

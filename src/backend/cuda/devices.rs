@@ -4,10 +4,10 @@ use std::ffi::c_int;
 
 use super::driver::Cuda;
 use super::sys::{CUcontext, CUdevice_attribute as Attribute, CUuuid};
-use crate::backend::codes::{PEER_ACCESS_ALREADY_ENABLED, SUCCESS};
-use crate::backend::vendor::{Current, DeviceAttributes, Driver, Passage, VendorDevices, fork};
-use crate::backend::{BackendKind, first_device};
-use crate::error::Result;
+use crate::codes::{PEER_ACCESS_ALREADY_ENABLED, SUCCESS};
+use crate::vendor::{Current, DeviceAttributes, Driver, Passage, VendorDevices, fork};
+use crate::{BackendKind, first_device};
+use pygpu_base::error::Result;
 
 impl VendorDevices for Cuda {
     const ATTRIBUTES: DeviceAttributes<Attribute> = DeviceAttributes {

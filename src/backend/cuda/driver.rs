@@ -5,8 +5,8 @@ use std::sync::atomic::AtomicPtr;
 
 use super::nvrtc::Nvrtc;
 use super::sys;
-use crate::backend::vendor::{Driver, Names, Types, Vendor};
-use crate::backend::{BackendKind, TensorMaps};
+use crate::vendor::{Driver, Names, Types, Vendor};
+use crate::{BackendKind, TensorMaps};
 
 /// NVIDIA's driver.
 #[derive(Default)]

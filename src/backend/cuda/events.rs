@@ -1,10 +1,10 @@
 //! Events.
 
 use super::driver::Cuda;
-use crate::backend::EventHandle;
-use crate::backend::codes::{NOT_SUPPORTED, SUCCESS};
-use crate::backend::vendor::{Current, Driver, Raw, VendorEvents};
-use crate::error::Result;
+use crate::EventHandle;
+use crate::codes::{NOT_SUPPORTED, SUCCESS};
+use crate::vendor::{Current, Driver, Raw, VendorEvents};
+use pygpu_base::error::Result;
 
 impl VendorEvents for Cuda {
     /// `false` where the driver is too old for it or cannot.

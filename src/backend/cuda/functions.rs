@@ -5,10 +5,10 @@ use std::ffi::CStr;
 use super::contexts::cache_of;
 use super::driver::Cuda;
 use super::sys::{CUfunction, CUfunction_attribute as Attribute};
-use crate::backend::codes::{INVALID_VALUE, SUCCESS};
-use crate::backend::vendor::{Current, Driver, Raw};
-use crate::backend::{FunctionHandle, FunctionSetting, ModuleHandle, ParameterPlace};
-use crate::error::Result;
+use crate::codes::{INVALID_VALUE, SUCCESS};
+use crate::vendor::{Current, Driver, Raw};
+use crate::{FunctionHandle, FunctionSetting, ModuleHandle, ParameterPlace};
+use pygpu_base::error::Result;
 
 /// Sets something of a kernel.
 ///

@@ -6,13 +6,13 @@ use super::conditions;
 use super::context::current as context;
 use super::driver::Cuda;
 use super::sys::{CUgraphExecUpdateResultInfo, CUstreamCaptureMode as Mode};
-use crate::backend::graphs::update_reason;
-use crate::backend::vendor::graphs::{Parameters, exchange, lacks, no_parameters};
-use crate::backend::vendor::{Current, Driver, Raw, VendorGraphs};
-use crate::backend::{
+use crate::graphs::update_reason;
+use crate::vendor::graphs::{Parameters, exchange, lacks, no_parameters};
+use crate::vendor::{Current, Driver, Raw, VendorGraphs};
+use crate::{
     Branching, CaptureMode, ConditionHandle, ExecutableHandle, GraphHandle, NodeHandle, NodeKind, StreamHandle,
 };
-use crate::error::Result;
+use pygpu_base::error::Result;
 
 impl VendorGraphs for Cuda {
     fn mode_of(mode: CaptureMode) -> Mode {

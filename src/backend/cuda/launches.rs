@@ -4,10 +4,10 @@ use std::ffi::c_int;
 
 use super::driver::Cuda;
 use super::sys::{CUfunction, CUfunction_attribute as Attribute, CUlaunchConfig};
-use crate::backend::FunctionHandle;
-use crate::backend::launches::no_clusters;
-use crate::backend::vendor::{Current, Driver, LaunchEx, Raw, RawConfig, VendorLaunches};
-use crate::error::Result;
+use crate::FunctionHandle;
+use crate::launches::no_clusters;
+use crate::vendor::{Current, Driver, LaunchEx, Raw, RawConfig, VendorLaunches};
+use pygpu_base::error::Result;
 
 /// From here on the division of the cache can be said of one launch.
 const CARVEOUT_OF_A_LAUNCH: i32 = 12050;

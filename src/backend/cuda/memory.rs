@@ -7,9 +7,9 @@ use super::sys::{
     CUmem_advise, CUmemAccess_flags, CUmemAccessDesc, CUmemAllocationHandleType, CUmemAllocationType, CUmemLocation,
     CUmemLocationType, CUmemPool_attribute as PoolAttribute, CUmemPoolProps, CUpointer_attribute as PointerAttribute,
 };
-use crate::backend::vendor::{Driver, PoolAttributes, Raw, VendorMemory};
-use crate::backend::{Address, Advice, PointerKind, StreamHandle};
-use crate::error::Result;
+use crate::vendor::{Driver, PoolAttributes, Raw, VendorMemory};
+use crate::{Address, Advice, PointerKind, StreamHandle};
+use pygpu_base::error::Result;
 
 fn location(handle: c_int) -> CUmemLocation {
     CUmemLocation { type_: CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE, id: handle }

@@ -4,11 +4,11 @@ use std::ffi::c_void;
 
 use super::driver::Cuda;
 use super::sys::{CUjit_option as Option_, CUmodule};
-use crate::backend::codes::SUCCESS;
-use crate::backend::cpu::is_whole;
-use crate::backend::vendor::Driver;
-use crate::backend::{LoadOptions, Loaded, ModuleHandle};
-use crate::error::{Error, Result};
+use crate::codes::SUCCESS;
+use crate::vendor::Driver;
+use crate::{LoadOptions, Loaded, ModuleHandle};
+use pygpu_base::error::{Error, Result};
+use pygpu_cpu_engine::is_whole;
 
 /// Bytes of each of the driver's two logs.
 const LOG_BYTES: usize = 16 << 10;

@@ -5,10 +5,10 @@ use std::ffi::c_int;
 use super::driver::Cuda;
 use super::errors::STUB_LIBRARY;
 use super::sys::{Api, CANDIDATES, OLDEST_VERSION};
-use crate::backend::Library;
-use crate::backend::codes::SUCCESS;
-use crate::backend::vendor::{Vendor, VendorErrors, VendorOpening};
-use crate::settings::{Settings, Variable};
+use crate::Library;
+use crate::codes::SUCCESS;
+use crate::vendor::{Vendor, VendorErrors, VendorOpening};
+use pygpu_base::settings::{Settings, Variable};
 
 impl VendorOpening for Cuda {
     const CANDIDATES: &'static [&'static str] = CANDIDATES;

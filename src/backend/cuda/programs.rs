@@ -7,12 +7,12 @@ use super::driver::Cuda;
 use super::nvrtc::Nvrtc;
 use super::sys::{CUdevice, CUdevice_attribute, CUfunction_attribute as Attribute};
 use super::{functions, linking, modules, nvrtc};
-use crate::backend::vendor::{Cooperative, Driver, FunctionNumbers, Raw, VendorPrograms};
-use crate::backend::{
+use crate::vendor::{Cooperative, Driver, FunctionNumbers, Raw, VendorPrograms};
+use crate::{
     Compiled, Compiler, FunctionHandle, FunctionSetting, LinkInput, LoadOptions, Loaded, ModuleHandle, ParameterPlace,
 };
-use crate::error::Result;
-use crate::settings;
+use pygpu_base::error::Result;
+use pygpu_base::settings;
 
 impl VendorPrograms for Cuda {
     const FUNCTION_ATTRIBUTES: FunctionNumbers<Attribute> = FunctionNumbers {

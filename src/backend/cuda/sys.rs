@@ -6,7 +6,7 @@
 
 use std::ffi::{c_char, c_int, c_uchar, c_uint, c_ushort, c_void};
 
-use crate::backend::vendor::loader::symbol_table;
+use crate::vendor::loader::symbol_table;
 
 pub use cudarc::driver::sys::{
     CUDA_ARRAY3D_DESCRIPTOR, CUDA_CONDITIONAL_NODE_PARAMS, CUDA_KERNEL_NODE_PARAMS, CUDA_MEMCPY2D, CUDA_MEMCPY3D,
@@ -291,7 +291,7 @@ mod tests {
     use std::mem::offset_of;
 
     use super::super::driver::Cuda;
-    use crate::backend::vendor::{Names, Symbols, shared_symbols};
+    use crate::vendor::{Names, Symbols, shared_symbols};
 
     /// A header's types, by the names of the list that both vendors share.
     macro_rules! header {
@@ -400,7 +400,7 @@ mod tests {
 
     /// The structures of textures, which are the same for both vendors.
     const _: () = {
-        use crate::backend::vendor::textures::{ArrayDescriptor, ResourceDescriptor, TextureDescriptor};
+        use crate::vendor::textures::{ArrayDescriptor, ResourceDescriptor, TextureDescriptor};
         assert!(size_of::<ArrayDescriptor>() == size_of::<sys::CUDA_ARRAY3D_DESCRIPTOR>());
         assert!(offset_of!(ArrayDescriptor, flags) == offset_of!(sys::CUDA_ARRAY3D_DESCRIPTOR, Flags));
         assert!(size_of::<ResourceDescriptor>() == size_of::<sys::CUDA_RESOURCE_DESC>());
@@ -412,7 +412,7 @@ mod tests {
 
     /// The structures of launches, which are the same for both vendors.
     const _: () = {
-        use crate::backend::vendor::{RawAttribute, RawConfig, launch_attributes as ours};
+        use crate::vendor::{RawAttribute, RawConfig, launch_attributes as ours};
         use sys::CUlaunchAttributeID as Attribute;
         assert!(size_of::<RawAttribute>() == size_of::<sys::CUlaunchAttribute>());
         assert!(offset_of!(RawAttribute, value) == offset_of!(sys::CUlaunchAttribute, value));
@@ -429,10 +429,10 @@ mod tests {
 
     /// The numbers that are the same for both vendors are the header's.
     const _: () = {
-        use crate::backend::vendor::*;
+        use crate::vendor::*;
         macro_rules! same {
             ($($ours:ident = $name:ident,)*) => {
-                $(assert!(crate::backend::codes::$ours == sys::CUresult::$name as u32, stringify!($ours));)*
+                $(assert!(crate::codes::$ours == sys::CUresult::$name as u32, stringify!($ours));)*
             };
         }
         same! {
@@ -477,7 +477,7 @@ mod tests {
 
     #[test]
     fn a_library_that_is_no_driver_is_refused_with_every_name_it_lacks() {
-        let library = crate::backend::Library::open(&["libc.so.6", "libSystem.dylib", "kernel32.dll"]).unwrap();
+        let library = crate::Library::open(&["libc.so.6", "libSystem.dylib", "kernel32.dll"]).unwrap();
         // SAFETY: nothing is called.
         let missing = unsafe { Api::load(&library) }.err().unwrap();
         assert!(missing.len() > 25 && missing.contains(&"cuCtxGetCurrent"), "{missing:?}");

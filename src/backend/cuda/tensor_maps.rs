@@ -1,9 +1,9 @@
 //! Tensor maps, which only NVIDIA's driver has.
 
 use super::driver::Cuda;
-use crate::backend::vendor::{Current, Driver};
-use crate::backend::{TensorMapBytes, TensorMapRequest, TensorMaps};
-use crate::error::{Error, Result};
+use crate::vendor::{Current, Driver};
+use crate::{TensorMapBytes, TensorMapRequest, TensorMaps};
+use pygpu_base::error::{Error, Result};
 
 impl TensorMaps for Driver<Cuda> {
     fn encode_tensor_map(&self, device: i32, request: &TensorMapRequest) -> Result<TensorMapBytes> {

@@ -4,9 +4,9 @@ use std::ffi::c_void;
 
 use super::driver::Cuda;
 use super::sys::{Api, CUDA_MEMCPY3D, CUarray, CUdeviceptr, CUmemorytype};
-use crate::backend::vendor::textures::{ArrayDescriptor, ArrayPart, ResourceDescriptor, TextureDescriptor};
-use crate::backend::vendor::{Raw, VendorTextures};
-use crate::backend::{Address, ArrayCopy, StreamHandle};
+use crate::vendor::textures::{ArrayDescriptor, ArrayPart, ResourceDescriptor, TextureDescriptor};
+use crate::vendor::{Raw, VendorTextures};
+use crate::{Address, ArrayCopy, StreamHandle};
 
 /// One side of a copy.
 struct Side {

@@ -12,8 +12,8 @@ use cubecl_hip_sys as newest;
 use hip_sys::hiprt as oldest;
 
 use super::sys::{self, hip_api, hip_values};
-use crate::backend::codes;
-use crate::backend::vendor::{self, shared_symbols};
+use crate::codes;
+use crate::vendor::{self, shared_symbols};
 
 /// The value that a function returns, by the header's name of it.
 macro_rules! output {

@@ -6,10 +6,10 @@
 use std::cell::Cell;
 
 use super::driver::Hip;
-use crate::backend::codes::SUCCESS;
-use crate::backend::vendor::{Driver, Slot, VendorContexts};
-use crate::backend::{BackendKind, Contexts, first_device};
-use crate::error::Result;
+use crate::codes::SUCCESS;
+use crate::vendor::{Driver, Slot, VendorContexts};
+use crate::{BackendKind, Contexts, first_device};
+use pygpu_base::error::Result;
 
 thread_local! {
     /// Whether a device was made current here.

@@ -7,10 +7,10 @@ use super::sys::{
     hipExtent, hipMemcpy3DParms, hipMemcpyDeviceToDevice, hipMemcpyDeviceToHost, hipMemcpyHostToDevice, hipMemcpyKind,
     hipPitchedPtr, hipPos,
 };
-use crate::backend::codes::SUCCESS;
-use crate::backend::vendor::{Driver, Raw, Sides, VendorCopies, size, until_refused};
-use crate::backend::{Address, Direction, Extent, Pattern, Pitched, StreamHandle};
-use crate::error::Result;
+use crate::codes::SUCCESS;
+use crate::vendor::{Driver, Raw, Sides, VendorCopies, size, until_refused};
+use crate::{Address, Direction, Extent, Pattern, Pitched, StreamHandle};
+use pygpu_base::error::Result;
 
 /// An address as a pointer, of the device or of the host; the memory may be anybody's.
 fn pointer(address: Address) -> *mut c_void {

@@ -16,10 +16,10 @@ use super::sys::{
     hipDeviceAttributePciDeviceId, hipDeviceAttributePciDomainID, hipDeviceAttributeWarpSize, hipDeviceProp_t,
     hipDeviceProp_tR0600, hipUUID,
 };
-use crate::backend::BackendKind;
-use crate::backend::codes::{PEER_ACCESS_ALREADY_ENABLED, SUCCESS};
-use crate::backend::vendor::{Current, DeviceAttributes, Driver, VendorDevices, fork};
-use crate::error::Result;
+use crate::BackendKind;
+use crate::codes::{PEER_ACCESS_ALREADY_ENABLED, SUCCESS};
+use crate::vendor::{Current, DeviceAttributes, Driver, VendorDevices, fork};
+use pygpu_base::error::Result;
 
 impl VendorDevices for Hip {
     const ATTRIBUTES: DeviceAttributes<Attribute> = DeviceAttributes {

@@ -5,8 +5,8 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use super::hiprtc::Hiprtc;
 use super::sys;
-use crate::backend::vendor::{Names, Types, Vendor};
-use crate::backend::{BackendKind, ModuleHandle};
+use crate::vendor::{Names, Types, Vendor};
+use crate::{BackendKind, ModuleHandle};
 
 /// AMD's runtime.
 #[derive(Default)]

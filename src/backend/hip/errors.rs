@@ -5,7 +5,7 @@ use super::sys::{
     Api, hipErrorAssert, hipErrorECCNotCorrectable, hipErrorIllegalAddress, hipErrorLaunchFailure,
     hipErrorLaunchTimeOut,
 };
-use crate::backend::vendor::{VendorErrors, spoken};
+use crate::vendor::{VendorErrors, spoken};
 
 impl VendorErrors for Hip {
     const STICKY: &'static [u32] = &[

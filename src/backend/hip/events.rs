@@ -1,9 +1,9 @@
 //! Events.
 
 use super::driver::Hip;
-use crate::backend::EventHandle;
-use crate::backend::vendor::{Driver, VendorEvents};
-use crate::error::Result;
+use crate::EventHandle;
+use crate::vendor::{Driver, VendorEvents};
+use pygpu_base::error::Result;
 
 impl VendorEvents for Hip {
     /// HIP has no such call, in no version.

@@ -6,10 +6,10 @@
 
 use super::driver::Hip;
 use super::sys::HIP_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES as MAX_DYNAMIC_SHARED_SIZE;
-use crate::backend::launches::no_clusters;
-use crate::backend::vendor::Driver;
-use crate::backend::{FunctionHandle, FunctionSetting};
-use crate::error::{Error, Result};
+use crate::launches::no_clusters;
+use crate::vendor::Driver;
+use crate::{FunctionHandle, FunctionSetting};
+use pygpu_base::error::{Error, Result};
 
 /// Takes a wish that the device has no use for, if it is one.
 ///

@@ -4,11 +4,11 @@ use std::cell::Cell;
 
 use super::driver::Hip;
 use super::sys::hipStreamCaptureMode;
-use crate::backend::graphs::update_reason;
-use crate::backend::vendor::graphs::{Parameters, exchange, lacks, no_parameters};
-use crate::backend::vendor::{Current, Driver, Raw, VendorGraphs};
-use crate::backend::{CaptureMode, ExecutableHandle, GraphHandle, NodeHandle, NodeKind, StreamHandle};
-use crate::error::Result;
+use crate::graphs::update_reason;
+use crate::vendor::graphs::{Parameters, exchange, lacks, no_parameters};
+use crate::vendor::{Current, Driver, Raw, VendorGraphs};
+use crate::{CaptureMode, ExecutableHandle, GraphHandle, NodeHandle, NodeKind, StreamHandle};
+use pygpu_base::error::Result;
 
 impl VendorGraphs for Hip {
     fn mode_of(mode: CaptureMode) -> hipStreamCaptureMode {

@@ -2,7 +2,7 @@
 //! ended.
 
 use super::driver::Hip;
-use crate::backend::vendor::{Driver, LaunchEx, VendorLaunches};
+use crate::vendor::{Driver, LaunchEx, VendorLaunches};
 
 impl VendorLaunches for Hip {
     const LAUNCH_EX: &'static str = "hipDrvLaunchKernelEx";

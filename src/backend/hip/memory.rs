@@ -10,10 +10,10 @@ use super::sys::{
     hipMemPoolAttrReservedMemCurrent, hipMemPoolAttrReservedMemHigh, hipMemPoolAttrUsedMemCurrent,
     hipMemPoolAttrUsedMemHigh, hipMemPoolProps, hipPointerAttribute_t,
 };
-use crate::backend::codes::INVALID_VALUE;
-use crate::backend::vendor::{Driver, PoolAttributes, Raw, VendorMemory};
-use crate::backend::{Address, Advice, PointerKind, StreamHandle};
-use crate::error::Result;
+use crate::codes::INVALID_VALUE;
+use crate::vendor::{Driver, PoolAttributes, Raw, VendorMemory};
+use crate::{Address, Advice, PointerKind, StreamHandle};
+use pygpu_base::error::Result;
 
 fn location(device: c_int) -> hipMemLocation {
     hipMemLocation { type_: hipMemLocationTypeDevice, id: device }

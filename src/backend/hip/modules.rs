@@ -2,10 +2,10 @@
 
 use super::driver::Hip;
 use super::sys::hipModule_t;
-use crate::backend::cpu::is_whole;
-use crate::backend::vendor::{Current, Driver};
-use crate::backend::{Loaded, ModuleHandle};
-use crate::error::{Error, Result};
+use crate::vendor::{Current, Driver};
+use crate::{Loaded, ModuleHandle};
+use pygpu_base::error::{Error, Result};
+use pygpu_cpu_engine::is_whole;
 
 /// What an image is by its first bytes; the runtime reads as far as these say, so anything else is refused.
 fn check_image(image: &[u8]) -> Result<()> {

@@ -4,10 +4,10 @@ use std::ffi::c_int;
 
 use super::driver::Hip;
 use super::sys::{Api, CANDIDATES, OLDEST_VERSION, hipErrorNoDevice as NO_DEVICE};
-use crate::backend::Library;
-use crate::backend::codes::INVALID_DEVICE;
-use crate::backend::vendor::{VendorErrors, VendorOpening};
-use crate::settings::{Settings, Variable};
+use crate::Library;
+use crate::codes::INVALID_DEVICE;
+use crate::vendor::{VendorErrors, VendorOpening};
+use pygpu_base::settings::{Settings, Variable};
 
 impl VendorOpening for Hip {
     const CANDIDATES: &'static [&'static str] = CANDIDATES;

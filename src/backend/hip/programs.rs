@@ -12,12 +12,10 @@ use super::sys::{
     HIP_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, hipDeviceAttributeSharedMemPerBlockOptin, hipFunction_attribute as Attribute,
 };
 use super::{attributes, functions, hiprtc, modules};
-use crate::backend::vendor::{Cooperative, Driver, FunctionNumbers, Raw, VendorPrograms};
-use crate::backend::{
-    Compiler, Devices, FunctionHandle, FunctionSetting, LoadOptions, Loaded, ModuleHandle, ParameterPlace,
-};
-use crate::error::{Error, Result};
-use crate::settings;
+use crate::vendor::{Cooperative, Driver, FunctionNumbers, Raw, VendorPrograms};
+use crate::{Compiler, Devices, FunctionHandle, FunctionSetting, LoadOptions, Loaded, ModuleHandle, ParameterPlace};
+use pygpu_base::error::{Error, Result};
+use pygpu_base::settings;
 
 impl VendorPrograms for Hip {
     const FUNCTION_ATTRIBUTES: FunctionNumbers<Attribute> = FunctionNumbers {

@@ -3,9 +3,9 @@
 use std::ffi::c_void;
 
 use super::driver::Hip;
-use crate::backend::vendor::{Driver, Raw, VendorStreams};
-use crate::backend::{HostFunction, StreamHandle};
-use crate::error::Result;
+use crate::vendor::{Driver, Raw, VendorStreams};
+use crate::{HostFunction, StreamHandle};
+use pygpu_base::error::Result;
 
 impl VendorStreams for Hip {
     const HOST_CALL: &'static str = "hipLaunchHostFunc";

@@ -8,9 +8,9 @@
 
 use std::ffi::{c_char, c_int, c_uchar, c_uint, c_void};
 
-use crate::backend::vendor::RawConfig;
-use crate::backend::vendor::loader::symbol_table;
-use crate::backend::vendor::textures::{ArrayDescriptor, ResourceDescriptor, TextureDescriptor};
+use crate::vendor::RawConfig;
+use crate::vendor::loader::symbol_table;
+use crate::vendor::textures::{ArrayDescriptor, ResourceDescriptor, TextureDescriptor};
 
 pub type hipError_t = u32;
 pub type hipDevice_t = c_int;

@@ -4,9 +4,9 @@ use super::driver::Hip;
 use super::sys::{
     Api, hipArray_t, hipExtent, hipMemcpy3DParms, hipMemcpyDeviceToDevice, hipPitchedPtr, hipPos, hipTextureObject_t,
 };
-use crate::backend::vendor::textures::{ArrayDescriptor, ArrayPart, ResourceDescriptor, TextureDescriptor};
-use crate::backend::vendor::{Raw, VendorTextures};
-use crate::backend::{Address, ArrayCopy, StreamHandle};
+use crate::vendor::textures::{ArrayDescriptor, ArrayPart, ResourceDescriptor, TextureDescriptor};
+use crate::vendor::{Raw, VendorTextures};
+use crate::{Address, ArrayCopy, StreamHandle};
 
 // The caller's promise is, each time, the runtime's condition.
 impl VendorTextures for Hip {

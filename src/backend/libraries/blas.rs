@@ -8,8 +8,8 @@ use std::ffi::{c_int, c_void};
 use call::{Call, Many, One};
 
 use super::{Noun, Opened, functions, places_of};
-use crate::backend::{Address, BackendKind, Library, StreamHandle};
-use crate::error::{Error, Result};
+use crate::{Address, BackendKind, Library, StreamHandle};
+use pygpu_base::error::{Error, Result};
 
 static NOUN: Noun = Noun {
     names: ["cuBLAS", "hipBLAS"],

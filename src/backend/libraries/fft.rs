@@ -3,8 +3,8 @@
 use std::ffi::{c_int, c_longlong, c_void};
 
 use super::{Noun, Opened, Places, functions};
-use crate::backend::{Address, BackendKind, Library, StreamHandle};
-use crate::error::{DriverError, Error, Result};
+use crate::{Address, BackendKind, Library, StreamHandle};
+use pygpu_base::error::{DriverError, Error, Result};
 
 static NOUN: Noun = Noun {
     names: ["cuFFT", "hipFFT"],

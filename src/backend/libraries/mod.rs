@@ -17,11 +17,11 @@ use std::path::{Path, PathBuf};
 use opened::Opened;
 
 use super::{Attempt, BackendKind, Library};
-use crate::error::{DriverError, Error, Result};
-use crate::global::{Global, Once};
-use crate::journal::{self, Level};
-use crate::settings::{self, Settings, Variable};
-use crate::short;
+use pygpu_base::error::{DriverError, Error, Result};
+use pygpu_base::fork_safe::{Global, Once};
+use pygpu_base::log_queue::{self, Level};
+use pygpu_base::settings::{self, Settings, Variable};
+use pygpu_base::small_sort;
 
 pub use blas::{Blas, BlasHandle, Desk, Gemm, Matrix, Number, Operation, Outcome, blas, opened_blas};
 pub use rand::{Rand, Table, rand};
@@ -83,8 +83,8 @@ pub fn libraries() -> Vec<LibraryReport> {
 
 fn note(report: LibraryReport) {
     match &report.path {
-        Some(path) => journal::tell(Level::Debug, || format!("opened {path} as {}", report.name)),
-        None => journal::tell(Level::Info, || {
+        Some(path) => log_queue::tell(Level::Debug, || format!("opened {path} as {}", report.name)),
+        None => log_queue::tell(Level::Info, || {
             let tried: Vec<_> = report.attempts.iter().map(|attempt| attempt.name.as_str()).collect();
             format!("{} was not found; searched {}", report.name, tried.join(", "))
         }),
@@ -109,7 +109,7 @@ impl Noun {
             return self.hip.to_vec();
         }
         let mut files = self.cuda.to_vec();
-        short::sort_by_key(&mut files, |&(major, _)| (major > driver / 1000, -major));
+        small_sort::sort_by_key(&mut files, |&(major, _)| (major > driver / 1000, -major));
         let mut names: Vec<_> = files.into_iter().map(|(_, name)| name).collect();
         names.dedup();
         names
@@ -123,7 +123,7 @@ impl Noun {
         };
         // Hints may be the other vendor's.
         let mut found: Vec<_> = hints.iter().filter(|path| place(path) < files.len()).cloned().collect();
-        short::sort_by_key(&mut found, place); // stable: among equals the caller's order holds
+        small_sort::sort_by_key(&mut found, place); // stable: among equals the caller's order holds
         let (homes, usual): (&[Variable], _) = match kind {
             BackendKind::Hip => (&[Variable::ROCM_PATH, Variable::HIP_PATH], "/opt/rocm/lib"),
             _ => (&[Variable::CUDA_HOME, Variable::CUDA_PATH], "/usr/local/cuda/lib64"),

@@ -1,9 +1,9 @@
 //! What a library is once it is open: one of each vendor's, for as long as the process lives.
 
 use super::{Noun, Places};
-use crate::backend::{BackendKind, Library};
-use crate::error::Result;
-use crate::global::Once;
+use crate::{BackendKind, Library};
+use pygpu_base::error::Result;
+use pygpu_base::fork_safe::Once;
 
 /// A static's: NVIDIA's library and AMD's, which may be open in one process.
 pub struct Opened<T: 'static> {

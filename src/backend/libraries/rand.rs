@@ -3,8 +3,8 @@
 use std::ffi::{c_int, c_void};
 
 use super::{Noun, Opened, Places, functions};
-use crate::backend::{BackendKind, Library};
-use crate::error::{Error, Result};
+use crate::{BackendKind, Library};
+use pygpu_base::error::{Error, Result};
 
 static NOUN: Noun = Noun {
     names: ["cuRAND", "hipRAND"],

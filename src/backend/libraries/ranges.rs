@@ -7,11 +7,11 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use super::{Noun, Places, places_of};
-use crate::backend::{BackendKind, Library};
-use crate::error::{Error, Result};
-use crate::global::Global;
-use crate::journal::{self, Level};
-use crate::settings::{self, Variable};
+use crate::{BackendKind, Library};
+use pygpu_base::error::{Error, Result};
+use pygpu_base::fork_safe::Global;
+use pygpu_base::log_queue::{self, Level};
+use pygpu_base::settings::{self, Variable};
 
 const NOUN: Noun = Noun {
     names: ["NVTX", "roctx"],
@@ -83,7 +83,7 @@ fn first() {
     };
     if let Err(error) = done {
         switch_off();
-        journal::tell(Level::Warning, || format!("{} asks for ranges: {error}", Variable::PROFILE.name()));
+        log_queue::tell(Level::Warning, || format!("{} asks for ranges: {error}", Variable::PROFILE.name()));
     }
 }
 

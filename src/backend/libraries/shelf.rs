@@ -3,7 +3,7 @@
 //! A library's handle knows a stream and a workspace, so two threads cannot share it, and no lock of the process is held while a
 //! library works. So who needs one takes it away, and puts it back; who finds none makes one.
 
-use crate::global::Global;
+use pygpu_base::fork_safe::Global;
 
 /// A few things of one kind, by what tells them apart.
 pub struct Shelf<K: 'static, T: 'static> {

@@ -7,9 +7,9 @@ use super::errors::VendorErrors;
 use super::exit::Passage;
 use super::fork;
 use super::symbols::Symbols;
-use crate::backend::CaptureMode;
-use crate::backend::codes::{INVALID_DEVICE, SUCCESS};
-use crate::error::Result;
+use crate::CaptureMode;
+use crate::codes::{INVALID_DEVICE, SUCCESS};
+use pygpu_base::error::Result;
 
 /// How a vendor's library makes a device current.
 pub trait VendorContexts: VendorErrors {

@@ -6,9 +6,9 @@ use super::memory::VendorMemory;
 use super::pitched::{Plan, Sides, plan};
 use super::streams::VendorStreams;
 use super::symbols::Raw;
-use crate::backend::codes::SUCCESS;
-use crate::backend::{Address, Copies, Direction, Extent, Pattern, Pitched, PointerKind, StreamHandle, Streams};
-use crate::error::{Error, Result};
+use crate::codes::SUCCESS;
+use crate::{Address, Copies, Direction, Extent, Pattern, Pitched, PointerKind, StreamHandle, Streams};
+use pygpu_base::error::{Error, Result};
 
 /// What a vendor says of copies for itself. In every function the device is current and the caller promises what the one of
 /// [`Copies`] promises; a number is the driver's code.

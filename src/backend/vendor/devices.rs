@@ -6,9 +6,9 @@ use super::context::{Current, VendorContexts};
 use super::driver::Driver;
 use super::fork;
 use super::symbols::Symbols;
-use crate::backend::codes::{INVALID_DEVICE, SUCCESS};
-use crate::backend::{BackendKind, DeviceProperties, Devices, MemoryInfo};
-use crate::error::Result;
+use crate::codes::{INVALID_DEVICE, SUCCESS};
+use crate::{BackendKind, DeviceProperties, Devices, MemoryInfo};
+use pygpu_base::error::Result;
 
 /// A vendor's numbers for what is asked of a device.
 pub struct DeviceAttributes<T> {

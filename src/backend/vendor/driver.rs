@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 
 use super::symbols::{Names, Symbols, Types};
-use crate::backend::{BackendKind, TensorMaps};
+use crate::{BackendKind, TensorMaps};
 
 /// A vendor, and what it keeps beside what both keep.
 pub trait Vendor: Types {

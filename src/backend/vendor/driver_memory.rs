@@ -5,9 +5,9 @@ use std::ffi::{c_int, c_uint};
 use super::driver::Driver;
 use super::memory::{HOST, VendorMemory};
 use super::symbols::Raw;
-use crate::backend::codes::SUCCESS;
-use crate::backend::{Address, Advice, Attachment, DriverMemory, EventHandle, HANDLE_BYTES, Residence, StreamHandle};
-use crate::error::Result;
+use crate::codes::SUCCESS;
+use crate::{Address, Advice, Attachment, DriverMemory, EventHandle, HANDLE_BYTES, Residence, StreamHandle};
+use pygpu_base::error::Result;
 
 /// Reaches the memory of another device once that is needed; the driver takes no other flag, and not none.
 const LAZY_PEER_ACCESS: c_uint = 1;

@@ -5,9 +5,9 @@ use std::ffi::c_uint;
 use super::context::{Current, VendorContexts};
 use super::driver::Driver;
 use super::symbols::Raw;
-use crate::backend::codes::NOT_READY;
-use crate::backend::{EventFlags, EventHandle, Events, StreamHandle};
-use crate::error::Result;
+use crate::codes::NOT_READY;
+use crate::{EventFlags, EventHandle, Events, StreamHandle};
+use pygpu_base::error::Result;
 
 pub const BLOCKING_SYNC: c_uint = 1;
 pub const DISABLE_TIMING: c_uint = 2;

@@ -9,10 +9,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
-use crate::callback::caught;
+use pygpu_base::ffi_guard::caught;
 #[cfg(debug_assertions)]
-use crate::global;
-use crate::global::Once;
+use pygpu_base::fork_safe;
+use pygpu_base::fork_safe::Once;
 
 /// How long the end of the process waits for calls that are under way.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -30,7 +30,7 @@ impl Passage {
     #[inline]
     pub fn begin() -> Self {
         #[cfg(debug_assertions)]
-        assert!(global::held() == 0, "a driver is called under a lock of the process");
+        assert!(fork_safe::held() == 0, "a driver is called under a lock of the process");
         INSIDE.fetch_add(1, Ordering::SeqCst);
         if CLOSED.load(Ordering::SeqCst) {
             stay_outside();
@@ -92,7 +92,7 @@ mod tests {
     #[cfg(debug_assertions)]
     #[should_panic(expected = "under a lock")]
     fn nobody_calls_a_driver_under_a_lock_of_the_process() {
-        static LOCK: global::Global<()> = global::Global::new(());
+        static LOCK: fork_safe::Global<()> = fork_safe::Global::new(());
         let _held = LOCK.lock();
         let _passage = Passage::begin();
     }

@@ -9,10 +9,10 @@
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::backend::BackendKind;
-use crate::callback::caught;
-use crate::error::{Error, Result};
-use crate::global::Once;
+use crate::BackendKind;
+use pygpu_base::error::{Error, Result};
+use pygpu_base::ffi_guard::caught;
+use pygpu_base::fork_safe::Once;
 
 /// Whether there is a reason to look further, in one word, since every call of a driver asks: the lowest bit says that this is
 /// a forked child, the others count the functions of the host that run in the order of a stream.

@@ -4,12 +4,12 @@ use super::context::{Current, VendorContexts};
 use super::driver::Driver;
 use super::streams::described;
 use super::symbols::Raw;
-use crate::backend::graphs::no_conditions;
-use crate::backend::{
+use crate::graphs::no_conditions;
+use crate::{
     Branching, CaptureMode, Captured, Condition, ConditionHandle, ExecutableHandle, GraphHandle, Graphs, NodeHandle,
     NodeKind, StreamHandle,
 };
-use crate::error::{Error, Result};
+use pygpu_base::error::{Error, Result};
 
 /// What a vendor says of graphs for itself.
 pub trait VendorGraphs: VendorContexts {
@@ -154,7 +154,7 @@ macro_rules! exchange {
         }
     }};
 }
-pub(in crate::backend) use exchange;
+pub(crate) use exchange;
 
 /// Whether the driver's state of a stream is that of a capture, be it invalid.
 fn is_capture(state: u32) -> bool {

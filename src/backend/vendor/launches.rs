@@ -8,11 +8,11 @@ use super::context::Current;
 use super::driver::Driver;
 use super::programs::VendorPrograms;
 use super::symbols::{Raw, Types};
-use crate::backend::launches::no_clusters;
-use crate::backend::{
+use crate::launches::no_clusters;
+use crate::{
     Contexts, FunctionHandle, FunctionSetting, LaunchAttributes, LaunchShape, Launches, Programs, StreamHandle,
 };
-use crate::error::{Error, Result};
+use pygpu_base::error::{Error, Result};
 
 /// The numbers of the attributes; AMD's runtime knows the first and the priority.
 pub mod attributes {

@@ -6,9 +6,9 @@ use super::context::Current;
 use super::devices::VendorDevices;
 use super::driver::Driver;
 use super::symbols::Raw;
-use crate::backend::codes::SUCCESS;
-use crate::backend::{Address, Advice, HostFlags, Memory, PointerKind, PoolHandle, PoolStatistics, StreamHandle};
-use crate::error::{Error, Result};
+use crate::codes::SUCCESS;
+use crate::{Address, Advice, HostFlags, Memory, PointerKind, PoolHandle, PoolStatistics, StreamHandle};
+use pygpu_base::error::{Error, Result};
 
 /// Flags of pinned and of registered memory.
 pub const PORTABLE: c_uint = 1;
@@ -42,7 +42,7 @@ pub trait VendorMemory: VendorDevices {
     /// Brings managed memory to a device, by the driver's handle for it or [`HOST`]; the result is the driver's code.
     ///
     /// # Safety
-    /// See [`DriverMemory::prefetch_managed`](crate::backend::DriverMemory::prefetch_managed).
+    /// See [`DriverMemory::prefetch_managed`](crate::DriverMemory::prefetch_managed).
     unsafe fn prefetch(
         driver: &Driver<Self>,
         address: Address,

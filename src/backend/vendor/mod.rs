@@ -55,7 +55,7 @@ pub(super) use symbols::{Symbols, shared_symbols};
 pub(super) use textures::VendorTextures;
 
 use super::{Backend, Contexts, DriverMemory, Graphs, Programs, TensorMaps, Textures, tensor_maps};
-use crate::error::Result;
+use pygpu_base::error::Result;
 
 impl<V: VendorCopies + VendorEvents + VendorGraphs + VendorLaunches + VendorTextures> Backend for Driver<V>
 where

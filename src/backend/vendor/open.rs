@@ -9,10 +9,10 @@ use super::driver::{Driver, Slot};
 use super::fork;
 use super::loader::{Attempt, Library};
 use super::symbols::Symbols;
-use crate::backend::Backend;
-use crate::backend::codes::SUCCESS;
-use crate::backend::opening::Opening;
-use crate::settings::Settings;
+use crate::Backend;
+use crate::codes::SUCCESS;
+use crate::opening::Opening;
+use pygpu_base::settings::Settings;
 
 /// What a vendor says of its library while that is opened.
 pub trait VendorOpening: VendorDevices + Default {

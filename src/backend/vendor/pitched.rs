@@ -1,6 +1,6 @@
 //! Which of the driver's copies moves a box of rows and planes. Pure arithmetic.
 
-use crate::backend::{Address, Extent, Pitched};
+use crate::{Address, Extent, Pitched};
 
 /// The copies that move a box.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -7,12 +7,12 @@ use super::context::Current;
 use super::devices::VendorDevices;
 use super::driver::Driver;
 use super::symbols::{Raw, Types};
-use crate::backend::{
+use crate::{
     Address, Compiled, Compiler, Contexts, FunctionAttributes, FunctionHandle, FunctionSetting, LaunchLimits,
     LaunchShape, Launches, LinkInput, LoadOptions, Loaded, ModuleHandle, ParameterPlace, Programs, StreamHandle,
     programs::links_nothing,
 };
-use crate::error::Result;
+use pygpu_base::error::Result;
 
 /// A vendor's numbers for what is asked of a kernel.
 pub struct FunctionNumbers<T> {
@@ -278,7 +278,7 @@ where
 
     fn launch_limits(&self, device: i32) -> Result<LaunchLimits> {
         let ask = |which| self.attribute(device, which).map(|value| value.max(0).cast_unsigned());
-        let axes = |[x, y, z]: [V::DeviceAttribute; 3]| Ok::<_, crate::error::Error>([ask(x)?, ask(y)?, ask(z)?]);
+        let axes = |[x, y, z]: [V::DeviceAttribute; 3]| Ok::<_, pygpu_base::error::Error>([ask(x)?, ask(y)?, ask(z)?]);
         let attributes = V::ATTRIBUTES;
         let shared_per_block = ask(attributes.shared_per_block)?;
         Ok(LaunchLimits {

@@ -5,9 +5,9 @@
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::path::{Path, PathBuf};
 
-use crate::backend::includes::{self, Search};
-use crate::backend::{CompileOption, CompileRequest};
-use crate::error::{CompileError, DriverError, Error, Result};
+use crate::includes::{self, Search};
+use crate::{CompileOption, CompileRequest};
+use pygpu_base::error::{CompileError, DriverError, Error, Result};
 
 /// A program of either library.
 pub type Handle = *mut c_void;
@@ -40,7 +40,7 @@ pub struct Calls {
 /// The calls of a table of functions, by the beginning of their names.
 macro_rules! calls {
     ($api:expr, $prefix:literal, $create:ident, $destroy:ident, $add:ident, $lowered:ident, $compile:ident, $size:ident, $log:ident) => {
-        $crate::backend::vendor::rtc::Calls {
+        $crate::vendor::rtc::Calls {
             prefix: $prefix,
             create: ($api.$create, stringify!($create)),
             destroy: $api.$destroy,
@@ -52,7 +52,7 @@ macro_rules! calls {
         }
     };
 }
-pub(in crate::backend) use calls;
+pub(crate) use calls;
 
 pub const SUCCESS: u32 = 0;
 const OUT_OF_MEMORY: u32 = 1;

@@ -5,9 +5,9 @@ use std::ffi::{c_uint, c_void};
 use super::context::{Current, VendorContexts};
 use super::driver::Driver;
 use super::symbols::Raw;
-use crate::backend::codes::{NOT_READY, SUCCESS};
-use crate::backend::{EventHandle, HostFunction, StreamFlags, StreamHandle, Streams};
-use crate::error::{Error, Result};
+use crate::codes::{NOT_READY, SUCCESS};
+use crate::{EventHandle, HostFunction, StreamFlags, StreamHandle, Streams};
+use pygpu_base::error::{Error, Result};
 
 pub const NON_BLOCKING: c_uint = 1;
 

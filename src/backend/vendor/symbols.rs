@@ -252,4 +252,4 @@ const fn without_version(name: &'static str) -> &'static str {
 }
 
 #[cfg(test)]
-pub(in crate::backend) use shared_symbols;
+pub(crate) use shared_symbols;

@@ -2,12 +2,12 @@
 
 use super::context::VendorContexts;
 use super::driver::Driver;
-use crate::backend::codes::{INVALID_VALUE, SUCCESS};
-use crate::backend::{
+use crate::codes::{INVALID_VALUE, SUCCESS};
+use crate::{
     Address, AddressMode, ArrayBox, ArrayCopy, ArrayHandle, ArrayShape, Resource, Sampling, StreamHandle, Texel,
     Textures,
 };
-use crate::error::{Error, Result};
+use pygpu_base::error::{Error, Result};
 
 /// `CUDA_ARRAY3D_DESCRIPTOR`, `HIP_ARRAY3D_DESCRIPTOR`.
 #[repr(C)]

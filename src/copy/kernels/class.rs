@@ -4,9 +4,9 @@
 //! left are axes along which units repeat. Whether the axis that runs fastest where it is read is the one that runs
 //! fastest where it is written decides what is quick.
 
-use crate::backend::Address;
-use crate::layout::{NARROW, Pieces, SharedAxes, SharedAxis, fastest};
-use crate::short;
+use pygpu_backend::Address;
+use pygpu_base::small_sort;
+use pygpu_layout::{NARROW, Pieces, SharedAxes, SharedAxis, fastest};
 
 /// Numbers that the kernels divide are below this.
 pub(super) const DIVISIBLE: i64 = NARROW;
@@ -121,7 +121,7 @@ impl Units {
         if line.len * self.unit < SHORT_LINE || line.strides[1] == 0 {
             return false;
         }
-        short::sort_by_key(outer, |axis| axis.strides[1] == 0);
+        small_sort::sort_by_key(outer, |axis| axis.strides[1] == 0);
         outer.last().is_some_and(|axis| axis.strides[1] == 0)
     }
 
@@ -189,7 +189,7 @@ mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
     use super::super::parameters::{Tuning, parameters};
     use super::*;
-    use crate::layout::{Layout, Order};
+    use pygpu_layout::{Layout, Order};
 
     /// The choice for a copy of a transposed, stepped or cut array into a C-ordered one.
     fn chosen(source: &Layout, to: Address, from: Address) -> (Units, Class) {
@@ -274,11 +274,11 @@ mod tests {
         assert_eq!(parameters(&units, class, Tuning::BEST).shares, 1 << 23);
     }
 
-    fn slice(start: i64, stop: i64) -> crate::layout::Index {
-        crate::layout::Index::Slice { start: Some(start), stop: Some(stop), step: None }
+    fn slice(start: i64, stop: i64) -> pygpu_layout::Index {
+        pygpu_layout::Index::Slice { start: Some(start), stop: Some(stop), step: None }
     }
 
-    fn step(step: i64) -> crate::layout::Index {
-        crate::layout::Index::Slice { start: None, stop: None, step: Some(step) }
+    fn step(step: i64) -> pygpu_layout::Index {
+        pygpu_layout::Index::Slice { start: None, stop: None, step: Some(step) }
     }
 }

@@ -7,23 +7,23 @@ use smallvec::SmallVec;
 
 use super::class::{Class, DIVISIBLE, LARGEST, Units};
 use super::{asked, numbered, run, store, variant};
-use crate::array::Array;
-use crate::backend::Address;
-use crate::codegen::access::Record;
-use crate::error::Result;
-use crate::layout::Pieces;
-use crate::memory::Access;
-use crate::stream::Stream;
+use pygpu_array::Array;
+use pygpu_backend::Address;
+use pygpu_base::error::Result;
+use pygpu_codegen::access::Record;
+use pygpu_device::stream::Stream;
+use pygpu_layout::Pieces;
+use pygpu_memory::Access;
 
 /// Most bytes of an item, and of a period: with the most axes these fit the 4096 bytes of parameters that every device takes.
-pub(in crate::copy) const LONGEST: i64 = 512;
+pub(crate) const LONGEST: i64 = 512;
 
 /// Sets the bytes of pieces, which are whole items of at most [`LONGEST`] bytes, to the item over and over, in one launch;
 /// `false` where there is no kernel for it.
 ///
 /// # Errors
 /// The driver's.
-pub(in crate::copy) fn fill(target: &Array, pieces: &Pieces, item: &[u8], stream: &Stream) -> Result<bool> {
+pub(crate) fn fill(target: &Array, pieces: &Pieces, item: &[u8], stream: &Stream) -> Result<bool> {
     if asked().driver {
         return Ok(false);
     }
@@ -90,7 +90,7 @@ impl Value<'_> {
 mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
     use super::*;
-    use crate::layout::{Layout, Order};
+    use pygpu_layout::{Layout, Order};
 
     /// The unit of a fill of a dense array that begins at `base`, and its period.
     fn chosen(itemsize: i64, count: i64, base: Address) -> (i64, i64) {

@@ -17,15 +17,15 @@ use store::{Move, Variant};
 pub(super) use fill::{LONGEST, fill};
 pub use select::{Bounds, Indexed, Selection, check_capture, gather, gather_into, scatter};
 
-use crate::array::Array;
-use crate::backend::LaunchShape;
-use crate::error::Result;
-use crate::global::Once;
-use crate::kernel::{Arguments, Function, launch};
-use crate::layout::{Blocks, Pieces};
-use crate::memory::{Access, Use};
-use crate::settings::{self, Variable};
-use crate::stream::Stream;
+use pygpu_array::Array;
+use pygpu_backend::LaunchShape;
+use pygpu_base::error::Result;
+use pygpu_base::fork_safe::Once;
+use pygpu_base::settings::{self, Variable};
+use pygpu_device::stream::Stream;
+use pygpu_kernel::{Arguments, Function, launch};
+use pygpu_layout::{Blocks, Pieces};
+use pygpu_memory::{Access, Use};
 
 /// Rows from this many bytes on are copied by the driver as quickly.
 const WIDE_ROWS: i64 = 1 << 20;

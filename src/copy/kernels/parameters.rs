@@ -3,8 +3,8 @@
 use std::iter::repeat_n;
 
 use super::class::{Class, Units};
-use crate::codegen::access::{Record, Span};
-use crate::layout::SharedAxis;
+use pygpu_codegen::access::{Record, Span};
+use pygpu_layout::SharedAxis;
 
 /// Threads of a block, in every kernel.
 pub(super) const THREADS: u32 = 256;

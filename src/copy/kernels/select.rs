@@ -9,17 +9,17 @@ use super::class::{DIVISIBLE, Units};
 use super::parameters::{self, Parameters, THREADS};
 use super::store::{self, Move, Variant};
 use super::{run, shape};
-use crate::array::Array;
-use crate::codegen::access::{Record, Span};
-use crate::copy::{between, duplicate, fill, may_overlap};
-use crate::device::Device;
-use crate::dtype::{DType, Kind};
-use crate::error::{Error, Result};
-use crate::kernel::{Arguments, launch};
-use crate::layout::{Dims, Layout, Order, Pieces, SharedAxis, Walk};
-use crate::memory::word::Word;
-use crate::memory::{Access, capture};
-use crate::stream::{Mark, Stream};
+use crate::{between, duplicate, fill, may_overlap};
+use pygpu_array::Array;
+use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::error::{Error, Result};
+use pygpu_codegen::access::{Record, Span};
+use pygpu_device::Device;
+use pygpu_device::stream::{Mark, Stream};
+use pygpu_kernel::{Arguments, launch};
+use pygpu_layout::{Dims, Layout, Order, Pieces, SharedAxis, Walk};
+use pygpu_memory::word::Word;
+use pygpu_memory::{Access, capture};
 
 /// What an index means that is out of range.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

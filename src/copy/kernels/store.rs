@@ -2,10 +2,10 @@
 
 use smallvec::SmallVec;
 
-use crate::codegen::access;
-use crate::codegen::store::{Family, Key};
-use crate::device::Device;
-use crate::kernel::{Function, Source};
+use pygpu_codegen::access;
+use pygpu_codegen::store::{Family, Key};
+use pygpu_device::Device;
+use pygpu_kernel::{Function, Source};
 
 /// A kernel, whatever it is compiled with.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -12,7 +12,7 @@ use std::panic::{self, AssertUnwindSafe};
 use std::sync::Condvar;
 use std::thread;
 
-use crate::global::{Global, Guard};
+use pygpu_base::fork_safe::{Global, Guard};
 
 /// What helpers run: lent by a caller who stays until all have left.
 #[derive(Clone, Copy)]

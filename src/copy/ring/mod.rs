@@ -19,13 +19,13 @@ use self::relay::{Progress, Relay};
 use self::settings::{Settings, settings};
 use self::slots::Hand;
 use super::{HostSide, is_pinned};
-use crate::array::Array;
-use crate::backend::Direction;
-use crate::device::Device;
-use crate::error::Result;
-use crate::layout::Blocks;
-use crate::lifetime;
-use crate::stream::{Mark, Stream};
+use pygpu_array::Array;
+use pygpu_backend::Direction;
+use pygpu_base::error::Result;
+use pygpu_device::Device;
+use pygpu_device::shutdown;
+use pygpu_device::stream::{Mark, Stream};
+use pygpu_layout::Blocks;
 
 /// Most bytes of pinned memory that copies of pageable memory use on one device.
 ///
@@ -61,7 +61,7 @@ pub(super) fn open(device: Device, host: &HostSide, bytes: usize, most: usize) -
     let settings = settings()?;
     let is_small = bytes < settings.threshold() && bytes <= most;
     let fits = host.layout.itemsize() as usize <= settings.slot(); // an item is not cut
-    if is_small || !fits || settings.limit() < settings.slot() || lifetime::exiting() {
+    if is_small || !fits || settings.limit() < settings.slot() || shutdown::exiting() {
         return Ok(None);
     }
     if is_pinned(device, host)? {

@@ -1,7 +1,7 @@
 //! Cutting a copy into chunks: arithmetic only.
 
-use crate::error::Result;
-use crate::layout::{Dims, Layout, SharedAxes, paired};
+use pygpu_base::error::Result;
+use pygpu_layout::{Dims, Layout, SharedAxes, paired};
 
 /// A copy between device memory and host memory, cut into chunks of at most so many bytes.
 pub(super) enum Plan {
@@ -124,8 +124,8 @@ impl Plan {
 mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
     use super::*;
-    use crate::layout::{Order, for_each_run};
     use proptest::prelude::*;
+    use pygpu_layout::{Order, for_each_run};
 
     #[test]
     fn a_run_is_cut_where_the_hosts_addresses_are_multiples_of_the_chunk() {

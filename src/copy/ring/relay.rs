@@ -12,11 +12,11 @@ use super::crew;
 use super::plan::Plan;
 use super::settings::{DEPTH, Settings};
 use super::slots::{Hand, Slot};
-use crate::backend::{Address, Direction};
-use crate::copy::{Side, at, copy_blocks, host};
-use crate::error::{Error, Result};
-use crate::layout::{Blocks, Layout, Order};
-use crate::stream::Stream;
+use crate::{Side, at, copy_blocks, host};
+use pygpu_backend::{Address, Direction};
+use pygpu_base::error::{Error, Result};
+use pygpu_device::stream::Stream;
+use pygpu_layout::{Blocks, Layout, Order};
 
 /// Chunks up to which an upload is written past the processor's caches: the device then reads the first chunks sooner. In a long
 /// copy it is the bus that all wait for, and the caches are the quicker way.
@@ -251,6 +251,6 @@ fn one_more(hand: &mut Hand<'_>) -> Option<usize> {
 
 /// The layout of a box in a slot: dense, in the order of the device's axes.
 fn dense(like: &Layout) -> Result<Layout> {
-    let shape: crate::layout::Dims = like.shape().collect();
+    let shape: pygpu_layout::Dims = like.shape().collect();
     Layout::contiguous(&shape, like.itemsize(), Order::C)
 }

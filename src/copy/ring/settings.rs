@@ -4,9 +4,9 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::error::{Error, Result};
-use crate::global::Once;
-use crate::settings::{self as environment, Variable};
+use pygpu_base::error::{Error, Result};
+use pygpu_base::fork_safe::Once;
+use pygpu_base::settings::{self as environment, Variable};
 
 /// Most bytes of pinned slots of one device: four times what a copy with 16 threads uses, so that half of it can hold what
 /// asynchronous uploads have read and the device not yet fetched.

@@ -8,12 +8,12 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::settings::Settings;
-use crate::backend::{Address, HostFlags};
-use crate::device::{Device, PerDevice, per_device};
-use crate::error::{Error, Result};
-use crate::global::{Global, Guard};
-use crate::memory::recycled;
-use crate::stream::{Mark, Stream};
+use pygpu_backend::{Address, HostFlags};
+use pygpu_base::error::{Error, Result};
+use pygpu_base::fork_safe::{Global, Guard};
+use pygpu_device::stream::{Mark, Stream};
+use pygpu_device::{Device, PerDevice, per_device};
+use pygpu_memory::recycled;
 
 /// What a copy engine has to do with a slot.
 enum State {

@@ -5,10 +5,10 @@ use std::process::{Child, Stdio};
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-use super::super::find::CxxCompiler;
-use super::prepared;
-use super::run::{OF_SCHEDULER, Run, SCHEDULER};
+use super::compiler_process::{OF_SCHEDULER, Run, SCHEDULER};
+use super::precompiled;
 use super::{Failure, machine};
+use crate::find_compiler::CxxCompiler;
 
 /// What is asked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -63,7 +63,7 @@ fn keep(question: Question, compiler: &CxxCompiler, options: &[String], answer: 
 
 /// Whether the answer stays the same: a folder that an option names may be made later.
 fn is_kept(question: Question, run: &Run<'_>) -> bool {
-    question == Question::Scheduler || prepared::are_plain(run.options)
+    question == Question::Scheduler || precompiled::are_plain(run.options)
 }
 
 /// A question that was asked.
@@ -82,7 +82,7 @@ enum State {
 pub fn ask(question: Question, run: &Run<'_>) -> Result<Asked, Failure> {
     let options = match question {
         Question::Scheduler => run.options.to_vec(),
-        Question::Folders => prepared::without_named_folders(run.options),
+        Question::Folders => precompiled::without_named_folders(run.options),
     };
     let state = match find(question, run.compiler, &options).filter(|_| is_kept(question, run)) {
         Some(known) => State::Known(known),

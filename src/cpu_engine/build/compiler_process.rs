@@ -4,10 +4,10 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use super::super::find::CxxCompiler;
-use super::super::rewrite::{Request, rewrite};
-use super::super::split::{Split, split};
 use super::{Build, Failure, wants_address_sanitizer, wants_source};
+use crate::find_compiler::CxxCompiler;
+use crate::source_rewriter::{Request, rewrite};
+use crate::thread_loops::{Split, split};
 
 /// What is always asked for. Products and sums stay apart, as NumPy has them; and since kernels are full of pointers to one
 /// memory by several types, the compiler is to assume nothing of types.

@@ -7,13 +7,13 @@ use std::path::Path;
 
 macro_rules! header {
     ($name:literal) => {
-        ($name, include_str!(concat!("../../../../../../python/PyGPU/include/cpu_engine/", $name)))
+        ($name, include_str!(concat!("../include/", $name)))
     };
 }
 
 macro_rules! portable {
     ($name:literal, $file:literal) => {
-        (concat!("pygpu_cpu/forward/", $name), include_str!(concat!("../../../../../../python/PyGPU/include/", $file)))
+        (concat!("pygpu_cpu/forward/", $name), include_str!(concat!("../../../python/PyGPU/include/", $file)))
     };
 }
 
@@ -29,9 +29,9 @@ const HEADERS: [(&str, &str); 37] = [
     header!("pygpu_cpu/helpers.h"),
     header!("pygpu_cpu/integers.h"),
     header!("pygpu_cpu/mathematics.h"),
-    header!("pygpu_cpu/processor.h"),
+    header!("pygpu_cpu/block_worker.h"),
     header!("pygpu_cpu/regions.h"),
-    header!("pygpu_cpu/rooms.h"),
+    header!("pygpu_cpu/arena.h"),
     header!("pygpu_cpu/runtime.cpp"),
     header!("pygpu_cpu/runtime_calls.h"),
     header!("pygpu_cpu/small_floats.h"),

@@ -1,19 +1,19 @@
 //! Compiles one source: preprocess, rewrite, compile beside the scheduler, link.
 
-mod asked;
+mod compiler_probe;
+mod compiler_process;
+mod dependencies;
 pub mod headers;
-mod included;
-mod prepared;
-mod run;
+mod precompiled;
 
 use std::fs;
 use std::path::Path;
 
-use self::asked::Question;
-pub use self::included::{Included, dependencies};
-use self::prepared::{Making, Prepared};
-use self::run::{LIST, Run, SCHEDULER};
-use super::find::CxxCompiler;
+use self::compiler_probe::Question;
+use self::compiler_process::{LIST, Run, SCHEDULER};
+pub use self::dependencies::{Included, dependencies};
+use self::precompiled::{Making, Prepared};
+use super::find_compiler::CxxCompiler;
 
 /// What is to be compiled.
 pub struct Build<'a> {
@@ -63,20 +63,20 @@ pub fn wants_address_sanitizer(options: &[String]) -> bool {
 pub fn build(compiler: &CxxCompiler, request: &Build<'_>) -> Result<Made, Failure> {
     let options: Vec<String> = request.options.iter().filter(|option| definition(option).is_none()).cloned().collect();
     let job = Job { compiler, request, options: &options };
-    match prepared::find(compiler, &options) {
+    match precompiled::find(compiler, &options) {
         Prepared::Ready(folder) => match job.build(Some(&folder), None) {
             // The source's fault, or that of a file which a machine that lost power has left behind.
             Err(Failure::Source(_)) => {
                 let plain = job.build(None, None);
                 if plain.is_ok() {
-                    prepared::remove(&folder);
+                    precompiled::remove(&folder);
                 }
                 plain
             }
             other => other,
         },
         // For the next one; meanwhile this one reads the headers.
-        Prepared::Absent(folder) => job.build(None, prepared::begin(compiler, &options, folder)),
+        Prepared::Absent(folder) => job.build(None, precompiled::begin(compiler, &options, folder)),
         Prepared::Useless => job.build(None, None),
     }
 }
@@ -100,7 +100,7 @@ impl Job<'_> {
         let folder = folder.map_err(machine("no temporary folder"))?;
         let place = folder.path();
         let headers = match ready {
-            Some(ready) => prepared::link(ready, place),
+            Some(ready) => precompiled::link(ready, place),
             None => headers::write(&place.join("include")),
         };
         headers.map_err(machine("the headers cannot be written"))?;
@@ -108,10 +108,10 @@ impl Job<'_> {
         let run = Run { compiler: self.compiler, place, options: self.options };
         // Neither depends on the source: they are asked meanwhile, the first time.
         let scheduler = match (ready, &making) {
-            (None, None) => Some(asked::ask(Question::Scheduler, &run)?),
+            (None, None) => Some(compiler_probe::ask(Question::Scheduler, &run)?),
             _ => None,
         };
-        let folders = asked::ask(Question::Folders, &run)?;
+        let folders = compiler_probe::ask(Question::Folders, &run)?;
         let compiled = run.compile(self.request);
         let made = making.map(Making::end);
         let scheduler = scheduler.map(|asked| asked.answer(&run)).transpose()?;
@@ -120,7 +120,8 @@ impl Job<'_> {
         let object = match (ready.or(made.as_ref().and_then(Option::as_deref)), scheduler) {
             (Some(folder), _) => folder.join(SCHEDULER),
             (None, scheduler) => {
-                let scheduler = scheduler.map_or_else(|| asked::ask(Question::Scheduler, &run)?.answer(&run), Ok)?;
+                let scheduler =
+                    scheduler.map_or_else(|| compiler_probe::ask(Question::Scheduler, &run)?.answer(&run), Ok)?;
                 let object = scheduler
                     .map_err(|told| Failure::Source(format!("{log}PyGPU's own scheduler does not compile:\n{told}")))?;
                 fs::write(place.join(SCHEDULER), object).map_err(machine("the scheduler cannot be written"))?;
@@ -128,13 +129,13 @@ impl Job<'_> {
             }
         };
         log.push_str(
-            &run.link(&object, ready.map(prepared::library).as_deref())?
+            &run.link(&object, ready.map(precompiled::library).as_deref())?
                 .map_err(|told| Failure::Source(format!("{log}{told}")))?,
         );
         let list = fs::read(place.join(LIST)).ok();
         let places: Vec<&Path> = [Some(place), ready].into_iter().flatten().collect();
         let folders = folders.map_or_else(|told| told, |told| String::from_utf8_lossy(&told).into_owned());
-        let included = Included::of(list.as_deref(), &prepared::named_folders(self.options), &folders, &places);
+        let included = Included::of(list.as_deref(), &precompiled::named_folders(self.options), &folders, &places);
         let image = fs::read(place.join("kernel.so")).map_err(machine("the compiled library cannot be read"))?;
         if wants_source(self.request.options) {
             let _ = fs::remove_file(place.join("kernel.so"));

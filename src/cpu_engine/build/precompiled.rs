@@ -13,10 +13,10 @@ use std::process::{Child, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use super::super::find::CxxCompiler;
+use super::compiler_process::{OF_SCHEDULER, Run, SCHEDULER};
+use super::dependencies::dependencies;
 use super::headers;
-use super::included::dependencies;
-use super::run::{OF_SCHEDULER, Run, SCHEDULER};
+use crate::find_compiler::CxxCompiler;
 
 /// Beside other things that can be made again.
 const FOLDER: &str = "headers";

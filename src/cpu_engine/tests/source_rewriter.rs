@@ -1,6 +1,10 @@
 //! What is made of a preprocessed source.
 
-use super::super::engine::rewritten;
+use crate::source_rewriter::{Request, rewrite};
+
+fn rewritten(source: &str) -> String {
+    rewrite(&Request { source, expressions: &[], shared_by_process: false, whole: &[] })
+}
 
 #[test]
 fn words_of_the_device_become_cxx() {

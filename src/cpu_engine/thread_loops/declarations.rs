@@ -111,7 +111,7 @@ fn angles(text: &Text<'_>, open: usize, end: usize) -> Option<usize> {
                 }
             }
             "," | ":" | "*" | "&" => {}
-            _ if text.tokens[at].kind == super::super::tokens::Kind::Mark => return None,
+            _ if text.tokens[at].kind == crate::tokens::Kind::Mark => return None,
             _ => {}
         }
     }

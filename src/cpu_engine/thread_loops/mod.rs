@@ -12,7 +12,7 @@ mod statements;
 
 use self::regions::Regions;
 use self::statements::Text;
-use super::scan::{Scopes, behind_brackets, has_brackets};
+use super::scopes::{Scopes, behind_brackets, has_brackets};
 use super::tokens::{Kind, tokens};
 
 /// A source some of whose kernels run a whole block.

@@ -3,12 +3,12 @@
 
 use std::fmt::Write;
 
-use super::super::scan::has_brackets;
-use super::super::tokens::Kind;
 use super::declarations::{BUILT_IN, Declaration, Declarator, QUALIFIERS, Read, read};
 use super::refusals::waits_inside;
 use super::statements::Text;
 use super::{Definition, Edit};
+use crate::scopes::has_brackets;
+use crate::tokens::Kind;
 
 /// What a name stands for between the loops.
 #[derive(Clone, Copy, PartialEq, Eq)]

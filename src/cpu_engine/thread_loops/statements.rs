@@ -1,7 +1,7 @@
 //! Where a statement ends.
 
-use super::super::scan::behind_brackets;
-use super::super::tokens::{Kind, Token};
+use crate::scopes::behind_brackets;
+use crate::tokens::{Kind, Token};
 
 /// A preprocessed source and its tokens.
 pub struct Text<'a> {

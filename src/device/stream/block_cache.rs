@@ -4,16 +4,16 @@
 //! Whoever is given a block that its own stream had before comes behind all that used it, so nobody waits and no driver is asked.
 //! Streams keep them themselves, so that no block outlives the order in which it was freed.
 //!
-//! Knows addresses and sizes only. Which blocks may be kept, [`memory`](crate::memory) knows.
+//! Knows addresses and sizes only. Which blocks may be kept, [`memory`](pygpu_memory) knows.
 
 use std::sync::{Mutex, PoisonError};
 
 use super::identity::PER_THREAD;
 use super::{Stream, ours};
-use crate::backend::{Address, StreamHandle};
-use crate::device::{Device, PerDevice, per_device};
-use crate::error::Result;
-use crate::global::Global;
+use crate::{Device, PerDevice, per_device};
+use pygpu_backend::{Address, StreamHandle};
+use pygpu_base::error::Result;
+use pygpu_base::fork_safe::Global;
 
 /// Bytes of the smallest and the largest blocks that are kept.
 const LEAST: usize = 512;

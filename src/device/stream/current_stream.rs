@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use super::Stream;
-use crate::device::Device;
+use crate::Device;
 
 thread_local! {
     static CURRENT: RefCell<Vec<Stream>> = const { RefCell::new(Vec::new()) };

@@ -1,10 +1,10 @@
 //! Events, which mark a point of a stream, and the wait for one.
 
 use super::{Stream, reset_error};
-use crate::backend::{EventFlags, EventHandle, HANDLE_BYTES};
-use crate::device::Device;
-use crate::error::{Error, Result};
-use crate::lifetime;
+use crate::Device;
+use crate::shutdown;
+use pygpu_backend::{EventFlags, EventHandle, HANDLE_BYTES};
+use pygpu_base::error::{Error, Result};
 
 /// A point of a stream that others can wait for.
 pub struct Event {
@@ -113,9 +113,9 @@ impl Event {
 
 impl Drop for Event {
     fn drop(&mut self) {
-        if !lifetime::exiting() && self.epoch == self.device.epoch() {
+        if !shutdown::exiting() && self.epoch == self.device.epoch() {
             // SAFETY: this is the only owner of a handle that `create_event` gave.
-            lifetime::defer(unsafe { self.device.backend().destroy_event(self.device.index(), self.handle) });
+            shutdown::defer(unsafe { self.device.backend().destroy_event(self.device.index(), self.handle) });
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::backend::StreamHandle;
-use crate::device::Device;
+use crate::Device;
+use pygpu_backend::StreamHandle;
 
 /// What two streams share exactly if work on one is known to be in the order of the other.
 ///

@@ -5,28 +5,28 @@
 //! opaque keeper; its handle may die without notice once the keeper is gone, so nothing records on it later than the call
 //! that was given it. Which handles mean one stream, [`Identity`] says.
 
-mod current;
+mod block_cache;
+mod current_stream;
 mod event;
 mod identity;
-mod mark;
-mod spare;
+mod pooled_event;
 
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, Weak};
 
-pub use self::current::{current, own_current, pop_current, push_current};
+use self::block_cache::Spare;
+pub use self::block_cache::{free_spare, spare_bytes, spare_size};
+pub use self::current_stream::{current, own_current, pop_current, push_current};
 pub use self::event::Event;
 pub use self::identity::Identity;
 use self::identity::{LEGACY, PER_THREAD, is_mapped, new_serial, serial_of_thread};
-pub use self::mark::Mark;
-use self::spare::Spare;
-pub use self::spare::{free_spare, spare_bytes, spare_size};
-use crate::backend::{StreamFlags, StreamHandle};
-use crate::device::Device;
-use crate::error::{Error, Result};
-use crate::global::Global;
-use crate::lifetime;
+pub use self::pooled_event::Mark;
+use crate::Device;
+use crate::shutdown;
+use pygpu_backend::{StreamFlags, StreamHandle};
+use pygpu_base::error::{Error, Result};
+use pygpu_base::fork_safe::Global;
 
 /// A stream of a device. Clones are the same stream.
 #[derive(Clone)]
@@ -215,10 +215,10 @@ impl Drop for Inner {
             ours.remove(&self.handle.0);
         }
         drop(ours);
-        if !lifetime::exiting() && self.epoch == self.device.epoch() {
-            lifetime::defer(spare::free_at_the_end(self.device, self.handle, &mut self.spare));
+        if !shutdown::exiting() && self.epoch == self.device.epoch() {
+            shutdown::defer(block_cache::free_at_the_end(self.device, self.handle, &mut self.spare));
             // SAFETY: this is the last owner of a handle that `create_stream` gave.
-            lifetime::defer(unsafe { self.device.backend().destroy_stream(self.device.index(), self.handle) });
+            shutdown::defer(unsafe { self.device.backend().destroy_stream(self.device.index(), self.handle) });
         }
     }
 }

@@ -3,10 +3,10 @@
 use std::mem::ManuallyDrop;
 
 use super::{Event, Stream};
-use crate::backend::EventFlags;
-use crate::device::{Device, PerDevice, per_device};
-use crate::error::Result;
-use crate::global::Global;
+use crate::{Device, PerDevice, per_device};
+use pygpu_backend::EventFlags;
+use pygpu_base::error::Result;
+use pygpu_base::fork_safe::Global;
 
 /// Events without timing that are kept for the next use: making one costs more than recording it.
 static SPARE: PerDevice<Global<Vec<Event>>> = per_device!(Global::new(Vec::new()));

@@ -10,12 +10,12 @@ use std::sync::Arc;
 
 use super::ffi::{DLManagedTensor, DLManagedTensorVersioned, DLTensor};
 use super::{Dimensions, DlpackFlags, VERSION, tensor_of, write_dimensions};
-use crate::array::Array;
-use crate::callback::caught;
-use crate::error::{Error, Result};
-use crate::global::Once;
-use crate::lifetime;
-use crate::stream::Stream;
+use pygpu_array::Array;
+use pygpu_base::error::{Error, Result};
+use pygpu_base::ffi_guard::caught;
+use pygpu_base::fork_safe::Once;
+use pygpu_device::shutdown;
+use pygpu_device::stream::Stream;
 
 /// The structure comes first, so that its address is the block's.
 #[repr(C)]
@@ -98,13 +98,13 @@ fn boxed<M>(
 unsafe extern "C" fn delete<M>(managed: *mut M) {
     caught((), || {
         // At exit the driver may be half gone: memory is left to the process.
-        if managed.is_null() || lifetime::exiting() {
+        if managed.is_null() || shutdown::exiting() {
             return;
         }
         // SAFETY: `boxed` made the block, and a consumer calls its deleter once.
         let block = unsafe { Box::from_raw(managed.cast::<Block<M>>()) };
         let array = &block.array;
-        lifetime::defer(array.allocation().take_back(array.access_of_others(), block.consumer.as_ref()));
+        shutdown::defer(array.allocation().take_back(array.access_of_others(), block.consumer.as_ref()));
         match RELEASE.get() {
             Some(release) if needs_care(array) => release(block.array),
             // Dropped where it is: an array is large.
@@ -131,9 +131,9 @@ fn needs_care(array: &Array) -> bool {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::device::Device;
-    use crate::dtype::{DType, Kind, TABLE};
-    use crate::layout::{Index, Layout, Order};
+    use pygpu_base::dtype::{DType, Kind, TABLE};
+    use pygpu_device::Device;
+    use pygpu_layout::{Index, Layout, Order};
 
     fn array(shape: &[i64], kind: Kind) -> Array {
         Array::empty(shape, DType::new(kind), Order::C, Stream::default_of(Device::cpu().unwrap())).unwrap()

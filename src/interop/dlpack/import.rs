@@ -4,15 +4,15 @@ use std::ptr::NonNull;
 
 use super::ffi::{DLManagedTensor, DLManagedTensorVersioned, DLTensor};
 use super::{DlpackFlags, VERSION, device_of, export};
-use crate::array::Array;
-use crate::chain;
-use crate::device::Device;
-use crate::dtype::DType;
-use crate::error::{Error, Result};
-use crate::interop::description::Description;
-use crate::layout::{Dims, MAX_RANK, Order};
-use crate::lifetime;
-use crate::stream::{self, Stream};
+use crate::description::Description;
+use pygpu_array::Array;
+use pygpu_base::dtype::DType;
+use pygpu_base::error::{Error, Result};
+use pygpu_base::iterative_drop;
+use pygpu_device::Device;
+use pygpu_device::shutdown;
+use pygpu_device::stream::{self, Stream};
+use pygpu_layout::{Dims, MAX_RANK, Order};
 
 #[derive(Clone, Copy)]
 enum Managed {
@@ -34,22 +34,22 @@ unsafe impl Sync for Tensor {}
 
 impl Drop for Tensor {
     fn drop(&mut self) {
-        if lifetime::exiting() {
+        if shutdown::exiting() {
             return; // the producer may be gone already
         }
         if let Some(stream) = self.used_on.take() {
             // Nothing in DLPack tells the producer which stream we used last. Most take the legacy default stream for it.
-            lifetime::defer(Stream::default_of(stream.device()).wait_for(&stream));
+            shutdown::defer(Stream::default_of(stream.device()).wait_for(&stream));
         }
         // The tensor may keep an array that keeps a tensor, and so on.
-        chain::end(self.managed, Managed::delete, Managed::delete);
+        iterative_drop::end(self.managed, Managed::delete, Managed::delete);
     }
 }
 
 impl Managed {
     fn delete(self) {
-        let _asking = lifetime::Asking::begin();
-        if lifetime::exiting() {
+        let _asking = shutdown::Asking::begin();
+        if shutdown::exiting() {
             return;
         }
         // SAFETY: the pointer was given to a `Tensor` to own, whose end is the only one that comes here, once.
@@ -230,8 +230,8 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::super::ffi::{DLDataType, DLDataTypeCode, DLDevice, DLDeviceType, DLPackVersion};
     use super::*;
-    use crate::dtype::Kind;
-    use crate::layout::Index;
+    use pygpu_base::dtype::Kind;
+    use pygpu_layout::Index;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     thread_local! {

@@ -10,11 +10,11 @@ use dlpark::ffi::{DLDataType, DLDataTypeCode, DLDevice, DLDeviceType, DLPackVers
 use once_cell::race::OnceBox;
 use smallvec::SmallVec;
 
-use crate::array::Array;
-use crate::backend::{self, BackendKind};
-use crate::device::Device;
-use crate::error::{Error, Result};
-use crate::layout::Layout;
+use pygpu_array::Array;
+use pygpu_backend::{self as backend, BackendKind};
+use pygpu_base::error::{Error, Result};
+use pygpu_device::Device;
+use pygpu_layout::Layout;
 
 pub use dlpark::{DlpackFlags, ffi};
 

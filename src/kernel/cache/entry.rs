@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use sha2::{Digest, Sha256};
 
 use super::Key;
-use crate::backend::{Compiled, Witness, WitnessState};
+use pygpu_backend::{Compiled, Witness, WitnessState};
 
 /// Changes with the form of the files and of the keys.
 const MAGIC: &[u8; 8] = b"PyGPU k2";

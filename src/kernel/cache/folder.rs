@@ -13,8 +13,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::SystemTime;
 
 use super::{Key, entry};
-use crate::backend::Compiled;
-use crate::global::{Global, Guard};
+use pygpu_backend::Compiled;
+use pygpu_base::fork_safe::{Global, Guard};
 
 const SUFFIX: &str = "pgk";
 

@@ -19,10 +19,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use sha2::{Digest, Sha256};
 
 use self::folder::Folder;
-use crate::backend::{Compiled, Witness};
-use crate::global::{Global, Guard};
-use crate::journal::{self, Level};
-use crate::settings::{self, Settings, Variable};
+use pygpu_backend::{Compiled, Witness};
+use pygpu_base::fork_safe::{Global, Guard};
+use pygpu_base::log_queue::{self, Level};
+use pygpu_base::settings::{self, Settings, Variable};
 
 pub use self::folder::{refusal, untold_refusal};
 
@@ -82,7 +82,7 @@ fn bound(settings: &Settings) -> u64 {
     bytes_of(&text).unwrap_or_else(|| {
         if !IS_TOLD.swap(true, Ordering::Relaxed) {
             let name = Variable::CACHE_SIZE.name();
-            journal::tell(Level::Warning, || {
+            log_queue::tell(Level::Warning, || {
                 format!("{name}={text} is no size such as 256M or 2G; {DEFAULT_SIZE} bytes are kept")
             });
         }

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use crate::backend::BackendKind;
-use crate::error::{Error, Result};
+use pygpu_backend::BackendKind;
+use pygpu_base::error::{Error, Result};
 
 /// Where nvcc and hipcc put device code.
 const OF_CUDA: &str = ".nv_fatbin";

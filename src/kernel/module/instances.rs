@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use super::given;
 use super::{Module, load};
-use crate::backend::BackendKind;
-use crate::error::{Error, Result};
-use crate::kernel::compile::{Source, build};
-use crate::kernel::function::Function;
-use crate::kernel::options;
+use crate::compile::{Source, build};
+use crate::function::Function;
+use crate::options;
+use pygpu_backend::BackendKind;
+use pygpu_base::error::{Error, Result};
 
 /// What the first bytes of PTX are, as far as they can be known.
 pub fn is_ptx(image: &[u8]) -> bool {

@@ -17,14 +17,14 @@ use super::lexer::words;
 use super::relocatable::linked;
 use super::symbols;
 use super::types::Parameter;
-use crate::backend::{
+use pygpu_backend::{
     Address, CompileOption, Compiled, FunctionHandle, LoadOptions, Loaded, ModuleHandle, NOT_FOUND, Programs,
 };
-use crate::device::Device;
-use crate::error::{Error, Result};
-use crate::lifetime;
-use crate::memory::pending;
-use crate::sync::{Mutex, PoisonError};
+use pygpu_base::error::{Error, Result};
+use pygpu_base::sync::{Mutex, PoisonError};
+use pygpu_device::Device;
+use pygpu_device::shutdown;
+use pygpu_memory::pending;
 
 /// In the place of a handle where nothing is loaded.
 const NOT_LOADED: ModuleHandle = ModuleHandle(0);
@@ -75,22 +75,22 @@ struct Unload {
 
 impl Drop for Unload {
     fn drop(&mut self) {
-        if !lifetime::exiting() && self.epoch == self.device.epoch() {
+        if !shutdown::exiting() && self.epoch == self.device.epoch() {
             // SAFETY: the last user is gone, and the device was idle since.
-            lifetime::defer(unsafe { self.programs.unload(self.device.index(), self.handle) });
+            shutdown::defer(unsafe { self.programs.unload(self.device.index(), self.handle) });
         }
     }
 }
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        if lifetime::exiting() || self.epoch != self.device.epoch() {
+        if shutdown::exiting() || self.epoch != self.device.epoch() {
             return;
         }
         let Self { device, epoch, programs, handle, .. } = *self;
         // A kernel of it may be running on any stream, and the driver unloads nothing before the device is idle.
         for handle in std::iter::once(handle).chain(self.others.drain(..)).filter(|handle| *handle != NOT_LOADED) {
-            lifetime::defer(pending::keep_until_idle(device, Box::new(Unload { device, epoch, programs, handle })));
+            shutdown::defer(pending::keep_until_idle(device, Box::new(Unload { device, epoch, programs, handle })));
         }
     }
 }

@@ -13,7 +13,7 @@ use std::cmp::Ordering;
 use smallvec::SmallVec;
 
 use super::{Dims, Layout, errors};
-use crate::error::Result;
+use pygpu_base::error::Result;
 
 pub use pieces::{Pieces, SharedAxes, SharedAxis};
 
@@ -400,7 +400,7 @@ fn are_even(outer: &[i64], inner: &[i64]) -> bool {
 }
 
 #[cold]
-fn mismatch(sides: &[&Layout]) -> crate::error::Error {
+fn mismatch(sides: &[&Layout]) -> pygpu_base::error::Error {
     let shapes: Vec<Dims> = sides.iter().map(|side| side.shape().collect()).collect();
     errors::broadcast(&shapes.iter().map(|shape| &shape[..]).collect::<Vec<_>>())
 }

@@ -3,8 +3,8 @@
 use smallvec::SmallVec;
 
 use super::paired;
-use crate::error::Result;
-use crate::layout::{Layout, errors};
+use crate::{Layout, errors};
+use pygpu_base::error::Result;
 
 /// One axis that `N` layouts share: a common length, and the stride in each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -2,11 +2,11 @@
 
 use super::place::Place;
 use super::{Allocation, Origin};
-use crate::backend;
-use crate::error::Result;
-use crate::memory::pool::Source;
-use crate::memory::{capture, plugged, pool};
-use crate::stream::Stream;
+use crate::pool::Source;
+use crate::{capture, plugged, pool};
+use pygpu_backend as backend;
+use pygpu_base::error::Result;
+use pygpu_device::stream::Stream;
 
 impl Allocation {
     /// A block of `bytes`, not 0, that has its memory once its operation is launched, in the order of a stream of PyGPU's own.

@@ -4,10 +4,10 @@
 //! about a small block.
 
 use super::{Allocation, Origin, Place};
-use crate::backend;
-use crate::memory::pool::Source;
-use crate::memory::{capture, plugged, pool};
-use crate::stream::Stream;
+use crate::pool::Source;
+use crate::{capture, plugged, pool};
+use pygpu_backend as backend;
+use pygpu_device::stream::Stream;
 
 impl Allocation {
     /// A block that the stream has kept, which is there without a call of a driver; `None` where one has to be asked.

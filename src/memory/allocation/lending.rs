@@ -3,9 +3,9 @@
 use std::sync::atomic::Ordering;
 
 use super::Allocation;
-use crate::error::Result;
-use crate::memory::order::Access;
-use crate::stream::Stream;
+use crate::order::Access;
+use pygpu_base::error::Result;
+use pygpu_device::stream::Stream;
 
 impl Allocation {
     /// Says that somebody else has the address from now on, and that nobody will tell when that ends.

@@ -2,8 +2,8 @@
 
 use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
 
-use crate::backend::Address;
-use crate::memory::pool::Source;
+use crate::pool::Source;
+use pygpu_backend::Address;
 
 /// The address of a block and where that came from, which change once where the block's memory was put off.
 pub(super) struct Place {

@@ -1,9 +1,9 @@
 //! What a reduction reads: an array, or what a map makes of several.
 
-use crate::array::Array;
-use crate::dtype::DType;
-use crate::kernel::Arguments;
-use crate::layout::Layout;
+use pygpu_array::Array;
+use pygpu_base::dtype::DType;
+use pygpu_kernel::Arguments;
+use pygpu_layout::Layout;
 
 /// Elements that are computed where they are read, as text: as those of a dense array, of which only the layout is there.
 #[derive(Debug)]

@@ -1,10 +1,10 @@
 //! How a reduction goes: which elements a thread takes, how many share a place, and whether a second launch joins them.
 
-use crate::codegen::access::{Record, Span};
-use crate::codegen::store::Key;
-use crate::error::Result;
-use crate::kernel::Arguments;
-use crate::layout::{Layout, Rules, Walk};
+use pygpu_base::error::Result;
+use pygpu_codegen::access::{Record, Span};
+use pygpu_codegen::store::Key;
+use pygpu_kernel::Arguments;
+use pygpu_layout::{Layout, Rules, Walk};
 
 /// The places of the arrays in a walk.
 pub const INPUT: usize = 0;
@@ -250,7 +250,7 @@ impl Plan {
 mod tests {
     #![allow(clippy::unwrap_used, missing_docs)]
     use super::*;
-    use crate::layout::Order;
+    use pygpu_layout::Order;
 
     const H200: Room = Room { threads: 256, blocks: 1056 };
     const FLAT: Wants = Wants { reduced: 1, in_order: false, in_batches: false };

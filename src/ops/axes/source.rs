@@ -3,11 +3,11 @@
 use super::elements::Map;
 use super::plan::{BLOCKS_OF_PACKS, Block, INPUT, MASK, OUT, Plan};
 use super::table::{Neutral, Output, Row};
-use crate::dtype::{DType, Kind};
-use crate::kernel::Source;
-use crate::ops::elementwise;
-use crate::ops::generate;
-use crate::ops::ufunc::kernel::{converted, stored, stored_as, type_of};
+use crate::elementwise;
+use crate::generate;
+use crate::ufunc::kernel::{converted, stored, stored_as, type_of};
+use pygpu_base::dtype::{DType, Kind};
+use pygpu_kernel::Source;
 
 /// The types of a reduction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -5,7 +5,7 @@
 //! number. States may be joined in any order, so a join does not depend on it but for rounding; a thread takes its own elements
 //! in theirs. Numbers are `pygpu_number`, which has the bits that the array needs.
 
-use crate::dtype::{DType, Kind};
+use pygpu_base::dtype::{DType, Kind};
 
 /// In which type is computed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

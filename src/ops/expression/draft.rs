@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use super::group::{Group, Nodes, is_same, waiting};
 use super::node::Work;
 use super::operands::{Operand, Scalar};
-use crate::array::Array;
+use pygpu_array::Array;
 
 /// Where an operand of an operation comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,6 +1,6 @@
 //! Operations that have failed, for whoever asks for their results.
 
-use crate::error::Error;
+use pygpu_base::error::Error;
 
 /// By the operations' numbers, as long as their results are held.
 #[derive(Default)]

@@ -4,11 +4,11 @@ use std::sync::Condvar;
 
 use super::window::{self, Taken, Window};
 use super::{report, run};
-use crate::backend;
-use crate::deferral::{self, Cause, Launching};
-use crate::error::{Error, Result};
-use crate::global::Guard;
-use crate::lifetime;
+use pygpu_backend as backend;
+use pygpu_base::error::{Error, Result};
+use pygpu_base::flush::{self, Cause, Launching};
+use pygpu_base::fork_safe::Guard;
+use pygpu_device::shutdown;
 
 static LANDED: Condvar = Condvar::new();
 
@@ -53,7 +53,7 @@ fn take_off(cause: Cause) -> Option<Flight> {
 /// The first of what failed, which says how many operations did.
 pub fn close(cause: Cause) -> Result<()> {
     // Nor from what a driver's stream calls, which may call no driver.
-    if deferral::is_launching() || lifetime::exiting() || backend::is_host_call() {
+    if flush::is_launching() || shutdown::exiting() || backend::is_host_call() {
         return Ok(());
     }
     if backend::is_forked() {

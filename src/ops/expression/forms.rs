@@ -10,11 +10,11 @@ use super::group::{Group, Nodes};
 use super::limits::limit;
 use super::mode;
 use super::source;
-use crate::codegen::store::Mixer;
-use crate::error::Result;
-use crate::global::Global;
-use crate::ops::Elementwise;
-use crate::ops::axes::Map;
+use crate::Elementwise;
+use crate::axes::Map;
+use pygpu_base::error::Result;
+use pygpu_base::fork_safe::Global;
+use pygpu_codegen::store::Mixer;
 
 /// What is known of a structure.
 struct Known {

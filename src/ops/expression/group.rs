@@ -12,8 +12,8 @@ use smallvec::SmallVec;
 
 use super::limits::limit;
 use super::node::Node;
-use crate::array::Array;
-use crate::short;
+use pygpu_array::Array;
+use pygpu_base::small_sort;
 
 /// The operations of a flight; those that were launched are gone.
 pub(super) type Nodes = [Option<Box<Node>>];
@@ -134,7 +134,7 @@ pub(super) fn groups(nodes: &Nodes, needs: &Needs) -> SmallVec<[Group; 4]> {
         cut(nodes, needs, &places, |group| groups.push((level, group)));
     }
     groups.extend(consumers);
-    short::sort_by_key(&mut groups, |(level, _)| *level); // stable: in the order of their first operations
+    small_sort::sort_by_key(&mut groups, |(level, _)| *level); // stable: in the order of their first operations
     groups.into_iter().map(|(_, group)| group).collect()
 }
 

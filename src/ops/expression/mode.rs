@@ -2,9 +2,9 @@
 
 use std::cell::Cell;
 
-use crate::error::{Error, Result};
-use crate::global::Once;
-use crate::settings::{self, Settings, Variable};
+use pygpu_base::error::{Error, Result};
+use pygpu_base::fork_safe::Once;
+use pygpu_base::settings::{self, Settings, Variable};
 
 /// Whether operations are put off.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

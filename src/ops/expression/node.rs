@@ -3,14 +3,14 @@
 use std::sync::Weak;
 
 use super::operands::Operands;
-use crate::array::Array;
-use crate::dtype::{DType, Kind};
-use crate::error::Result;
-use crate::layout::Layout;
-use crate::memory::Allocation;
-use crate::ops::axes;
-use crate::ops::ufunc::Row;
-use crate::stream::Stream;
+use crate::axes;
+use crate::ufunc::Row;
+use pygpu_array::Array;
+use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::error::Result;
+use pygpu_device::stream::Stream;
+use pygpu_layout::Layout;
+use pygpu_memory::Allocation;
 
 /// What an operation computes.
 pub enum Work {
@@ -124,7 +124,7 @@ impl Node {
             Work::Loop(_, kind) => *kind,
             Work::Reduction(reduction) => reduction.computed,
         };
-        let shape = crate::layout::tuple_text(self.layout.shape());
+        let shape = pygpu_layout::tuple_text(self.layout.shape());
         format!("{} of {} with the shape {shape}", self.function(), DType::new(kind).name())
     }
 }

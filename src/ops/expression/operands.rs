@@ -2,8 +2,8 @@
 
 use smallvec::SmallVec;
 
-use crate::array::Array;
-use crate::ops::ufunc::Given;
+use crate::ufunc::Given;
+use pygpu_array::Array;
 
 /// A number by its bytes, in the type that the loop takes in its place.
 #[derive(Clone, Copy, Debug)]

@@ -2,8 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use crate::deferral::Cause;
-use crate::journal::{self, Level};
+use pygpu_base::flush::Cause;
+use pygpu_base::log_queue::{self, Level};
 
 /// Why an operation was not put off.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -125,7 +125,7 @@ pub(super) fn closed(cause: Cause, operations: usize) {
     count_alone(&COUNTERS.closed[cause as usize], 1);
     if WATCHERS.load(Ordering::Relaxed) > 0 {
         let plural = if operations == 1 { "operation that was" } else { "operations that were" };
-        journal::tell(Level::Debug, || format!("launches {operations} {plural} put off: {}", cause.name()));
+        log_queue::tell(Level::Debug, || format!("launches {operations} {plural} put off: {}", cause.name()));
     }
 }
 

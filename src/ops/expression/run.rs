@@ -8,15 +8,15 @@ use super::group::{self, Group, Needs, Nodes};
 use super::node::{Node, Reduction, Work};
 use super::operands::Operand;
 use super::{report, window};
-use crate::array::Array;
-use crate::deferral;
-use crate::dtype::Kind;
-use crate::error::{Error, Result};
-use crate::kernel::Arguments;
-use crate::ops::Elementwise;
-use crate::ops::axes::{self, Call, Elements, Made, Map};
-use crate::ops::ufunc::{self, Given, Row, as_it_is, kernel_of};
-use crate::stream::Stream;
+use crate::Elementwise;
+use crate::axes::{self, Call, Elements, Made, Map};
+use crate::ufunc::{self, Given, Row, as_it_is, kernel_of};
+use pygpu_array::Array;
+use pygpu_base::dtype::Kind;
+use pygpu_base::error::{Error, Result};
+use pygpu_base::flush;
+use pygpu_device::stream::Stream;
+use pygpu_kernel::Arguments;
 
 /// Launches all operations of a flight, in order, and lets go of their operands. What fails does not keep the rest from being launched.
 ///
@@ -117,7 +117,7 @@ fn launch(first: u64, nodes: &mut Nodes, group: &Group, failures: &mut Failures)
 /// Whether an operand was to be made by an operation that has failed.
 fn check(arrays: &[&Array]) -> Result<()> {
     match arrays.iter().find_map(|array| array.allocation().failed()) {
-        Some(number) => Err(deferral::failure(number)),
+        Some(number) => Err(flush::failure(number)),
         None => Ok(()),
     }
 }

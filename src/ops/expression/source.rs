@@ -5,13 +5,13 @@
 use super::draft::{Draft, From};
 use super::group::{Group, Nodes};
 use super::node::Node;
-use crate::dtype::{DType, Kind};
-use crate::error::{Error, Result};
-use crate::ops::argument::{Argument, Role};
-use crate::ops::axes::Map;
-use crate::ops::ufunc::as_it_is;
-use crate::ops::ufunc::kernel::{self, converted, stored, stored_as, type_of, unsigned_of};
-use crate::ops::{Elementwise, Texts};
+use crate::argument::{Argument, Role};
+use crate::axes::Map;
+use crate::ufunc::as_it_is;
+use crate::ufunc::kernel::{self, converted, stored, stored_as, type_of, unsigned_of};
+use crate::{Elementwise, Texts};
+use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::error::{Error, Result};
 
 const PLACES: [&str; 4] = ["a", "b", "c", "d"];
 /// What counts as the weight of a heavier text: it is compiled once for all that it computes, so it may be written for two elements

@@ -9,11 +9,11 @@ use super::failures::Failures;
 use super::limits::limit;
 use super::node::Node;
 use super::report::{self, Figures};
-use crate::array::Array;
-use crate::deferral::{self, Cause, Keeper};
-use crate::error::{Error, Result};
-use crate::global::{Global, Guard, Once};
-use crate::memory::Allocation;
+use pygpu_array::Array;
+use pygpu_base::error::{Error, Result};
+use pygpu_base::flush::{self, Cause, Keeper};
+use pygpu_base::fork_safe::{Global, Guard, Once};
+use pygpu_memory::Allocation;
 
 pub(super) struct Window {
     /// The number of the first node.
@@ -83,12 +83,12 @@ impl Window {
 
     fn add(&mut self, count: usize) {
         self.count += count;
-        deferral::set_count(self.count);
+        flush::set_count(self.count);
     }
 
     pub(super) fn remove(&mut self, count: usize) {
         self.count -= count;
-        deferral::set_count(self.count);
+        flush::set_count(self.count);
     }
 
     /// Whether nothing waits.
@@ -194,7 +194,7 @@ fn large_operands(node: &Node) -> usize {
 pub fn keep(close: fn(Cause) -> Result<()>) {
     static KEEPER: Once<Keeper> = Once::new();
     let failure = |number| WINDOW.lock().failures.of(number);
-    deferral::kept_by(KEEPER.get_or_init(|| Keeper { close, forget, failure }));
+    flush::kept_by(KEEPER.get_or_init(|| Keeper { close, forget, failure }));
 }
 
 /// Who reaches what an operation reads and writes, when it is written down.

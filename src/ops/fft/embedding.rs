@@ -2,9 +2,9 @@
 
 use smallvec::SmallVec;
 
-use crate::backend::libraries::fft::{RANK, Shape, Side, Way};
-use crate::layout::{Axis, Layout};
-use crate::short;
+use pygpu_backend::libraries::fft::{RANK, Shape, Side, Way};
+use pygpu_base::small_sort;
+use pygpu_layout::{Axis, Layout};
 
 /// Calls that are made one by one cost less than two copies as long as they are few, or each has so many elements.
 const FEW: i64 = 4;
@@ -65,7 +65,7 @@ fn batches(input: &Layout, output: &Layout, axes: &[usize]) -> SmallVec<[Batch; 
         .filter(|(axis, (input, _))| !axes.contains(axis) && input.len > 1)
         .map(|(_, (input, output))| Batch { len: input.len, input: input.stride, output: output.stride })
         .collect();
-    short::sort_by_key(&mut all, |batch| -batch.output);
+    small_sort::sort_by_key(&mut all, |batch| -batch.output);
     let mut merged: SmallVec<[Batch; 4]> = SmallVec::new();
     for batch in all {
         match merged.last_mut() {
@@ -92,7 +92,7 @@ impl Embedding {
             order.last_mut()?.points = output.axes()[last].len;
         }
         let free = order.len() - usize::from(way != Way::Complex);
-        short::sort_by_key(&mut order[..free], |one| -one.input.stride);
+        small_sort::sort_by_key(&mut order[..free], |one| -one.input.stride);
         if order.is_empty() || order.len() > RANK {
             return None;
         }
@@ -155,7 +155,7 @@ impl Embedding {
 mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
     use super::*;
-    use crate::layout::Order;
+    use pygpu_layout::Order;
 
     fn dense(shape: &[i64]) -> Layout {
         Layout::contiguous(shape, 8, Order::C).unwrap()

@@ -9,17 +9,17 @@ mod prepare;
 
 use smallvec::SmallVec;
 
-use crate::array::Array;
-use crate::backend::libraries::fft::{Direction, Fft, RANK, Way};
-use crate::copy;
-use crate::dtype::{DType, Kind};
-use crate::error::{Error, Result};
-use crate::layout::{Dims, Layout, Order};
-use crate::ops::ufunc::cast;
-use crate::short;
-use crate::stream::Stream;
+use crate::ufunc::cast;
 use embedding::Embedding;
 use prepare::{cropped, is_even, real_of, scale, turned, write};
+use pygpu_array::Array;
+use pygpu_backend::libraries::fft::{Direction, Fft, RANK, Way};
+use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::error::{Error, Result};
+use pygpu_base::small_sort;
+use pygpu_copy as copy;
+use pygpu_device::stream::Stream;
+use pygpu_layout::{Dims, Layout, Order};
 
 /// Which transform.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -262,7 +262,7 @@ impl Call<'_> {
     /// Transforms complex numbers along any axes, from one array into another or in their place.
     fn several(&self, source: &Array, target: &Array, axes: &[usize]) -> Result<()> {
         let mut left: SmallVec<[usize; 4]> = axes.into();
-        short::sort_by_key(&mut left, |&axis| -target.layout().axes()[axis].stride);
+        small_sort::sort_by_key(&mut left, |&axis| -target.layout().axes()[axis].stride);
         let mut from = source;
         while !left.is_empty() {
             let mut count = left.len().min(RANK);

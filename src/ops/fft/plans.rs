@@ -5,17 +5,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 use smallvec::SmallVec;
 
 use super::embedding::Embedding;
-use crate::array::Array;
-use crate::backend::BackendKind;
-use crate::backend::libraries::Shelf;
-use crate::backend::libraries::fft::{Direction, Fft, Plan, Shape, Way};
-use crate::device::Device;
-use crate::dtype::{DType, Kind};
-use crate::error::{Error, Result};
-use crate::layout::Order;
-use crate::lifetime;
-use crate::memory::{Access, Use, capture, ordered};
-use crate::stream::Stream;
+use pygpu_array::Array;
+use pygpu_backend::BackendKind;
+use pygpu_backend::libraries::Shelf;
+use pygpu_backend::libraries::fft::{Direction, Fft, Plan, Shape, Way};
+use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::error::{Error, Result};
+use pygpu_device::Device;
+use pygpu_device::shutdown;
+use pygpu_device::stream::Stream;
+use pygpu_layout::Order;
+use pygpu_memory::{Access, Use, capture, ordered};
 
 /// Plans hold tables in device memory, so they are not many.
 static PLANS: Shelf<Key, Arc<Lasting>> = Shelf::new(64);
@@ -40,12 +40,12 @@ impl Drop for Lasting {
     fn drop(&mut self) {
         let plan = self.plan.get_mut().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(plan) = plan
-            && !lifetime::exiting()
+            && !shutdown::exiting()
             && self.device.epoch() == self.epoch
         {
             let mut plan = Some(plan);
             let ended = within(self.device, &mut || plan.take().into_iter().for_each(|plan| self.library.end(plan)));
-            lifetime::defer(ended);
+            shutdown::defer(ended);
         }
     }
 }

@@ -1,14 +1,14 @@
 //! What is done to arrays before and behind a library: conversion, cropping, zeroes behind the end, a factor.
 
 use super::embedding::is_reachable;
-use crate::array::Array;
-use crate::copy;
-use crate::dtype::{DType, Kind};
-use crate::error::{Error, Result};
-use crate::kernel::Arguments;
-use crate::layout::{Axis, Dims, Layout};
-use crate::ops::ufunc::{self, Given, cast};
-use crate::stream::Stream;
+use crate::ufunc::{self, Given, cast};
+use pygpu_array::Array;
+use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::error::{Error, Result};
+use pygpu_copy as copy;
+use pygpu_device::stream::Stream;
+use pygpu_kernel::Arguments;
+use pygpu_layout::{Axis, Dims, Layout};
 
 /// The real type of complex numbers; of others themselves.
 pub(super) const fn real_of(kind: Kind) -> Kind {

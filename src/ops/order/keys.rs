@@ -4,7 +4,7 @@
 //! 3, 5.2.5, exercise 8). NaN is the greatest key, whichever way is sorted. A complex number's key is that of its real part before that of
 //! its imaginary part; where a part is NaN the other one decides, as NumPy has it, behind all numbers without NaN.
 
-use crate::dtype::{DType, Kind};
+use pygpu_base::dtype::{DType, Kind};
 
 /// How elements are made into keys.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -22,7 +22,7 @@ pub use search::{Counted, count, search, sum_runs};
 pub use sort::{Sorted, Wanted, sort, sort_in_place};
 pub use unique::{Asked, Unique, unique};
 
-use crate::codegen::store::Family;
+use pygpu_codegen::store::Family;
 
 /// The kernels of this folder.
 static COMPILED: Family = Family::of_library(FAMILY);

@@ -2,13 +2,13 @@
 
 use super::COMPILED;
 use super::task::Rows;
-use crate::backend::LaunchShape;
-use crate::codegen::store::Key;
-use crate::error::Result;
-use crate::kernel::{Arguments, Source, launch};
-use crate::memory::{Access, Use};
-use crate::ops::{elementwise, generate};
-use crate::stream::Stream;
+use crate::{elementwise, generate};
+use pygpu_backend::LaunchShape;
+use pygpu_base::error::Result;
+use pygpu_codegen::store::Key;
+use pygpu_device::stream::Stream;
+use pygpu_kernel::{Arguments, Source, launch};
+use pygpu_memory::{Access, Use};
 
 const TEXT: &str = include_str!("rows.cu");
 const NAME: &str = "pygpu_sort_rows";

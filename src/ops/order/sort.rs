@@ -3,11 +3,11 @@
 use super::keys::Keys;
 use super::task::{Rows, dense, is_dense};
 use super::{rows, sweep};
-use crate::array::Array;
-use crate::dtype::{DType, Kind};
-use crate::error::Result;
-use crate::layout::Order;
-use crate::stream::Stream;
+use pygpu_array::Array;
+use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::error::Result;
+use pygpu_device::stream::Stream;
+use pygpu_layout::Order;
 
 /// What is asked of a sort.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -3,17 +3,17 @@
 use super::COMPILED;
 use super::task::{Rows, scratch};
 use super::warp::{LONG, OF_WARPS, warp};
-use crate::array::Array;
-use crate::backend::LaunchShape;
-use crate::codegen::store::Key;
-use crate::copy;
-use crate::device::Device;
-use crate::error::Result;
-use crate::kernel::{Arguments, Function, Source, launch};
-use crate::memory::{Access, Use};
-use crate::ops::elementwise::at_once;
-use crate::ops::{elementwise, generate};
-use crate::stream::Stream;
+use crate::elementwise::at_once;
+use crate::{elementwise, generate};
+use pygpu_array::Array;
+use pygpu_backend::LaunchShape;
+use pygpu_base::error::Result;
+use pygpu_codegen::store::Key;
+use pygpu_copy as copy;
+use pygpu_device::Device;
+use pygpu_device::stream::Stream;
+use pygpu_kernel::{Arguments, Function, Source, launch};
+use pygpu_memory::{Access, Use};
 
 const TEXT: &str = include_str!("sweep.cu");
 const COUNT: &str = "pygpu_sort_count";

@@ -1,12 +1,12 @@
 //! What is sorted: rows of elements that lie densely.
 
 use super::keys::Keys;
-use crate::array::Array;
-use crate::copy;
-use crate::dtype::{DType, Kind};
-use crate::error::Result;
-use crate::layout::{Layout, Order};
-use crate::stream::Stream;
+use pygpu_array::Array;
+use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::error::Result;
+use pygpu_copy as copy;
+use pygpu_device::stream::Stream;
+use pygpu_layout::{Layout, Order};
 
 /// Rows of one length that lie one after the other, and where they go.
 pub(super) struct Rows<'a> {

@@ -2,13 +2,13 @@
 
 use super::runs::{Beside, runs};
 use super::sort::{Sorted, Wanted, sort};
-use crate::array::Array;
-use crate::copy;
-use crate::dtype::{DType, Kind};
-use crate::error::Result;
-use crate::layout::{Layout, Order};
-use crate::memory::capture;
-use crate::stream::Stream;
+use pygpu_array::Array;
+use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::error::Result;
+use pygpu_copy as copy;
+use pygpu_device::stream::Stream;
+use pygpu_layout::{Layout, Order};
+use pygpu_memory::capture;
 
 /// What is asked beside the values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

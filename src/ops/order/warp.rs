@@ -1,7 +1,7 @@
 //! Warps, and tiles that tell each other what they have counted.
 
-use crate::device::{Device, PerDevice, per_device};
-use crate::global::Once;
+use pygpu_base::fork_safe::Once;
+use pygpu_device::{Device, PerDevice, per_device};
 
 /// What kernels know of them.
 pub(super) const OF_WARPS: &str = include_str!("warp.cu");

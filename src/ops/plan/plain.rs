@@ -7,9 +7,9 @@ use smallvec::SmallVec;
 use super::super::text::Analysis;
 use super::way::{APART, BYTES, side_by_side};
 use super::{Form, Operand, Plan, Way};
-use crate::array::Array;
-use crate::layout::Walk;
-use crate::memory::Access;
+use pygpu_array::Array;
+use pygpu_layout::Walk;
+use pygpu_memory::Access;
 
 /// Plans the walk where all arrays are plain; `None`: the general way has to say. It says the same of these.
 #[inline]

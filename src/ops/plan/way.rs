@@ -7,9 +7,9 @@ use smallvec::SmallVec;
 use super::super::text::{Usage, Written};
 use super::super::tiles::{Tiles, Turned};
 use super::{Form, Operand, Plan, Used};
-use crate::array::Array;
-use crate::dtype::Kind;
-use crate::short;
+use pygpu_array::Array;
+use pygpu_base::dtype::Kind;
+use pygpu_base::small_sort;
 
 /// What is read and written at once.
 pub(super) const BYTES: usize = 16;
@@ -235,7 +235,7 @@ impl Plan {
                 same.push((written.min(other), written.max(other)));
             }
         }
-        short::sort_by_key(&mut same, |one| *one); // so that the first of several is found for each
+        small_sort::sort_by_key(&mut same, |one| *one); // so that the first of several is found for each
         Some(same)
     }
 

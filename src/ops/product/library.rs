@@ -2,19 +2,19 @@
 
 use super::matrices::Matrices;
 use super::operands::{Product, Task};
-use crate::array::Array;
-use crate::backend::BackendKind;
-use crate::backend::libraries::{self, Blas, BlasHandle, Desk, Gemm, Matrix, Number, Shelf};
-use crate::copy;
-use crate::device::{Device, PerDevice, per_device};
-use crate::dtype::{DType, Kind};
-use crate::error::Result;
-use crate::global::{Global, Once};
-use crate::layout::{Dims, Order};
-use crate::memory::{self, Access, Use, capture};
-use crate::ops::ufunc;
-use crate::settings::{self, Variable};
-use crate::stream::Stream;
+use crate::ufunc;
+use pygpu_array::Array;
+use pygpu_backend::BackendKind;
+use pygpu_backend::libraries::{self, Blas, BlasHandle, Desk, Gemm, Matrix, Number, Shelf};
+use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::error::Result;
+use pygpu_base::fork_safe::{Global, Once};
+use pygpu_base::settings::{self, Variable};
+use pygpu_copy as copy;
+use pygpu_device::stream::Stream;
+use pygpu_device::{Device, PerDevice, per_device};
+use pygpu_layout::{Dims, Order};
+use pygpu_memory::{self as memory, Access, Use, capture};
 
 /// Multiply-adds from which the library is asked: those of matrices of 256 by 256, which keep a large device's own kernel busy for longer
 /// than a launch takes. To open the library, once, takes as long as a thousand such products.

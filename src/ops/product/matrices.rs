@@ -6,8 +6,8 @@
 use smallvec::SmallVec;
 
 use super::operands::{Out, Side, Task};
-use crate::backend::libraries::{Operation, Outcome};
-use crate::short;
+use pygpu_backend::libraries::{Operation, Outcome};
+use pygpu_base::small_sort;
 
 /// An axis of the batch: its length, and the strides of both operands and the results.
 type Axis = (i64, [i64; 3]);
@@ -51,7 +51,7 @@ impl Matrices {
             axes.extend(walk.lens().zip(of_sides).map(|(len, ((a, b), out))| (len, [a, b, out])));
         }
         // One call makes as many as it can.
-        short::sort_by_key(&mut axes, |(len, _)| *len);
+        small_sort::sort_by_key(&mut axes, |(len, _)| *len);
         let kinds = [task.a.kind, task.b.kind, task.out.kind];
         let mut made = Self {
             a: task.a,
@@ -225,7 +225,7 @@ fn conjugated(
 mod tests {
     #![allow(clippy::unwrap_used, missing_docs)]
     use super::*;
-    use crate::dtype::Kind;
+    use pygpu_base::dtype::Kind;
 
     fn side(rows: i64, row: i64, step: i64) -> Side {
         Side { kind: Kind::Float32, is_conjugated: false, address: 0x1000, itemsize: 4, rows, row, step }

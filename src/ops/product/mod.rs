@@ -19,7 +19,7 @@ pub use operands::Product;
 pub use run::run;
 pub use table::Named;
 
-use crate::codegen::store::Family;
+use pygpu_codegen::store::Family;
 
 /// The kernels of this folder.
 static COMPILED: Family = Family::of_library(FAMILY);

@@ -1,9 +1,9 @@
 //! What is multiplied: matrices by where they begin and how far their elements are apart, and the batches of them.
 
-use crate::array::Array;
-use crate::dtype::Kind;
-use crate::error::Result;
-use crate::layout::{Dims, Layout, Rules, Walk};
+use pygpu_array::Array;
+use pygpu_base::dtype::Kind;
+use pygpu_base::error::Result;
+use pygpu_layout::{Dims, Layout, Rules, Walk};
 
 /// A product: the last axes are rows and columns, or the elements of a vector, and those before are of the batch.
 pub struct Product<'a> {

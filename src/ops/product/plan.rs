@@ -1,10 +1,10 @@
 //! Which kernel, with what for each block and thread.
 
 use super::operands::{Side, Task, is_whole, kind_of_parts};
-use crate::codegen::access::Span;
-use crate::codegen::store::Key;
-use crate::dtype::{DType, Kind};
-use crate::layout::NARROW;
+use pygpu_base::dtype::{DType, Kind};
+use pygpu_codegen::access::Span;
+use pygpu_codegen::store::Key;
+use pygpu_layout::NARROW;
 
 /// Products of elements up to which a thread for each result is quickest, and the inner length that is always short.
 const FEW: i64 = 16 * 16 * 16;

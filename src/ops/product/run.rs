@@ -5,18 +5,18 @@ use super::library;
 use super::operands::{Product, Task, kind_of_parts};
 use super::plan::{self, Plan};
 use super::source;
-use crate::array::Array;
-use crate::backend::LaunchShape;
-use crate::codegen::access::Record;
-use crate::copy;
-use crate::dtype::{DType, Kind};
-use crate::error::{Error, Result};
-use crate::kernel::{Arguments, launch};
-use crate::layout::{Dims, Layout, Order};
-use crate::memory::{Access, Use};
-use crate::ops::axes;
-use crate::ops::elementwise::at_once;
-use crate::stream::Stream;
+use crate::axes;
+use crate::elementwise::at_once;
+use pygpu_array::Array;
+use pygpu_backend::LaunchShape;
+use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::error::{Error, Result};
+use pygpu_codegen::access::Record;
+use pygpu_copy as copy;
+use pygpu_device::stream::Stream;
+use pygpu_kernel::{Arguments, launch};
+use pygpu_layout::{Dims, Layout, Order};
+use pygpu_memory::{Access, Use};
 
 /// Whether every element lies where a load of it may be.
 fn is_even(array: &Array) -> bool {

@@ -2,11 +2,11 @@
 
 use super::operands::{Side, Task, is_whole, kind_of_parts};
 use super::plan::{Plan, Way};
-use crate::dtype::{DType, Kind};
-use crate::kernel::Source;
-use crate::ops::elementwise;
-use crate::ops::generate;
-use crate::ops::ufunc::kernel::{converted, stored, stored_as, type_of, unsigned_of};
+use crate::elementwise;
+use crate::generate;
+use crate::ufunc::kernel::{converted, stored, stored_as, type_of, unsigned_of};
+use pygpu_base::dtype::{DType, Kind};
+use pygpu_kernel::Source;
 
 const TILE: &str = include_str!("tile.cu");
 const SMALL: &str = include_str!("small.cu");

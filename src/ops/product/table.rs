@@ -1,7 +1,7 @@
 //! NumPy's functions that are products: which axes of their operands are no batch.
 
-use crate::ops::ufunc::Row;
-use crate::ops::ufunc::table::{Group, Host, Kinds, Nature, Output};
+use crate::ufunc::Row;
+use crate::ufunc::table::{Group, Host, Kinds, Nature, Output};
 
 /// All types of numbers have a loop of their own.
 static LOOPS: [Group; 1] = [Group { kinds: Kinds::ALL, output: Output::Same, text: "", second: None, weight: 0 }];

@@ -6,18 +6,18 @@
 
 mod position;
 
-use crate::array::Array;
-use crate::backend::LaunchShape;
-use crate::codegen::store::Family;
-use crate::copy;
-use crate::dtype::{DType, Kind};
-use crate::error::{Error, Result};
-use crate::kernel::{Arguments, Function, Source, launch};
-use crate::layout::{Dims, Order};
-use crate::memory::{Access, Use};
-use crate::ops::elementwise::{self, at_once};
-use crate::ops::ufunc::kernel::stored_as;
-use crate::stream::Stream;
+use crate::elementwise::{self, at_once};
+use crate::ufunc::kernel::stored_as;
+use pygpu_array::Array;
+use pygpu_backend::LaunchShape;
+use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::error::{Error, Result};
+use pygpu_codegen::store::Family;
+use pygpu_copy as copy;
+use pygpu_device::stream::Stream;
+use pygpu_kernel::{Arguments, Function, Source, launch};
+use pygpu_layout::{Dims, Order};
+use pygpu_memory::{Access, Use};
 
 pub use position::{Amount, NUMBERS, Position, block};
 

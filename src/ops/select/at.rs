@@ -1,17 +1,17 @@
 //! A function of one or two operands at places, once for each time that one is named.
 
-use crate::array::Array;
-use crate::backend::LaunchShape;
-use crate::codegen::store::{Family, Key};
-use crate::dtype::Kind;
-use crate::error::{Error, Result};
-use crate::kernel::{Arguments, Source, launch};
-use crate::memory::{Access, Use};
-use crate::ops::elementwise;
-use crate::ops::generate;
-use crate::ops::ufunc::Row;
-use crate::ops::ufunc::kernel::{converted, stored, stored_as, type_of, unsigned_of};
-use crate::stream::Stream;
+use crate::elementwise;
+use crate::generate;
+use crate::ufunc::Row;
+use crate::ufunc::kernel::{converted, stored, stored_as, type_of, unsigned_of};
+use pygpu_array::Array;
+use pygpu_backend::LaunchShape;
+use pygpu_base::dtype::Kind;
+use pygpu_base::error::{Error, Result};
+use pygpu_codegen::store::{Family, Key};
+use pygpu_device::stream::Stream;
+use pygpu_kernel::{Arguments, Source, launch};
+use pygpu_memory::{Access, Use};
 
 const TEXT: &str = include_str!("at.cu");
 const THREADS: u32 = 256;

@@ -1,17 +1,17 @@
 //! Masks on a stream: how many elements are true, and what is taken from, put to, or known of their places.
 
 use super::source::{self, Moving, Task};
-use crate::array::Array;
-use crate::backend::LaunchShape;
-use crate::codegen::access::{Record, Span};
-use crate::copy;
-use crate::dtype::{DType, Kind};
-use crate::error::Result;
-use crate::kernel::{Arguments, launch};
-use crate::layout::{Dims, Layout, NARROW, Order, Walk};
-use crate::memory::word::Word;
-use crate::memory::{Access, Use, capture};
-use crate::stream::{Mark, Stream};
+use pygpu_array::Array;
+use pygpu_backend::LaunchShape;
+use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::error::Result;
+use pygpu_codegen::access::{Record, Span};
+use pygpu_copy as copy;
+use pygpu_device::stream::{Mark, Stream};
+use pygpu_kernel::{Arguments, launch};
+use pygpu_layout::{Dims, Layout, NARROW, Order, Walk};
+use pygpu_memory::word::Word;
+use pygpu_memory::{Access, Use, capture};
 
 /// Threads of a block and of the one that adds up, elements of a tile, and tiles that a block counts, as in `compact.cu`.
 const THREADS: u32 = 256;

@@ -1,11 +1,11 @@
 //! The sources of the kernels.
 
-use crate::codegen::access::{HEADER, Span};
-use crate::codegen::store::{Family, Key};
-use crate::device::Device;
-use crate::error::Result;
-use crate::kernel::{Function, Source};
-use crate::ops::elementwise;
+use crate::elementwise;
+use pygpu_base::error::Result;
+use pygpu_codegen::access::{HEADER, Span};
+use pygpu_codegen::store::{Family, Key};
+use pygpu_device::Device;
+use pygpu_kernel::{Function, Source};
 
 const TEXT: &str = include_str!("compact.cu");
 

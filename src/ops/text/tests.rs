@@ -1,6 +1,6 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 use super::*;
-use crate::dtype::{DType, Kind};
+use pygpu_base::dtype::{DType, Kind};
 
 fn vectors(names: &str) -> Vec<Argument> {
     let of = |name: &str| Argument {

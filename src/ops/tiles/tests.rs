@@ -1,6 +1,6 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 use super::*;
-use crate::layout::{Index, Layout, Order, Rules};
+use pygpu_layout::{Index, Layout, Order, Rules};
 
 fn dense(shape: &[i64], itemsize: i64) -> Layout {
     Layout::contiguous(shape, itemsize, Order::C).unwrap()

@@ -2,12 +2,12 @@
 
 use super::kernel::{self, Given};
 use super::table::{Group, Host, Kinds, Nature, Output, Row};
-use crate::array::Array;
-use crate::copy;
-use crate::dtype::{DType, Kind};
-use crate::error::Result;
-use crate::kernel::Arguments;
-use crate::stream::Stream;
+use pygpu_array::Array;
+use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::error::Result;
+use pygpu_copy as copy;
+use pygpu_device::stream::Stream;
+use pygpu_kernel::Arguments;
 
 /// Every kind as it is; of no public name.
 static IDENTITY: Row = Row {

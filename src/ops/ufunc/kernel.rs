@@ -2,10 +2,10 @@
 
 use super::known::{self, Key};
 use super::table::Row;
-use crate::dtype::{DType, Kind};
-use crate::error::{Error, Result};
-use crate::ops::argument::{Argument, Role};
-use crate::ops::{Elementwise, Texts};
+use crate::argument::{Argument, Role};
+use crate::{Elementwise, Texts};
+use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::error::{Error, Result};
 
 /// What an operand is in the kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -4,7 +4,7 @@
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-use crate::ops::Elementwise;
+use crate::Elementwise;
 
 /// What tells the kernels of all functions apart: the place of the row, which is static, and the types as digits.
 pub type Key = (usize, u64);

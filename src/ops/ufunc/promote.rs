@@ -6,7 +6,7 @@
 use smallvec::SmallVec;
 
 use super::table::{Group, Output, Row};
-use crate::dtype::Kind::{self, *};
+use pygpu_base::dtype::Kind::{self, *};
 
 /// The kind of an operand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

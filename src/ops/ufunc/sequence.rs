@@ -2,13 +2,13 @@
 
 use super::kernel::{stored, type_of};
 use super::known;
-use crate::array::Array;
-use crate::dtype::{DType, Kind};
-use crate::error::Result;
-use crate::kernel::Arguments;
-use crate::ops::argument::{Argument, Role};
-use crate::ops::{Elementwise, Texts};
-use crate::stream::Stream;
+use crate::argument::{Argument, Role};
+use crate::{Elementwise, Texts};
+use pygpu_array::Array;
+use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::error::Result;
+use pygpu_device::stream::Stream;
+use pygpu_kernel::Arguments;
 
 /// What the elements of `linspace` are made of, each as its bytes in the type that [`computed_in`] names.
 #[derive(Clone, Copy)]

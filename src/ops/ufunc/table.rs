@@ -6,8 +6,8 @@
 
 use smallvec::SmallVec;
 
-use crate::dtype::Kind;
-use crate::dtype::Kind::*;
+use pygpu_base::dtype::Kind;
+use pygpu_base::dtype::Kind::*;
 
 /// Kinds in the order in which NumPy tries loops.
 pub const ORDER: [Kind; 15] = [

@@ -7,11 +7,11 @@ use pyo3::types::PyTuple;
 
 use super::class::GpuArray;
 use super::rare::Rare;
-use crate::layout::Layout;
-use crate::python::convert::dtype;
-use crate::python::convert::shape::integers;
-use crate::python::once::PyOnce;
-use crate::python::runtime::device::PyDevice;
+use crate::convert::dtype;
+use crate::convert::shape::integers;
+use crate::once::PyOnce;
+use crate::runtime::device::PyDevice;
+use pygpu_layout::Layout;
 
 /// The first axis' length.
 ///

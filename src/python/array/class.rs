@@ -16,21 +16,21 @@ use pyo3::prelude::*;
 use super::host_side::HostSide;
 use super::owner::Owner;
 use super::rare::Rare;
-use crate::array::Array;
-use crate::backend::Address;
-use crate::chain;
-use crate::deferral::{self, Cause};
-use crate::device::Device;
-use crate::dtype::DType;
-use crate::interop::cai;
-use crate::interop::dlpack::LentDimensions;
-use crate::layout::Layout;
-use crate::lifetime;
-use crate::ops::expression;
-use crate::python::callback::{self, Kept};
-use crate::python::deferral::{check, give_values};
-use crate::python::gil::{self, WithoutGil};
-use crate::python::runtime::device_memory::give_out;
+use crate::callback::{self, Kept};
+use crate::deferral::{check, give_values};
+use crate::gil::{self, WithoutGil};
+use crate::runtime::device_memory::give_out;
+use pygpu_array::Array;
+use pygpu_backend::Address;
+use pygpu_base::dtype::DType;
+use pygpu_base::flush::{self, Cause};
+use pygpu_base::iterative_drop;
+use pygpu_device::Device;
+use pygpu_device::shutdown;
+use pygpu_interop::cai;
+use pygpu_interop::dlpack::LentDimensions;
+use pygpu_layout::Layout;
+use pygpu_ops::expression;
 
 pub(crate) use object::{
     check_object_layout, new_at, new_exact, new_like, new_of_class, new_on, new_view, new_view_of, new_view_with,
@@ -125,13 +125,13 @@ impl GpuArray {
     #[inline]
     pub(crate) fn given_out_address(&self, py: Python<'_>) -> PyResult<Address> {
         let made = self.made();
-        if deferral::is_any() {
+        if flush::is_any() {
             give_values(py, made.array.allocation())?;
         }
         if !made.is_given_out.load(Ordering::Relaxed) {
             give_out(&made.array);
             made.is_given_out.store(true, Ordering::Relaxed);
-            if deferral::is_any() {
+            if flush::is_any() {
                 give_values(py, made.array.allocation())?; // what another thread wrote down while this one waited
             }
         }
@@ -170,7 +170,7 @@ impl GpuArray {
     #[inline(always)] // a result is eight words, and nearly all calls ask
     pub(crate) fn array(&self, py: Python<'_>) -> PyResult<&Array> {
         match self.rare.get() {
-            None if !deferral::is_any() => Ok(&self.array),
+            None if !flush::is_any() => Ok(&self.array),
             _ => self.array_at_length(py),
         }
     }
@@ -178,7 +178,7 @@ impl GpuArray {
     #[cold]
     #[inline(never)]
     fn array_at_length(&self, py: Python<'_>) -> PyResult<&Array> {
-        if deferral::is_any() {
+        if flush::is_any() {
             give_values(py, self.made().array.allocation())?;
         }
         self.refuse_nowhere().map(|()| &*self.made().array)
@@ -190,7 +190,7 @@ impl GpuArray {
     /// That of an operation that was put off and has failed; `ValueError` where `gpudata` was not assigned yet.
     #[inline]
     pub(crate) fn unlaunched(&self) -> PyResult<&Array> {
-        if deferral::is_any() {
+        if flush::is_any() {
             check(self.made().array.allocation())?;
         }
         match self.rare.get() {
@@ -296,7 +296,7 @@ impl Drop for GpuArray {
             // SAFETY: a live object, and the GIL.
             unsafe {
                 match ffi::Py_REFCNT(base.as_ptr()) {
-                    1 => chain::end(base, drop, callback::let_go),
+                    1 => iterative_drop::end(base, drop, callback::let_go),
                     // Held by somebody else, as nearly every view's base is, it does not end here, and pyo3 need not ask for the GIL.
                     _ => ffi::Py_DECREF(base.into_ptr()),
                 }
@@ -315,20 +315,20 @@ impl GpuArray {
         }
         let is_last = Arc::strong_count(self.array.allocation()) == 1;
         if !is_last && expression::holds_too_much(self.array.allocation()) {
-            lifetime::defer(deferral::close(Cause::Held));
+            shutdown::defer(flush::close(Cause::Held));
         }
         false
     }
 
     #[inline]
     fn drop_array(&mut self) {
-        if deferral::is_any() && !lifetime::exiting() && self.let_go_of_waiting() {
+        if flush::is_any() && !shutdown::exiting() && self.let_go_of_waiting() {
             // SAFETY: dropped once, here or below.
             unsafe { ManuallyDrop::drop(&mut self.array) };
             return;
         }
         let is_quiet = self.array.device().is_cpu() || Arc::strong_count(self.array.allocation()) > 1;
-        if is_quiet || lifetime::exiting() || self.array.end_without_driver() {
+        if is_quiet || shutdown::exiting() || self.array.end_without_driver() {
             // No driver is called, and the array need not be moved out.
             // SAFETY: dropped once, here or below.
             unsafe { ManuallyDrop::drop(&mut self.array) };

@@ -3,8 +3,8 @@
 use pyo3::prelude::*;
 
 use super::owner::{Heritage, Owner};
-use crate::array::Array;
-use crate::memory::plugged::{self, Choice};
+use pygpu_array::Array;
+use pygpu_memory::plugged::{self, Choice};
 
 /// What this thread chose, until this is dropped.
 pub(crate) struct Chosen(Option<Choice>);

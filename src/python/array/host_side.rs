@@ -4,7 +4,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyWeakrefMethods, PyWeakrefReference};
 
-use crate::python::runtime::spare::Spare;
+use crate::runtime::spare::Spare;
 
 /// What an array remembers of the host.
 #[derive(Default)]

@@ -4,9 +4,9 @@ use std::ops::Deref;
 
 use pyo3::prelude::*;
 
-use crate::python::array::class::GpuArray;
-use crate::python::ending;
-use crate::python::once::intern;
+use crate::array::class::GpuArray;
+use crate::ending;
+use crate::once::intern;
 
 /// A parameter that is an array of ours.
 pub(crate) struct Own<'a, 'py>(Borrowed<'a, 'py, GpuArray>);

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 
-use crate::memory::plugged::Allocator;
-use crate::python::callback::Kept;
+use crate::callback::Kept;
+use pygpu_memory::plugged::Allocator;
 
 /// Who is kept as long as anybody sees memory of a block that is not theirs.
 pub(crate) struct Owner {

@@ -10,10 +10,10 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use super::host_side::HostSide;
-use crate::chain;
-use crate::python::callback;
-use crate::python::convert::pointer::Parameter;
-use crate::python::runtime::device_memory::DeviceAllocation;
+use crate::callback;
+use crate::convert::pointer::Parameter;
+use crate::runtime::device_memory::DeviceAllocation;
+use pygpu_base::iterative_drop;
 
 /// Which objects a call was given, as long as they live.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -163,10 +163,10 @@ impl<A> Drop for Rare<A> {
     fn drop(&mut self) {
         let host = std::mem::take(self.host.get_mut().unwrap_or_else(PoisonError::into_inner));
         if let HostSide::Own(host) = host {
-            chain::end(host, drop, callback::let_go);
+            iterative_drop::end(host, drop, callback::let_go);
         }
         if let Some(memory) = self.gpudata.take() {
-            chain::end(memory, drop, callback::let_go);
+            iterative_drop::end(memory, drop, callback::let_go);
         }
     }
 }

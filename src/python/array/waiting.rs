@@ -5,12 +5,12 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 
 use super::class::{GpuArray, new_on};
-use crate::dtype::DType;
-use crate::layout::Layout;
-use crate::memory::Allocation;
-use crate::ops::expression::{Node, Operands, Work};
-use crate::python::deferral::put_off;
-use crate::stream::Stream;
+use crate::deferral::put_off;
+use pygpu_base::dtype::DType;
+use pygpu_device::stream::Stream;
+use pygpu_layout::Layout;
+use pygpu_memory::Allocation;
+use pygpu_ops::expression::{Node, Operands, Work};
 
 impl GpuArray {
     /// The stream in whose order the result of an operation on this array alone can be put off; `None` if the operation is launched by

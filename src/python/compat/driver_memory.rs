@@ -5,18 +5,18 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyByteArray;
 
-use crate::backend::{Address, Attachment};
-use crate::device::Device;
-use crate::error::Error;
-use crate::lifetime;
-use crate::memory::{Allocation, addresses};
-use crate::python::convert::buffer::handle_bytes;
-use crate::python::convert::number;
-use crate::python::exchange::place::Place;
-use crate::python::gil::WithoutGil;
-use crate::python::runtime::device_memory::{DeviceAllocation, no_bytes};
-use crate::python::runtime::stream::stream_or_default;
-use crate::stream::Stream;
+use crate::convert::buffer::handle_bytes;
+use crate::convert::number;
+use crate::exchange::place::Place;
+use crate::gil::WithoutGil;
+use crate::runtime::device_memory::{DeviceAllocation, no_bytes};
+use crate::runtime::stream::stream_or_default;
+use pygpu_backend::{Address, Attachment};
+use pygpu_base::error::Error;
+use pygpu_device::Device;
+use pygpu_device::shutdown;
+use pygpu_device::stream::Stream;
+use pygpu_memory::{Allocation, addresses};
 
 fn attachment(flags: &Bound<'_, PyAny>) -> PyResult<Attachment> {
     let number = number::unsigned(flags, "mem_flags")?;
@@ -202,7 +202,7 @@ impl Drop for Shared {
             // SAFETY: opened below, and nothing is under way.
             unsafe { memory.close_shared_memory(self.device.index(), self.address) }
         };
-        lifetime::defer(close());
+        shutdown::defer(close());
     }
 }
 

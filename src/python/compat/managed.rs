@@ -3,13 +3,13 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::backend::{Address, Advice, Residence};
-use crate::device::Device;
-use crate::memory::capture;
-use crate::python::convert::number;
-use crate::python::exchange::place::Place;
-use crate::python::gil::WithoutGil;
-use crate::python::runtime::stream::stream_or_default;
+use crate::convert::number;
+use crate::exchange::place::Place;
+use crate::gil::WithoutGil;
+use crate::runtime::stream::stream_or_default;
+use pygpu_backend::{Address, Advice, Residence};
+use pygpu_device::Device;
+use pygpu_memory::capture;
 
 const ADVICE: [(&str, Advice); 6] = [
     ("read_mostly", Advice::SetReadMostly),

@@ -5,7 +5,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMemoryView};
 
-use crate::backend::{Address, HANDLE_BYTES};
+use pygpu_backend::{Address, HANDLE_BYTES};
 
 /// A handle of another process, from any object with the buffer protocol.
 pub(crate) fn handle_bytes(handle: &Bound<'_, PyAny>) -> PyResult<[u8; HANDLE_BYTES]> {

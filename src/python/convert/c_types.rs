@@ -4,8 +4,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use super::dtype as dtypes;
-use crate::dtype::{DType, Kind};
-use crate::kernel::{Aliases, Element, element, words};
+use pygpu_base::dtype::{DType, Kind};
+use pygpu_kernel::{Aliases, Element, element, words};
 
 /// The C spelling of a dtype of the table.
 ///

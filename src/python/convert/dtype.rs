@@ -11,9 +11,9 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyType};
 
-use crate::dtype::{DType, Kind, Origin, TABLE};
-use crate::global::Global;
-use crate::python::once::{PyOnce, intern};
+use crate::once::{PyOnce, intern};
+use pygpu_base::dtype::{DType, Kind, Origin, TABLE};
+use pygpu_base::fork_safe::Global;
 
 const SLOTS: usize = 128;
 

@@ -10,12 +10,12 @@ use pyo3::type_object::PyTypeInfo;
 use pyo3::types::PyDict;
 
 use super::{dtype, strict};
-use crate::backend::Address;
-use crate::copy::HostSide;
-use crate::dtype::DType;
-use crate::error::Result;
-use crate::layout::{Dims, Layout};
-use crate::python::once::{PyOnce, intern};
+use crate::once::{PyOnce, intern};
+use pygpu_backend::Address;
+use pygpu_base::dtype::DType;
+use pygpu_base::error::Result;
+use pygpu_copy::HostSide;
+use pygpu_layout::{Dims, Layout};
 
 /// The address of an ndarray's element zero.
 pub(crate) fn address(array: &Bound<'_, PyUntypedArray>) -> Address {

@@ -6,9 +6,9 @@ use std::sync::OnceLock;
 
 use pyo3::prelude::*;
 
-use crate::backend::Address;
-use crate::dtype::Kind;
-use crate::python::once::{PyOnce, intern};
+use crate::once::{PyOnce, intern};
+use pygpu_backend::Address;
+use pygpu_base::dtype::Kind;
 
 /// A pointer of ctypes that is made when somebody first asks for it.
 #[derive(Default)]

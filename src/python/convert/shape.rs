@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 use smallvec::SmallVec;
 
-use crate::layout::{Dims, Order};
+use pygpu_layout::{Dims, Order};
 
 /// A shape: an integer, or any sequence of integers.
 ///

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use pyo3::prelude::*;
 
-use crate::settings::{self, Variable};
+use pygpu_base::settings::{self, Variable};
 
 /// 0 and 1 are answers; anything else means that nobody has asked yet.
 static STRICT: AtomicU8 = AtomicU8::new(u8::MAX);

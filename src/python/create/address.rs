@@ -4,21 +4,21 @@ use numpy::PyUntypedArray;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
-use crate::copy;
-use crate::layout::{Layout, Order};
-use crate::python::array::class::{GpuArray, new_exact};
-use crate::python::array::owner::Owner;
-use crate::python::convert::buffer::view_of_address;
-use crate::python::convert::dtype;
-use crate::python::convert::ndarray;
-use crate::python::convert::number;
-use crate::python::convert::shape::{self, OrderArgument};
-use crate::python::exchange::place::Place;
-use crate::python::gil::WithoutGil;
-use crate::python::once::intern;
-use crate::python::runtime::stream as streams;
-use crate::python::runtime::stream::stream_or_default;
-use crate::stream::Stream;
+use crate::array::class::{GpuArray, new_exact};
+use crate::array::owner::Owner;
+use crate::convert::buffer::view_of_address;
+use crate::convert::dtype;
+use crate::convert::ndarray;
+use crate::convert::number;
+use crate::convert::shape::{self, OrderArgument};
+use crate::exchange::place::Place;
+use crate::gil::WithoutGil;
+use crate::once::intern;
+use crate::runtime::stream as streams;
+use crate::runtime::stream::stream_or_default;
+use pygpu_copy as copy;
+use pygpu_device::stream::Stream;
+use pygpu_layout::{Layout, Order};
 
 /// An array over the memory at an address, with all that is known of its use.
 ///

@@ -8,17 +8,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 use pyo3::exceptions::{PyRecursionError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
-use crate::error::{Error, Result};
-use crate::memory::plugged::{self, Allocator, Block, Choice};
-use crate::memory::{Access, ordered};
-use crate::python::array::heritage::Chosen;
-use crate::python::array::owner::{Heritage, Owner};
-use crate::python::callback::{self, Kept, Raised};
-use crate::python::exchange::place::Place;
-use crate::python::gil::WithoutGil;
-use crate::python::once::intern;
-use crate::python::runtime::stream::PyStream;
-use crate::stream::Stream;
+use crate::array::heritage::Chosen;
+use crate::array::owner::{Heritage, Owner};
+use crate::callback::{self, Kept, Raised};
+use crate::exchange::place::Place;
+use crate::gil::WithoutGil;
+use crate::once::intern;
+use crate::runtime::stream::PyStream;
+use pygpu_base::error::{Error, Result};
+use pygpu_device::stream::Stream;
+use pygpu_memory::plugged::{self, Allocator, Block, Choice};
+use pygpu_memory::{Access, ordered};
 
 /// A callable that takes a number of bytes (PyCUDA's way), or an object whose `allocate` takes a stream as well.
 pub(crate) struct PyAllocator {

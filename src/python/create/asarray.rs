@@ -6,24 +6,24 @@ use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 
 use super::creation;
-use crate::array::Array;
-use crate::device::Device;
-use crate::dtype::DType;
-use crate::layout::{Layout, Order};
-use crate::python::array::class::{GpuArray, new_exact};
-use crate::python::callback::Kept;
-use crate::python::convert::dtype as dtypes;
-use crate::python::convert::ndarray;
-use crate::python::convert::shape::OrderArgument;
-use crate::python::convert::strict;
-use crate::python::ending;
-use crate::python::exchange::import::{self, Found, Refusals, forbidden};
-use crate::python::exchange::table;
-use crate::python::host::copies::copy_to;
-use crate::python::host::transfer;
-use crate::python::host::{cast, new};
-use crate::python::once::intern;
-use crate::stream::Stream;
+use crate::array::class::{GpuArray, new_exact};
+use crate::callback::Kept;
+use crate::convert::dtype as dtypes;
+use crate::convert::ndarray;
+use crate::convert::shape::OrderArgument;
+use crate::convert::strict;
+use crate::ending;
+use crate::exchange::import::{self, Found, Refusals, forbidden};
+use crate::exchange::table;
+use crate::host::copies::copy_to;
+use crate::host::transfer;
+use crate::host::{cast, new};
+use crate::once::intern;
+use pygpu_array::Array;
+use pygpu_base::dtype::DType;
+use pygpu_device::Device;
+use pygpu_device::stream::Stream;
+use pygpu_layout::{Layout, Order};
 
 /// What the caller wants of the result.
 struct Wish {

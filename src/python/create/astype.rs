@@ -5,17 +5,17 @@ use pyo3::types::PyString;
 
 use super::creation::target_device;
 use super::like::like_layout;
-use crate::dtype::DType;
-use crate::layout::Layout;
-use crate::ops::expression::{Operands, Work};
-use crate::ops::ufunc::as_it_is;
-use crate::python::array::class::{GpuArray, new_exact, new_like};
-use crate::python::array::own::Own;
-use crate::python::array::waiting::new_waiting;
-use crate::python::convert::dtype as dtypes;
-use crate::python::convert::shape::OrderArgument;
-use crate::python::host::copies;
-use crate::python::host::{cast, transfer};
+use crate::array::class::{GpuArray, new_exact, new_like};
+use crate::array::own::Own;
+use crate::array::waiting::new_waiting;
+use crate::convert::dtype as dtypes;
+use crate::convert::shape::OrderArgument;
+use crate::host::copies;
+use crate::host::{cast, transfer};
+use pygpu_base::dtype::DType;
+use pygpu_layout::Layout;
+use pygpu_ops::expression::{Operands, Work};
+use pygpu_ops::ufunc::as_it_is;
 
 /// Whether elements follow each other as an order says, so that nothing need be copied for its sake.
 fn is_in_order(layout: &Layout, order: OrderArgument) -> bool {

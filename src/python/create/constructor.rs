@@ -9,13 +9,13 @@ use pyo3::types::{PyDict, PyString, PyTuple, PyType};
 
 use super::creation::{order_and_allocator, over_ndarray, sized};
 use super::foreign;
-use crate::array::Array;
-use crate::device::Device;
-use crate::dtype::{DType, Kind};
-use crate::layout::Order;
-use crate::python::array::class::{GpuArray, new_of_class};
-use crate::python::array::rare::{Given, Rare};
-use crate::stream::Stream;
+use crate::array::class::{GpuArray, new_of_class};
+use crate::array::rare::{Given, Rare};
+use pygpu_array::Array;
+use pygpu_base::dtype::{DType, Kind};
+use pygpu_device::Device;
+use pygpu_device::stream::Stream;
+use pygpu_layout::Order;
 
 /// The arguments in their order; `copy` has a name only.
 const NAMES: [&str; 8] = ["shape", "dtype", "allocator", "base", "gpudata", "strides", "order", "copy"];

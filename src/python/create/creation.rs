@@ -8,24 +8,24 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 use super::foreign;
-use crate::array::Array;
-use crate::copy;
-use crate::device::Device;
-use crate::dtype::DType;
-use crate::layout::{Dense, Dims, Layout, Order};
-use crate::python::array::class::{GpuArray, new_exact, new_on};
-use crate::python::convert::dtype;
-use crate::python::convert::ndarray;
-use crate::python::convert::shape::{self, OrderArgument};
-use crate::python::ending;
-use crate::python::exchange::import;
-use crate::python::gil::WithoutGil;
-use crate::python::host::new::{new_array, new_block, new_dense};
-use crate::python::host::transfer;
-use crate::python::once::intern;
-use crate::python::runtime::device as device_argument;
-use crate::python::views::{assign, item};
-use crate::stream;
+use crate::array::class::{GpuArray, new_exact, new_on};
+use crate::convert::dtype;
+use crate::convert::ndarray;
+use crate::convert::shape::{self, OrderArgument};
+use crate::ending;
+use crate::exchange::import;
+use crate::gil::WithoutGil;
+use crate::host::new::{new_array, new_block, new_dense};
+use crate::host::transfer;
+use crate::once::intern;
+use crate::runtime::device as device_argument;
+use crate::views::{assign, item};
+use pygpu_array::Array;
+use pygpu_base::dtype::DType;
+use pygpu_copy as copy;
+use pygpu_device::Device;
+use pygpu_device::stream;
+use pygpu_layout::{Dense, Dims, Layout, Order};
 
 /// Which of two arguments is the order and which the allocator: NumPy's users write the order in the third place, PyCUDA's the
 /// allocator.

@@ -6,23 +6,23 @@ use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 
 use super::allocator::{self, PyAllocator};
-use crate::array::Array;
-use crate::device::Device;
-use crate::dtype::DType;
-use crate::layout::Layout;
-use crate::memory::Allocation;
-use crate::python::array::class::{GpuArray, owner_of};
-use crate::python::array::owner::{Heritage, Owner};
-use crate::python::callback::Kept;
-use crate::python::convert::dtype;
-use crate::python::convert::shape::{self, OrderArgument};
-use crate::python::exchange::gpudata::stands_for_memory;
-use crate::python::exchange::place::Place;
-use crate::python::gil::WithoutGil;
-use crate::python::host::new;
-use crate::python::host::transfer;
-use crate::python::runtime::device_memory::DeviceAllocation;
-use crate::stream::{self, Stream};
+use crate::array::class::{GpuArray, owner_of};
+use crate::array::owner::{Heritage, Owner};
+use crate::callback::Kept;
+use crate::convert::dtype;
+use crate::convert::shape::{self, OrderArgument};
+use crate::exchange::gpudata::stands_for_memory;
+use crate::exchange::place::Place;
+use crate::gil::WithoutGil;
+use crate::host::new;
+use crate::host::transfer;
+use crate::runtime::device_memory::DeviceAllocation;
+use pygpu_array::Array;
+use pygpu_base::dtype::DType;
+use pygpu_device::Device;
+use pygpu_device::stream::{self, Stream};
+use pygpu_layout::Layout;
+use pygpu_memory::Allocation;
 
 /// PyCUDA's form: a shape, a dtype, existing memory, perhaps strides.
 pub(crate) fn from_address<'py>(

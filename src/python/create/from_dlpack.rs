@@ -5,16 +5,16 @@ use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
 use super::creation;
-use crate::array::Array;
-use crate::device::Device;
-use crate::interop::dlpack;
-use crate::python::array::class::{GpuArray, new_exact, new_view_of};
-use crate::python::exchange::import::{self, finish, forbidden, ready_stream};
-use crate::python::exchange::producer::{self, Request};
-use crate::python::exchange::table::{self, Offer};
-use crate::python::host::copies::copy_to;
-use crate::python::host::transfer;
-use crate::stream::Stream;
+use crate::array::class::{GpuArray, new_exact, new_view_of};
+use crate::exchange::import::{self, finish, forbidden, ready_stream};
+use crate::exchange::producer::{self, Request};
+use crate::exchange::table::{self, Offer};
+use crate::host::copies::copy_to;
+use crate::host::transfer;
+use pygpu_array::Array;
+use pygpu_device::Device;
+use pygpu_device::stream::Stream;
+use pygpu_interop::dlpack;
 
 /// An array over the memory of another library's, by DLPack.
 ///
@@ -132,7 +132,7 @@ fn through_methods(
     }
     if dlpack::is_host(code.0) && stream.is_some_and(|stream| !stream.is_none()) {
         let cpu = Device::cpu()?;
-        crate::python::runtime::stream::from_argument(x.py(), stream, cpu).map_err(|_| {
+        crate::runtime::stream::from_argument(x.py(), stream, cpu).map_err(|_| {
             PyValueError::new_err("from_dlpack: the data is in host memory, which has no streams: leave stream= out")
         })?;
     }

@@ -9,21 +9,21 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyType};
 
-use crate::backend::Address;
-use crate::layout::{Layout, Order};
-use crate::lifetime;
-use crate::memory::Lent;
-use crate::python::array::class::{GpuArray, new_at};
-use crate::python::array::owner::Owner;
-use crate::python::callback::{Kept, holds_gil};
-use crate::python::convert::dtype;
-use crate::python::convert::shape;
-use crate::python::exchange::place::{Keeper, Place};
-use crate::python::gil::WithoutGil;
-use crate::python::once::{PyOnce, intern};
-use crate::python::runtime::device;
-use crate::python::runtime::stream::stream_or_default;
-use crate::stream::Stream;
+use crate::array::class::{GpuArray, new_at};
+use crate::array::owner::Owner;
+use crate::callback::{Kept, holds_gil};
+use crate::convert::dtype;
+use crate::convert::shape;
+use crate::exchange::place::{Keeper, Place};
+use crate::gil::WithoutGil;
+use crate::once::{PyOnce, intern};
+use crate::runtime::device;
+use crate::runtime::stream::stream_or_default;
+use pygpu_backend::Address;
+use pygpu_device::shutdown;
+use pygpu_device::stream::Stream;
+use pygpu_layout::{Layout, Order};
+use pygpu_memory::Lent;
 
 /// Calls a function of C with an address, once, when the last array over the memory has gone.
 struct Deleter {
@@ -37,7 +37,7 @@ struct Deleter {
 
 impl Drop for Deleter {
     fn drop(&mut self) {
-        if !self.is_armed.load(Ordering::Acquire) || lifetime::exiting() {
+        if !self.is_armed.load(Ordering::Acquire) || shutdown::exiting() {
             return;
         }
         let (function, address) = (self.function, self.address);

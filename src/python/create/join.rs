@@ -3,13 +3,13 @@
 use pyo3::prelude::*;
 use smallvec::SmallVec;
 
-use crate::array::Array;
-use crate::copy;
-use crate::ops::join;
-use crate::python::array::class::{GpuArray, new_like};
-use crate::python::array::heritage;
-use crate::python::gil::WithoutGil;
-use crate::stream;
+use crate::array::class::{GpuArray, new_like};
+use crate::array::heritage;
+use crate::gil::WithoutGil;
+use pygpu_array::Array;
+use pygpu_copy as copy;
+use pygpu_device::stream;
+use pygpu_ops::join;
 
 /// The arrays behind each other along an axis, as a new one.
 ///

@@ -3,20 +3,20 @@
 use numpy::PyUntypedArrayMethods;
 use pyo3::prelude::*;
 
-use crate::copy;
-use crate::device::Device;
-use crate::dtype::DType;
-use crate::layout::{Dims, Layout, Order};
-use crate::python::array::class::{GpuArray, new_exact, new_like};
-use crate::python::array::heritage;
-use crate::python::convert::dtype;
-use crate::python::convert::ndarray;
-use crate::python::convert::shape::{self, OrderArgument};
-use crate::python::gil::WithoutGil;
-use crate::python::host::new::new_dense;
-use crate::python::runtime::device as device_argument;
-use crate::python::views::assign;
-use crate::stream;
+use crate::array::class::{GpuArray, new_exact, new_like};
+use crate::array::heritage;
+use crate::convert::dtype;
+use crate::convert::ndarray;
+use crate::convert::shape::{self, OrderArgument};
+use crate::gil::WithoutGil;
+use crate::host::new::new_dense;
+use crate::runtime::device as device_argument;
+use crate::views::assign;
+use pygpu_base::dtype::DType;
+use pygpu_copy as copy;
+use pygpu_device::Device;
+use pygpu_device::stream;
+use pygpu_layout::{Dims, Layout, Order};
 
 /// What `*_like` functions need to know of the other array.
 struct Like<'py> {

@@ -6,23 +6,23 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFloat, PyTuple, PyType};
 
 use super::creation::target_device;
-use crate::array::Array;
-use crate::device::Device;
-use crate::dtype::{DType, Kind};
-use crate::error::Error;
-use crate::layout::Order;
-use crate::memory::capture;
-use crate::ops::ufunc::{self, Spacing, sequence};
-use crate::python::array::attributes::is_scalar;
-use crate::python::array::class::{GpuArray, new_exact};
-use crate::python::convert::{dtype, ndarray, number, strict};
-use crate::python::gil::WithoutGil;
-use crate::python::host::cast;
-use crate::python::host::new::{new_array, upload_new_on};
-use crate::python::once::intern;
-use crate::python::runtime::stream as stream_argument;
-use crate::python::views::item;
-use crate::stream::{self, Stream};
+use crate::array::attributes::is_scalar;
+use crate::array::class::{GpuArray, new_exact};
+use crate::convert::{dtype, ndarray, number, strict};
+use crate::gil::WithoutGil;
+use crate::host::cast;
+use crate::host::new::{new_array, upload_new_on};
+use crate::once::intern;
+use crate::runtime::stream as stream_argument;
+use crate::views::item;
+use pygpu_array::Array;
+use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::error::Error;
+use pygpu_device::Device;
+use pygpu_device::stream::{self, Stream};
+use pygpu_layout::Order;
+use pygpu_memory::capture;
+use pygpu_ops::ufunc::{self, Spacing, sequence};
 
 /// Whether NumPy makes the values where they are wanted: host memory, but for captures, which take in kernels only.
 fn is_numpys(device: Device, stream: &Stream) -> PyResult<bool> {

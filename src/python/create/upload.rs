@@ -6,15 +6,15 @@ use pyo3::prelude::*;
 
 use super::creation::target_device;
 use super::foreign;
-use crate::python::array::class::{GpuArray, new_exact, new_like};
-use crate::python::convert::dtype;
-use crate::python::convert::ndarray;
-use crate::python::gil::WithoutGil;
-use crate::python::host::new::upload_new_on;
-use crate::python::host::transfer;
-use crate::python::once::intern;
-use crate::python::runtime::stream as stream_argument;
-use crate::stream::Stream;
+use crate::array::class::{GpuArray, new_exact, new_like};
+use crate::convert::dtype;
+use crate::convert::ndarray;
+use crate::gil::WithoutGil;
+use crate::host::new::upload_new_on;
+use crate::host::transfer;
+use crate::once::intern;
+use crate::runtime::stream as stream_argument;
+use pygpu_device::stream::Stream;
 
 /// An array with the values of host data, on the device.
 ///

@@ -7,21 +7,21 @@ use pyo3::type_object::PyTypeInfo;
 use pyo3::types::{PyString, PyTuple};
 use smallvec::SmallVec;
 
-use crate::array::Array;
-use crate::dtype::Kind;
-use crate::kernel::Arguments;
-use crate::memory::pending;
-use crate::ops::{Argument, Elementwise, Plan, Range, Role};
-use crate::python::array::class::GpuArray;
-use crate::python::convert::dtype as dtypes;
-use crate::python::exchange::import;
-use crate::python::gil::WithoutGil;
-use crate::python::kernel::call::{refusal, values};
-use crate::python::kernel::source;
-use crate::python::once::intern;
-use crate::python::runtime::compiler::warn_of_cache;
-use crate::settings;
-use crate::stream::Stream;
+use crate::array::class::GpuArray;
+use crate::convert::dtype as dtypes;
+use crate::exchange::import;
+use crate::gil::WithoutGil;
+use crate::kernel::call::{refusal, values};
+use crate::kernel::source;
+use crate::once::intern;
+use crate::runtime::compiler::warn_of_cache;
+use pygpu_array::Array;
+use pygpu_base::dtype::Kind;
+use pygpu_base::settings;
+use pygpu_device::stream::Stream;
+use pygpu_kernel::Arguments;
+use pygpu_memory::pending;
+use pygpu_ops::{Argument, Elementwise, Plan, Range, Role};
 
 /// The declared arguments: a text in C, or a list of `VectorArg` and `ScalarArg`.
 pub(crate) fn arguments(declared: &Bound<'_, PyAny>) -> PyResult<Vec<Argument>> {

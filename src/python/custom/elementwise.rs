@@ -7,13 +7,13 @@ use smallvec::SmallVec;
 
 use super::arguments::{self, Given, Keep};
 use super::recipe::Recipe;
-use crate::array::Array;
-use crate::ops::text::{Texts, Written};
-use crate::ops::{Elementwise, Range};
-use crate::python::convert::number;
-use crate::python::exit;
-use crate::python::late::Late;
-use crate::python::runtime::stream as stream_argument;
+use crate::convert::number;
+use crate::exit;
+use crate::late::Late;
+use crate::runtime::stream as stream_argument;
+use pygpu_array::Array;
+use pygpu_ops::text::{Texts, Written};
+use pygpu_ops::{Elementwise, Range};
 
 /// A kernel that does one thing for each element of arrays of any layout.
 ///
@@ -121,7 +121,7 @@ impl PyElementwise {
         let [loop_prep, after_loop] = [loop_prep, after_loop].map(str::to_owned);
         let texts = Texts { operation, loop_prep, after_loop, preamble, ..Texts::default() };
         let arguments = arguments::arguments(arguments)?;
-        if !arguments.iter().any(crate::ops::Argument::is_vector) {
+        if !arguments.iter().any(pygpu_ops::Argument::is_vector) {
             return Err(PyValueError::new_err(format!(
                 "{name}: an elementwise kernel needs an array among its arguments"
             )));

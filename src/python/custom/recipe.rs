@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use pyo3::type_object::PyTypeInfo;
 use pyo3::types::PyTuple;
 
-use crate::python::once::intern;
+use crate::once::intern;
 
 /// The arguments of `__init__`, in order.
 pub(crate) struct Recipe(Py<PyTuple>);

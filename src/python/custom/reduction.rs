@@ -7,22 +7,22 @@ use smallvec::SmallVec;
 
 use super::arguments::{self, Given, Keep};
 use super::recipe::Recipe;
-use crate::array::Array;
-use crate::dtype::DType;
-use crate::layout::{Layout, Order};
-use crate::ops::text::Written;
-use crate::ops::{Reduce, Reduction, reduce};
-use crate::python::array::class::{GpuArray, new_exact};
-use crate::python::array::heritage;
-use crate::python::convert::dtype as dtypes;
-use crate::python::create::foreign;
-use crate::python::exit;
-use crate::python::gil::WithoutGil;
-use crate::python::late::Late;
-use crate::python::once::intern;
-use crate::python::runtime::compiler::warn_of_cache;
-use crate::python::runtime::stream as stream_argument;
-use crate::stream::Stream;
+use crate::array::class::{GpuArray, new_exact};
+use crate::array::heritage;
+use crate::convert::dtype as dtypes;
+use crate::create::foreign;
+use crate::exit;
+use crate::gil::WithoutGil;
+use crate::late::Late;
+use crate::once::intern;
+use crate::runtime::compiler::warn_of_cache;
+use crate::runtime::stream as stream_argument;
+use pygpu_array::Array;
+use pygpu_base::dtype::DType;
+use pygpu_device::stream::Stream;
+use pygpu_layout::{Layout, Order};
+use pygpu_ops::text::Written;
+use pygpu_ops::{Reduce, Reduction, reduce};
 
 /// A kernel that joins all elements of arrays of any layout to one value.
 ///
@@ -162,7 +162,7 @@ impl PyReduction {
             Some(given) => arguments::arguments(given)?,
             None => vec![reduce::default_argument(dtype, &c_type)],
         };
-        if !arguments.iter().any(crate::ops::Argument::is_vector) {
+        if !arguments.iter().any(pygpu_ops::Argument::is_vector) {
             return Err(PyValueError::new_err(format!("{name}: a reduction needs an array among its arguments")));
         }
         let (options, preamble) = arguments::options(dtype_out.py(), options, preamble)?;

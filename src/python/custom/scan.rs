@@ -6,18 +6,18 @@ use pyo3::types::{IntoPyDict, PyDict, PyString, PyTuple};
 
 use super::arguments;
 use super::reduction::{c_type, expression, new_array};
-use crate::array::Array;
-use crate::layout::Dims;
-use crate::ops::{Scan, Scanning};
-use crate::python::array::class::{GpuArray, new_exact};
-use crate::python::convert::dtype as dtypes;
-use crate::python::exit;
-use crate::python::gil::WithoutGil;
-use crate::python::late::Late;
-use crate::python::once::intern;
-use crate::python::runtime::compiler::warn_of_cache;
-use crate::python::runtime::current::Current;
-use crate::python::runtime::stream as stream_argument;
+use crate::array::class::{GpuArray, new_exact};
+use crate::convert::dtype as dtypes;
+use crate::exit;
+use crate::gil::WithoutGil;
+use crate::late::Late;
+use crate::once::intern;
+use crate::runtime::compiler::warn_of_cache;
+use crate::runtime::current::Current;
+use crate::runtime::stream as stream_argument;
+use pygpu_array::Array;
+use pygpu_layout::Dims;
+use pygpu_ops::{Scan, Scanning};
 
 /// What both classes hold.
 #[derive(Default)]

@@ -10,11 +10,11 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::deferral::{self, Cause};
-use crate::error::Result;
-use crate::memory::Allocation;
-use crate::ops::expression::{self, Mode, Refused};
-use crate::python::gil::WithoutGil;
+use crate::gil::WithoutGil;
+use pygpu_base::error::Result;
+use pygpu_base::flush::{self as hooks, Cause};
+use pygpu_memory::Allocation;
+use pygpu_ops::expression::{self, Mode, Refused};
 
 /// Says to the layers below how what waits is launched, whether or not the asking thread has Python's lock.
 pub(crate) fn register() {
@@ -33,7 +33,7 @@ fn close_from_anywhere(cause: Cause) -> Result<()> {
 /// The driver's, of what was put off.
 #[inline(always)]
 pub(crate) fn close(py: Python<'_>, cause: Cause) -> PyResult<()> {
-    if deferral::is_any() { close_now(py, cause) } else { Ok(()) }
+    if hooks::is_any() { close_now(py, cause) } else { Ok(()) }
 }
 
 #[cold]
@@ -71,7 +71,7 @@ pub(crate) fn give_values(py: Python<'_>, block: &Arc<Allocation>) -> PyResult<(
 #[inline]
 pub(crate) fn check(block: &Arc<Allocation>) -> PyResult<()> {
     match block.failed() {
-        Some(number) => Err(deferral::failure(number).into()),
+        Some(number) => Err(hooks::failure(number).into()),
         None => Ok(()),
     }
 }

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 
 use super::{check, close};
-use crate::array::Array;
-use crate::copy;
-use crate::deferral::Cause;
-use crate::memory::Allocation;
-use crate::ops::expression::{self, Mode, Node, Operands, Reach, Refused, Work};
-use crate::stream::{self, Stream};
+use pygpu_array::Array;
+use pygpu_base::flush::Cause;
+use pygpu_copy as copy;
+use pygpu_device::stream::{self, Stream};
+use pygpu_memory::Allocation;
+use pygpu_ops::expression::{self, Mode, Node, Operands, Reach, Refused, Work};
 
 /// Why an operand may change before a kernel reads it, or cannot be read as it is; `None` if it may wait.
 #[inline]

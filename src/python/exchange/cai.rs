@@ -4,22 +4,22 @@ use pyo3::exceptions::{PyAttributeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyInt, PyList, PyString, PyTuple};
 
-use crate::array::Array;
-use crate::dtype::{DType, Kind, TABLE};
-use crate::error::Error;
-use crate::interop::cai;
-use crate::interop::description::Description;
-use crate::layout::Dims;
-use crate::python::array::class::GpuArray;
-use crate::python::callback::Kept;
-use crate::python::convert::dtype;
-use crate::python::convert::ndarray;
-use crate::python::convert::number;
-use crate::python::convert::shape;
-use crate::python::convert::strict;
-use crate::python::gil::WithoutGil;
-use crate::python::host::cpu_view;
-use crate::python::once::{PyOnce, intern};
+use crate::array::class::GpuArray;
+use crate::callback::Kept;
+use crate::convert::dtype;
+use crate::convert::ndarray;
+use crate::convert::number;
+use crate::convert::shape;
+use crate::convert::strict;
+use crate::gil::WithoutGil;
+use crate::host::cpu_view;
+use crate::once::{PyOnce, intern};
+use pygpu_array::Array;
+use pygpu_base::dtype::{DType, Kind, TABLE};
+use pygpu_base::error::Error;
+use pygpu_interop::cai;
+use pygpu_interop::description::Description;
+use pygpu_layout::Dims;
 
 /// Dictionaries to copy, one for each dtype: six keys put into an empty one make it grow on the way.
 static TEMPLATES: [PyOnce<Py<PyDict>>; TABLE.len()] = [const { PyOnce::new() }; TABLE.len()];

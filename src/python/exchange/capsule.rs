@@ -8,13 +8,13 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-use crate::array::Array;
-use crate::callback::caught;
-use crate::deferral::Cause;
-use crate::interop::dlpack::ffi::{DLManagedTensor, DLManagedTensorVersioned};
-use crate::interop::dlpack::{DlpackFlags, export};
-use crate::python::deferral;
-use crate::stream::Stream;
+use crate::deferral;
+use pygpu_array::Array;
+use pygpu_base::ffi_guard::caught;
+use pygpu_base::flush::Cause;
+use pygpu_device::stream::Stream;
+use pygpu_interop::dlpack::ffi::{DLManagedTensor, DLManagedTensorVersioned};
+use pygpu_interop::dlpack::{DlpackFlags, export};
 
 /// The name of a capsule that holds a tensor of the old form, and that after it was taken.
 pub(crate) const LEGACY: (&CStr, &CStr) = (c"dltensor", c"used_dltensor");

@@ -7,18 +7,18 @@ use pyo3::exceptions::{PyBufferError, PyValueError};
 use pyo3::prelude::*;
 
 use super::capsule::{capsule, pair};
-use crate::array::Array;
-use crate::copy;
-use crate::device::Device;
-use crate::interop::dlpack::{self, DlpackFlags, export};
-use crate::interop::streams;
-use crate::layout::{Dims, Layout, Order};
-use crate::python::array::class::GpuArray;
-use crate::python::callback::{holds_gil, with_interpreter};
-use crate::python::convert::number;
-use crate::python::gil::WithoutGil;
-use crate::python::host::copies;
-use crate::stream::{self, Stream};
+use crate::array::class::GpuArray;
+use crate::callback::{holds_gil, with_interpreter};
+use crate::convert::number;
+use crate::gil::WithoutGil;
+use crate::host::copies;
+use pygpu_array::Array;
+use pygpu_copy as copy;
+use pygpu_device::Device;
+use pygpu_device::stream::{self, Stream};
+use pygpu_interop::dlpack::{self, DlpackFlags, export};
+use pygpu_interop::streams;
+use pygpu_layout::{Dims, Layout, Order};
 
 #[pymethods]
 impl GpuArray {

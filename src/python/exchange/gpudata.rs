@@ -4,10 +4,10 @@ use pyo3::prelude::*;
 use pyo3::types::PyInt;
 
 use super::place::Place;
-use crate::python::array::class::GpuArray;
-use crate::python::array::owner::Owner;
-use crate::python::once::intern;
-use crate::python::runtime::device_memory::DeviceAllocation;
+use crate::array::class::GpuArray;
+use crate::array::owner::Owner;
+use crate::once::intern;
+use crate::runtime::device_memory::DeviceAllocation;
 
 #[pymethods]
 impl GpuArray {

@@ -6,8 +6,8 @@ use pyo3::Borrowed;
 use pyo3::ffi;
 use pyo3::prelude::*;
 
-use crate::callback::caught;
-use crate::python::array::class::GpuArray;
+use crate::array::class::GpuArray;
+use pygpu_base::ffi_guard::caught;
 
 const NAME: &CStr = c"pygpu_c_api";
 

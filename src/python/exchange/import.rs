@@ -9,16 +9,16 @@ use pyo3::prelude::*;
 use super::cai;
 use super::producer::{self, Request};
 use super::table::{self, Offer};
-use crate::array::Array;
-use crate::device::Device;
-use crate::error::Error;
-use crate::interop::dlpack::import::Tensor;
-use crate::interop::{dlpack, streams};
-use crate::python::array::class::GpuArray;
-use crate::python::gil::WithoutGil;
-use crate::python::once::intern;
-use crate::python::runtime::stream as stream_argument;
-use crate::stream::Stream;
+use crate::array::class::GpuArray;
+use crate::gil::WithoutGil;
+use crate::once::intern;
+use crate::runtime::stream as stream_argument;
+use pygpu_array::Array;
+use pygpu_base::error::Error;
+use pygpu_device::Device;
+use pygpu_device::stream::Stream;
+use pygpu_interop::dlpack::import::Tensor;
+use pygpu_interop::{dlpack, streams};
 
 /// The array of an object whose data is on a device; `None` for host data of any kind.
 ///

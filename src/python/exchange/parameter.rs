@@ -4,15 +4,15 @@
 
 use pyo3::prelude::*;
 
-use crate::backend::Address;
-use crate::deferral::Cause;
-use crate::python::array::class::GpuArray;
-use crate::python::convert::pointer::{typed_pointer, void_pointer};
-use crate::python::deferral;
-use crate::python::host::pinned::PinnedMemory;
-use crate::python::runtime::device_memory::DeviceAllocation;
-use crate::python::runtime::event::PyEvent;
-use crate::python::runtime::stream::PyStream;
+use crate::array::class::GpuArray;
+use crate::convert::pointer::{typed_pointer, void_pointer};
+use crate::deferral;
+use crate::host::pinned::PinnedMemory;
+use crate::runtime::device_memory::DeviceAllocation;
+use crate::runtime::event::PyEvent;
+use crate::runtime::stream::PyStream;
+use pygpu_backend::Address;
+use pygpu_base::flush::Cause;
 
 #[pymethods]
 impl GpuArray {

@@ -13,20 +13,20 @@ use pyo3::types::{PyBool, PyInt};
 use smallvec::smallvec;
 
 use super::import;
-use crate::array::{Array, Ground};
-use crate::backend::{Address, PointerKind};
-use crate::device::Device;
-use crate::dtype::{DType, Kind};
-use crate::layout::Layout;
-use crate::memory::addresses::{self, Blocks, Found, Nature};
-use crate::memory::{Allocation, Lent};
-use crate::python::array::class::GpuArray;
-use crate::python::array::owner::Owner;
-use crate::python::gil::WithoutGil;
-use crate::python::once::intern;
-use crate::python::runtime::device_memory::{Behind, DeviceAllocation};
-use crate::python::runtime::raw;
-use crate::stream::Stream;
+use crate::array::class::GpuArray;
+use crate::array::owner::Owner;
+use crate::gil::WithoutGil;
+use crate::once::intern;
+use crate::runtime::device_memory::{Behind, DeviceAllocation};
+use crate::runtime::raw;
+use pygpu_array::{Array, Ground};
+use pygpu_backend::{Address, PointerKind};
+use pygpu_base::dtype::{DType, Kind};
+use pygpu_device::Device;
+use pygpu_device::stream::Stream;
+use pygpu_layout::Layout;
+use pygpu_memory::addresses::{self, Blocks, Found, Nature};
+use pygpu_memory::{Allocation, Lent};
 
 /// Who is kept as long as anybody sees memory at a place.
 pub(crate) trait Keeper {
@@ -277,7 +277,7 @@ fn reaches(place: i128, offset: i64) -> i128 {
 }
 
 /// The driver's word for an address that is none any more.
-pub(crate) fn freed(address: Address) -> crate::error::Error {
+pub(crate) fn freed(address: Address) -> pygpu_base::error::Error {
     raw::invalid_value("address", format!("the memory at {address:#x} was freed"))
 }
 

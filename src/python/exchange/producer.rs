@@ -9,11 +9,11 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyString, PyTuple};
 
 use super::capsule::{self, pair};
-use crate::interop::dlpack::import::Tensor;
-use crate::interop::dlpack::{HOST, VERSION};
-use crate::python::ending;
-use crate::python::newer;
-use crate::python::once::{PyOnce, intern};
+use crate::ending;
+use crate::newer;
+use crate::once::{PyOnce, intern};
+use pygpu_interop::dlpack::import::Tensor;
+use pygpu_interop::dlpack::{HOST, VERSION};
 
 /// What a producer is asked for.
 #[derive(Clone, Copy, Default)]

@@ -2,13 +2,13 @@
 
 use pyo3::prelude::*;
 
-use crate::memory::{Access, ordered};
-use crate::python::array::class::GpuArray;
-use crate::python::ending;
-use crate::python::gil::WithoutGil;
-use crate::python::once::intern;
-use crate::python::runtime::event::PyEvent;
-use crate::stream;
+use crate::array::class::GpuArray;
+use crate::ending;
+use crate::gil::WithoutGil;
+use crate::once::intern;
+use crate::runtime::event::PyEvent;
+use pygpu_device::stream;
+use pygpu_memory::{Access, ordered};
 
 #[pymethods]
 impl GpuArray {

@@ -12,23 +12,23 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyType};
 
-use crate::array::Array;
-use crate::backend::{BackendKind, StreamHandle};
-use crate::callback::caught;
-use crate::deferral::Cause;
-use crate::error::{Error, Result};
-use crate::interop::dlpack::ffi::{
+use crate::array::class::{GpuArray, new_exact};
+use crate::callback::answer;
+use crate::deferral;
+use crate::gil::WithoutGil;
+use crate::once::intern;
+use pygpu_array::Array;
+use pygpu_backend::{BackendKind, StreamHandle};
+use pygpu_base::error::{Error, Result};
+use pygpu_base::ffi_guard::caught;
+use pygpu_base::flush::Cause;
+use pygpu_device::stream;
+use pygpu_interop::dlpack::ffi::{
     DLDeviceType, DLManagedTensorVersioned, DLPackExchangeAPI, DLPackExchangeAPIHeader, DLTensor,
 };
-use crate::interop::dlpack::import::{Tensor, allocate_like};
-use crate::interop::dlpack::{self, DlpackFlags, VERSION, export};
-use crate::interop::streams;
-use crate::python::array::class::{GpuArray, new_exact};
-use crate::python::callback::answer;
-use crate::python::deferral;
-use crate::python::gil::WithoutGil;
-use crate::python::once::intern;
-use crate::stream;
+use pygpu_interop::dlpack::import::{Tensor, allocate_like};
+use pygpu_interop::dlpack::{self, DlpackFlags, VERSION, export};
+use pygpu_interop::streams;
 
 const NAME: &CStr = c"dlpack_exchange_api";
 
@@ -92,7 +92,7 @@ unsafe extern "C" fn from_object(object: *mut c_void, out: *mut *mut DLManagedTe
             let_current_stream_use(py, array)?;
             out.write(export::versioned(array, DlpackFlags::empty(), Some(stream::current(array.device())))?.as_ptr());
             // What another thread wrote down while this one waited; the tensor is there whatever became of that.
-            crate::lifetime::defer(crate::deferral::close(Cause::Values));
+            pygpu_device::shutdown::defer(pygpu_base::flush::close(Cause::Values));
             Ok(())
         })
     }

@@ -5,19 +5,19 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
 use super::{cpu_view, transfer};
-use crate::array::Array;
-use crate::copy;
-use crate::dtype::{DType, Kind};
-use crate::error::{Error, Result};
-use crate::layout::Layout;
-use crate::memory::capture;
-use crate::ops::Elementwise;
-use crate::ops::ufunc::{self, Source};
-use crate::python::array::heritage;
-use crate::python::convert::{dtype, ndarray};
-use crate::python::gil::WithoutGil;
-use crate::python::once::{PyOnce, intern};
-use crate::stream::{self, Stream};
+use crate::array::heritage;
+use crate::convert::{dtype, ndarray};
+use crate::gil::WithoutGil;
+use crate::once::{PyOnce, intern};
+use pygpu_array::Array;
+use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::error::{Error, Result};
+use pygpu_copy as copy;
+use pygpu_device::stream::{self, Stream};
+use pygpu_layout::Layout;
+use pygpu_memory::capture;
+use pygpu_ops::Elementwise;
+use pygpu_ops::ufunc::{self, Source};
 
 /// What is written into an array.
 #[derive(Clone, Copy)]

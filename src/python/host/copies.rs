@@ -2,14 +2,14 @@
 
 use pyo3::prelude::*;
 
-use crate::array::Array;
-use crate::copy;
-use crate::device::Device;
-use crate::error::Result;
-use crate::layout::{Dims, Layout, Order};
-use crate::python::array::heritage;
-use crate::python::gil::WithoutGil;
-use crate::stream;
+use crate::array::heritage;
+use crate::gil::WithoutGil;
+use pygpu_array::Array;
+use pygpu_base::error::Result;
+use pygpu_copy as copy;
+use pygpu_device::Device;
+use pygpu_device::stream;
+use pygpu_layout::{Dims, Layout, Order};
 
 /// A dense layout of an array's shape.
 ///

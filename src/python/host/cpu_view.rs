@@ -4,11 +4,11 @@ use numpy::PyUntypedArray;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
-use crate::array::Array;
-use crate::error::Error;
-use crate::python::array::class::GpuArray;
-use crate::python::convert::dtype;
-use crate::python::convert::ndarray::{over_borrowed, over_memory};
+use crate::array::class::GpuArray;
+use crate::convert::dtype;
+use crate::convert::ndarray::{over_borrowed, over_memory};
+use pygpu_array::Array;
+use pygpu_base::error::Error;
 
 /// An ndarray that shows the memory of a CPU array and keeps it alive.
 ///

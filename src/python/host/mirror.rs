@@ -6,13 +6,13 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyWeakrefReference;
 
-use crate::python::array::class::GpuArray;
-use crate::python::array::host_side::HostSide;
-use crate::python::ending;
-use crate::python::host::transfer::{get_on, set_on};
-use crate::python::once::intern;
-use crate::python::runtime::spare::Spare;
-use crate::stream;
+use crate::array::class::GpuArray;
+use crate::array::host_side::HostSide;
+use crate::ending;
+use crate::host::transfer::{get_on, set_on};
+use crate::once::intern;
+use crate::runtime::spare::Spare;
+use pygpu_device::stream;
 
 impl GpuArray {
     fn set_host(&self, host: HostSide) {

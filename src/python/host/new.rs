@@ -4,15 +4,15 @@ use numpy::PyUntypedArray;
 use pyo3::prelude::*;
 
 use super::transfer;
-use crate::array::Array;
-use crate::device::Device;
-use crate::dtype::DType;
-use crate::error::Result;
-use crate::layout::{Layout, Order};
-use crate::memory::{Allocation, plugged};
-use crate::python::convert::ndarray;
-use crate::python::gil::WithoutGil;
-use crate::stream::{self, Stream};
+use crate::convert::ndarray;
+use crate::gil::WithoutGil;
+use pygpu_array::Array;
+use pygpu_base::dtype::DType;
+use pygpu_base::error::Result;
+use pygpu_device::Device;
+use pygpu_device::stream::{self, Stream};
+use pygpu_layout::{Layout, Order};
+use pygpu_memory::{Allocation, plugged};
 
 /// Whether memory is had without leaving the GIL: the process's own reaches no driver, and leaving costs more than it.
 #[inline]

@@ -7,21 +7,21 @@ use numpy::PyUntypedArray;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
-use crate::array::Array;
-use crate::backend::HostFlags;
-use crate::device::Device;
-use crate::dtype::DType;
-use crate::layout::Layout;
-use crate::memory::Allocation;
-use crate::memory::addresses::{self, Nature};
-use crate::python::convert::dtype;
-use crate::python::convert::ndarray;
-use crate::python::convert::pointer::Parameter;
-use crate::python::convert::shape::{self, OrderArgument};
-use crate::python::exit;
-use crate::python::gil::WithoutGil;
-use crate::python::once::intern;
-use crate::python::runtime::device;
+use crate::convert::dtype;
+use crate::convert::ndarray;
+use crate::convert::pointer::Parameter;
+use crate::convert::shape::{self, OrderArgument};
+use crate::exit;
+use crate::gil::WithoutGil;
+use crate::once::intern;
+use crate::runtime::device;
+use pygpu_array::Array;
+use pygpu_backend::HostFlags;
+use pygpu_base::dtype::DType;
+use pygpu_device::Device;
+use pygpu_layout::Layout;
+use pygpu_memory::Allocation;
+use pygpu_memory::addresses::{self, Nature};
 
 /// A block of pinned host memory: the `base` of the ndarrays over it, freed with the last of them.
 ///
@@ -96,7 +96,7 @@ fn new_ndarray<'py>(
             // SAFETY: a block of that many bytes which nobody else has yet.
             unsafe { first.write_bytes(0, bytes) };
         }
-        Ok::<_, crate::error::Error>(Arc::new(allocation))
+        Ok::<_, pygpu_base::error::Error>(Arc::new(allocation))
     })?;
     let address = allocation.address();
     addresses::enter(&allocation, Nature::Pinned);
@@ -268,7 +268,7 @@ fn empty_like_pinned<'py>(
     let lengths = shape::from_python(&attribute(intern!(py, "shape"))?)?;
     let steps = shape::from_python(&attribute(intern!(py, "strides"))?)?;
     let layout = Layout::strided(&lengths, &steps, 0, dtype.itemsize() as i64)?.dense_like();
-    let device = match (device, ary.cast::<crate::python::array::class::GpuArray>()) {
+    let device = match (device, ary.cast::<crate::array::class::GpuArray>()) {
         (None, Ok(array)) => array.get().device(),
         _ => device::from_argument(py, device)?,
     };

@@ -11,14 +11,14 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
-use crate::callback::caught;
-use crate::dtype::DType;
-use crate::layout::{Dims, Layout};
-use crate::memory::recycled;
-use crate::python::convert::dtype;
-use crate::python::once::PyOnce;
-use crate::python::once::intern;
-use crate::short;
+use crate::convert::dtype;
+use crate::once::PyOnce;
+use crate::once::intern;
+use pygpu_base::dtype::DType;
+use pygpu_base::ffi_guard::caught;
+use pygpu_base::small_sort;
+use pygpu_layout::{Dims, Layout};
+use pygpu_memory::recycled;
 
 /// NumPy's `PyDataMem_Handler`, version 1.
 #[repr(C)]
@@ -173,7 +173,7 @@ pub(crate) fn empty_like<'py>(py: Python<'py>, like: &Layout, dtype: DType) -> P
     }
     // NumPy makes C and F orders only: make the axes in memory order and put them back.
     let mut order: Vec<usize> = (0..dense.ndim()).collect();
-    short::sort_by_key(&mut order, |&axis| std::cmp::Reverse(dense.axes()[axis].stride));
+    small_sort::sort_by_key(&mut order, |&axis| std::cmp::Reverse(dense.axes()[axis].stride));
     let mut sorted: Dims = order.iter().map(|&axis| shape[axis]).collect();
     let array = new_dense(py, &mut sorted, dtype, false)?;
     let mut back = vec![0; order.len()];

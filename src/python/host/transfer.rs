@@ -4,22 +4,22 @@ use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
-use crate::array::Array;
-use crate::copy::{self, HostSide, ring};
-use crate::error::Result;
-use crate::layout::{Order, tuple_text};
-use crate::memory::pending;
-use crate::python::array::class::{GpuArray, new_like};
-use crate::python::callback::Kept;
-use crate::python::convert::dtype;
-use crate::python::convert::ndarray;
-use crate::python::convert::shape::OrderArgument;
-use crate::python::gil::WithoutGil;
-use crate::python::host::copies::{copy_to, dense_in};
-use crate::python::host::result;
-use crate::python::once::intern;
-use crate::python::runtime::{device as device_argument, stream as stream_argument};
-use crate::stream::{self, Stream};
+use crate::array::class::{GpuArray, new_like};
+use crate::callback::Kept;
+use crate::convert::dtype;
+use crate::convert::ndarray;
+use crate::convert::shape::OrderArgument;
+use crate::gil::WithoutGil;
+use crate::host::copies::{copy_to, dense_in};
+use crate::host::result;
+use crate::once::intern;
+use crate::runtime::{device as device_argument, stream as stream_argument};
+use pygpu_array::Array;
+use pygpu_base::error::Result;
+use pygpu_copy::{self as copy, HostSide, ring};
+use pygpu_device::stream::{self, Stream};
+use pygpu_layout::{Order, tuple_text};
+use pygpu_memory::pending;
 
 /// Uploads an ndarray of the array's dtype and shape and waits until its memory is not needed any more.
 ///
@@ -94,7 +94,7 @@ fn target_of_get<'py>(slf: &Bound<'py, GpuArray>) -> PyResult<(Bound<'py, PyUnty
 fn target_of_get_async<'py>(slf: &Bound<'py, GpuArray>) -> PyResult<(Bound<'py, PyUntypedArray>, bool)> {
     let source = slf.get().array(slf.py())?;
     if source.layout().nbytes() as u64 <= ring::limit()? as u64
-        && let Ok(pinned) = crate::python::host::pinned::empty_like_array(slf.py(), source)
+        && let Ok(pinned) = crate::host::pinned::empty_like_array(slf.py(), source)
     {
         return Ok((pinned, false));
     }
@@ -336,7 +336,7 @@ impl GpuArray {
         let stream = stream_or_current(slf, stream)?;
         if pagelocked && ary.is_none() {
             let array = slf.get().array(slf.py())?;
-            let pinned = crate::python::host::pinned::empty_like_array(slf.py(), array)?;
+            let pinned = crate::host::pinned::empty_like_array(slf.py(), array)?;
             return get_on(slf, Some(pinned.as_any()), &stream, !async_);
         }
         get_on(slf, ary, &stream, !async_)

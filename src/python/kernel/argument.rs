@@ -8,11 +8,11 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use smallvec::{Array, SmallVec};
 
-use crate::memory::{Access, Allocation};
-use crate::python::array::class::GpuArray;
-use crate::python::once::intern;
-use crate::python::runtime::device_memory::DeviceAllocation;
-use crate::python::texture::object;
+use crate::array::class::GpuArray;
+use crate::once::intern;
+use crate::runtime::device_memory::DeviceAllocation;
+use crate::texture::object;
+use pygpu_memory::{Access, Allocation};
 
 /// Bytes for a parameter of a kernel, and what lends the addresses in them: base of `Struct` and `TensorMap`.
 ///

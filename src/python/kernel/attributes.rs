@@ -6,10 +6,10 @@ use pyo3::prelude::*;
 use super::class::Kernel;
 use super::config::PyLaunchConfig;
 use super::extent::{extent, number_of};
-use crate::backend::{FunctionAttributes, FunctionSetting};
-use crate::kernel::launch;
-use crate::python::convert::number;
-use crate::python::gil::WithoutGil;
+use crate::convert::number;
+use crate::gil::WithoutGil;
+use pygpu_backend::{FunctionAttributes, FunctionSetting};
+use pygpu_kernel::launch;
 
 #[pymethods]
 impl Kernel {

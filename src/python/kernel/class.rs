@@ -8,11 +8,11 @@ use pyo3::types::{PyDict, PyString, PyTuple};
 
 use super::instance;
 use super::source::Request;
-use crate::kernel::{Element, Function, Parameter, ParameterKind, signature};
-use crate::python::array::class::GpuArray;
-use crate::python::convert::dtype as dtypes;
-use crate::python::exit;
-use crate::python::runtime::device;
+use crate::array::class::GpuArray;
+use crate::convert::dtype as dtypes;
+use crate::exit;
+use crate::runtime::device;
+use pygpu_kernel::{Element, Function, Parameter, ParameterKind, signature};
 
 /// A kernel, compiled from a source or taken from an image.
 ///

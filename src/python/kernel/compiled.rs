@@ -11,10 +11,10 @@ use super::class::Kernel;
 use super::instance;
 use super::module::PyKernelModule;
 use super::source::{Given, load_image, read};
-use crate::backend::BackendKind;
-use crate::python::gil::WithoutGil;
-use crate::python::runtime::compiler::with_compiler;
-use crate::python::runtime::device as device_argument;
+use crate::gil::WithoutGil;
+use crate::runtime::compiler::with_compiler;
+use crate::runtime::device as device_argument;
+use pygpu_backend::BackendKind;
 
 #[pymethods]
 impl PyKernelModule {

@@ -6,13 +6,13 @@ use pyo3::types::{PyDict, PyString, PyTuple};
 
 use super::class::Kernel;
 use super::extent::{extent, number_of};
-use crate::backend::{ClusterPolicy, LaunchAttributes, LaunchShape};
-use crate::kernel::LaunchConfig;
-use crate::layout::tuple_text;
-use crate::python::convert::number;
-use crate::python::kernel::call::pack::{self, Rules};
-use crate::python::runtime::stream as runtime_stream;
-use crate::stream::{self, Stream};
+use crate::convert::number;
+use crate::kernel::call::pack::{self, Rules};
+use crate::runtime::stream as runtime_stream;
+use pygpu_backend::{ClusterPolicy, LaunchAttributes, LaunchShape};
+use pygpu_device::stream::{self, Stream};
+use pygpu_kernel::LaunchConfig;
+use pygpu_layout::tuple_text;
 
 /// The shape of a launch and its attributes, for ``kernel[config](*arguments)``.
 ///

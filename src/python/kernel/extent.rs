@@ -5,7 +5,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-use crate::python::convert::number;
+use crate::convert::number;
 
 /// A number of blocks or threads along each axis.
 #[inline]
@@ -27,7 +27,7 @@ pub(crate) fn extent(value: &Bound<'_, PyAny>, what: &str) -> PyResult<[u32; 3]>
     // An ndarray has `__index__`, which works for a single integer only; as a sequence it is an extent.
     match value.try_iter() {
         Ok(items) => extent(PyTuple::new(value.py(), items.collect::<PyResult<Vec<_>>>()?)?.as_any(), what),
-        Err(_) if crate::python::kernel::call::values::is_index(value) => Ok([number_of(value, what)?, 1, 1]),
+        Err(_) if crate::kernel::call::values::is_index(value) => Ok([number_of(value, what)?, 1, 1]),
         Err(_) => Err(wrong_extent(value, what)),
     }
 }

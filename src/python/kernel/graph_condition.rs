@@ -8,11 +8,11 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use super::argument::KernelArgument;
-use crate::backend::Branching;
-use crate::graph::conditional::{self, Body, Condition};
-use crate::python::gil::WithoutGil;
-use crate::python::runtime::graph::PyGraph;
-use crate::stream::{self, Stream};
+use crate::gil::WithoutGil;
+use crate::runtime::graph::PyGraph;
+use pygpu_array::graph::conditional::{self, Body, Condition};
+use pygpu_backend::Branching;
+use pygpu_device::stream::{self, Stream};
 
 /// A number by which a graph decides what it does, set by kernels: what `Graph.create_condition` gives.
 ///

@@ -8,16 +8,16 @@ use pyo3::types::{PyDict, PyTuple};
 
 use super::call::pack::{self, Rules};
 use super::extent::{extent, number_of};
-use crate::backend::{LaunchShape, NodeKind};
-use crate::error::Error;
-use crate::graph::{self, Node};
-use crate::kernel::launch::{self, Launched};
-use crate::memory::Use;
-use crate::python::array::class::GpuArray;
-use crate::python::gil::WithoutGil;
-use crate::python::once::intern;
-use crate::python::runtime::graph::PyGraph;
-use crate::stream::{self, Stream};
+use crate::array::class::GpuArray;
+use crate::gil::WithoutGil;
+use crate::once::intern;
+use crate::runtime::graph::PyGraph;
+use pygpu_array::graph::{self, Node};
+use pygpu_backend::{LaunchShape, NodeKind};
+use pygpu_base::error::Error;
+use pygpu_device::stream::{self, Stream};
+use pygpu_kernel::launch::{self, Launched};
+use pygpu_memory::Use;
 
 /// One operation of a graph: what `Graph.nodes` gives.
 #[pyclass(frozen, name = "GraphNode", module = "PyGPU")]

@@ -3,10 +3,10 @@
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-use crate::kernel::{Function, Module, mangled_names};
-use crate::python::gil::WithoutGil;
-use crate::python::once::intern;
-use crate::python::runtime::compiler::with_compiler;
+use crate::gil::WithoutGil;
+use crate::once::intern;
+use crate::runtime::compiler::with_compiler;
+use pygpu_kernel::{Function, Module, mangled_names};
 
 /// A kernel of a module, or an instance of a template of its source.
 #[inline]

@@ -8,11 +8,11 @@ use super::class::Kernel;
 use super::config::{ConfiguredLauncher, PyLaunchConfig, with_keywords};
 use super::extent::{extent, number_of};
 use super::instance;
-use crate::backend::{LaunchAttributes, LaunchShape};
-use crate::kernel::LaunchConfig;
-use crate::python::kernel::call::pack::{self, Rules};
-use crate::python::runtime::stream as runtime_stream;
-use crate::stream::{self, Stream};
+use crate::kernel::call::pack::{self, Rules};
+use crate::runtime::stream as runtime_stream;
+use pygpu_backend::{LaunchAttributes, LaunchShape};
+use pygpu_device::stream::{self, Stream};
+use pygpu_kernel::LaunchConfig;
 
 /// A kernel with the shape of its launch: what ``kernel[grid, block]`` gives.
 #[pyclass(frozen, freelist = 8, name = "Launcher", module = "PyGPU")]

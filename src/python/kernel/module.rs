@@ -10,10 +10,10 @@ use pyo3::types::{PyBytes, PyTuple};
 use super::class::Kernel;
 use super::instance;
 use super::source::Request;
-use crate::kernel::Module;
-use crate::python::exit;
-use crate::python::gil::WithoutGil;
-use crate::python::runtime::device;
+use crate::exit;
+use crate::gil::WithoutGil;
+use crate::runtime::device;
+use pygpu_kernel::Module;
 
 /// Kernels and global variables, compiled from a source or taken from an image.
 ///

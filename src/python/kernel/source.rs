@@ -6,13 +6,13 @@ use pyo3::exceptions::{PyTypeError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyList, PyString, PyTuple};
 
-use crate::backend::LoadOptions;
-use crate::device::Device;
-use crate::kernel::{self, Cache, Declarations, Module, Source};
-use crate::python::gil::WithoutGil;
-use crate::python::once::intern;
-use crate::python::runtime::compiler::with_compiler;
-use crate::python::runtime::device as device_argument;
+use crate::gil::WithoutGil;
+use crate::once::intern;
+use crate::runtime::compiler::with_compiler;
+use crate::runtime::device as device_argument;
+use pygpu_backend::LoadOptions;
+use pygpu_device::Device;
+use pygpu_kernel::{self as kernel, Cache, Declarations, Module, Source};
 
 /// What a file holds, by the end of its name.
 const TEXTS: [&str; 7] = ["cu", "cuh", "hip", "cpp", "cc", "c", "txt"];

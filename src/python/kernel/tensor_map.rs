@@ -4,13 +4,13 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 use super::argument::KernelArgument;
-use crate::kernel::tensor_map::{self, Boxes};
-use crate::layout::tuple_text;
-use crate::memory::Access;
-use crate::python::array::class::GpuArray;
-use crate::python::convert::number;
-use crate::python::gil::WithoutGil;
-use crate::python::runtime::device::PyDevice;
+use crate::array::class::GpuArray;
+use crate::convert::number;
+use crate::gil::WithoutGil;
+use crate::runtime::device::PyDevice;
+use pygpu_kernel::tensor_map::{self, Boxes};
+use pygpu_layout::tuple_text;
+use pygpu_memory::Access;
 
 /// The driver's words, in the order of its numbers.
 const INTERLEAVE: &[&str] = &["none", "16B", "32B"];

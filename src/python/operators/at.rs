@@ -4,15 +4,15 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-use crate::copy;
-use crate::ops::select::{self, Call};
-use crate::ops::ufunc::{self, Operand, Row};
-use crate::python::array::class::GpuArray;
-use crate::python::ending;
-use crate::python::gil::WithoutGil;
-use crate::python::host::transfer;
-use crate::python::once::intern;
-use crate::stream;
+use crate::array::class::GpuArray;
+use crate::ending;
+use crate::gil::WithoutGil;
+use crate::host::transfer;
+use crate::once::intern;
+use pygpu_copy as copy;
+use pygpu_device::stream;
+use pygpu_ops::select::{self, Call};
+use pygpu_ops::ufunc::{self, Operand, Row};
 
 /// A call with an array, a key, and a second operand if the function has two.
 ///

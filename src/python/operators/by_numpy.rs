@@ -7,14 +7,14 @@ use smallvec::SmallVec;
 
 use super::on_device::Targets;
 use super::operand::{Value, Values};
-use crate::array::Array;
-use crate::dtype::{DType, Kind};
-use crate::ops::ufunc::{Casting, Host, Row, TABLE};
-use crate::python::convert::dtype;
-use crate::python::convert::ndarray;
-use crate::python::host::cpu_view;
-use crate::python::newer;
-use crate::python::once::{PyOnce, intern};
+use crate::convert::dtype;
+use crate::convert::ndarray;
+use crate::host::cpu_view;
+use crate::newer;
+use crate::once::{PyOnce, intern};
+use pygpu_array::Array;
+use pygpu_base::dtype::{DType, Kind};
+use pygpu_ops::ufunc::{Casting, Host, Row, TABLE};
 
 /// What is computed.
 pub(super) struct Asked<'a> {

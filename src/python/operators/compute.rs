@@ -11,15 +11,15 @@ pub(crate) use super::keywords::Wish;
 use super::on_device::{self, Loop, Targets, put_off};
 use super::operand::{self, Value, Values};
 use super::result::{self, Lying, Results};
-use crate::deferral::Cause;
-use crate::device::Device;
-use crate::dtype::{DType, Kind};
-use crate::memory::capture;
-use crate::ops::ufunc::{self, Host, Operand, Row};
-use crate::python::array::class::GpuArray;
-use crate::python::array::heritage;
-use crate::python::deferral;
-use crate::stream;
+use crate::array::class::GpuArray;
+use crate::array::heritage;
+use crate::deferral;
+use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::flush::Cause;
+use pygpu_device::Device;
+use pygpu_device::stream;
+use pygpu_memory::capture;
+use pygpu_ops::ufunc::{self, Host, Operand, Row};
 
 /// The result of a function, or a tuple of two; `None` if an operand is nothing to compute with.
 ///

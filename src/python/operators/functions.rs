@@ -6,13 +6,13 @@ use pyo3::types::{PyDict, PyInt, PyTuple};
 
 use super::compute::{self, Wish};
 use super::ufunc;
-use crate::dtype::Kind;
-use crate::ops::ufunc::{Row, known_row, table};
-use crate::python::array::class::{GpuArray, new_like};
-use crate::python::array::own::Own;
-use crate::python::host::transfer;
-use crate::python::kernel::call::values;
-use crate::python::once::intern;
+use crate::array::class::{GpuArray, new_like};
+use crate::array::own::Own;
+use crate::host::transfer;
+use crate::kernel::call::values;
+use crate::once::intern;
+use pygpu_base::dtype::Kind;
+use pygpu_ops::ufunc::{Row, known_row, table};
 
 /// The row of a ufunc of NumPy's that is in no table of names there either.
 pub(super) fn row_of_ufunc(name: &str) -> Option<&'static Row> {

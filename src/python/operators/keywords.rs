@@ -4,10 +4,10 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyString, PyTuple};
 
-use crate::dtype::Kind;
-use crate::ops::ufunc::{Casting, Row};
-use crate::python::array::class::GpuArray;
-use crate::python::convert::dtype;
+use crate::array::class::GpuArray;
+use crate::convert::dtype;
+use pygpu_base::dtype::Kind;
+use pygpu_ops::ufunc::{Casting, Row};
 
 /// In which order the axes of a new result lie.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]

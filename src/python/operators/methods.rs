@@ -4,9 +4,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use super::functions;
-use crate::python::array::class::GpuArray;
-use crate::python::array::heritage;
-use crate::python::once::intern;
+use crate::array::class::GpuArray;
+use crate::array::heritage;
+use crate::once::intern;
 
 #[pymethods]
 impl GpuArray {

@@ -5,9 +5,9 @@ use pyo3::prelude::*;
 
 use super::reduction;
 use super::reductions::{asked, row};
-use crate::dtype::Kind;
-use crate::python::array::class::GpuArray;
-use crate::python::array::own::Own;
+use crate::array::class::GpuArray;
+use crate::array::own::Own;
+use pygpu_base::dtype::Kind;
 
 type Given<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
 type Result<'py> = PyResult<Bound<'py, GpuArray>>;

@@ -6,16 +6,16 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt, PyList, PyTuple};
 use smallvec::SmallVec;
 
-use crate::array::Array;
-use crate::dtype::{DType, Kind};
-use crate::kernel::Arguments;
-use crate::ops::ufunc::{Casting, Nature, Operand, Row};
-use crate::python::array::class::GpuArray;
-use crate::python::array::own;
-use crate::python::convert::dtype;
-use crate::python::exchange::import;
-use crate::python::kernel::call::values;
-use crate::python::once::intern;
+use crate::array::class::GpuArray;
+use crate::array::own;
+use crate::convert::dtype;
+use crate::exchange::import;
+use crate::kernel::call::values;
+use crate::once::intern;
+use pygpu_array::Array;
+use pygpu_base::dtype::{DType, Kind};
+use pygpu_kernel::Arguments;
+use pygpu_ops::ufunc::{Casting, Nature, Operand, Row};
 
 /// One operand.
 pub(super) enum Value<'a, 'py> {

@@ -3,18 +3,18 @@
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
-use crate::array::Array;
-use crate::copy;
-use crate::dtype::{DType, Kind};
-use crate::layout::{Order, normalize_axis};
-use crate::memory::capture;
-use crate::ops::order::{self, Wanted};
-use crate::python::array::class::{GpuArray, new_like};
-use crate::python::array::own::Own;
-use crate::python::gil::WithoutGil;
-use crate::python::host::{cpu_view, new, transfer};
-use crate::python::once::intern;
-use crate::stream;
+use crate::array::class::{GpuArray, new_like};
+use crate::array::own::Own;
+use crate::gil::WithoutGil;
+use crate::host::{cpu_view, new, transfer};
+use crate::once::intern;
+use pygpu_array::Array;
+use pygpu_base::dtype::{DType, Kind};
+use pygpu_copy as copy;
+use pygpu_device::stream;
+use pygpu_layout::{Order, normalize_axis};
+use pygpu_memory::capture;
+use pygpu_ops::order::{self, Wanted};
 
 type Given<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
 
@@ -60,12 +60,12 @@ fn along(a: &Bound<'_, GpuArray>, axis: Option<i64>) -> PyResult<(Array, usize)>
 }
 
 /// The array with an axis in the last place.
-fn with_last(array: &Array, axis: usize) -> crate::error::Result<Array> {
+fn with_last(array: &Array, axis: usize) -> pygpu_base::error::Result<Array> {
     array.view(array.layout().move_axis(&[axis as i64], &[-1])?)
 }
 
 /// What was made with an axis in the last place, with it where it was, in C order.
-fn with_axis(array: &Array, axis: usize, stream: &stream::Stream) -> crate::error::Result<Array> {
+fn with_axis(array: &Array, axis: usize, stream: &stream::Stream) -> pygpu_base::error::Result<Array> {
     let view = array.view(array.layout().move_axis(&[-1], &[axis as i64])?)?;
     if view.layout().is_c_contiguous() { Ok(view) } else { copy::duplicate(&view, Order::C, stream) }
 }

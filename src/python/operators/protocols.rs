@@ -5,17 +5,17 @@ use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
-use crate::layout::tuple_text;
-use crate::layout::{Dims, Indexer, Layout};
-use crate::lifetime;
-use crate::python::array::attributes;
-use crate::python::array::class::{GpuArray, new_like, new_view_with};
-use crate::python::convert::shape;
-use crate::python::ending;
-use crate::python::errors;
-use crate::python::gil::WithoutGil;
-use crate::python::host::transfer;
-use crate::python::once::intern;
+use crate::array::attributes;
+use crate::array::class::{GpuArray, new_like, new_view_with};
+use crate::convert::shape;
+use crate::ending;
+use crate::errors;
+use crate::gil::WithoutGil;
+use crate::host::transfer;
+use crate::once::intern;
+use pygpu_device::shutdown;
+use pygpu_layout::tuple_text;
+use pygpu_layout::{Dims, Indexer, Layout};
 
 /// The values of an array that has one, fetched once.
 fn single_element<'py>(slf: &Bound<'py, GpuArray>, purpose: &str) -> PyResult<Bound<'py, PyUntypedArray>> {
@@ -221,7 +221,7 @@ impl GpuArray {
     /// >>> a.record_stream(PyGPU.Stream())
     fn record_stream(slf: &Bound<'_, Self>, stream: &Bound<'_, PyAny>) -> PyResult<()> {
         let array = slf.get().array(slf.py())?;
-        let stream = crate::python::runtime::stream::from_argument(slf.py(), Some(stream), array.device())?;
+        let stream = crate::runtime::stream::from_argument(slf.py(), Some(stream), array.device())?;
         slf.py().without_gil(|| array.allocation().record_stream(&stream))?;
         Ok(())
     }
@@ -234,7 +234,7 @@ impl GpuArray {
     /// >>> PyGPU.zeros(3).synchronize()
     fn synchronize(slf: &Bound<'_, Self>) -> PyResult<()> {
         let array = slf.get().array(slf.py())?;
-        slf.py().without_gil(|| array.allocation().synchronize().and_then(|()| lifetime::report_deferred()))?;
+        slf.py().without_gil(|| array.allocation().synchronize().and_then(|()| shutdown::report_deferred()))?;
         Ok(())
     }
 }
@@ -316,14 +316,14 @@ fn restore<'py>(
     device: Option<&(String, i32)>,
 ) -> PyResult<Bound<'py, GpuArray>> {
     use numpy::PyUntypedArrayMethods;
-    let dtype = crate::python::convert::dtype::from_numpy(values.dtype().as_any())?;
-    let backend = crate::backend::default_backend()?;
+    let dtype = crate::convert::dtype::from_numpy(values.dtype().as_any())?;
+    let backend = pygpu_backend::default_backend()?;
     // Numbers are what a launcher of processes deals out; one that has dealt out fewer wants what it has used.
     let there = device.filter(|(kind, index)| kind == backend.kind().name() && *index < backend.device_count());
     let device =
-        there.map_or_else(crate::device::Device::current, |(_, index)| crate::device::Device::new(backend, *index))?;
-    let array = crate::python::host::new::upload_new(class.py(), values, dtype, device)?;
-    crate::python::array::class::new_of_class(class, GpuArray::from_array(array))
+        there.map_or_else(pygpu_device::Device::current, |(_, index)| pygpu_device::Device::new(backend, *index))?;
+    let array = crate::host::new::upload_new(class.py(), values, dtype, device)?;
+    crate::array::class::new_of_class(class, GpuArray::from_array(array))
 }
 
 /// The views of an array along its first axis, one at a time.

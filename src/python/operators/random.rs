@@ -6,19 +6,19 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::array::Array;
-use crate::backend;
-use crate::backend::libraries::{self, Places, Rand, Table};
-use crate::device::Device;
-use crate::layout::{Dims, Order};
-use crate::memory::capture;
-use crate::ops::random::{self, Distribution, NUMBERS, Place, Position, Task};
-use crate::python::array::class::{GpuArray, new_exact};
-use crate::python::convert::{dtype, shape};
-use crate::python::gil::WithoutGil;
-use crate::python::libraries::places;
-use crate::python::runtime::device::PyDevice;
-use crate::stream::{self, Stream};
+use crate::array::class::{GpuArray, new_exact};
+use crate::convert::{dtype, shape};
+use crate::gil::WithoutGil;
+use crate::libraries::places;
+use crate::runtime::device::PyDevice;
+use pygpu_array::Array;
+use pygpu_backend as backend;
+use pygpu_backend::libraries::{self, Places, Rand, Table};
+use pygpu_device::Device;
+use pygpu_device::stream::{self, Stream};
+use pygpu_layout::{Dims, Order};
+use pygpu_memory::capture;
+use pygpu_ops::random::{self, Distribution, NUMBERS, Place, Position, Task};
 
 type Own<'py> = Bound<'py, GpuArray>;
 
@@ -86,7 +86,7 @@ impl RandomPlace {
             self.draw_here(&target, Drawn { distribution, bounds, scale, means: None }, &stream)
                 .map(|is_drawn| is_drawn.then_some(target))
         });
-        let made: crate::error::Result<Option<Array>> = made;
+        let made: pygpu_base::error::Result<Option<Array>> = made;
         made?.map(|array| new_exact(py, GpuArray::from_array(array))).transpose()
     }
 
@@ -113,7 +113,7 @@ impl RandomPlace {
         let there = there.map(|there| there.get().array(py)).transpose()?;
         check_place(own, there)?;
         let drawn = Drawn { distribution: named(distribution)?, bounds, scale, means };
-        let is_drawn: crate::error::Result<bool> = py.without_gil(|| {
+        let is_drawn: pygpu_base::error::Result<bool> = py.without_gil(|| {
             let stream = stream::current(self.device);
             match there {
                 Some(there) => self.draw_there(own, drawn, there, &stream),
@@ -147,7 +147,7 @@ impl RandomPlace {
     }
 
     /// The part of the stream is taken first, so that no other thread is given it, and no lock is held over a launch.
-    fn draw_here(&self, target: &Array, drawn: Drawn<'_>, stream: &Stream) -> crate::error::Result<bool> {
+    fn draw_here(&self, target: &Array, drawn: Drawn<'_>, stream: &Stream) -> pygpu_base::error::Result<bool> {
         let taken = {
             let mut here = self.locked();
             if here.is_away {
@@ -167,7 +167,7 @@ impl RandomPlace {
         drawn: Drawn<'_>,
         there: &Array,
         stream: &Stream,
-    ) -> crate::error::Result<bool> {
+    ) -> pygpu_base::error::Result<bool> {
         let key = self.locked().key;
         let task = drawn.task(key, Place::There(there));
         random::draw(target, &task, stream)?;
@@ -208,7 +208,7 @@ fn _philox(counter: [u64; 4], key: [u64; 2]) -> [u64; 4] {
 }
 
 /// The vendor's library of random numbers.
-fn library(places: &Places) -> crate::error::Result<&'static Rand> {
+fn library(places: &Places) -> pygpu_base::error::Result<&'static Rand> {
     let backend = backend::default_backend()?;
     libraries::rand(backend.kind(), backend.driver_version(), places)
 }

@@ -6,25 +6,25 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyTuple};
 
 use super::compute::{self, Wish};
-use crate::array::Array;
-use crate::copy;
-use crate::dtype::{DType, Kind};
-use crate::layout::tuple_text;
-use crate::layout::{Dims, Layout, Order, normalize_axis};
-use crate::memory::capture;
-use crate::ops::axes::{self, Call, Elements, Row};
-use crate::ops::expression::{Operands, Reduction, Work};
-use crate::ops::ufunc::{self, Casting};
-use crate::python::array::class::{GpuArray, new_like};
-use crate::python::array::heritage;
-use crate::python::array::waiting::new_waiting;
-use crate::python::convert::{dtype, ndarray, shape};
-use crate::python::deferral::put_off;
-use crate::python::gil::WithoutGil;
-use crate::python::host::{cpu_view, new, transfer};
-use crate::python::kernel::call::values;
-use crate::python::once::intern;
-use crate::stream;
+use crate::array::class::{GpuArray, new_like};
+use crate::array::heritage;
+use crate::array::waiting::new_waiting;
+use crate::convert::{dtype, ndarray, shape};
+use crate::deferral::put_off;
+use crate::gil::WithoutGil;
+use crate::host::{cpu_view, new, transfer};
+use crate::kernel::call::values;
+use crate::once::intern;
+use pygpu_array::Array;
+use pygpu_base::dtype::{DType, Kind};
+use pygpu_copy as copy;
+use pygpu_device::stream;
+use pygpu_layout::tuple_text;
+use pygpu_layout::{Dims, Layout, Order, normalize_axis};
+use pygpu_memory::capture;
+use pygpu_ops::axes::{self, Call, Elements, Row};
+use pygpu_ops::expression::{Operands, Reduction, Work};
+use pygpu_ops::ufunc::{self, Casting};
 
 /// What goes with the array of a reduction.
 #[derive(Default)]

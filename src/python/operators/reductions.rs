@@ -4,12 +4,12 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use super::reduction::{self, Asked};
-use crate::ops::axes::{self, Row};
-use crate::python::array::{class::GpuArray, own::Own};
-use crate::python::create::allocator;
-use crate::python::ending;
-use crate::python::once::intern;
-use crate::python::runtime::current::Current;
+use crate::array::{class::GpuArray, own::Own};
+use crate::create::allocator;
+use crate::ending;
+use crate::once::intern;
+use crate::runtime::current::Current;
+use pygpu_ops::axes::{self, Row};
 use pyo3::exceptions::PyTypeError;
 
 type Given<'a, 'py> = Option<&'a Bound<'py, PyAny>>;

@@ -8,16 +8,16 @@ use smallvec::SmallVec;
 
 use super::keywords::{Lie, Wish};
 use super::operand::{Value, Values};
-use crate::array::Array;
-use crate::device::Device;
-use crate::dtype::{DType, Kind};
-use crate::error::Result;
-use crate::layout::tuple_text;
-use crate::layout::{Dense, Dims, Layout, Order, broadcast_shapes};
-use crate::memory::Allocation;
-use crate::ops::ufunc::Row;
-use crate::python::array::class::{GpuArray, new_like, new_on};
-use crate::python::host::new;
+use crate::array::class::{GpuArray, new_like, new_on};
+use crate::host::new;
+use pygpu_array::Array;
+use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::error::Result;
+use pygpu_device::Device;
+use pygpu_layout::tuple_text;
+use pygpu_layout::{Dense, Dims, Layout, Order, broadcast_shapes};
+use pygpu_memory::Allocation;
+use pygpu_ops::ufunc::Row;
 
 /// The arrays that results go into: new ones, and those that were given. A new one is an object from the beginning, since to move an
 /// array costs more than to write one.

@@ -3,13 +3,13 @@
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
-use crate::array::Array;
-use crate::ops::order::{self, Asked, Counted, Unique};
-use crate::python::array::class::{GpuArray, new_like};
-use crate::python::ending;
-use crate::python::gil::WithoutGil;
-use crate::python::once::intern;
-use crate::stream;
+use crate::array::class::{GpuArray, new_like};
+use crate::ending;
+use crate::gil::WithoutGil;
+use crate::once::intern;
+use pygpu_array::Array;
+use pygpu_device::stream;
+use pygpu_ops::order::{self, Asked, Counted, Unique};
 
 type Given<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
 type Own<'py> = Bound<'py, GpuArray>;

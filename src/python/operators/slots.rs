@@ -17,16 +17,16 @@ use super::functions;
 use super::product;
 use super::reduction;
 use super::scan;
-use crate::dtype::Kind;
-use crate::ops::product::table;
-use crate::ops::ufunc::{self, Row};
-use crate::python::array::class::GpuArray;
-use crate::python::array::own;
-use crate::python::convert::shape;
-use crate::python::create::like::{ones_like, zeros_like};
-use crate::python::ending;
-use crate::python::kernel::call::values;
-use crate::python::once::{PyOnce, intern};
+use crate::array::class::GpuArray;
+use crate::array::own;
+use crate::convert::shape;
+use crate::create::like::{ones_like, zeros_like};
+use crate::ending;
+use crate::kernel::call::values;
+use crate::once::{PyOnce, intern};
+use pygpu_base::dtype::Kind;
+use pygpu_ops::product::table;
+use pygpu_ops::ufunc::{self, Row};
 
 #[cold]
 fn refusal(what: impl std::fmt::Display) -> PyErr {

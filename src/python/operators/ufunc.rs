@@ -9,12 +9,12 @@ use smallvec::SmallVec;
 use super::at;
 use super::compute::{self, Wish};
 use super::{reduction, scan};
-use crate::dtype::{DType, Kind};
-use crate::layout::{Dims, Layout};
-use crate::ops::ufunc::{self, Row};
-use crate::python::array::class::{GpuArray, new_exact, new_view};
-use crate::python::array::own::Own;
-use crate::python::exchange::import;
+use crate::array::class::{GpuArray, new_exact, new_view};
+use crate::array::own::Own;
+use crate::exchange::import;
+use pygpu_base::dtype::{DType, Kind};
+use pygpu_layout::{Dims, Layout};
+use pygpu_ops::ufunc::{self, Row};
 
 /// A line for each function, in the order of the table: its formula if it has one, a call and what that gives.
 const EXAMPLES: &str = include_str!("examples.txt");

@@ -6,14 +6,14 @@ use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-use crate::backend::{BackendKind, libraries};
-use crate::device::Device;
-use crate::error::{Error, Result};
-use crate::kernel::{self, Source};
-use crate::python::callback;
-use crate::python::gil::WithoutGil;
-use crate::python::libraries::places;
-use crate::python::once::intern;
+use crate::callback;
+use crate::gil::WithoutGil;
+use crate::libraries::places;
+use crate::once::intern;
+use pygpu_backend::{BackendKind, libraries};
+use pygpu_base::error::{Error, Result};
+use pygpu_device::Device;
+use pygpu_kernel::{self as kernel, Source};
 
 /// Runs `work` with the files in which the compiler's library may be, as Python knows them: first those that are quickly found.
 pub(crate) fn with_hints<T: Send>(

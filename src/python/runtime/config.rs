@@ -7,12 +7,12 @@ use pyo3::types::{PyDict, PyList};
 
 use super::compiler;
 use super::properties;
-use crate::backend::libraries::LibraryReport;
-use crate::backend::{self, BackendKind, BackendReport, DeviceProperties, Report};
-use crate::copy::ring;
-use crate::kernel;
-use crate::ops::product;
-use crate::python::gil::WithoutGil;
+use crate::gil::WithoutGil;
+use pygpu_backend::libraries::LibraryReport;
+use pygpu_backend::{self as backend, BackendKind, BackendReport, DeviceProperties, Report};
+use pygpu_copy::ring;
+use pygpu_kernel as kernel;
+use pygpu_ops::product;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 

@@ -3,8 +3,8 @@
 use pyo3::prelude::*;
 
 use super::stream as stream_argument;
-use crate::device::Device;
-use crate::stream::{self, Stream};
+use pygpu_device::Device;
+use pygpu_device::stream::{self, Stream};
 
 /// The thread's current stream, for as long as this lives.
 pub(crate) struct Current(Option<Stream>);

@@ -8,16 +8,16 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 
 use super::properties;
-use crate::backend;
-use crate::deferral::Cause;
-use crate::device::{Device, PerDevice, per_device};
-use crate::error::{Error, Result};
-use crate::lifetime;
-use crate::memory::pending;
-use crate::python::convert::number;
-use crate::python::deferral;
-use crate::python::gil::WithoutGil;
-use crate::python::once::{PyOnce, intern};
+use crate::convert::number;
+use crate::deferral;
+use crate::gil::WithoutGil;
+use crate::once::{PyOnce, intern};
+use pygpu_backend as backend;
+use pygpu_base::error::{Error, Result};
+use pygpu_base::flush::Cause;
+use pygpu_device::shutdown;
+use pygpu_device::{Device, PerDevice, per_device};
+use pygpu_memory::pending;
 
 /// One device of one backend.
 ///
@@ -234,7 +234,7 @@ impl PyDevice {
     /// >>> PyGPU.Device().synchronize()
     fn synchronize(&self, py: Python<'_>) -> PyResult<()> {
         deferral::close(py, Cause::Order)?;
-        Ok(py.without_gil(|| pending::synchronize(self.device).and_then(|()| lifetime::report_deferred()))?)
+        Ok(py.without_gil(|| pending::synchronize(self.device).and_then(|()| shutdown::report_deferred()))?)
     }
 
     /// Makes it the calling thread's current device, for every library that shares the driver.

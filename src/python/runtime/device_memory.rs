@@ -12,19 +12,19 @@ use pyo3::types::PyInt;
 
 use super::device;
 use super::raw;
-use crate::array::Array;
-use crate::backend::Address;
-use crate::deferral::{self, Cause};
-use crate::device::Device;
-use crate::error::{Error, Result};
-use crate::lifetime;
-use crate::memory::Allocation;
-use crate::memory::addresses::{self, Nature};
-use crate::python::convert::buffer::view_of_address;
-use crate::python::convert::number;
-use crate::python::convert::pointer::Parameter;
-use crate::python::exit;
-use crate::python::gil::WithoutGil;
+use crate::convert::buffer::view_of_address;
+use crate::convert::number;
+use crate::convert::pointer::Parameter;
+use crate::exit;
+use crate::gil::WithoutGil;
+use pygpu_array::Array;
+use pygpu_backend::Address;
+use pygpu_base::error::{Error, Result};
+use pygpu_base::flush::{self, Cause};
+use pygpu_device::Device;
+use pygpu_device::shutdown;
+use pygpu_memory::Allocation;
+use pygpu_memory::addresses::{self, Nature};
 
 /// A block of device memory with an address, as :func:`PyGPU.driver.mem_alloc` gives it, or the memory of an array, as
 /// `GPUArray.gpudata` does.
@@ -148,7 +148,7 @@ impl DeviceAllocation {
             self.is_given_out.store(true, Ordering::Relaxed);
         }
         drop(slot);
-        deferral::close(Cause::Values)?; // what was written down before the address was known outside
+        flush::close(Cause::Values)?; // what was written down before the address was known outside
         Ok(self.address)
     }
 }
@@ -195,7 +195,7 @@ impl DeviceAllocation {
         if let Memory::Block(block) = &memory {
             addresses::forget(block);
         }
-        Ok(py.without_gil(|| lifetime::caught(|| drop(memory)))?)
+        Ok(py.without_gil(|| shutdown::caught(|| drop(memory)))?)
     }
 
     /// The address of the first byte.

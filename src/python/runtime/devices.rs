@@ -6,12 +6,12 @@ use pyo3::types::PyDict;
 use super::device::{from_argument, let_reach, make_current, reaches, required};
 use super::properties;
 use super::raw;
-use crate::backend;
-use crate::deferral::Cause;
-use crate::device::Device;
-use crate::memory::pool;
-use crate::python::deferral;
-use crate::python::gil::WithoutGil;
+use crate::deferral;
+use crate::gil::WithoutGil;
+use pygpu_backend as backend;
+use pygpu_base::flush::Cause;
+use pygpu_device::Device;
+use pygpu_memory::pool;
 
 /// How many devices the default backend has; at least one.
 ///
@@ -88,7 +88,7 @@ fn set_default_device(device: &Bound<'_, PyAny>) -> PyResult<()> {
     Ok(device.py().without_gil(|| {
         make_current(chosen)?;
         backend::set_first_device(chosen.kind(), chosen.index());
-        Ok::<_, crate::error::Error>(())
+        Ok::<_, pygpu_base::error::Error>(())
     })?)
 }
 
@@ -126,7 +126,7 @@ fn reset_device(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<(
         unsafe { device.reset()? };
         pool::forget(device);
         raw::forget(device);
-        Ok::<_, crate::error::Error>(())
+        Ok::<_, pygpu_base::error::Error>(())
     })?)
 }
 

@@ -7,18 +7,18 @@ use pyo3::types::{PyByteArray, PyDict, PyTuple};
 use super::device;
 use super::stream;
 use super::stream::{PyStream, check_kind};
-use crate::backend::EventFlags;
-use crate::deferral::Cause;
-use crate::device::Device;
-use crate::error::{Error, Result};
-use crate::lifetime;
-use crate::python::convert::buffer;
-use crate::python::deferral;
-use crate::python::exit;
-use crate::python::gil::WithoutGil;
-use crate::python::late::Late;
-use crate::python::once::intern;
-use crate::stream::Event;
+use crate::convert::buffer;
+use crate::deferral;
+use crate::exit;
+use crate::gil::WithoutGil;
+use crate::late::Late;
+use crate::once::intern;
+use pygpu_backend::EventFlags;
+use pygpu_base::error::{Error, Result};
+use pygpu_base::flush::Cause;
+use pygpu_device::Device;
+use pygpu_device::shutdown;
+use pygpu_device::stream::Event;
 
 /// A point of a stream that the host and other streams can wait for.
 ///
@@ -237,7 +237,7 @@ impl PyEvent {
     fn synchronize(&self, py: Python<'_>) -> PyResult<()> {
         deferral::close(py, Cause::Order)?;
         let event = self.event()?;
-        Ok(py.without_gil(|| event.synchronize().and_then(|()| lifetime::report_deferred()))?)
+        Ok(py.without_gil(|| event.synchronize().and_then(|()| shutdown::report_deferred()))?)
     }
 
     /// Whether the marked point was reached; true if nothing is marked.

@@ -10,16 +10,16 @@ use pyo3::types::PyTuple;
 use super::device;
 use super::stream as stream_argument;
 use super::stream::PyStream;
-use crate::backend::{CaptureMode, StreamFlags};
-use crate::deferral::Cause;
-use crate::device::Device;
-use crate::graph::{self, Graph};
-use crate::memory::capture;
-use crate::python::deferral;
-use crate::python::exit;
-use crate::python::gil::WithoutGil;
-use crate::python::once::intern;
-use crate::stream::{self, Stream};
+use crate::deferral;
+use crate::exit;
+use crate::gil::WithoutGil;
+use crate::once::intern;
+use pygpu_array::graph::{self, Graph};
+use pygpu_backend::{CaptureMode, StreamFlags};
+use pygpu_base::flush::Cause;
+use pygpu_device::Device;
+use pygpu_device::stream::{self, Stream};
+use pygpu_memory::capture;
 
 /// Work of the device that is captured once and launched as a whole.
 ///

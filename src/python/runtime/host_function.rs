@@ -1,7 +1,7 @@
 //! Functions of Python that a stream calls: `Stream.launch_host_function`.
 //!
 //! On a GPU they run on a thread of the driver's, which does nothing else meanwhile. What ends there and would call the driver
-//! is put off (`lifetime::put_off`), and so is the end of what the function itself holds: `Kept` lets go of it elsewhere.
+//! is put off (`shutdown::put_off`), and so is the end of what the function itself holds: `Kept` lets go of it elsewhere.
 
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -11,17 +11,17 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use super::stream::PyStream;
-use crate::backend::{self, HostFunction};
-use crate::callback::caught;
-use crate::deferral::Cause;
-use crate::error::{Error, Result};
-use crate::lifetime;
-use crate::memory::capture;
-use crate::python::callback::{Kept, Raised, with_interpreter};
-use crate::python::deferral;
-use crate::python::ending;
-use crate::python::gil::WithoutGil;
-use crate::stream::Stream;
+use crate::callback::{Kept, Raised, with_interpreter};
+use crate::deferral;
+use crate::ending;
+use crate::gil::WithoutGil;
+use pygpu_backend::{self as backend, HostFunction};
+use pygpu_base::error::{Error, Result};
+use pygpu_base::ffi_guard::caught;
+use pygpu_base::flush::Cause;
+use pygpu_device::shutdown;
+use pygpu_device::stream::Stream;
+use pygpu_memory::capture;
 
 /// A function and what it is called with.
 struct HostCall {
@@ -51,7 +51,7 @@ impl HostCall {
 
 /// Keeps what a function raised for the next call that waits. What it finds there before it is told now.
 fn report(py: Python<'_>, error: PyErr, function: &Bound<'_, PyAny>) {
-    if let Some(surplus) = lifetime::keep(Error::Callback(Arc::new(Raised::new(py, error)))) {
+    if let Some(surplus) = shutdown::keep(Error::Callback(Arc::new(Raised::new(py, error)))) {
         PyErr::from(surplus).write_unraisable(py, Some(function));
     }
 }

@@ -5,13 +5,13 @@ use pyo3::types::PyDict;
 
 use super::device;
 use super::spare;
-use crate::backend::given_out;
-use crate::copy::ring;
-use crate::deferral::Cause;
-use crate::memory::{pending, pinned, pool, recycled};
-use crate::python::convert::number;
-use crate::python::deferral;
-use crate::python::gil::WithoutGil;
+use crate::convert::number;
+use crate::deferral;
+use crate::gil::WithoutGil;
+use pygpu_backend::given_out;
+use pygpu_base::flush::Cause;
+use pygpu_copy::ring;
+use pygpu_memory::{pending, pinned, pool, recycled};
 
 /// What PyGPU holds on a device.
 ///
@@ -151,7 +151,7 @@ fn trim_memory(py: Python<'_>, keep: Option<&Bound<'_, PyAny>>, device: Option<&
         pinned::trim(device)?;
         ring::trim(device, 0)?;
         recycled::trim(0);
-        Ok::<_, crate::error::Error>(())
+        Ok::<_, pygpu_base::error::Error>(())
     };
     Ok(py.without_gil(trim)?)
 }

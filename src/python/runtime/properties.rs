@@ -3,8 +3,8 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
-use crate::backend::DeviceProperties;
-use crate::device::Device;
+use pygpu_backend::DeviceProperties;
+use pygpu_device::Device;
 
 /// As the vendors' tools write it: `GPU-` and five groups of hexadecimal digits.
 pub(crate) fn uuid_text(device: Device, uuid: &[u8; 16]) -> String {

@@ -2,8 +2,8 @@
 
 use pyo3::prelude::*;
 
-use crate::backend::libraries::ranges;
-use crate::python::gil::WithoutGil;
+use crate::gil::WithoutGil;
+use pygpu_backend::libraries::ranges;
 
 /// Switches ranges on or off; `PyGPU.profile.annotate` for Python code.
 ///

@@ -8,18 +8,18 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use super::device;
-use crate::backend::{self, Address, HostFlags};
-use crate::deferral::Cause;
-use crate::device::Device;
-use crate::error::{DriverError, Error, Result};
-use crate::global::{Global, Guard};
-use crate::lifetime;
-use crate::memory::Allocation;
-use crate::memory::addresses::{self, Nature};
-use crate::python::convert::number;
-use crate::python::deferral;
-use crate::python::gil::WithoutGil;
-use crate::stream::Stream;
+use crate::convert::number;
+use crate::deferral;
+use crate::gil::WithoutGil;
+use pygpu_backend::{self as backend, Address, HostFlags};
+use pygpu_base::error::{DriverError, Error, Result};
+use pygpu_base::flush::Cause;
+use pygpu_base::fork_safe::{Global, Guard};
+use pygpu_device::Device;
+use pygpu_device::shutdown;
+use pygpu_device::stream::Stream;
+use pygpu_memory::Allocation;
+use pygpu_memory::addresses::{self, Nature};
 
 pub(super) type Table<T> = Global<BTreeMap<Address, T>>;
 
@@ -83,7 +83,7 @@ fn take_back(table: &'static Table<Arc<Allocation>>, operation: &'static str, ad
     };
     // Arrays over it may keep it.
     addresses::forget(&block);
-    lifetime::caught(|| drop(block))
+    shutdown::caught(|| drop(block))
 }
 
 fn allocate(device: Device, bytes: usize) -> Result<Address> {
@@ -163,7 +163,7 @@ fn raw_free(address: &Bound<'_, PyAny>) -> PyResult<()> {
         // Nobody says which streams have used it.
         block.expose();
         addresses::forget(&block);
-        lifetime::caught(|| drop(block))
+        shutdown::caught(|| drop(block))
     })?)
 }
 

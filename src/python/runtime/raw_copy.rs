@@ -9,14 +9,14 @@ use pyo3::types::PyString;
 
 use super::raw;
 use super::stream;
-use crate::backend::{Address, Direction, HostUse, Pattern, PointerKind, given_out};
-use crate::device::Device;
-use crate::error::{Error, Result};
-use crate::memory::addresses::{self, Blocks, Found, Nature};
-use crate::memory::{Access, Allocation, Use, capture, ordered};
-use crate::python::convert::number;
-use crate::python::gil::WithoutGil;
-use crate::stream::Stream;
+use crate::convert::number;
+use crate::gil::WithoutGil;
+use pygpu_backend::{Address, Direction, HostUse, Pattern, PointerKind, given_out};
+use pygpu_base::error::{Error, Result};
+use pygpu_device::Device;
+use pygpu_device::stream::Stream;
+use pygpu_memory::addresses::{self, Blocks, Found, Nature};
+use pygpu_memory::{Access, Allocation, Use, capture, ordered};
 
 /// What a caller says of the two sides.
 #[derive(Clone, Copy, PartialEq, Eq)]

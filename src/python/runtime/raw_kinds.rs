@@ -5,15 +5,15 @@ use pyo3::prelude::*;
 
 use super::raw::{self, IN_ORDER, ON_DEVICE, give_out, lock};
 use super::stream;
-use crate::backend::{Address, Attachment, PointerKind};
-use crate::device::Device;
-use crate::error::{Error, Result};
-use crate::lifetime;
-use crate::memory::addresses::{self, Found, Nature};
-use crate::memory::{Access, Allocation, capture};
-use crate::python::convert::number;
-use crate::python::gil::WithoutGil;
-use crate::stream::Stream;
+use crate::convert::number;
+use crate::gil::WithoutGil;
+use pygpu_backend::{Address, Attachment, PointerKind};
+use pygpu_base::error::{Error, Result};
+use pygpu_device::Device;
+use pygpu_device::shutdown;
+use pygpu_device::stream::Stream;
+use pygpu_memory::addresses::{self, Found, Nature};
+use pygpu_memory::{Access, Allocation, capture};
 
 /// Allocates plain memory of the current device, which other processes and network cards can reach.
 ///
@@ -144,7 +144,7 @@ fn free_in_order(address: Address, stream: &Stream) -> Result<()> {
         block.expose();
     }
     addresses::forget(&block);
-    lifetime::caught(|| drop(block)).and(noted)
+    shutdown::caught(|| drop(block)).and(noted)
 }
 
 /// Frees what `raw_allocate_async` gave, in the order of a stream.

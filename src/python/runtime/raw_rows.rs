@@ -7,13 +7,13 @@ use pyo3::types::PyString;
 use super::raw_copy::{
     End, Kind, Side, device_for, host_use, kind_of, on_stream, range_end, refuse_on_host, stream_argument,
 };
-use crate::backend::{Address, Direction, Extent, Pitched};
-use crate::device::Device;
-use crate::error::{Error, Result};
-use crate::memory::{Access, Use, capture};
-use crate::python::convert::number;
-use crate::python::gil::WithoutGil;
-use crate::stream::Stream;
+use crate::convert::number;
+use crate::gil::WithoutGil;
+use pygpu_backend::{Address, Direction, Extent, Pitched};
+use pygpu_base::error::{Error, Result};
+use pygpu_device::Device;
+use pygpu_device::stream::Stream;
+use pygpu_memory::{Access, Use, capture};
 
 /// Rows of one width at two distances.
 struct Rows {

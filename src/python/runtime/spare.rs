@@ -11,9 +11,9 @@ use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::ffi;
 use pyo3::prelude::*;
 
-use crate::global::{Global, Guard};
-use crate::memory::recycled;
-use crate::python::convert::ndarray;
+use crate::convert::ndarray;
+use pygpu_base::fork_safe::{Global, Guard};
+use pygpu_memory::recycled;
 
 const MOST_BYTES: usize = 32 << 20;
 const MOST_ARRAYS: usize = 64;

@@ -10,19 +10,19 @@ use pyo3::types::{PyBool, PyDict, PyTuple};
 use super::device;
 use super::device::PyDevice;
 use super::stream_handle;
-use crate::backend::{BackendKind, StreamFlags, StreamHandle};
-use crate::deferral::Cause;
-use crate::device::Device;
-use crate::error::{Error, Result};
-use crate::lifetime;
-use crate::memory::{capture, pending};
-use crate::python::convert::number;
-use crate::python::deferral;
-use crate::python::exit;
-use crate::python::gil::WithoutGil;
-use crate::python::late::Late;
-use crate::python::once::intern;
-use crate::stream::{self, Stream};
+use crate::convert::number;
+use crate::deferral;
+use crate::exit;
+use crate::gil::WithoutGil;
+use crate::late::Late;
+use crate::once::intern;
+use pygpu_backend::{BackendKind, StreamFlags, StreamHandle};
+use pygpu_base::error::{Error, Result};
+use pygpu_base::flush::Cause;
+use pygpu_device::Device;
+use pygpu_device::shutdown;
+use pygpu_device::stream::{self, Stream};
+use pygpu_memory::{capture, pending};
 
 /// A stream: work that is put on it runs in the order in which it was put.
 ///
@@ -254,7 +254,7 @@ impl PyStream {
                 return Err(capture::refusal("waiting for the stream"));
             }
             stream.synchronize()?;
-            lifetime::report_deferred()
+            shutdown::report_deferred()
         })?)
     }
 
@@ -431,7 +431,7 @@ fn default_stream(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult
 fn synchronize(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
     deferral::close(py, Cause::Order)?;
     let device = device::from_argument(py, device)?;
-    Ok(py.without_gil(|| pending::synchronize(device).and_then(|()| lifetime::report_deferred()))?)
+    Ok(py.without_gil(|| pending::synchronize(device).and_then(|()| shutdown::report_deferred()))?)
 }
 
 /// Puts the class and the functions into the module.

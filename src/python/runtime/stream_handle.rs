@@ -6,14 +6,14 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-use crate::backend::StreamHandle;
-use crate::device::Device;
-use crate::error::Result;
-use crate::memory::capture;
-use crate::python::callback::Kept;
-use crate::python::convert::number;
-use crate::python::gil::WithoutGil;
-use crate::stream::Stream;
+use crate::callback::Kept;
+use crate::convert::number;
+use crate::gil::WithoutGil;
+use pygpu_backend::StreamHandle;
+use pygpu_base::error::Result;
+use pygpu_device::Device;
+use pygpu_device::stream::Stream;
+use pygpu_memory::capture;
 
 /// The per-thread default stream, under the number that CUDA and HIP give it.
 const PER_THREAD: usize = 2;

@@ -8,21 +8,21 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use super::words;
-use crate::array::Array;
-use crate::backend::{ArrayBox, ArrayCopy, ArrayShape, LAYERED, SURFACE};
-use crate::copy;
-use crate::error::Error;
-use crate::layout::{Dims, Order, tuple_text};
-use crate::memory::texture::DriverArray;
-use crate::python::array::class::{GpuArray, new_exact};
-use crate::python::convert::dtype as dtypes;
-use crate::python::convert::shape as shapes;
-use crate::python::exit;
-use crate::python::gil::WithoutGil;
-use crate::python::once::intern;
-use crate::python::runtime::device::{self, PyDevice};
-use crate::python::runtime::stream as streams;
-use crate::stream::{self, Stream};
+use crate::array::class::{GpuArray, new_exact};
+use crate::convert::dtype as dtypes;
+use crate::convert::shape as shapes;
+use crate::exit;
+use crate::gil::WithoutGil;
+use crate::once::intern;
+use crate::runtime::device::{self, PyDevice};
+use crate::runtime::stream as streams;
+use pygpu_array::Array;
+use pygpu_backend::{ArrayBox, ArrayCopy, ArrayShape, LAYERED, SURFACE};
+use pygpu_base::error::Error;
+use pygpu_copy as copy;
+use pygpu_device::stream::{self, Stream};
+use pygpu_layout::{Dims, Order, tuple_text};
+use pygpu_memory::texture::DriverArray;
 
 /// Elements on a device in the order that textures read quickest, which only the driver knows: a CUDA array.
 ///
@@ -169,7 +169,7 @@ impl TextureArray {
         let py = shape.py();
         let dtype = match dtype {
             Some(dtype) => dtypes::from_python(dtype)?,
-            None => crate::dtype::DType::new(crate::dtype::Kind::Float32),
+            None => pygpu_base::dtype::DType::new(pygpu_base::dtype::Kind::Float32),
         };
         let texel = words::texel(dtype, channels)?;
         let axes = shapes::from_python(shape)?;

@@ -7,14 +7,14 @@ use pyo3::prelude::*;
 
 use super::array::TextureArray;
 use super::words;
-use crate::array::Array;
-use crate::backend::{BackendKind, Resource, Sampling, Texel};
-use crate::memory::texture::{KernelObject, Texels};
-use crate::python::array::class::GpuArray;
-use crate::python::exit;
-use crate::python::gil::WithoutGil;
-use crate::python::runtime::device::PyDevice;
-use crate::stream;
+use crate::array::class::GpuArray;
+use crate::exit;
+use crate::gil::WithoutGil;
+use crate::runtime::device::PyDevice;
+use pygpu_array::Array;
+use pygpu_backend::{BackendKind, Resource, Sampling, Texel};
+use pygpu_device::stream;
+use pygpu_memory::texture::{KernelObject, Texels};
 
 /// How a kernel reads an array with the hardware for textures: a texture object.
 ///

@@ -4,9 +4,9 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-use crate::backend::{AddressMode, Texel, TexelFormat};
-use crate::dtype::{DType, Kind};
-use crate::error::{Error, Result};
+use pygpu_backend::{AddressMode, Texel, TexelFormat};
+use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::error::{Error, Result};
 
 /// The words of the address modes.
 const ADDRESS_MODES: [(&str, AddressMode); 4] = [

@@ -7,23 +7,23 @@ use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 
 use super::item;
-use crate::array::Array;
-use crate::copy;
-use crate::layout::{Dims, Layout};
-use crate::ops::expression::{Operands, Work};
-use crate::ops::ufunc::as_it_is;
-use crate::python::array::class::GpuArray;
-use crate::python::convert::dtype;
-use crate::python::convert::ndarray;
-use crate::python::convert::strict;
-use crate::python::deferral::put_off::{into_given, is_waiting};
-use crate::python::exchange::import;
-use crate::python::gil::WithoutGil;
-use crate::python::host::cast::{self, Values, cast_into};
-use crate::python::host::copies;
-use crate::python::host::transfer;
-use crate::python::once::intern;
-use crate::stream::{self, Stream};
+use crate::array::class::GpuArray;
+use crate::convert::dtype;
+use crate::convert::ndarray;
+use crate::convert::strict;
+use crate::deferral::put_off::{into_given, is_waiting};
+use crate::exchange::import;
+use crate::gil::WithoutGil;
+use crate::host::cast::{self, Values, cast_into};
+use crate::host::copies;
+use crate::host::transfer;
+use crate::once::intern;
+use pygpu_array::Array;
+use pygpu_copy as copy;
+use pygpu_device::stream::{self, Stream};
+use pygpu_layout::{Dims, Layout};
+use pygpu_ops::expression::{Operands, Work};
+use pygpu_ops::ufunc::as_it_is;
 
 /// Writes a value into all of `target`.
 ///
@@ -44,7 +44,7 @@ pub(crate) fn assign(py: Python<'_>, target: &Array, value: &Bound<'_, PyAny>) -
 /// # Errors
 /// The driver's, of what waited.
 pub(super) fn is_put_off(py: Python<'_>, target: &Array, value: &Bound<'_, PyAny>) -> PyResult<bool> {
-    if !crate::deferral::is_any() {
+    if !pygpu_base::flush::is_any() {
         return Ok(false);
     }
     let Ok(value) = value.cast_exact::<GpuArray>() else { return Ok(false) };
@@ -97,7 +97,7 @@ fn assign_host(py: Python<'_>, target: &Array, value: &Bound<'_, PyAny>) -> PyRe
     if layout != side.layout {
         // The smaller original crosses the bus, and the device repeats it.
         let shape: Dims = side.layout.shape().collect();
-        let landed = Array::empty(&shape, target.dtype(), crate::layout::Order::C, stream::current(target.device()))?;
+        let landed = Array::empty(&shape, target.dtype(), pygpu_layout::Order::C, stream::current(target.device()))?;
         transfer::upload(py, &landed, &source)?;
         let landed = landed.view(broadcast(landed.layout(), target.layout())?)?;
         py.without_gil(|| copy::between(target, &landed, &stream::current(target.device())))?;
@@ -119,7 +119,7 @@ fn converted<'py>(py: Python<'py>, target: &Array, value: &Bound<'py, PyAny>) ->
     let is_number = unsafe { ffi::PyNumber_Check(value.as_ptr()) } != 0 && !value.hasattr(intern!(py, "__len__"))?;
     let shape = if is_number {
         ().into_pyobject(py)?.into_any()
-    } else if target.dtype().kind() == crate::dtype::Kind::Opaque && !value.is_instance_of::<PyUntypedArray>() {
+    } else if target.dtype().kind() == pygpu_base::dtype::Kind::Opaque && !value.is_instance_of::<PyUntypedArray>() {
         // A tuple is one structured item, a list is a row of them: let NumPy decide.
         return ndarray::as_ndarray(value, Some(target.dtype()));
     } else {

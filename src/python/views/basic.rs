@@ -10,9 +10,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyTuple};
 use smallvec::SmallVec;
 
-use crate::layout::{Indexer, Layout};
-use crate::python::convert::ndarray;
-use crate::python::once::PyOnce;
+use crate::convert::ndarray;
+use crate::once::PyOnce;
+use pygpu_layout::{Indexer, Layout};
 
 /// What one item of a key is.
 #[derive(Clone, Copy, PartialEq, Eq)]

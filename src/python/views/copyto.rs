@@ -6,15 +6,15 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict};
 
 use super::{assign, item};
-use crate::array::Array;
-use crate::dtype::Kind;
-use crate::python::array::own::Own;
-use crate::python::convert::{dtype, ndarray, strict};
-use crate::python::exchange::import;
-use crate::python::host::cast::{self, Values, cast_into};
-use crate::python::host::new;
-use crate::python::once::intern;
-use crate::stream;
+use crate::array::own::Own;
+use crate::convert::{dtype, ndarray, strict};
+use crate::exchange::import;
+use crate::host::cast::{self, Values, cast_into};
+use crate::host::new;
+use crate::once::intern;
+use pygpu_array::Array;
+use pygpu_base::dtype::Kind;
+use pygpu_device::stream;
 
 /// The mask on the target's device; `None` for one that is true everywhere.
 fn mask_for(target: &Array, given: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
@@ -90,7 +90,7 @@ pub(crate) fn copyto(
         return assign::assign_array(py, target, &source, mask.as_ref(), &stream::current(target.device()));
     }
     let host = src.cast::<PyUntypedArray>().ok().filter(|host| host.ndim() > 0);
-    if host.is_none() && crate::python::array::attributes::is_scalar(src) {
+    if host.is_none() && crate::array::attributes::is_scalar(src) {
         let item = scalar(py, target, src, casting)?;
         return cast_into(py, target, Values::Item(&item), mask.as_ref(), &stream::current(target.device()));
     }

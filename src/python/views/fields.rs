@@ -7,11 +7,11 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
 
-use crate::array::Array;
-use crate::dtype::Kind;
-use crate::layout::{Dims, Layout};
-use crate::python::convert::dtype;
-use crate::python::once::intern;
+use crate::convert::dtype;
+use crate::once::intern;
+use pygpu_array::Array;
+use pygpu_base::dtype::Kind;
+use pygpu_layout::{Dims, Layout};
 
 /// The part of structured items that a name or a list of names selects; `None` for any other key or dtype. A list's part is
 /// read-only: assignment goes through NumPy.
@@ -58,7 +58,7 @@ fn one(array: &Array, field: &Bound<'_, PyAny>) -> PyResult<Array> {
     }
     let dtype = dtype::from_numpy(&descr)?;
     let itemsize = dtype.itemsize() as i64;
-    let dense = Layout::contiguous(&inner, itemsize, crate::layout::Order::C)?;
+    let dense = Layout::contiguous(&inner, itemsize, pygpu_layout::Order::C)?;
     let layout = array.layout();
     let shape: Dims = layout.shape().chain(dense.shape()).collect();
     let strides: Dims = layout.strides().chain(dense.strides()).collect();

@@ -3,12 +3,12 @@
 use pyo3::prelude::*;
 
 use super::{assign, item};
-use crate::copy;
-use crate::layout::Layout;
-use crate::python::array::class::GpuArray;
-use crate::python::exchange::import;
-use crate::python::gil::WithoutGil;
-use crate::python::host::transfer;
+use crate::array::class::GpuArray;
+use crate::exchange::import;
+use crate::gil::WithoutGil;
+use crate::host::transfer;
+use pygpu_copy as copy;
+use pygpu_layout::Layout;
 
 #[pymethods]
 impl GpuArray {

@@ -15,26 +15,26 @@ use super::assign;
 use super::item;
 use super::key::{self, Item};
 use super::selection;
-use crate::array::Array;
-use crate::copy;
-use crate::error::Error;
-use crate::journal::{self, Level};
-use crate::layout::{Dims, Order};
-use crate::memory::capture;
-use crate::ops::select;
-use crate::ops::ufunc::is_castable;
-use crate::python::array::class::{GpuArray, new_like};
-use crate::python::array::heritage;
-use crate::python::convert::dtype;
-use crate::python::convert::ndarray;
-use crate::python::convert::strict;
-use crate::python::gil::WithoutGil;
-use crate::python::host::cast::{Values, cast_into};
-use crate::python::host::cpu_view;
-use crate::python::host::new;
-use crate::python::host::transfer;
-use crate::python::once::intern;
-use crate::stream;
+use crate::array::class::{GpuArray, new_like};
+use crate::array::heritage;
+use crate::convert::dtype;
+use crate::convert::ndarray;
+use crate::convert::strict;
+use crate::gil::WithoutGil;
+use crate::host::cast::{Values, cast_into};
+use crate::host::cpu_view;
+use crate::host::new;
+use crate::host::transfer;
+use crate::once::intern;
+use pygpu_array::Array;
+use pygpu_base::error::Error;
+use pygpu_base::log_queue::{self, Level};
+use pygpu_copy as copy;
+use pygpu_device::stream;
+use pygpu_layout::{Dims, Order};
+use pygpu_memory::capture;
+use pygpu_ops::select;
+use pygpu_ops::ufunc::is_castable;
 
 /// The key with device arrays in it brought to the host.
 fn host_key<'py>(key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
@@ -62,7 +62,7 @@ fn values<'py>(array: &Bound<'py, GpuArray>) -> PyResult<Bound<'py, PyUntypedArr
     if is_numpys(array.get().array(array.py())?)? {
         return cpu_view::view(array);
     }
-    journal::tell(Level::Info, || {
+    log_queue::tell(Level::Info, || {
         let own = array.get();
         let bytes = own.array(array.py()).map_or(0, |own| own.layout().nbytes());
         format!(
@@ -249,7 +249,7 @@ pub(crate) fn scatter(array: &Bound<'_, GpuArray>, key: &Bound<'_, PyAny>, value
     if scatter_on_device(array.get().array(array.py())?, key, value)? {
         return Ok(());
     }
-    let value = match crate::python::exchange::import::device_array(value)? {
+    let value = match crate::exchange::import::device_array(value)? {
         Some(value) => transfer::to_ndarray(py, &value)?.into_any(),
         None => value.clone(),
     };

@@ -5,10 +5,10 @@ use pyo3::prelude::*;
 
 use super::basic::basic;
 use super::{assign, fields, gather};
-use crate::deferral::Cause;
-use crate::layout::Layout;
-use crate::python::array::class::{GpuArray, new_view_of, new_view_with};
-use crate::python::deferral;
+use crate::array::class::{GpuArray, new_view_of, new_view_with};
+use crate::deferral;
+use pygpu_base::flush::Cause;
+use pygpu_layout::Layout;
 
 #[pymethods]
 impl GpuArray {

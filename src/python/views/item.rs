@@ -5,10 +5,10 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use smallvec::SmallVec;
 
-use crate::array::Array;
-use crate::dtype::Kind;
-use crate::python::convert::{dtype, ndarray, strict};
-use crate::python::once::intern;
+use crate::convert::{dtype, ndarray, strict};
+use crate::once::intern;
+use pygpu_array::Array;
+use pygpu_base::dtype::Kind;
 
 /// The bytes of one element.
 pub(crate) type Item = SmallVec<[u8; 16]>;

@@ -5,19 +5,19 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyEllipsis, PySlice, PyTuple};
 
 use super::basic;
-use crate::array::Array;
-use crate::copy::Bounds;
-use crate::dtype::{DType, Kind};
-use crate::layout::{Dims, Layout, Order};
-use crate::ops::select;
-use crate::python::array::class::GpuArray;
-use crate::python::convert::dtype;
-use crate::python::convert::ndarray;
-use crate::python::gil::WithoutGil;
-use crate::python::host::new;
-use crate::python::host::transfer;
-use crate::python::once::intern;
-use crate::stream;
+use crate::array::class::GpuArray;
+use crate::convert::dtype;
+use crate::convert::ndarray;
+use crate::gil::WithoutGil;
+use crate::host::new;
+use crate::host::transfer;
+use crate::once::intern;
+use pygpu_array::Array;
+use pygpu_base::dtype::{DType, Kind};
+use pygpu_copy::Bounds;
+use pygpu_device::stream;
+use pygpu_layout::{Dims, Layout, Order};
+use pygpu_ops::select;
 
 /// One item of a key.
 pub(super) enum Item<'py> {
@@ -139,7 +139,7 @@ fn read_host<'py>(array: &Array, item: &Bound<'py, PyAny>) -> PyResult<Option<It
 /// The indices of a truth value: one 0 or none.
 fn truth(py: Python<'_>, array: &Array, is_true: bool) -> PyResult<Array> {
     let made = new::new_array(py, &[i64::from(is_true)], DType::new(Kind::Int64), Order::C, array.device())?;
-    py.without_gil(|| crate::copy::fill(&made, &[0; 8], &stream::current(array.device())))?;
+    py.without_gil(|| pygpu_copy::fill(&made, &[0; 8], &stream::current(array.device())))?;
     Ok(made)
 }
 

@@ -2,9 +2,9 @@
 
 use pyo3::prelude::*;
 
-use crate::python::array::class::GpuArray;
-use crate::python::ending;
-use crate::python::once::intern;
+use crate::array::class::GpuArray;
+use crate::ending;
+use crate::once::intern;
 
 /// A function of one of the modules of `PyGPU._functions`.
 fn call<'py, A>(py: Python<'py>, name: &str, given: A) -> PyResult<Bound<'py, PyAny>>

@@ -9,11 +9,11 @@ use pyo3::prelude::*;
 
 use super::basic;
 use super::key::{self, Item};
-use crate::array::Array;
-use crate::copy::{Bounds, Indexed, Selection};
-use crate::dtype::{DType, Kind};
-use crate::layout::{Dims, Indexer, Layout, broadcast_shapes};
-use crate::python::host::new;
+use crate::host::new;
+use pygpu_array::Array;
+use pygpu_base::dtype::{DType, Kind};
+use pygpu_copy::{Bounds, Indexed, Selection};
+use pygpu_layout::{Dims, Indexer, Layout, broadcast_shapes};
 
 /// The plan for the items of a key; `None` where NumPy is to be asked.
 ///
@@ -164,7 +164,7 @@ fn selection(layout: &Layout, items: &[Item<'_>]) -> PyResult<Option<Selection>>
     }
     let position = position(items, &dropped);
     let Some(view) = without(&view, &dropped) else { return Ok(None) };
-    if view.ndim() + shape.len() > crate::layout::MAX_RANK {
+    if view.ndim() + shape.len() > pygpu_layout::MAX_RANK {
         return Ok(None);
     }
     Ok(Some(Selection { view, indexed, shape, position }))

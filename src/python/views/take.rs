@@ -8,21 +8,21 @@ use pyo3::types::{PyDict, PyList, PyTuple};
 
 use super::key::is_integer;
 use super::selection::without;
-use crate::array::Array;
-use crate::copy::{self, Bounds, Indexed, Selection};
-use crate::dtype::{DType, Kind};
-use crate::error::Error;
-use crate::layout::{Dims, normalize_axis};
-use crate::ops::select;
-use crate::ops::ufunc::is_castable;
-use crate::python::array::class::{GpuArray, new_like};
-use crate::python::array::own::Own;
-use crate::python::convert::{dtype, ndarray, strict};
-use crate::python::gil::WithoutGil;
-use crate::python::host::cast::{self, Values, cast_into, is_numpys};
-use crate::python::host::{cpu_view, new, transfer};
-use crate::python::once::intern;
-use crate::stream;
+use crate::array::class::{GpuArray, new_like};
+use crate::array::own::Own;
+use crate::convert::{dtype, ndarray, strict};
+use crate::gil::WithoutGil;
+use crate::host::cast::{self, Values, cast_into, is_numpys};
+use crate::host::{cpu_view, new, transfer};
+use crate::once::intern;
+use pygpu_array::Array;
+use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::error::Error;
+use pygpu_copy::{self as copy, Bounds, Indexed, Selection};
+use pygpu_device::stream;
+use pygpu_layout::{Dims, normalize_axis};
+use pygpu_ops::select;
+use pygpu_ops::ufunc::is_castable;
 
 fn bounds_of(mode: &str) -> PyResult<Bounds> {
     match mode {

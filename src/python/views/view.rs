@@ -4,12 +4,12 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-use crate::layout::{Dims, Layout, Order};
-use crate::python::array::class::{GpuArray, new_like, new_view, new_view_of, new_view_with};
-use crate::python::array::own::Own;
-use crate::python::convert::dtype;
-use crate::python::convert::shape::{self, ABSENT, Argument, OrderArgument};
-use crate::python::host::transfer;
+use crate::array::class::{GpuArray, new_like, new_view, new_view_of, new_view_with};
+use crate::array::own::Own;
+use crate::convert::dtype;
+use crate::convert::shape::{self, ABSENT, Argument, OrderArgument};
+use crate::host::transfer;
+use pygpu_layout::{Dims, Layout, Order};
 
 /// Axes as an argument: `None`, one integer or a sequence of them.
 fn axes(object: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Dims>> {

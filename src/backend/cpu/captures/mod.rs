@@ -15,9 +15,9 @@ use std::sync::{Arc, Weak};
 pub use operation::{Body, Cell, Operation};
 
 use super::codes::{self, INVALID_HANDLE, refuse};
-use crate::backend::{Captured, ConditionHandle, GraphHandle, HostWork, NodeHandle, NodeKind, StreamHandle};
-use crate::error::Result;
-use crate::global::{Global, Guard};
+use crate::{Captured, ConditionHandle, GraphHandle, HostWork, NodeHandle, NodeKind, StreamHandle};
+use pygpu_base::error::Result;
+use pygpu_base::fork_safe::{Global, Guard};
 
 /// The captures under way, and what came of those that ended.
 pub struct Captures {

@@ -4,8 +4,8 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::backend::{ConditionHandle, HostWork, NodeKind};
-use crate::error::Result;
+use crate::{ConditionHandle, HostWork, NodeKind};
+use pygpu_base::error::Result;
 
 /// One operation of a graph.
 pub struct Operation {

@@ -8,9 +8,9 @@ use super::super::codes::{
 };
 use super::super::host::Cpu;
 use super::{Captures, Table};
-use crate::backend::*;
-use crate::error::Result;
-use crate::global::Global;
+use crate::*;
+use pygpu_base::error::Result;
+use pygpu_base::fork_safe::Global;
 
 const FLAGS: EventFlags = EventFlags { timing: false, blocking_sync: false, interprocess: false };
 

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::backend::MemoryInfo;
+use crate::MemoryInfo;
 
 /// What is said by version 2 of Linux's control groups, and by version 1.
 const FILES: [(&str, &str, &str, &str); 2] = [

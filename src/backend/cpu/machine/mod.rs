@@ -9,7 +9,7 @@ use std::thread;
 
 use self::attributes::COMPUTE_CAPABILITY;
 
-use crate::backend::{DeviceProperties, MemoryInfo};
+use crate::{DeviceProperties, MemoryInfo};
 
 /// As on NVIDIA's devices, so that what fits here fits there.
 pub const THREADS_PER_BLOCK: i32 = 1024;

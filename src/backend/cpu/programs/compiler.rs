@@ -3,9 +3,9 @@
 use std::path::{Path, absolute};
 use std::time::SystemTime;
 
-use super::engine::{self, Build, CxxCompiler, Failure, Host, Included, build, find};
-use crate::backend::{CompileOption, CompileRequest, Compiled, Compiler, Witness, includes};
-use crate::error::{CompileError, Error, Result};
+use crate::{CompileOption, CompileRequest, Compiled, Compiler, Witness, includes};
+use pygpu_base::error::{CompileError, Error, Result};
+use pygpu_cpu_engine::{self as engine, Build, CxxCompiler, Failure, Host, Included, build, find};
 
 /// A compiler that was found.
 pub struct HostCompiler {

@@ -4,9 +4,9 @@ use std::cell::RefCell;
 use std::error::Error as StdError;
 use std::sync::Arc;
 
-use super::engine::faults;
-use crate::error::Error;
-use crate::global::Once;
+use pygpu_base::error::Error;
+use pygpu_base::fork_safe::Once;
+use pygpu_cpu_engine::fault_handlers as faults;
 
 /// What the caller's own error is.
 pub type Raised = Arc<dyn StdError + Send + Sync>;

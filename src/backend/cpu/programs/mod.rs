@@ -4,8 +4,7 @@
 //! docs/design/kernels_on_the_cpu.md says how a kernel runs.
 
 mod compiler;
-mod engine;
-pub(in crate::backend) mod interrupts;
+pub(crate) mod interrupts;
 #[cfg(test)]
 mod tests;
 
@@ -13,20 +12,20 @@ use std::ffi::{CStr, c_void};
 use std::path::PathBuf;
 
 use self::compiler::HostCompiler;
-use self::engine::{Host, Kernel, Library, Order, Shape};
-pub(in crate::backend) use self::engine::{Image, dependencies, is_whole};
+use pygpu_cpu_engine::{Host, Kernel, Library, Order, Shape};
+
 use super::codes::{self, NOT_FOUND, refuse};
 use super::host::{Cpu, check_device};
 use super::machine::attributes::{self, BLOCK, GRID, SHARED_BYTES, SHARED_BYTES_OPTIN};
 use super::machine::{self, THREADS_PER_BLOCK};
-use crate::backend::launches::no_clusters;
-use crate::backend::{
+use crate::launches::no_clusters;
+use crate::{
     Address, Compiler, Contexts, FunctionAttributes, FunctionHandle, FunctionSetting, LaunchAttributes, LaunchLimits,
     LaunchShape, Launches, LoadOptions, Loaded, ModuleHandle, ParameterPlace, Programs, StreamHandle,
 };
-use crate::error::{Error, Result};
-use crate::global::{Global, Once};
-use crate::settings::{self, Settings, Variable};
+use pygpu_base::error::{Error, Result};
+use pygpu_base::fork_safe::{Global, Once};
+use pygpu_base::settings::{self, Settings, Variable};
 
 static COMPILER: Once<HostCompiler> = Once::new();
 

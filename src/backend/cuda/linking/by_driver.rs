@@ -3,10 +3,10 @@
 use super::super::driver::Cuda;
 use super::super::modules::Jit;
 use super::super::sys::{CUjitInputType as Kind, CUlinkState};
-use crate::backend::codes::SUCCESS;
-use crate::backend::vendor::Driver;
-use crate::backend::{Compiled, LinkInput, LinkKind, LoadOptions};
-use crate::error::{Error, Result};
+use crate::codes::SUCCESS;
+use crate::vendor::Driver;
+use crate::{Compiled, LinkInput, LinkKind, LoadOptions};
+use pygpu_base::error::{Error, Result};
 
 fn kind_of(kind: LinkKind) -> Kind {
     match kind {

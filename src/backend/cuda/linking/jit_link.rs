@@ -3,11 +3,11 @@
 use std::ffi::{CString, c_char, c_void};
 use std::path::{Path, PathBuf};
 
-use crate::backend::vendor::Passage;
-use crate::backend::vendor::loader::symbol_table;
-use crate::backend::{Compiled, Library, LinkInput, LinkKind, LoadOptions};
-use crate::settings::{Settings, Variable};
-use crate::short;
+use crate::vendor::Passage;
+use crate::vendor::loader::symbol_table;
+use crate::{Compiled, Library, LinkInput, LinkKind, LoadOptions};
+use pygpu_base::settings::{Settings, Variable};
+use pygpu_base::small_sort;
 
 type Handle = *mut c_void;
 
@@ -60,7 +60,7 @@ fn number_of(kind: LinkKind) -> u32 {
 /// Every file and name to try: beside NVRTC, in a toolkit, by the system's loader; what is newer than the driver last.
 fn candidates(driver: i32, beside: Option<&str>, settings: &Settings) -> Vec<PathBuf> {
     let mut names = NAMES.to_vec();
-    short::sort_by_key(&mut names, |&(major, _)| (major > driver / 1000, -major));
+    small_sort::sort_by_key(&mut names, |&(major, _)| (major > driver / 1000, -major));
     let mut folders: Vec<PathBuf> = Vec::new();
     if let Some(folder) = beside.map(Path::new).and_then(Path::parent).filter(|folder| folder.is_absolute()) {
         folders.push(folder.to_path_buf());

@@ -10,10 +10,10 @@ use super::driver::Cuda;
 use super::sys::CUdevice_attribute::{
     CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR as MAJOR, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR as MINOR,
 };
-use crate::backend::vendor::Driver;
-use crate::backend::{Compiled, Compiler, LinkInput, LoadOptions};
-use crate::error::{Error, Result};
-use crate::settings;
+use crate::vendor::Driver;
+use crate::{Compiled, Compiler, LinkInput, LoadOptions};
+use pygpu_base::error::{Error, Result};
+use pygpu_base::settings;
 
 /// Links the parts into an image.
 pub fn link(driver: &Driver<Cuda>, device: i32, inputs: &[LinkInput<'_>], wanted: &LoadOptions) -> Result<Compiled> {

@@ -9,13 +9,13 @@ pub mod search;
 use std::ffi::{c_char, c_int};
 use std::time::SystemTime;
 
-use crate::backend::vendor::Passage;
-use crate::backend::vendor::loader::symbol_table;
-use crate::backend::vendor::rtc::{self, Calls, Handle as nvrtcProgram, Program, SUCCESS};
-use crate::backend::{CompileOption, CompileRequest, Compiled, Compiler, Library};
-use crate::error::{Error, Result};
-use crate::settings;
-use crate::short;
+use crate::vendor::Passage;
+use crate::vendor::loader::symbol_table;
+use crate::vendor::rtc::{self, Calls, Handle as nvrtcProgram, Program, SUCCESS};
+use crate::{CompileOption, CompileRequest, Compiled, Compiler, Library};
+use pygpu_base::error::{Error, Result};
+use pygpu_base::settings;
+use pygpu_base::small_sort;
 
 /// The functions, with the types of NVIDIA's header.
 macro_rules! nvrtc_api {
@@ -81,7 +81,7 @@ impl Nvrtc {
         // SAFETY: the target has as many places as were asked for.
         check(unsafe { (api.nvrtcGetSupportedArchs)(architectures.as_mut_ptr()) }, "nvrtcGetSupportedArchs")?;
         let mut architectures: Vec<u32> = architectures.into_iter().map(|number| number.max(0) as u32).collect();
-        short::sort_by_key(&mut architectures, |one| *one);
+        small_sort::sort_by_key(&mut architectures, |one| *one);
         Ok(Self { calls: calls(&api), api, version: format!("{major}.{minor}"), path, architectures })
     }
 

@@ -6,11 +6,11 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::backend::vendor::loader::file::told;
-use crate::backend::{Attempt, Library};
-use crate::error::{Error, Result};
-use crate::settings::{Settings, Variable};
-use crate::short;
+use crate::vendor::loader::file::told;
+use crate::{Attempt, Library};
+use pygpu_base::error::{Error, Result};
+use pygpu_base::settings::{Settings, Variable};
+use pygpu_base::small_sort;
 
 /// File names by the major version of CUDA, the newest first.
 #[cfg(not(windows))]
@@ -30,7 +30,7 @@ const HOMES: [Variable; 2] = [Variable::CUDA_HOME, Variable::CUDA_PATH];
 fn names(driver: i32) -> Vec<&'static str> {
     let fits = |major: i32| major <= driver / 1000;
     let mut names: Vec<_> = NAMES.to_vec();
-    short::sort_by_key(&mut names, |&(major, _)| (!fits(major), -major));
+    small_sort::sort_by_key(&mut names, |&(major, _)| (!fits(major), -major));
     names.into_iter().map(|(_, name)| name).collect()
 }
 
@@ -42,7 +42,7 @@ pub fn candidates(driver: i32, hints: &[PathBuf], settings: &Settings) -> Vec<Pa
         names.iter().position(|name| *name == file).unwrap_or(names.len())
     };
     let mut found: Vec<PathBuf> = hints.to_vec();
-    short::sort_by_key(&mut found, suits); // stable: among equals the caller's order holds
+    small_sort::sort_by_key(&mut found, suits); // stable: among equals the caller's order holds
     for root in settings.folders(&HOMES) {
         for folder in ["lib64", "lib", "targets/x86_64-linux/lib", "bin"] {
             found.extend(names.iter().map(|name| root.join(folder).join(name)).filter(|path| path.exists()));

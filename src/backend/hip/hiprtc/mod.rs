@@ -8,12 +8,12 @@ use std::ffi::{c_char, c_int};
 use std::path::PathBuf;
 use std::time::SystemTime;
 
-use crate::backend::vendor::Passage;
-use crate::backend::vendor::loader::symbol_table;
-use crate::backend::vendor::rtc::{self, Calls, Handle as hiprtcProgram, Program, SUCCESS};
-use crate::backend::{CompileOption, CompileRequest, Compiled, Compiler, Library};
-use crate::error::{Error, Result};
-use crate::settings;
+use crate::vendor::Passage;
+use crate::vendor::loader::symbol_table;
+use crate::vendor::rtc::{self, Calls, Handle as hiprtcProgram, Program, SUCCESS};
+use crate::{CompileOption, CompileRequest, Compiled, Compiler, Library};
+use pygpu_base::error::{Error, Result};
+use pygpu_base::settings;
 
 /// The functions, with the types of AMD's header.
 macro_rules! hiprtc_api {

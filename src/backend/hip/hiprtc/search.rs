@@ -3,11 +3,11 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::backend::vendor::loader::file::told;
-use crate::backend::{Attempt, Library};
-use crate::error::{Error, Result};
-use crate::settings::{Settings, Variable};
-use crate::short;
+use crate::vendor::loader::file::told;
+use crate::{Attempt, Library};
+use pygpu_base::error::{Error, Result};
+use pygpu_base::settings::{Settings, Variable};
+use pygpu_base::small_sort;
 
 /// File names, the newest first.
 #[cfg(not(windows))]
@@ -23,7 +23,7 @@ fn names(runtime: &str) -> Vec<&'static str> {
     let suits = |name: &str| {
         name.strip_prefix("libhiprtc").is_some_and(|own| own == version || version.starts_with(&format!("{own}.")))
     };
-    short::sort_by_key(&mut names, |name| !suits(name) || *name == "libhiprtc.so");
+    small_sort::sort_by_key(&mut names, |name| !suits(name) || *name == "libhiprtc.so");
     names
 }
 

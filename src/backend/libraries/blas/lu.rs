@@ -3,9 +3,9 @@
 use std::ffi::{c_int, c_void};
 
 use super::{Blas, BlasHandle, Desk, NOUN};
-use crate::backend::libraries::{Element, Task, What};
-use crate::backend::{BackendKind, Library};
-use crate::error::{Error, Result};
+use crate::libraries::{Element, Task, What};
+use crate::{BackendKind, Library};
+use pygpu_base::error::{Error, Result};
 
 type P = *mut c_void;
 /// Handle, length, addresses of matrices, leading dimension, pivots, what went wrong, how many.

@@ -9,9 +9,9 @@ mod task;
 use std::ffi::{c_int, c_void};
 
 use super::{Noun, Opened, Places, Shelf, functions};
-use crate::backend::{BackendKind, Library};
-use crate::error::{Error, Result};
-use crate::global::Once;
+use crate::{BackendKind, Library};
+use pygpu_base::error::{Error, Result};
+use pygpu_base::fork_safe::Once;
 
 pub use task::{Role, Task, What};
 

@@ -3,8 +3,8 @@
 use std::ffi::c_int;
 
 use super::{Handle, I, P, Solver, Task, What};
-use crate::backend::{BackendKind, StreamHandle};
-use crate::error::Result;
+use crate::{BackendKind, StreamHandle};
+use pygpu_base::error::Result;
 
 /// Memory that a task needs while it runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

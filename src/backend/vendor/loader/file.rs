@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::settings::{Settings, Variable};
+use pygpu_base::settings::{Settings, Variable};
 
 /// What is known of a file without reading it.
 fn known(path: &Path) -> Option<String> {

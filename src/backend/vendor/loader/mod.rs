@@ -132,7 +132,7 @@ macro_rules! symbol_table {
             ///
             /// # Safety
             /// The library is the driver whose functions are listed.
-            pub unsafe fn load(library: &$crate::backend::Library) -> std::result::Result<Self, Vec<&'static str>> {
+            pub unsafe fn load(library: &$crate::Library) -> std::result::Result<Self, Vec<&'static str>> {
                 let required = [$(stringify!($name)),*];
                 let missing: Vec<_> = required.into_iter().filter(|name| !library.has(name)).collect();
                 if !missing.is_empty() {
@@ -148,7 +148,7 @@ macro_rules! symbol_table {
         }
     };
 }
-pub(in crate::backend) use symbol_table;
+pub(crate) use symbol_table;
 
 #[cfg(test)]
 mod tests {

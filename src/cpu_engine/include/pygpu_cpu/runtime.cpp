@@ -92,8 +92,8 @@ struct Launch {
 void (*starters[256])(void *);
 unsigned starter_count;
 
-#include "rooms.h"
-#include "processor.h"
+#include "arena.h"
+#include "block_worker.h"
 
 __thread Processor *here;
 

@@ -1,11 +1,11 @@
 //! How a scan goes: along memory, several rows to a block or a row to many blocks, or down columns that lie beside each other.
 
-use crate::codegen::access::{Record, Span};
-use crate::codegen::store::Key;
-use crate::error::Result;
-use crate::kernel::Arguments;
-use crate::layout::{Dims, Layout, Rules, Walk};
-use crate::ops::axes::plan::{Memory, Room};
+use crate::axes::plan::{Memory, Room};
+use pygpu_base::error::Result;
+use pygpu_codegen::access::{Record, Span};
+use pygpu_codegen::store::Key;
+use pygpu_kernel::Arguments;
+use pygpu_layout::{Dims, Layout, Rules, Walk};
 
 /// The places of the arrays in a walk.
 pub const INPUT: usize = 0;
@@ -231,7 +231,7 @@ impl Plan {
 mod tests {
     #![allow(clippy::unwrap_used, missing_docs)]
     use super::*;
-    use crate::layout::Order;
+    use pygpu_layout::Order;
 
     const H200: Room = Room { threads: 256, blocks: 1056 };
     const EVEN: Memory = Memory { itemsize: [4, 4], address: [0x1000, 0x1000] };

@@ -2,20 +2,20 @@
 
 use super::plan::{self, INPUT, OUT, Plan, Way};
 use super::source;
-use crate::array::Array;
-use crate::backend::LaunchShape;
-use crate::codegen::store::{Family, Key};
-use crate::copy;
-use crate::dtype::{DType, Kind};
-use crate::error::Result;
-use crate::kernel::{Arguments, Function, launch};
-use crate::layout::Order;
-use crate::memory::{Access, Use};
-use crate::ops::axes::plan::Memory;
-use crate::ops::axes::reduce;
-use crate::ops::axes::source::Types;
-use crate::ops::axes::table::Row;
-use crate::stream::Stream;
+use crate::axes::plan::Memory;
+use crate::axes::reduce;
+use crate::axes::source::Types;
+use crate::axes::table::Row;
+use pygpu_array::Array;
+use pygpu_backend::LaunchShape;
+use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::error::Result;
+use pygpu_codegen::store::{Family, Key};
+use pygpu_copy as copy;
+use pygpu_device::stream::Stream;
+use pygpu_kernel::{Arguments, Function, launch};
+use pygpu_layout::Order;
+use pygpu_memory::{Access, Use};
 
 static COMPILED: Family = Family::of_library(FAMILY);
 const FAMILY: u16 = 17;

@@ -1,12 +1,12 @@
 //! The source of a scan's kernels.
 
 use super::plan::{INPUT, OUT, Plan, Way};
-use crate::dtype::{DType, Kind};
-use crate::kernel::Source;
-use crate::ops::axes::source::{Types, definitions, offset, spelled};
-use crate::ops::axes::table::Row;
-use crate::ops::elementwise;
-use crate::ops::generate;
+use crate::axes::source::{Types, definitions, offset, spelled};
+use crate::axes::table::Row;
+use crate::elementwise;
+use crate::generate;
+use pygpu_base::dtype::{DType, Kind};
+use pygpu_kernel::Source;
 
 /// The kernels: the names are put in.
 const ALONG: &str = include_str!("along.cu");

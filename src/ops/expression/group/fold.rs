@@ -8,9 +8,9 @@ use smallvec::SmallVec;
 use super::super::limits::limit;
 use super::super::node::Node;
 use super::{Group, Needs, Nodes, PARAMETERS, Places, Weight, go_together};
-use crate::array::Array;
-use crate::copy;
-use crate::layout::Layout;
+use pygpu_array::Array;
+use pygpu_copy as copy;
+use pygpu_layout::Layout;
 
 /// The kernel of such an operation: with those operations that only it needs, if it can be all of them.
 pub(super) fn consumer(nodes: &Nodes, needs: &Needs, place: usize) -> Group {

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use super::super::{Form, Plan, Way};
-use crate::array::Array;
-use crate::device::Device;
-use crate::dtype::{DType, Kind};
-use crate::layout::{Index, Layout, Order};
-use crate::memory::Allocation;
-use crate::ops::argument::{Argument, Role};
-use crate::ops::text::{Analysis, Texts};
-use crate::stream::Stream;
+use crate::argument::{Argument, Role};
+use crate::text::{Analysis, Texts};
+use pygpu_array::Array;
+use pygpu_base::dtype::{DType, Kind};
+use pygpu_device::Device;
+use pygpu_device::stream::Stream;
+use pygpu_layout::{Index, Layout, Order};
+use pygpu_memory::Allocation;
 
 const BLOCK: usize = 1 << 12;
 const NAMES: [&str; 3] = ["a", "b", "z"];

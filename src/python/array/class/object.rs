@@ -17,12 +17,12 @@ use pyo3::type_object::PyTypeInfo;
 use pyo3::types::PyType;
 
 use super::GpuArray;
-use crate::array::{Array, Ground};
-use crate::dtype::DType;
-use crate::interop::dlpack::LentDimensions;
-use crate::layout::Layout;
-use crate::memory::Allocation;
-use crate::python::once::intern;
+use crate::once::intern;
+use pygpu_array::{Array, Ground};
+use pygpu_base::dtype::DType;
+use pygpu_interop::dlpack::LentDimensions;
+use pygpu_layout::Layout;
+use pygpu_memory::Allocation;
 
 /// Where pyo3 puts the value inside the object: right behind the header.
 const VALUE_OFFSET: usize = size_of::<ffi::PyObject>().next_multiple_of(align_of::<GpuArray>());

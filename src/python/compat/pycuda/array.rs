@@ -4,16 +4,16 @@ use pyo3::exceptions::PyAttributeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyEllipsis, PyTuple};
 
-use crate::array::Array;
-use crate::dtype::{DType, Kind};
-use crate::error::Error;
-use crate::layout::{Dims, Layout};
-use crate::python::array::class::{GpuArray, new_like, new_view_of};
-use crate::python::create::like;
-use crate::python::host::transfer;
-use crate::python::once::intern;
-use crate::python::operators::functions;
-use crate::python::runtime::current::Current;
+use crate::array::class::{GpuArray, new_like, new_view_of};
+use crate::create::like;
+use crate::host::transfer;
+use crate::once::intern;
+use crate::operators::functions;
+use crate::runtime::current::Current;
+use pygpu_array::Array;
+use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::error::Error;
+use pygpu_layout::{Dims, Layout};
 
 /// One of the two numbers of a complex one.
 #[derive(Clone, Copy)]

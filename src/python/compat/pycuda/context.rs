@@ -6,11 +6,11 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::backend::{LinkInput, LinkKind, LoadOptions};
-use crate::device::Device;
-use crate::python::errors;
-use crate::python::gil::WithoutGil;
-use crate::python::runtime::device as device_argument;
+use crate::errors;
+use crate::gil::WithoutGil;
+use crate::runtime::device as device_argument;
+use pygpu_backend::{LinkInput, LinkKind, LoadOptions};
+use pygpu_device::Device;
 
 fn current(py: Python<'_>) -> PyResult<Device> {
     Ok(py.without_gil(Device::current)?)

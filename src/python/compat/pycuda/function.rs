@@ -10,21 +10,21 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 
 use super::references::References;
-use crate::backend::{EventFlags, LaunchShape};
-use crate::error::Error;
-use crate::kernel::{Configuration, Element, Parameter, ParameterKind, signature};
-use crate::python::array::class::GpuArray;
-use crate::python::convert::dtype as dtypes;
-use crate::python::errors;
-use crate::python::exit;
-use crate::python::gil::WithoutGil;
-use crate::python::kernel::call::pack::{self, Rules};
-use crate::python::kernel::class::{Kernel, parameters};
-use crate::python::kernel::config::PyLaunchConfig;
-use crate::python::kernel::extent::{extent, number_of};
-use crate::python::once::intern;
-use crate::python::runtime::stream as stream_argument;
-use crate::stream::{self, Event, Stream};
+use crate::array::class::GpuArray;
+use crate::convert::dtype as dtypes;
+use crate::errors;
+use crate::exit;
+use crate::gil::WithoutGil;
+use crate::kernel::call::pack::{self, Rules};
+use crate::kernel::class::{Kernel, parameters};
+use crate::kernel::config::PyLaunchConfig;
+use crate::kernel::extent::{extent, number_of};
+use crate::once::intern;
+use crate::runtime::stream as stream_argument;
+use pygpu_backend::{EventFlags, LaunchShape};
+use pygpu_base::error::Error;
+use pygpu_device::stream::{self, Event, Stream};
+use pygpu_kernel::{Configuration, Element, Parameter, ParameterKind, signature};
 
 /// A kernel as PyCUDA calls it; made by `Module.get_function` and `SourceModule.get_function`.
 ///

@@ -4,9 +4,9 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use super::function::PyFunction;
-use crate::backend::{FunctionAttributes, FunctionSetting};
-use crate::python::convert::number;
-use crate::python::errors;
+use crate::convert::number;
+use crate::errors;
+use pygpu_backend::{FunctionAttributes, FunctionSetting};
 
 impl PyFunction {
     fn attributes(&self, py: Python<'_>) -> PyResult<FunctionAttributes> {

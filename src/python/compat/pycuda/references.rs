@@ -10,20 +10,20 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pyo3::prelude::*;
 
-use crate::array::Array;
-use crate::copy;
-use crate::dtype::{DType, Kind};
-use crate::error::Result;
-use crate::kernel::Module;
-use crate::layout::{self, Layout};
-use crate::memory::texture::KernelObject;
-use crate::memory::{Access, Allocation, capture};
-use crate::python::exit;
-use crate::python::gil::WithoutGil;
-use crate::python::kernel::call::pack::Blocks;
-use crate::python::kernel::module::PyKernelModule;
-use crate::python::texture::object;
-use crate::stream::Stream;
+use crate::exit;
+use crate::gil::WithoutGil;
+use crate::kernel::call::pack::Blocks;
+use crate::kernel::module::PyKernelModule;
+use crate::texture::object;
+use pygpu_array::Array;
+use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::error::Result;
+use pygpu_copy as copy;
+use pygpu_device::stream::Stream;
+use pygpu_kernel::Module;
+use pygpu_layout::{self as layout, Layout};
+use pygpu_memory::texture::KernelObject;
+use pygpu_memory::{Access, Allocation, capture};
 
 /// A variable and what is bound to it.
 struct Binding {

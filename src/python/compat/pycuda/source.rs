@@ -6,15 +6,15 @@ use std::path::PathBuf;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::backend::BackendKind;
-use crate::device::Device;
-use crate::error::Result;
-use crate::kernel::{self, Cache, Declarations, Source};
-use crate::python::gil::WithoutGil;
-use crate::python::kernel::module::PyKernelModule;
-use crate::python::kernel::source::{load_quietly, options as option_texts};
-use crate::python::runtime::compiler::with_compiler;
-use crate::python::runtime::device as device_argument;
+use crate::gil::WithoutGil;
+use crate::kernel::module::PyKernelModule;
+use crate::kernel::source::{load_quietly, options as option_texts};
+use crate::runtime::compiler::with_compiler;
+use crate::runtime::device as device_argument;
+use pygpu_backend::BackendKind;
+use pygpu_base::error::Result;
+use pygpu_device::Device;
+use pygpu_kernel::{self as kernel, Cache, Declarations, Source};
 
 /// Where an image may be kept: `None` and `True` for the usual folder, `False` for none, or a folder.
 fn place(cache: Option<&Bound<'_, PyAny>>) -> PyResult<Cache> {

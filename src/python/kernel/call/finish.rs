@@ -7,10 +7,10 @@ use smallvec::SmallVec;
 use super::pack::Call;
 use super::rare::Rare;
 use super::{pointers, refusal};
-use crate::kernel::launch;
-use crate::kernel::{Configuration, check_ends};
-use crate::memory::{Use, pending};
-use crate::python::gil::WithoutGil;
+use crate::gil::WithoutGil;
+use pygpu_kernel::launch;
+use pygpu_kernel::{Configuration, check_ends};
+use pygpu_memory::{Use, pending};
 
 impl<'py> Call<'_, 'py> {
     /// What hardly a call has, made if it is not there.

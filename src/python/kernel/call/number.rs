@@ -5,8 +5,8 @@ use pyo3::prelude::*;
 
 use super::pack::Call;
 use super::values;
-use crate::dtype::DType;
-use crate::kernel::{Parameter, ParameterKind};
+use pygpu_base::dtype::DType;
+use pygpu_kernel::{Parameter, ParameterKind};
 
 impl Call<'_, '_> {
     /// Says what is wrong with a number.

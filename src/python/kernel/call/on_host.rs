@@ -5,15 +5,15 @@ use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyType};
 
-use crate::array::Array;
-use crate::copy;
-use crate::error::Result;
-use crate::memory::capture;
-use crate::python::convert::dtype as dtypes;
-use crate::python::convert::ndarray;
-use crate::python::gil::WithoutGil;
-use crate::python::once::{PyOnce, intern};
-use crate::stream::Stream;
+use crate::convert::dtype as dtypes;
+use crate::convert::ndarray;
+use crate::gil::WithoutGil;
+use crate::once::{PyOnce, intern};
+use pygpu_array::Array;
+use pygpu_base::error::Result;
+use pygpu_copy as copy;
+use pygpu_device::stream::Stream;
+use pygpu_memory::capture;
 
 /// A host array as a kernel's argument: the native side of `In`, `Out` and `InOut`, and of the classes that derive from them.
 ///

@@ -9,12 +9,12 @@ use super::on_host::{self, HostArgument, Role};
 use super::pack::{Call, Rules, access_of};
 use super::pointers::{Handler, managed_pointer, pointer_of};
 use super::{refusal, values};
-use crate::dtype::DType;
-use crate::kernel::{Parameter, ParameterKind, fits};
-use crate::python::array::class::GpuArray;
-use crate::python::callback::Kept;
-use crate::python::exchange::import;
-use crate::python::kernel::argument::{self, KernelArgument};
+use crate::array::class::GpuArray;
+use crate::callback::Kept;
+use crate::exchange::import;
+use crate::kernel::argument::{self, KernelArgument};
+use pygpu_base::dtype::DType;
+use pygpu_kernel::{Parameter, ParameterKind, fits};
 
 impl<'py> Call<'_, 'py> {
     /// Everything that is not met in most calls.

@@ -15,16 +15,16 @@ use smallvec::SmallVec;
 use super::rare::Rare;
 use super::refusal;
 use super::values;
-use crate::array::Array;
-use crate::backend::Address;
-use crate::dtype::{DType, Kind};
-use crate::kernel::launch;
-use crate::kernel::{Arguments, Configuration, Function, Parameter, ParameterKind, check_ends, fits};
-use crate::memory::{Access, Allocation, Use, addresses};
-use crate::python::array::class::GpuArray;
-use crate::python::gil::WithoutGil;
-use crate::python::runtime::device_memory::{Behind, DeviceAllocation};
-use crate::stream::Stream;
+use crate::array::class::GpuArray;
+use crate::gil::WithoutGil;
+use crate::runtime::device_memory::{Behind, DeviceAllocation};
+use pygpu_array::Array;
+use pygpu_backend::Address;
+use pygpu_base::dtype::{DType, Kind};
+use pygpu_device::stream::Stream;
+use pygpu_kernel::launch;
+use pygpu_kernel::{Arguments, Configuration, Function, Parameter, ParameterKind, check_ends, fits};
+use pygpu_memory::{Access, Allocation, Use, addresses};
 
 /// How far arguments are held against what is known of the parameters.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -4,11 +4,11 @@ use numpy::PyUntypedArray;
 use pyo3::prelude::*;
 
 use super::values;
-use crate::backend::StreamHandle;
-use crate::python::exchange::place::Place;
-use crate::python::once::intern;
-use crate::python::runtime::stream::PyStream;
-use crate::stream::Stream;
+use crate::exchange::place::Place;
+use crate::once::intern;
+use crate::runtime::stream::PyStream;
+use pygpu_backend::StreamHandle;
+use pygpu_device::stream::Stream;
 
 /// An object that makes memory for a launch, and does something before and after it: PyCUDA's `ArgumentHandler`.
 pub(super) struct Handler<'py>(Bound<'py, PyAny>);

@@ -4,12 +4,12 @@ use pyo3::prelude::*;
 
 use super::on_host::Temporary;
 use super::pointers::Handler;
-use crate::array::Array;
-use crate::kernel::Wide;
-use crate::memory::Access;
-use crate::python::callback::Kept;
-use crate::python::gil::WithoutGil;
-use crate::stream::Stream;
+use crate::callback::Kept;
+use crate::gil::WithoutGil;
+use pygpu_array::Array;
+use pygpu_device::stream::Stream;
+use pygpu_kernel::Wide;
+use pygpu_memory::Access;
 
 /// The arguments of one that has.
 #[derive(Default)]

@@ -6,14 +6,14 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-use crate::array::Array;
-use crate::dtype::{DType, Kind};
-use crate::kernel::{Function, Parameter, ParameterKind};
-use crate::layout::tuple_text;
-use crate::memory::Allocation;
-use crate::python::array::class::GpuArray;
-use crate::python::once::intern;
-use crate::python::runtime::device_memory::DeviceAllocation;
+use crate::array::class::GpuArray;
+use crate::once::intern;
+use crate::runtime::device_memory::DeviceAllocation;
+use pygpu_array::Array;
+use pygpu_base::dtype::{DType, Kind};
+use pygpu_kernel::{Function, Parameter, ParameterKind};
+use pygpu_layout::tuple_text;
+use pygpu_memory::Allocation;
 
 /// How many arguments are taken, and how many were given.
 pub(crate) fn counts(taken: usize, given: usize) -> String {

@@ -4,9 +4,9 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 use super::pack::Call;
-use crate::dtype::Kind;
-use crate::kernel::{Parameter, ParameterKind};
-use crate::python::texture::object;
+use crate::texture::object;
+use pygpu_base::dtype::Kind;
+use pygpu_kernel::{Parameter, ParameterKind};
 
 impl Call<'_, '_> {
     /// Adds a texture or a surface; whether the value is one.

@@ -12,12 +12,12 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt};
 
-use crate::dtype::{DType, Kind};
-use crate::kernel::Arguments;
-use crate::python::convert::dtype as dtypes;
-use crate::python::convert::ndarray;
-use crate::python::convert::strict;
-use crate::python::once::{PyOnce, intern};
+use crate::convert::dtype as dtypes;
+use crate::convert::ndarray;
+use crate::convert::strict;
+use crate::once::{PyOnce, intern};
+use pygpu_base::dtype::{DType, Kind};
+use pygpu_kernel::Arguments;
 
 /// Where the value of a NumPy scalar lies.
 const VALUE_OFFSET: usize = size_of::<ffi::PyObject>();

@@ -4,9 +4,9 @@ use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use smallvec::SmallVec;
 
-use crate::layout::{Layout, normalize_axis};
-use crate::ops::fft::Transform;
-use crate::python::convert::shape;
+use crate::convert::shape;
+use pygpu_layout::{Layout, normalize_axis};
+use pygpu_ops::fft::Transform;
 
 /// Axes and their points; the last one is transformed first, as NumPy does.
 pub(super) type Axes = SmallVec<[(usize, i64); 4]>;

@@ -6,22 +6,22 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::array::Array;
-use crate::backend::libraries::fft::{self as libraries, Fft};
-use crate::device::Device;
-use crate::dtype::DType;
-use crate::error::{Error, Result};
-use crate::memory::capture;
-use crate::ops::fft::{self, Task, Transform};
-use crate::ops::ufunc::Casting;
-use crate::python::array::class::{GpuArray, new_like};
-use crate::python::array::heritage;
-use crate::python::gil::WithoutGil;
-use crate::python::host::cpu_view;
-use crate::python::libraries::places;
-use crate::python::once::intern;
-use crate::stream;
+use crate::array::class::{GpuArray, new_like};
+use crate::array::heritage;
+use crate::gil::WithoutGil;
+use crate::host::cpu_view;
+use crate::libraries::places;
+use crate::once::intern;
 use axes::{Axes, Named};
+use pygpu_array::Array;
+use pygpu_backend::libraries::fft::{self as libraries, Fft};
+use pygpu_base::dtype::DType;
+use pygpu_base::error::{Error, Result};
+use pygpu_device::Device;
+use pygpu_device::stream;
+use pygpu_memory::capture;
+use pygpu_ops::fft::{self, Task, Transform};
+use pygpu_ops::ufunc::Casting;
 
 /// A transform under NumPy's name of it. `ours`: nobody needs what is read any more.
 #[pyfunction]

@@ -3,12 +3,12 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::backend::libraries::{self, What};
-use crate::ops::solver::{self, Asked};
-use crate::python::array::class::GpuArray;
-use crate::python::gil::WithoutGil;
-use crate::python::libraries::places;
-use crate::stream;
+use crate::array::class::GpuArray;
+use crate::gil::WithoutGil;
+use crate::libraries::places;
+use pygpu_backend::libraries::{self, What};
+use pygpu_device::stream;
+use pygpu_ops::solver::{self, Asked};
 
 /// Factorises matrices that lie one behind the other, column by column; `docs/design/linalg.md` says which arrays a name wants.
 /// False where the library has no such function and another name has to do.

@@ -6,17 +6,17 @@ use pyo3::prelude::*;
 use smallvec::SmallVec;
 
 use super::operand::{self, Value, Values};
-use crate::array::Array;
-use crate::copy;
-use crate::device::Device;
-use crate::dtype::Kind;
-use crate::error::Result;
-use crate::kernel::Arguments;
-use crate::memory::pending;
-use crate::ops::ufunc::{self, Given, Row};
-use crate::python::gil::WithoutGil;
-use crate::python::host::transfer;
-use crate::stream;
+use crate::gil::WithoutGil;
+use crate::host::transfer;
+use pygpu_array::Array;
+use pygpu_base::dtype::Kind;
+use pygpu_base::error::Result;
+use pygpu_copy as copy;
+use pygpu_device::Device;
+use pygpu_device::stream;
+use pygpu_kernel::Arguments;
+use pygpu_memory::pending;
+use pygpu_ops::ufunc::{self, Given, Row};
 
 /// The arrays that results go into.
 pub(super) type Targets<'a> = SmallVec<[&'a Array; 2]>;

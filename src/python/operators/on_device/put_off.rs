@@ -5,24 +5,24 @@ use pyo3::prelude::*;
 use super::super::keywords::Wish;
 use super::super::operand::{self, Value, Values};
 use super::super::result::Lying;
-use crate::device::Device;
-use crate::dtype::{DType, Kind};
-use crate::kernel::Arguments;
-use crate::layout::Dense;
-use crate::memory::Allocation;
-use crate::ops::expression::{self, Mode, Operands, Refused, Scalar, Work};
-use crate::ops::ufunc::Row;
-use crate::python::array::class::GpuArray;
-use crate::python::array::waiting;
-use crate::python::deferral::put_off;
-use crate::stream;
+use crate::array::class::GpuArray;
+use crate::array::waiting;
+use crate::deferral::put_off;
+use pygpu_base::dtype::{DType, Kind};
+use pygpu_device::Device;
+use pygpu_device::stream;
+use pygpu_kernel::Arguments;
+use pygpu_layout::Dense;
+use pygpu_memory::Allocation;
+use pygpu_ops::expression::{self, Mode, Operands, Refused, Scalar, Work};
+use pygpu_ops::ufunc::Row;
 
 /// The result of a call that can wait; `None` for one that is launched by its line.
 ///
 /// # Errors
 /// `OverflowError` and others of numbers; the driver's, of what waited.
 #[inline]
-pub(in crate::python::operators) fn result<'py>(
+pub(in crate::operators) fn result<'py>(
     py: Python<'py>,
     (row, kind, device): (&'static Row, Kind, Device),
     values: &Values<'_, 'py>,
@@ -58,7 +58,7 @@ pub(in crate::python::operators) fn result<'py>(
 ///
 /// # Errors
 /// As [`result`].
-pub(in crate::python::operators) fn into_given<'py>(
+pub(in crate::operators) fn into_given<'py>(
     py: Python<'py>,
     (row, kind, device): (&'static Row, Kind, Device),
     values: &Values<'_, 'py>,
@@ -81,7 +81,7 @@ fn one_into_given<'py>(
     wish: &Wish<'py>,
 ) -> PyResult<bool> {
     let [Some(out), None] = &wish.out else { return Ok(false) };
-    if wish.mask.is_some() || row.outputs() != 1 || !crate::deferral::is_any() {
+    if wish.mask.is_some() || row.outputs() != 1 || !pygpu_base::flush::is_any() {
         return Ok(false);
     }
     let Some(read) = operands_of(row, kind, values)? else { return Ok(false) };

@@ -5,10 +5,10 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use super::with_keywords;
-use crate::ops::product::{Named, table};
-use crate::python::array::class::GpuArray;
-use crate::python::ending;
-use crate::python::once::intern;
+use crate::array::class::GpuArray;
+use crate::ending;
+use crate::once::intern;
+use pygpu_ops::product::{Named, table};
 
 #[pymethods]
 impl GpuArray {

@@ -12,20 +12,20 @@ use super::keywords::Lie;
 use super::on_device::{self, Targets};
 use super::operand::{Value, Values};
 use super::result::{self, Lying};
-use crate::array::Array;
-use crate::copy;
-use crate::device::Device;
-use crate::dtype::{DType, Kind};
-use crate::layout::{Dims, Layout, broadcast_shapes, tuple_text};
-use crate::memory::capture;
-use crate::ops::product::{self, Named, Product, table};
-use crate::python::array::class::GpuArray;
-use crate::python::array::heritage;
-use crate::python::ending;
-use crate::python::gil::WithoutGil;
-use crate::python::host::transfer;
-use crate::python::once::intern;
-use crate::stream;
+use crate::array::class::GpuArray;
+use crate::array::heritage;
+use crate::ending;
+use crate::gil::WithoutGil;
+use crate::host::transfer;
+use crate::once::intern;
+use pygpu_array::Array;
+use pygpu_base::dtype::{DType, Kind};
+use pygpu_copy as copy;
+use pygpu_device::Device;
+use pygpu_device::stream;
+use pygpu_layout::{Dims, Layout, broadcast_shapes, tuple_text};
+use pygpu_memory::capture;
+use pygpu_ops::product::{self, Named, Product, table};
 
 pub(super) use functions::register;
 
@@ -61,7 +61,7 @@ fn cores_of(named: &Named, layouts: [&Layout; 2]) -> PyResult<Cores> {
     }
     let mut shape = Dims::new();
     if batch_a + batch_b > 0 {
-        let lens = |axes: &[crate::layout::Axis]| axes.iter().map(|axis| axis.len).collect::<Dims>();
+        let lens = |axes: &[pygpu_layout::Axis]| axes.iter().map(|axis| axis.len).collect::<Dims>();
         shape = broadcast_shapes(&[&lens(&a[..batch_a]), &lens(&b[..batch_b])])?;
     }
     let batch = shape.len();

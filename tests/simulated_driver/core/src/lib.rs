@@ -13,9 +13,6 @@
 //! then, by vector clocks, whatever the threads happen to do.
 
 mod arithmetic;
-/// The library's own: its engine hands what C calls to it.
-#[path = "../../../../src/callback.rs"]
-pub mod callback;
 mod calls;
 mod machine;
 mod watching;

@@ -8,17 +8,15 @@ mod failures;
 mod features;
 mod limits;
 mod loops;
-mod prepared;
-mod rewriting;
 
 use std::ffi::{CString, c_void};
 
 use super::*;
-use crate::backend::{Backend, CompileOption, CompileRequest, Compiled};
-use crate::error::DriverError;
+use crate::{Backend, CompileOption, CompileRequest, Compiled};
+use pygpu_base::error::DriverError;
 
 fn cpu() -> &'static dyn Programs {
-    crate::backend::by_name("cpu").map(Backend::programs).unwrap().unwrap()
+    crate::by_name("cpu").map(Backend::programs).unwrap().unwrap()
 }
 
 fn try_compile(source: &str, options: &[CompileOption], expressions: &[&str]) -> Result<Compiled> {

@@ -1,10 +1,9 @@
 //! Kernels: images that the machine's C++ compiler made, run on the threads of the streams.
 //!
-//! The compiling, loading and running is the library's own CPU backend's, file by file. What a kernel touches cannot be
+//! The compiling, loading and running is done by the crate of the library's own CPU backend. What a kernel touches cannot be
 //! seen, so it takes no part in the search for races.
 
-#[path = "../../../../../src/backend/cpu/programs/engine/mod.rs"]
-pub mod engine;
+pub use pygpu_cpu_engine as engine;
 
 use std::collections::HashMap;
 use std::ffi::c_void;

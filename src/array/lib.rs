@@ -1,0 +1,6 @@
+//! Arrays: a block of memory with a layout and a dtype; and [`graph`]: captured work that is launched as a whole.
+
+mod array;
+pub mod graph;
+
+pub use array::{Array, Ground, Keeper};

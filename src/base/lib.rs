@@ -1,0 +1,20 @@
+//! Parts that every layer uses.
+//!
+//! - [`error`]: the one error type; [`dtype`]: element types;
+//! - [`settings`]: environment variables, read once;
+//! - [`fork_safe`]: process-wide locks that survive `fork`; [`sync`]: the locks that a model checker replaces;
+//! - [`ffi_guard`]: stops panics at `extern "C"` boundaries;
+//! - [`flush`]: the hooks by which lower layers flush deferred operations;
+//! - [`log_queue`]: messages for Python's `logging`;
+//! - [`iterative_drop`]: drops long chains of owners without recursion; [`small_sort`]: sorts short lists.
+
+pub mod dtype;
+pub mod error;
+pub mod ffi_guard;
+pub mod flush;
+pub mod fork_safe;
+pub mod iterative_drop;
+pub mod log_queue;
+pub mod settings;
+pub mod small_sort;
+pub mod sync;
