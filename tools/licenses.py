@@ -35,10 +35,11 @@ def linked() -> set[tuple[str, str]]:
     found: set[tuple[str, str]] = set()
     for target in TARGETS:
         tree = cargo(
-            "tree", "--edges", "normal,no-proc-macro", "--prefix", "none", "--format", "{p}", "--target", target
+            *("tree", "--package", "pygpu-python", "--edges", "normal,no-proc-macro", "--prefix", "none"),
+            *("--format", "{p}", "--target", target),
         )
         found |= set(re.findall(r"^(\S+) v(\S+)", tree, re.MULTILINE))
-    return {crate for crate in found if crate[0] != "pygpu"}
+    return {crate for crate in found if not crate[0].startswith("pygpu-")}
 
 
 def text_of(folder: Path) -> str:

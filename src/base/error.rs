@@ -206,21 +206,20 @@ impl Error {
 
 #[cfg(feature = "python")]
 mod python {
-    use std::sync::OnceLock;
-
     use pyo3::PyErr;
     use pyo3::exceptions::PyRuntimeError;
 
     use super::Error;
+    use crate::fork_safe::Once;
 
-    static RAISE: OnceLock<fn(&Error) -> PyErr> = OnceLock::new();
+    static RAISE: Once<fn(&Error) -> PyErr> = Once::new();
 
     /// Sets the function that makes Python's exception of an error. Only the first call counts.
     ///
     /// The conversion is an implementation of a foreign trait, so that it must stand in this crate; the exception classes are made by
     /// the extension module.
     pub fn raise_with(raise: fn(&Error) -> PyErr) {
-        let _ = RAISE.set(raise);
+        RAISE.get_or_init(|| raise);
     }
 
     impl From<Error> for PyErr {

@@ -25,14 +25,14 @@ ROOT = Path(__file__).parents[2]
 BUILD = ROOT / "build/fusion_mutated"
 LEFT_OUT, FOUND = "FUSION_LEFT_OUT", "FUSION_FOUND"
 # What launches, and what asks whether anything waits; its own folder says it without the module's name.
-CALLS = re.compile(r"\bdeferral::(?:close|is_any)\(")
+CALLS = re.compile(r"\b(?:flush|hooks)::(?:close|is_any)\(")
 INSIDE = re.compile(r"(?<![\w:.])(?<!fn )close\((?:py, )?\w")
 # By another name, or past the gate, it would not be found.
-RENAMED = r"^ *(?:pub\S* )?use [^;]*\bdeferral::(?:\{[^}]*\b)?(?:close|is_any)\b"
+RENAMED = r"^ *(?:pub\S* )?use [^;]*\bflush::(?:\{[^}]*\b)?(?:close|is_any)\b"
 HIDDEN = re.compile(rf"{RENAMED}|\bexpression::close\(", re.MULTILINE)
 FUNCTION = re.compile(r"^\s*(?:pub(?:\([\w ]+\))? )?(?:unsafe )?(?:extern \"C\" )?fn (\w+)")
 # The gate itself, which is asked, and the folder whose calls have no module's name.
-GATE, FOLDER = "src/deferral.rs", "src/python/deferral"
+GATE, FOLDER = "src/base/flush.rs", "src/python/deferral"
 # A test that never ends may hold Python's lock. The compilers' work was done in the run of all.
 NEVER = ("-ofaulthandler_timeout=30", "-ofaulthandler_exit_on_timeout=true")
 # Random programs, and each public name: they come to many places, and take long.
@@ -143,7 +143,7 @@ def build() -> None:
     front = folder / FOLDER / "mod.rs"
     before, after = "#[inline(always)]\npub(crate) fn close", "#[track_caller]\npub(crate) fn close"
     write(front, replaced(front.read_text(), before, after))
-    command = ["cargo", "rustc", "--quiet", "--locked", "--features", "python", "--lib", "--crate-type", "cdylib"]
+    command = ["cargo", "build", "--quiet", "--locked", "--package", "pygpu-python"]
     command += ["--manifest-path", str(folder / "Cargo.toml"), "--target-dir", str(BUILD / "target")]
     environment = {**os.environ, "PYO3_PYTHON": sys.executable, "PYO3_BUILD_EXTENSION_MODULE": "1"}
     subprocess.run(command, check=True, env=environment)

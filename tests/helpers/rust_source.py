@@ -1,4 +1,4 @@
-"""Reads what a Rust file names, as far as `test_layers.py` asks: paths inside the crate and spans behind a `cfg`.
+"""Read the paths that a Rust file names, within its crate and in other crates of the workspace, and its spans behind a `cfg`.
 
 It knows tokens, not the language: comments and literals are blanked, braces matched, and `use` trees unfolded. It must
 never miss a path that rustc would resolve; where it cannot tell, it reports one too many.
@@ -20,7 +20,7 @@ _OPAQUE = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_PATH = re.compile(r"(?<![\w:])\$?(?:self\s*::\s*)?(?P<start>crate|super)(?P<rest>(?:\s*::\s*\w+)*)")
+_PATH = re.compile(r"(?<![\w:])\$?(?:self\s*::\s*)?(?P<start>crate|super|pygpu_\w+)(?P<rest>(?:\s*::\s*\w+)*)")
 _USE = re.compile(r"\buse\s+(?P<tree>[^;]+);")
 _INLINE_MODULE = re.compile(r"\bmod\s+(\w+)\s*\{")
 _FILE_MODULE = re.compile(r"\bmod\s+(\w+)\s*;")
@@ -35,14 +35,14 @@ _TREE_TOKEN = re.compile(r"\w+|::|[{},*]")
 
 @dataclass(frozen=True)
 class Reference:
-    """One path inside the crate, resolved to its segments from the crate's root, and where it stands."""
+    """One path inside the workspace: the folder of the crate, then the segments from the crate's root; and its line."""
 
     path: tuple[str, ...]
     line: int
 
 
 def module_of(file: str) -> tuple[str, ...]:
-    """`src/backend/cuda/mod.rs` is the module `("backend", "cuda")`, `src/lib.rs` is `()`."""
+    """Return the module of a file: `("backend", "cuda")` for `src/backend/cuda/mod.rs`, whose crate is `src/backend`."""
     parts = file.removeprefix("src/").removesuffix(".rs").split("/")
     if parts[-1] in ("mod", "lib"):
         parts.pop()
@@ -63,11 +63,6 @@ class RustSource:
         """Spans that are compiled for tests only."""
         return self._behind(lambda cfg: bool(re.search(r"\btest\b", cfg)) and not re.search(r"\b(?:not|any)\b", cfg))
 
-    @cached_property
-    def python_only(self) -> list[range]:
-        """Spans that need the feature `python`."""
-        return self._behind(lambda cfg: re.fullmatch(r'feature\s*=\s*"python"', cfg.strip()) is not None)
-
     def declared_in(self, spans: list[range]) -> Iterator[tuple[str, ...]]:
         """Modules of other files that are declared inside one of the spans, and so share its condition."""
         for match in _FILE_MODULE.finditer(self.code):
@@ -75,7 +70,7 @@ class RustSource:
                 yield (*self.module, match[1])
 
     def references(self) -> Iterator[Reference]:
-        """All paths from `crate` or `super`, those of `use` trees unfolded, outside of test code."""
+        """All paths from `crate`, `super` or a crate of the workspace, those of `use` trees unfolded, outside of test code."""
         uses = []
         for match in _USE.finditer(self.code):
             uses.append(range(match.start(), match.end()))
@@ -97,7 +92,9 @@ class RustSource:
         path = tuple(name for name in path if name != "self") or ("self",)
         here = [*self.module, *(name for name, span in self._inline_modules if position in span)]
         if path[0] == "crate":
-            resolved = path[1:]
+            resolved = (*self.module[:1], *path[1:])
+        elif path[0].startswith("pygpu_"):
+            resolved = (path[0].removeprefix("pygpu_"), *path[1:])
         elif path[0] == "super":
             ups = next((i for i, name in enumerate(path) if name != "super"), len(path))
             resolved = (*here[: max(len(here) - ups, 0)], *path[ups:])

@@ -7,8 +7,11 @@
 #[allow(dead_code)]
 pub mod order;
 
-/// What `src/sync.rs` is to the library.
+/// The locks of the model checker, in place of those of `src/base/sync.rs`.
 pub mod sync;
+
+/// The crate that `order.rs` takes its locks from.
+extern crate self as pygpu_base;
 
 #[cfg(test)]
 mod driver;
