@@ -1,6 +1,6 @@
 //! An image that is loaded: its kernels, its variables, and how a kernel is launched.
 //!
-//! The declarations are those of `python/PyGPU/include/cpu_engine/pygpu_cpu/abi.h`.
+//! The declarations are those of `src/cpu_engine/include/pygpu_cpu/abi.h`.
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_ulonglong, c_void};
 use std::io::Write;

@@ -1,6 +1,6 @@
 //! What a texture or a surface is to a kernel on the CPU: the number that stands for it is the address of one of these.
 //!
-//! The declaration is that of `python/PyGPU/include/cpu_engine/pygpu_cpu/textures.h`, which reads and writes through it. The
+//! The declaration is that of `src/cpu_engine/include/pygpu_cpu/textures.h`, which reads and writes through it. The
 //! numbers are those that CUDA and HIP have.
 
 /// Elements of one to three axes in memory, and how they are read.

@@ -1,7 +1,7 @@
 // What a kernel does that no processor can do: it ends the launch with an error instead of the process, and who and where is
 // told. Part of block_worker.h.
 //
-// The process's handlers (src/backend/cpu/programs/engine/faults.rs) come here on a stack of their own, with the thread of the
+// The process's handlers (src/cpu_engine/fault_handlers.rs) come here on a stack of their own, with the thread of the
 // system still where it failed. The kernel's text runs on a fiber; so it is left as it leaves itself when it waits: by going back
 // to the scheduler's stack. Nothing is prepared for that, so it costs nothing, and nothing of the text is unwound: its
 // destructors do not run, and the stacks are used anew.

@@ -1,7 +1,7 @@
 // Textures and surfaces as CUDA's programming guide defines them ("Texture Fetching"), over memory of the host. Included where a
 // source speaks of them only.
 //
-// A texture is the address of an image (src/backend/cpu/programs/engine/image.rs). An element is read as the hardware does:
+// A texture is the address of an image (src/cpu_engine/texture_image.rs). An element is read as the hardware does:
 // each channel becomes a word of 32 bits, of which the type that was asked for takes what it has.
 #ifndef PYGPU_CPU_TEXTURES_H
 #define PYGPU_CPU_TEXTURES_H
