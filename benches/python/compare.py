@@ -121,6 +121,16 @@ def ratios(series: dict[str, list[float | None]]) -> dict[str, float]:
     return found
 
 
+def spreads(series: dict[str, list[float | None]]) -> dict[str, float]:
+    """Return how far each library's rounds lie apart, as a part of their median."""
+    found = {}
+    for name, values in series.items():
+        known = [value for value in values if value is not None]
+        middle = statistics.median(known)
+        found[name] = round((max(known) - min(known)) / middle, 3) if middle else 0.0
+    return found
+
+
 def call_rows(found: list[Round], backend: str) -> list[dict[str, Any]]:
     """One row for each small call that has figures."""
     rows = []
@@ -138,7 +148,7 @@ def call_rows(found: list[Round], backend: str) -> list[dict[str, Any]]:
                 "ratios": relative,
                 "limit": limit,
                 "within": None if limit is None or REFERENCE not in relative else relative[REFERENCE] <= limit,
-                "rounds": {name: [value and round(value, 1) for value in values] for name, values in series.items()},
+                "spread": spreads(series),
             }
         )
     return rows
@@ -152,16 +162,14 @@ def transfer_rows(found: list[Round], sizes: list[int]) -> list[dict[str, Any]]:
         for size in sizes:
             series = by_round(found, "transfers", way, str(size))
             if series:
-                seconds = medians(series, 9)
-                rates = {name: round(size / value / 1e9, 3) for name, value in seconds.items()}
+                rates = {name: round(size / value / 1e9, 3) for name, value in medians(series, 9).items()}
                 rows.append(
                     {
                         "way": way,
                         "bytes": size,
                         "gigabytes_per_second": rates,
-                        "seconds": seconds,
                         "ratios": ratios(series),
-                        "rounds": series,
+                        "spread": spreads(series),
                     }
                 )
     return rows

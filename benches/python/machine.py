@@ -16,6 +16,8 @@ PACKAGES = [
     "PyGPU", "numpy", "torch", "cupy-cuda12x", "cupy-cuda13x", "numba", "numba-cuda", "cuda-core", "cuda-bindings",
     "jax", "jaxlib", "mpi4py", "ml_dtypes", "pytest", "hypothesis",
 ]  # fmt: skip
+# Columns of a result, so that its changes can be read.
+LINE = 120
 
 
 def _output(*command: str) -> str:
@@ -86,7 +88,25 @@ def describe() -> dict[str, Any]:
 def write(path: str | Path, content: dict[str, Any]) -> None:
     """Write a result as JSON, with the machine it was made on unless it says so already."""
     Path(path).parent.mkdir(parents=True, exist_ok=True)
-    Path(path).write_text(json.dumps({**content, "machine": content.get("machine") or describe()}, indent=1) + "\n")
+    Path(path).write_text(to_text({**content, "machine": content.get("machine") or describe()}) + "\n")
+
+
+def to_text(value: object, indent: int = 0) -> str:
+    """Format a value as JSON: six digits of a float, and on one line what fits there."""
+    if isinstance(value, float):
+        return json.dumps(float(f"{value:.6g}"))
+    if isinstance(value, dict):
+        parts = [f"{json.dumps(str(key))}: {to_text(one, indent + 1)}" for key, one in value.items()]
+        begin, end = "{}"
+    elif isinstance(value, list | tuple):
+        parts, begin, end = [to_text(one, indent + 1) for one in value], "[", "]"
+    else:
+        return json.dumps(value)
+    line = f"{begin}{', '.join(parts)}{end}"
+    if "\n" not in line and len(line) <= LINE - indent:
+        return line
+    margin = " " * indent
+    return f"{begin}\n" + ",\n".join(f"{margin} {part}" for part in parts) + f"\n{margin}{end}"
 
 
 def print_header() -> None:

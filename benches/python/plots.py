@@ -1,8 +1,9 @@
-"""Two pictures of a comparison: bandwidth over size for each way across, and what small calls cost.
+"""Draw results: bandwidth over size and small calls of a comparison, bars of any other result.
 
     python benches/python/plots.py arithmetic.json arithmetic.svg
+    python benches/python/plots.py docs/results build/plots
 
-draws the rows of any other result, a group of bars for each; a third argument (`us`) names the unit of those rows.
+The first draws one result; a third argument (`us`) names the unit of its rows. The second draws a folder.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from goals import FLOOR, REFERENCE, SUBJECT
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
-from report import label
+from report import BARS, PANELS, TITLES, label, table
 
 # The same figures give the same file, and text stays text.
 STYLE = {"svg.hashsalt": "PyGPU", "svg.fonttype": "none", "font.size": 9}
@@ -27,35 +28,11 @@ COLOURS = {
     "OpenMP": "#1f77b4", "CuPy ReductionKernel": "#aec7e8", "by hand": "#404040", "the driver alone": "#000000",
     "torch.compile": "#d9a441", "cupy.fuse": "#17becf", "JAX jit": "#f7b6d2",
 }  # fmt: skip
-# Title, the way, and the way whose floor is the bus.
-PANELS = [
-    ("to_gpu, pageable", "to device", "to device, pinned"),
-    ("to_gpu, pinned", "to device, pinned", "to device, pinned"),
-    ("to_gpu, every second column", "to device, strided", "to device, pinned"),
-    ("set, pageable", "into device", "to device, pinned"),
-    ("get, result dropped", "from device, dropped", "into pinned"),
-    ("get, fresh memory every time", "from device, fresh", "into pinned"),
-    ("get into every second column", "into strided", "into pinned"),
-    ("get into pinned memory", "into pinned", "into pinned"),
-]
 # The units of tables of rows, and what they mean.
 UNITS = {
     "GB/s": "GB/s of what must move", "Gkey/s": "thousand million keys a second", "calls/s": "calls a second",
     "a second": "what the row says, a second", "us": "microseconds", "ms": "milliseconds",
 }  # fmt: skip
-# Libraries of such tables, in their order, and how pictures call them.
-TITLES = {
-    "PyGPU": "PyGPU", "torch": "torch", "cupy": "CuPy", "CuPy": "CuPy", "CuPy ReductionKernel": "CuPy ReductionKernel",
-    "torch.compile": "torch.compile", "cupy.fuse": "cupy.fuse", "JAX jit": "JAX jit", "JAX": "JAX",
-    "jax": "JAX", "cuda.core": "cuda.core", "OpenMP": "OpenMP", "NumPy": "NumPy", "by hand": "by hand",
-    "by hand (reads only)": "by hand", "driver": "the driver alone", "floor": "the driver alone",
-}  # fmt: skip
-BARS = [
-    "a[1:3]", "a[..., 1:4:2]", "a.T", "a.shape", "a.dtype", "ptr", "__dlpack__()", "__cuda_array_interface__",
-    "from_dlpack(torch's)", "torch.from_dlpack(array)", "empty((3, 3), f32)", "event.record(stream)",
-    "stream.wait_event(event)", "stream.synchronize()", "to_gpu(five floats)", "get() of five floats",
-    "launch, 5 arguments",
-]  # fmt: skip
 
 
 def _style(name: str) -> dict[str, Any]:
@@ -143,24 +120,6 @@ def write(results: dict[str, Any], folder: Path) -> None:
             latency(results, folder / "latency.svg")
 
 
-def table(results: dict[str, Any]) -> dict[str, dict[str, float]]:
-    """The rows of any result: what was done, with its unit, and the figure of each library."""
-    rows: dict[str, dict[str, float]] = dict(results.get("rows", {}))
-    for one in results.get("throughput", []):
-        rows.setdefault(f"{one['work']} (GB/s)", {})[one["library"]] = one["gb_per_s"]
-    for spelling, value in results.get("launch_us", {}).items():
-        library, _, way = spelling.partition(", ")
-        rows.setdefault(f"launch, {way or 'native'} (us)", {})[library] = value
-    for one in results.get("results", []):
-        if one.get("variant") == "chosen" and one["itemsize"] == 4:
-            rows[f"{one['case']} (GB/s)"] = {"PyGPU": one["GB/s"]}
-        elif "ratio" in one:
-            beside = {name: one[name] for name in ("PyGPU", "driver", "torch") if name in one}
-            ends = f", {one['from']} to {one['to']}" if "from" in one else ""
-            rows[f"{one['case']}, {label(one['bytes'])}{ends} (GB/s)"] = beside
-    return rows
-
-
 def speeds(results: dict[str, Any], path: Path, unit: str = "") -> None:
     """The figures of each row, a group of bars, as far as they have a unit: that of most rows, if none is named."""
     rows = table(results)
@@ -192,6 +151,29 @@ def speeds(results: dict[str, Any], path: Path, unit: str = "") -> None:
     figure.savefig(path, metadata={"Date": None})
 
 
-if __name__ == "__main__":
+def draw_all(results: Path, pictures: Path) -> None:
+    """Draw every result of a folder that has transfers, small calls or rows with a unit."""
+    for path in sorted(results.glob("*.json")):
+        result = json.loads(path.read_text())
+        if "transfers" in result:
+            write(result, pictures)
+            continue
+        units = [unit for unit in UNITS if any(name.endswith(f"({unit})") for name in table(result))]
+        with matplotlib.rc_context(STYLE):
+            for unit in units:
+                name = path.stem if unit == units[0] else f"{path.stem}_{unit.replace('/', '_').replace(' ', '_')}"
+                speeds(result, pictures / f"{name}.svg", unit)
+
+
+def main(source: Path, target: Path, *unit: str) -> None:
+    """Draw a result into a file, or those of a folder into another."""
+    (target if source.is_dir() else target.parent).mkdir(parents=True, exist_ok=True)
+    if source.is_dir():
+        draw_all(source, target)
+        return
     with matplotlib.rc_context(STYLE):
-        speeds(json.loads(Path(sys.argv[1]).read_text()), Path(sys.argv[2]), *sys.argv[3:4])
+        speeds(json.loads(source.read_text()), target, *unit)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2]), *sys.argv[3:4])

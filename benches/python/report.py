@@ -7,6 +7,31 @@ from typing import Any
 from goals import FLOOR, RATE, REFERENCE, SUBJECT
 
 UNITS = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
+# Title, the way, and the way whose floor is the bus.
+PANELS = [
+    ("to_gpu, pageable", "to device", "to device, pinned"),
+    ("to_gpu, pinned", "to device, pinned", "to device, pinned"),
+    ("to_gpu, every second column", "to device, strided", "to device, pinned"),
+    ("set, pageable", "into device", "to device, pinned"),
+    ("get, result dropped", "from device, dropped", "into pinned"),
+    ("get, fresh memory every time", "from device, fresh", "into pinned"),
+    ("get into every second column", "into strided", "into pinned"),
+    ("get into pinned memory", "into pinned", "into pinned"),
+]
+# Small calls that are shown.
+BARS = [
+    "a[1:3]", "a[..., 1:4:2]", "a.T", "a.shape", "a.dtype", "ptr", "__dlpack__()", "__cuda_array_interface__",
+    "from_dlpack(torch's)", "torch.from_dlpack(array)", "empty((3, 3), f32)", "event.record(stream)",
+    "stream.wait_event(event)", "stream.synchronize()", "to_gpu(five floats)", "get() of five floats",
+    "launch, 5 arguments",
+]  # fmt: skip
+# Libraries of other results, in their order, and how tables and pictures call them.
+TITLES = {
+    "PyGPU": "PyGPU", "torch": "torch", "cupy": "CuPy", "CuPy": "CuPy", "CuPy ReductionKernel": "CuPy ReductionKernel",
+    "torch.compile": "torch.compile", "cupy.fuse": "cupy.fuse", "JAX jit": "JAX jit", "JAX": "JAX",
+    "jax": "JAX", "cuda.core": "cuda.core", "OpenMP": "OpenMP", "NumPy": "NumPy", "by hand": "by hand",
+    "by hand (reads only)": "by hand", "driver": "the driver alone", "floor": "the driver alone",
+}  # fmt: skip
 
 
 def label(size: int) -> str:
@@ -88,6 +113,43 @@ def transfer_table(results: dict[str, Any]) -> str:
         for row in found
     ]
     return markdown_table(["GB/s", *names], rows)
+
+
+def table(results: dict[str, Any]) -> dict[str, dict[str, float]]:
+    """The rows of any result: what was done, with its unit, and the figure of each library."""
+    given = results.get("rows", {})
+    rows: dict[str, dict[str, float]] = dict(given) if isinstance(given, dict) else {}
+    for one in results.get("throughput", []):
+        rows.setdefault(f"{one['work']} (GB/s)", {})[one["library"]] = one["gb_per_s"]
+    for spelling, value in results.get("launch_us", {}).items():
+        library, _, way = spelling.partition(", ")
+        rows.setdefault(f"launch, {way or 'native'} (us)", {})[library] = value
+    for one in results.get("results", []):
+        if "case" not in one:
+            continue  # import_time.json
+        if one.get("variant") == "chosen" and one["itemsize"] == 4:
+            rows[f"{one['case']} (GB/s)"] = {"PyGPU": one["GB/s"]}
+        elif "ratio" in one:
+            beside = {name: one[name] for name in ("PyGPU", "driver", "torch") if name in one}
+            ends = f", {one['from']} to {one['to']}" if "from" in one else ""
+            rows[f"{one['case']}, {label(one['bytes'])}{ends} (GB/s)"] = beside
+    return rows
+
+
+def speed_table(results: dict[str, Any]) -> str:
+    """The rows of any result, a column for each library that has figures."""
+    rows = table(results)
+    names: dict[str, list[str]] = {}
+    for name, title in TITLES.items():
+        if any(name in row for row in rows.values()):
+            names.setdefault(title, []).append(name)
+
+    def cell(row: dict[str, float], keys: list[str]) -> str:
+        value = next((row[key] for key in keys if key in row), None)
+        return "" if value is None else f"{value:.0f}" if value >= 1000 else f"{value:.3g}"
+
+    cells = [[f"`{what}`", *(cell(row, keys) for keys in names.values())] for what, row in rows.items()]
+    return markdown_table(["what", *names], cells)
 
 
 def machine_line(results: dict[str, Any]) -> str:

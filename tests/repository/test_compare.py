@@ -46,7 +46,8 @@ def test_each_library_is_run_once_per_round(measured: Path) -> None:
     results = json.loads(measured.read_text())
     assert results["rounds"] == 2
     row = next(row for row in results["calls"] if row["case"] == "a.device")
-    assert len(row["rounds"]["PyGPU"]) == len(row["rounds"]["NumPy"]) == 2
+    assert set(row["spread"]) == set(row["nanoseconds"]) == {"PyGPU", "NumPy"}
+    assert all(spread >= 0 for spread in row["spread"].values())
     assert row["within"] is (row["ratios"]["NumPy"] <= row["limit"])
     assert results["machine"]["PyGPU"]["backend"] == PyGPU.backend_name()
 
@@ -75,6 +76,22 @@ def test_plots_are_drawn_of_an_earlier_result(measured: Path, tmp_path: Path) ->
     done = run("--from", str(measured), "--plots", str(tmp_path))
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "bandwidth.svg").read_text().count("<svg") == 1
+
+
+def test_a_spread_is_the_distance_of_the_rounds_beside_their_median() -> None:
+    assert module("compare").spreads({"PyGPU": [1.0, 2.0, 4.0], "NumPy": [None, 3.0, 3.0]}) == {
+        "PyGPU": 1.5,
+        "NumPy": 0.0,
+    }
+
+
+def test_a_result_is_written_in_short_lines(tmp_path: Path) -> None:
+    result = {"rows": [{"what": "sum", "GB/s": 1 / 3, "none": None}] * 9, "machine": {"cores": 2}, "empty": {}}
+    module("machine").write(tmp_path / "result.json", result)
+    text = (tmp_path / "result.json").read_text()
+    assert json.loads(text) == {**result, "rows": [{"what": "sum", "GB/s": 0.333333, "none": None}] * 9}
+    assert max(map(len, text.splitlines())) <= module("machine").LINE
+    assert len(text.splitlines()) == 15
 
 
 def test_a_ratio_is_the_median_of_the_rounds_own_ratios() -> None:
