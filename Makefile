@@ -20,6 +20,8 @@ SOAK_OPERATIONS ?= 200000
 FUSION_OPERATIONS ?= 1000000
 # Where reports and measurements go.
 RESULTS ?= build/results
+# Which results `make plots` draws.
+PLOTS_OF ?= docs/results
 
 BIN := .venv/bin
 # Last on the path, so that a toolchain chosen by the caller wins.
@@ -245,7 +247,7 @@ fusion-soak: .venv/.extension-quick .venv/.group-test .simulated-drivers ## Hold
 
 fusion-mutations: .venv/.group-test .simulated-drivers ## Leave out each place that launches what waits: a test must see it
 	@mkdir -p $(RESULTS)
-	$(BIN)/python tests/fusion/mutations.py --markdown $(RESULTS)/closing-calls.md
+	$(BIN)/python tests/fusion/mutations.py --markdown $(RESULTS)/closing_calls.md
 
 # Not with zig's linker, though that would reach older C libraries: it links an unwinder of its own into the extension, and
 # when Python ends a thread inside a call (pthread_exit, up to 3.13) the two unwinders of the process meet, and crash.
@@ -297,10 +299,9 @@ gpu-bench-peer: .gpu-package ## Time what crosses between two GPUs, into RESULTS
 order-mutations: .venv/.created ## Take each wait and each note out of the order of uses: the model checker must see it
 	$(BIN)/python tests/order_model/mutations.py
 
-# Where the measurement was made need not have matplotlib.
-plots: .venv/.group-bench ## Draw what compare.json in RESULTS says, into RESULTS
-	$(BIN)/python benches/python/compare.py --from $(RESULTS)/compare.json --plots $(RESULTS) \
-	    --markdown $(RESULTS)/compare.md
+# The machine of the measurement needs no matplotlib.
+plots: .venv/.group-bench ## Draw the results of PLOTS_OF (docs/results) into build/plots
+	$(BIN)/python benches/python/plots.py $(PLOTS_OF) build/plots
 
 .gpu-package:
 	@ls dist/*.whl > /dev/null 2>&1 || { echo "no wheel in dist/: run 'make wheel' where there is Rust"; exit 1; }

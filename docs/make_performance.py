@@ -1,28 +1,33 @@
-"""Writes docs/performance.md, and the figures of README.md, from the newest results on a GPU in docs/results.
+"""Writes docs/performance.md, and the figures of README.md, from docs/results.
 
 Run as ``python docs/make_performance.py``; ``tests/repository/test_claims.py`` holds both against it.
 """
 
 import json
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "docs" / "results"
+sys.path.append(str(ROOT / "benches" / "python"))
+import report  # noqa: E402 (a module of the benchmarks)
+
 PAGE = ROOT / "docs" / "performance.md"
 README = ROOT / "README.md"
 BEGIN, END = "<!-- Written by docs/make_performance.py. -->\n", "<!-- As far as here. -->\n"
 MIB, GIB = 1 << 20, 1 << 30
+SIZES = (16 * MIB, 256 * MIB, GIB)
 NO_PEERS = ("PyGPU", "NumPy", "floor")
 
 HEAD = """\
 # Performance
 
-Every picture of this page is drawn from a file of [docs/results](results/README.md), the newest of its kind, and the
-page itself is written by `python docs/make_performance.py`. Longer bars are better where the unit is a speed,
-shorter ones where it is a time. Ratios hold within one picture: libraries were timed in turns, in one run, on one
-machine.
+Every table of this page is made from a file of [docs/results](results/README.md), and the page itself is written by
+`python docs/make_performance.py`. `make plots` draws the same figures into `build/plots`. Greater is better where the
+unit is a speed (`GB/s`), less where it is a time (`us`, `ns`). Ratios hold within one table: libraries were timed in
+turns, in one run, on one machine.
 
 On your own machine: `python -m PyGPU bench --plot bench.svg`, and for the comparison with other libraries
 [`make gpu-bench`](howto/measure.md).
@@ -30,29 +35,42 @@ On your own machine: `python -m PyGPU bench --plot bench.svg`, and for the compa
 
 
 class Section(NamedTuple):
-    """A picture, what it shows, and how its figures were made."""
+    """A table, what it shows, and how its figures were made."""
 
     title: str
     result: str
-    pictures: tuple[str, ...]
+    table: Callable[[dict[str, Any]], str]
     command: str
     text: str
 
 
+def transfers(results: dict[str, Any]) -> str:
+    """GB/s of the ways that pictures show, at three sizes."""
+    ways = [way for _, way, _ in report.PANELS]
+    rows = [row for row in results["transfers"] if row["way"] in ways and row["bytes"] in SIZES]
+    return report.transfer_table({**results, "transfers": sorted(rows, key=lambda row: ways.index(row["way"]))})
+
+
+def calls(results: dict[str, Any]) -> str:
+    """Nanoseconds of the small calls that pictures show."""
+    by_name = {row["case"]: row for row in results["calls"]}
+    return report.call_table({**results, "calls": [by_name[name] for name in report.BARS if name in by_name]})
+
+
 def of_bench(title: str, name: str, text: str) -> Section:
-    """The section of a bench of that name, which draws one picture."""
-    return Section(title, name, (name,), f"python benches/python/{name}.py", text)
+    """The section of a bench of that name."""
+    return Section(title, name, report.speed_table, f"python benches/python/{name}.py", text)
 
 
 SECTIONS = [
     Section(
-        "Between host and device", "compare", ("bandwidth",), "make gpu-bench",
+        "Between host and device", "compare", transfers, "make gpu-bench",
         "GB/s over the size of an array, for ordinary (pageable) and pinned host memory. *Fresh* keeps all results, so "
-        "that each needs new memory; *dropped* forgets one before the next. The dashed black line is the driver alone "
-        "with pinned memory.",
+        "that each needs new memory; *dropped* forgets one before the next. The floor is the driver alone with pinned "
+        "memory.",
     ),
     Section(
-        "Small calls", "compare", ("latency",), "make gpu-bench",
+        "Small calls", "compare", calls, "make gpu-bench",
         "Nanoseconds on the host for calls that do little work, without waiting for the device.",
     ),
     of_bench(
@@ -61,17 +79,22 @@ SECTIONS = [
         "kernel for this one case.",
     ),
     Section(
-        "Kernels of one's own", "kernels", ("kernels",), "make gpu-bench-kernels",
+        "Kernels of one's own", "kernels", report.speed_table, "make gpu-bench-kernels",
         "`ElementwiseKernel`, `ReductionKernel` and scans on 1 GiB beside kernels written by hand, and CuPy's.",
     ),
     Section(
-        "Launches", "launches", ("launches",), "make gpu-bench-kernels",
+        "Launches", "launches", report.speed_table, "make gpu-bench-kernels",
         "Microseconds on the host for a launch with five arguments, in each spelling; the floor is a loop in C.",
     ),
     Section(
-        "Copies within a device", "strided", ("strided",), "make gpu-bench-kernels",
+        "Copies within a device", "strided", report.speed_table, "make gpu-bench-kernels",
         "float32, GB/s read and written; *memcpy* is the driver's copy of contiguous memory.",
     ),
+    of_bench(
+        "Expressions", "fusion",
+        "Deferred arithmetic beside compilers of expressions; each expression is one launch, which the bench asserts.",
+    ),
+    of_bench("Stencils and long functions", "neighbours", "What must move of planes of 1 GiB."),
     of_bench("Reductions", "reductions", "Of all elements and along axes, on 1 GiB."),
     of_bench("Scans", "scans", "`cumsum` and others along each axis."),
     of_bench("Sorting", "order", "Thousand million keys a second."),
@@ -88,23 +111,15 @@ SECTIONS = [
         "NumPy's Philox with 64 bits, bit for bit; torch and CuPy draw from generators with 32.",
     ),
     Section(
-        "Between two GPUs", "peer", ("peer",), "make gpu-bench-peer",
+        "Between two GPUs", "peer", report.speed_table, "make gpu-bench-peer",
         "Copies beside the driver's own, and sums over both beside torch's, by NCCL.",
     ),
 ]  # fmt: skip
 
 
-def newest(name: str) -> Path:
-    """The newest result of that name that was measured on a GPU; folders begin with their date."""
-    found = sorted(RESULTS.glob(f"*-h200/{name}.json"))
-    if not found:
-        raise LookupError(f"docs/results has no {name}.json of a GPU")
-    return found[-1]
-
-
 def read(name: str) -> dict[str, Any]:
-    """What the newest result of that name says."""
-    content: dict[str, Any] = json.loads(newest(name).read_text(encoding="utf-8"))
+    """The result of that name."""
+    content: dict[str, Any] = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
     return content
 
 
@@ -158,12 +173,12 @@ def figures() -> str:
     work = {(row["work"], row["library"]): row["gb_per_s"] for row in kernels["throughput"]}
     copies = {row["case"]: row["GB/s"] for row in strided["results"] if row["itemsize"] == 4}
     launch, first = launches["launch_us"], launches["first_launch_ms"]
-    rows = f"[all rows, and what is not reached](docs/results/{newest('compare').parent.name}.md)"
+    rows = "[what is not reached](docs/results/h200.md)"
     by_expression = {library: work["a*x + y", library] for library in ("PyGPU", "CuPy")}
     upload, download = ("to device", "to device, pinned"), ("from device, fresh", "into pinned")
     lines = [
         f"On an {made_on(compare)},",
-        f"ordinary NumPy memory, GB/s by `make gpu-bench`: [pictures](docs/performance.md), {rows}.",
+        f"ordinary NumPy memory, GB/s by `make gpu-bench`: [all tables](docs/performance.md), {rows}.",
         "",
         "| | PyGPU | best peer | the bus |",
         "|---|---|---|---|",
@@ -186,20 +201,11 @@ def figures() -> str:
 
 def section(made: Section) -> Iterator[str]:
     """The lines of a section."""
-    result = newest(made.result)
-    folder = result.parent.name
-    yield f"\n## {made.title}\n\n{made.text}\n\n"
-    for picture in made.pictures:
-        if not result.with_name(f"{picture}.svg").exists():
-            path = f"docs/results/{folder}"
-            one = f"python benches/python/plots.py {path}/{result.name} {path}/{picture}.svg"
-            how = f"make plots RESULTS={path}" if made.result == "compare" else one
-            raise LookupError(f"there is no {path}/{picture}.svg of {result.name}; draw it: {how}")
-        yield f"![{made.title}](results/{folder}/{picture}.svg)\n\n"
-    commit = read(made.result)["machine"]["commit"]
+    results = read(made.result)
+    yield f"\n## {made.title}\n\n{made.text}\n\n{made.table(results)}\n\n"
     yield (
-        f"{made_on(read(made.result))}, commit {commit}: `{made.command}`; "
-        f"[{folder}](results/{folder}.md), [{result.name}](results/{folder}/{result.name}).\n"
+        f"{made_on(results)}, commit {results['machine']['commit']}: `{made.command}`; "
+        f"[{made.result}.json](results/{made.result}.json).\n"
     )
 
 

@@ -65,13 +65,13 @@ fn is_left_out() -> bool {
 """
 
 
-PROSE = """# 2026-11-23, each closing call, and the test that notices its absence
+PROSE = """# Each closing call, and the test that notices its absence
 
 On a simulated GPU each call that launches what waits, or asks whether anything does, was left out, one after the other,
 and the tests of [deferred arithmetic](../design/deferred_arithmetic.md) were run without it. By
 
 ```text
-python tests/fusion/mutations.py --markdown docs/results/2026-11-23-closing-calls.md
+python tests/fusion/mutations.py --markdown docs/results/closing_calls.md
 ```
 
 which finds the calls in the sources, and fails where no test does.
