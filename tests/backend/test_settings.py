@@ -87,7 +87,7 @@ def test_b1_the_package_never_writes_the_environment() -> None:
 
 @pytest.mark.enough_on("cpu")
 def test_every_variable_is_in_the_table_and_every_row_is_read() -> None:
-    rust = set(re.findall(r'Self\("(\w+)"\)', (ROOT / "src" / "settings.rs").read_text()))
+    rust = set(re.findall(r'Self\("(\w+)"\)', (ROOT / "src" / "base" / "settings.rs").read_text()))
     python = set()
     for path in PACKAGE.rglob("*.py"):
         text = path.read_text()

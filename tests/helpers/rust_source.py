@@ -1,4 +1,4 @@
-"""Read the paths that a Rust file names, within its crate and in other crates of the workspace, and its spans behind a `cfg`.
+"""Read the paths that a Rust file names, in its crate and in others of the workspace, and its spans behind a `cfg`.
 
 It knows tokens, not the language: comments and literals are blanked, braces matched, and `use` trees unfolded. It must
 never miss a path that rustc would resolve; where it cannot tell, it reports one too many.
@@ -42,7 +42,7 @@ class Reference:
 
 
 def module_of(file: str) -> tuple[str, ...]:
-    """Return the module of a file: `("backend", "cuda")` for `src/backend/cuda/mod.rs`, whose crate is `src/backend`."""
+    """Return the module of a file, its crate first: `("backend", "cuda")` for `src/backend/cuda/mod.rs`."""
     parts = file.removeprefix("src/").removesuffix(".rs").split("/")
     if parts[-1] in ("mod", "lib"):
         parts.pop()
@@ -70,7 +70,7 @@ class RustSource:
                 yield (*self.module, match[1])
 
     def references(self) -> Iterator[Reference]:
-        """All paths from `crate`, `super` or a crate of the workspace, those of `use` trees unfolded, outside of test code."""
+        """All paths from `crate`, `super` or a crate of the workspace outside of test code; `use` trees are unfolded."""
         uses = []
         for match in _USE.finditer(self.code):
             uses.append(range(match.start(), match.end()))

@@ -1,7 +1,7 @@
 """No two files of a crate import each other, not by way of others either.
 
-A `mod.rs` or `lib.rs` is the map of its folder: what it names of its own children counts for nothing here, since the language
-forces it. Test code is exempt.
+A `mod.rs` or `lib.rs` declares the files of its folder: its references to them do not count, since the language requires
+them. Test code is exempt.
 """
 
 from collections.abc import Iterator, Mapping
@@ -75,7 +75,11 @@ def test_no_files_import_each_other() -> None:
     "sources",
     [
         {"src/k/a.rs": "use crate::b::B;", "src/k/b.rs": "use super::a::A;"},
-        {"src/k/a.rs": "use crate::b;", "src/k/b.rs": "use crate::c::C;", "src/k/c.rs": "fn f() -> crate::a::A { g() }"},
+        {
+            "src/k/a.rs": "use crate::b;",
+            "src/k/b.rs": "use crate::c::C;",
+            "src/k/c.rs": "fn f() -> crate::a::A { g() }",
+        },
         {"src/k/a/x.rs": "use super::y::Y;", "src/k/a/y.rs": "use crate::a::x;", "src/k/a/mod.rs": "mod x; mod y;"},
     ],
 )

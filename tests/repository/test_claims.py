@@ -100,7 +100,7 @@ def test_the_page_of_performance_is_what_the_script_writes() -> None:
 
 def test_the_readme_says_what_the_package_needs() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    crate = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["package"]
+    crate = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["workspace"]["package"]
     assert [re.split(r"[<>=]", needed)[0] for needed in project["dependencies"]] == ["numpy"]
     oldest = project["requires-python"].removeprefix(">=")
     assert f"Rust {crate['rust-version']} or newer, Python {oldest} or newer" in plain(README)

@@ -5,8 +5,8 @@ The folders of `src/python` import one way:
     late, libraries, newer, once <- ending <- callback <- errors, gil, settings <- deferral, exit <- convert
     <- runtime <- array <- host <- exchange <- views <- create <- texture <- kernel <- custom, operators <- compat
 
-In `src/backend`, `cuda` and `hip` never import each other, and `vendor`, which both share, imports neither. Files never import in
-a circle (`test_circles.py`). Test code is exempt.
+In `src/backend`, `cuda` and `hip` never import each other, and `vendor`, which both share, imports neither. Files
+never import in a circle (`test_circles.py`). Test code is exempt.
 """
 
 import tomllib
@@ -135,8 +135,13 @@ def test_a_planted_violation_is_found(file: str, text: str) -> None:
         {"src/backend/vendor/open.rs": "// use crate::cuda;\n/* a /* nested */ use crate::cuda; */ fn f() {}"},
         {"src/backend/vendor/open.rs": 'const S: &str = "use crate::cuda;"; const R: &str = r#"" use crate::cuda; "#;'},
         {"src/backend/vendor/open.rs": "//! [`crate::cuda::Cuda`]\nfn f() {}"},
-        {"src/backend/vendor/a.rs": "fn f() {}\n#[cfg(test)]\n#[allow(missing_docs)]\nmod tests { use crate::cuda::A; }"},
-        {"src/backend/vendor/mod.rs": "#[cfg(test)] mod tests;", "src/backend/vendor/tests/deep.rs": "use crate::cuda::A;"},
+        {
+            "src/backend/vendor/a.rs": "fn f() {}\n#[cfg(test)]\n#[allow(missing_docs)]\nmod tests { use crate::cuda::A; }"
+        },
+        {
+            "src/backend/vendor/mod.rs": "#[cfg(test)] mod tests;",
+            "src/backend/vendor/tests/deep.rs": "use crate::cuda::A;",
+        },
         {"src/python/lib.rs": "use pyo3::prelude::*; use compat::register;"},
         {"src/python/compat/a.rs": "use crate::{array::class, gil}; use super::b; use pygpu_array::Array;"},
     ],
