@@ -70,7 +70,7 @@ class RustSource:
                 yield (*self.module, match[1])
 
     def references(self) -> Iterator[Reference]:
-        """All paths from `crate`, `super` or a crate of the workspace outside of test code; `use` trees are unfolded."""
+        """All paths from `crate`, `super` or a crate of the workspace outside of test code, `use` trees unfolded."""
         uses = []
         for match in _USE.finditer(self.code):
             uses.append(range(match.start(), match.end()))

@@ -1,7 +1,7 @@
 """No two files of a crate import each other, not by way of others either.
 
-A `mod.rs` or `lib.rs` declares the files of its folder: its references to them do not count, since the language requires
-them. Test code is exempt.
+A `mod.rs` or `lib.rs` declares the files of its folder: its references to them do not count, since the language
+requires them. Test code is exempt.
 """
 
 from collections.abc import Iterator, Mapping

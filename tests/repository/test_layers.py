@@ -135,9 +135,7 @@ def test_a_planted_violation_is_found(file: str, text: str) -> None:
         {"src/backend/vendor/open.rs": "// use crate::cuda;\n/* a /* nested */ use crate::cuda; */ fn f() {}"},
         {"src/backend/vendor/open.rs": 'const S: &str = "use crate::cuda;"; const R: &str = r#"" use crate::cuda; "#;'},
         {"src/backend/vendor/open.rs": "//! [`crate::cuda::Cuda`]\nfn f() {}"},
-        {
-            "src/backend/vendor/a.rs": "fn f() {}\n#[cfg(test)]\n#[allow(missing_docs)]\nmod tests { use crate::cuda::A; }"
-        },
+        {"src/backend/vendor/a.rs": "#[cfg(test)]\n#[allow(missing_docs)]\nmod tests { use crate::cuda::A; }"},
         {
             "src/backend/vendor/mod.rs": "#[cfg(test)] mod tests;",
             "src/backend/vendor/tests/deep.rs": "use crate::cuda::A;",
