@@ -7,6 +7,8 @@ CARGO_DENY_VERSION := 0.20.2
 CARGO_FUZZ_VERSION := 0.13.2
 WHEEL_MAX_BYTES := 4000000
 PYTEST_ARGS ?=
+# Cases outside the samples of large matrices (tests/helpers/sampling.py) are left to `make test-all`.
+SAMPLE ?= -m "not matrix"
 INSTRUCTIONS ?=
 # As compare.py --help has them.
 BENCH_ARGS ?=
@@ -75,7 +77,7 @@ SIMULATED := --manifest-path tests/simulated_driver/Cargo.toml --target-dir buil
 # The bookkeeping of order with the locks of a model checker.
 ORDER_MODEL := --manifest-path tests/order_model/Cargo.toml --target-dir build/order_model
 
-.PHONY: help demo test array-api fuzz soak fusion-soak fusion-mutations instructions .instructions check wheel gpu-test gpu-test-cuda gpu-test-hip gpu-sanitize \
+.PHONY: help demo test test-all array-api fuzz soak fusion-soak fusion-mutations instructions .instructions check wheel gpu-test gpu-test-cuda gpu-test-hip gpu-sanitize \
     gpu-bench gpu-bench-kernels gpu-bench-peer .gpu-package .simulated-drivers bench plots order-mutations docs .docs-read links .wheel-held clean distclean \
     .on-cpu .on-cpu-with-torch .from-the-wheel .on-cuda .on-hip .orders-on-cuda .orders-on-hip .rust .simulators-own .order-model .instructions-counted \
     .lint-rust .lint-others .lint-python
@@ -90,6 +92,9 @@ demo: .venv/.extension-quick ## Install into .venv and run the main job on a rea
 test: .venv/.extension-dev ## Rust tests, then Python tests on the CPU, simulated CUDA and HIP
 	@$(call at_once,$(TESTS))
 
+test-all: ## The same with every case of the large matrices: before an issue ends
+	@TEST_ALL=1 $(MAKE) --no-print-directory test SAMPLE=
+
 # Two parts at once, as even a small machine has cores, the longest first: most compute on one, or wait for streams and processes.
 # Each runs to its end whatever became of the others; what it says lies in build/parts meanwhile, and what failed is told last.
 at_once = rm -rf build/parts; mkdir -p build/parts; $(MAKE) --no-print-directory --keep-going -j2 --output-sync=target $(1) || { \
@@ -101,12 +106,12 @@ part = > $(log).log 2>&1; status=$$?; cat $(log).log; [ $$status = 0 ] || touch 
 TESTS := .on-cuda .on-hip .on-cpu .from-the-wheel .instructions-counted .wheel-held .rust .order-model .simulators-own .orders-on-cuda .orders-on-hip .on-cpu-with-torch
 
 .on-cpu: .venv/.group-test build/amd/.ready
-	@PYGPU_STRICT=1 $(BIN)/python -m pytest tests docs README.md --ignore=tests/gpu --ignore=tests/bindings $(PYTEST_ARGS) $(part)
+	@PYGPU_STRICT=1 $(BIN)/python -m pytest tests docs README.md --ignore=tests/gpu --ignore=tests/bindings $(SAMPLE) $(PYTEST_ARGS) $(part)
 
 # What others compile against the package they compile against what the wheel holds, not against this folder.
 .from-the-wheel: .venv/.group-test build/dev-package/.made build/fortran/.ready
 	@( export PYTHONPATH=$(CURDIR)/build/dev-package; $(BIN)/python -c 'import PyGPU; assert "/dev-package/" in PyGPU.__file__, PyGPU.__file__' && \
-	PYGPU_STRICT=1 $(BIN)/python -m pytest tests/bindings $(PYTEST_ARGS) ) $(part)
+	PYGPU_STRICT=1 $(BIN)/python -m pytest tests/bindings $(SAMPLE) $(PYTEST_ARGS) ) $(part)
 
 # What torch is needed for and no GPU; only here, since with it come libraries of the system's that others need not see.
 # One that was built for an older NumPy warns of it, and shares memory as well.
@@ -114,7 +119,7 @@ TORCH_TESTS := tests/exchange/test_collectives.py tests/exchange/test_torch.py d
 .on-cpu-with-torch: .venv/.group-test build/torch/.ready
 	@( if [ -f build/torch/why-not ]; then echo "no torch: $$(cat build/torch/why-not)"; else . build/torch/environment; fi; \
 	PYGPU_STRICT=1 $(BIN)/python -W "ignore:Failed to initialize NumPy:UserWarning" -m pytest \
-	    -W "ignore:Failed to initialize NumPy:UserWarning" $(TORCH_TESTS) $(PYTEST_ARGS) ) $(part)
+	    -W "ignore:Failed to initialize NumPy:UserWarning" $(TORCH_TESTS) $(SAMPLE) $(PYTEST_ARGS) ) $(part)
 
 # From the first folder on, and from the last: what one of them has compiled the other finds. On HIP every block comes from the
 # driver, which then sees each use after a block's end.
@@ -122,17 +127,17 @@ TORCH_TESTS := tests/exchange/test_collectives.py tests/exchange/test_torch.py d
 .on-hip: FOLDERS = $(shell ls -rd tests/*/)
 .on-hip .orders-on-hip: export PYGPU_RECYCLE := 0
 .on-cuda .on-hip: .on-%: .venv/.group-test .simulated-drivers build/amd/.ready
-	@$(SIMULATED_GPU) PYGPU_BACKEND=$* $(BIN)/python -m pytest $(FOLDERS) $(PYTEST_ARGS) $(part)
+	@$(SIMULATED_GPU) PYGPU_BACKEND=$* $(BIN)/python -m pytest $(FOLDERS) $(SAMPLE) $(PYTEST_ARGS) $(part)
 
 # Every copy of ordinary host memory through the ring of pinned slots: on slow streams, and with every call failing in turn; and
 # the order of streams in several of the orders that a device may choose.
 .orders-on-cuda .orders-on-hip: .orders-on-%: .venv/.group-test .simulated-drivers
 	@( failed=0; \
-	$(SIMULATED_GPU) PYGPU_BACKEND=$* $(SLOWLY_STAGED) $(BIN)/python -m pytest $(DELAYED_TESTS) $(PYTEST_ARGS) || failed=1; \
+	$(SIMULATED_GPU) PYGPU_BACKEND=$* $(SLOWLY_STAGED) $(BIN)/python -m pytest $(DELAYED_TESTS) $(SAMPLE) $(PYTEST_ARGS) || failed=1; \
 	for seed in $(SEEDS); do \
-	    $(SIMULATED_GPU) PYGPU_BACKEND=$* PYGPU_SIM_SEED=$$seed $(BIN)/python -m pytest $(REORDERED_TESTS) $(PYTEST_ARGS) || failed=1; \
+	    $(SIMULATED_GPU) PYGPU_BACKEND=$* PYGPU_SIM_SEED=$$seed $(BIN)/python -m pytest $(REORDERED_TESTS) $(SAMPLE) $(PYTEST_ARGS) || failed=1; \
 	done; \
-	$(SIMULATED_GPU) PYGPU_BACKEND=$* $(ALL_STAGED) $(BIN)/python -m pytest tests/backend/test_fault_matrix.py $(PYTEST_ARGS) || failed=1; \
+	$(SIMULATED_GPU) PYGPU_BACKEND=$* $(ALL_STAGED) $(BIN)/python -m pytest tests/backend/test_fault_matrix.py $(SAMPLE) $(PYTEST_ARGS) || failed=1; \
 	exit $$failed ) $(part)
 
 .rust:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import pytest
 
 import PyGPU
+import sampling
 import simulated
 from gpu import kernel_library, support
 from PyGPU import _core
@@ -22,11 +23,16 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "reads_in_place: lets NumPy read host memory in place, also in a strict run")
     config.addinivalue_line("markers", "starts_processes: runs Python in processes of its own")
     config.addinivalue_line("markers", "enough_on(backends): the same everywhere; other simulated GPUs leave it out")
+    config.addinivalue_line(
+        "markers", "sampled(on, elsewhere): `make test` runs a sample of the cases: helpers/sampling.py"
+    )
+    config.addinivalue_line("markers", "matrix: a case outside the sample, which `make test-all` runs")
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     backend = PyGPU.backend_name()
+    sampling.mark(items, backend)
     if backend == "cpu" or not support.is_simulated():
         return
 

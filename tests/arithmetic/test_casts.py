@@ -262,6 +262,7 @@ COPIES: list[tuple[Any, str]] = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("source", "target"), COPIES, ids=lambda value: repr(value)[:30])
 @pytest.mark.parametrize(
     "where", [None, True, False, np.array([True, False, True, True]), np.array([[True], [False], [True]])]

@@ -176,6 +176,7 @@ def compiled_together(request: pytest.FixtureRequest) -> None:
     )
 
 
+@pytest.mark.sampled(on="cuda")
 @pytest.mark.usefixtures("compiled_together")
 @pytest.mark.parametrize(("name", "kind"), written_over())
 def test_a_function_may_write_over_its_operand(name: str, kind: str) -> None:
@@ -260,6 +261,7 @@ BINARY = [
 BITS = [operator.and_, operator.or_, operator.xor, operator.lshift, operator.rshift]
 
 
+@pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize("apply", [*BINARY, *BITS], ids=lambda one: one.__name__)
 def test_operators_take_arrays_and_numbers_on_both_sides(apply: Any) -> None:
     kind = "int32" if apply in BITS else "float32"

@@ -127,6 +127,7 @@ def wanted_memory(args: tuple[Any, ...]) -> bool:
     return any(isinstance(arg, range) or (isinstance(arg, int) and 2**28 < abs(arg) < 2**40) for arg in args)
 
 
+@pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize("name", METHODS)
 def test_no_argument_makes_a_method_panic_or_change_the_array(name: str) -> None:
     for dtype in ("float32", PADDED):

@@ -51,6 +51,7 @@ def filled(shape: tuple[int, ...], key: Any, size: int) -> tuple[np.ndarray, PyG
     return host, device
 
 
+@pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize(("shape", "key"), SHAPES_AND_KEYS, ids=str)
 def test_a_fill_sets_every_element_and_nothing_beside(shape: tuple[int, ...], key: Any) -> None:
     for size in SIZES if len(shape) < 3 else FEW_SIZES:

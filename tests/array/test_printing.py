@@ -100,6 +100,7 @@ OPTIONS: list[dict[str, Any]] = [
 ]
 
 
+@pytest.mark.sampled(on="cpu")
 @pytest.mark.parametrize("options", OPTIONS, ids=lambda options: ",".join(options))
 def test_print_options_are_honoured(options: dict[str, Any]) -> None:
     with np.printoptions(**options):

@@ -16,6 +16,7 @@ PAIRS = len(arithmetic.PAIRS) if PyGPU.backend_name() == "cpu" else arithmetic.F
 pytestmark = pytest.mark.reads_in_place
 
 
+@pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize("seed", [1, SystemRandom().randrange(2**32)], ids=["fixed", "random"])
 def test_random_operations_give_what_numpy_gives_and_leave_nothing(seed: int) -> None:
     print(f"python tests/helpers/soak.py --operations {OPERATIONS} --seed {seed} --pairs {PAIRS}")
@@ -27,6 +28,7 @@ def test_random_operations_give_what_numpy_gives_and_leave_nothing(seed: int) ->
     assert seed != 1 or report["counts"].keys() | {"peer"} == soak.OPERATIONS.keys() | {"peer"}
 
 
+@pytest.mark.sampled(on="cuda", elsewhere=0)
 def test_threads_with_arrays_of_their_own_do_not_disturb_each_other() -> None:
     seed = SystemRandom().randrange(2**32)
     count = OPERATIONS // 4

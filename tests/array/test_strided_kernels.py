@@ -102,6 +102,7 @@ def on_the_device() -> Iterator[None]:
 SHAPES = [(70, 131), (64, 128), (128, 256), (3, 1000), (1000, 3), (257, 63), (40, 40)]
 
 
+@pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize(("itemsize", "shape"), pairwise(itertools.product(ITEMSIZES, SHAPES)), ids=str)
 def test_a_plane_is_transposed(shape: tuple[int, ...], itemsize: int, on_the_device: None) -> None:
     host, device = both(shape, itemsize)
@@ -218,6 +219,7 @@ def test_copies_on_streams_are_in_the_order_of_the_arrays() -> None:
         same(turned, (host + turn).T)
 
 
+@pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize("itemsize", ITEMSIZES)
 def test_rows_columns_and_items_are_gathered_and_scattered(itemsize: int, on_the_device: None) -> None:
     host, device = both((30, 20, 6), itemsize)
@@ -320,6 +322,7 @@ def run_apart(environment: dict[str, str], folder: Path) -> None:
     assert (result.returncode, result.stderr) == (0, "")
 
 
+@pytest.mark.sampled(on="cuda")
 @pytest.mark.starts_processes
 @pytest.mark.parametrize("way", ["driver", "flat", "tiles,group=3", "lanes=2,group=1"])
 def test_each_way_is_right(way: str, tmp_path: Path) -> None:

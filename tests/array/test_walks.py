@@ -31,6 +31,7 @@ def repeated(rng: np.random.Generator, both: tuple[np.ndarray, PyGPU.GPUArray]) 
     return np.broadcast_to(host[key], shape), PyGPU.broadcast_to(device[key], shape)
 
 
+@pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize("dtype", ["u1", "f4", "c16"])
 def test_assigned_views_are_numpys(dtype: str) -> None:
     seed = random_seed()

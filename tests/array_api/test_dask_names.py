@@ -51,6 +51,7 @@ ALL = {
 }
 
 
+@pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize("name", ALL)
 def test_what_dask_asks_first_gives_an_array_of_the_device(name: str) -> None:
     host = np.array([[4.0, 1.0, 2.0], [0.0, 5.0, 3.0]])

@@ -79,6 +79,7 @@ def kinds_of(name: str) -> list[str]:
     return [kinds[(3 * place + step) % len(kinds)] for step in (0, 5)] if IS_SIMULATED else kinds
 
 
+@pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_every_kind_is_reduced_as_by_numpy(name: str) -> None:
     for dtype in kinds_of(name):

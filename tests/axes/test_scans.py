@@ -69,6 +69,7 @@ def kinds_of(name: str) -> list[str]:
     return [kinds[(3 * place + step) % len(kinds)] for step in (0, 4)] if IS_SIMULATED else kinds
 
 
+@pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize("name", UFUNCS)
 def test_every_kind_accumulates_as_by_numpy(name: str) -> None:
     rng = np.random.default_rng(3)
@@ -113,6 +114,7 @@ def test_any_axis_of_any_layout_is_scanned(seed: int) -> None:
     check(array.cumsum(), twin.cumsum(), f"seed {seed}: {twin.shape} {twin.strides}")
 
 
+@pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize(
     ("shape", "axis"),
     [

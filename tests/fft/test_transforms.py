@@ -41,6 +41,7 @@ def takes(name: str, dtype: str) -> bool:
     return not (name in ("rfft", "ihfft", "rfftn", "rfft2") and dtype.startswith("complex"))
 
 
+@pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize("dtype", of_few(DTYPES, DTYPES[:5]))
 def test_one_axis_is_transformed_as_numpy_does(dtype: str) -> None:
     host = numbers(dtype, 3, 4, 6)

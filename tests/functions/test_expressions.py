@@ -126,6 +126,7 @@ def check(ours: Any, numpys: Any) -> None:
         assert ours == numpys
 
 
+@pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize("expression", of_few(ALL, FEW))
 def test_an_expression_gives_what_it_gives_with_numpy(expression: str) -> None:
     def compute(xp: Any) -> Any:

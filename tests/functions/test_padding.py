@@ -34,6 +34,7 @@ def compare(host: np.ndarray, *arguments: Any, **keywords: Any) -> None:
         assert ours[1].flags.f_contiguous == numpys[1].flags.f_contiguous
 
 
+@pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("dtype", of_few(["float32", "int32"], ["float32"]))
 def test_every_mode_pads_as_numpy_does(mode: str, dtype: str) -> None:

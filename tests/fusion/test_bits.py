@@ -40,11 +40,13 @@ def around(function: Any, x: Any, y: Any) -> Any:
 
 
 @pytest.mark.enough_on("cuda")
+@pytest.mark.sampled
+@pytest.mark.parametrize("part", [0, 1])
 @pytest.mark.parametrize("dtype", HOSTS)
-def test_every_function_beside_others(dtype: str) -> None:
+def test_every_function_beside_others(dtype: str, part: int) -> None:
     first, second = (PyGPU.to_gpu(host.astype(dtype)) for host in HOSTS[dtype])
     fused = 0
-    for name in told(ufuncs()):
+    for name in told(ufuncs()[part::2]):
         function = getattr(PyGPU, name)
         try:
             with mode("off"):
@@ -58,12 +60,13 @@ def test_every_function_beside_others(dtype: str) -> None:
             fused += counted["fused"]
         for one, other in zip(got, wanted, strict=True):
             assert agree(one.get(), other), name
-    assert fused > 20
+    assert fused > 10
 
 
 REDUCTIONS = ["sum", "prod", "max", "min", "mean", "var", "std", "any", "all", "argmax", "argmin"]
 
 
+@pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int32"])
 @pytest.mark.parametrize("shape", [(7,), (1000,), (37, 65), (5, 6, 7)])
 def test_reductions_of_what_waits(dtype: str, shape: tuple[int, ...]) -> None:

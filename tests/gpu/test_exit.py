@@ -82,6 +82,7 @@ SCRIPTS = {
 }
 
 
+@pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_the_process_ends_cleanly_with(name: str) -> None:
     script = "import PyGPU\n" + textwrap.dedent(SCRIPTS[name]) + "\nprint('ended')\n"

@@ -48,6 +48,7 @@ def random_view(host: np.ndarray, random: np.random.Generator) -> np.ndarray:
     return host[tuple(slice(None, None, int(step)) for step in steps)].transpose(random.permutation(host.ndim))
 
 
+@pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize("seed", range(20))
 def test_large_views_of_any_strides_go_both_ways(seed: int) -> None:
     random = np.random.default_rng(seed)

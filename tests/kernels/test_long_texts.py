@@ -11,6 +11,7 @@ from support_kernels import needs_kernels
 pytestmark = needs_kernels
 
 
+@pytest.mark.sampled(on="cuda", elsewhere=0)
 @pytest.mark.skipif(PyGPU.backend_name() == "cpu", reason="its threads live on in every kernel")
 def test_elements_beyond_those_of_the_first_turn_are_computed_too() -> None:
     multiprocessors = PyGPU.device_properties(0)["multiprocessor_count"]

@@ -24,6 +24,7 @@ def values() -> Any:
     return PyGPU.to_gpu(np.arange(6, dtype=np.float32))
 
 
+@pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize("name", NAMES)
 def test_a_kernel_may_have_a_macro_of_any_name(name: str) -> None:
     options = [f"-D{name}=3"]

@@ -30,6 +30,7 @@ def integers(size: int) -> np.ndarray:
     return (np.arange(size, dtype=np.int64) * 7919 % 203 - 100).astype(np.int32)
 
 
+@pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize("size", [0, 1, 2, 31, 255, 256, 257, 2047, 2048, 2049, 70001, 1 << 20, (1 << 21) + 17])
 def test_any_length_is_scanned_in_place(size: int) -> None:
     x = integers(size)

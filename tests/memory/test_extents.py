@@ -246,6 +246,7 @@ def test_nothing_beyond_a_known_block_is_read_or_written(make: Any, nbytes: int)
     free()
 
 
+@pytest.mark.sampled(on="cuda")
 @pytest.mark.provokes_findings
 @pytest.mark.parametrize(
     ("nbytes", "make"),

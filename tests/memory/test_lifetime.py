@@ -304,6 +304,7 @@ def test_reference_counts_are_as_before(name: str) -> None:
     assert abs(len(gc.get_objects()) - objects) < 50
 
 
+@pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize(
     ("name", "make"),
     [

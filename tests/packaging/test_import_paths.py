@@ -23,6 +23,7 @@ def run(code: str) -> str:
     return done.stdout
 
 
+@pytest.mark.sampled(on="cpu")
 @pytest.mark.parametrize("module", MODULES)
 def test_a_public_module_is_an_attribute_of_the_package(module: str) -> None:
     assert run(f"import PyGPU; print(PyGPU.{module}.__name__)") == f"PyGPU.{module}\n"
@@ -96,6 +97,7 @@ def test_the_names_of_pybindgpu_are_in_a_star_import() -> None:
     assert [name for name in names if not hasattr(PyGPU, name)] == []
 
 
+@pytest.mark.sampled(on="cpu")
 @pytest.mark.parametrize(
     "first",
     [

@@ -117,6 +117,7 @@ del arrays
 }
 
 
+@pytest.mark.sampled(on="cuda")
 @pytest.mark.starts_processes
 @pytest.mark.parametrize("when", LATE_DELETERS)
 def test_pain_11_a_deleter_may_be_called_at_the_end_of_the_process(when: str) -> None:
@@ -163,6 +164,7 @@ time.sleep(0.1)
 }
 
 
+@pytest.mark.sampled(on="cuda")
 @pytest.mark.starts_processes
 @pytest.mark.parametrize("name", ENDS)
 def test_pain_15_the_process_ends_well_with(name: str) -> None:

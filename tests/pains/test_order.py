@@ -212,6 +212,7 @@ print("ended")
     assert run(script) == "ended"
 
 
+@pytest.mark.sampled(on="cuda")
 @gpu_only
 @pytest.mark.starts_processes
 @pytest.mark.parametrize(

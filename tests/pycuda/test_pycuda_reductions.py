@@ -22,6 +22,7 @@ def gpu(values: Any, dtype: Any = None) -> PyGPU.GPUArray:
     return PyGPU.to_gpu(np.asarray(values, dtype))
 
 
+@pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize("dtype", ["int32", "float32", "float64"])
 def test_all_elements_become_one_of_the_arrays_dtype(dtype: str) -> None:
     host = HOST.astype(dtype)

@@ -173,6 +173,7 @@ def test_values_are_placed_where_a_mask_is_true(values: list[float]) -> None:
         written(name, host.astype("int8"), host > 3, np.array(values))
 
 
+@pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize("mode", MODES)
 def test_elements_are_chosen_from_several_arrays(mode: str) -> None:
     numbers = np.array([[0, 2], [1, 1]])

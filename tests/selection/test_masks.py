@@ -29,6 +29,7 @@ def generator() -> np.random.Generator:
     return np.random.default_rng(SEED)
 
 
+@pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize("size", SIZES)
 def test_a_mask_of_any_size_and_density_selects_and_finds_what_numpy_does(size: int) -> None:
     rng = generator()

@@ -19,6 +19,7 @@ def generator() -> np.random.Generator:
     return np.random.default_rng(SEED)
 
 
+@pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize("dtype", of_few(["bool", "uint8", "int16", "uint32", "int64"], ["uint8", "int64"]))
 def test_whole_numbers_are_counted(dtype: str) -> None:
     rng = generator()
@@ -82,6 +83,7 @@ def test_histograms_have_numpys_edges_and_counts(dtype: str) -> None:
             assert_same(PyGPU.histogram_bin_edges(a, bins, limits), wanted[1])
 
 
+@pytest.mark.sampled(on="cuda", elsewhere=0)
 def test_histograms_have_weights_and_densities() -> None:
     rng = generator()
     host = rng.random(2000).astype("float32") * 10

@@ -49,6 +49,7 @@ def check(got: Any, wanted: Any) -> None:
     np.testing.assert_allclose(got.get(), wanted, rtol=2 * eps, atol=0)
 
 
+@pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize("dtype", of_few(["uint8", "int32", "float16", "float32", "float64"], ["int32", "float32"]))
 def test_medians_along_any_axes(dtype: str) -> None:
     for shape in ((4, 5, 6), (3, 7, 5)):
@@ -59,6 +60,7 @@ def test_medians_along_any_axes(dtype: str) -> None:
     check(np.median(PyGPU.to_gpu(host).T[::2], 1), np.median(host.T[::2], 1))
 
 
+@pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_finds_what_numpy_finds(method: str) -> None:
     host = values((7, 4, 6), "float64")
@@ -68,6 +70,7 @@ def test_every_method_finds_what_numpy_finds(method: str) -> None:
     check(PyGPU.percentile(array, 30, 0, method=method), np.percentile(host, 30, 0, method=method))
 
 
+@pytest.mark.sampled(on="cuda", elsewhere=0)
 @pytest.mark.parametrize("dtype", of_few(["int16", "int64", "float16", "float32"], ["int64", "float32"]))
 def test_quantiles_have_numpys_types(dtype: str) -> None:
     host = values((6, 9), dtype)
@@ -93,6 +96,7 @@ def test_nan_is_the_result_where_there_is_one() -> None:
             )
 
 
+@pytest.mark.sampled(on="cuda", elsewhere=0)
 @pytest.mark.parametrize("dtype", of_few(["float16", "float32", "float64", "int32"], ["float32"]))
 def test_nan_is_left_out(dtype: str) -> None:
     host = values((6, 5, 7), dtype, 0.4)

@@ -62,6 +62,7 @@ def check(got: Any, wanted: Any) -> None:
         np.testing.assert_array_equal(one.get(), other)
 
 
+@pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_values_stand_once_with_their_places_numbers_and_counts(dtype: str) -> None:
     rng = generator()
@@ -96,6 +97,7 @@ def test_any_layout_has_its_values_in_c_order() -> None:
     check(PyGPU.unique(array.T, True, True), np.unique(host.T, True, True))
 
 
+@pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize("dtype", ["float32", "complex64", "int32"])
 def test_the_array_apis_functions_tell_nans_apart(dtype: str) -> None:
     host = values(generator(), (40, 25), dtype)
@@ -115,6 +117,7 @@ def test_the_array_apis_functions_tell_nans_apart(dtype: str) -> None:
     check(np.unique_values(array), np.unique(host, equal_nan=False))
 
 
+@pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize("axis", [0, 1, -1])
 def test_parts_along_an_axis_are_compared_as_a_whole(axis: int) -> None:
     host = generator().integers(0, 2, (30, 4, 3)).astype("int16")

@@ -50,6 +50,7 @@ def check(host: np.ndarray, array: PyGPU.GPUArray, axis: Any = -1) -> None:
     np.testing.assert_array_equal(order.get(), np.argsort(host, axis, kind="stable"))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("dtype", FEW if IS_SIMULATED else KINDS)
 @pytest.mark.parametrize("length", [0, 1, 2, 17, 512, 513, 2048, 2049, 20001])
 def test_any_length_is_sorted(length: int, dtype: str) -> None:
@@ -57,6 +58,7 @@ def test_any_length_is_sorted(length: int, dtype: str) -> None:
     check(host, PyGPU.to_gpu(host))
 
 
+@pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize("length", [9, 700, 15000])
 @pytest.mark.parametrize("dtype", ["int16", "float32"])
 def test_any_axis_of_any_layout_is_sorted(length: int, dtype: str) -> None:
@@ -71,6 +73,7 @@ def test_any_axis_of_any_layout_is_sorted(length: int, dtype: str) -> None:
     check(np.broadcast_to(host[:1], host.shape), PyGPU.broadcast_to(array[:1], host.shape), 1)
 
 
+@pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize("dtype", ["bool", "int8", "uint64", "float32"])
 @pytest.mark.parametrize("length", [50, 3000])
 def test_the_greatest_first_and_nan_last(length: int, dtype: str) -> None:

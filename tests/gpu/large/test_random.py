@@ -17,7 +17,7 @@ SEED = random.randrange(1 << 32)
 COUNT = 1 << 24
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("dtype", ["float32", pytest.param("float64", marks=pytest.mark.matrix)])
 def test_long_draws_are_numpys(dtype: str) -> None:
     print("seed", SEED)
     rng, numpys = PyGPU.random.default_rng(SEED), np.random.Generator(np.random.Philox(SEED))
@@ -30,7 +30,7 @@ def test_long_draws_are_numpys(dtype: str) -> None:
     np.testing.assert_array_equal(rng.integers(1 << 20, size=COUNT).get(), numpys.integers(1 << 20, size=COUNT))
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("dtype", [pytest.param("float32", marks=pytest.mark.matrix), "float64"])
 def test_many_normal_numbers_are_normal(dtype: str) -> None:
     print("seed", SEED)
     values = np.sort(PyGPU.random.default_rng(SEED).standard_normal(COUNT, dtype).get().astype(np.float64))

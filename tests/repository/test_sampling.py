@@ -1,0 +1,65 @@
+"""The sample of a large matrix has each value of each parameter, and nothing of a test is lost altogether."""
+
+import subprocess
+import sys
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+import sampling
+
+pytestmark = pytest.mark.enough_on("cpu")
+ROOT = Path(__file__).parents[2]
+
+
+def test_a_sample_has_each_value_of_each_parameter() -> None:
+    cases = [{"dtype": dtype, "shape": shape, "way": way} for dtype, shape, way in product("abc", range(5), (0, 1))]
+    chosen = [cases[position] for position in sorted(sampling.sample(cases))]
+    for name in ("dtype", "shape", "way"):
+        assert {case[name] for case in chosen} == {case[name] for case in cases}
+    assert len(chosen) == 5
+
+
+def test_cases_of_one_parameter_are_all_in_the_sample() -> None:
+    assert sampling.sample([{"dtype": dtype} for dtype in "abc"]) == {0, 1, 2}
+    assert sampling.sample([]) == set()
+
+
+PROGRAM = """
+import pytest, sampling
+
+@pytest.mark.sampled(on="cuda")
+@pytest.mark.parametrize("first", [1, 2, 3])
+@pytest.mark.parametrize("second", "ab")
+def test_shared(first, second): pass
+
+@pytest.mark.sampled(on="cuda", elsewhere=0)
+def test_on_one(): pass
+
+def test_other(): pass
+"""
+CONFTEST = """
+import pytest, sampling
+
+def pytest_configure(config):
+    for name in ("sampled", "matrix"):
+        config.addinivalue_line("markers", f"{name}: as in tests/conftest.py")
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    sampling.mark(items, "BACKEND")
+"""
+
+
+@pytest.mark.parametrize(
+    ("backend", "sample", "count"),
+    [("cuda", ["-m", "not matrix"], 5), ("hip", ["-m", "not matrix"], 2), ("hip", [], 8)],
+)
+def test_what_is_outside_the_sample_is_left_out(backend: str, sample: list[str], count: int, tmp_path: Path) -> None:
+    (tmp_path / "test_it.py").write_text(PROGRAM)
+    (tmp_path / "conftest.py").write_text(CONFTEST.replace("BACKEND", backend))
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-o", f"pythonpath={ROOT}/tests/helpers"]
+    command += ["--rootdir", str(tmp_path), *sample, str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert f"{count} passed" in done.stdout, done.stdout
