@@ -1,0 +1,40 @@
+# Targets for a machine with a GPU, where there may be no Rust: they take the wheel in dist/, and pytest and the peers from
+# PYTHON's own packages. PYTEST_ARGS=tests/gpu runs the tests that need a device; without it the other tests run on it too.
+
+GPU_PYTHONPATH = PYTHONPATH=$(CURDIR)/build/gpu-package$${PYTHONPATH:+:$$PYTHONPATH}
+ON_CUDA = $(GPU_PYTHONPATH) PYGPU_BACKEND=cuda
+ON_HIP = $(GPU_PYTHONPATH) PYTHON="$(PYTHON)" tests/gpu/hip_on_cuda/environment.sh
+
+.PHONY: gpu-test gpu-test-cuda gpu-test-hip gpu-sanitize gpu-bench gpu-bench-kernels gpu-bench-peer .gpu-package
+
+# Runs all tests on a backend and writes their summary: environment, name of the report.
+gpu_tests = mkdir -p $(RESULTS); status=0; \
+    $(1) $(PYTHON) -m pytest -W default --junitxml=$(RESULTS)/$(2).xml $(PYTEST_ARGS) || status=$$?; \
+    $(1) $(PYTHON) tests/gpu/summary.py $(RESULTS)/$(2).xml; exit $$status
+
+gpu-test: ## Run all tests on CUDA, then on HIP over CUDA, with the wheel in dist/ (PYTHON=... has pytest)
+	$(MAKE) --keep-going gpu-test-cuda gpu-test-hip
+
+gpu-test-cuda: .gpu-package ## Run all tests and tests/gpu on CUDA, report in RESULTS
+	$(call gpu_tests,$(ON_CUDA),gpu-tests)
+
+gpu-test-hip: .gpu-package ## The same on the HIP backend, whose calls a test library hands on to CUDA
+	$(call gpu_tests,$(ON_HIP),gpu-tests-hip)
+
+gpu-sanitize: .gpu-package ## Run compute-sanitizer's memcheck with leak check over the tests that import no peer
+	$(ON_CUDA) PYTHON=$(PYTHON) RESULTS=$(RESULTS) tests/gpu/run_sanitizer.sh
+
+gpu-bench: .gpu-package ## Time the wheel in dist/ beside the peers that PYTHON has, into RESULTS (BENCH_ARGS=--quick)
+	$(call benches,$(ON_CUDA) $(PYTHON),import_time)
+	$(call benches,$(ON_CUDA) $(PYTHON),compare,$(BENCH_ARGS))
+
+gpu-bench-kernels: .gpu-package ## Time launches, kernels and copies within the device, into RESULTS
+	$(call benches,$(ON_CUDA) $(PYTHON),launches kernels strided)
+
+gpu-bench-peer: .gpu-package ## Time what crosses between two GPUs, into RESULTS
+	$(call benches,$(ON_CUDA) $(PYTHON),peer)
+
+.gpu-package:
+	@ls dist/*.whl > /dev/null 2>&1 || { echo "no wheel in dist/: run 'make wheel' where there is Rust"; exit 1; }
+	rm -rf build/gpu-package
+	$(PYTHON) -m pip install --quiet --no-deps --no-index --target build/gpu-package dist/*.whl
