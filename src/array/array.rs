@@ -116,6 +116,7 @@ impl Array {
     ///
     /// # Errors
     /// `ValueError` for a shape that is negative or too big; `OutOfMemory`; the driver's.
+    #[inline]
     pub fn empty(shape: &[i64], dtype: DType, order: Order, stream: Stream) -> Result<Self> {
         let layout = Layout::contiguous(shape, dtype.itemsize() as i64, order)?;
         Self::on_new_memory(layout, dtype, stream)
@@ -125,6 +126,7 @@ impl Array {
     ///
     /// # Errors
     /// `OutOfMemory`; the driver's.
+    #[inline]
     pub fn on_new_memory(layout: Layout, dtype: DType, stream: Stream) -> Result<Self> {
         let allocation = Arc::new(Allocation::new(layout.nbytes() as usize, stream)?);
         Ok(Self { allocation, layout, dtype, readonly: false, keeper: None })
@@ -134,6 +136,7 @@ impl Array {
     ///
     /// # Errors
     /// `ValueError` when the layout reaches outside the block.
+    #[inline]
     pub fn over(allocation: Arc<Allocation>, layout: Layout, dtype: DType, readonly: bool) -> Result<Self> {
         check_extent(&allocation, &layout)?;
         Ok(Self { allocation, layout, dtype, readonly, keeper: None })
@@ -272,6 +275,7 @@ impl Array {
     ///
     /// # Errors
     /// `ValueError` when the layout reaches outside the block.
+    #[inline]
     pub fn view_as(&self, layout: Layout, dtype: DType) -> Result<Self> {
         let view = Self::over(Arc::clone(&self.allocation), layout, dtype, self.readonly)?;
         Ok(Self { keeper: self.keeper.clone(), ..view })
@@ -281,6 +285,7 @@ impl Array {
     ///
     /// # Errors
     /// `ValueError` when the layout reaches outside the block.
+    #[inline]
     pub fn settle(&mut self, layout: &Layout, shift: i64, readonly: bool, keeper: Option<Lent>) -> Result<()> {
         self.layout.assign(layout);
         if shift != 0 {

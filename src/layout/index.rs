@@ -204,6 +204,7 @@ fn zero_step() -> Error {
 
 impl Layout {
     /// The view of a whole key.
+    #[inline]
     pub fn index(&self, key: &[Index]) -> Result<Self> {
         let consumed = key.iter().filter(|item| matches!(item, Index::Integer(_) | Index::Slice { .. })).count();
         let ellipses = key.iter().filter(|item| matches!(item, Index::Ellipsis)).count();

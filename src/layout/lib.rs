@@ -105,6 +105,7 @@ impl Layout {
     }
 
     /// The layout of a fresh array without gaps. As in NumPy the strides of an empty one are all zero.
+    #[inline]
     pub fn contiguous(shape: &[i64], itemsize: i64, order: Order) -> Result<Self> {
         let mut layout = Self::scalar(itemsize);
         layout.set_contiguous(shape, itemsize, order)?;
@@ -132,6 +133,7 @@ impl Layout {
     }
 
     /// A layout of any signed strides, checked so that no address of an element overflows.
+    #[inline]
     pub fn strided(shape: &[i64], strides: &[i64], offset: i64, itemsize: i64) -> Result<Self> {
         check_size(shape, itemsize)?;
         if shape.len() != strides.len() {
@@ -146,6 +148,7 @@ impl Layout {
     }
 
     /// Moves the first element; the strides stay.
+    #[inline]
     pub fn with_offset(&self, offset: i64) -> Result<Self> {
         let layout = Self { offset, ..self.clone() };
         if layout.checked_extent().is_none() {
@@ -281,6 +284,7 @@ fn fill_contiguous(axes: &mut [Axis], itemsize: i64, order: Order) {
 }
 
 /// The first two invariants of the module docs.
+#[inline]
 fn check_size(shape: &[i64], itemsize: i64) -> Result<()> {
     dense_bytes(shape, itemsize).map(drop)
 }
@@ -328,6 +332,7 @@ struct AxisSet(u64);
 
 impl AxisSet {
     /// `None` if an axis is repeated.
+    #[inline]
     fn of_distinct(axes: &[usize]) -> Option<Self> {
         let mut set = Self::default();
         axes.iter().all(|&axis| set.insert(axis)).then_some(set)

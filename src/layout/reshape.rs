@@ -33,6 +33,7 @@ fn unknown_length(size: i64, wanted: &[i64]) -> Result<i64> {
 impl Layout {
     /// The view with another shape (one length may be negative: unknown), reading and placing the elements in
     /// `order`; `None` if they must be copied first. Decided exactly as NumPy does.
+    #[inline]
     pub fn reshape(&self, wanted: &[i64], order: Order) -> Result<Option<Self>> {
         let mut view = Self::scalar(self.itemsize);
         Ok(if self.reshape_into(&mut view, wanted, order)? { Some(view) } else { None })
@@ -69,6 +70,7 @@ impl Layout {
     }
 
     /// All elements along one axis, in `order`; `None` if they must be copied first.
+    #[inline]
     pub fn ravel(&self, order: Order) -> Result<Option<Self>> {
         self.reshape(&[-1], order)
     }

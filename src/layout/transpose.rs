@@ -7,6 +7,7 @@ use pygpu_base::error::{Error, Result};
 
 impl Layout {
     /// Axes in another order, or reversed for `None`.
+    #[inline]
     pub fn transpose(&self, axes: Option<&[i64]>) -> Result<Self> {
         match axes {
             Some(axes) => self.permute(axes),
@@ -27,6 +28,7 @@ impl Layout {
     }
 
     /// Axis `i` of the result is axis `axes[i]` of this one.
+    #[inline]
     pub fn permute(&self, axes: &[i64]) -> Result<Self> {
         if axes.len() != self.ndim() {
             return Err(Error::value("axes don't match array"));

@@ -5,6 +5,7 @@ use pygpu_base::error::{Error, Result};
 
 impl Layout {
     /// The view with another itemsize: the last axis, whose elements must lie side by side, is divided anew.
+    #[inline]
     pub fn view_dtype(&self, itemsize: i64) -> Result<Self> {
         if itemsize == self.itemsize {
             return Ok(self.clone());

@@ -190,21 +190,25 @@ impl Allocation {
     }
 
     /// Whether another library owns the memory.
+    #[inline]
     pub fn is_lent(&self) -> bool {
         matches!(self.origin, Origin::Lent(_))
     }
 
     /// Whether it is PyGPU's own memory of a device, which all devices reach that reach its device.
+    #[inline]
     pub fn is_own(&self) -> bool {
         matches!(self.origin, Origin::Own)
     }
 
     /// Whether it is, and of no pool.
+    #[inline]
     fn is_plain(&self) -> bool {
         self.is_own() && self.place.source() == Source::Plain
     }
 
     /// Whether somebody is to be told that the memory is not used any more.
+    #[inline]
     fn has_owner(&self) -> bool {
         matches!(self.origin, Origin::Lent(_) | Origin::Plugged(_))
     }

@@ -107,6 +107,7 @@ impl Stream {
     }
 
     /// The stream of ours that has a handle.
+    #[inline]
     fn of_ours(device: Device, handle: StreamHandle) -> Option<Self> {
         let inner = ours(device).lock().get(&handle.0)?.upgrade()?;
         let device = inner.device;
@@ -118,6 +119,7 @@ impl Stream {
     ///
     /// # Errors
     /// `ValueError` for a number that is no stream's handle.
+    #[inline]
     pub fn named(device: Device, handle: StreamHandle) -> Result<Self> {
         if matches!(handle, StreamHandle::DEFAULT | LEGACY) {
             return Ok(Self::default_of(device));
@@ -165,6 +167,7 @@ impl Stream {
     }
 
     /// Whether another library owns it, or nobody does: its handle may be gone, or mean another stream in another thread.
+    #[inline]
     pub fn is_foreign(&self) -> bool {
         self.inner.as_ref().is_some_and(|inner| matches!(inner.owner, Owner::Foreign { .. }))
     }
@@ -189,6 +192,7 @@ impl Stream {
         unsafe { self.device.backend().query_stream(self.device.index(), self.handle()) }
     }
 
+    #[inline]
     fn check_alive(&self, operation: &str) -> Result<()> {
         match &self.inner {
             Some(inner) if inner.epoch != self.device.epoch() => Err(reset_error(operation, "stream", self.device)),
@@ -200,6 +204,7 @@ impl Stream {
 /// The living streams of ours of each backend, by their handles, which no two have at a time.
 static OURS: [Global<BTreeMap<usize, Weak<Inner>>>; 3] = [const { Global::new(BTreeMap::new()) }; 3];
 
+#[inline]
 fn ours(device: Device) -> &'static Global<BTreeMap<usize, Weak<Inner>>> {
     &OURS[device.kind() as usize]
 }
