@@ -26,8 +26,10 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 RUST_SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find src -type f 2>/dev/null)
 PACKAGE_FILES := $(shell find python -type f ! -name "*.pyc" ! -name "*.so" 2>/dev/null)
+# Without make's job server, whose descriptors a recipe does not inherit.
+CARGO := env -u MAKEFLAGS cargo
 # A surrounding conda environment would make maturin refuse to choose between the two.
-MATURIN := env -u CONDA_PREFIX VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin
+MATURIN := env -u CONDA_PREFIX -u MAKEFLAGS VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin
 # In a release lld, rustc's linker on x86-64 Linux, makes functions of the same code one. No function's address is compared.
 SMALL := -C link-arg=-Wl,--icf=all
 # The simulated GPUs, in place of each vendor's library; an image that suits both is compiled once.
@@ -94,11 +96,11 @@ PYTEST := $(BIN)/python -m pytest
 	@$(SIMULATED_GPU) PYGPU_BACKEND=$* tests/order/run.sh $(BIN)/python $(SAMPLE) $(PYTEST_ARGS) $(part)
 
 .rust:
-	@cargo test --locked --workspace --exclude pygpu-python $(part)
+	@$(CARGO) test --locked --workspace --exclude pygpu-python $(part)
 .simulators-own: .simulated-drivers
-	@cargo test --locked $(SIMULATED) $(part)
+	@$(CARGO) test --locked $(SIMULATED) $(part)
 .order-model:
-	@cargo test --locked $(ORDER_MODEL) $(part)
+	@$(CARGO) test --locked $(ORDER_MODEL) $(part)
 .instructions-counted:
 	@$(MAKE) --no-print-directory instructions $(part)
 
@@ -110,15 +112,15 @@ PYTEST := $(BIN)/python -m pytest
 held = $(BIN)/python -m twine check --strict $(1) && $(BIN)/python -m auditwheel show $(1) && $(BIN)/abi3audit --strict $(1)
 
 .lint-rust:
-	@tools/all_of.sh "cargo fmt --all --check" "cargo clippy --locked --workspace --all-targets -- -D warnings" $(part)
+	@tools/all_of.sh "$(CARGO) fmt --all --check" "$(CARGO) clippy --locked --workspace --all-targets -- -D warnings" $(part)
 
 .lint-others:
 	@tools/all_of.sh \
-	    "cargo fmt --check --all --manifest-path tests/simulated_driver/Cargo.toml" \
-	    "cargo clippy --locked --all-targets $(SIMULATED) -- -D warnings" \
-	    "cargo fmt --check --manifest-path tests/order_model/Cargo.toml" \
-	    "cargo clippy --locked --all-targets $(ORDER_MODEL) -- -D warnings" \
-	    "cargo deny --log-level warn check licenses bans sources" $(part)
+	    "$(CARGO) fmt --check --all --manifest-path tests/simulated_driver/Cargo.toml" \
+	    "$(CARGO) clippy --locked --all-targets $(SIMULATED) -- -D warnings" \
+	    "$(CARGO) fmt --check --manifest-path tests/order_model/Cargo.toml" \
+	    "$(CARGO) clippy --locked --all-targets $(ORDER_MODEL) -- -D warnings" \
+	    "$(CARGO) deny --log-level warn check licenses bans sources" $(part)
 
 .lint-python:
 	@tools/all_of.sh "$(BIN)/ruff check" "$(BIN)/ruff format --check" "$(BIN)/python -m codespell_lib" "$(BIN)/mypy" \
@@ -185,7 +187,7 @@ wheel: .venv/.group-build .venv/.group-check .venv/.group-release ## Build the r
 # Runs benches: the command of Python, their names, options.
 benches = mkdir -p $(RESULTS); for bench in $(2); do $(1) benches/python/$$bench.py --json $(RESULTS)/$$bench.json $(3) || exit 1; done
 bench: .venv/.extension-release ## Rust and Python benchmarks, each against its peer in one run (BENCH_ARGS=--quick)
-	cargo bench
+	$(CARGO) bench
 	$(call benches,$(BIN)/python,import_time)
 	$(call benches,$(BIN)/python,compare,$(BENCH_ARGS))
 
@@ -206,7 +208,7 @@ distclean: clean ## Also remove .venv and .tools
 
 # cargo knows whether there is anything to do.
 .simulated-drivers:
-	cargo build --quiet --locked $(SIMULATED)
+	$(CARGO) build --quiet --locked $(SIMULATED)
 	tests/simulated_driver/install.sh build/simulated/target/debug build/simulated
 
 .venv/.created:
@@ -244,6 +246,6 @@ build/amd/.ready build/fortran/.ready build/torch/.ready: build/%/.ready: tests/
 # An unoptimised build takes less than half as long and is quick enough for a hundred crates. NAME-VERSION.
 .tools/.cargo-%:
 	mkdir -p .tools
-	cargo $(firstword $(subst -, ,$*)) --version 2> /dev/null | grep -qx 'cargo-$(subst -, ,$*)' || cargo install --quiet --locked --debug \
+	$(CARGO) $(firstword $(subst -, ,$*)) --version 2> /dev/null | grep -qx 'cargo-$(subst -, ,$*)' || cargo install --quiet --locked --debug \
 	    --root .tools --version $(lastword $(subst -, ,$*)) cargo-$(firstword $(subst -, ,$*))
 	touch $@
