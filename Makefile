@@ -246,6 +246,6 @@ build/amd/.ready build/fortran/.ready build/torch/.ready: build/%/.ready: tests/
 # An unoptimised build takes less than half as long and is quick enough for a hundred crates. NAME-VERSION.
 .tools/.cargo-%:
 	mkdir -p .tools
-	$(CARGO) $(firstword $(subst -, ,$*)) --version 2> /dev/null | grep -qx 'cargo-$(subst -, ,$*)' || cargo install --quiet --locked --debug \
+	$(CARGO) $(firstword $(subst -, ,$*)) --version 2> /dev/null | grep -qx 'cargo-$(subst -, ,$*)' || $(CARGO) install --quiet --locked --debug \
 	    --root .tools --version $(lastword $(subst -, ,$*)) cargo-$(firstword $(subst -, ,$*))
 	touch $@
