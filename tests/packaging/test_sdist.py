@@ -1,4 +1,4 @@
-"""Who unpacks the sdist has what `make test` needs: all files of the repository."""
+"""The sdist has all files of the repository, as `make test` needs them, and none that git ignores."""
 
 import subprocess
 import sysconfig
@@ -26,5 +26,14 @@ def test_the_sdist_has_every_file_of_the_repository(tmp_path: Path) -> None:
     if built.returncode:
         pytest.fail(built.stderr)
     with tarfile.open(next(tmp_path.glob("*.tar.gz"))) as archive:
-        packed = {name.partition("/")[2] for name in archive.getnames()}
+        packed = {member.name.partition("/")[2] for member in archive.getmembers() if member.isfile()}
     assert sorted(tracked - packed) == []
+    ignored = subprocess.run(
+        ["git", "check-ignore", "--no-index", "--stdin"],
+        cwd=ROOT,
+        input="\n".join(sorted(packed - tracked)),
+        capture_output=True,
+        check=False,
+        text=True,
+    )
+    assert ignored.stdout == ""
