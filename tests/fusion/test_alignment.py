@@ -1,0 +1,132 @@
+"""Fused kernels read views of pending results at any offset that their element type allows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import PyGPU
+from fusing.figures import limits
+from PyGPU import _core
+
+DTYPES = (
+    "bool",
+    "int8",
+    "uint8",
+    "int16",
+    "uint16",
+    "float16",
+    "int32",
+    "uint32",
+    "float32",
+    "int64",
+    "uint64",
+    "float64",
+    "complex64",
+    "complex128",
+)
+# Bytes that one vector instruction of a thread moves: offsets of a whole pack are covered too.
+PACK = 16
+COUNT = 64
+
+
+def twice(x: Any) -> Any:
+    """Make a result of every dtype that an operation computes."""
+    return x | x if x.dtype == bool else x + x
+
+
+def squared(part: Any) -> Any:
+    return part & part if part.dtype == bool else part * part
+
+
+FORMS: dict[str, Callable[[Any], Any]] = {
+    "elementwise": lambda part: squared(squared(part)),
+    "reduction": lambda part: squared(part).max() if part.dtype.kind != "c" else squared(part).sum(),
+    "count": lambda part: (squared(part) != 0).sum(),
+    "cast": lambda part: squared(part).astype(bool),
+    "two operands": lambda part: squared(part[:-1]) | squared(part[1:])
+    if part.dtype == bool
+    else squared(part[:-1]) - squared(part[1:]),
+}
+
+
+def in_place(part: Any) -> Any:
+    """Write a pending expression into an array that existed before."""
+    target = PyGPU.zeros(part.shape, part.dtype) if isinstance(part, PyGPU.GPUArray) else np.zeros_like(part)
+    target[...] = squared(part)
+    return target
+
+
+FORMS["in place"] = in_place
+
+
+def host_of(dtype: str) -> np.ndarray:
+    source = np.random.default_rng(7)
+    return source.integers(0, 5, COUNT).astype(dtype)
+
+
+def offsets(dtype: str) -> list[int]:
+    """Element offsets whose byte offsets are 1 to 16, as far as the dtype has them."""
+    itemsize = np.dtype(dtype).itemsize
+    return [byte // itemsize for byte in range(1, PACK + 1) if byte % itemsize == 0] or [1]
+
+
+def values(result: Any) -> np.ndarray:
+    return result.get() if isinstance(result, PyGPU.GPUArray) else np.asarray(result)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_shifted_views_of_pending_results_match_numpy(dtype: str, form: str) -> None:
+    host, compute = host_of(dtype), FORMS[form]
+    x = PyGPU.to_gpu(host)
+    with limits(meetings=1):
+        for offset in offsets(dtype):
+            y = twice(x)
+            made = compute(y[offset:])
+            _core.flush()
+            np.testing.assert_array_equal(values(made), compute(twice(host)[offset:]), f"{offset=}")
+            np.testing.assert_array_equal(y.get(), twice(host))
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int16", "float32", "float64"])
+def test_views_that_end_early_or_run_backwards_match_numpy(dtype: str) -> None:
+    host = host_of(dtype)
+    x = PyGPU.to_gpu(host)
+    keys = (slice(1, -3), slice(None, None, -1), slice(3, None, 2), slice(2, 2 + 17), slice(1, 2))
+    with limits(meetings=1):
+        for key in keys:
+            for form in ("elementwise", "reduction", "in place"):
+                y = twice(x)
+                made = FORMS[form](y[key])
+                _core.flush()
+                np.testing.assert_array_equal(values(made), FORMS[form](twice(host)[key]), f"{key} {form}")
+
+
+def test_reduction_of_shifted_view_of_held_pending_result_is_right_when_met_again() -> None:
+    host = np.arange(100, dtype=np.float32)
+    x = PyGPU.to_gpu(host)
+    for _ in range(3):
+        y = x + x
+        total = (y[1:] * y[1:]).sum()
+        np.testing.assert_array_equal(total.get(), (4 * host[1:] ** 2).sum())
+        assert y.shape == x.shape
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_reductions_of_shifted_rows_match_numpy(axis: int) -> None:
+    host = (np.arange(12 * 33) % 7).astype(np.int16).reshape(12, 33)
+    x = PyGPU.to_gpu(host)
+    with limits(meetings=1):
+        for first in range(1, 9):
+            y = x + x
+            made = (y[:, first:] * y[:, first:]).sum(axis=axis)
+            whole = (y[first:] * y[first:]).sum(axis=axis)
+            _core.flush()
+            twin = (host + host)[:, first:]
+            np.testing.assert_array_equal(made.get(), (twin * twin).sum(axis=axis))
+            twin = (host + host)[first:]
+            np.testing.assert_array_equal(whole.get(), (twin * twin).sum(axis=axis))

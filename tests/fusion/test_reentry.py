@@ -1,0 +1,202 @@
+"""A flush runs no Python; Python that runs around it finds every deferred operation pending or launched."""
+
+from __future__ import annotations
+
+import gc
+import logging
+import operator
+import threading
+from collections.abc import Callable, Iterator
+from random import SystemRandom
+from typing import Any
+
+import numpy as np
+import pytest
+
+import PyGPU
+from fusing.figures import limits, waiting
+from PyGPU import _core
+
+HOST = (np.arange(12.0).reshape(3, 4) - 5) / 8
+
+
+def structure() -> Callable[[Any], Any]:
+    """Draw an expression that was never compiled before."""
+    steps = SystemRandom().choices([operator.add, operator.sub, operator.mul], k=14)
+
+    def of(x: Any) -> Any:
+        value = x
+        for step in steps:
+            value = step(value, x)
+        return value
+
+    return of
+
+
+@pytest.fixture
+def collecting() -> Iterator[list[Callable[[], Any]]]:
+    """Run functions in each collection of garbage, as finalisers of a program do."""
+    work: list[Callable[[], Any]] = []
+
+    def callback(phase: str, _: Any) -> None:
+        if phase == "start":
+            for one in list(work):
+                one()
+
+    gc.callbacks.append(callback)
+    yield work
+    gc.callbacks.remove(callback)
+
+
+# What a program's Python may do with a pending result in whatever it is called from.
+ACTS: dict[str, Callable[[Any, Any], Any]] = {
+    "get": lambda _, y: y.get(),
+    "compute": lambda _, y: (y + 1).get(),
+    "write an operand": lambda x, _: x.__setitem__(Ellipsis, HOST),
+    "flush": lambda _, __: PyGPU.flush(),
+    "defer": lambda x, _: x + 1,
+}
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("act", ACTS)
+@pytest.mark.parametrize("search", ["candidates", "by_pathfinder"])
+def test_look_up_of_compilers_finds_values_or_is_not_asked(
+    monkeypatch: pytest.MonkeyPatch, search: str, act: str
+) -> None:
+    if PyGPU.backend_name() != "cuda":
+        pytest.skip("Python finds compilers for CUDA only")
+    from PyGPU._native import library_files
+
+    x = PyGPU.to_gpu(HOST)
+    found, expression = getattr(library_files, search), structure()
+    seen: list[Any] = []
+    state: dict[str, Any] = {}
+
+    def asked() -> Any:
+        if "y" in state:
+            seen.append(ACTS[act](x, state["y"]))
+        return found()
+
+    with limits(meetings=1):
+        (x + 1).get()
+        monkeypatch.setattr(library_files, search, asked)
+        state["y"] = expression(x)
+        np.testing.assert_array_equal(state["y"].get(), expression(HOST))
+    for got in seen:
+        if isinstance(got, np.ndarray):
+            np.testing.assert_array_equal(got, expression(HOST) + (act == "compute"))
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("act", ACTS)
+def test_collection_of_garbage_during_a_flush_finds_values(collecting: list[Callable[[], Any]], act: str) -> None:
+    x = PyGPU.to_gpu(HOST)
+    expression = structure()
+    seen: list[Any] = []
+    with limits(meetings=1):
+        y = expression(x)
+        collecting.append(lambda: seen.append(ACTS[act](x, y)))
+        before = gc.get_threshold()
+        gc.set_threshold(1)
+        try:
+            got = y.get()
+        finally:
+            gc.set_threshold(*before)
+            collecting.clear()
+    np.testing.assert_array_equal(got, expression(HOST))
+    for one in seen:
+        if isinstance(one, np.ndarray):
+            np.testing.assert_array_equal(one, expression(HOST) + (act == "compute"))
+
+
+@pytest.mark.timeout(60)
+def test_handler_of_logging_finds_values(caplog: pytest.LogCaptureFixture) -> None:
+    x = PyGPU.to_gpu(HOST)
+    expression = structure()
+    seen: list[Any] = []
+
+    class Reads(logging.Handler):
+        def emit(self, _: logging.LogRecord) -> None:
+            seen.append(y.get())
+
+    handler = Reads()
+    logger = logging.getLogger("PyGPU")
+    logger.addHandler(handler)
+    try:
+        with caplog.at_level(logging.DEBUG, "PyGPU"), limits(meetings=1):
+            y = expression(x)
+            got = y.get()
+    finally:
+        logger.removeHandler(handler)
+    np.testing.assert_array_equal(got, expression(HOST))
+    for one in seen:
+        np.testing.assert_array_equal(one, expression(HOST))
+
+
+@pytest.mark.timeout(60)
+def test_allocator_of_the_program_is_not_called_for_pending_results() -> None:
+    x = PyGPU.to_gpu(np.ones(5000))
+    asked: list[int] = []
+
+    def allocate(size: int) -> Any:
+        asked.append(waiting())
+        return PyGPU.mem_alloc(size)
+
+    with limits(meetings=1):
+        total = ((x + 1) * 2).sum()
+        kept = x * 3
+        del kept
+        with PyGPU.using_allocator(allocate):
+            np.testing.assert_array_equal(total.get(), 20000.0)
+    assert asked == []
+
+
+@pytest.mark.timeout(60)
+def test_finaliser_of_an_operands_owner_finds_values() -> None:
+    host = HOST.copy()
+    x = PyGPU.to_gpu(host)
+    seen: list[Any] = []
+
+    class Owner:
+        def __init__(self, array: Any) -> None:
+            self.array = array
+
+        def __del__(self) -> None:
+            seen.append((self.array + 1).get())
+
+    y = x * 2
+    owner = Owner(y)
+    del owner
+    np.testing.assert_array_equal(y.get(), host * 2)
+    np.testing.assert_array_equal(seen[0], host * 2 + 1)
+
+
+@pytest.mark.timeout(60)
+def test_threads_that_collect_while_others_flush_find_values() -> None:
+    x = PyGPU.to_gpu(HOST)
+    wrong: list[Any] = []
+    end = threading.Event()
+
+    def collect() -> None:
+        while not end.is_set():
+            gc.collect(0)
+
+    def compute(number: int) -> None:
+        for turn in range(60):
+            y = x * number + turn
+            z = y - x
+            if not np.array_equal(z.get(), (HOST * number + turn) - HOST):
+                wrong.append((number, turn))
+
+    collector = threading.Thread(target=collect)
+    collector.start()
+    workers = [threading.Thread(target=compute, args=(number,)) for number in range(3)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    end.set()
+    collector.join()
+    assert wrong == []
+    _core.flush()
