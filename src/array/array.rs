@@ -7,6 +7,7 @@ use std::sync::Arc;
 use pygpu_backend::Address;
 use pygpu_base::dtype::DType;
 use pygpu_base::error::{Error, Result};
+use pygpu_base::flush::NodeId;
 use pygpu_device::Device;
 use pygpu_device::shutdown;
 use pygpu_device::stream::Stream;
@@ -257,7 +258,7 @@ impl Array {
 
     /// Ends the block where its memory was put off, nobody else has it, and `forget` lets its operation go. Only to be dropped
     /// afterwards.
-    pub fn end_put_off(&self, forget: impl FnOnce(u64) -> bool) -> bool {
+    pub fn end_put_off(&self, forget: impl FnOnce(NodeId) -> bool) -> bool {
         Arc::strong_count(&self.allocation) == 1 && self.allocation.end_put_off(forget)
     }
 

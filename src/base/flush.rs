@@ -1,40 +1,43 @@
-//! Operations that were put off: whether there are any, and how everything else makes sure that there are none any more.
+//! Flush points: every path that could observe a deferred operation flushes it first.
 //!
-//! What is put off, how and why is `ops::expression`'s affair. Here is what the layers below it need: whoever is about to put work on a
-//! queue, to wait for one, or to read an address asks [`close`] first, which costs one load where nothing waits.
+//! `ops::expression` owns the queues of deferred operations, one for each thread. This module holds what lower layers need of
+//! them: the count of pending operations, the marks by which a block names the operations that use it, and the functions that
+//! flush. While nothing is pending a flush point costs one load.
 
 use std::cell::Cell;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use crate::error::{Error, Result};
+use crate::error::Error;
 use crate::fork_safe::Once;
 
-/// Why the operations that wait are launched.
+/// Reason of a flush.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cause {
-    /// An array's values or its address were asked for.
+    /// Values or an address of an array are requested.
     Values,
-    /// Work of another kind was put on a stream: a copy, a fill, a kernel, a graph.
+    /// Work of another kind goes to a stream: a copy, a fill, a kernel, a graph.
     Work,
-    /// Somebody waits, marks a place in a stream, changes the current stream, or begins a capture.
+    /// A wait, a point in a stream, a change of the current stream, or the beginning of a capture.
     Order,
-    /// An operation that is not put off uses what waits, or comes behind it.
+    /// An eager operation uses a pending result, or comes after a barrier.
     Operation,
-    /// As many operations wait as may.
+    /// The queue has its maximum number of operations.
     Nodes,
-    /// The results that wait are as large as may be.
+    /// Pending results have their maximum size.
     Bytes,
-    /// Operands that only waiting operations hold are as large as may be.
+    /// Operands that only pending operations hold have their maximum size.
     Held,
     /// A device refused memory.
     Memory,
-    /// The program said so: `flush`, another mode.
+    /// The program requested it: `flush`, another mode.
     Asked,
+    /// The oldest pending operation reached its maximum age.
+    Age,
 }
 
 impl Cause {
-    /// All of them, in the order of a report.
-    pub const ALL: [Self; 9] = [
+    /// All reasons, in the order of a report.
+    pub const ALL: [Self; 10] = [
         Self::Values,
         Self::Work,
         Self::Order,
@@ -44,9 +47,10 @@ impl Cause {
         Self::Held,
         Self::Memory,
         Self::Asked,
+        Self::Age,
     ];
 
-    /// Its name in reports.
+    /// Name in reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Values => "values",
@@ -58,99 +62,272 @@ impl Cause {
             Self::Held => "held",
             Self::Memory => "memory",
             Self::Asked => "asked",
+            Self::Age => "age",
         }
     }
 }
 
-/// Who knows what waits.
-pub struct Keeper {
-    /// Launches all that waits, and waits for who is launching some of it.
-    pub close: fn(Cause) -> Result<()>,
-    /// The result of this number is not wanted any more, or its failure not remembered.
-    pub forget: fn(u64),
-    /// Why the operation of this number failed.
-    pub failure: fn(u64) -> Error,
+/// Queues; threads beyond that share them.
+pub const QUEUES: usize = 256;
+
+/// Names one deferred operation: its queue, and its number there, from 1 on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct NodeId(u64);
+
+impl NodeId {
+    const NUMBER: u32 = 48;
+
+    /// Number `number` of a queue.
+    #[inline]
+    pub fn new(queue: usize, number: u64) -> Self {
+        Self((queue as u64 % QUEUES as u64) << Self::NUMBER | number)
+    }
+
+    /// Queue of the operation.
+    #[inline]
+    pub fn queue(self) -> usize {
+        (self.0 >> Self::NUMBER) as usize % QUEUES
+    }
+
+    /// Number within its queue.
+    #[inline]
+    pub fn number(self) -> u64 {
+        self.0 & ((1 << Self::NUMBER) - 1)
+    }
+
+    /// Whether the operation is queued or being launched.
+    #[inline]
+    pub fn is_pending(self) -> bool {
+        // Acquire: after it, the address and the fault that a launch stored are visible.
+        self.number() > LANDED[self.queue()].load(Ordering::Acquire)
+    }
 }
 
-/// Operations that wait or are being launched, and failures that are remembered.
+/// Last operation that uses a block in one way. A mark is never cleared: it ends when its operation lands.
+#[derive(Default)]
+pub struct Mark(AtomicU64);
+
+/// Operations of a mark that are pending.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Pending {
+    /// One operation, and earlier ones of its queue.
+    One(NodeId),
+    /// Operations of several queues, at most.
+    Many,
+}
+
+impl Mark {
+    const MANY: u64 = u64::MAX;
+
+    /// No operation.
+    #[inline(always)]
+    pub const fn new() -> Self {
+        Self(AtomicU64::new(0))
+    }
+
+    /// Operations that are pending by this mark.
+    #[inline]
+    pub fn pending(&self) -> Option<Pending> {
+        match self.0.load(Ordering::Acquire) {
+            0 => None,
+            Self::MANY => Some(Pending::Many),
+            id => Some(NodeId(id)).filter(|id| id.is_pending()).map(Pending::One),
+        }
+    }
+
+    /// Latest operation, whether or not it is pending. `None` without one, and for several queues.
+    #[inline]
+    pub fn latest(&self) -> Option<NodeId> {
+        Some(self.0.load(Ordering::Acquire)).filter(|id| *id != 0 && *id != Self::MANY).map(NodeId)
+    }
+
+    /// Stores the operation. The caller holds the queues' lock.
+    #[inline]
+    pub fn set(&self, id: NodeId) {
+        self.0.store(id.0, Ordering::Release);
+    }
+
+    /// Adds a reader, which may be one of several. The caller holds the queues' lock.
+    #[inline]
+    pub fn add(&self, id: NodeId) {
+        let is_shared = match self.pending() {
+            None => false,
+            Some(Pending::Many) => true,
+            Some(Pending::One(other)) => other.queue() != id.queue(),
+        };
+        self.0.store(if is_shared { Self::MANY } else { id.0 }, Ordering::Release);
+    }
+}
+
+/// Queues that a flush empties.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Scope {
+    /// That of the calling thread.
+    Own,
+    /// One queue.
+    One(usize),
+    /// All queues.
+    All,
+}
+
+/// Functions of the layer that owns the queues.
+pub struct FlushHooks {
+    /// Launches pending operations, and waits for a thread that launches some of them. The GIL is released meanwhile.
+    pub flush: fn(Scope, Cause),
+    /// Takes an operation out of its queue whose result has ended.
+    pub forget: fn(NodeId),
+    /// Calls a function while no operation can be queued.
+    pub exclusively: fn(&mut dyn FnMut()),
+    /// Counts blocks that have a fault: more or fewer by so many.
+    pub count_faults: fn(isize),
+    /// Takes the first error of the calling thread's queue that was not reported.
+    pub take_error: fn() -> Option<Error>,
+    /// Counts the error of a batch, which begins with this operation, as reported: a use of a block raises it.
+    pub report: fn(NodeId),
+}
+
+/// Operations that are queued or being launched, and blocks with a fault.
 static COUNT: AtomicUsize = AtomicUsize::new(0);
-static KEEPER: Once<&'static Keeper> = Once::new();
+/// Number up to which all operations of a queue have landed.
+static LANDED: [AtomicU64; QUEUES] = [const { AtomicU64::new(0) }; QUEUES];
+static HOOKS: Once<&'static FlushHooks> = Once::new();
 
 thread_local! {
-    /// Whether this thread is launching what waited: its own work passes.
-    static LAUNCHING: Cell<bool> = const { Cell::new(false) };
+    /// Whether this thread launches a batch.
+    static IN_BATCH: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Says who knows; the first one stays.
-pub fn kept_by(keeper: &'static Keeper) {
-    KEEPER.set(keeper);
+/// Registers the owner of the queues; the first one stays.
+pub fn register(hooks: &'static FlushHooks) {
+    HOOKS.set(hooks);
 }
 
-/// Says how many they are. A plain store: who keeps them calls this with its lock.
+/// Stores the count. The caller holds the queues' lock.
 #[inline]
 pub fn set_count(count: usize) {
     COUNT.store(count, Ordering::Release);
 }
 
-/// Whether anything waits, is being launched, or has failed and is still held.
+/// Marks all operations of a queue up to a number as landed, after they were launched or refused. The caller holds the queues' lock.
+#[inline]
+pub fn land(queue: usize, number: u64) {
+    LANDED[queue % QUEUES].store(number, Ordering::Release);
+}
+
+/// Whether any operation is pending, or any block has a fault.
 #[inline(always)]
 pub fn is_any() -> bool {
     COUNT.load(Ordering::Acquire) > 0
 }
 
-/// Launches what waits, before anything that could show whether it was launched.
+/// Launches the calling thread's pending operations; where the reason is order or memory, those of all threads.
 ///
-/// # Errors
-/// The driver's, of what was put off.
+/// Never fails: what a driver refuses becomes a fault of the blocks concerned.
 #[inline(always)]
-pub fn close(cause: Cause) -> Result<()> {
-    if is_any() { close_now(cause) } else { Ok(()) }
+pub fn flush(cause: Cause) {
+    if is_any() {
+        let scope = if matches!(cause, Cause::Order | Cause::Memory) { Scope::All } else { Scope::Own };
+        flush_now(scope, cause);
+    }
 }
 
+/// Launches the pending operations of some queues.
 #[cold]
 #[inline(never)]
-fn close_now(cause: Cause) -> Result<()> {
-    match KEEPER.get() {
-        Some(keeper) if !is_launching() => (keeper.close)(cause),
-        _ => Ok(()),
+pub fn flush_now(scope: Scope, cause: Cause) {
+    // The launching thread's own work is a part of the flush.
+    if let Some(hooks) = HOOKS.get().filter(|_| !is_in_batch()) {
+        (hooks.flush)(scope, cause);
     }
 }
 
-/// Says that nobody has the result of an operation any more.
+/// Launches the operations that a mark names.
 #[cold]
-pub fn forget(number: u64) {
-    if let Some(keeper) = KEEPER.get() {
-        (keeper.forget)(number);
+pub fn flush_pending(pending: Pending, cause: Cause) {
+    match pending {
+        Pending::One(id) => flush_now(Scope::One(id.queue()), cause),
+        Pending::Many => flush_now(Scope::All, cause),
     }
 }
 
-/// Why an operation failed whose result is asked for.
+/// Takes an operation out of its queue, whose result has ended.
 #[cold]
-pub fn failure(number: u64) -> Error {
-    match KEEPER.get() {
-        Some(keeper) => (keeper.failure)(number),
-        None => Error::value("the operation that makes this array failed"),
+pub fn forget(id: NodeId) {
+    if let Some(hooks) = HOOKS.get().filter(|_| id.is_pending()) {
+        (hooks.forget)(id);
     }
 }
 
-/// Whether this thread is launching what waited.
-pub fn is_launching() -> bool {
-    LAUNCHING.try_with(Cell::get).unwrap_or(true)
+/// Calls a function while no operation can be queued.
+pub fn exclusively(work: &mut dyn FnMut()) {
+    match HOOKS.get() {
+        Some(hooks) => (hooks.exclusively)(work),
+        None => work(),
+    }
 }
 
-/// Lets the work of this thread pass until it is dropped.
-pub struct Launching(());
+/// Counts blocks that have a fault: more or fewer by so many.
+#[cold]
+pub fn count_faults(change: isize) {
+    if let Some(hooks) = HOOKS.get() {
+        (hooks.count_faults)(change);
+    }
+}
 
-impl Launching {
-    /// From now on.
+/// Takes the first error of the calling thread's deferred operations that was not reported.
+#[cold]
+pub fn take_error() -> Option<Error> {
+    HOOKS.get().and_then(|hooks| (hooks.take_error)())
+}
+
+/// Counts the error of a batch, which begins with this operation, as reported: a use of a block raises it.
+#[cold]
+pub fn report(batch: NodeId) {
+    if let Some(hooks) = HOOKS.get() {
+        (hooks.report)(batch);
+    }
+}
+
+/// Whether the calling thread launches a batch: it runs no Python, compiles nothing and waits for no stream.
+#[inline]
+pub fn is_in_batch() -> bool {
+    IN_BATCH.try_with(Cell::get).unwrap_or(false)
+}
+
+/// Proof that the calling thread launches a batch. It is not sent to another thread.
+pub struct FlushToken(std::marker::PhantomData<*const ()>);
+
+impl FlushToken {
+    /// Begins a batch; its end is the end of the batch.
     pub fn begin() -> Self {
-        let _ = LAUNCHING.try_with(|flag| flag.set(true));
-        Self(())
+        debug_assert!(!is_in_batch(), "a batch is launched within a batch");
+        let _ = IN_BATCH.try_with(|flag| flag.set(true));
+        Self(std::marker::PhantomData)
     }
 }
 
-impl Drop for Launching {
+impl Drop for FlushToken {
     fn drop(&mut self) {
-        let _ = LAUNCHING.try_with(|flag| flag.set(false));
+        let _ = IN_BATCH.try_with(|flag| flag.set(false));
+    }
+}
+
+/// Right to run Python, or to wait for a thread that may: every path that attaches to the interpreter requires one.
+#[derive(Clone, Copy)]
+pub struct PythonAccess(());
+
+impl PythonAccess {
+    /// Right of the calling thread; `None` while it launches a batch.
+    #[inline]
+    pub fn here() -> Option<Self> {
+        (!is_in_batch()).then_some(Self(()))
+    }
+
+    /// Right of a thread, which is refused, and is a defect of the caller, while it launches a batch.
+    #[inline]
+    pub fn expected() -> Option<Self> {
+        let access = Self::here();
+        debug_assert!(access.is_some(), "a flush attaches to the interpreter");
+        access
     }
 }

@@ -5,7 +5,9 @@
 //! is being compiled is written down, so that whoever else needs it waits and nothing is compiled twice. Whole keys are
 //! compared, not only their hashes.
 
+use std::cell::RefCell;
 use std::hash::Hasher;
+use std::path::PathBuf;
 use std::process;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
@@ -14,6 +16,7 @@ use std::sync::{Arc, Condvar};
 use smallvec::SmallVec;
 
 use pygpu_base::error::{Error, Result};
+use pygpu_base::flush;
 use pygpu_base::fork_safe::{Global, Guard};
 use pygpu_device::Device;
 use pygpu_kernel::{self as kernel, Function, Source};
@@ -75,8 +78,28 @@ impl Family {
     ) -> Result<Function> {
         match self.find(device, key) {
             Some(function) => Ok(function),
+            None if flush::is_in_batch() => Err(self.postpone(device, key, name, source())),
             None => self.made(device, key, || kernel::load_searching(device, &source())?.function(name)),
         }
+    }
+
+    /// Leaves a variant to be compiled when the flush has let go of its operations; a flush compiles nothing. Returns the error of an
+    /// operation that waits for that, or that of the compiler, which was asked before.
+    #[cold]
+    fn postpone(&self, device: Device, key: &[u8], name: &str, source: Source) -> Error {
+        self.note(device);
+        let identity = self.identity(device, key);
+        REFUSED
+            .with_borrow(|refused| {
+                let known = refused.iter().find(|(other, _)| other.is(&identity));
+                known.map(|(_, error)| error.clone())
+            })
+            .unwrap_or_else(|| {
+                let variant = Variant { family: self.number, place: identity.place, key: Key::from_slice(key) };
+                let postponed = Postponed { variant, device, name: name.to_owned(), source };
+                POSTPONED.with_borrow_mut(|all| all.push(postponed));
+                Error::Unavailable(format!("{name} is not compiled yet"))
+            })
     }
 
     /// A variant; made now if it is not there.
@@ -103,6 +126,7 @@ impl Family {
         let identity = self.identity(device, key);
         match COMPILED.find(&identity) {
             Some(found) => found,
+            None if flush::is_in_batch() => None,
             None => self.first_if_any(device, &identity, name, source),
         }
     }
@@ -149,6 +173,72 @@ impl Drop for Family {
     fn drop(&mut self) {
         COMPILED.forget(self.number);
     }
+}
+
+thread_local! {
+    /// Variants that a flush of this thread found missing.
+    static POSTPONED: RefCell<Vec<Postponed>> = const { RefCell::new(Vec::new()) };
+    /// Those of them that could not be compiled since.
+    static REFUSED: RefCell<Vec<(Variant, Error)>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A variant by its own identity.
+struct Variant {
+    family: u64,
+    place: u64,
+    key: Key,
+}
+
+impl Variant {
+    fn identity(&self) -> Identity<'_> {
+        Identity { family: self.family, place: self.place, key: &self.key }
+    }
+
+    fn is(&self, of: &Identity<'_>) -> bool {
+        self.family == of.family && self.place == of.place && self.key.as_slice() == of.key
+    }
+}
+
+/// A variant that is to be compiled between two attempts of a flush.
+pub struct Postponed {
+    variant: Variant,
+    device: Device,
+    name: String,
+    source: Source,
+}
+
+impl Postponed {
+    /// Compiles it. An error is left to the operation that needs it.
+    pub fn compile(self) {
+        let Self { variant, device, name, source } = self;
+        // Python searches before, and not while other threads wait for this one: it may need the same kernel.
+        let with = |hints: &[PathBuf]| {
+            let make = || kernel::load(device, &source, hints)?.function(&name).map(Some);
+            COMPILED.find_or_make(&variant.identity(), make)
+        };
+        let mut made = with(&kernel::files(device.kind(), false));
+        if let Err(Error::Unavailable(_)) = made {
+            made = with(&kernel::files(device.kind(), true));
+        }
+        if let Err(error) = made {
+            REFUSED.with_borrow_mut(|refused| refused.push((variant, error)));
+        }
+    }
+}
+
+/// Whether a flush of this thread found a variant missing.
+pub fn has_postponed() -> bool {
+    POSTPONED.with_borrow(|all| !all.is_empty())
+}
+
+/// Takes the variants that a flush of this thread found missing.
+pub fn take_postponed() -> Vec<Postponed> {
+    POSTPONED.take()
+}
+
+/// Forgets what could not be compiled for a flush of this thread: the next one tries again.
+pub fn forget_refused() {
+    drop(REFUSED.take());
 }
 
 /// What a variant is known by.

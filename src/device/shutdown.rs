@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use pygpu_backend as backend;
 use pygpu_base::error::{Error, Result};
+use pygpu_base::flush;
 use pygpu_base::fork_safe::Global;
 
 static EXITING: AtomicBool = AtomicBool::new(false);
@@ -104,7 +105,8 @@ fn uncaught(error: Error) -> Option<Error> {
 /// The kept one, once.
 #[inline]
 pub fn report_deferred() -> Result<()> {
-    if HAS_DEFERRED.load(Ordering::Acquire) { take_deferred() } else { Ok(()) }
+    if HAS_DEFERRED.load(Ordering::Acquire) { take_deferred() } else { Ok(()) }?;
+    flush::take_error().map_or(Ok(()), Err)
 }
 
 #[cold]

@@ -40,6 +40,6 @@ pub use function::{Function, Occupancy};
 pub use launch::{Arguments, Wide};
 pub use lexer::words;
 pub use module::{Module, load};
-pub use search::{Search, is_kept, load_searching, search_with};
+pub use search::{Search, files, is_kept, load_searching, resolve, search_with};
 pub use symbols::mangled_names;
 pub use types::{Aliases, Element, Parameter, ParameterKind, element, fits};

@@ -461,8 +461,8 @@ impl Drop for Allocation {
             }
             return;
         }
-        if let Some(number) = self.place.deferred() {
-            flush::forget(number);
+        if let Some(id) = self.place.written_by.latest() {
+            flush::forget(id);
         }
         if self.is_own() && self.address() == 0 {
             return; // no bytes, or none that were had

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use pygpu_backend::Address;
 use pygpu_base::error::Result;
+use pygpu_base::flush;
 use pygpu_base::fork_safe::Global;
 use pygpu_device::stream::Stream;
 
@@ -68,7 +69,8 @@ pub fn is_chosen_for_thread() -> bool {
 /// Who gives memory to this thread's new arrays; `None` for the pool.
 #[inline]
 pub(super) fn current() -> Option<Arc<dyn Allocator>> {
-    if !is_in_use() {
+    // An allocator of the program is Python's: memory of a flush is always PyGPU's.
+    if !is_in_use() || flush::is_in_batch() {
         return None;
     }
     match choice() {

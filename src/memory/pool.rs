@@ -225,14 +225,24 @@ fn on_host(device: Device, bytes: usize) -> Option<Address> {
     }
 }
 
+/// Launches pending operations, whose operands may end with them, and waits for what only waits for a stream. A flush, which comes here
+/// for its own results, waits for no stream.
+#[cold]
+fn give_way(device: Device) -> Result<()> {
+    if flush::is_in_batch() {
+        return Ok(());
+    }
+    flush::flush(Cause::Memory);
+    pending::synchronize(device)
+}
+
 /// Asks once more when what only waits for a stream, and what the pool keeps, was let go of.
 #[inline]
 pub(super) fn or_after_trim<T>(device: Device, ask: impl Fn() -> Result<T>) -> Result<T> {
     match ask() {
         // A wait for the device would make a capture invalid.
         Err(Error::OutOfMemory(_)) if !capture::is_any() => {
-            flush::close(Cause::Memory)?;
-            pending::synchronize(device)?;
+            give_way(device)?;
             trim(device, 0)?;
             ask()
         }
@@ -289,8 +299,7 @@ pub(super) fn account_for(device: Device, bytes: usize) -> Result<Account> {
         return Ok(Account { device, bytes });
     }
     if !capture::is_any() {
-        flush::close(Cause::Memory)?;
-        pending::synchronize(device)?;
+        give_way(device)?;
     }
     if fits(accounts(device), bytes) { Ok(Account { device, bytes }) } else { Err(beyond_limit(device, bytes)) }
 }

@@ -113,6 +113,24 @@ impl Drop for Transaction<'_> {
     }
 }
 
+/// Launches the pending operations that must come before work of this thread on some blocks, and refuses blocks that are lost. Nothing
+/// runs Python from here until the work is on its stream, so that no block is lost meanwhile by this thread.
+///
+/// # Errors
+/// Those of deferred operations that write one of the blocks.
+#[cold]
+#[inline(never)]
+fn come_after_pending(uses: &[Use<'_>]) -> Result<()> {
+    if flush::is_in_batch() {
+        return uses.iter().try_for_each(|(block, _)| block.check_lost());
+    }
+    flush::flush(Cause::Work);
+    for (block, access) in uses {
+        block.flush(*access, Cause::Work);
+    }
+    uses.iter().try_for_each(|(block, _)| block.check())
+}
+
 /// Runs `work`, which uses the blocks on the stream and may put something on it even where it fails, between the waits it needs
 /// and the notes of its uses. No work that uses a block goes to a driver by another way.
 ///
@@ -120,7 +138,9 @@ impl Drop for Transaction<'_> {
 /// `ValueError` for memory that was destroyed by a reset; the driver's; those of `work`.
 #[inline]
 pub fn ordered<T>(uses: &[Use<'_>], stream: &Stream, work: impl FnOnce() -> Result<T>) -> Result<T> {
-    flush::close(Cause::Work)?;
+    if flush::is_any() {
+        come_after_pending(uses)?;
+    }
     let mut transaction = Transaction::new(uses, stream);
     transaction.begin()?;
     transaction.is_put = true;

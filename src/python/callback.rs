@@ -22,6 +22,7 @@ use crate::ending;
 use crate::newer;
 use crate::once::intern;
 use pygpu_base::ffi_guard::caught;
+use pygpu_base::flush::PythonAccess;
 use pygpu_base::fork_safe::Global;
 use pygpu_base::iterative_drop;
 use pygpu_base::log_queue;
@@ -30,6 +31,7 @@ use pygpu_device::shutdown;
 /// Runs `work` with the GIL, whatever the thread's state is; waits for it if need be. `None`, and nothing is done, where Python
 /// cannot be asked: it is not there any more, or is about to end, or its collector is asking us.
 pub(crate) fn with_interpreter<T>(work: impl FnOnce(Python<'_>) -> T) -> Option<T> {
+    let _access = PythonAccess::expected()?;
     let _asking = ending::leave_to_ask()?;
     // SAFETY: may be asked at any time.
     if unsafe { ffi::Py_IsInitialized() } == 0 {
@@ -130,7 +132,7 @@ pub(crate) fn let_go(object: Py<PyAny>) {
     if shutdown::exiting() {
         return; // left to the process
     }
-    if holds_gil() {
+    if holds_gil() && PythonAccess::here().is_some() {
         let_go_with_gil(object);
     } else {
         put_down(object);

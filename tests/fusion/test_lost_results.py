@@ -61,11 +61,11 @@ def test_unrelated_call_of_another_thread_is_done_and_does_not_raise(driver: sim
     y = x + 1
     driver.fault(launch_call(), INVALID)
 
-    def fill() -> None:
+    def upload() -> None:
         with mode("off"):
-            other.fill(7)
+            other.set(np.full_like(HOST, 7))
 
-    in_a_thread(fill)
+    in_a_thread(upload)
     np.testing.assert_array_equal(other.get(), np.full_like(HOST, 7))
     for _ in range(2):
         with pytest.raises(PyGPU.CudaError, match="add of float64"):
@@ -135,7 +135,7 @@ def test_array_that_existed_before_keeps_its_values_when_its_operand_is_lost(dri
     x, a = PyGPU.to_gpu(np.ones(LONG)), PyGPU.to_gpu(np.arange(20.0))
     leave(1 << 10)
     y = x + x
-    a[:10] += y[:10]
+    PyGPU.add(a[:10], y[:10], out=a[:10])
     quiet_flush()
     PyGPU.set_memory_limit(None)
     with pytest.raises(MemoryError):
@@ -247,7 +247,7 @@ def test_operand_that_is_lost_during_a_call_is_refused_by_that_call(
         quiet_flush() if thread == "same thread" else in_a_thread(lambda: quiet_get(y))
         driver.clear_faults()
 
-    with pytest.raises(PyGPU.CudaError, match="add of float64"):
+    with pytest.raises(PyGPU.CudaError, match="(add|greater) of float64"):
         INSPECTED[use](y, Calls(lose), Exports(lose, plain))
     assert done, "the use does not run the program's code"
     with pytest.raises(PyGPU.CudaError, match="add of float64"):

@@ -1,28 +1,24 @@
-//! Blocks whose memory was put off with the operation that makes their values, and which blocks such operations may read.
+//! Blocks that deferred operations write or read: their marks, their memory, and the errors of operations that were refused.
 
 use super::place::Place;
 use super::{Allocation, Origin};
+use crate::order::Access;
 use crate::pool::Source;
 use crate::{capture, plugged, pool};
 use pygpu_backend as backend;
-use pygpu_base::error::Result;
+use pygpu_base::error::{Error, Result};
+use pygpu_base::flush::{self, Cause, FlushToken, Mark, NodeId, Pending};
 use pygpu_device::stream::Stream;
 
 impl Allocation {
-    /// A block of `bytes`, not 0, that has its memory once its operation is launched, in the order of a stream of PyGPU's own.
+    /// A block of `bytes`, not 0, that gets its memory when its operation is launched, in the order of a stream of PyGPU's own.
     #[inline]
     pub fn put_off(bytes: usize, stream: Stream) -> Self {
         let epoch = stream.device().epoch();
         Self::with(Place::new(0, Source::Pool), bytes, epoch, Origin::Own, stream)
     }
 
-    /// Says which operation gives the block its memory, before anybody else has it.
-    #[inline]
-    pub fn wait_for(&self, number: u64) {
-        self.place.wait_for(number);
-    }
-
-    /// Whether new memory in the order of a stream may be put off: it is a device's, no allocator of the program makes this thread's, no
+    /// Whether new memory in the order of a stream may come later: it is a device's, no allocator of the program makes this thread's, no
     /// capture is under way, and the driver may be called from here at all.
     #[inline]
     pub fn may_be_put_off(stream: &Stream) -> bool {
@@ -31,38 +27,108 @@ impl Allocation {
         is_ours && !capture::is_any() && !backend::is_forked() && !backend::is_host_call()
     }
 
-    /// The number of the operation that has not given the block memory.
+    /// Last deferred operation that writes the block.
     #[inline]
-    pub fn deferred(&self) -> Option<u64> {
-        self.place.deferred()
+    pub fn written_by(&self) -> &Mark {
+        &self.place.written_by
     }
 
-    /// The same, if it never will.
+    /// Last deferred operations that read the block.
     #[inline]
-    pub fn failed(&self) -> Option<u64> {
-        self.place.failed()
+    pub fn read_by(&self) -> &Mark {
+        &self.place.read_by
     }
 
-    /// Says that the block never gets its values, since the operation of that number failed.
-    pub fn fail(&self, number: u64) {
-        self.place.fail(number);
+    /// The operation that gives the block its memory, or last wrote it, whether or not it is pending.
+    #[inline]
+    pub fn producer(&self) -> Option<NodeId> {
+        self.place.written_by.latest()
     }
 
-    /// Ends the block where it has no memory yet and `forget` lets its operation go. Nothing is left of it then.
+    /// Whether an operation that writes the block is pending.
     #[inline]
-    pub fn end_put_off(&self, forget: impl FnOnce(u64) -> bool) -> bool {
-        let is_forgotten = self.address() == 0 && self.deferred().is_some_and(forget);
-        if is_forgotten {
-            self.place.settle(0, Source::Pool);
+    pub fn is_pending(&self) -> bool {
+        self.place.written_by.pending().is_some()
+    }
+
+    /// Whether the block has memory.
+    #[inline]
+    pub fn has_memory(&self) -> bool {
+        self.place.address() != 0
+    }
+
+    /// Operations that must be launched before an access of the block by other work.
+    #[inline]
+    pub fn pending_before(&self, access: Access) -> Option<Pending> {
+        let written = self.place.written_by.pending();
+        match access {
+            Access::Read => written,
+            Access::Write => written.or_else(|| self.place.read_by.pending()),
         }
-        is_forgotten
     }
 
-    /// Gives the block the memory that was put off.
+    /// Launches what must come before an access by other work. Others may have queued more by then.
+    pub fn flush(&self, access: Access, cause: Cause) {
+        if let Some(pending) = self.pending_before(access) {
+            flush::flush_pending(pending, cause);
+        }
+        // A reader of one queue says nothing of the writer, nor the reverse.
+        if let (Access::Write, Some(readers)) = (access, self.place.read_by.pending()) {
+            flush::flush_pending(readers, cause);
+        }
+    }
+
+    /// Refuses a block whose operation was refused: a lost one each time, one that has its values of before once.
+    ///
+    /// # Errors
+    /// That of the operation.
+    #[inline]
+    pub fn check(&self) -> Result<()> {
+        self.fault(true)
+    }
+
+    /// Refuses a block that never gets its values.
+    ///
+    /// # Errors
+    /// That of the operation.
+    #[inline]
+    pub fn check_lost(&self) -> Result<()> {
+        self.fault(false)
+    }
+
+    #[inline]
+    fn fault(&self, may_take: bool) -> Result<()> {
+        if !self.place.has_fault() {
+            return Ok(());
+        }
+        let Some((error, batch)) = self.place.fault(may_take) else { return Ok(()) };
+        if may_take {
+            flush::report(batch);
+        }
+        Err(error)
+    }
+
+    /// Stores why the operation that was to make the block's values was refused: each use raises it. Whether that is new.
+    pub fn lose(&self, error: Error, batch: NodeId, _: &FlushToken) -> bool {
+        self.place.set_fault(error, batch, true)
+    }
+
+    /// Stores why a write into the block was refused: one use raises it, and the old values stay. Whether that is new.
+    pub fn refuse_write(&self, error: Error, batch: NodeId, _: &FlushToken) -> bool {
+        self.place.set_fault(error, batch, false)
+    }
+
+    /// Ends the block if it has no memory yet and `forget` takes its operation out of the queue. Nothing is left of it then.
+    #[inline]
+    pub fn end_put_off(&self, forget: impl FnOnce(NodeId) -> bool) -> bool {
+        !self.has_memory() && self.bytes > 0 && self.producer().filter(|id| id.is_pending()).is_some_and(forget)
+    }
+
+    /// Gives the block its memory.
     ///
     /// # Errors
     /// `OutOfMemory`; the driver's.
-    pub fn give_memory(&self) -> Result<()> {
+    pub fn give_memory(&self, _: &FlushToken) -> Result<()> {
         let (address, source) = pool::allocate(self.bytes, self.order.home())?;
         self.place.settle(address, source);
         Ok(())

@@ -5,18 +5,34 @@ use std::sync::atomic::Ordering;
 use super::Allocation;
 use crate::order::Access;
 use pygpu_base::error::Result;
+use pygpu_base::flush::{self, Cause};
 use pygpu_device::stream::Stream;
 
 impl Allocation {
     /// Says that somebody else has the address from now on, and that nobody will tell when that ends.
     pub fn expose(&self) {
-        self.exposed.store(true, Ordering::Relaxed);
+        if !self.exposed.load(Ordering::Relaxed) {
+            self.show(|| self.exposed.store(true, Ordering::Relaxed));
+        }
     }
 
     /// Says that another library has the block until [`Self::take_back`].
     #[inline]
     pub fn give_out(&self) {
-        self.exports.fetch_add(1, Ordering::Relaxed);
+        self.show(|| _ = self.exports.fetch_add(1, Ordering::Relaxed));
+    }
+
+    /// Changes who can reach the block, and launches the operations that were queued while only PyGPU could: no operation is queued
+    /// between the change and the look at what is pending, so each one sees the change or is launched here.
+    #[inline]
+    fn show(&self, mut change: impl FnMut()) {
+        if self.device().is_cpu() {
+            return change();
+        }
+        flush::exclusively(&mut change);
+        if flush::is_any() {
+            self.flush(Access::Write, Cause::Values);
+        }
     }
 
     /// Says that another library, which worked on `consumer`, has no hand in the block any more: what it put there comes before
@@ -45,7 +61,9 @@ impl Allocation {
     /// Says that somebody else can have the address from now on.
     #[inline]
     pub fn publish(&self) {
-        self.published.store(true, Ordering::Relaxed);
+        if !self.published.load(Ordering::Relaxed) {
+            self.show(|| self.published.store(true, Ordering::Relaxed));
+        }
     }
 
     /// Whether nobody but PyGPU can reach the block now.

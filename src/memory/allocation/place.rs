@@ -1,30 +1,40 @@
-//! Where a block is: known from the beginning, or once the operation that makes its values is launched.
+//! Address of a block, which a deferred operation may give it later; the operations that use the block; what became of them.
 
-use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicUsize, Ordering};
 
 use crate::pool::Source;
 use pygpu_backend::Address;
+use pygpu_base::error::Error;
+use pygpu_base::flush::{self, Mark, NodeId};
 
-/// The address of a block and where that came from, which change once where the block's memory was put off.
+/// Why an operation that writes a block was refused.
+struct Fault {
+    error: Error,
+    /// First operation of its batch, by which its thread is told of one error once.
+    batch: NodeId,
+}
+
+/// Address of a block and its source, which change once if the memory comes later.
 pub(super) struct Place {
     address: AtomicUsize,
     source: AtomicU8,
-    /// 0 where nothing was put off; else twice the number of the operation, and one more if that has failed.
-    deferred: AtomicU64,
+    pub(super) written_by: Mark,
+    pub(super) read_by: Mark,
+    /// A `Box<Fault>`, null without one. The lowest bit is set for a lost block: its error stays until the block ends. Without the bit
+    /// it is that of a refused write, and belongs to the thread that takes it out.
+    fault: AtomicPtr<Fault>,
 }
 
+const LOST: usize = 1;
+
 impl Place {
-    /// Memory that is there.
+    /// Memory that exists.
     #[inline(always)]
     pub(super) fn new(address: Address, source: Source) -> Self {
         let (address, source) = (AtomicUsize::new(address), AtomicU8::new(source as u8));
-        Self { address, source, deferred: AtomicU64::new(0) }
-    }
-
-    /// Says which operation has the memory.
-    #[inline(always)]
-    pub(super) fn wait_for(&self, number: u64) {
-        self.deferred.store(number << 1, Ordering::Release);
+        let fault = AtomicPtr::new(ptr::null_mut());
+        Self { address, source, written_by: Mark::new(), read_by: Mark::new(), fault }
     }
 
     #[inline(always)]
@@ -38,33 +48,65 @@ impl Place {
         SOURCES[usize::from(self.source.load(Ordering::Relaxed)) % SOURCES.len()]
     }
 
-    /// The number of the operation that has not given it memory, or could not.
-    #[inline(always)]
-    pub(super) fn deferred(&self) -> Option<u64> {
-        match self.deferred.load(Ordering::Acquire) {
-            0 => None,
-            number => Some(number >> 1),
-        }
-    }
-
-    /// The same, if it could not.
-    pub(super) fn failed(&self) -> Option<u64> {
-        self.deferred().filter(|_| self.deferred.load(Ordering::Relaxed) & 1 == 1)
-    }
-
-    /// Notes that the operation of a number failed, whether or not the block has memory meanwhile.
-    pub(super) fn fail(&self, number: u64) {
-        self.deferred.store(number << 1 | 1, Ordering::Release);
-    }
-
     pub(super) fn settle(&self, address: Address, source: Source) {
-        self.address.store(address, Ordering::Relaxed);
         self.source.store(source as u8, Ordering::Relaxed);
-        self.deferred.store(0, Ordering::Release);
+        self.address.store(address, Ordering::Release);
+    }
+
+    /// Stores why an operation that writes the block was refused, unless there is an error already; whether it was stored.
+    pub(super) fn set_fault(&self, error: Error, batch: NodeId, is_lost: bool) -> bool {
+        let new = Box::into_raw(Box::new(Fault { error, batch }));
+        let tagged = if is_lost { new.map_addr(|address| address | LOST) } else { new };
+        if self.fault.compare_exchange(ptr::null_mut(), tagged, Ordering::AcqRel, Ordering::Acquire).is_ok() {
+            return true;
+        }
+        // SAFETY: made above, and never seen by others.
+        drop(unsafe { Box::from_raw(new) });
+        false
+    }
+
+    /// Whether there is an error.
+    #[inline]
+    pub(super) fn has_fault(&self) -> bool {
+        !self.fault.load(Ordering::Acquire).is_null()
+    }
+
+    /// Error of a lost block, each time it is called; that of a refused write, once, if it may be taken.
+    #[cold]
+    pub(super) fn fault(&self, may_take: bool) -> Option<(Error, NodeId)> {
+        let found = self.fault.load(Ordering::Acquire);
+        if found.addr() & LOST != 0 {
+            // SAFETY: made by `Box::into_raw`; the error of a lost block ends with the block, which is borrowed here.
+            let fault = unsafe { found.map_addr(|address| address & !LOST).as_ref() }?;
+            return Some((fault.error.clone(), fault.batch));
+        }
+        if found.is_null() || !may_take {
+            return None;
+        }
+        let taken = self.fault.swap(ptr::null_mut(), Ordering::AcqRel);
+        if taken.is_null() {
+            return None; // another thread was told
+        }
+        flush::count_faults(-1);
+        // SAFETY: made by `Box::into_raw`; the swap gave it to this thread alone. A block with memory of before is never lost.
+        let Fault { error, batch } = *unsafe { Box::from_raw(taken) };
+        Some((error, batch))
     }
 
     /// The same place; here nothing is left.
     pub(super) fn take(&mut self) -> Self {
         std::mem::replace(self, Self::new(self.address(), self.source()))
+    }
+}
+
+impl Drop for Place {
+    #[inline]
+    fn drop(&mut self) {
+        let fault = *self.fault.get_mut();
+        if !fault.is_null() {
+            flush::count_faults(-1);
+            // SAFETY: made by `Box::into_raw`, and this is its last owner.
+            drop(unsafe { Box::from_raw(fault.map_addr(|address| address & !LOST)) });
+        }
     }
 }

@@ -6,6 +6,7 @@ use super::group::{Group, Nodes, is_same, waiting};
 use super::node::Work;
 use super::operands::{Operand, Scalar};
 use pygpu_array::Array;
+use pygpu_base::flush::NodeId;
 
 /// Where an operand of an operation comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -29,7 +30,7 @@ pub(super) struct Draft<'a> {
 }
 
 impl<'a> Draft<'a> {
-    pub(super) fn of(first: u64, nodes: &'a Nodes, group: &Group) -> Self {
+    pub(super) fn of(first: NodeId, nodes: &'a Nodes, group: &Group) -> Self {
         let mut draft = Self {
             leaves: SmallVec::new(),
             values: SmallVec::new(),
@@ -55,7 +56,7 @@ impl<'a> Draft<'a> {
                         From::Value(draft.values.len() as u8 - 1)
                     }
                     Operand::Array(array) => {
-                        let needed = waiting(first, nodes.len(), array.allocation().deferred());
+                        let needed = waiting(first, nodes, array);
                         let inside =
                             needed.and_then(|needed| group.places.iter().position(|p| usize::from(*p) == needed));
                         match inside {

@@ -1,82 +1,97 @@
-//! The flight of what is being launched: one at a time, taken out of the window.
+//! One flush: a launch batch for each queue, and the compilations between two attempts.
 
-use std::sync::Condvar;
-
-use super::window::{self, Taken, Window};
-use super::{report, run};
+use super::run::{self, Outcome, Policy};
+use super::window;
+use super::{helper, report};
 use pygpu_backend as backend;
-use pygpu_base::error::{Error, Result};
-use pygpu_base::flush::{self, Cause, Launching};
-use pygpu_base::fork_safe::Guard;
+use pygpu_base::error::Error;
+use pygpu_base::flush::{self, Cause, FlushToken, Scope};
+use pygpu_codegen::store::{self, Postponed};
 use pygpu_device::shutdown;
 
-static LANDED: Condvar = Condvar::new();
-
-/// What a thread has taken out of the window, and launches.
-struct Flight {
-    taken: Taken,
-    _launching: Launching,
-}
-
-impl Drop for Flight {
-    fn drop(&mut self) {
-        let mut room = std::mem::take(&mut self.taken.nodes);
-        room.clear(); // not under the lock: what ends with it may reach a driver
-        let mut window = window::lock();
-        window.is_flying = false;
-        window.remove(self.taken.live);
-        window.reuse(room);
-        drop(window);
-        LANDED.notify_all();
-    }
-}
-
-/// Waits until no other thread launches anything, and takes out all that waits.
-fn take_off(cause: Cause) -> Option<Flight> {
-    let mut window: Guard<Window> = window::lock();
-    while window.is_flying {
-        window = window.wait(&LANDED);
-    }
-    if window.is_empty() {
-        return None;
-    }
-    let taken = window.take_all();
-    window.is_flying = true;
-    drop(window);
-    report::closed(cause, taken.live);
-    Some(Flight { taken, _launching: Launching::begin() })
-}
-
-/// Launches all that waits, and waits for who is launching some of it. Not to be called with Python's lock.
+/// Launches the pending operations of some queues, and waits for threads that launch some of them. The caller has no GIL.
 ///
-/// # Errors
-/// The first of what failed, which says how many operations did.
-pub fn close(cause: Cause) -> Result<()> {
-    // Nor from what a driver's stream calls, which may call no driver.
-    if flush::is_launching() || shutdown::exiting() || backend::is_host_call() {
-        return Ok(());
+/// Never fails: what a driver refuses is a fault of the blocks concerned, and the queue's thread is told when it asks.
+pub fn flush(scope: Scope, cause: Cause) {
+    // A function that a driver's stream calls may call no driver.
+    if flush::is_in_batch() || shutdown::exiting() || backend::is_host_call() {
+        return;
     }
-    if backend::is_forked() {
-        abandon();
-        return Ok(());
-    }
-    match take_off(cause) {
-        Some(mut flight) => run::all(flight.taken.first, &mut flight.taken.nodes),
-        None => Ok(()),
+    for queue in window::numbers(scope) {
+        flush_queue(queue, cause);
     }
 }
 
-/// Drops what waits in a forked child, which has no driver: the parent launches its own.
-#[cold]
-fn abandon() {
-    let mut window = window::lock();
-    let Taken { first, nodes, live } = window.take_all();
-    window.remove(live);
-    drop(window);
-    for (number, node) in (first..).zip(&nodes) {
-        let forked = || Error::Forked { operation: "the launch of what was put off", backend: "GPU" };
-        node.iter()
-            .filter(|node| node.target.is_none())
-            .for_each(|node| window::remember_failure(number, node, forked()));
+/// Launches a queue. What is not compiled yet is compiled with nothing taken out and without the token, and then the rest is tried again.
+fn flush_queue(queue: usize, cause: Cause) {
+    let mut policy = Policy::of_owner();
+    while let Some(taken) = window::take(queue) {
+        if backend::is_forked() {
+            return abandon(taken);
+        }
+        let postponed = launch(taken, cause, policy);
+        if postponed.is_empty() {
+            return;
+        }
+        policy = Policy { counts: false, ..policy };
+        postponed.into_iter().for_each(Postponed::compile);
     }
+}
+
+/// Launches a queue for its age, from the helper thread: nothing is compiled or counted. `false` if some of it waits for its thread.
+pub(super) fn flush_aged(queue: usize) -> bool {
+    let Some(taken) = window::take_if_free(queue) else { return true };
+    if !helper::may_launch(&taken) {
+        window::put_back(taken, None, 0);
+        return false;
+    }
+    launch(taken, Cause::Age, Policy::of_helper()).is_empty()
+}
+
+/// Launches a batch; returns the kernels for which the rest of it is put back.
+fn launch(mut taken: window::Taken, cause: Cause, policy: Policy) -> Vec<Postponed> {
+    let (outcome, postponed) = {
+        let token = FlushToken::begin();
+        let outcome = beside_captures(&mut taken, policy, &token);
+        (outcome, store::take_postponed())
+    };
+    report::flushed(cause, taken.live, &outcome.counts);
+    if taken.nodes.iter().all(Option::is_none) {
+        store::forget_refused();
+        if let Some(orphan) = window::land(taken, outcome.error, outcome.faults) {
+            shutdown::defer(Err(orphan));
+        }
+        return Vec::new();
+    }
+    window::put_back(taken, outcome.error, outcome.faults);
+    postponed
+}
+
+/// Launches in the relaxed mode of captures: a flush has nothing to do with a capture that another library has under way.
+fn beside_captures(taken: &mut window::Taken, policy: Policy, token: &FlushToken) -> Outcome {
+    let device = taken.nodes.iter().flatten().next().map(|node| node.stream.device());
+    let mut outcome = None;
+    if let Some(device) = device
+        && let Ok(contexts) = device.backend().programs()
+    {
+        let mut work = || outcome = Some(run::all(taken, policy, token));
+        // What the driver refuses here it refuses for each launch too.
+        _ = contexts.within(device.index(), "cuThreadExchangeStreamCaptureMode", &mut work);
+    }
+    outcome.unwrap_or_else(|| run::all(taken, policy, token))
+}
+
+/// Drops pending operations in a forked child, which has no driver: the parent launches its own.
+#[cold]
+fn abandon(mut taken: window::Taken) {
+    let token = FlushToken::begin();
+    let (batch, mut faults) = (taken.id(0), 0);
+    for node in taken.nodes.iter().flatten() {
+        let forked = Error::Forked { operation: "the launch of a deferred operation", backend: "GPU" };
+        let block = node.result.upgrade().filter(|_| node.target.is_none());
+        faults += usize::from(block.is_some_and(|block| block.lose(forked, batch, &token)));
+    }
+    taken.nodes.iter_mut().for_each(|node| *node = None);
+    drop(token);
+    _ = window::land(taken, None, faults);
 }

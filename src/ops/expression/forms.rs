@@ -52,17 +52,23 @@ pub(super) enum Met {
 ///
 /// # Errors
 /// `TypeError` for a kind that has no loop, which an operation that was put off has.
-pub(super) fn form(draft: &Draft<'_>, nodes: &Nodes, group: &Group) -> Result<Option<(Form, Met)>> {
+///
+/// A second look at the same operations does not count: then a structure that was met once is still met for the first time.
+pub(super) fn form(draft: &Draft<'_>, nodes: &Nodes, group: &Group, counts: bool) -> Result<Option<(Form, Met)>> {
     static LATEST: AtomicU64 = AtomicU64::new(0);
     let meetings = match limit().meetings.load(Ordering::Relaxed) {
         0 => mode::meetings(),
         asked => asked,
     };
-    if let Some((form, times)) = look_up(draft) {
+    if let Some((form, times)) = look_up(draft, counts) {
         return Ok(match times {
             times if times >= meetings => Some((form, Met::Often)),
+            _ if !counts => Some((form, Met::First)),
             _ => None,
         });
+    }
+    if !counts {
+        return Ok(None);
     }
     let form = match draft.is_reduction(nodes, group) {
         true => Form::Map(Arc::new(source::map(draft, nodes, group, LATEST.fetch_add(1, Ordering::Relaxed))?)),
@@ -73,10 +79,10 @@ pub(super) fn form(draft: &Draft<'_>, nodes: &Nodes, group: &Group) -> Result<Op
 }
 
 /// What is known of a draft's structure, and how often it was met, this time among them.
-fn look_up(draft: &Draft<'_>) -> Option<(Form, u64)> {
+fn look_up(draft: &Draft<'_>, counts: bool) -> Option<(Form, u64)> {
     let mut table = TABLE.lock();
     let known = table.as_mut()?.get_mut(draft.key.as_slice())?;
-    known.times += 1;
+    known.times += u64::from(counts);
     Some((known.form.clone(), known.times))
 }
 

@@ -5,6 +5,8 @@
 
 mod fold;
 
+pub(super) use fold::is_on_even_ground;
+
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -13,6 +15,7 @@ use smallvec::SmallVec;
 use super::limits::limit;
 use super::node::Node;
 use pygpu_array::Array;
+use pygpu_base::flush::NodeId;
 use pygpu_base::small_sort;
 
 /// The operations of a flight; those that were launched are gone.
@@ -29,18 +32,20 @@ pub(super) struct Group {
 
 /// Who needs whom in a flight.
 pub(super) struct Needs {
-    first: u64,
+    first: NodeId,
     /// For each operation, how many operands of others it is.
     uses: SmallVec<[u8; 32]>,
     /// Whether somebody beside operations holds it.
     held: SmallVec<[bool; 32]>,
+    /// The operation that writes an array of before, whose other readers come before it.
+    barrier: Option<usize>,
 }
 
 impl Needs {
-    pub(super) fn of(first: u64, nodes: &Nodes) -> Self {
+    pub(super) fn of(first: NodeId, nodes: &Nodes) -> Self {
         let mut uses: SmallVec<[u8; 32]> = SmallVec::from_elem(0, nodes.len());
         for array in nodes.iter().flatten().flat_map(|node| node.arrays()) {
-            if let Some(place) = waiting(first, nodes.len(), array.allocation().deferred()) {
+            if let Some(place) = waiting(first, nodes, array) {
                 uses[place] = uses[place].saturating_add(1);
             }
         }
@@ -48,21 +53,28 @@ impl Needs {
         for (node, uses) in nodes.iter().zip(&uses) {
             held.push(node.as_ref().is_some_and(|node| node.result.strong_count() > usize::from(*uses)));
         }
-        Self { first, uses, held }
+        let barrier = nodes.iter().rposition(|node| node.as_ref().is_some_and(|node| node.target.is_some()));
+        Self { first, uses, held, barrier }
     }
 
     /// The places of the operations whose results an operation needs, with its operands that are.
     fn needed<'a>(&'a self, node: &'a Node) -> impl Iterator<Item = (&'a Array, usize)> + 'a {
         node.arrays().iter().filter_map(|array| {
-            let number = array.allocation().deferred();
-            waiting(self.first, self.uses.len(), number).map(|place| (array, place))
+            let place = place_of(self.first, self.uses.len(), array).filter(|place| Some(*place) != self.barrier);
+            place.map(|place| (array, place))
         })
     }
 }
 
-/// The place of an operation of a flight by its number.
-pub(super) fn waiting(first: u64, count: usize, number: Option<u64>) -> Option<usize> {
-    let place = usize::try_from(number?.checked_sub(first)?).ok()?;
+/// Place of the operation of a batch that makes an operand. One that writes into an array of before, the last one, makes none.
+pub(super) fn waiting(first: NodeId, nodes: &Nodes, operand: &Array) -> Option<usize> {
+    place_of(first, nodes.len(), operand)
+        .filter(|place| nodes[*place].as_ref().is_some_and(|node| node.target.is_none()))
+}
+
+fn place_of(first: NodeId, count: usize, operand: &Array) -> Option<usize> {
+    let id = operand.allocation().producer().filter(|id| id.queue() == first.queue())?;
+    let place = usize::try_from(id.number().checked_sub(first.number())?).ok()?;
     (place < count).then_some(place)
 }
 
@@ -191,7 +203,7 @@ impl<'a> Weight<'a> {
         let Some(node) = &nodes[place] else { return };
         self.values += node.operands.values();
         for array in node.arrays() {
-            let needed = waiting(needs.first, nodes.len(), array.allocation().deferred());
+            let needed = waiting(needs.first, nodes, array);
             match needed.filter(|needed| members.contains(&(*needed as u8))) {
                 Some(needed) => {
                     if let Some((_, uses)) = self.open.iter_mut().find(|(other, _)| *other == needed) {

@@ -7,10 +7,10 @@
 //! `docs/design/deferred_arithmetic.md` has the rules and why they are safe.
 
 mod draft;
-mod failures;
 mod flight;
 mod forms;
 mod group;
+mod helper;
 mod limits;
 mod mode;
 mod node;
@@ -20,10 +20,11 @@ mod run;
 mod source;
 mod window;
 
-pub use flight::close;
+pub use flight::flush;
+pub use helper::{set_interval, start as start_helper};
 pub use limits::{limit, reset_limits};
 pub use mode::{Mode, current, enter};
 pub use node::{Node, Reduction, Work};
 pub use operands::{Operands, Scalar};
 pub use report::{Figures, Refused, refused, watch};
-pub use window::{Reach, figures, forget, forget_quietly, holds_too_much, keep, push, waiting};
+pub use window::{Obstacle, Reach, figures, forget_quietly, holds_too_much, keep, push, waiting};

@@ -14,8 +14,6 @@ pub enum Mode {
     Auto,
     /// Never: each operation is launched by its line.
     Off,
-    /// Also over memory that others reach: the user promises that nobody writes it meanwhile.
-    Trust,
 }
 
 impl Mode {
@@ -24,7 +22,6 @@ impl Mode {
         match name {
             "auto" => Some(Self::Auto),
             "off" => Some(Self::Off),
-            "trust" => Some(Self::Trust),
             _ => None,
         }
     }
@@ -34,7 +31,6 @@ impl Mode {
         match self {
             Self::Auto => "auto",
             Self::Off => "off",
-            Self::Trust => "trust",
         }
     }
 }
@@ -52,10 +48,10 @@ const MEETINGS: u64 = 2;
 impl Usual {
     fn of(settings: &Settings) -> Result<Self> {
         let mode = match settings.text(Variable::FUSION).as_deref() {
-            // Until all that issue and page promise of it was seen to hold: docs/design/deferred_arithmetic.md.
-            None | Some("0") => Mode::Off,
+            None => Mode::Auto,
+            Some("0") => Mode::Off,
             Some(name) => Mode::named(name).ok_or_else(|| {
-                Error::value(format!("{} must be 'auto', 'off' or 'trust', and is '{name}'", Variable::FUSION.name()))
+                Error::value(format!("{} must be 'auto' or 'off', and is '{name}'", Variable::FUSION.name()))
             })?,
         };
         let meetings = match settings.text(Variable::FUSION_COMPILE).as_deref() {

@@ -47,6 +47,27 @@ struct Counters {
     refused: [AtomicU64; Refused::ALL.len()],
 }
 
+/// Counts of one batch.
+#[derive(Default)]
+pub(super) struct Counts {
+    computed: u64,
+    kernels: u64,
+    fused: u64,
+    outputs: u64,
+    pub(super) first_meetings: u64,
+    pub(super) failures: u64,
+}
+
+impl Counts {
+    /// Adds a launch of so many operations.
+    pub(super) fn launched(&mut self, operations: usize, outputs: usize) {
+        self.computed += operations as u64;
+        self.kernels += 1;
+        self.fused += u64::from(operations > 1);
+        self.outputs += outputs as u64;
+    }
+}
+
 static COUNTERS: Counters = Counters {
     computed: AtomicU64::new(0),
     kernels: AtomicU64::new(0),
@@ -103,15 +124,11 @@ pub(super) fn figures(put_off: u64, dropped: u64) -> Figures {
     }
 }
 
-/// Counts what the thread alone counts that launches: of them there is one at a time.
 #[inline]
-fn count_alone(counter: &AtomicU64, by: usize) {
-    counter.store(counter.load(Ordering::Relaxed) + by as u64, Ordering::Relaxed);
-}
-
-#[inline]
-fn count(counter: &AtomicU64, by: usize) {
-    counter.fetch_add(by as u64, Ordering::Relaxed);
+fn count(counter: &AtomicU64, by: u64) {
+    if by > 0 {
+        counter.fetch_add(by, Ordering::Relaxed);
+    }
 }
 
 /// Notes that an operation is launched by its line.
@@ -120,12 +137,18 @@ pub fn refused(why: Refused) {
     count(&COUNTERS.refused[why as usize], 1);
 }
 
-/// Notes that operations are about to be launched. Told in the journal while somebody watches: a launch is too quick for it else.
-pub(super) fn closed(cause: Cause, operations: usize) {
-    count_alone(&COUNTERS.closed[cause as usize], 1);
+/// Adds the counts of a batch. It is logged while a report is open: a launch is too quick for it else.
+pub(super) fn flushed(cause: Cause, operations: usize, counts: &Counts) {
+    count(&COUNTERS.closed[cause as usize], 1);
+    count(&COUNTERS.computed, counts.computed);
+    count(&COUNTERS.kernels, counts.kernels);
+    count(&COUNTERS.fused, counts.fused);
+    count(&COUNTERS.outputs, counts.outputs);
+    count(&COUNTERS.first_meetings, counts.first_meetings);
+    count(&COUNTERS.failures, counts.failures);
     if WATCHERS.load(Ordering::Relaxed) > 0 {
-        let plural = if operations == 1 { "operation that was" } else { "operations that were" };
-        log_queue::tell(Level::Debug, || format!("launches {operations} {plural} put off: {}", cause.name()));
+        let plural = if operations == 1 { "operation" } else { "operations" };
+        log_queue::tell(Level::Debug, || format!("launches {operations} deferred {plural}: {}", cause.name()));
     }
 }
 
@@ -136,19 +159,4 @@ pub fn watch(is_begun: bool) {
     } else {
         WATCHERS.fetch_sub(1, Ordering::Relaxed);
     }
-}
-
-pub(super) fn launched(operations: usize, outputs: usize) {
-    count_alone(&COUNTERS.computed, operations);
-    count_alone(&COUNTERS.kernels, 1);
-    count_alone(&COUNTERS.fused, usize::from(operations > 1));
-    count_alone(&COUNTERS.outputs, outputs);
-}
-
-pub(super) fn met_first() {
-    count_alone(&COUNTERS.first_meetings, 1);
-}
-
-pub(super) fn failed(operations: usize) {
-    count_alone(&COUNTERS.failures, operations);
 }

@@ -1,4 +1,4 @@
-//! Launches what waited.
+//! Launches a batch.
 
 use smallvec::{SmallVec, smallvec};
 
@@ -7,23 +7,65 @@ use super::forms::{self, Form, Met};
 use super::group::{self, Group, Needs, Nodes};
 use super::node::{Node, Reduction, Work};
 use super::operands::Operand;
-use super::{report, window};
+use super::report::Counts;
+use super::window::Taken;
 use crate::Elementwise;
 use crate::axes::{self, Call, Elements, Made, Map};
 use crate::ufunc::{self, Given, Row, as_it_is, kernel_of};
 use pygpu_array::Array;
 use pygpu_base::dtype::Kind;
 use pygpu_base::error::{Error, Result};
-use pygpu_base::flush;
+use pygpu_base::flush::FlushToken;
+use pygpu_codegen::store;
 use pygpu_device::stream::Stream;
 use pygpu_kernel::Arguments;
 
-/// Launches all operations of a flight, in order, and lets go of their operands. What fails does not keep the rest from being launched.
-///
-/// # Errors
-/// The first failure, which says for how many operations it stands.
-pub(super) fn all(first: u64, nodes: &mut Nodes) -> Result<()> {
-    let needs = Needs::of(first, nodes);
+/// What a flush may do beside launching.
+#[derive(Clone, Copy)]
+pub(super) struct Policy {
+    /// Whether the uses of structures count.
+    pub(super) counts: bool,
+    /// Whether an operation waits for a kernel that is not compiled yet. Else several operations run one by one.
+    pub(super) waits_for_compiler: bool,
+}
+
+impl Policy {
+    /// Of a thread of the program.
+    pub(super) const fn of_owner() -> Self {
+        Self { counts: true, waits_for_compiler: true }
+    }
+
+    /// Of the thread that bounds the age of operations.
+    pub(super) const fn of_helper() -> Self {
+        Self { counts: false, waits_for_compiler: false }
+    }
+}
+
+/// Result of a batch.
+#[derive(Default)]
+pub(super) struct Outcome {
+    pub(super) counts: Counts,
+    /// First refusal, with the operations for which it stands.
+    pub(super) error: Option<Error>,
+    /// Blocks that have a fault now.
+    pub(super) faults: usize,
+}
+
+/// A batch that is being launched.
+struct Batch<'a> {
+    taken: &'a mut Taken,
+    policy: Policy,
+    token: &'a FlushToken,
+    outcome: Outcome,
+    first_failed: Option<(String, Error)>,
+    failed: usize,
+}
+
+/// Launches all operations of a batch, in order, and releases their operands. A refusal does not keep the rest from being launched. An
+/// operation that is left waits for a compiler.
+pub(super) fn all(taken: &mut Taken, policy: Policy, token: &FlushToken) -> Outcome {
+    let nodes = &taken.nodes;
+    let needs = Needs::of(taken.id(0), nodes);
     let groups = match group::whole(nodes, &needs) {
         Some(all) => {
             debug_assert_eq!(group::groups(nodes, &needs).as_slice(), std::slice::from_ref(&all));
@@ -31,50 +73,103 @@ pub(super) fn all(first: u64, nodes: &mut Nodes) -> Result<()> {
         }
         None => group::groups(nodes, &needs),
     };
-    let mut failures = Failures::default();
+    let mut batch = Batch { taken, policy, token, outcome: Outcome::default(), first_failed: None, failed: 0 };
     for group in &groups {
-        if let Err(error) = launch(first, nodes, group, &mut failures) {
-            group.places.iter().for_each(|place| failures.note(first, nodes, usize::from(*place), &error));
+        batch.launch(group);
+        if store::has_postponed() {
+            break; // later groups may need this one
         }
+    }
+    batch.told()
+}
+
+impl Batch<'_> {
+    fn launch(&mut self, group: &Group) {
+        if !group.outputs.is_empty() && group.places.len() > 1 {
+            match self.together(group) {
+                Some(Ok(())) => return self.remove(group),
+                _ if store::has_postponed() && self.policy.waits_for_compiler => return,
+                // One by one results need less memory, as operands end once they were read, and other kernels.
+                Some(Err(_)) => {}
+                None => self.outcome.counts.first_meetings += u64::from(self.policy.counts),
+            }
+            drop(store::take_postponed());
+        }
+        if group.outputs.is_empty() {
+            return self.remove(group);
+        }
+        for place in group.places.iter().map(|place| usize::from(*place)) {
+            let outcome = self.taken.nodes[place].as_deref().map_or(Ok(()), |node| one(node, self.token));
+            if store::has_postponed() {
+                return;
+            }
+            match outcome {
+                Ok(()) if self.taken.nodes[place].is_some() => self.outcome.counts.launched(1, 1),
+                Ok(()) => {}
+                Err(error) => self.refuse(place, &error, group.places.len()),
+            }
+            self.taken.nodes[place] = None;
+        }
+    }
+
+    fn remove(&mut self, group: &Group) {
         for place in &group.places {
-            nodes[usize::from(*place)] = None;
+            self.taken.nodes[usize::from(*place)] = None;
         }
     }
-    failures.told()
-}
 
-/// What could not be launched.
-#[derive(Default)]
-struct Failures {
-    count: usize,
-    first: Option<(String, Error)>,
-}
-
-impl Failures {
-    fn note(&mut self, first: u64, nodes: &Nodes, place: usize, error: &Error) {
-        let Some(node) = &nodes[place] else { return };
-        self.count += 1;
-        let (_, known) = self.first.get_or_insert_with(|| (node.name(), error.clone()));
-        let error = known.clone();
-        window::remember_failure(first + place as u64, node, named(error, 1, &node.name()));
+    /// Stores why an operation was refused, where its result is used.
+    fn refuse(&mut self, place: usize, error: &Error, together: usize) {
+        let Some(node) = &self.taken.nodes[place] else { return };
+        self.failed += 1;
+        let batch = self.taken.id(0);
+        let (_, first) = self.first_failed.get_or_insert_with(|| (node.name(), error.clone()));
+        let error = named(first.clone(), &node.name(), together);
+        let is_new = match (&node.target, node.result.upgrade()) {
+            (Some(target), _) => target.allocation().refuse_write(error, batch, self.token),
+            (None, Some(block)) => block.lose(error, batch, self.token),
+            (None, None) => false,
+        };
+        self.outcome.faults += usize::from(is_new);
     }
 
-    fn told(self) -> Result<()> {
-        let Some((name, error)) = self.first else { return Ok(()) };
-        report::failed(self.count);
-        Err(named(error, self.count, &name))
+    fn told(mut self) -> Outcome {
+        self.outcome.counts.failures = self.failed as u64;
+        self.outcome.error = self.first_failed.map(|(name, error)| named(error, &name, self.failed));
+        self.outcome
+    }
+
+    /// All operations of a group by one kernel; `None` as long as that is not to be compiled.
+    fn together(&mut self, group: &Group) -> Option<Result<()>> {
+        let nodes = &self.taken.nodes;
+        let draft = Draft::of(self.taken.id(0), nodes, group);
+        let outputs = match forms::form(&draft, nodes, group, self.policy.counts) {
+            Ok(Some((Form::Kernel(kernel), met))) => fused(&draft, nodes, group, (&kernel, met), self.token),
+            Ok(Some((Form::Map(map), Met::Often))) => mapped(&draft, nodes, group, &map, self.token),
+            Ok(Some((Form::Map(_), Met::First)) | None) => Ok(None),
+            Err(error) => Err(error),
+        };
+        match outputs.transpose()? {
+            Ok(outputs) => {
+                self.outcome.counts.launched(group.places.len(), outputs);
+                Some(Ok(()))
+            }
+            Err(error) => Some(Err(error)),
+        }
     }
 }
 
 /// An error with the operations for which it stands.
-fn named(error: Error, count: usize, name: &str) -> Error {
+fn named(error: Error, name: &str, count: usize) -> Error {
     let whose = match count {
-        1 => format!("the operation that was put off: {name}"),
-        _ => format!("{count} operations that were put off, the first of them {name}"),
+        1 => format!("deferred operation: {name}"),
+        _ => format!("{count} deferred operations, among them {name}"),
     };
     let add_to = |detail: &mut String| {
-        let separator = if detail.is_empty() { "" } else { "; " };
-        detail.push_str(&format!("{separator}{whose}"));
+        if !detail.contains("deferred operation") {
+            let separator = if detail.is_empty() { "" } else { "; " };
+            detail.push_str(&format!("{separator}{whose}"));
+        }
     };
     match error {
         Error::Driver(mut error) => {
@@ -92,56 +187,15 @@ fn named(error: Error, count: usize, name: &str) -> Error {
     }
 }
 
-fn launch(first: u64, nodes: &mut Nodes, group: &Group, failures: &mut Failures) -> Result<()> {
-    if group.outputs.is_empty() {
-        return Ok(());
-    }
-    if let [place] = group.places.as_slice() {
-        return nodes[usize::from(*place)].as_deref().map_or(Ok(()), one);
-    }
-    match together(first, nodes, group) {
-        Some(Err(Error::OutOfMemory(_))) => {} // one by one operands go as soon as they were read
-        Some(other) => return other,
-        None => report::met_first(),
-    }
-    for place in group.places.iter().map(|place| usize::from(*place)) {
-        let outcome = nodes[place].as_deref().map_or(Ok(()), one);
-        if let Err(error) = outcome {
-            failures.note(first, nodes, place, &error);
-        }
-        nodes[place] = None;
-    }
-    Ok(())
-}
-
-/// Whether an operand was to be made by an operation that has failed.
-fn check(arrays: &[&Array]) -> Result<()> {
-    match arrays.iter().find_map(|array| array.allocation().failed()) {
-        Some(number) => Err(flush::failure(number)),
-        None => Ok(()),
-    }
-}
-
-/// The array that a result goes into, with memory: one that nobody has if it is not wanted any more.
-fn target(node: &Node) -> Result<Array> {
+/// The array that a result goes into, with memory. One whose result has ended gets its own.
+fn target(node: &Node, token: &FlushToken) -> Result<Array> {
     let Some(array) = node.result()? else {
         return Array::on_new_memory(node.layout.clone(), node.dtype, node.stream.clone());
     };
-    if array.allocation().deferred().is_some() {
-        array.allocation().give_memory()?;
+    if !array.allocation().has_memory() {
+        array.allocation().give_memory(token)?;
     }
     Ok(array)
-}
-
-/// All operations of a kernel; `None` as long as that is not to be compiled.
-fn together(first: u64, nodes: &Nodes, group: &Group) -> Option<Result<()>> {
-    let draft = Draft::of(first, nodes, group);
-    match forms::form(&draft, nodes, group) {
-        Ok(Some((Form::Kernel(kernel), met))) => fused(&draft, nodes, group, (&kernel, met)).transpose(),
-        Ok(Some((Form::Map(map), Met::Often))) => Some(mapped(&draft, nodes, group, &map)),
-        Ok(Some((Form::Map(_), Met::First)) | None) => None,
-        Err(error) => Some(Err(error)),
-    }
 }
 
 fn values(draft: &Draft<'_>) -> Arguments {
@@ -150,12 +204,17 @@ fn values(draft: &Draft<'_>) -> Arguments {
     values
 }
 
-/// `None` where a structure that is met for the first time would have to be compiled.
-fn fused(draft: &Draft<'_>, nodes: &Nodes, group: &Group, (kernel, met): (&Elementwise, Met)) -> Result<Option<()>> {
-    check(&draft.leaves)?;
+/// The number of results; `None` for a structure that is met for the first time and is not compiled.
+fn fused(
+    draft: &Draft<'_>,
+    nodes: &Nodes,
+    group: &Group,
+    (kernel, met): (&Elementwise, Met),
+    token: &FlushToken,
+) -> Result<Option<usize>> {
     let mut targets: SmallVec<[Array; 8]> = SmallVec::new();
     for node in group.outputs.iter().filter_map(|place| nodes[usize::from(*place)].as_ref()) {
-        targets.push(target(node)?);
+        targets.push(target(node, token)?);
     }
     let mut arrays: SmallVec<[&Array; 16]> = SmallVec::new();
     draft.leaves.iter().for_each(|leaf| arrays.push(leaf));
@@ -169,46 +228,43 @@ fn fused(draft: &Draft<'_>, nodes: &Nodes, group: &Group, (kernel, met): (&Eleme
     }
     // SAFETY: as in `run`.
     unsafe { kernel.run(&plan, &arrays, &mut values(draft), None, &node.stream)? };
-    report::launched(group.places.len(), targets.len());
-    Ok(Some(()))
+    Ok(Some(targets.len()))
 }
 
-/// A reduction whose elements are computed where it reads them.
-fn mapped(draft: &Draft<'_>, nodes: &Nodes, group: &Group, map: &Map) -> Result<()> {
-    check(&draft.leaves)?;
+/// A reduction that computes its elements where it reads them; `None` if that is not possible with the addresses as they are.
+fn mapped(draft: &Draft<'_>, nodes: &Nodes, group: &Group, map: &Map, token: &FlushToken) -> Result<Option<usize>> {
+    if !draft.leaves.iter().all(|leaf| group::is_on_even_ground(leaf)) {
+        return Ok(None);
+    }
     let mut members = group.places.iter().rev().filter_map(|place| nodes[usize::from(*place)].as_deref());
-    let (Some(node), Some(read)) = (members.next(), members.next()) else { return Ok(()) };
-    let Work::Reduction(reduction) = &node.work else { return Ok(()) };
+    let (Some(node), Some(read)) = (members.next(), members.next()) else { return Ok(None) };
+    let Work::Reduction(reduction) = &node.work else { return Ok(None) };
     let values = values(draft);
     let made = Made { layout: &read.layout, dtype: read.dtype, map, leaves: &draft.leaves, values: &values };
-    reduce(node, reduction, Elements::Made(&made))?;
-    report::launched(group.places.len(), 1);
-    Ok(())
+    reduce(node, reduction, Elements::Made(&made), token)?;
+    Ok(Some(1))
 }
 
-fn reduce(node: &Node, reduction: &Reduction, input: Elements<'_>) -> Result<()> {
+fn reduce(node: &Node, reduction: &Reduction, input: Elements<'_>, token: &FlushToken) -> Result<()> {
     let Reduction { row, computed, reduced, less, kept } = reduction;
-    let target = target(node)?;
+    let target = target(node, token)?;
     let out = target.view(kept.clone())?;
     let call = Call { row, computed: *computed, input, mask: None, out: &out, reduced: *reduced, less: *less };
     axes::run(&call, &node.stream)
 }
 
 /// One operation by the kernel that it has without being put off.
-fn one(node: &Node) -> Result<()> {
+fn one(node: &Node, token: &FlushToken) -> Result<()> {
     match &node.work {
-        Work::Loop(row, kind) => one_loop(node, row, *kind)?,
+        Work::Loop(row, kind) => one_loop(node, row, *kind, token),
         Work::Reduction(reduction) => {
             let Some(input) = node.arrays().first() else { return Ok(()) };
-            check(&[input])?;
-            reduce(node, reduction, Elements::Array(input))?;
+            reduce(node, reduction, Elements::Array(input), token)
         }
     }
-    report::launched(1, 1);
-    Ok(())
 }
 
-fn one_loop(node: &Node, row: &'static Row, kind: Kind) -> Result<()> {
+fn one_loop(node: &Node, row: &'static Row, kind: Kind, token: &FlushToken) -> Result<()> {
     let mut given: SmallVec<[Given; 4]> = SmallVec::new();
     let mut operands: SmallVec<[&Array; 4]> = SmallVec::new();
     let mut values = Arguments::new();
@@ -219,12 +275,11 @@ fn one_loop(node: &Node, row: &'static Row, kind: Kind) -> Result<()> {
             Operand::Value(value) => values.push(value.bytes()),
         }
     }
-    check(&operands)?;
     if let (true, [operand]) = (std::ptr::eq(row, as_it_is()), operands.as_slice()) {
-        return ufunc::cast(&target(node)?, ufunc::Source::Array(operand), None, &node.stream);
+        return ufunc::cast(&target(node, token)?, ufunc::Source::Array(operand), None, &node.stream);
     }
     let kernel = kernel_of(row, kind, &given, &[node.dtype.kind()], false)?;
-    let target = target(node)?;
+    let target = target(node, token)?;
     let mut arrays: SmallVec<[&Array; 5]> = SmallVec::new();
     operands.iter().for_each(|operand| arrays.push(operand));
     arrays.push(&target);

@@ -1,126 +1,168 @@
-//! What waits, in the order in which it was written down.
+//! Queues of pending operations, one for each thread, in the order in which they were deferred.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::cell::Cell;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Condvar};
 
 use smallvec::SmallVec;
 
-use super::failures::Failures;
+use super::helper;
 use super::limits::limit;
 use super::node::Node;
 use super::report::{self, Figures};
 use pygpu_array::Array;
-use pygpu_base::error::{Error, Result};
-use pygpu_base::flush::{self, Cause, Keeper};
+use pygpu_base::error::Error;
+use pygpu_base::flush::{self, Cause, FlushHooks, NodeId, Pending, QUEUES, Scope};
 use pygpu_base::fork_safe::{Global, Guard, Once};
+use pygpu_device::shutdown;
 use pygpu_memory::Allocation;
 
-pub(super) struct Window {
-    /// The number of the first node.
+/// All queues, behind one lock: no driver is called and nothing is dropped while it is held.
+pub(super) struct Queues {
+    queues: Vec<Queue>,
+    /// Operations that are queued or being launched, and blocks with a fault.
+    count: usize,
+    /// Operations that were deferred since the process began, and those whose results ended before they were launched.
+    deferred: u64,
+    dropped: u64,
+    /// Whether the thread that bounds the age of operations sleeps until one is queued.
+    pub(super) is_helper_asleep: bool,
+    /// Threads that wait for a batch of another thread.
+    waiting: usize,
+}
+
+/// Pending operations of one thread.
+pub(super) struct Queue {
+    /// Number of the first node.
     first: u64,
-    /// `None` where nobody wants the result any more.
+    /// `None` for an operation whose result has ended.
     nodes: Vec<Option<Box<Node>>>,
-    /// How many there are.
+    /// Operations that are there.
     live: usize,
-    /// Whether the last one goes into an array that was given, which what comes next may read.
-    is_sealed: bool,
-    /// Bytes of the results that wait.
+    /// Whether the last one writes an array that existed before, which the next operation may read.
+    has_barrier: bool,
+    /// Bytes of pending results.
     results: usize,
     /// Bytes of large operands, each as often as it is one.
     operands: usize,
-    /// Whether a thread launches what it took out.
-    pub(super) is_flying: bool,
-    failures: Failures,
-    /// Operations that wait or are being launched, and failures that are remembered.
-    count: usize,
-    /// Operations that were put off since the process began, and those that nobody wanted any more.
-    put_off: u64,
-    dropped: u64,
+    /// Whether a thread launches a batch of this queue.
+    is_in_flight: bool,
+    /// Whether a thread queues here, and not only other threads flush.
+    owners: usize,
+    /// First error that was not reported, and the first operation of its batch.
+    error: Option<(NodeId, Error)>,
+    /// Number of the first node at the helper's last look.
+    seen: u64,
 }
 
-/// What was taken out of a window.
+/// Operations that one flush took out of a queue.
 pub(super) struct Taken {
-    /// The number of the first node.
+    pub(super) queue: usize,
+    /// Number of the first node.
     pub(super) first: u64,
     pub(super) nodes: Vec<Option<Box<Node>>>,
-    /// How many there are.
+    /// Operations that are there.
     pub(super) live: usize,
+    has_barrier: bool,
+    results: usize,
+    operands: usize,
 }
 
-static WINDOW: Global<Window> = Global::new(Window {
-    first: 1,
-    nodes: Vec::new(),
-    live: 0,
-    is_sealed: false,
-    results: 0,
-    operands: 0,
-    is_flying: false,
-    failures: Failures::new(),
-    count: 0,
-    put_off: 0,
-    dropped: 0,
-});
-
-/// The number of the first operation that waits, and whether a failure is remembered, for who asks without the lock.
-static FIRST: AtomicU64 = AtomicU64::new(1);
-static HAS_FAILURES: AtomicBool = AtomicBool::new(false);
-
-/// The one there is.
-pub(super) fn lock() -> Guard<Window> {
-    WINDOW.lock()
+impl Taken {
+    /// Id of the operation at a place.
+    #[inline]
+    pub(super) fn id(&self, place: usize) -> NodeId {
+        NodeId::new(self.queue, self.first + place as u64)
+    }
 }
 
-/// Places of a flight: those of operations that nobody wanted any more are taken as long as others stand behind them.
+static QUEUES_OF_ALL: Global<Queues> =
+    Global::new(Queues { queues: Vec::new(), count: 0, deferred: 0, dropped: 0, is_helper_asleep: false, waiting: 0 });
+static LANDED: Condvar = Condvar::new();
+
+/// The lock over all queues.
+pub(super) fn lock() -> Guard<Queues> {
+    QUEUES_OF_ALL.lock()
+}
+
+/// Nodes of a batch at most: places of operations whose results have ended count as long as others stand behind them.
 const PLACES: usize = 128;
-/// Bytes below which an operand is not looked at when what waits is weighed.
+/// Bytes below which an operand does not count for [`Cause::Held`].
 const LARGE: usize = 1 << 20;
 
-impl Window {
+/// Queue of a thread; its end leaves what is pending to other threads.
+struct Own(usize);
+
+impl Drop for Own {
+    fn drop(&mut self) {
+        let mut queues = lock();
+        let queue = &mut queues.queues[self.0];
+        queue.owners -= 1;
+        let error = if queue.owners == 0 { queue.error.take() } else { None };
+        drop(queues);
+        error.into_iter().for_each(|(_, error)| shutdown::defer(Err(error)));
+        let _ = NUMBER.try_with(|number| number.set(usize::MAX));
+    }
+}
+
+thread_local! {
+    static NUMBER: Cell<usize> = const { Cell::new(usize::MAX) };
+    static OWN: Own = Own(lock().register());
+}
+
+/// Number of the calling thread's queue; 0 for a thread that is ending.
+#[inline]
+pub(super) fn own() -> usize {
+    match NUMBER.try_with(Cell::get) {
+        Ok(number) if number != usize::MAX => number,
+        _ => register(),
+    }
+}
+
+#[cold]
+fn register() -> usize {
+    let number = OWN.try_with(|own| own.0).unwrap_or(0);
+    let _ = NUMBER.try_with(|own| own.set(number));
+    number
+}
+
+impl Queue {
+    const fn new() -> Self {
+        Self {
+            first: 1,
+            nodes: Vec::new(),
+            live: 0,
+            has_barrier: false,
+            results: 0,
+            operands: 0,
+            is_in_flight: false,
+            owners: 0,
+            error: None,
+            seen: 0,
+        }
+    }
+
+    fn is_idle(&self) -> bool {
+        self.nodes.is_empty() && !self.is_in_flight
+    }
+
+    /// Keeps the first error that was not reported; returns one that no thread will ask for.
+    fn remember(&mut self, batch: NodeId, error: Option<Error>) -> Option<Error> {
+        match (error, &self.error) {
+            (Some(error), None) if self.owners > 0 => {
+                self.error = Some((batch, error));
+                None
+            }
+            (error, _) => error.filter(|_| self.owners == 0),
+        }
+    }
+
     fn node(&self, number: u64) -> Option<&Node> {
         let place = usize::try_from(number.checked_sub(self.first)?).ok()?;
         self.nodes.get(place)?.as_deref()
     }
 
-    fn add(&mut self, count: usize) {
-        self.count += count;
-        flush::set_count(self.count);
-    }
-
-    pub(super) fn remove(&mut self, count: usize) {
-        self.count -= count;
-        flush::set_count(self.count);
-    }
-
-    /// Whether nothing waits.
-    pub(super) fn is_empty(&self) -> bool {
-        self.nodes.is_empty()
-    }
-
-    /// Takes all of them out; the next one is numbered behind them.
-    pub(super) fn take_all(&mut self) -> Taken {
-        let taken = Taken { first: self.first, nodes: std::mem::take(&mut self.nodes), live: self.live };
-        self.first += taken.nodes.len() as u64;
-        FIRST.store(self.first, Ordering::Relaxed);
-        (self.live, self.results, self.operands, self.is_sealed) = (0, 0, 0, false);
-        taken
-    }
-
-    /// Takes the room of nodes that are gone for those to come, so that not every window asks for its own.
-    pub(super) fn reuse(&mut self, room: Vec<Option<Box<Node>>>) {
-        if room.is_empty() && self.nodes.capacity() == 0 {
-            self.nodes = room;
-        }
-    }
-
-    /// Takes out one that nobody wants any more.
-    fn drop_one(&mut self, number: u64) -> Option<Box<Node>> {
-        let node = self.take(number)?;
-        self.remove(1);
-        self.dropped += 1;
-        Some(node)
-    }
-
-    /// Takes a node out; those at the end that are gone leave no place behind, so that a loop that drops its results never ends here.
+    /// Takes a node out. Empty places at the end go too, so that a loop that drops its results never fills the queue.
     fn take(&mut self, number: u64) -> Option<Box<Node>> {
         let place = usize::try_from(number.checked_sub(self.first)?).ok()?;
         let node = self.nodes.get_mut(place)?.take()?;
@@ -133,7 +175,7 @@ impl Window {
         Some(node)
     }
 
-    /// Bytes of large operands that only nodes hold, less those of held results.
+    /// Bytes of large operands that only nodes hold, less those of results that are held and have no memory.
     fn held(&self, leaving: Option<&Arc<Allocation>>) -> usize {
         let arrays = || self.nodes.iter().flatten().flat_map(|node| node.arrays());
         let mut seen: SmallVec<[usize; 32]> = SmallVec::new();
@@ -141,7 +183,7 @@ impl Window {
         for array in arrays() {
             let block = array.allocation();
             let place = Arc::as_ptr(block).addr();
-            if block.bytes() < LARGE || block.deferred().is_some() || seen.contains(&place) {
+            if block.bytes() < LARGE || !block.has_memory() || seen.contains(&place) {
                 continue;
             }
             seen.push(place);
@@ -151,19 +193,19 @@ impl Window {
                 operands = operands.saturating_add(block.bytes());
             }
         }
-        let uses = |number: u64| arrays().filter(|array| array.allocation().deferred() == Some(number)).count();
-        let results: usize = (self.first..)
-            .zip(&self.nodes)
-            .filter_map(|(number, node)| node.as_ref().map(|node| (number, node)))
-            .filter(|(number, node)| node.result.strong_count() > uses(*number))
-            .map(|(_, node)| node.layout.nbytes() as usize)
-            .sum();
+        let uses = |result: &Allocation| arrays().filter(|array| std::ptr::eq(&**array.allocation(), result)).count();
+        let held = |node: &&Box<Node>| {
+            let count = node.result.strong_count();
+            node.target.is_none()
+                && node.result.upgrade().is_some_and(|result| !result.has_memory() && count > uses(&result))
+        };
+        let results: usize = self.nodes.iter().flatten().filter(held).map(|node| node.layout.nbytes() as usize).sum();
         operands.saturating_sub(results)
     }
 
-    /// Why the window has to be closed before a node with a result of so many bytes comes.
+    /// Why the queue must be flushed before a node with a result of so many bytes comes.
     fn is_full(&self, bytes: usize) -> Option<Cause> {
-        if self.is_empty() {
+        if self.nodes.is_empty() {
             return None;
         }
         if self.live >= limit().nodes.load(Ordering::Relaxed) || self.nodes.len() >= PLACES {
@@ -182,6 +224,133 @@ impl Window {
     }
 }
 
+impl Queues {
+    /// Gives a queue to a thread: an idle one that no thread has, else a new one, else one that is shared.
+    fn register(&mut self) -> usize {
+        let free = self.queues.iter().position(|queue| queue.owners == 0 && queue.is_idle());
+        let number = free.unwrap_or_else(|| {
+            if self.queues.len() < QUEUES {
+                self.queues.push(Queue::new());
+                return self.queues.len() - 1;
+            }
+            (0..QUEUES).min_by_key(|number| self.queues[*number].owners).unwrap_or(0)
+        });
+        self.queues[number].owners += 1;
+        number
+    }
+
+    fn add(&mut self, count: isize) {
+        self.count = self.count.saturating_add_signed(count);
+        flush::set_count(self.count);
+    }
+
+    /// Takes all operations of a queue out; `None` without any.
+    fn take_all(&mut self, number: usize) -> Option<Taken> {
+        let queue = self.queues.get_mut(number)?;
+        if queue.nodes.is_empty() {
+            return None;
+        }
+        let taken = Taken {
+            queue: number,
+            first: queue.first,
+            nodes: std::mem::take(&mut queue.nodes),
+            live: queue.live,
+            has_barrier: queue.has_barrier,
+            results: queue.results,
+            operands: queue.operands,
+        };
+        queue.first += taken.nodes.len() as u64;
+        (queue.live, queue.results, queue.operands, queue.has_barrier) = (0, 0, 0, false);
+        Some(taken)
+    }
+
+    /// Whether anything is queued.
+    pub(super) fn is_idle(&self) -> bool {
+        self.queues.iter().all(|queue| queue.nodes.is_empty())
+    }
+
+    /// Queues whose first operation was there at the last look already.
+    pub(super) fn aged(&mut self) -> SmallVec<[usize; 8]> {
+        let mut aged = SmallVec::new();
+        for (number, queue) in self.queues.iter_mut().enumerate() {
+            if !queue.nodes.is_empty() && std::mem::replace(&mut queue.seen, queue.first) == queue.first {
+                aged.push(number);
+            }
+        }
+        aged
+    }
+}
+
+/// Waits until no thread launches a batch of a queue, and takes all of its operations out. The calling thread has no GIL.
+pub(super) fn take(number: usize) -> Option<Taken> {
+    let mut queues = lock();
+    while queues.queues.get(number).is_some_and(|queue| queue.is_in_flight) {
+        queues.waiting += 1;
+        queues = queues.wait(&LANDED);
+        queues.waiting -= 1;
+    }
+    let taken = queues.take_all(number)?;
+    queues.queues[number].is_in_flight = true;
+    Some(taken)
+}
+
+/// Takes the operations of a queue out unless another thread launches a batch of it.
+pub(super) fn take_if_free(number: usize) -> Option<Taken> {
+    let mut queues = lock();
+    if queues.queues.get(number)?.is_in_flight {
+        return None;
+    }
+    let taken = queues.take_all(number)?;
+    queues.queues[number].is_in_flight = true;
+    Some(taken)
+}
+
+/// Ends a batch: its operations were launched or refused. Returns an error that no thread will ask for.
+pub(super) fn land(mut taken: Taken, error: Option<Error>, faults: usize) -> Option<Error> {
+    let batch = taken.id(0);
+    taken.nodes.iter_mut().for_each(|node| *node = None); // not under the lock: operands may end
+    let mut queues = lock();
+    flush::land(taken.queue, taken.first + taken.nodes.len() as u64 - 1);
+    let queue = &mut queues.queues[taken.queue];
+    queue.is_in_flight = false;
+    if queue.nodes.capacity() == 0 {
+        taken.nodes.clear();
+        queue.nodes = taken.nodes; // its room, so that not each batch asks for its own
+    }
+    let orphan = queue.remember(batch, error);
+    queues.add(faults as isize - taken.live as isize);
+    let is_waited_for = queues.waiting > 0;
+    drop(queues);
+    if is_waited_for {
+        LANDED.notify_all();
+    }
+    orphan
+}
+
+/// Gives back operations that were not launched yet, before those that were queued meanwhile.
+pub(super) fn put_back(mut taken: Taken, error: Option<Error>, faults: usize) {
+    let batch = taken.id(0);
+    let mut queues = lock();
+    let left = taken.nodes.iter().flatten().count();
+    let queue = &mut queues.queues[taken.queue];
+    queue.first = taken.first;
+    taken.nodes.append(&mut queue.nodes);
+    queue.nodes = taken.nodes;
+    queue.live += left;
+    queue.results += taken.results;
+    queue.operands += taken.operands;
+    queue.has_barrier |= taken.has_barrier;
+    queue.is_in_flight = false;
+    let orphan = queue.remember(batch, error);
+    queues.add(faults as isize + left as isize - taken.live as isize);
+    let is_waited_for = queues.waiting > 0;
+    drop(queues);
+    drop(orphan);
+    if is_waited_for {
+        LANDED.notify_all();
+    }
+}
+
 /// Bytes of its large operands, each as often as it is one.
 #[inline]
 fn large_operands(node: &Node) -> usize {
@@ -189,15 +358,29 @@ fn large_operands(node: &Node) -> usize {
     bytes.fold(0, usize::saturating_add)
 }
 
-/// Says to the layers below who knows what waits. `close` is what they call, which may leave Python's lock before it calls this
-/// module's.
-pub fn keep(close: fn(Cause) -> Result<()>) {
-    static KEEPER: Once<Keeper> = Once::new();
-    let failure = |number| WINDOW.lock().failures.of(number);
-    flush::kept_by(KEEPER.get_or_init(|| Keeper { close, forget, failure }));
+/// Registers the queues with the layers below. `flush` is what they call, which releases the GIL before it calls this module's.
+pub fn keep(flush: fn(Scope, Cause)) {
+    static HOOKS: Once<FlushHooks> = Once::new();
+    let exclusively = |work: &mut dyn FnMut()| {
+        let _queues = lock();
+        work();
+    };
+    let count_faults = |change: isize| lock().add(change);
+    let take_error = || {
+        let number = own();
+        lock().queues.get_mut(number).and_then(|queue| queue.error.take()).map(|(_, error)| error)
+    };
+    let report = |batch: NodeId| {
+        let mut queues = lock();
+        let queue = queues.queues.get_mut(batch.queue());
+        let error = queue.and_then(|queue| queue.error.take_if(|(other, _)| *other == batch));
+        drop(queues);
+        drop(error); // not under the lock: it may be another library's object
+    };
+    flush::register(HOOKS.get_or_init(|| FlushHooks { flush, forget, exclusively, count_faults, take_error, report }));
 }
 
-/// Who reaches what an operation reads and writes, when it is written down.
+/// Who reaches the operands and the target of an operation when it is queued.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reach {
     /// PyGPU alone.
@@ -206,92 +389,131 @@ pub enum Reach {
     Others,
 }
 
-/// Puts an operation off whose result goes into `block`. Gives the node back with the reason why the window has to be closed first: as
-/// much waits as may, it is sealed, or another thread is launching one of the operands.
-pub fn push(node: Box<Node>, block: &Allocation) -> std::result::Result<Reach, (Box<Node>, Cause)> {
-    let mut window = WINDOW.lock();
-    let first = window.first;
-    let is_flying = |array: &Array| array.allocation().deferred().is_some_and(|number| number < first);
-    if window.is_sealed || node.arrays().iter().any(is_flying) {
-        return Err((node, Cause::Operation));
+/// Flush that must come before an operation is queued.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Obstacle {
+    /// Queues to be flushed.
+    pub scope: Scope,
+    /// Reason.
+    pub cause: Cause,
+}
+
+impl Obstacle {
+    const fn own(cause: Cause) -> Self {
+        Self { scope: Scope::Own, cause }
+    }
+}
+
+/// Queues an operation whose result goes into `block`. Gives the node back with the flush that must come before.
+///
+/// The check that only PyGPU reaches the operands, the marks and the queue are one step: the address of a block is given out under the
+/// same lock (`Allocation::publish`), so whoever gives it out finds the mark, or the check finds that it was given out.
+pub fn push(node: Box<Node>, block: &Allocation) -> std::result::Result<Reach, (Box<Node>, Obstacle)> {
+    let own = own();
+    let mut queues = lock();
+    let Some(queue) = queues.queues.get_mut(own) else { return Err((node, Obstacle::own(Cause::Operation))) };
+    if queue.has_barrier {
+        return Err((node, Obstacle::own(Cause::Operation)));
+    }
+    for array in node.arrays() {
+        if let Some(obstacle) = obstacle(queue, own, array.allocation().written_by().pending()) {
+            return Err((node, obstacle));
+        }
+    }
+    if let Some(target) = &node.target {
+        let block = target.allocation();
+        let both = [block.written_by().pending(), block.read_by().pending()];
+        if let Some(obstacle) = both.into_iter().find_map(|pending| obstacle(queue, own, pending)) {
+            return Err((node, obstacle));
+        }
     }
     let bytes = node.layout.nbytes() as usize;
-    if let Some(full) = window.is_full(bytes) {
-        return Err((node, full));
+    if let Some(full) = queue.is_full(bytes) {
+        return Err((node, Obstacle::own(full)));
     }
-    let operands = large_operands(&node);
     let mut arrays = node.arrays().iter().chain(node.target.as_deref());
     let reach = if arrays.all(|array| array.allocation().is_private()) { Reach::Private } else { Reach::Others };
-    match node.target {
-        Some(_) => window.is_sealed = true,
-        None => block.wait_for(first + window.nodes.len() as u64),
+    let id = NodeId::new(own, queue.first + queue.nodes.len() as u64);
+    node.arrays().iter().for_each(|array| array.allocation().read_by().add(id));
+    block.written_by().set(id);
+    queue.has_barrier = node.target.is_some();
+    queue.results = queue.results.saturating_add(bytes);
+    queue.operands = queue.operands.saturating_add(large_operands(&node));
+    queue.nodes.push(Some(node));
+    queue.live += 1;
+    queues.deferred += 1;
+    queues.add(1);
+    let is_helper_asleep = std::mem::take(&mut queues.is_helper_asleep);
+    drop(queues);
+    if is_helper_asleep {
+        helper::wake();
     }
-    window.results = window.results.saturating_add(bytes);
-    window.operands = window.operands.saturating_add(operands);
-    window.nodes.push(Some(node));
-    window.put_off += 1;
-    window.live += 1;
-    window.add(1);
     Ok(reach)
 }
 
-/// How many operations wait.
+/// Flush that must come before an operation is queued that uses a block with such a mark.
+#[inline]
+fn obstacle(queue: &Queue, own: usize, pending: Option<Pending>) -> Option<Obstacle> {
+    match pending? {
+        Pending::One(id) if id.queue() == own && id.number() >= queue.first => None,
+        Pending::One(id) => Some(Obstacle { scope: Scope::One(id.queue()), cause: Cause::Operation }),
+        Pending::Many => Some(Obstacle { scope: Scope::All, cause: Cause::Operation }),
+    }
+}
+
+/// Number of queued operations.
 pub fn waiting() -> usize {
-    WINDOW.lock().live
+    lock().queues.iter().map(|queue| queue.live).sum()
 }
 
-/// The counts of now.
+/// Queues that a flush empties.
+pub(super) fn numbers(scope: Scope) -> std::ops::Range<usize> {
+    match scope {
+        Scope::Own => own()..own() + 1,
+        Scope::One(number) => number..number + 1,
+        Scope::All => 0..lock().queues.len(),
+    }
+}
+
+/// The present counts.
 pub fn figures() -> Figures {
-    let (put_off, dropped) = {
-        let window = WINDOW.lock();
-        (window.put_off, window.dropped)
+    let (deferred, dropped) = {
+        let queues = lock();
+        (queues.deferred, queues.dropped)
     };
-    report::figures(put_off, dropped)
+    report::figures(deferred, dropped)
 }
 
-/// Remembers why an operation failed, for whoever asks for its result.
-pub(super) fn remember_failure(number: u64, node: &Node, error: Error) {
-    let Some(block) = node.result.upgrade() else { return };
-    let mut window = WINDOW.lock();
-    window.failures.add(number, error);
-    HAS_FAILURES.store(true, Ordering::Relaxed);
-    window.add(1);
-    drop(window);
-    block.fail(number);
-}
-
-/// Whether operands that only nodes hold will be too large without a holder of this block who is about to let go of it.
+/// Whether operands that only nodes hold will be too large when the caller releases a block.
 pub fn holds_too_much(block: &Arc<Allocation>) -> bool {
-    block.bytes() >= LARGE && WINDOW.lock().holds_too_much(Some(block))
+    let Some(Pending::One(id)) = block.read_by().pending().filter(|_| block.bytes() >= LARGE) else { return false };
+    lock().queues.get(id.queue()).is_some_and(|queue| queue.holds_too_much(Some(block)))
 }
 
-/// Says that nobody wants the result of a number any more.
-pub fn forget(number: u64) {
-    // Most results end when their operation was launched. Relaxed: numbers only grow, and who remembers a failure holds the block
-    // meanwhile, so that whoever lets go of it last knows.
-    if number < FIRST.load(Ordering::Relaxed) && !HAS_FAILURES.load(Ordering::Relaxed) {
-        return;
-    }
-    let mut window = WINDOW.lock();
-    let node = window.drop_one(number);
-    let failure = if node.is_none() { window.failures.take(number) } else { None };
-    if failure.is_some() {
-        HAS_FAILURES.store(!window.failures.is_empty(), Ordering::Relaxed);
-        window.remove(1);
-    }
-    drop(window);
-    drop((node, failure)); // not under the lock: operands may end with the one, and the other may be somebody else's object
+/// Takes an operation out whose result has ended.
+pub fn forget(id: NodeId) {
+    let mut queues = lock();
+    let node = drop_one(&mut queues, id);
+    drop(queues);
+    drop(node); // not under the lock: operands may end with it
 }
 
-/// As [`forget`], where no operand ends with the operation, which may reach a driver; `false` where one would.
-pub fn forget_quietly(number: u64) -> bool {
-    let mut window = WINDOW.lock();
-    let is_quiet = |node: &Node| node.arrays().iter().all(|array| Arc::strong_count(array.allocation()) > 1);
-    if !window.node(number).is_some_and(is_quiet) {
+fn drop_one(queues: &mut Queues, id: NodeId) -> Option<Box<Node>> {
+    let node = queues.queues.get_mut(id.queue())?.take(id.number())?;
+    queues.add(-1);
+    queues.dropped += 1;
+    Some(node)
+}
+
+/// As [`forget`], if no operand ends with the operation, which may reach a driver; `false` if one would.
+pub fn forget_quietly(id: NodeId) -> bool {
+    let mut queues = lock();
+    let is_quiet = |node: &Node| node.arrays().iter().all(|array: &Array| Arc::strong_count(array.allocation()) > 1);
+    if !queues.queues.get(id.queue()).and_then(|queue| queue.node(id.number())).is_some_and(is_quiet) {
         return false;
     }
-    let node = window.drop_one(number);
-    drop(window);
+    let node = drop_one(&mut queues, id);
+    drop(queues);
     drop(node);
     true
 }

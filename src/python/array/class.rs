@@ -17,7 +17,7 @@ use super::host_side::HostSide;
 use super::owner::Owner;
 use super::rare::Rare;
 use crate::callback::{self, Kept};
-use crate::deferral::{check, give_values};
+use crate::deferral::give_values;
 use crate::gil::{self, WithoutGil};
 use crate::runtime::device_memory::give_out;
 use pygpu_array::Array;
@@ -123,16 +123,16 @@ impl GpuArray {
     /// # Errors
     /// The driver's, of what was put off.
     #[inline]
-    pub(crate) fn given_out_address(&self, py: Python<'_>) -> PyResult<Address> {
+    pub(crate) fn given_out_address(&self, _: Python<'_>) -> PyResult<Address> {
         let made = self.made();
         if flush::is_any() {
-            give_values(py, made.array.allocation())?;
+            give_values(made.array.allocation())?;
         }
         if !made.is_given_out.load(Ordering::Relaxed) {
             give_out(&made.array);
             made.is_given_out.store(true, Ordering::Relaxed);
             if flush::is_any() {
-                give_values(py, made.array.allocation())?; // what another thread wrote down while this one waited
+                give_values(made.array.allocation())?; // queued by another thread meanwhile
             }
         }
         Ok(made.array.address())
@@ -168,18 +168,18 @@ impl GpuArray {
     /// # Errors
     /// The driver's, of what was put off; `ValueError` where `gpudata` was not assigned yet.
     #[inline(always)] // a result is eight words, and nearly all calls ask
-    pub(crate) fn array(&self, py: Python<'_>) -> PyResult<&Array> {
+    pub(crate) fn array(&self, _: Python<'_>) -> PyResult<&Array> {
         match self.rare.get() {
             None if !flush::is_any() => Ok(&self.array),
-            _ => self.array_at_length(py),
+            _ => self.array_at_length(),
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn array_at_length(&self, py: Python<'_>) -> PyResult<&Array> {
+    fn array_at_length(&self) -> PyResult<&Array> {
         if flush::is_any() {
-            give_values(py, self.made().array.allocation())?;
+            give_values(self.made().array.allocation())?;
         }
         self.refuse_nowhere().map(|()| &*self.made().array)
     }
@@ -191,7 +191,7 @@ impl GpuArray {
     #[inline]
     pub(crate) fn unlaunched(&self) -> PyResult<&Array> {
         if flush::is_any() {
-            check(self.made().array.allocation())?;
+            self.made().array.allocation().check()?;
         }
         match self.rare.get() {
             None => Ok(&self.array),
@@ -315,7 +315,7 @@ impl GpuArray {
         }
         let is_last = Arc::strong_count(self.array.allocation()) == 1;
         if !is_last && expression::holds_too_much(self.array.allocation()) {
-            shutdown::defer(flush::close(Cause::Held));
+            flush::flush(Cause::Held);
         }
         false
     }

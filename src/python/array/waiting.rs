@@ -18,7 +18,7 @@ impl GpuArray {
     pub(crate) fn can_wait_on(own: &Bound<'_, Self>) -> PyResult<Option<Stream>> {
         let array = own.get().unlaunched()?;
         match own.is_exact_instance_of::<Self>() {
-            true => Ok(put_off::order_of(array)?.map(|(_, stream)| stream)),
+            true => Ok(put_off::order_of(array)?),
             false => Ok(None),
         }
     }
@@ -30,7 +30,6 @@ impl GpuArray {
 /// Those of `make`; the driver's, of what waited.
 #[inline(always)] // two callers, of which one is what an operator costs
 pub(crate) fn made<'py>(
-    py: Python<'py>,
     (work, operands): (Work, Operands),
     (bytes, stream): (usize, Stream),
     make: impl FnOnce(Arc<Allocation>) -> PyResult<Bound<'py, GpuArray>>,
@@ -39,7 +38,7 @@ pub(crate) fn made<'py>(
     let result = Arc::downgrade(&block);
     let made = make(block)?;
     let array = made.get().unlaunched()?;
-    put_off::push(py, Node::boxed(work, operands, array, result, stream), array.allocation())?;
+    put_off::push(Node::boxed(work, operands, array, result, stream), array.allocation())?;
     Ok(made)
 }
 
@@ -55,7 +54,7 @@ pub(crate) fn new_waiting<'py>(
     stream: Stream,
 ) -> PyResult<Bound<'py, GpuArray>> {
     let bytes = layout.nbytes() as usize;
-    made(py, (work, operands), (bytes, stream), |block| {
+    made((work, operands), (bytes, stream), |block| {
         new_on(py, block, dtype, |made| {
             made.assign(&layout);
             Ok(())

@@ -1,5 +1,4 @@
-//! Closing the window of operations that were put off, from Python: with Python's lock left, since a launch may compile, and a compiler
-//! is looked for in Python.
+//! Flushes from Python, with the GIL released: a launch may wait for a function that needs it.
 
 pub(crate) mod put_off;
 
@@ -10,70 +9,55 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::callback;
 use crate::gil::WithoutGil;
-use pygpu_base::error::Result;
-use pygpu_base::flush::{self as hooks, Cause};
-use pygpu_memory::Allocation;
+use pygpu_base::flush::{self as hooks, Cause, Scope};
+use pygpu_device::shutdown;
+use pygpu_memory::{Access, Allocation};
 use pygpu_ops::expression::{self, Mode, Refused};
 
-/// Says to the layers below how what waits is launched, whether or not the asking thread has Python's lock.
+/// Registers the flush with the layers below.
 pub(crate) fn register() {
-    expression::keep(close_from_anywhere);
+    expression::keep(flush_from_anywhere);
 }
 
-fn close_from_anywhere(cause: Cause) -> Result<()> {
-    // Who launches may wait for Python's lock, so nobody may wait for him with it. An interpreter that is ending cannot be attached to:
-    // then nothing is launched any more.
-    Python::try_attach(|py| py.without_gil(|| expression::close(cause))).unwrap_or(Ok(()))
+/// Flushes without the GIL, in whatever state the thread is. It asks for none: the helper thread and others come here without.
+fn flush_from_anywhere(scope: Scope, cause: Cause) {
+    if !callback::holds_gil() || shutdown::exiting() {
+        return expression::flush(scope, cause);
+    }
+    // SAFETY: the interpreter says that this thread holds the GIL.
+    let py = unsafe { Python::assume_attached() };
+    py.without_gil(|| expression::flush(scope, cause));
 }
 
-/// Launches what waits.
-///
-/// # Errors
-/// The driver's, of what was put off.
+/// Launches pending operations.
 #[inline(always)]
-pub(crate) fn close(py: Python<'_>, cause: Cause) -> PyResult<()> {
-    if hooks::is_any() { close_now(py, cause) } else { Ok(()) }
+pub(crate) fn close(_: Python<'_>, cause: Cause) {
+    hooks::flush(cause);
 }
 
-#[cold]
-#[inline(never)]
-fn close_now(py: Python<'_>, cause: Cause) -> PyResult<()> {
-    Ok(py.without_gil(|| expression::close(cause))?)
-}
-
-/// Launches what waits, and sees to it that a block has its values.
-///
-/// # Errors
-/// The driver's; that of the operation that was to make them.
-#[cold]
-#[inline(never)]
-pub(crate) fn give_values(py: Python<'_>, block: &Arc<Allocation>) -> PyResult<()> {
-    if block.device().is_cpu() {
-        return Ok(()); // nothing that waits reads or makes it
-    }
-    close_now(py, Cause::Values)?;
-    check(block)?;
-    match block.deferred() {
-        None => Ok(()),
-        // In a function that a stream calls, or where the process ends.
-        Some(_) => Err(PyRuntimeError::new_err(
-            "the array's values wait for their operation, which cannot be launched here: a function that a stream calls may call no \
-             driver; launch it before, with PyGPU.flush()",
-        )),
-    }
-}
-
-/// Refuses a block whose operation has failed.
+/// Launches the operation that makes the values of a block, and those that come before it.
 ///
 /// # Errors
 /// That of the operation.
-#[inline]
-pub(crate) fn check(block: &Arc<Allocation>) -> PyResult<()> {
-    match block.failed() {
-        Some(number) => Err(hooks::failure(number).into()),
-        None => Ok(()),
+#[cold]
+#[inline(never)]
+pub(crate) fn give_values(block: &Arc<Allocation>) -> PyResult<()> {
+    if block.device().is_cpu() {
+        return Ok(()); // no deferred operation uses it
     }
+    hooks::flush(Cause::Values);
+    block.flush(Access::Read, Cause::Values);
+    block.check()?;
+    if !block.is_pending() {
+        return Ok(());
+    }
+    // In a function that a stream calls, or where the process ends.
+    Err(PyRuntimeError::new_err(
+        "the array's values wait for their operation, which cannot be launched here: a function that a stream calls may call no \
+         driver; launch it before, with PyGPU.flush()",
+    ))
 }
 
 /// Sets whether the calling thread's operations are put off; `PyGPU.fusion` for Python code.
@@ -82,7 +66,7 @@ pub(crate) fn check(block: &Arc<Allocation>) -> PyResult<()> {
 ///
 /// Parameters
 /// ----------
-/// mode : {'auto', 'off', 'trust'}
+/// mode : {'auto', 'off'}
 ///     The mode from now on.
 ///
 /// Returns
@@ -92,11 +76,11 @@ pub(crate) fn check(block: &Arc<Allocation>) -> PyResult<()> {
 #[pyfunction]
 fn _set_fusion(py: Python<'_>, mode: &str) -> PyResult<&'static str> {
     let Some(mode) = Mode::named(mode) else {
-        return Err(PyValueError::new_err(format!("fusion is 'auto', 'off' or 'trust', and not '{mode}'")));
+        return Err(PyValueError::new_err(format!("fusion is 'auto' or 'off', and not '{mode}'")));
     };
     let before = expression::current()?;
     if mode != before {
-        close(py, Cause::Asked)?;
+        close(py, Cause::Asked);
         expression::enter(mode);
     }
     Ok(before.name())
@@ -128,7 +112,20 @@ fn _get_fusion() -> PyResult<&'static str> {
 /// >>> PyGPU.flush()
 #[pyfunction]
 fn flush(py: Python<'_>) -> PyResult<()> {
-    close(py, Cause::Asked)
+    close(py, Cause::Asked);
+    Ok(hooks::take_error().map_or(Ok(()), Err)?)
+}
+
+/// Sets the age in microseconds at which a helper thread launches pending operations, for tests; 0 for no bound, None for the usual one.
+///
+/// Parameters
+/// ----------
+/// microseconds : int, optional
+///     Time between two looks of the thread. An operation is launched after one to two of them.
+#[pyfunction]
+#[pyo3(signature = (microseconds = None))]
+fn _bound_fusion_age(microseconds: Option<u64>) {
+    expression::set_interval(microseconds);
 }
 
 /// The counts of `fusion_report`, by their names.
@@ -227,5 +224,6 @@ pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(_limit_fusion, module)?)?;
     module.add_function(wrap_pyfunction!(_count_waiting, module)?)?;
     module.add_function(wrap_pyfunction!(_watch_fusion, module)?)?;
+    module.add_function(wrap_pyfunction!(_bound_fusion_age, module)?)?;
     module.add_function(wrap_pyfunction!(flush, module)?)
 }

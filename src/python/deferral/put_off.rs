@@ -4,22 +4,22 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 
-use super::{check, close};
 use pygpu_array::Array;
-use pygpu_base::flush::Cause;
+use pygpu_base::flush::{self, Cause};
 use pygpu_copy as copy;
 use pygpu_device::stream::{self, Stream};
+use pygpu_kernel as kernel;
 use pygpu_memory::Allocation;
-use pygpu_ops::expression::{self, Mode, Node, Operands, Reach, Refused, Work};
+use pygpu_ops::expression::{self, Mode, Node, Obstacle, Operands, Reach, Refused, Work};
 
 /// Why an operand may change before a kernel reads it, or cannot be read as it is; `None` if it may wait.
 #[inline]
-pub(crate) fn refusal(mode: Mode, array: &Array) -> Option<Refused> {
+pub(crate) fn refusal(array: &Array) -> Option<Refused> {
     let block = array.allocation();
-    if !block.is_own() && mode != Mode::Trust {
+    if !block.is_own() {
         return Some(Refused::Foreign);
     }
-    if mode != Mode::Trust && !block.is_private() {
+    if !block.is_private() {
         return Some(Refused::Exposed);
     }
     (!is_aligned(array)).then_some(Refused::Form)
@@ -36,62 +36,64 @@ fn is_aligned(array: &Array) -> bool {
         || (layout.is_c_contiguous() && is_even(first))
 }
 
-/// The mode, and the stream in whose order an operation on an array alone can be put off; `None` if it is launched by its line.
+/// The stream in whose order an operation on an array alone can be put off; `None` if it is launched by its line.
 ///
 /// # Errors
 /// What the environment says that is no mode.
-pub(crate) fn order_of(array: &Array) -> PyResult<Option<(Mode, Stream)>> {
+pub(crate) fn order_of(array: &Array) -> PyResult<Option<Stream>> {
     let (mode, stream) = (expression::current()?, stream::current(array.device()));
     let can_wait = mode != Mode::Off
         && !array.layout().is_empty()
         && Allocation::may_be_put_off(&stream)
-        && refusal(mode, array).is_none();
-    Ok(can_wait.then_some((mode, stream)))
+        && refusal(array).is_none();
+    if can_wait {
+        prepare(&stream);
+    }
+    Ok(can_wait.then_some(stream))
 }
 
-/// Writes an operation down.
+/// Finds what a flush may not look for, before the first operation is queued: the compiler's files, and the thread that bounds its age.
+#[inline]
+pub(crate) fn prepare(stream: &Stream) {
+    kernel::resolve(stream.device().kind());
+    expression::start_helper();
+}
+
+/// Queues an operation.
 ///
 /// # Errors
-/// The driver's, of what waited.
+/// Those of operations that make its operands.
 #[inline]
-pub(crate) fn push(py: Python<'_>, node: Box<Node>, block: &Allocation) -> PyResult<()> {
+pub(crate) fn push(node: Box<Node>, block: &Allocation) -> PyResult<()> {
     let reach = match expression::push(node, block) {
         Ok(reach) => reach,
-        Err(back) => push_behind(py, back, block)?,
+        Err(back) => push_behind(back, block)?,
     };
-    match reach {
-        Reach::Private => Ok(()),
-        Reach::Others => launch_unless_trusted(py),
+    if reach == Reach::Others {
+        // An operand was given out since it was looked at, by code that ran meanwhile: others may write there behind this call.
+        flush::flush(Cause::Operation);
     }
+    Ok(())
 }
 
-/// Behind what waits, or is being launched.
+/// Behind what is pending, or being launched.
 #[cold]
-fn push_behind(py: Python<'_>, (mut node, mut cause): (Box<Node>, Cause), block: &Allocation) -> PyResult<Reach> {
+fn push_behind((mut node, mut obstacle): (Box<Node>, Obstacle), block: &Allocation) -> PyResult<Reach> {
     loop {
-        close(py, cause)?;
-        for array in node.arrays() {
-            check(array.allocation())?; // it may have failed meanwhile, and would never be there
+        flush::flush_now(obstacle.scope, obstacle.cause);
+        for array in node.arrays().iter().chain(node.target.as_deref()) {
+            array.allocation().check()?; // it may be lost meanwhile, and would never have values
         }
         match expression::push(node, block) {
             Ok(reach) => return Ok(reach),
-            Err(back) => (node, cause) = back,
+            Err(back) => (node, obstacle) = back,
         }
-    }
-}
-
-/// Whoever learned where an operand is since it was looked at, by what Python ran meanwhile, may write there behind this call.
-#[cold]
-fn launch_unless_trusted(py: Python<'_>) -> PyResult<()> {
-    match expression::current()? {
-        Mode::Trust => Ok(()),
-        _ => close(py, Cause::Operation),
     }
 }
 
 /// Whether an operand's values wait.
 pub(crate) fn is_waiting(array: &Array) -> bool {
-    array.allocation().deferred().is_some()
+    array.allocation().is_pending()
 }
 
 /// Puts an operation off that goes into an array which was given, of the same shape, if one of its operands waits and none of what is
@@ -101,11 +103,11 @@ pub(crate) fn is_waiting(array: &Array) -> bool {
 ///
 /// # Errors
 /// The driver's, of what waited.
-pub(crate) fn into_given(py: Python<'_>, work: Work, operands: Operands, target: &Array) -> PyResult<bool> {
-    let Some((mode, stream)) = order_of(target)?.filter(|_| !is_waiting(target)) else { return Ok(false) };
+pub(crate) fn into_given(work: Work, operands: Operands, target: &Array) -> PyResult<bool> {
+    let Some(stream) = order_of(target)?.filter(|_| !is_waiting(target)) else { return Ok(false) };
     let meets = |array: &Array| copy::may_overlap(target, array) && !copy::is_same_place(target, array);
     let may_all =
-        operands.arrays().iter().all(|array| refusal(mode, array).is_none() && (is_waiting(array) || !meets(array)));
+        operands.arrays().iter().all(|array| refusal(array).is_none() && (is_waiting(array) || !meets(array)));
     if !may_all || !operands.arrays().iter().any(is_waiting) {
         return Ok(false);
     }
@@ -113,6 +115,6 @@ pub(crate) fn into_given(py: Python<'_>, work: Work, operands: Operands, target:
     let (result, target) = (Arc::downgrade(target.allocation()), target.clone());
     let block = Arc::clone(target.allocation());
     let node = Node { work, operands, layout, dtype, stream, result, target: Some(Box::new(target)) };
-    push(py, Box::new(node), &block)?;
+    push(Box::new(node), &block)?;
     Ok(true)
 }

@@ -36,7 +36,7 @@ pub(crate) fn capsule<'py>(
             wrap(py, export::legacy(array, consumer)?, LEGACY.0, drop_legacy)
         }
     }?;
-    deferral::close(py, Cause::Values)?; // what another thread wrote down while this one waited
+    deferral::close(py, Cause::Values); // what another thread wrote down while this one waited
     Ok(capsule)
 }
 

@@ -63,7 +63,7 @@ impl PyStream {
     /// The driver's handle for a function of `ctypes`.
     #[getter]
     fn _as_parameter_<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        deferral::close(py, Cause::Order)?; // as for its number
+        deferral::close(py, Cause::Order); // as for its number
         void_pointer(py, self.stream()?.handle().0)
     }
 }
@@ -73,7 +73,7 @@ impl PyEvent {
     /// The driver's handle for a function of `ctypes`.
     #[getter]
     fn _as_parameter_<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        deferral::close(py, Cause::Order)?;
+        deferral::close(py, Cause::Order);
         void_pointer(py, self.raw_handle()?)
     }
 }

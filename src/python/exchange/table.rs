@@ -92,7 +92,7 @@ unsafe extern "C" fn from_object(object: *mut c_void, out: *mut *mut DLManagedTe
             let_current_stream_use(py, array)?;
             out.write(export::versioned(array, DlpackFlags::empty(), Some(stream::current(array.device())))?.as_ptr());
             // What another thread wrote down while this one waited; the tensor is there whatever became of that.
-            pygpu_device::shutdown::defer(pygpu_base::flush::close(Cause::Values));
+            pygpu_base::flush::flush(Cause::Values);
             Ok(())
         })
     }
@@ -120,7 +120,7 @@ unsafe extern "C" fn lend(object: *mut c_void, out: *mut DLTensor) -> c_int {
             let held = array.get().array(py)?;
             let_current_stream_use(py, held)?;
             out.write(array.get().lent().lend(held)?);
-            deferral::close(py, Cause::Values)?; // what another thread wrote down while this one waited
+            deferral::close(py, Cause::Values); // what another thread wrote down while this one waited
             Ok(())
         })
     }
@@ -130,7 +130,7 @@ unsafe extern "C" fn current_work_stream(device_type: DLDeviceType, id: i32, out
     // SAFETY: as above.
     unsafe {
         answer(|py| {
-            deferral::close(py, Cause::Order)?; // who has it may wait for the stream, or time it
+            deferral::close(py, Cause::Order); // who has it may wait for the stream, or time it
             let device = dlpack::device_of(device_type.0.into(), id.into())?;
             out.write(stream::current(device).handle().0 as *mut c_void);
             Ok(())

@@ -54,11 +54,11 @@ pub(crate) fn call<'py>(
         }
     }
     if let Some(out) = &wish.out[0]
-        && put_off::into_given(py, (row, kind, device), &values, wish)?
+        && put_off::into_given((row, kind, device), &values, wish)?
     {
         return Ok(Some(out.clone().into_any()));
     }
-    deferral::close(py, Cause::Operation)?;
+    deferral::close(py, Cause::Operation);
     let mask = wish.mask.as_ref().map(|mask| mask.get().array(py)).transpose()?;
     let lying = Lying { shape: &shape, order: wish.order };
     let mut results = Results::new();

@@ -216,7 +216,7 @@ impl PyDevice {
     /// >>> 0 <= free <= total
     /// True
     fn memory_info(&self, py: Python<'_>) -> PyResult<(usize, usize)> {
-        deferral::close(py, Cause::Order)?;
+        deferral::close(py, Cause::Order);
         let info = py.without_gil(|| self.device.memory_info())?;
         Ok((info.free, info.total))
     }
@@ -233,7 +233,7 @@ impl PyDevice {
     /// >>> import PyGPU
     /// >>> PyGPU.Device().synchronize()
     fn synchronize(&self, py: Python<'_>) -> PyResult<()> {
-        deferral::close(py, Cause::Order)?;
+        deferral::close(py, Cause::Order);
         Ok(py.without_gil(|| pending::synchronize(self.device).and_then(|()| shutdown::report_deferred()))?)
     }
 
@@ -249,7 +249,7 @@ impl PyDevice {
     /// >>> import PyGPU
     /// >>> PyGPU.Device(0).make_current()
     fn make_current(&self, py: Python<'_>) -> PyResult<()> {
-        deferral::close(py, Cause::Order)?;
+        deferral::close(py, Cause::Order);
         Ok(py.without_gil(|| make_current(self.device))?)
     }
 
@@ -304,7 +304,7 @@ impl PyDevice {
     }
 
     fn __enter__(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
-        deferral::close(slf.py(), Cause::Order)?;
+        deferral::close(slf.py(), Cause::Order);
         let device = slf.get().device;
         let found = slf.py().without_gil(|| -> Result<Device> {
             let found = device.backend().current_device()?;
@@ -317,7 +317,7 @@ impl PyDevice {
 
     #[pyo3(signature = (*_exception))]
     fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyTuple>) -> PyResult<()> {
-        deferral::close(py, Cause::Order)?;
+        deferral::close(py, Cause::Order);
         let found = ENTERED.with_borrow_mut(|entered| {
             let position = entered.iter().rposition(|(device, _)| *device == self.device)?;
             Some(entered.remove(position).1)

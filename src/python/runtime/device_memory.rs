@@ -148,7 +148,7 @@ impl DeviceAllocation {
             self.is_given_out.store(true, Ordering::Relaxed);
         }
         drop(slot);
-        flush::close(Cause::Values)?; // what was written down before the address was known outside
+        flush::flush(Cause::Values); // operations that were queued before the address was known outside
         Ok(self.address)
     }
 }

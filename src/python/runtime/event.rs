@@ -186,7 +186,7 @@ impl PyEvent {
     /// The driver's handle.
     #[getter]
     fn handle(&self, py: Python<'_>) -> PyResult<usize> {
-        deferral::close(py, Cause::Order)?; // who has it may record it, or wait for it
+        deferral::close(py, Cause::Order); // who has it may record it, or wait for it
         self.raw_handle()
     }
 
@@ -216,7 +216,7 @@ impl PyEvent {
     /// True
     #[pyo3(signature = (stream=None))]
     fn record<'py>(slf: Bound<'py, Self>, stream: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, Self>> {
-        deferral::close(slf.py(), Cause::Order)?;
+        deferral::close(slf.py(), Cause::Order);
         let event = slf.get().event()?;
         let stream = stream::from_argument(slf.py(), stream, event.device())?;
         slf.py().without_gil(|| event.record(&stream))?;
@@ -235,7 +235,7 @@ impl PyEvent {
     /// >>> import PyGPU
     /// >>> PyGPU.Event().record().synchronize()
     fn synchronize(&self, py: Python<'_>) -> PyResult<()> {
-        deferral::close(py, Cause::Order)?;
+        deferral::close(py, Cause::Order);
         let event = self.event()?;
         Ok(py.without_gil(|| event.synchronize().and_then(|()| shutdown::report_deferred()))?)
     }
@@ -252,7 +252,7 @@ impl PyEvent {
     /// >>> PyGPU.Event().query()
     /// True
     fn query(&self, py: Python<'_>) -> PyResult<bool> {
-        deferral::close(py, Cause::Order)?;
+        deferral::close(py, Cause::Order);
         let event = self.event()?;
         Ok(py.without_gil(|| event.query())?)
     }
@@ -282,7 +282,7 @@ impl PyEvent {
     /// >>> start.elapsed_time(end) >= 0.0
     /// True
     fn elapsed_time(&self, py: Python<'_>, end: &Bound<'_, Self>) -> PyResult<f64> {
-        deferral::close(py, Cause::Order)?;
+        deferral::close(py, Cause::Order);
         let (start, end) = (self.event()?, end.get().event()?);
         Ok(py.without_gil(|| elapsed(start, end))?)
     }
@@ -306,7 +306,7 @@ impl PyEvent {
     /// >>> end.time_since(start) >= 0.0
     /// True
     fn time_since(&self, py: Python<'_>, start: &Bound<'_, Self>) -> PyResult<f64> {
-        deferral::close(py, Cause::Order)?;
+        deferral::close(py, Cause::Order);
         let (start, end) = (start.get().event()?, self.event()?);
         Ok(py.without_gil(|| elapsed(start, end))?)
     }
@@ -367,7 +367,7 @@ impl PyStream {
     /// >>> first, second = PyGPU.Stream(), PyGPU.Stream()
     /// >>> second.wait_event(first.record())
     fn wait_event(&self, py: Python<'_>, event: &Bound<'_, PyEvent>) -> PyResult<()> {
-        deferral::close(py, Cause::Order)?;
+        deferral::close(py, Cause::Order);
         let (stream, event) = (self.stream()?, event.get().event()?);
         Ok(py.without_gil(|| {
             check_kind(stream.device(), event.device())?;
@@ -393,7 +393,7 @@ impl PyStream {
     /// >>> event.synchronize()
     #[pyo3(signature = (event=None))]
     fn record<'py>(&self, py: Python<'py>, event: Option<Bound<'py, PyEvent>>) -> PyResult<Bound<'py, PyEvent>> {
-        deferral::close(py, Cause::Order)?;
+        deferral::close(py, Cause::Order);
         let stream = self.stream()?;
         let event = match event {
             Some(event) => event,

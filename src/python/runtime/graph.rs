@@ -133,7 +133,7 @@ impl PyGraph {
 
     /// Begins the capture.
     fn __enter__<'py>(slf: Bound<'py, Self>, py: Python<'py>) -> PyResult<Bound<'py, Self>> {
-        deferral::close(py, Cause::Order)?;
+        deferral::close(py, Cause::Order);
         let this = slf.get();
         if this.graph.get().is_some() || this.plan().is_open {
             return Err(PyValueError::new_err("a graph is captured once; make another Graph()"));
@@ -228,7 +228,7 @@ impl PyGraph {
     /// >>> graph.upload()
     #[pyo3(signature = (stream=None))]
     fn upload(&self, py: Python<'_>, stream: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
-        deferral::close(py, Cause::Order)?;
+        deferral::close(py, Cause::Order);
         let graph = self.graph()?;
         let stream = stream_argument::from_argument(py, stream, graph.device())?;
         Ok(py.without_gil(|| graph.upload(&stream))?)
@@ -287,7 +287,7 @@ impl PyStream {
     /// >>> graph.launch(stream)
     #[pyo3(signature = (mode="relaxed"))]
     fn begin_capture(&self, py: Python<'_>, mode: &str) -> PyResult<()> {
-        deferral::close(py, Cause::Order)?;
+        deferral::close(py, Cause::Order);
         let mode = mode_of(mode)?;
         let stream = self.stream()?;
         Ok(py.without_gil(|| graph::begin(stream, mode))?)

@@ -144,7 +144,7 @@ impl PyStream {
     /// ['all of it']
     #[pyo3(signature = (function, *arguments))]
     fn launch_host_function(&self, function: &Bound<'_, PyAny>, arguments: &Bound<'_, PyTuple>) -> PyResult<()> {
-        deferral::close(function.py(), Cause::Order)?;
+        deferral::close(function.py(), Cause::Order);
         if !function.is_callable() {
             let given = function.get_type();
             return Err(PyTypeError::new_err(format!("launch_host_function takes a function, not {given}")));

@@ -39,7 +39,7 @@ use pygpu_memory::{pending, pinned, pool, recycled};
 #[pyfunction]
 #[pyo3(signature = (device=None))]
 fn memory_statistics<'py>(py: Python<'py>, device: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyDict>> {
-    deferral::close(py, Cause::Order)?;
+    deferral::close(py, Cause::Order);
     let device = device::from_argument(py, device)?;
     let figures = py.without_gil(|| pool::figures(device))?;
     let dict = PyDict::new(py);
@@ -139,7 +139,7 @@ fn memory_release_threshold(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -
 #[pyfunction]
 #[pyo3(signature = (keep=None, device=None), text_signature = "(keep=0, device=None)")]
 fn trim_memory(py: Python<'_>, keep: Option<&Bound<'_, PyAny>>, device: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
-    deferral::close(py, Cause::Order)?;
+    deferral::close(py, Cause::Order);
     let keep = keep.map_or(Ok(0), |keep| number::size(keep, "keep"))?;
     let device = device::from_argument(py, device)?;
     spare::trim(0);
@@ -289,7 +289,7 @@ fn host_cache_limit() -> usize {
 #[pyfunction]
 #[pyo3(signature = (nbytes, device=None))]
 fn set_memory_limit(nbytes: &Bound<'_, PyAny>, device: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
-    deferral::close(nbytes.py(), Cause::Order)?;
+    deferral::close(nbytes.py(), Cause::Order);
     let limit = if nbytes.is_none() { None } else { Some(number::size(nbytes, "nbytes")?) };
     pool::set_limit(device::from_argument(nbytes.py(), device)?, limit);
     Ok(())

@@ -155,7 +155,7 @@ fn raw_allocate(nbytes: &Bound<'_, PyAny>, device: Option<&Bound<'_, PyAny>>) ->
 /// >>> _core.raw_free(0)
 #[pyfunction]
 fn raw_free(address: &Bound<'_, PyAny>) -> PyResult<()> {
-    deferral::close(address.py(), Cause::Order)?;
+    deferral::close(address.py(), Cause::Order);
     let freed = number::size(address, "address")?;
     Ok(address.py().without_gil(|| {
         let in_order = lock(&IN_ORDER).remove(&freed);
@@ -218,7 +218,7 @@ fn host_allocate(nbytes: &Bound<'_, PyAny>, portable: bool, mapped: bool, write_
 /// >>> _core.host_free(0)
 #[pyfunction]
 fn host_free(address: &Bound<'_, PyAny>) -> PyResult<()> {
-    deferral::close(address.py(), Cause::Order)?;
+    deferral::close(address.py(), Cause::Order);
     let freed = number::size(address, "address")?;
     Ok(address.py().without_gil(|| take_back(&PINNED, "cudaFreeHost", freed))?)
 }

@@ -219,7 +219,7 @@ impl PyStream {
     /// The driver's handle; 0 for the legacy default stream.
     #[getter]
     fn handle(&self, py: Python<'_>) -> PyResult<usize> {
-        deferral::close(py, Cause::Order)?; // who has it may wait for the stream, or time it
+        deferral::close(py, Cause::Order); // who has it may wait for the stream, or time it
         Ok(self.stream()?.handle().0)
     }
 
@@ -247,7 +247,7 @@ impl PyStream {
     /// >>> import PyGPU
     /// >>> PyGPU.Stream().synchronize()
     fn synchronize(&self, py: Python<'_>) -> PyResult<()> {
-        deferral::close(py, Cause::Order)?;
+        deferral::close(py, Cause::Order);
         let stream = self.stream()?;
         Ok(py.without_gil(|| {
             if capture::is_any() && capture::is_capturing(stream)? {
@@ -270,7 +270,7 @@ impl PyStream {
     /// >>> PyGPU.Stream().query()
     /// True
     fn query(&self, py: Python<'_>) -> PyResult<bool> {
-        deferral::close(py, Cause::Order)?;
+        deferral::close(py, Cause::Order);
         let stream = self.stream()?;
         Ok(py.without_gil(|| stream.query())?)
     }
@@ -288,7 +288,7 @@ impl PyStream {
     /// >>> first, second = PyGPU.Stream(), PyGPU.Stream()
     /// >>> second.wait_stream(first)
     fn wait_stream(&self, other: &Bound<'_, PyAny>) -> PyResult<()> {
-        deferral::close(other.py(), Cause::Order)?;
+        deferral::close(other.py(), Cause::Order);
         let py = other.py();
         let stream = self.stream()?;
         let first = from_anywhere(py, other, stream.device())?;
@@ -313,7 +313,7 @@ impl PyStream {
     /// >>> stream.__cuda_stream__() == (0, stream.handle)
     /// True
     fn __cuda_stream__(&self, py: Python<'_>) -> PyResult<(u32, usize)> {
-        deferral::close(py, Cause::Order)?;
+        deferral::close(py, Cause::Order);
         let stream = self.stream()?;
         let handle = stream.handle();
         let is_legacy = handle == StreamHandle::DEFAULT && stream.device().kind() == BackendKind::Cuda;
@@ -321,14 +321,14 @@ impl PyStream {
     }
 
     fn __enter__(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
-        deferral::close(slf.py(), Cause::Order)?;
+        deferral::close(slf.py(), Cause::Order);
         stream::push_current(slf.get().stream()?.clone());
         Ok(slf)
     }
 
     #[pyo3(signature = (*_exception))]
     fn __exit__(&self, _exception: &Bound<'_, PyTuple>) -> PyResult<()> {
-        deferral::close(_exception.py(), Cause::Order)?;
+        deferral::close(_exception.py(), Cause::Order);
         if stream::pop_current(self.stream()?) {
             return Ok(());
         }
@@ -429,7 +429,7 @@ fn default_stream(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult
 #[pyfunction]
 #[pyo3(signature = (device=None))]
 fn synchronize(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
-    deferral::close(py, Cause::Order)?;
+    deferral::close(py, Cause::Order);
     let device = device::from_argument(py, device)?;
     Ok(py.without_gil(|| pending::synchronize(device).and_then(|()| shutdown::report_deferred()))?)
 }

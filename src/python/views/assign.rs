@@ -43,7 +43,7 @@ pub(crate) fn assign(py: Python<'_>, target: &Array, value: &Bound<'_, PyAny>) -
 ///
 /// # Errors
 /// The driver's, of what waited.
-pub(super) fn is_put_off(py: Python<'_>, target: &Array, value: &Bound<'_, PyAny>) -> PyResult<bool> {
+pub(super) fn is_put_off(target: &Array, value: &Bound<'_, PyAny>) -> PyResult<bool> {
     if !pygpu_base::flush::is_any() {
         return Ok(false);
     }
@@ -54,7 +54,7 @@ pub(super) fn is_put_off(py: Python<'_>, target: &Array, value: &Bound<'_, PyAny
         return Ok(false);
     }
     let work = Work::Loop(as_it_is(), source.dtype().kind());
-    into_given(py, work, Operands::of(source), target)
+    into_given(work, Operands::of(source), target)
 }
 
 /// Writes an array of any device and dtype into all of `target`, or where a mask of the target's device is true.

@@ -35,10 +35,10 @@ impl GpuArray {
         let mut view = Layout::scalar(array.layout().itemsize());
         if basic(array.layout(), &mut view, key)? {
             let target = array.view(view)?;
-            if assign::is_put_off(py, &target, value)? {
+            if assign::is_put_off(&target, value)? {
                 return Ok(());
             }
-            deferral::close(py, Cause::Operation)?;
+            deferral::close(py, Cause::Operation);
             return assign::assign(py, &target, value);
         }
         let array = slf.get().array(py)?;

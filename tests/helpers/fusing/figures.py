@@ -9,7 +9,7 @@ from typing import Any
 import simulated
 from PyGPU import _core
 
-CAUSES = ("values", "work", "order", "operation", "nodes", "bytes", "held", "memory", "asked")
+CAUSES = ("values", "work", "order", "operation", "nodes", "bytes", "held", "memory", "asked", "age")
 LAUNCHES = {False: "cuLaunchKernel", True: "hipModuleLaunchKernel"}
 
 

@@ -76,14 +76,19 @@ fn can_read(nodes: &Nodes, weight: &Weight<'_>, places: &[u8], consumer: &Node) 
 
 /// Whether each element lies where that of a dense result does, on even ground; or it is one for all.
 fn lies_like(leaf: &Array, made: &Layout) -> bool {
-    const EVEN: usize = 16;
     let layout = leaf.layout();
     if layout.size() == 1 {
         return true;
     }
     let steps =
         |layout: &Layout| -> SmallVec<[i64; 8]> { layout.strides().map(|stride| stride / layout.itemsize()).collect() };
-    let is_memory = leaf.allocation().deferred().is_none();
-    let is_even = !is_memory || leaf.address().is_multiple_of(EVEN);
-    layout.shape().eq(made.shape()) && is_even && steps(layout) == steps(made)
+    layout.shape().eq(made.shape()) && is_on_even_ground(leaf) && steps(layout) == steps(made)
+}
+
+/// Whether packs of a dense array can be read from its first element on. A block without memory will begin on even ground, as the pool's
+/// do: its offset counts, and the launch looks at its address again.
+pub(in super::super) fn is_on_even_ground(leaf: &Array) -> bool {
+    const EVEN: i64 = 16;
+    let layout = leaf.layout();
+    layout.size() == 1 || (leaf.allocation().address() as i64 + layout.offset()) % EVEN == 0
 }

@@ -46,12 +46,13 @@ pub(in crate::operators) fn result<'py>(
         expression::refused(Refused::Place);
         return Ok(None);
     }
+    put_off::prepare(&stream);
     let Some(result) = row.group(kind).map(|group| DType::new(group.output.of(kind))) else { return Ok(None) };
     let Some(read) = operands_of(row, kind, values)? else { return Ok(None) };
     let dense = Dense::of(shape, result.itemsize() as i64)?;
     let lying = Lying { shape, order: wish.order };
     let made = |block| lying.on_block(py, values, wish, (result, dense), block);
-    waiting::made(py, (Work::Loop(row, kind), read), (dense.bytes(), stream), made).map(Some)
+    waiting::made((Work::Loop(row, kind), read), (dense.bytes(), stream), made).map(Some)
 }
 
 /// Puts a call off whose one result goes into an array that was given; `false` for one that is launched by its line.
@@ -59,7 +60,6 @@ pub(in crate::operators) fn result<'py>(
 /// # Errors
 /// As [`result`].
 pub(in crate::operators) fn into_given<'py>(
-    py: Python<'py>,
     (row, kind, device): (&'static Row, Kind, Device),
     values: &Values<'_, 'py>,
     wish: &Wish<'py>,
@@ -67,7 +67,7 @@ pub(in crate::operators) fn into_given<'py>(
     if device.is_cpu() {
         return Ok(false);
     }
-    let is_put_off = one_into_given(py, (row, kind), values, wish)?;
+    let is_put_off = one_into_given((row, kind), values, wish)?;
     if !is_put_off && expression::current()? != Mode::Off {
         expression::refused(Refused::Form);
     }
@@ -75,7 +75,6 @@ pub(in crate::operators) fn into_given<'py>(
 }
 
 fn one_into_given<'py>(
-    py: Python<'py>,
     (row, kind): (&'static Row, Kind),
     values: &Values<'_, 'py>,
     wish: &Wish<'py>,
@@ -85,7 +84,7 @@ fn one_into_given<'py>(
         return Ok(false);
     }
     let Some(read) = operands_of(row, kind, values)? else { return Ok(false) };
-    put_off::into_given(py, Work::Loop(row, kind), read, out.get().unlaunched()?)
+    put_off::into_given(Work::Loop(row, kind), read, out.get().unlaunched()?)
 }
 
 /// The operands as they are written down; `None` if one is held for this call alone.
@@ -127,7 +126,7 @@ fn refusal(
         return Some(Refused::Form);
     }
     values.iter().find_map(|value| match value {
-        Value::Own(array) => put_off::refusal(mode, array),
+        Value::Own(array) => put_off::refusal(array),
         Value::Held { .. } => Some(Refused::Foreign),
         Value::Number { .. } => None,
     })

@@ -1,0 +1,96 @@
+//! Thread that bounds the age of pending operations, so that a device does not idle while its host does something else.
+//!
+//! It sleeps without wake-ups while nothing is pending. A push wakes it only then; otherwise it looks at the queues once each interval,
+//! and launches those whose first operation was there at its last look, hence in one to two intervals. It needs no interpreter,
+//! compiles nothing and counts no use of a structure: the kernels of a program do not depend on its pace.
+
+use std::sync::Condvar;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use super::flight;
+use super::window::{self, Taken};
+use pygpu_device::shutdown;
+use pygpu_device::stream::Stream;
+
+/// Microseconds between two looks; 0 without a bound.
+static INTERVAL: AtomicU64 = AtomicU64::new(USUAL);
+const USUAL: u64 = 100;
+/// Looks after which a queue that waits for its thread, as for a compiler, is looked at less often.
+const SLOW: Duration = Duration::from_millis(2);
+
+static WOKEN: Condvar = Condvar::new();
+/// Process in which the thread runs: a forked child has none, and no driver either.
+static RUNS_IN: AtomicU32 = AtomicU32::new(0);
+
+/// Sets the time between two looks; 0 for no bound. The usual one without a value.
+pub fn set_interval(microseconds: Option<u64>) {
+    INTERVAL.store(microseconds.unwrap_or(USUAL), Ordering::Relaxed);
+    wake();
+}
+
+/// Starts the thread, once in a process: before the first operation is queued, and from then on asleep.
+pub fn start() {
+    let process = std::process::id();
+    if RUNS_IN.swap(process, Ordering::Relaxed) == process {
+        return;
+    }
+    let before = block_signals();
+    // Without the thread operations wait until they are needed, as they may.
+    let started = thread::Builder::new().name("PyGPU flush".to_owned()).spawn(run);
+    drop(started);
+    if let Some(before) = before {
+        // SAFETY: the set was filled by the call that blocked signals.
+        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut()) };
+    }
+}
+
+/// Blocks all signals for threads that this one starts: a signal is to interrupt a thread of the program. Returns those blocked before.
+fn block_signals() -> Option<libc::sigset_t> {
+    let (mut all, mut before) = (std::mem::MaybeUninit::uninit(), std::mem::MaybeUninit::uninit());
+    // SAFETY: both sets may be written; the first one is filled before it is read.
+    unsafe {
+        libc::sigfillset(all.as_mut_ptr());
+        let code = libc::pthread_sigmask(libc::SIG_BLOCK, all.as_ptr(), before.as_mut_ptr());
+        (code == 0).then(|| before.assume_init())
+    }
+}
+
+/// Wakes the thread.
+#[cold]
+pub(super) fn wake() {
+    WOKEN.notify_all();
+}
+
+fn run() {
+    loop {
+        let mut queues = window::lock();
+        while INTERVAL.load(Ordering::Relaxed) == 0 || queues.is_idle() {
+            queues.is_helper_asleep = true;
+            queues = queues.wait(&WOKEN);
+        }
+        queues.is_helper_asleep = false;
+        let aged = queues.aged();
+        drop(queues);
+        if shutdown::exiting() {
+            return;
+        }
+        let is_stuck = aged.into_iter().fold(false, |stuck, queue| !flight::flush_aged(queue) || stuck);
+        let interval = Duration::from_micros(INTERVAL.load(Ordering::Relaxed));
+        thread::sleep(if is_stuck { SLOW.max(interval) } else { interval });
+    }
+}
+
+/// Whether no stream of a batch takes part in a capture, nor would spoil one: the legacy default stream may not be used while a blocking
+/// stream captures, of whatever library. Then the operations wait for their thread.
+pub(super) fn may_launch(taken: &Taken) -> bool {
+    let streams = || taken.nodes.iter().flatten().map(|node| &node.stream);
+    let is_free = |stream: &Stream| match stream.device().backend().graphs() {
+        // SAFETY: the node keeps the stream alive.
+        Ok(graphs) => matches!(unsafe { graphs.capture_of(stream.device().index(), stream.handle()) }, Ok(None)),
+        Err(_) => true,
+    };
+    let mut before: Option<&Stream> = None;
+    streams().all(|stream| before.replace(stream).is_some_and(|other| other == stream) || is_free(stream))
+}
