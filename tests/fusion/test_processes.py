@@ -15,6 +15,7 @@ warnings.simplefilter("ignore")
 import numpy as np, PyGPU
 from PyGPU import _core
 _core._set_fusion("auto")
+_core._bound_fusion_age(0)
 x = PyGPU.to_gpu(np.arange(5.0))
 (x + 1).get()
 def waiting():

@@ -17,6 +17,9 @@ pub fn flush(scope: Scope, cause: Cause) {
     if flush::is_in_batch() || shutdown::exiting() || backend::is_host_call() {
         return;
     }
+    if backend::is_forked() {
+        return abandon();
+    }
     for queue in window::numbers(scope) {
         flush_queue(queue, cause);
     }
@@ -26,14 +29,11 @@ pub fn flush(scope: Scope, cause: Cause) {
 fn flush_queue(queue: usize, cause: Cause) {
     let mut policy = Policy::of_owner();
     while let Some(taken) = window::take(queue) {
-        if backend::is_forked() {
-            return abandon(taken);
-        }
         let postponed = launch(taken, cause, policy);
         if postponed.is_empty() {
             return;
         }
-        policy = Policy { counts: false, ..policy };
+        policy = Policy { counts: false, is_first: false, ..policy };
         postponed.into_iter().for_each(Postponed::compile);
     }
 }
@@ -55,7 +55,7 @@ fn launch(mut taken: window::Taken, cause: Cause, policy: Policy) -> Vec<Postpon
         let outcome = beside_captures(&mut taken, policy, &token);
         (outcome, store::take_postponed())
     };
-    report::flushed(cause, taken.live, &outcome.counts);
+    report::flushed(Some(cause).filter(|_| policy.is_first), taken.live, &outcome.counts);
     if taken.nodes.iter().all(Option::is_none) {
         store::forget_refused();
         if let Some(orphan) = window::land(taken, outcome.error, outcome.faults) {
@@ -83,15 +83,17 @@ fn beside_captures(taken: &mut window::Taken, policy: Policy, token: &FlushToken
 
 /// Drops pending operations in a forked child, which has no driver: the parent launches its own.
 #[cold]
-fn abandon(mut taken: window::Taken) {
-    let token = FlushToken::begin();
-    let (batch, mut faults) = (taken.id(0), 0);
-    for node in taken.nodes.iter().flatten() {
-        let forked = Error::Forked { operation: "the launch of a deferred operation", backend: "GPU" };
-        let block = node.result.upgrade().filter(|_| node.target.is_none());
-        faults += usize::from(block.is_some_and(|block| block.lose(forked, batch, &token)));
+fn abandon() {
+    for mut taken in window::take_all_forked() {
+        let token = FlushToken::begin();
+        let (batch, mut faults) = (taken.id(0), 0);
+        for node in taken.nodes.iter().flatten() {
+            let forked = Error::Forked { operation: "the launch of a deferred operation", backend: "GPU" };
+            let block = node.result.upgrade().filter(|_| node.target.is_none());
+            faults += usize::from(block.is_some_and(|block| block.lose(forked, batch, &token)));
+        }
+        taken.nodes.iter_mut().for_each(|node| *node = None);
+        drop(token);
+        _ = window::land(taken, None, faults);
     }
-    taken.nodes.iter_mut().for_each(|node| *node = None);
-    drop(token);
-    _ = window::land(taken, None, faults);
 }

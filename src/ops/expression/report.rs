@@ -138,14 +138,15 @@ pub fn refused(why: Refused) {
 }
 
 /// Adds the counts of a batch. It is logged while a report is open: a launch is too quick for it else.
-pub(super) fn flushed(cause: Cause, operations: usize, counts: &Counts) {
-    count(&COUNTERS.closed[cause as usize], 1);
+pub(super) fn flushed(cause: Option<Cause>, operations: usize, counts: &Counts) {
     count(&COUNTERS.computed, counts.computed);
     count(&COUNTERS.kernels, counts.kernels);
     count(&COUNTERS.fused, counts.fused);
     count(&COUNTERS.outputs, counts.outputs);
     count(&COUNTERS.first_meetings, counts.first_meetings);
     count(&COUNTERS.failures, counts.failures);
+    let Some(cause) = cause else { return };
+    count(&COUNTERS.closed[cause as usize], 1);
     if WATCHERS.load(Ordering::Relaxed) > 0 {
         let plural = if operations == 1 { "operation" } else { "operations" };
         log_queue::tell(Level::Debug, || format!("launches {operations} deferred {plural}: {}", cause.name()));

@@ -25,6 +25,8 @@ use pygpu_kernel::Arguments;
 pub(super) struct Policy {
     /// Whether the uses of structures count.
     pub(super) counts: bool,
+    /// Whether this is the first attempt of a flush.
+    pub(super) is_first: bool,
     /// Whether an operation waits for a kernel that is not compiled yet. Else several operations run one by one.
     pub(super) waits_for_compiler: bool,
 }
@@ -32,12 +34,12 @@ pub(super) struct Policy {
 impl Policy {
     /// Of a thread of the program.
     pub(super) const fn of_owner() -> Self {
-        Self { counts: true, waits_for_compiler: true }
+        Self { counts: true, is_first: true, waits_for_compiler: true }
     }
 
     /// Of the thread that bounds the age of operations.
     pub(super) const fn of_helper() -> Self {
-        Self { counts: false, waits_for_compiler: false }
+        Self { counts: false, is_first: true, waits_for_compiler: false }
     }
 }
 

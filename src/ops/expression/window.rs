@@ -264,6 +264,14 @@ impl Queues {
         Some(taken)
     }
 
+    /// Whether another queue reads a block that several have read, or may: what is in flight is not looked through.
+    fn is_read_beside(&self, own: usize, block: &Arc<Allocation>) -> bool {
+        let reads = |node: &Box<Node>| node.arrays().iter().any(|array| Arc::ptr_eq(array.allocation(), block));
+        let others = self.queues.iter().enumerate().filter(|(number, _)| *number != own);
+        let is_any = |queue: &Queue| queue.is_in_flight || queue.nodes.iter().flatten().any(reads);
+        block.read_by().pending() == Some(Pending::Many) && others.map(|(_, queue)| queue).any(is_any)
+    }
+
     /// Whether anything is queued.
     pub(super) fn is_idle(&self) -> bool {
         self.queues.iter().all(|queue| queue.nodes.is_empty())
@@ -303,6 +311,13 @@ pub(super) fn take_if_free(number: usize) -> Option<Taken> {
     let taken = queues.take_all(number)?;
     queues.queues[number].is_in_flight = true;
     Some(taken)
+}
+
+/// Takes all operations out in a forked child: a thread of the parent that launches some does not exist here.
+pub(super) fn take_all_forked() -> Vec<Taken> {
+    let mut queues = lock();
+    let all = 0..queues.queues.len();
+    all.filter_map(|number| queues.take_all(number)).collect()
 }
 
 /// Ends a batch: its operations were launched or refused. Returns an error that no thread will ask for.
@@ -411,6 +426,7 @@ impl Obstacle {
 pub fn push(node: Box<Node>, block: &Allocation) -> std::result::Result<Reach, (Box<Node>, Obstacle)> {
     let own = own();
     let mut queues = lock();
+    let is_read_elsewhere = node.target.as_ref().is_some_and(|target| queues.is_read_beside(own, target.allocation()));
     let Some(queue) = queues.queues.get_mut(own) else { return Err((node, Obstacle::own(Cause::Operation))) };
     if queue.has_barrier {
         return Err((node, Obstacle::own(Cause::Operation)));
@@ -422,8 +438,10 @@ pub fn push(node: Box<Node>, block: &Allocation) -> std::result::Result<Reach, (
     }
     if let Some(target) = &node.target {
         let block = target.allocation();
-        let both = [block.written_by().pending(), block.read_by().pending()];
-        if let Some(obstacle) = both.into_iter().find_map(|pending| obstacle(queue, own, pending)) {
+        let readers = block.read_by().pending().filter(|readers| *readers != Pending::Many || is_read_elsewhere);
+        if let Some(obstacle) =
+            [block.written_by().pending(), readers].into_iter().find_map(|pending| obstacle(queue, own, pending))
+        {
             return Err((node, obstacle));
         }
     }
