@@ -31,7 +31,8 @@ mod texture;
 mod views;
 
 /// The native core of PyGPU.
-#[pymodule]
+// Imported by a free-threaded interpreter it enables the GIL: docs/design/deferred_arithmetic.md has why.
+#[pymodule(gil_used = true)]
 mod _core {
     use super::*;
 

@@ -41,8 +41,8 @@ def an_array() -> PyGPU.GPUArray:
 def test_a_mode_lasts_for_the_block() -> None:
     with PyGPU.fusion("off"):
         assert _core._get_fusion() == "off"
-        with PyGPU.fusion("trust"):
-            assert _core._get_fusion() == "trust"
+        with PyGPU.fusion("auto"):
+            assert _core._get_fusion() == "auto"
         assert _core._get_fusion() == "off"
     assert _core._get_fusion() == "auto"
 
@@ -54,10 +54,10 @@ def test_a_mode_ends_with_an_exception() -> None:
 
 
 def test_one_object_may_be_entered_again_in_its_own_block() -> None:
-    off, trust = PyGPU.fusion("off"), PyGPU.fusion("trust")
-    with off, trust, off:
-        with trust:
-            assert _core._get_fusion() == "trust"
+    off, auto = PyGPU.fusion("off"), PyGPU.fusion("auto")
+    with off, auto, off:
+        with auto:
+            assert _core._get_fusion() == "auto"
         assert _core._get_fusion() == "off"
     assert _core._get_fusion() == "auto"
     with off:
@@ -78,7 +78,7 @@ def test_a_function_has_its_mode_also_when_it_calls_itself() -> None:
 @pytest.mark.parametrize("mode", ["fast", "", "AUTO", None, 1, ["off"]])
 def test_an_unknown_mode_changes_nothing(mode: object) -> None:
     with PyGPU.fusion("off"):
-        with pytest.raises(ValueError, match=r"'auto', 'off' or 'trust'"):
+        with pytest.raises(ValueError, match=r"'auto' or 'off'"):
             PyGPU.fusion(mode)  # type: ignore[arg-type]
         assert _core._get_fusion() == "off"
 
@@ -98,7 +98,7 @@ def test_a_mode_is_of_one_thread() -> None:
     shared, seen = PyGPU.fusion("off"), []
 
     def other() -> None:
-        with PyGPU.fusion("trust"):
+        with PyGPU.fusion("auto"):
             seen.append(_core._get_fusion())
             with shared:
                 seen.append(_core._get_fusion())
@@ -109,7 +109,7 @@ def test_a_mode_is_of_one_thread() -> None:
         thread.start()
         thread.join()
         assert _core._get_fusion() == "off"
-    assert seen == ["trust", "off", "trust"]
+    assert seen == ["auto", "off", "auto"]
     assert _core._get_fusion() == "auto"
 
 
@@ -144,7 +144,7 @@ def test_flush_launches_what_waits() -> None:
     with PyGPU.fusion_report() as report:
         y = 2 * x
         assert (report.operations, report.waiting, report.kernels) == (1, 1, 0)
-        assert "1 waited when this was counted: PyGPU.flush() launches them." in repr(report)
+        assert "1 pending when this was counted: PyGPU.flush() launches them." in repr(report)
         PyGPU.flush()
         assert (report.operations, report.waiting, report.kernels) == (1, 0, 1)
     del y
@@ -159,7 +159,7 @@ def test_a_report_counts_what_was_computed_together() -> None:
     assert (report.operations, report.computed, report.kernels, report.fused) == (2, 2, 1, 1)
     assert (report.outputs, report.dropped, report.failures, report.first_meetings) == (1, 0, 0, 0)
     assert repr(report).startswith(
-        "2 operations put off in the block: 2 computed by 1 kernel, 1 of them for several at once; 1 result got memory."
+        "2 operations deferred in the block: 2 computed by 1 kernel, 1 of them for several at once; 1 result got memory."
     )
     np.testing.assert_array_equal(y.get(), 2 * np.arange(6, dtype=np.float32) + 1)
 
@@ -186,17 +186,14 @@ def test_a_report_counts_what_was_never_computed() -> None:
 
 
 @on_a_gpu
-def test_an_array_whose_address_was_given_out_is_computed_at_once_unless_trusted() -> None:
+def test_an_array_whose_address_was_given_out_is_computed_eagerly() -> None:
     x = an_array()
     assert x.ptr
     with PyGPU.fusion_report() as report:
         y = 2 * x
     assert (report.operations, report.at_once["exposed"]) == (0, 1)
-    assert 'PyGPU.fusion("trust")' in repr(report)
-    with PyGPU.fusion("trust"), PyGPU.fusion_report() as report:
-        z = 2 * x
-    assert (report.operations, report.at_once["exposed"]) == (1, 0)
-    np.testing.assert_array_equal(y.get(), z.get())
+    assert "the address of an operand was given out" in repr(report)
+    np.testing.assert_array_equal(y.get(), 2 * x.get())
 
 
 @on_a_gpu
@@ -248,7 +245,7 @@ def test_every_cause_that_is_counted_is_explained() -> None:
 def test_a_report_without_operations_says_so() -> None:
     with PyGPU.fusion_report() as report:
         pass
-    assert repr(report) == "No operation was put off in the block; on the CPU backend none is."
+    assert repr(report) == "No operation was deferred in the block; on the CPU backend none is."
 
 
 def in_a_process(program: str, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -260,7 +257,7 @@ def in_a_process(program: str, **variables: str) -> subprocess.CompletedProcess[
 @pytest.mark.starts_processes
 @pytest.mark.enough_on("cpu", "cuda")
 @pytest.mark.parametrize(
-    ("value", "mode"), [("auto", "auto"), ("off", "off"), ("0", "off"), ("trust", "trust"), ("", "off")]
+    ("value", "mode"), [("auto", "auto"), ("off", "off"), ("0", "off"), ("", "auto")]
 )
 def test_the_environment_names_the_mode(value: str, mode: str) -> None:
     done = in_a_process("print(_core._get_fusion())", PYGPU_FUSION=value)
@@ -271,7 +268,7 @@ def test_the_environment_names_the_mode(value: str, mode: str) -> None:
 @pytest.mark.enough_on("cpu", "cuda")
 @pytest.mark.parametrize(
     ("variable", "known"),
-    [("PYGPU_FUSION", "'auto', 'off' or 'trust'"), ("PYGPU_FUSION_COMPILE", "'first' or 'second'")],
+    [("PYGPU_FUSION", "'auto' or 'off'"), ("PYGPU_FUSION_COMPILE", "'first' or 'second'")],
 )
 def test_an_unknown_value_in_the_environment_is_an_error_that_names_the_variable(variable: str, known: str) -> None:
     done = in_a_process("with PyGPU.fusion('off'): pass", **{variable: "fast"})

@@ -217,16 +217,6 @@ def test_memory_of_others_is_not_put_off_over(name: str) -> None:
     np.testing.assert_array_equal(kept.get(), HOST + 1)
 
 
-def test_trust_puts_off_over_it_too() -> None:
-    x = PyGPU.to_gpu(HOST)
-    assert x.ptr > 0
-    with mode("trust"):
-        kept = x + 1
-        assert waiting() == 1
-    assert waiting() == 0
-    np.testing.assert_array_equal(kept.get(), HOST + 1)
-
-
 @pytest.mark.parametrize("name", ["ptr", "dlpack"])
 def test_what_another_library_writes_after_the_line_changes_no_result(name: str) -> None:
     driver = simulated.driver()

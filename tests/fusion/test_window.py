@@ -226,7 +226,7 @@ def test_leaving_a_mode_launches_what_waits(x: PyGPU.GPUArray) -> None:
 
 
 def test_a_mode_that_there_is_not_is_refused() -> None:
-    with pytest.raises(ValueError, match="'auto', 'off' or 'trust'"):
+    with pytest.raises(ValueError, match="'auto' or 'off'"):
         _core._set_fusion("on")
 
 

@@ -1,4 +1,4 @@
-"""Whether the operations of a thread are put off."""
+"""Choose whether operations of a thread are deferred."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from PyGPU import _core
 
 __all__ = ["fusion"]
 
-_MODES = ("auto", "off", "trust")
+_MODES = ("auto", "off")
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -26,18 +26,17 @@ class _Entered(threading.local):
 
 
 class fusion(ContextDecorator):
-    """Choose whether operations of this thread are put off and computed together, inside ``with`` or in a function.
+    """Choose whether operations of this thread are deferred and fused, inside ``with`` or in a function.
 
-    Operations on arrays of a GPU wait for what comes next, so that one kernel computes several and temporary results
-    need no memory. Nobody sees that they wait: whatever could tell launches them first. So this is for measuring, for
-    errors on the line that causes them, and for memory that other libraries know.
+    Operations on arrays of a GPU are deferred, so that one kernel computes several of them and temporary results need
+    no memory. Deferral changes no result: any access that could observe it flushes the pending operations first. Use
+    ``"off"`` to measure single operations, and to have each error raised by the line that causes it.
 
     Parameters
     ----------
-    mode : {'auto', 'off', 'trust'}
-        ``'auto'``: operations on memory that only PyGPU can reach are put off. ``'off'``, the usual one: each operation
-        is launched by its line. ``'trust'``: also operations on memory whose address others have (`.ptr`, DLPack,
-        ``__cuda_array_interface__``) are put off; the program promises that nobody else writes there inside the block.
+    mode : {'auto', 'off'}
+        ``'auto'``, the default: operations on memory that only PyGPU can reach are deferred. ``'off'``: each operation
+        is launched before its call returns.
 
     Raises
     ------
@@ -48,13 +47,13 @@ class fusion(ContextDecorator):
 
     See Also
     --------
-    flush : Launches what waits.
-    fusion_report : What was computed together, and why something was not.
+    flush : Launch the pending operations.
+    fusion_report : Count fused operations, and explain those that were not.
 
     Notes
     -----
-    The environment variable ``PYGPU_FUSION`` names the mode of threads that have chosen none. Where the mode changes,
-    what waits is launched, and errors of it are raised there. Results have the same bits in every mode.
+    The environment variable ``PYGPU_FUSION`` names the mode of threads that have chosen none. A change of the mode
+    flushes the pending operations. Results have the same bits in every mode.
 
     Examples
     --------
@@ -72,9 +71,9 @@ class fusion(ContextDecorator):
     [1.0, 1.5, 2.0, 2.5]
     """
 
-    def __init__(self, mode: Literal["auto", "off", "trust"]) -> None:
+    def __init__(self, mode: Literal["auto", "off"]) -> None:
         if mode not in _MODES:
-            raise ValueError(f"fusion is 'auto', 'off' or 'trust', and not {mode!r}")
+            raise ValueError(f"fusion is 'auto' or 'off', and not {mode!r}")
         self._mode = mode
         self._entered = _Entered()
 

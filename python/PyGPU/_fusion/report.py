@@ -12,10 +12,8 @@ __all__ = ["FusionReport", "fusion_report"]
 
 _AT_ONCE = {
     "off": "the mode was 'off' (PyGPU.fusion or PYGPU_FUSION)",
-    "exposed": "the address of an operand was given out (.ptr, __cuda_array_interface__, DLPack): where nobody else "
-    'writes there, PyGPU.fusion("trust"); or compute with a copy',
-    "foreign": "an operand is memory of another library, managed, or of a user's allocator: compute with a copy, or, "
-    'where nobody else writes there, PyGPU.fusion("trust")',
+    "exposed": "the address of an operand was given out (.ptr, __cuda_array_interface__, DLPack): compute with a copy",
+    "foreign": "an operand is memory of another library, managed, or of a user's allocator: compute with a copy",
     "form": "where=, two results, a subclass, no element, elements at odd addresses, or out= and x += y where no "
     "operand waits: no loss for one operation; write several as z = f(x), and copy fields of structures first",
     "place": "a capture was under way, or the current stream or the allocator is another library's: the graph has "
@@ -29,12 +27,13 @@ _CLOSED = {
     "work": "other work was put on a stream (a copy, a fill, a kernel): write operations that belong together next to "
     "each other",
     "order": "somebody waited, recorded an event, or changed the stream",
-    "operation": "an operation that is not put off used what waited: see above",
+    "operation": "an eager operation used a pending result: see above",
     "nodes": "as many operations waited as may: no loss, they are many",
     "bytes": "results that wait were as large as may be: no loss, the device needs a while for them",
     "held": "operands that the program had dropped were kept for what waited: drop results that are not needed, too",
     "memory": "the device had no memory left",
-    "asked": "the program said so: flush, another mode, a report's block",
+    "asked": "the program requested it: flush, another mode, a report's block",
+    "age": "the oldest pending operation was 200 us old: no loss, the device would have been idle",
 }
 """Why what waited was launched, and what to do about it."""
 
@@ -51,7 +50,7 @@ def _many(count: int, noun: str) -> str:
 
 
 class FusionReport(Mapping[str, Any]):
-    """Counts of operations that were put off: attributes, items of a mapping, and sentences when it is printed."""
+    """Count deferred operations: attributes, items of a mapping, and sentences when it is printed."""
 
     def __init__(self) -> None:
         self._now: dict[str, Any] | None = _core._fusion_figures()
@@ -92,7 +91,7 @@ class FusionReport(Mapping[str, Any]):
 
     @property
     def operations(self) -> int:
-        """Operations that were put off."""
+        """Number of operations deferred so far."""
         return int(self["operations"])
 
     @property
@@ -154,15 +153,15 @@ def _sentences(counts: dict[str, Any], is_block: bool) -> Iterator[str]:
     of_what = "in the block" if is_block else "since the process began"
     operations, dropped, computed = counts["operations"], counts["dropped"], counts["computed"]
     if not operations:
-        yield f"No operation was put off {of_what}; on the CPU backend none is."
+        yield f"No operation was deferred {of_what}; on the CPU backend none is."
     else:
         yield (
-            f"{_many(operations, 'operation')} put off {of_what}: {computed} computed by "
+            f"{_many(operations, 'operation')} deferred {of_what}: {computed} computed by "
             f"{_many(counts['kernels'], 'kernel')}, {counts['fused']} of them for several at once; "
             f"{_many(counts['outputs'], 'result')} got memory."
         )
     if counts["waiting"] > 0:
-        yield f"{counts['waiting']} waited when this was counted: PyGPU.flush() launches them."
+        yield f"{counts['waiting']} pending when this was counted: PyGPU.flush() launches them."
     if dropped:
         yield f"{dropped} never computed, since nobody wanted the results any more."
     if counts["first_meetings"]:
@@ -172,8 +171,8 @@ def _sentences(counts: dict[str, Any], is_block: bool) -> Iterator[str]:
         )
     if counts["failures"]:
         yield f'{counts["failures"]} could not be launched: PyGPU.fusion("off") shows the line.'
-    yield from _causes("Launched by their lines:", counts["at_once"], _AT_ONCE)
-    yield from _causes("What waited was launched because", counts["closed"], _CLOSED)
+    yield from _causes("Launched eagerly:", counts["at_once"], _AT_ONCE)
+    yield from _causes("Pending operations were flushed because", counts["closed"], _CLOSED)
 
 
 def _causes(title: str, counts: dict[str, int], meanings: dict[str, str]) -> Iterator[str]:
@@ -192,7 +191,7 @@ def fusion_report() -> FusionReport:
     -------
     FusionReport
         Counts since the process began, of all threads; after ``with``, those of the block. They are attributes and
-        items: ``operations`` that were put off, those of them that were ``dropped`` before they were computed, were
+        items: deferred ``operations``, those of them that were ``dropped`` before they were computed, were
         ``computed`` or are ``waiting``, the ``kernels`` that computed them, those ``fused`` out of several, the
         ``outputs`` that got memory, ``first_meetings`` of expressions that are not compiled yet, ``failures``, and two
         dicts by cause: ``closed`` (why what waited was launched) and ``at_once`` (why operations were launched by their
@@ -200,7 +199,7 @@ def fusion_report() -> FusionReport:
 
     See Also
     --------
-    fusion : Whether operations are put off.
+    fusion : Choose whether operations are deferred.
 
     Notes
     -----
@@ -218,6 +217,6 @@ def fusion_report() -> FusionReport:
     >>> with PyGPU.fusion("off"), PyGPU.fusion_report() as report:
     ...     z = 2 * x
     >>> print(report)  # doctest: +ELLIPSIS
-    No operation was put off in the block; on the CPU backend none is...
+    No operation was deferred in the block; on the CPU backend none is...
     """
     return FusionReport()

@@ -257,6 +257,8 @@ fn reduce(node: &Node, reduction: &Reduction, input: Elements<'_>, token: &Flush
 
 /// One operation by the kernel that it has without being put off.
 fn one(node: &Node, token: &FlushToken) -> Result<()> {
+    // Before a kernel is looked up, which may have to be compiled.
+    node.arrays().iter().try_for_each(|array| array.allocation().check_lost())?;
     match &node.work {
         Work::Loop(row, kind) => one_loop(node, row, *kind, token),
         Work::Reduction(reduction) => {

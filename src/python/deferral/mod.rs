@@ -60,9 +60,9 @@ pub(crate) fn give_values(block: &Arc<Allocation>) -> PyResult<()> {
     ))
 }
 
-/// Sets whether the calling thread's operations are put off; `PyGPU.fusion` for Python code.
+/// Sets whether the calling thread's operations are deferred; `PyGPU.fusion` for Python code.
 ///
-/// What waits is launched before another mode begins, so that nothing of one mode is computed under another.
+/// Pending operations are launched before another mode begins.
 ///
 /// Parameters
 /// ----------
@@ -92,17 +92,17 @@ fn _get_fusion() -> PyResult<&'static str> {
     Ok(expression::current()?.name())
 }
 
-/// Launches the operations that were put off.
+/// Launch this thread's deferred operations, and raise an error of theirs that was not raised before.
 ///
-/// Operations on arrays of a GPU wait for what comes next, so that several are computed by one kernel; whatever could show that they
-/// wait launches them. This does so too, for who measures or wants errors here.
+/// Operations on arrays of a GPU are deferred, so that one kernel computes several of them. Any access that could observe it launches
+/// them first; an error is raised where a result that was lost is used. Call this inside a `try` to have the errors there.
 ///
 /// Raises
 /// ------
 /// DriverError
-///     What the driver says of a launch. It names how many operations it stands for, and the first of them.
+///     The refusal of a launch. It names an operation, its dtype and shape, and the number of operations that the launch computed.
 /// OutOfMemoryError
-///     Where a result finds no room.
+///     A result found no memory.
 ///
 /// Examples
 /// --------
