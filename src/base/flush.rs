@@ -5,7 +5,7 @@
 //! flush. While nothing is pending a flush point costs one load.
 
 use std::cell::Cell;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize};
 
 use crate::error::Error;
 use crate::fork_safe::Once;
@@ -67,58 +67,19 @@ impl Cause {
     }
 }
 
-/// Queues; threads beyond that share them.
-pub const QUEUES: usize = 256;
+pub use crate::marks::{Landing, Mark, NodeId, Pending, QUEUES};
 
-/// Names one deferred operation: its queue, and its number there, from 1 on.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct NodeId(u64);
+static LANDING: Landing = Landing { count: AtomicUsize::new(0), landed: [const { AtomicU64::new(0) }; QUEUES] };
 
 impl NodeId {
-    const NUMBER: u32 = 48;
-
-    /// Number `number` of a queue.
-    #[inline]
-    pub fn new(queue: usize, number: u64) -> Self {
-        Self((queue as u64 % QUEUES as u64) << Self::NUMBER | number)
-    }
-
-    /// Queue of the operation.
-    #[inline]
-    pub fn queue(self) -> usize {
-        (self.0 >> Self::NUMBER) as usize % QUEUES
-    }
-
-    /// Number within its queue.
-    #[inline]
-    pub fn number(self) -> u64 {
-        self.0 & ((1 << Self::NUMBER) - 1)
-    }
-
     /// Whether the operation is queued or being launched.
     #[inline]
     pub fn is_pending(self) -> bool {
-        // Acquire: after it, the address and the fault that a launch stored are visible.
-        self.number() > LANDED[self.queue()].load(Ordering::Acquire)
+        LANDING.is_pending(self)
     }
 }
 
-/// Last operation that uses a block in one way. A mark is never cleared: it ends when its operation lands.
-#[derive(Default)]
-pub struct Mark(AtomicU64);
-
-/// Operations of a mark that are pending.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Pending {
-    /// One operation, and earlier ones of its queue.
-    One(NodeId),
-    /// Operations of several queues, at most.
-    Many,
-}
-
 impl Mark {
-    const MANY: u64 = u64::MAX;
-
     /// No operation.
     #[inline(always)]
     pub const fn new() -> Self {
@@ -128,34 +89,13 @@ impl Mark {
     /// Operations that are pending by this mark.
     #[inline]
     pub fn pending(&self) -> Option<Pending> {
-        match self.0.load(Ordering::Acquire) {
-            0 => None,
-            Self::MANY => Some(Pending::Many),
-            id => Some(NodeId(id)).filter(|id| id.is_pending()).map(Pending::One),
-        }
-    }
-
-    /// Latest operation, whether or not it is pending. `None` without one, and for several queues.
-    #[inline]
-    pub fn latest(&self) -> Option<NodeId> {
-        Some(self.0.load(Ordering::Acquire)).filter(|id| *id != 0 && *id != Self::MANY).map(NodeId)
-    }
-
-    /// Stores the operation. The caller holds the queues' lock.
-    #[inline]
-    pub fn set(&self, id: NodeId) {
-        self.0.store(id.0, Ordering::Release);
+        LANDING.pending(self)
     }
 
     /// Adds a reader, which may be one of several. The caller holds the queues' lock.
     #[inline]
     pub fn add(&self, id: NodeId) {
-        let is_shared = match self.pending() {
-            None => false,
-            Some(Pending::Many) => true,
-            Some(Pending::One(other)) => other.queue() != id.queue(),
-        };
-        self.0.store(if is_shared { Self::MANY } else { id.0 }, Ordering::Release);
+        LANDING.add(self, id);
     }
 }
 
@@ -186,10 +126,6 @@ pub struct FlushHooks {
     pub report: fn(NodeId),
 }
 
-/// Operations that are queued or being launched, and blocks with a fault.
-static COUNT: AtomicUsize = AtomicUsize::new(0);
-/// Number up to which all operations of a queue have landed.
-static LANDED: [AtomicU64; QUEUES] = [const { AtomicU64::new(0) }; QUEUES];
 static HOOKS: Once<&'static FlushHooks> = Once::new();
 
 thread_local! {
@@ -205,19 +141,19 @@ pub fn register(hooks: &'static FlushHooks) {
 /// Stores the count. The caller holds the queues' lock.
 #[inline]
 pub fn set_count(count: usize) {
-    COUNT.store(count, Ordering::Release);
+    LANDING.set_count(count);
 }
 
 /// Marks all operations of a queue up to a number as landed, after they were launched or refused. The caller holds the queues' lock.
 #[inline]
 pub fn land(queue: usize, number: u64) {
-    LANDED[queue % QUEUES].store(number, Ordering::Release);
+    LANDING.land(queue, number);
 }
 
 /// Whether any operation is pending, or any block has a fault.
 #[inline(always)]
 pub fn is_any() -> bool {
-    COUNT.load(Ordering::Acquire) > 0
+    LANDING.is_any()
 }
 
 /// Launches the calling thread's pending operations; where the reason is order or memory, those of all threads.

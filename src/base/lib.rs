@@ -15,6 +15,7 @@ pub mod flush;
 pub mod fork_safe;
 pub mod iterative_drop;
 pub mod log_queue;
+mod marks;
 pub mod settings;
 pub mod small_sort;
 pub mod sync;

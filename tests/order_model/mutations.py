@@ -1,4 +1,5 @@
-"""Take each wait and each note out of src/memory/order.rs in turn, and hold that the model checker sees it.
+"""Take each wait and each note out of the order of uses in turn, and each order and step out of the marks and queues of deferred
+operations, and hold that the model checker sees it.
 
     python tests/order_model/mutations.py [NAME ...]
 
@@ -15,6 +16,57 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 FILE = Path("src/memory/order.rs")
+MARKS = Path("src/base/marks.rs")
+STEPS = Path("tests/order_model/src/deferred.rs")
+
+# Of the marks of deferred operations, and of the steps of their queues: as below, with the file.
+OF_DEFERRED = [
+    (MARKS, "landing does not release", "store(number, Ordering::Release)", "store(number, Ordering::Relaxed)"),
+    (
+        MARKS,
+        "a look at what has landed does not acquire",
+        "landed[id.queue()].load(Ordering::Acquire)",
+        "landed[id.queue()].load(Ordering::Relaxed)",
+    ),
+    (MARKS, "the count does not release", "count.store(count, Ordering::Release)", "count.store(count, Ordering::Relaxed)"),
+    (MARKS, "a look at the count does not acquire", "count.load(Ordering::Acquire)", "count.load(Ordering::Relaxed)"),
+    (MARKS, "a second reader replaces the first", "if is_shared { Mark::MANY } else { id.0 }", "id.0"),
+    (MARKS, "readers of several queues are nobody", "Mark::MANY => Some(Pending::Many)", "Mark::MANY => None"),
+    (
+        STEPS,
+        "an address is given out without the lock",
+        "let _queues = self.queues.lock().unwrap();\n            block.is_published",
+        "block.is_published",
+    ),
+    (STEPS, "who gives an address out does not flush", "        self.before_write(block);\n", ""),
+    (
+        STEPS,
+        "privacy is looked at before the lock is held",
+        "let mut queues = self.queues.lock().unwrap();\n        if operand.is_published.load(Ordering::Relaxed) {\n            return false;\n        }",
+        "if operand.is_published.load(Ordering::Relaxed) {\n            return false;\n        }\n        let mut queues = self.queues.lock().unwrap();",
+    ),
+    (
+        STEPS,
+        "a batch lands before it is launched",
+        "        for node in nodes.iter().flatten() {\n            launch(node);",
+        "        self.landing.land(number, first + nodes.len() as u64 - 1);\n        for node in nodes.iter().flatten() {\n            launch(node);",
+    ),
+    (
+        STEPS,
+        "a batch is not counted while it is launched",
+        "            queue.first += nodes.len() as u64;\n",
+        "            queue.first += nodes.len() as u64;\n            self.landing.set_count(0);\n",
+    ),
+    (
+        STEPS,
+        "nobody waits for a batch of another thread",
+        "while queues.0[number].is_in_flight {",
+        "while false {",
+    ),
+    (STEPS, "a push leaves no mark on what it reads", "        self.landing.add(&operand.read_by, id);\n", ""),
+    (STEPS, "a push leaves no mark on what it makes", "        result.written_by.set(id);\n", ""),
+    (STEPS, "a dropped operation is still counted", "        queues.1 -= 1;\n", ""),
+]
 
 # Name of the defect, the text as it is, the text with the defect.
 MUTATIONS = [
@@ -115,8 +167,15 @@ MUTATIONS = [
 ]
 
 
-def is_seen(folder: Path, text: str) -> bool:
-    (folder / FILE).write_text(text)
+def is_seen(folder: Path, file: Path, text: str) -> bool:
+    before = (folder / file).read_text()
+    (folder / file).write_text(text)
+    seen = fails(folder)
+    (folder / file).write_text(before)
+    return seen
+
+
+def fails(folder: Path) -> bool:
     command = ["cargo", "test", "--quiet", "--manifest-path", str(folder / "tests/order_model/Cargo.toml")]
     command += ["--target-dir", str(ROOT / "build/order_model_mutated")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -126,23 +185,25 @@ def is_seen(folder: Path, text: str) -> bool:
 
 
 def main(names: list[str]) -> int:
-    source = (ROOT / FILE).read_text()
     unseen = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         shutil.copytree(ROOT / "tests/order_model", folder / "tests/order_model")
-        (folder / FILE).parent.mkdir(parents=True)
-        for what, before, after in MUTATIONS:
+        for file in (FILE, MARKS):
+            (folder / file).parent.mkdir(parents=True)
+            shutil.copy(ROOT / file, folder / file)
+        if not names and fails(folder):
+            raise SystemExit("the model fails without any mutation")
+        for file, what, before, after in [(FILE, *row) for row in MUTATIONS] + OF_DEFERRED:
             if names and not any(name in what for name in names):
                 continue
+            source = (ROOT / file).read_text()
             if source.count(before) < 1:
-                raise SystemExit(f"{what}: the text is not in {FILE}: {before}")
-            seen = is_seen(folder, source.replace(before, after))
+                raise SystemExit(f"{what}: the text is not in {file}: {before}")
+            seen = is_seen(folder, file, source.replace(before, after))
             print(f"{'seen' if seen else 'NOT SEEN'}: {what}", flush=True)
             if not seen:
                 unseen.append(what)
-        if not names and is_seen(folder, source):
-            raise SystemExit("the model fails without any mutation")
     return 1 if unseen else 0
 
 

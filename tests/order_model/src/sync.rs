@@ -6,6 +6,11 @@ use loom::sync::atomic::{AtomicBool, Ordering};
 pub use loom::sync::{Mutex, MutexGuard};
 pub use std::sync::PoisonError;
 
+/// Atomic numbers.
+pub mod atomic {
+    pub use loom::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+}
+
 /// Loom has none: one that is written under a lock and read behind a flag, as the standard library's.
 pub struct OnceLock<T> {
     is_set: AtomicBool,

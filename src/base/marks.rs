@@ -1,0 +1,124 @@
+//! Marks of deferred operations on the blocks that they use, and the counts that say which of them are pending.
+//!
+//! Readers look without a lock. The orders that this needs, each held by the model checker in `tests/order_model`:
+//!
+//! 1. An operation is launched, and its result has its address, before [`Landing::land`] is called; that store releases, and
+//!    [`Landing::is_pending`] acquires. So a thread that finds an operation landed finds the address and the fault of its result.
+//! 2. The count is lowered after that; its store releases, and [`Landing::is_any`] acquires. So a thread that finds nothing pending finds
+//!    all addresses.
+//! 3. Marks, the queue and the privacy of blocks change under the queues' lock only. A thread that looks at a mark without it got the
+//!    array from the thread that queued the operation, or has held the lock since: marks themselves need no order.
+
+use crate::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+/// Queues; threads beyond that share them.
+pub const QUEUES: usize = 256;
+
+/// Names one deferred operation: its queue, and its number there, from 1 on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct NodeId(u64);
+
+impl NodeId {
+    const NUMBER: u32 = 48;
+
+    /// Number `number` of a queue.
+    #[inline]
+    pub fn new(queue: usize, number: u64) -> Self {
+        Self((queue as u64 % QUEUES as u64) << Self::NUMBER | number)
+    }
+
+    /// Queue of the operation.
+    #[inline]
+    pub fn queue(self) -> usize {
+        (self.0 >> Self::NUMBER) as usize % QUEUES
+    }
+
+    /// Number within its queue.
+    #[inline]
+    pub fn number(self) -> u64 {
+        self.0 & ((1 << Self::NUMBER) - 1)
+    }
+}
+
+/// Last operation that uses a block in one way. A mark is never cleared: it ends when its operation lands.
+pub struct Mark(pub(crate) AtomicU64);
+
+/// Operations of a mark that are pending.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Pending {
+    /// One operation, and earlier ones of its queue.
+    One(NodeId),
+    /// Operations of several queues, at most.
+    Many,
+}
+
+impl Mark {
+    const MANY: u64 = u64::MAX;
+
+    /// Latest operation, whether or not it is pending. `None` without one, and for several queues.
+    #[inline]
+    pub fn latest(&self) -> Option<NodeId> {
+        Some(self.0.load(Ordering::Relaxed)).filter(|id| *id != 0 && *id != Self::MANY).map(NodeId)
+    }
+
+    /// Stores the operation. The caller holds the queues' lock.
+    #[inline]
+    pub fn set(&self, id: NodeId) {
+        self.0.store(id.0, Ordering::Relaxed);
+    }
+}
+
+/// Progress of all queues.
+pub struct Landing {
+    /// Operations that are queued or being launched, and blocks with a fault.
+    pub(crate) count: AtomicUsize,
+    /// Number up to which all operations of a queue have landed.
+    pub(crate) landed: [AtomicU64; QUEUES],
+}
+
+impl Landing {
+    /// Whether anything is counted.
+    #[inline(always)]
+    pub fn is_any(&self) -> bool {
+        self.count.load(Ordering::Acquire) > 0
+    }
+
+    /// Stores the count. The caller holds the queues' lock.
+    #[inline]
+    pub fn set_count(&self, count: usize) {
+        self.count.store(count, Ordering::Release);
+    }
+
+    /// Marks all operations of a queue up to a number as landed. The caller holds the queues' lock.
+    #[inline]
+    pub fn land(&self, queue: usize, number: u64) {
+        self.landed[queue % QUEUES].store(number, Ordering::Release);
+    }
+
+    /// Whether an operation has not landed.
+    #[inline]
+    pub fn is_pending(&self, id: NodeId) -> bool {
+        id.number() > self.landed[id.queue()].load(Ordering::Acquire)
+    }
+
+    /// Operations that are pending by a mark.
+    #[inline]
+    pub fn pending(&self, mark: &Mark) -> Option<Pending> {
+        match mark.0.load(Ordering::Relaxed) {
+            0 => None,
+            Mark::MANY => Some(Pending::Many),
+            id => Some(NodeId(id)).filter(|id| self.is_pending(*id)).map(Pending::One),
+        }
+    }
+
+    /// Adds a reader to a mark, which may be one of several. The caller holds the queues' lock.
+    #[inline]
+    pub fn add(&self, mark: &Mark, id: NodeId) {
+        let is_shared = match self.pending(mark) {
+            None => false,
+            Some(Pending::Many) => true,
+            Some(Pending::One(other)) => other.queue() != id.queue(),
+        };
+        mark.0.store(if is_shared { Mark::MANY } else { id.0 }, Ordering::Relaxed);
+    }
+}

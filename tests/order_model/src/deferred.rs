@@ -1,0 +1,252 @@
+//! Push, publish, flush, land and drop of deferred operations: a queue for each thread, one lock, marks that are read without it.
+//!
+//! The marks are the library's. The steps below are those of `ops/expression`: what a push, a publication, a flush and a drop do,
+//! one after the other, with the same locks; `mutations.py` breaks each step here, and each order in the marks.
+
+use std::sync::Arc;
+
+use loom::sync::Mutex;
+use loom::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use loom::thread;
+
+use crate::marks::{Landing, Mark, NodeId, Pending, QUEUES};
+
+/// Memory of a result once it is launched.
+const ADDRESS: usize = 4096;
+
+struct Block {
+    address: AtomicUsize,
+    written_by: Mark,
+    read_by: Mark,
+    is_published: AtomicBool,
+    /// Launches that have read the block so far, for whoever writes it.
+    reads: AtomicUsize,
+}
+
+impl Block {
+    fn new(address: usize) -> Self {
+        let mark = || Mark(AtomicU64::new(0));
+        let (is_published, reads) = (AtomicBool::new(false), AtomicUsize::new(0));
+        Self { address: AtomicUsize::new(address), written_by: mark(), read_by: mark(), is_published, reads }
+    }
+}
+
+struct Node {
+    operand: Arc<Block>,
+    result: Arc<Block>,
+}
+
+#[derive(Default)]
+struct Queue {
+    first: u64,
+    nodes: Vec<Option<Node>>,
+    is_in_flight: bool,
+}
+
+struct Library {
+    landing: Landing,
+    queues: Mutex<(Vec<Queue>, usize)>,
+}
+
+impl Library {
+    fn new() -> Arc<Self> {
+        let landed = std::array::from_fn(|_| AtomicU64::new(0));
+        let landing = Landing { count: AtomicUsize::new(0), landed };
+        let queue = || Queue { first: 1, ..Queue::default() };
+        assert!(QUEUES > 2);
+        Arc::new(Self { landing, queues: Mutex::new((vec![queue(), queue()], 0)) })
+    }
+
+    /// Defers an operation; `false` if others reach the operand: then it is launched at once.
+    fn push(&self, own: usize, operand: &Arc<Block>, result: &Arc<Block>) -> bool {
+        let mut queues = self.queues.lock().unwrap();
+        if operand.is_published.load(Ordering::Relaxed) {
+            return false;
+        }
+        let queue = &mut queues.0[own];
+        let id = NodeId::new(own, queue.first + queue.nodes.len() as u64);
+        self.landing.add(&operand.read_by, id);
+        result.written_by.set(id);
+        queue.nodes.push(Some(Node { operand: Arc::clone(operand), result: Arc::clone(result) }));
+        queues.1 += 1;
+        self.landing.set_count(queues.1);
+        true
+    }
+
+    fn flush(&self, number: usize) {
+        let taken = {
+            let mut queues = self.queues.lock().unwrap();
+            while queues.0[number].is_in_flight {
+                drop(queues);
+                thread::yield_now();
+                queues = self.queues.lock().unwrap();
+            }
+            let queue = &mut queues.0[number];
+            if queue.nodes.is_empty() {
+                return;
+            }
+            queue.is_in_flight = true;
+            let (first, nodes) = (queue.first, std::mem::take(&mut queue.nodes));
+            queue.first += nodes.len() as u64;
+            (first, nodes)
+        };
+        let (first, nodes) = taken;
+        let live = nodes.iter().flatten().count();
+        for node in nodes.iter().flatten() {
+            launch(node);
+        }
+        let mut queues = self.queues.lock().unwrap();
+        self.landing.land(number, first + nodes.len() as u64 - 1);
+        queues.0[number].is_in_flight = false;
+        queues.1 -= live;
+        self.landing.set_count(queues.1);
+    }
+
+    fn flush_pending(&self, pending: Option<Pending>) {
+        match pending {
+            None => {}
+            Some(Pending::One(id)) => self.flush(id.queue()),
+            Some(Pending::Many) => (0..2).for_each(|number| self.flush(number)),
+        }
+    }
+
+    /// Gives the address of a block out, to others who may write there from then on.
+    fn publish(&self, block: &Block) {
+        {
+            let _queues = self.queues.lock().unwrap();
+            block.is_published.store(true, Ordering::Relaxed);
+        }
+        self.before_write(block);
+    }
+
+    /// What comes before work that writes a block.
+    fn before_write(&self, block: &Block) {
+        if self.landing.is_any() {
+            self.flush_pending(self.landing.pending(&block.written_by));
+            self.flush_pending(self.landing.pending(&block.read_by));
+        }
+    }
+
+    /// The address of a result, for work that reads it.
+    fn address(&self, block: &Block) -> usize {
+        if self.landing.is_any() {
+            self.flush_pending(self.landing.pending(&block.written_by));
+        }
+        block.address.load(Ordering::Relaxed)
+    }
+
+    /// Drops the last reference to a result.
+    fn drop_result(&self, block: &Block) {
+        let Some(id) = block.written_by.latest().filter(|id| self.landing.is_pending(*id)) else { return };
+        let mut queues = self.queues.lock().unwrap();
+        let queue = &mut queues.0[id.queue()];
+        let place = id.number().checked_sub(queue.first).map(|place| place as usize);
+        let Some(node) = place.and_then(|place| queue.nodes.get_mut(place)?.take()) else { return };
+        queues.1 -= 1;
+        self.landing.set_count(queues.1);
+        drop(queues);
+        drop(node);
+    }
+}
+
+fn launch(node: &Node) {
+    node.operand.reads.fetch_add(1, Ordering::Relaxed);
+    node.result.address.store(ADDRESS, Ordering::Relaxed);
+}
+
+fn model(scenario: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(3);
+    builder.check(scenario);
+}
+
+#[test]
+fn result_has_its_address_when_another_thread_reads_it() {
+    model(|| {
+        let library = Library::new();
+        let (operand, result) = (Arc::new(Block::new(1)), Arc::new(Block::new(0)));
+        assert!(library.push(0, &operand, &result));
+        let flushing = {
+            let library = Arc::clone(&library);
+            thread::spawn(move || library.flush(0))
+        };
+        assert_eq!(library.address(&result), ADDRESS);
+        flushing.join().unwrap();
+        assert!(!library.landing.is_any());
+    });
+}
+
+#[test]
+fn result_has_its_address_while_another_queue_is_pending() {
+    model(|| {
+        let library = Library::new();
+        let (operand, result) = (Arc::new(Block::new(1)), Arc::new(Block::new(0)));
+        let (other, kept) = (Arc::new(Block::new(1)), Arc::new(Block::new(0)));
+        assert!(library.push(0, &operand, &result));
+        assert!(library.push(1, &other, &kept)); // the count stays above zero
+        let flushing = {
+            let library = Arc::clone(&library);
+            thread::spawn(move || library.flush(0))
+        };
+        assert_eq!(library.address(&result), ADDRESS);
+        flushing.join().unwrap();
+        assert_eq!(kept.address.load(Ordering::Relaxed), 0);
+    });
+}
+
+#[test]
+fn operand_is_read_before_others_may_write_it() {
+    model(|| {
+        let library = Library::new();
+        let (operand, result) = (Arc::new(Block::new(1)), Arc::new(Block::new(0)));
+        let pushing = {
+            let (library, operand, result) = (Arc::clone(&library), Arc::clone(&operand), Arc::clone(&result));
+            thread::spawn(move || library.push(0, &operand, &result))
+        };
+        library.publish(&operand);
+        let reads = operand.reads.load(Ordering::Relaxed);
+        let is_deferred = pushing.join().unwrap();
+        assert!(!is_deferred || reads == 1, "an operation reads what others may have written");
+    });
+}
+
+#[test]
+fn operand_of_two_threads_is_read_by_both_before_it_is_written() {
+    model(|| {
+        let library = Library::new();
+        let operand = Arc::new(Block::new(1));
+        let results = [Arc::new(Block::new(0)), Arc::new(Block::new(0))];
+        assert!(library.push(0, &operand, &results[0]));
+        let pushing = {
+            let (library, operand, result) = (Arc::clone(&library), Arc::clone(&operand), Arc::clone(&results[1]));
+            thread::spawn(move || library.push(1, &operand, &result))
+        };
+        assert!(pushing.join().unwrap());
+        let flushing = {
+            let library = Arc::clone(&library);
+            thread::spawn(move || library.flush(1))
+        };
+        library.before_write(&operand);
+        assert_eq!(operand.reads.load(Ordering::Relaxed), 2, "a write overtakes a read");
+        flushing.join().unwrap();
+    });
+}
+
+#[test]
+fn dropped_result_is_launched_once_or_never() {
+    model(|| {
+        let library = Library::new();
+        let (operand, result) = (Arc::new(Block::new(1)), Arc::new(Block::new(0)));
+        assert!(library.push(0, &operand, &result));
+        let flushing = {
+            let library = Arc::clone(&library);
+            thread::spawn(move || library.flush(0))
+        };
+        library.drop_result(&result);
+        flushing.join().unwrap();
+        assert!(operand.reads.load(Ordering::Relaxed) <= 1);
+        library.flush(0);
+        assert!(!library.landing.is_any(), "an operation is counted that is not there");
+        assert!(Arc::strong_count(&operand) == 1 || library.queues.lock().unwrap().0[0].nodes.is_empty());
+    });
+}
