@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use super::group::{Group, Nodes, is_same, waiting};
 use super::node::Work;
 use super::operands::{Operand, Scalar};
-use pygpu_array::Array;
+use pygpu_array::DeferredArray;
 use pygpu_base::flush::NodeId;
 
 /// Where an operand of an operation comes from.
@@ -21,7 +21,7 @@ pub(super) enum From {
 
 /// A kernel of several operations as it will be: what it reads, in the order of first use.
 pub(super) struct Draft<'a> {
-    pub(super) leaves: SmallVec<[&'a Array; 16]>,
+    pub(super) leaves: SmallVec<[&'a DeferredArray; 16]>,
     pub(super) values: SmallVec<[Scalar; 16]>,
     /// Those of each operation, one after the other, and where they end.
     operands: SmallVec<[From; 96]>,
@@ -97,7 +97,7 @@ impl<'a> Draft<'a> {
         last.is_some_and(|last| matches!(last.work, Work::Reduction(_)))
     }
 
-    fn leaf(&mut self, array: &'a Array) -> From {
+    fn leaf(&mut self, array: &'a DeferredArray) -> From {
         let known = self.leaves.iter().position(|leaf| is_same(leaf, array));
         let place = known.unwrap_or_else(|| {
             self.leaves.push(array);

@@ -14,7 +14,7 @@ use smallvec::SmallVec;
 
 use super::limits::limit;
 use super::node::Node;
-use pygpu_array::Array;
+use pygpu_array::DeferredArray;
 use pygpu_base::flush::NodeId;
 use pygpu_base::small_sort;
 
@@ -58,7 +58,7 @@ impl Needs {
     }
 
     /// The places of the operations whose results an operation needs, with its operands that are.
-    fn needed<'a>(&'a self, node: &'a Node) -> impl Iterator<Item = (&'a Array, usize)> + 'a {
+    fn needed<'a>(&'a self, node: &'a Node) -> impl Iterator<Item = (&'a DeferredArray, usize)> + 'a {
         node.arrays().iter().filter_map(|array| {
             let place = place_of(self.first, self.uses.len(), array).filter(|place| Some(*place) != self.barrier);
             place.map(|place| (array, place))
@@ -67,12 +67,12 @@ impl Needs {
 }
 
 /// Place of the operation of a batch that makes an operand. One that writes into an array of before, the last one, makes none.
-pub(super) fn waiting(first: NodeId, nodes: &Nodes, operand: &Array) -> Option<usize> {
+pub(super) fn waiting(first: NodeId, nodes: &Nodes, operand: &DeferredArray) -> Option<usize> {
     place_of(first, nodes.len(), operand)
         .filter(|place| nodes[*place].as_ref().is_some_and(|node| node.target.is_none()))
 }
 
-fn place_of(first: NodeId, count: usize, operand: &Array) -> Option<usize> {
+fn place_of(first: NodeId, count: usize, operand: &DeferredArray) -> Option<usize> {
     let id = operand.allocation().producer().filter(|id| id.queue() == first.queue())?;
     let place = usize::try_from(id.number().checked_sub(first.number())?).ok()?;
     (place < count).then_some(place)
@@ -183,7 +183,7 @@ fn parameters(arrays: usize, values: usize) -> usize {
 /// What a kernel of some operations would be.
 #[derive(Default)]
 struct Weight<'a> {
-    leaves: SmallVec<[&'a Array; 16]>,
+    leaves: SmallVec<[&'a DeferredArray; 16]>,
     values: usize,
     held: usize,
     /// Uses of results that are not held, which are not among the operations yet.
@@ -232,7 +232,7 @@ impl<'a> Weight<'a> {
 }
 
 /// Whether two operands are the same elements.
-pub(super) fn is_same(one: &Array, other: &Array) -> bool {
+pub(super) fn is_same(one: &DeferredArray, other: &DeferredArray) -> bool {
     Arc::ptr_eq(one.allocation(), other.allocation()) && one.dtype() == other.dtype() && one.layout() == other.layout()
 }
 

@@ -5,7 +5,7 @@ use std::sync::Weak;
 use super::operands::Operands;
 use crate::axes;
 use crate::ufunc::Row;
-use pygpu_array::Array;
+use pygpu_array::{Array, DeferredArray};
 use pygpu_base::dtype::{DType, Kind};
 use pygpu_base::error::Result;
 use pygpu_device::stream::Stream;
@@ -58,7 +58,7 @@ impl Node {
     pub fn boxed(
         work: Work,
         operands: Operands,
-        result: &Array,
+        result: &DeferredArray,
         wanted: Weak<Allocation>,
         stream: Stream,
     ) -> Box<Self> {
@@ -79,7 +79,7 @@ impl Node {
 
     /// The operands that are arrays.
     #[inline]
-    pub fn arrays(&self) -> &[Array] {
+    pub fn arrays(&self) -> &[DeferredArray] {
         self.operands.arrays()
     }
 
@@ -114,7 +114,7 @@ impl Node {
     }
 
     /// Whether an operand is all of the result, as it was made.
-    pub(super) fn is_read_by(&self, operand: &Array) -> bool {
+    pub(super) fn is_read_by(&self, operand: &DeferredArray) -> bool {
         operand.layout() == &self.layout && operand.dtype() == self.dtype
     }
 

@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use crate::ufunc::Given;
-use pygpu_array::Array;
+use pygpu_array::DeferredArray;
 
 /// A number by its bytes, in the type that the loop takes in its place.
 #[derive(Clone, Copy, Debug)]
@@ -31,7 +31,7 @@ impl Scalar {
 
 /// One of them.
 pub(super) enum Operand<'a> {
-    Array(&'a Array),
+    Array(&'a DeferredArray),
     Value(&'a Scalar),
 }
 
@@ -48,7 +48,7 @@ impl Operand<'_> {
 // The arrays by themselves, and not in line: an array is large, and to move what was just written costs more than to write it.
 #[derive(Default)]
 pub struct Operands {
-    arrays: Vec<Array>,
+    arrays: Vec<DeferredArray>,
     /// With their places.
     values: SmallVec<[(u8, Scalar); 1]>,
 }
@@ -61,7 +61,7 @@ impl Operands {
     }
 
     /// One array.
-    pub fn of(array: &Array) -> Self {
+    pub fn of(array: &DeferredArray) -> Self {
         let mut operands = Self::with_room(1);
         operands.push(array);
         operands
@@ -69,7 +69,7 @@ impl Operands {
 
     /// Adds an array.
     #[inline]
-    pub fn push(&mut self, array: &Array) {
+    pub fn push(&mut self, array: &DeferredArray) {
         if self.arrays.len() == self.arrays.capacity() {
             self.arrays.reserve(1);
         }
@@ -89,7 +89,7 @@ impl Operands {
 
     /// The arrays.
     #[inline]
-    pub fn arrays(&self) -> &[Array] {
+    pub fn arrays(&self) -> &[DeferredArray] {
         &self.arrays
     }
 

@@ -219,7 +219,9 @@ fn fused(
         targets.push(target(node, token)?);
     }
     let mut arrays: SmallVec<[&Array; 16]> = SmallVec::new();
-    draft.leaves.iter().for_each(|leaf| arrays.push(leaf));
+    for leaf in &draft.leaves {
+        arrays.push(leaf.materialized()?);
+    }
     targets.iter().for_each(|target| arrays.push(target));
     let Some(node) = group.places.first().and_then(|place| nodes[usize::from(*place)].as_ref()) else {
         return Ok(None);
@@ -235,14 +237,18 @@ fn fused(
 
 /// A reduction that computes its elements where it reads them; `None` if that is not possible with the addresses as they are.
 fn mapped(draft: &Draft<'_>, nodes: &Nodes, group: &Group, map: &Map, token: &FlushToken) -> Result<Option<usize>> {
-    if !draft.leaves.iter().all(|leaf| group::is_on_even_ground(leaf)) {
-        return Ok(None);
+    let mut leaves: SmallVec<[&Array; 16]> = SmallVec::new();
+    for leaf in &draft.leaves {
+        leaves.push(leaf.materialized()?);
+        if !group::is_on_even_ground(leaf) {
+            return Ok(None);
+        }
     }
     let mut members = group.places.iter().rev().filter_map(|place| nodes[usize::from(*place)].as_deref());
     let (Some(node), Some(read)) = (members.next(), members.next()) else { return Ok(None) };
     let Work::Reduction(reduction) = &node.work else { return Ok(None) };
     let values = values(draft);
-    let made = Made { layout: &read.layout, dtype: read.dtype, map, leaves: &draft.leaves, values: &values };
+    let made = Made { layout: &read.layout, dtype: read.dtype, map, leaves: &leaves, values: &values };
     reduce(node, reduction, Elements::Made(&made), token)?;
     Ok(Some(1))
 }
@@ -263,7 +269,7 @@ fn one(node: &Node, token: &FlushToken) -> Result<()> {
         Work::Loop(row, kind) => one_loop(node, row, *kind, token),
         Work::Reduction(reduction) => {
             let Some(input) = node.arrays().first() else { return Ok(()) };
-            reduce(node, reduction, Elements::Array(input), token)
+            reduce(node, reduction, Elements::Array(input.materialized()?), token)
         }
     }
 }
@@ -275,7 +281,7 @@ fn one_loop(node: &Node, row: &'static Row, kind: Kind, token: &FlushToken) -> R
     for operand in node.operands.iter() {
         given.push(operand.given());
         match operand {
-            Operand::Array(array) => operands.push(array),
+            Operand::Array(array) => operands.push(array.materialized()?),
             Operand::Value(value) => values.push(value.bytes()),
         }
     }

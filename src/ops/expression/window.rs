@@ -10,7 +10,7 @@ use super::helper;
 use super::limits::limit;
 use super::node::Node;
 use super::report::{self, Figures};
-use pygpu_array::Array;
+use pygpu_array::DeferredArray;
 use pygpu_base::error::Error;
 use pygpu_base::flush::{self, Cause, FlushHooks, NodeId, Pending, QUEUES, Scope};
 use pygpu_base::fork_safe::{Global, Guard, Once};
@@ -449,7 +449,7 @@ pub fn push(node: Box<Node>, block: &Allocation) -> std::result::Result<Reach, (
     if let Some(full) = queue.is_full(bytes) {
         return Err((node, Obstacle::own(full)));
     }
-    let mut arrays = node.arrays().iter().chain(node.target.as_deref());
+    let mut arrays = node.arrays().iter().chain(node.target.as_deref().map(DeferredArray::of));
     let reach = if arrays.all(|array| array.allocation().is_private()) { Reach::Private } else { Reach::Others };
     let id = NodeId::new(own, queue.first + queue.nodes.len() as u64);
     node.arrays().iter().for_each(|array| array.allocation().read_by().add(id));
@@ -526,7 +526,8 @@ fn drop_one(queues: &mut Queues, id: NodeId) -> Option<Box<Node>> {
 /// As [`forget`], if no operand ends with the operation, which may reach a driver; `false` if one would.
 pub fn forget_quietly(id: NodeId) -> bool {
     let mut queues = lock();
-    let is_quiet = |node: &Node| node.arrays().iter().all(|array: &Array| Arc::strong_count(array.allocation()) > 1);
+    let is_quiet =
+        |node: &Node| node.arrays().iter().all(|array: &DeferredArray| Arc::strong_count(array.allocation()) > 1);
     if !queues.queues.get(id.queue()).and_then(|queue| queue.node(id.number())).is_some_and(is_quiet) {
         return false;
     }

@@ -20,7 +20,7 @@ use crate::callback::{self, Kept};
 use crate::deferral::give_values;
 use crate::gil::{self, WithoutGil};
 use crate::runtime::device_memory::give_out;
-use pygpu_array::Array;
+use pygpu_array::{Array, DeferredArray};
 use pygpu_backend::Address;
 use pygpu_base::dtype::DType;
 use pygpu_base::flush::{self, Cause};
@@ -189,13 +189,13 @@ impl GpuArray {
     /// # Errors
     /// That of an operation that was put off and has failed; `ValueError` where `gpudata` was not assigned yet.
     #[inline]
-    pub(crate) fn unlaunched(&self) -> PyResult<&Array> {
+    pub(crate) fn unlaunched(&self) -> PyResult<&DeferredArray> {
         if flush::is_any() {
             self.made().array.allocation().check()?;
         }
         match self.rare.get() {
-            None => Ok(&self.array),
-            Some(_) => self.refuse_nowhere().map(|()| &*self.made().array),
+            None => Ok(DeferredArray::of(&self.array)),
+            Some(_) => self.refuse_nowhere().map(|()| DeferredArray::of(&self.made().array)),
         }
     }
 

@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 
 use super::owner::{Heritage, Owner};
-use pygpu_array::Array;
+use pygpu_array::{Array, DeferredArray};
 use pygpu_memory::plugged::{self, Choice};
 
 /// What this thread chose, until this is dropped.
@@ -21,7 +21,7 @@ impl Drop for Chosen {
     }
 }
 
-fn of(array: &Array) -> Option<&Heritage> {
+fn of(array: &DeferredArray) -> Option<&Heritage> {
     let owner: &Owner = match array.keeper() {
         Some((keeper, _)) => keeper.downcast_ref()?,
         None => array.allocation().plugged()?.downcast_ref()?,
@@ -31,7 +31,7 @@ fn of(array: &Array) -> Option<&Heritage> {
 
 /// The allocator that an array was made with, by `allocator=` or as the result of an operation on such an array.
 pub(crate) fn allocator_of(array: &Array) -> Option<&Py<PyAny>> {
-    of(array).map(Heritage::object)
+    of(DeferredArray::of(array)).map(Heritage::object)
 }
 
 /// Lets new arrays of this thread come from the allocator of the first operand that was made with one, unless the thread has
@@ -40,15 +40,18 @@ pub(crate) fn allocator_of(array: &Array) -> Option<&Py<PyAny>> {
 /// # Errors
 /// `TypeError` for what is an allocator no more.
 #[inline]
-pub(crate) fn inherit<'a>(py: Python<'_>, operands: impl Iterator<Item = &'a Array>) -> PyResult<Option<Chosen>> {
+pub(crate) fn inherit<'a>(
+    py: Python<'_>,
+    operands: impl Iterator<Item = impl Into<&'a DeferredArray>>,
+) -> PyResult<Option<Chosen>> {
     match plugged::is_in_use() {
-        true => inherit_from(py, operands),
+        true => inherit_from(py, operands.map(Into::into)),
         false => Ok(None),
     }
 }
 
 #[cold]
-fn inherit_from<'a>(py: Python<'_>, mut operands: impl Iterator<Item = &'a Array>) -> PyResult<Option<Chosen>> {
+fn inherit_from<'a>(py: Python<'_>, mut operands: impl Iterator<Item = &'a DeferredArray>) -> PyResult<Option<Chosen>> {
     if plugged::is_chosen_for_thread() {
         return Ok(None);
     }

@@ -11,6 +11,7 @@ use pyo3::types::PyDict;
 
 use crate::callback;
 use crate::gil::WithoutGil;
+use pygpu_array::DeferredArray;
 use pygpu_base::flush::{self as hooks, Cause, Scope};
 use pygpu_device::shutdown;
 use pygpu_memory::{Access, Allocation};
@@ -35,6 +36,15 @@ fn flush_from_anywhere(scope: Scope, cause: Cause) {
 #[inline(always)]
 pub(crate) fn close(_: Python<'_>, cause: Cause) {
     hooks::flush(cause);
+}
+
+/// Launches the operation that makes an operand, whichever thread deferred it.
+///
+/// # Errors
+/// That of the operation.
+#[inline]
+pub(crate) fn materialize(array: &DeferredArray) -> PyResult<()> {
+    if hooks::is_any() { give_values(array.allocation()) } else { Ok(()) }
 }
 
 /// Launches the operation that makes the values of a block, and those that come before it.

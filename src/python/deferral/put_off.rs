@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 
-use pygpu_array::Array;
+use pygpu_array::DeferredArray;
 use pygpu_base::flush::{self, Cause};
 use pygpu_copy as copy;
 use pygpu_device::stream::{self, Stream};
@@ -14,7 +14,7 @@ use pygpu_ops::expression::{self, Mode, Node, Obstacle, Operands, Reach, Refused
 
 /// Why an operand may change before a kernel reads it, or cannot be read as it is; `None` if it may wait.
 #[inline]
-pub(crate) fn refusal(array: &Array) -> Option<Refused> {
+pub(crate) fn refusal(array: &DeferredArray) -> Option<Refused> {
     let block = array.allocation();
     if !block.is_own() {
         return Some(Refused::Foreign);
@@ -27,9 +27,9 @@ pub(crate) fn refusal(array: &Array) -> Option<Refused> {
 
 /// Whether each element lies where a device reads it at once; one whose memory was put off does.
 #[inline]
-fn is_aligned(array: &Array) -> bool {
+fn is_aligned(array: &DeferredArray) -> bool {
     let layout = array.layout();
-    let first = array.allocation().address() as i64 + layout.offset();
+    let first = array.phase();
     let is_even = |places: i64| places & (layout.itemsize() - 1) == 0;
     // A stride of an array without gaps says nothing where nobody steps along it.
     is_even(layout.strides().fold(first, |places, stride| places | stride))
@@ -40,7 +40,7 @@ fn is_aligned(array: &Array) -> bool {
 ///
 /// # Errors
 /// What the environment says that is no mode.
-pub(crate) fn order_of(array: &Array) -> PyResult<Option<Stream>> {
+pub(crate) fn order_of(array: &DeferredArray) -> PyResult<Option<Stream>> {
     let (mode, stream) = (expression::current()?, stream::current(array.device()));
     let can_wait = mode != Mode::Off
         && !array.layout().is_empty()
@@ -81,7 +81,7 @@ pub(crate) fn push(node: Box<Node>, block: &Allocation) -> PyResult<()> {
 fn push_behind((mut node, mut obstacle): (Box<Node>, Obstacle), block: &Allocation) -> PyResult<Reach> {
     loop {
         flush::flush_now(obstacle.scope, obstacle.cause);
-        for array in node.arrays().iter().chain(node.target.as_deref()) {
+        for array in node.arrays().iter().chain(node.target.as_deref().map(DeferredArray::of)) {
             array.allocation().check()?; // it may be lost meanwhile, and would never have values
         }
         match expression::push(node, block) {
@@ -92,7 +92,7 @@ fn push_behind((mut node, mut obstacle): (Box<Node>, Obstacle), block: &Allocati
 }
 
 /// Whether an operand's values wait.
-pub(crate) fn is_waiting(array: &Array) -> bool {
+pub(crate) fn is_waiting(array: &DeferredArray) -> bool {
     array.allocation().is_pending()
 }
 
@@ -103,9 +103,12 @@ pub(crate) fn is_waiting(array: &Array) -> bool {
 ///
 /// # Errors
 /// The driver's, of what waited.
-pub(crate) fn into_given(work: Work, operands: Operands, target: &Array) -> PyResult<bool> {
+pub(crate) fn into_given(work: Work, operands: Operands, target: &DeferredArray) -> PyResult<bool> {
     let Some(stream) = order_of(target)?.filter(|_| !is_waiting(target)) else { return Ok(false) };
-    let meets = |array: &Array| copy::may_overlap(target, array) && !copy::is_same_place(target, array);
+    let target = target.materialized()?;
+    let meets = |array: &DeferredArray| {
+        array.materialized().is_ok_and(|array| copy::may_overlap(target, array) && !copy::is_same_place(target, array))
+    };
     let may_all =
         operands.arrays().iter().all(|array| refusal(array).is_none() && (is_waiting(array) || !meets(array)));
     if !may_all || !operands.arrays().iter().any(is_waiting) {

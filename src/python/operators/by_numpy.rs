@@ -39,7 +39,7 @@ pub(super) fn run(py: Python<'_>, asked: &Asked<'_>, values: &Values<'_, '_>, ta
     let mut given: SmallVec<[Bound<'_, PyAny>; 6]> = SmallVec::new();
     for value in values {
         given.push(match value {
-            Value::Own(array) => view(array)?.into_any(),
+            Value::Own(array) => view(array.materialized()?)?.into_any(),
             Value::Held { array, .. } => view(array)?.into_any(),
             Value::Number { object, .. } => object.clone(),
         });

@@ -59,6 +59,9 @@ pub(crate) fn call<'py>(
         return Ok(Some(out.clone().into_any()));
     }
     deferral::close(py, Cause::Operation);
+    for array in values.iter().filter_map(Value::array) {
+        deferral::materialize(array)?;
+    }
     let mask = wish.mask.as_ref().map(|mask| mask.get().array(py)).transpose()?;
     let lying = Lying { shape: &shape, order: wish.order };
     let mut results = Results::new();

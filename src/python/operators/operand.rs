@@ -12,7 +12,7 @@ use crate::convert::dtype;
 use crate::exchange::import;
 use crate::kernel::call::values;
 use crate::once::intern;
-use pygpu_array::Array;
+use pygpu_array::{Array, DeferredArray};
 use pygpu_base::dtype::{DType, Kind};
 use pygpu_kernel::Arguments;
 use pygpu_ops::ufunc::{Casting, Nature, Operand, Row};
@@ -20,7 +20,7 @@ use pygpu_ops::ufunc::{Casting, Nature, Operand, Row};
 /// One operand.
 pub(super) enum Value<'a, 'py> {
     /// An array of ours.
-    Own(&'a Array),
+    Own(&'a DeferredArray),
     /// One of somebody else's, or a copy.
     Held { array: Box<Array>, is_foreign: bool },
     /// A number.
@@ -37,7 +37,7 @@ impl<'a, 'py> Value<'a, 'py> {
     #[inline]
     pub(super) fn read(object: &'a Bound<'py, PyAny>) -> PyResult<Option<Self>> {
         if let Ok(own) = object.cast::<GpuArray>() {
-            return Ok(Some(Self::Own(own.get().array(object.py())?)));
+            return Ok(Some(Self::Own(DeferredArray::of(own.get().array(object.py())?))));
         }
         let number = |kind| Ok(Some(Self::Number { object: object.clone(), kind }));
         if object.is_instance_of::<PyInt>() {
@@ -76,10 +76,10 @@ impl<'a, 'py> Value<'a, 'py> {
     }
 
     #[inline]
-    pub(super) fn array(&self) -> Option<&Array> {
+    pub(super) fn array(&self) -> Option<&DeferredArray> {
         match self {
             Self::Own(array) => Some(array),
-            Self::Held { array, .. } => Some(array),
+            Self::Held { array, .. } => Some(DeferredArray::of(array)),
             Self::Number { .. } => None,
         }
     }

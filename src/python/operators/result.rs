@@ -10,7 +10,7 @@ use super::keywords::{Lie, Wish};
 use super::operand::{Value, Values};
 use crate::array::class::{GpuArray, new_like, new_on};
 use crate::host::new;
-use pygpu_array::Array;
+use pygpu_array::DeferredArray;
 use pygpu_base::dtype::{DType, Kind};
 use pygpu_base::error::Result;
 use pygpu_device::Device;
@@ -27,7 +27,7 @@ pub(super) type Results<'py> = SmallVec<[Bound<'py, GpuArray>; 2]>;
 #[inline]
 fn layouts<'v>(values: &'v Values<'_, '_>, wish: &'v Wish<'_>) -> impl Iterator<Item = &'v Layout> + Clone {
     let mask = wish.mask.iter().map(|mask| mask.get().layout());
-    values.iter().filter_map(Value::array).map(Array::layout).chain(mask)
+    values.iter().filter_map(Value::array).map(DeferredArray::layout).chain(mask)
 }
 
 /// The device of all arrays of a call.

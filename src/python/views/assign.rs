@@ -18,7 +18,7 @@ use crate::host::cast::{self, Values, cast_into};
 use crate::host::copies;
 use crate::host::transfer;
 use crate::once::intern;
-use pygpu_array::Array;
+use pygpu_array::{Array, DeferredArray};
 use pygpu_copy as copy;
 use pygpu_device::stream::{self, Stream};
 use pygpu_layout::{Dims, Layout};
@@ -43,7 +43,7 @@ pub(crate) fn assign(py: Python<'_>, target: &Array, value: &Bound<'_, PyAny>) -
 ///
 /// # Errors
 /// The driver's, of what waited.
-pub(super) fn is_put_off(target: &Array, value: &Bound<'_, PyAny>) -> PyResult<bool> {
+pub(super) fn is_put_off(target: &DeferredArray, value: &Bound<'_, PyAny>) -> PyResult<bool> {
     if !pygpu_base::flush::is_any() {
         return Ok(false);
     }

@@ -39,7 +39,8 @@ impl GpuArray {
                 return Ok(());
             }
             deferral::close(py, Cause::Operation);
-            return assign::assign(py, &target, value);
+            let layout = target.layout().clone();
+            return assign::assign(py, &slf.get().array(py)?.view(layout)?, value);
         }
         let array = slf.get().array(py)?;
         match fields::select(array, key)? {

@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 use super::super::limits::limit;
 use super::super::node::Node;
 use super::{Group, Needs, Nodes, PARAMETERS, Places, Weight, go_together};
-use pygpu_array::Array;
+use pygpu_array::DeferredArray;
 use pygpu_copy as copy;
 use pygpu_layout::Layout;
 
@@ -30,7 +30,7 @@ pub(super) fn consumer(nodes: &Nodes, needs: &Needs, place: usize) -> Group {
 fn only_for(nodes: &Nodes, needs: &Needs, consumer: &Node, last: usize) -> Places {
     let mut uses: SmallVec<[u8; 32]> = SmallVec::from_elem(0, nodes.len());
     let mut places: Places = SmallVec::from_slice(&[last as u8]);
-    let Some(shape) = consumer.arrays().first().map(Array::layout) else { return places };
+    let Some(shape) = consumer.arrays().first().map(DeferredArray::layout) else { return places };
     for (_, needed) in needs.needed(consumer) {
         uses[needed] += 1;
     }
@@ -64,18 +64,22 @@ fn can_read(nodes: &Nodes, weight: &Weight<'_>, places: &[u8], consumer: &Node) 
     match &consumer.target {
         Some(target) => {
             let has_shape = nodes[usize::from(places[0])].as_deref().is_some_and(|first| go_together(first, consumer));
-            let meets = |leaf: &&Array| copy::may_overlap(target, leaf) && !copy::is_same_place(target, leaf);
+            // Memory that a leaf has no part of yet is not the target's.
+            let meets = |leaf: &&DeferredArray| {
+                leaf.materialized()
+                    .is_ok_and(|leaf| copy::may_overlap(target, leaf) && !copy::is_same_place(target, leaf))
+            };
             has_shape && !weight.leaves.iter().any(meets)
         }
         None => {
-            let made = consumer.arrays().first().map(Array::layout);
+            let made = consumer.arrays().first().map(DeferredArray::layout);
             made.is_some_and(|made| weight.leaves.iter().all(|leaf| lies_like(leaf, made)))
         }
     }
 }
 
 /// Whether each element lies where that of a dense result does, on even ground; or it is one for all.
-fn lies_like(leaf: &Array, made: &Layout) -> bool {
+fn lies_like(leaf: &DeferredArray, made: &Layout) -> bool {
     let layout = leaf.layout();
     if layout.size() == 1 {
         return true;
@@ -87,8 +91,6 @@ fn lies_like(leaf: &Array, made: &Layout) -> bool {
 
 /// Whether packs of a dense array can be read from its first element on. A block without memory will begin on even ground, as the pool's
 /// do: its offset counts, and the launch looks at its address again.
-pub(in super::super) fn is_on_even_ground(leaf: &Array) -> bool {
-    const EVEN: i64 = 16;
-    let layout = leaf.layout();
-    layout.size() == 1 || (leaf.allocation().address() as i64 + layout.offset()) % EVEN == 0
+pub(in super::super) fn is_on_even_ground(leaf: &DeferredArray) -> bool {
+    leaf.layout().size() == 1 || leaf.phase() == 0
 }

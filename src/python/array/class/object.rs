@@ -175,7 +175,7 @@ pub(crate) fn new_view_with<'py>(
     if !exact {
         let mut layout = Layout::scalar(1);
         set(&mut layout)?;
-        return new_view_of(of, of.get().unlaunched()?.view(layout)?);
+        return new_view_of(of, of.get().unlaunched()?.view(layout)?.into_held());
     }
     let array = of.get().unlaunched()?; // a view needs no address
     // SAFETY: an array is written, and the caller sets a layout that was checked.

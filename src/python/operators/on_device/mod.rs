@@ -54,7 +54,7 @@ pub(super) fn run(
     if are_given {
         for value in values.iter_mut() {
             if let Some(array) = value.array()
-                && let Some(array) = apart_from(py, array, targets)?
+                && let Some(array) = apart_from(py, array.materialized()?, targets)?
             {
                 *value = Value::Held { array, is_foreign: false };
             }
@@ -74,7 +74,7 @@ pub(super) fn run(
             }
             Value::Own(array) => {
                 kinds.push(Given::Array(array.dtype().kind()));
-                arrays.push(array);
+                arrays.push(array.materialized()?);
             }
             Value::Held { array, .. } => {
                 kinds.push(Given::Array(array.dtype().kind()));

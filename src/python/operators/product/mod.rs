@@ -18,7 +18,7 @@ use crate::ending;
 use crate::gil::WithoutGil;
 use crate::host::transfer;
 use crate::once::intern;
-use pygpu_array::Array;
+use pygpu_array::{Array, DeferredArray};
 use pygpu_base::dtype::{DType, Kind};
 use pygpu_copy as copy;
 use pygpu_device::Device;
@@ -197,7 +197,7 @@ fn launch(py: Python<'_>, work: &Work, values: &Values<'_, '_>, out: &Array) -> 
         return Err(PyTypeError::new_err(format!("{}: the operands are arrays", work.named.row.name)));
     };
     let product = Product {
-        operands: [a, b],
+        operands: [a.materialized()?, b.materialized()?],
         are_vectors: work.cores.are_vectors,
         are_conjugated: work.named.are_conjugated,
         computed: work.kind,
@@ -209,9 +209,8 @@ fn launch(py: Python<'_>, work: &Work, values: &Values<'_, '_>, out: &Array) -> 
 /// Copies operands that may share a byte with the array that takes the result.
 fn keep_apart(py: Python<'_>, values: &mut Values<'_, '_>, out: &Array) -> PyResult<()> {
     for value in values {
-        if let Some(array) = value.array()
-            && copy::may_overlap(out, array)
-        {
+        let Some(array) = value.array().map(DeferredArray::materialized).transpose()? else { continue };
+        if copy::may_overlap(out, array) {
             let copied = Box::new(transfer::device_copy_like(py, array)?);
             *value = Value::Held { array: copied, is_foreign: false };
         }

@@ -1,0 +1,185 @@
+"""A helper thread launches what is older than 200 us, needs no interpreter, and sleeps while nothing is pending."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import PyGPU
+import simulated
+from fusing.figures import Counted, limits, waiting
+from gpu import support
+from PyGPU import _core
+
+HOST = np.linspace(-1, 2, 12).reshape(3, 4)
+NAME = "PyGPU flush"
+
+
+@pytest.fixture(autouse=True)
+def aging() -> Iterator[None]:
+    _core._bound_fusion_age()
+    yield
+    _core._bound_fusion_age(0)
+
+
+def until(holds: Any, seconds: float = 5.0) -> bool:
+    end = time.perf_counter() + seconds
+    while not holds():
+        if time.perf_counter() > end:
+            return False
+        time.sleep(0.001)
+    return True
+
+
+def helpers() -> list[Path]:
+    """The helper threads of this process, as the system lists them."""
+    tasks = Path("/proc/self/task").iterdir()
+    return [task for task in tasks if (task / "comm").read_text().strip() == NAME]
+
+
+def switches() -> int:
+    """How often the helper thread has given the processor up."""
+    text = (helpers()[0] / "status").read_text()
+    return int(text.split("voluntary_ctxt_switches:")[1].split()[0])
+
+
+def test_pending_operation_is_launched_while_python_does_something_else() -> None:
+    x = PyGPU.to_gpu(HOST)
+    (x + 1).get()
+    counted = Counted()
+    y = x + 1
+    assert until(lambda: waiting() == 0)
+    assert counted["closed"].get("age") == 1
+    np.testing.assert_array_equal(y.get(), HOST + 1)
+
+
+def test_pending_operation_is_launched_while_the_interpreter_is_busy() -> None:
+    x = PyGPU.to_gpu(HOST)
+    (x + 1).get()
+    counted = Counted()
+    y = x + 1
+    end = time.perf_counter() + 1
+    while waiting() and time.perf_counter() < end:
+        pass  # with the GIL
+    assert counted["closed"].get("age") == 1
+    np.testing.assert_array_equal(y.get(), HOST + 1)
+
+
+def test_helper_compiles_nothing_and_counts_no_use() -> None:
+    x = PyGPU.to_gpu(HOST)
+    (x + 1).get()
+    counted = Counted()
+    with limits(meetings=2):
+        for _ in range(3):
+            y = ((x + 1) + 1) + 1 + x  # each operation is compiled, the structure is not
+            until(lambda: waiting() == 0, 0.5)
+            np.testing.assert_array_equal(y.get(), ((HOST + 1) + 1) + 1 + HOST)
+    assert counted["fused"] <= 1
+
+
+def test_helper_sleeps_while_nothing_is_pending() -> None:
+    x = PyGPU.to_gpu(HOST)
+    (x + 1).get()
+    y = x + 1
+    until(lambda: waiting() == 0)
+    time.sleep(0.05)
+    assert len(helpers()) == 1
+    before = switches()
+    time.sleep(0.3)
+    assert switches() <= before + 1
+    np.testing.assert_array_equal(y.get(), HOST + 1)
+
+
+def test_refusal_in_the_helper_raises_where_the_result_is_used() -> None:
+    driver = simulated.driver()
+    if driver is None:
+        pytest.skip("faults are planted in a simulated driver only")
+    x = PyGPU.to_gpu(HOST)
+    (x + 1).get()
+    driver.fault("hipModuleLaunchKernel" if driver.is_hip else "cuLaunchKernel", 1)
+    y = x + 1
+    until(lambda: waiting() == 0)
+    with pytest.raises(PyGPU.CudaError, match="add of float64"):
+        y.get()
+    PyGPU.flush()  # was told
+    driver.clear_faults()
+
+
+def test_threads_results_are_right_while_the_helper_launches() -> None:
+    x = PyGPU.to_gpu(HOST)
+    wrong: list[tuple[int, int]] = []
+
+    def work(number: int) -> None:
+        for turn in range(40):
+            y = x * number + turn
+            z = y - x
+            if turn % 3 == 0:
+                time.sleep(0.0003)
+            if turn % 5 == 0:
+                z += x
+                z -= x
+            if not np.allclose(z.get(), HOST * number + turn - HOST):
+                wrong.append((number, turn))
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
+@pytest.mark.starts_processes
+def test_process_with_a_helper_forks_and_ends() -> None:
+    script = """
+import os, numpy as np, PyGPU, time
+from PyGPU import _core
+x = PyGPU.to_gpu(np.arange(5.0))
+assert _core._get_fusion() == "auto"
+for turn in range(30):
+    y = x + turn
+    time.sleep(0.0002)
+    if turn % 5 == 0:
+        child = os.fork()
+        if child == 0:
+            try:
+                x + 1
+            except PyGPU.ForkError:
+                os._exit(0)
+            os._exit(1)
+        assert os.waitpid(child, 0)[1] == 0
+    assert y.tolist() == [n + turn for n in range(5)]
+z = x * 2
+"""
+    support.ended_well(support.run_script(script))
+
+
+@pytest.mark.starts_processes
+def test_process_without_deferred_operations_has_no_helper() -> None:
+    script = """
+from pathlib import Path
+import numpy as np, PyGPU
+PyGPU.to_gpu(np.arange(5.0)).get()
+names = [(task / "comm").read_text().strip() for task in Path("/proc/self/task").iterdir()]
+assert "PyGPU flush" not in names, names
+"""
+    support.ended_well(support.run_script(script))
+
+
+def test_push_makes_no_system_call_while_the_helper_is_awake() -> None:
+    """Counted by the kernel: switches of this thread that it asked for."""
+    x = PyGPU.to_gpu(HOST)
+    kept = [x + 1 for _ in range(5)]
+    _core.flush()
+    del kept
+    before = os.times().system
+    for _ in range(20000):
+        x + 1
+    assert os.times().system - before < 1.0
