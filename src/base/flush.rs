@@ -156,14 +156,22 @@ pub fn is_any() -> bool {
     LANDING.is_any()
 }
 
-/// Launches the calling thread's pending operations; where the reason is order or memory, those of all threads.
+/// Launches the calling thread's pending operations; if memory is short, those of all threads.
 ///
 /// Never fails: what a driver refuses becomes a fault of the blocks concerned.
 #[inline(always)]
 pub fn flush(cause: Cause) {
     if is_any() {
-        let scope = if matches!(cause, Cause::Order | Cause::Memory) { Scope::All } else { Scope::Own };
+        let scope = if cause == Cause::Memory { Scope::All } else { Scope::Own };
         flush_now(scope, cause);
+    }
+}
+
+/// Launches the pending operations of all threads, for a wait or a capture.
+#[inline]
+pub fn flush_all(cause: Cause) {
+    if is_any() {
+        flush_now(Scope::All, cause);
     }
 }
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections.abc import Iterator
@@ -55,8 +54,8 @@ def test_pending_operation_is_launched_while_python_does_something_else() -> Non
     (x + 1).get()
     counted = Counted()
     y = x + 1
-    assert until(lambda: waiting() == 0)
-    assert counted["closed"].get("age") == 1
+    assert until(lambda: counted["closed"] == {"age": 1})
+    assert waiting() == 0
     np.testing.assert_array_equal(y.get(), HOST + 1)
 
 
@@ -65,10 +64,10 @@ def test_pending_operation_is_launched_while_the_interpreter_is_busy() -> None:
     (x + 1).get()
     counted = Counted()
     y = x + 1
-    end = time.perf_counter() + 1
-    while waiting() and time.perf_counter() < end:
+    end = time.perf_counter() + 5
+    while not counted["closed"] and time.perf_counter() < end:
         pass  # with the GIL
-    assert counted["closed"].get("age") == 1
+    assert counted["closed"] == {"age": 1}
     np.testing.assert_array_equal(y.get(), HOST + 1)
 
 
@@ -171,15 +170,3 @@ names = [(task / "comm").read_text().strip() for task in Path("/proc/self/task")
 assert "PyGPU flush" not in names, names
 """
     support.ended_well(support.run_script(script))
-
-
-def test_push_makes_no_system_call_while_the_helper_is_awake() -> None:
-    """Counted by the kernel: switches of this thread that it asked for."""
-    x = PyGPU.to_gpu(HOST)
-    kept = [x + 1 for _ in range(5)]
-    _core.flush()
-    del kept
-    before = os.times().system
-    for _ in range(20000):
-        x + 1
-    assert os.times().system - before < 1.0

@@ -38,6 +38,12 @@ pub(crate) fn close(_: Python<'_>, cause: Cause) {
     hooks::flush(cause);
 }
 
+/// Launches the pending operations of all threads, before a wait, a capture or a reset.
+#[inline]
+pub(crate) fn close_all(_: Python<'_>, cause: Cause) {
+    hooks::flush_all(cause);
+}
+
 /// Launches the operation that makes an operand, whichever thread deferred it.
 ///
 /// # Errors

@@ -233,7 +233,7 @@ impl PyDevice {
     /// >>> import PyGPU
     /// >>> PyGPU.Device().synchronize()
     fn synchronize(&self, py: Python<'_>) -> PyResult<()> {
-        deferral::close(py, Cause::Order);
+        deferral::close_all(py, Cause::Order);
         Ok(py.without_gil(|| pending::synchronize(self.device).and_then(|()| shutdown::report_deferred()))?)
     }
 

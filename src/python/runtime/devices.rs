@@ -55,7 +55,7 @@ fn current_device(py: Python<'_>) -> PyResult<i32> {
 /// >>> PyGPU.set_device(0)
 #[pyfunction]
 fn set_device(device: &Bound<'_, PyAny>) -> PyResult<()> {
-    deferral::close(device.py(), Cause::Order);
+    deferral::close_all(device.py(), Cause::Order);
     let chosen = required(device)?;
     Ok(device.py().without_gil(|| make_current(chosen))?)
 }
@@ -83,7 +83,7 @@ fn set_device(device: &Bound<'_, PyAny>) -> PyResult<()> {
 /// >>> PyGPU.set_default_device(0)
 #[pyfunction]
 fn set_default_device(device: &Bound<'_, PyAny>) -> PyResult<()> {
-    deferral::close(device.py(), Cause::Order);
+    deferral::close_all(device.py(), Cause::Order);
     let chosen = required(device)?;
     Ok(device.py().without_gil(|| {
         make_current(chosen)?;
@@ -116,7 +116,7 @@ fn set_default_device(device: &Bound<'_, PyAny>) -> PyResult<()> {
 #[pyfunction]
 #[pyo3(signature = (device=None))]
 fn reset_device(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
-    deferral::close(py, Cause::Order);
+    deferral::close_all(py, Cause::Order);
     let device = from_argument(py, device)?;
     if device.is_cpu() {
         return Ok(());
@@ -178,7 +178,7 @@ fn device_properties<'py>(device: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyD
 #[pyfunction]
 #[pyo3(signature = (device=None))]
 fn memory_info(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<(usize, usize)> {
-    deferral::close(py, Cause::Order);
+    deferral::close_all(py, Cause::Order);
     let device = from_argument(py, device)?;
     let info = py.without_gil(|| device.memory_info())?;
     Ok((info.free, info.total))

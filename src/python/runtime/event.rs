@@ -235,7 +235,7 @@ impl PyEvent {
     /// >>> import PyGPU
     /// >>> PyGPU.Event().record().synchronize()
     fn synchronize(&self, py: Python<'_>) -> PyResult<()> {
-        deferral::close(py, Cause::Order);
+        deferral::close_all(py, Cause::Order);
         let event = self.event()?;
         Ok(py.without_gil(|| event.synchronize().and_then(|()| shutdown::report_deferred()))?)
     }

@@ -133,7 +133,7 @@ impl PyGraph {
 
     /// Begins the capture.
     fn __enter__<'py>(slf: Bound<'py, Self>, py: Python<'py>) -> PyResult<Bound<'py, Self>> {
-        deferral::close(py, Cause::Order);
+        deferral::close_all(py, Cause::Order);
         let this = slf.get();
         if this.graph.get().is_some() || this.plan().is_open {
             return Err(PyValueError::new_err("a graph is captured once; make another Graph()"));

@@ -247,7 +247,7 @@ impl PyStream {
     /// >>> import PyGPU
     /// >>> PyGPU.Stream().synchronize()
     fn synchronize(&self, py: Python<'_>) -> PyResult<()> {
-        deferral::close(py, Cause::Order);
+        deferral::close_all(py, Cause::Order);
         let stream = self.stream()?;
         Ok(py.without_gil(|| {
             if capture::is_any() && capture::is_capturing(stream)? {
@@ -429,7 +429,7 @@ fn default_stream(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult
 #[pyfunction]
 #[pyo3(signature = (device=None))]
 fn synchronize(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
-    deferral::close(py, Cause::Order);
+    deferral::close_all(py, Cause::Order);
     let device = device::from_argument(py, device)?;
     Ok(py.without_gil(|| pending::synchronize(device).and_then(|()| shutdown::report_deferred()))?)
 }
