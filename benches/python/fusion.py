@@ -201,6 +201,10 @@ def work(name: str, given: argparse.Namespace) -> dict[str, Any]:
     if way is None:
         return {"missing": True}
     way.name = name
+    if given.unaged:
+        from PyGPU import _core
+
+        _core._bound_fusion_age(0)
     figures, failures = small(way, given.small)
     speeds, launches, more = large(way, given.bytes, given.rounds) if name != "JAX" else ({}, {}, {})
     return {"small": figures, "large": speeds, "launches": launches, "failures": failures | more}
@@ -213,6 +217,7 @@ def in_a_process(name: str, given: argparse.Namespace) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "found.json"
         options = [f"--{option}={getattr(given, option)}" for option in ("bytes", "rounds", "small")]
+        options += ["--unaged"] if given.unaged else []
         command = [sys.executable, __file__, *options, "--work", name, "--json", str(file)]
         try:
             done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=LIMIT, check=False)
@@ -321,6 +326,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=270, help="after so many no process is started")
     parser.add_argument("--ways", nargs="+", default=[*WAYS, FLOOR], choices=[*WAYS, FLOOR])
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--unaged", action="store_true", help="launch nothing for its age: for slow drivers, to count")
     parser.add_argument("--work", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.work:

@@ -79,6 +79,12 @@ impl NodeId {
     }
 }
 
+impl Default for Mark {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Mark {
     /// No operation.
     #[inline(always)]

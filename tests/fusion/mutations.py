@@ -2,7 +2,7 @@
 
     python tests/fusion/mutations.py [--backend cuda] [--markdown FILE] [part of a place ...]
 
-One extension is built, of a copy of the sources, in which the calls of `deferral::close` and `deferral::is_any` look at
+One extension is built, of a copy of the sources, in which the calls of `flush::flush` and `flush::is_any` look at
 environment variables: the call whose place one of them names does as if nothing waited, and another one names a file
 for the tests that come to a place while something waits. All tests are run once with that; then for each place those
 that come there, the ones with the fewest other places first, until one fails.
@@ -25,11 +25,11 @@ ROOT = Path(__file__).parents[2]
 BUILD = ROOT / "build/fusion_mutated"
 LEFT_OUT, FOUND = "FUSION_LEFT_OUT", "FUSION_FOUND"
 # What launches, and what asks whether anything waits; its own folder says it without the module's name.
-CALLS = re.compile(r"\b(?:flush|hooks)::(?:close|is_any)\(")
-INSIDE = re.compile(r"(?<![\w:.])(?<!fn )close\((?:py, )?\w")
+CALLS = re.compile(r"\b(?:flush|hooks|deferral)::(?:flush|flush_all|close|close_all|is_any)\(")
+INSIDE = re.compile(r"(?<![\w:.])(?<!fn )close(?:_all)?\((?:py, )?\w")
 # By another name, or past the gate, it would not be found.
-RENAMED = r"^ *(?:pub\S* )?use [^;]*\bflush::(?:\{[^}]*\b)?(?:close|is_any)\b"
-HIDDEN = re.compile(rf"{RENAMED}|\bexpression::close\(", re.MULTILINE)
+RENAMED = r"^ *(?:pub\S* )?use [^;]*\bflush::(?:\{[^}]*\b)?(?:flush|flush_all|is_any)\b"
+HIDDEN = re.compile(rf"{RENAMED}|\bexpression::flush\(", re.MULTILINE)
 FUNCTION = re.compile(r"^\s*(?:pub(?:\([\w ]+\))? )?(?:unsafe )?(?:extern \"C\" )?fn (\w+)")
 # The gate itself, which is asked, and the folder whose calls have no module's name.
 GATE, FOLDER = "src/base/flush.rs", "src/python/deferral"
@@ -48,7 +48,7 @@ fn is_left_out() -> bool {
     static LEFT_OUT: LazyLock<Option<String>> = LazyLock::new(|| std::env::var("FUSION_LEFT_OUT").ok());
     static FOUND: LazyLock<Option<String>> = LazyLock::new(|| std::env::var("FUSION_FOUND").ok());
     static NOTED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
-    if LEFT_OUT.is_none() && FOUND.is_none() || is_launching() {
+    if LEFT_OUT.is_none() && FOUND.is_none() || is_in_batch() {
         return false;
     }
     let place = std::panic::Location::caller();
@@ -104,7 +104,7 @@ def places() -> Iterator[Place]:
             if begun := FUNCTION.match(line):
                 function = begun[1]
             code = line.split("//")[0]
-            if function == "close":
+            if function in ("close", "close_all"):
                 continue  # itself
             if CALLS.search(code) or (file.startswith(FOLDER) and INSIDE.search(code)):
                 yield Place(file, number, function, code.strip())
@@ -136,13 +136,15 @@ def build() -> None:
         (folder / name).symlink_to(ROOT / name)
     text = (folder / GATE).read_text()
     text = replaced(text, "#[inline(always)]\npub fn is_any", "#[track_caller]\npub fn is_any")
-    count = "COUNT.load(Ordering::Acquire) > 0"
+    count = "LANDING.is_any()"
     text = replaced(text, f"{count}\n", f"{count} && !is_left_out()\n")
-    text = replaced(text, "#[inline(always)]\npub fn close", "#[track_caller]\npub fn close")
+    text = replaced(text, "#[inline(always)]\npub fn flush", "#[track_caller]\npub fn flush")
+    text = replaced(text, "#[inline]\npub fn flush_all", "#[track_caller]\npub fn flush_all")
     write(folder / GATE, text + LOOK)
     front = folder / FOLDER / "mod.rs"
     before, after = "#[inline(always)]\npub(crate) fn close", "#[track_caller]\npub(crate) fn close"
-    write(front, replaced(front.read_text(), before, after))
+    text = replaced(front.read_text(), before, after)
+    write(front, replaced(text, "#[inline]\npub(crate) fn close_all", "#[track_caller]\npub(crate) fn close_all"))
     command = ["cargo", "build", "--quiet", "--locked", "--package", "pygpu-python"]
     command += ["--manifest-path", str(folder / "Cargo.toml"), "--target-dir", str(BUILD / "target")]
     environment = {**os.environ, "PYO3_PYTHON": sys.executable, "PYO3_BUILD_EXTENSION_MODULE": "1"}

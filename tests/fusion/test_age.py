@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import threading
 import time
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ import simulated
 from fusing.figures import Counted, limits, waiting
 from gpu import support
 from PyGPU import _core
+from support import at_once
 
 HOST = np.linspace(-1, 2, 12).reshape(3, 4)
 NAME = "PyGPU flush"
@@ -140,6 +142,7 @@ def test_process_with_a_helper_forks_and_ends() -> None:
     script = """
 import os, numpy as np, PyGPU, time
 from PyGPU import _core
+from support import at_once
 x = PyGPU.to_gpu(np.arange(5.0))
 assert _core._get_fusion() == "auto"
 for turn in range(30):
@@ -170,3 +173,48 @@ names = [(task / "comm").read_text().strip() for task in Path("/proc/self/task")
 assert "PyGPU flush" not in names, names
 """
     support.ended_well(support.run_script(script))
+
+
+def begin_end(driver: simulated.Driver) -> tuple[str, str]:
+    if driver.is_hip:
+        return "hipStreamBeginCapture", "hipStreamEndCapture"
+    return "cuStreamBeginCapture_v2", "cuStreamEndCapture"
+
+
+@pytest.mark.parametrize("non_blocking", [True, False])
+def test_flush_by_age_leaves_a_capture_of_another_library_alone(non_blocking: bool) -> None:
+    driver = simulated.driver()
+    if driver is None:
+        pytest.skip("the other library is a simulated driver's caller")
+    x = PyGPU.to_gpu(HOST)
+    (x + 1).get()
+    stream = PyGPU.Stream(non_blocking=non_blocking)
+    handle = stream.handle
+    begin, end = begin_end(driver)
+    graph = ctypes.c_void_p()
+    with limits():
+        _core._bound_fusion_age(0)
+        y = x + 1  # pending, on the legacy default stream
+        assert driver.call(begin, handle, 0) == 0  # in the mode that concerns all threads
+        _core._bound_fusion_age()
+        time.sleep(0.02)  # in which the helper looks many times
+        code = driver.call(end, handle, ctypes.addressof(graph))
+    assert (code, bool(graph)) == (0, True)
+    np.testing.assert_array_equal(y.get(), HOST + 1)
+
+
+def test_two_threads_that_run_one_loop_compile_what_one_does() -> None:
+    _core._bound_fusion_age(0)
+    x = PyGPU.to_gpu(HOST)
+
+    def loop(_: int) -> None:
+        for turn in range(30):
+            a = x * 2.5 + turn
+            b = a - x
+            np.testing.assert_allclose(((a + b) * x).get(), ((HOST * 2.5 + turn) * 2 - HOST) * HOST)
+
+    loop(0)
+    loop(0)
+    counted = Counted()
+    at_once(4, loop)
+    assert counted["first_meetings"] == 0

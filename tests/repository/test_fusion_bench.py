@@ -34,7 +34,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.skipif(CPU, reason="needs a GPU")
 def test_every_expression_is_one_launch_and_every_small_call_was_counted(tmp_path: Path) -> None:
     path = tmp_path / "result.json"
-    small = ["--bytes", "65536", "--rounds", "1", "--turns", "1", "--small", "10"]
+    small = ["--bytes", "65536", "--rounds", "1", "--turns", "1", "--small", "10", "--unaged"]
     done = run(*small, "--ways", "PyGPU", "--json", str(path))
     assert done.returncode == 0, done.stdout + done.stderr
     results = json.loads(path.read_text())

@@ -76,7 +76,10 @@ fn run() {
         if shutdown::exiting() {
             return;
         }
-        let is_stuck = aged.into_iter().fold(false, |stuck, queue| !flight::flush_aged(queue) || stuck);
+        let mut is_stuck = false;
+        for queue in aged {
+            is_stuck |= !flight::flush_aged(queue);
+        }
         let interval = Duration::from_micros(INTERVAL.load(Ordering::Relaxed));
         thread::sleep(if is_stuck { SLOW.max(interval) } else { interval });
     }

@@ -194,12 +194,13 @@ impl Queue {
             }
         }
         let uses = |result: &Allocation| arrays().filter(|array| std::ptr::eq(&**array.allocation(), result)).count();
-        let held = |node: &&Box<Node>| {
+        let held = |node: &Node| {
             let count = node.result.strong_count();
             node.target.is_none()
                 && node.result.upgrade().is_some_and(|result| !result.has_memory() && count > uses(&result))
         };
-        let results: usize = self.nodes.iter().flatten().filter(held).map(|node| node.layout.nbytes() as usize).sum();
+        let results: usize =
+            self.nodes.iter().flatten().filter(|node| held(node)).map(|node| node.layout.nbytes() as usize).sum();
         operands.saturating_sub(results)
     }
 
@@ -266,9 +267,9 @@ impl Queues {
 
     /// Whether another queue reads a block that several have read, or may: what is in flight is not looked through.
     fn is_read_beside(&self, own: usize, block: &Arc<Allocation>) -> bool {
-        let reads = |node: &Box<Node>| node.arrays().iter().any(|array| Arc::ptr_eq(array.allocation(), block));
+        let reads = |node: &Node| node.arrays().iter().any(|array| Arc::ptr_eq(array.allocation(), block));
         let others = self.queues.iter().enumerate().filter(|(number, _)| *number != own);
-        let is_any = |queue: &Queue| queue.is_in_flight || queue.nodes.iter().flatten().any(reads);
+        let is_any = |queue: &Queue| queue.is_in_flight || queue.nodes.iter().flatten().any(|node| reads(node));
         block.read_by().pending() == Some(Pending::Many) && others.map(|(_, queue)| queue).any(is_any)
     }
 
