@@ -16,8 +16,9 @@ import PyGPU
 import simulated
 from fusing.figures import Counted, limits, waiting
 from gpu import support
-from PyGPU import _core
 from support import at_once
+from PyGPU import _core
+
 
 HOST = np.linspace(-1, 2, 12).reshape(3, 4)
 NAME = "PyGPU flush"
@@ -142,7 +143,7 @@ def test_process_with_a_helper_forks_and_ends() -> None:
     script = """
 import os, numpy as np, PyGPU, time
 from PyGPU import _core
-from support import at_once
+
 x = PyGPU.to_gpu(np.arange(5.0))
 assert _core._get_fusion() == "auto"
 for turn in range(30):

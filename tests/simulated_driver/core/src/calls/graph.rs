@@ -124,16 +124,20 @@ impl State {
         let Some(target) = self.streams.get(&stream).filter(|stream| stream.kind == StreamKind::Legacy) else {
             return Ok(None);
         };
-        // The default stream waits for blocking streams, which would make it part of their capture.
         let device = target.device;
-        let streams = &self.streams;
-        let is_bound = |other: &u64| {
-            streams.get(other).is_some_and(|other| other.device == device && other.kind != StreamKind::NonBlocking)
-        };
-        match self.graphs.streams.iter().find(|(other, _)| is_bound(other)).map(|(_, &capture)| capture) {
+        match self.bound_capture(device) {
             Some(capture) => self.invalidate(capture, CAPTURE_IMPLICIT),
             None => Ok(None),
         }
+    }
+
+    /// The capture of a blocking stream, which the default stream waits for, and so would become a part of.
+    fn bound_capture(&self, device: usize) -> Option<u64> {
+        let is_bound = |other: &u64| {
+            let other = self.streams.get(other);
+            other.is_some_and(|other| other.device == device && other.kind != StreamKind::NonBlocking)
+        };
+        self.graphs.streams.iter().find(|(other, _)| is_bound(other)).map(|(_, &capture)| capture)
     }
 
     /// Ends all captures: a context is gone with its streams.
@@ -292,8 +296,13 @@ impl Driver {
     pub fn capture_status(&self, call: &'static str, device: usize, stream: u64) -> Outcome<(u32, u64)> {
         let mut state = self.lock();
         let stream = state.resolve(call, device, stream)?;
-        // To ask spoils no capture, not even about the default stream.
-        let Some(capture) = state.graphs.streams.get(&stream).copied() else { return Ok((0, 0)) };
+        // The query spoils no capture, not even one of the default stream, which is refused while a blocking stream captures.
+        let Some(capture) = state.graphs.streams.get(&stream).copied() else {
+            let legacy = state.streams.get(&stream).filter(|stream| stream.kind == StreamKind::Legacy);
+            let is_bound =
+                legacy.map(|stream| stream.device).is_some_and(|device| state.bound_capture(device).is_some());
+            return if is_bound { Err(CAPTURE_IMPLICIT) } else { Ok((0, 0)) };
+        };
         let is_valid = state.graphs.captures.get(&capture).is_some_and(|capture| capture.is_valid);
         Ok((if is_valid { 1 } else { 2 }, capture))
     }
