@@ -16,7 +16,7 @@ try:
 except ImportError:  # a machine with a device but without the test tools still runs the other tests
     Sybil = None
 
-# What is off unless a program asks for it is what could go wrong.
+# The mode that defers operations has more paths than the default.
 os.environ.setdefault("PYGPU_FUSION", "auto")
 
 if hypothesis is not None:

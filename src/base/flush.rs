@@ -5,7 +5,7 @@
 //! flush. While nothing is pending a flush point costs one load.
 
 use std::cell::Cell;
-use std::sync::atomic::{AtomicU64, AtomicUsize};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use crate::error::Error;
 use crate::fork_safe::Once;
@@ -224,10 +224,20 @@ pub fn count_faults(change: isize) {
     }
 }
 
-/// Takes the first error of the calling thread's deferred operations that was not reported.
+/// Whether a queue ever kept an error for its thread. It is stored before the count falls, so that a thread that finds nothing pending
+/// finds it.
+static HAS_ERRORS: AtomicBool = AtomicBool::new(false);
+
+/// Records that a queue keeps an error for its thread. The caller holds the queues' lock.
 #[cold]
+pub fn keep_error() {
+    HAS_ERRORS.store(true, Ordering::Release);
+}
+
+/// Takes the first error of the calling thread's deferred operations that was not reported.
+#[inline]
 pub fn take_error() -> Option<Error> {
-    HOOKS.get().and_then(|hooks| (hooks.take_error)())
+    if HAS_ERRORS.load(Ordering::Acquire) { HOOKS.get().and_then(|hooks| (hooks.take_error)()) } else { None }
 }
 
 /// Counts the error of a batch, which begins with this operation, as reported: a use of a block raises it.

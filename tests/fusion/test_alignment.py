@@ -47,9 +47,9 @@ FORMS: dict[str, Callable[[Any], Any]] = {
     "reduction": lambda part: squared(part).max() if part.dtype.kind != "c" else squared(part).sum(),
     "count": lambda part: (squared(part) != 0).sum(),
     "cast": lambda part: squared(part).astype(bool),
-    "two operands": lambda part: squared(part[:-1]) | squared(part[1:])
-    if part.dtype == bool
-    else squared(part[:-1]) - squared(part[1:]),
+    "two operands": lambda part: (
+        squared(part[:-1]) | squared(part[1:]) if part.dtype == bool else squared(part[:-1]) - squared(part[1:])
+    ),
 }
 
 

@@ -28,7 +28,12 @@ OF_DEFERRED = [
         "landed[id.queue()].load(Ordering::Acquire)",
         "landed[id.queue()].load(Ordering::Relaxed)",
     ),
-    (MARKS, "the count does not release", "count.store(count, Ordering::Release)", "count.store(count, Ordering::Relaxed)"),
+    (
+        MARKS,
+        "the count does not release",
+        "count.store(count, Ordering::Release)",
+        "count.store(count, Ordering::Relaxed)",
+    ),
     (MARKS, "a look at the count does not acquire", "count.load(Ordering::Acquire)", "count.load(Ordering::Relaxed)"),
     (MARKS, "a second reader replaces the first", "if is_shared { Mark::MANY } else { id.0 }", "id.0"),
     (MARKS, "readers of several queues are nobody", "Mark::MANY => Some(Pending::Many)", "Mark::MANY => None"),

@@ -35,7 +35,7 @@ class fusion(ContextDecorator):
     Parameters
     ----------
     mode : {'auto', 'off'}
-        ``'auto'``, the default: operations on memory that only PyGPU can reach are deferred. ``'off'``: each operation
+        ``'auto'``: operations on memory that only PyGPU can reach are deferred. ``'off'``, the default: each operation
         is launched before its call returns.
 
     Raises

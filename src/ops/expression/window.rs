@@ -151,6 +151,7 @@ impl Queue {
         match (error, &self.error) {
             (Some(error), None) if self.owners > 0 => {
                 self.error = Some((batch, error));
+                flush::keep_error();
                 None
             }
             (error, _) => error.filter(|_| self.owners == 0),
