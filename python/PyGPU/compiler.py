@@ -30,6 +30,6 @@ from PyGPU._pycuda.compiler.dynamic import *
 from PyGPU._pycuda.compiler.source import *
 
 if not TYPE_CHECKING:
-    from PyGPU._native import names as _names
+    from PyGPU._native import listing as _listing
 
-    __all__ = _names.listed(globals())
+    __all__ = _listing.listed(globals())

@@ -38,10 +38,10 @@ from PyGPU._pycuda.driver.textures import *
 if TYPE_CHECKING:
     CUDA_DEBUGGING: bool
 else:
-    from PyGPU._native import names as _names
+    from PyGPU._native import listing as _listing
     from PyGPU._pycuda.driver import debugging as _debugging
 
-    __all__ = _names.listed(globals())
+    __all__ = _listing.listed(globals())
 
     def __getattr__(name: str):
         if name == "CUDA_DEBUGGING":

@@ -11,6 +11,6 @@ from typing import TYPE_CHECKING
 from PyGPU._pybindgpu.nvml.calls import *
 
 if not TYPE_CHECKING:
-    from PyGPU._native import names as _names
+    from PyGPU._native import listing as _listing
 
-    __all__ = _names.listed(globals())
+    __all__ = _listing.listed(globals())

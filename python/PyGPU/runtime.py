@@ -24,10 +24,10 @@ from PyGPU._pybindgpu.status import *
 if TYPE_CHECKING:
     use_hip: bool
 else:
-    from PyGPU._native import names as _names
+    from PyGPU._native import listing as _listing
     from PyGPU._pybindgpu.runtime import version as _version
 
-    __all__ = _names.listed(globals())
+    __all__ = _listing.listed(globals())
 
     def __getattr__(name: str):
         # Only looking at it asks for the backend, which opens a library. Hence it is no constant and not in __all__: a

@@ -1,11 +1,10 @@
-"""Names that are looked up when they are first asked for, and what a module lists of those that it has."""
+"""Look up names of the package when they are first used, and list them."""
 
 from __future__ import annotations
 
 import builtins
 import importlib
 import sys
-from types import ModuleType
 from typing import Any
 
 from PyGPU import _functions
@@ -166,9 +165,3 @@ def everything() -> list[str]:
 def shown() -> list[str]:
     """List what a person would type: not PybindGPU's names, of which there are more than of all others."""
     return sorted({*_native(), *_ELSEWHERE, *_functions.names(), *MODULES, "__version__"} - _SWITCHES)
-
-
-def listed(namespace: dict[str, Any]) -> list[str]:
-    """List the public names that a module has taken from others."""
-    found = (name for name, value in namespace.items() if not isinstance(value, ModuleType))
-    return sorted(name for name in found if not name.startswith("_") and name not in ("TYPE_CHECKING", "annotations"))

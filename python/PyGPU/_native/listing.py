@@ -1,0 +1,12 @@
+"""List the public names of a module."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+
+def listed(namespace: dict[str, Any]) -> list[str]:
+    """List the public names that a module has taken from others."""
+    found = (name for name, value in namespace.items() if not isinstance(value, ModuleType))
+    return sorted(name for name in found if not name.startswith("_") and name not in ("TYPE_CHECKING", "annotations"))
