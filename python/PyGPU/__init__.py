@@ -334,16 +334,16 @@ else:
         # A submodule or one of PybindGPU's names; kept afterwards, so that this runs once for each.
         if name.startswith("_") and name not in ("__all__", "__array_api_version__", "__array_namespace_info__"):
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        from PyGPU._native import names
+        from PyGPU._protocols import lazy_names
 
         if name == "__all__":
             # `help(PyGPU)` is its beginning, not thirty thousand lines of everything.
-            is_help = names.is_asked_by("pydoc")
-            return [] if is_help else names.everything()
-        value = globals()[name] = names.find(name)
+            is_help = lazy_names.is_asked_by("pydoc")
+            return [] if is_help else lazy_names.everything()
+        value = globals()[name] = lazy_names.find(name)
         return value
 
     def __dir__() -> list[str]:
-        from PyGPU._native import names
+        from PyGPU._protocols import lazy_names
 
-        return names.shown()
+        return lazy_names.shown()
