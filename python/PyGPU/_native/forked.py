@@ -61,9 +61,9 @@ class ForkedArray:
 
 
 def _refuse(array: ForkedArray, *_: Any, **__: Any) -> NoReturn:
-    from PyGPU import ForkError
+    from PyGPU import _core
 
-    raise ForkError(object.__getattribute__(array, "_error"))
+    raise _core.ForkError(object.__getattribute__(array, "_error"))
 
 
 for _name in _SPECIAL:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy
 
+from PyGPU import _core
 from PyGPU._native import printing
 
 if TYPE_CHECKING:
@@ -53,9 +54,7 @@ def _layout(array: GPUArray) -> str:
 
 def _values(array: GPUArray) -> str | None:
     """Return the values or their edges where a few small copies give them; None in a capture, which takes none in."""
-    from PyGPU import CudaError, NotSupportedError, current_stream
-
-    is_capturing = current_stream(array.device).is_capturing
+    is_capturing = _core.current_stream(array.device).is_capturing
     # Each edge of each axis is a copy of its own.
     if is_capturing or (array.ndim > 2 and array.size > _ELEMENTS):
         return None
@@ -63,8 +62,8 @@ def _values(array: GPUArray) -> str | None:
         # A cell shows less than a terminal, where one scrolls back.
         with numpy.printoptions(threshold=min(_ELEMENTS, numpy.get_printoptions()["threshold"])):
             return printing.array_str(array)
-    except (CudaError, NotSupportedError):  # lost memory, a capture of another thread: the table still stands
-        return None
+    except (_core.CudaError, _core.NotSupportedError):
+        return None  # lost memory, a capture of another thread: the table still stands
 
 
 def array_html(array: GPUArray) -> str:
@@ -105,9 +104,7 @@ def device_html(device: Device) -> str:
     str
         HTML.
     """
-    from PyGPU import device_properties
-
-    known = device_properties(device)
+    known = _core.device_properties(device)
     rows = {
         "name": known["name"],
         "architecture": known["architecture"],
