@@ -109,7 +109,7 @@ class In(_core.HostArgument, ArgumentHandler):
         stream : Stream or None
             Where the kernel runs; None for the default stream.
         """
-        from PyGPU._pycuda.driver.copies import memcpy_htod
+        from PyGPU._native.device_memory import memcpy_htod
 
         memcpy_htod(self.get_device_alloc(), self.array)
 
@@ -140,7 +140,7 @@ class Out(_core.HostArgument, ArgumentHandler):
         stream : Stream or None
             Where the kernel runs; None for the default stream.
         """
-        from PyGPU._pycuda.driver.copies import memcpy_dtoh
+        from PyGPU._native.device_memory import memcpy_dtoh
 
         memcpy_dtoh(self.array, self.get_device_alloc())
 

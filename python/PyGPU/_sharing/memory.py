@@ -71,7 +71,7 @@ def allocate(nbytes: int, device: _core.Device) -> Memory:
         weakref.finalize(keeper, os.close, file).atexit = False
         handle: bytes | int = file
     else:
-        from PyGPU._pycuda.driver.memory import mem_alloc
+        from PyGPU._native.device_memory import mem_alloc
 
         with device:
             keeper = mem_alloc(-(-nbytes // _WHOLE) * _WHOLE)

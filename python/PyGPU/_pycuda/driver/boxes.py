@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from PyGPU import _core
-from PyGPU._native.host_buffer import bytes_of
+from PyGPU._native.device_memory import bytes_of, on_stream
 from PyGPU._pycuda.driver.arrays import native
-from PyGPU._pycuda.driver.copies import on_stream
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

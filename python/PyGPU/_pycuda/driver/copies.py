@@ -10,7 +10,7 @@ import operator
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from PyGPU import _core
-from PyGPU._native.host_buffer import bytes_of
+from PyGPU._native.device_memory import bytes_of, memcpy_dtoh, memcpy_htod, on_stream
 
 if TYPE_CHECKING:
     from PyGPU.typing import AddressLike, HostBuffer, StreamLike
@@ -25,45 +25,6 @@ __all__ = [
     "memcpy_peer",
     "memcpy_peer_async",
 ]
-
-
-def on_stream(array: _core.GPUArray, stream: StreamLike) -> StreamLike:
-    """Return the stream, or the legacy default stream of the array's device."""
-    return array.device.default_stream if stream is None else stream
-
-
-def memcpy_htod(dest: AddressLike, src: HostBuffer) -> None:
-    """Copy host memory to a device and wait.
-
-    Parameters
-    ----------
-    dest : int or object with an address
-        Where the bytes go.
-    src : buffer
-        Contiguous host memory, in C or Fortran order; all of it is copied.
-
-    Raises
-    ------
-    TypeError
-        If `src` is no host memory, or `dest` no address.
-    ValueError
-        If `src` is not contiguous, or longer than the memory at `dest`, as far as that is known.
-
-    Examples
-    --------
-    >>> import numpy
-    >>> from PyGPU.driver import memcpy_dtoh, memcpy_htod
-    >>> from PyGPU.driver import mem_alloc
-    >>> memory = mem_alloc(4)
-    >>> memcpy_htod(memory, b"abcd")
-    >>> result = bytearray(4)
-    >>> memcpy_dtoh(result, memory)
-    >>> result
-    bytearray(b'abcd')
-    """
-    host = bytes_of(src)
-    target = _core.array_at(dest, host.size, "u1")
-    target.set(host, stream=on_stream(target, None))
 
 
 def memcpy_htod_async(dest: AddressLike, src: HostBuffer, stream: StreamLike = None) -> None:
@@ -83,37 +44,6 @@ def memcpy_htod_async(dest: AddressLike, src: HostBuffer, stream: StreamLike = N
     host = bytes_of(src)
     target = _core.array_at(dest, host.size, "u1", stream=stream)
     target.set_async(host, on_stream(target, stream))
-
-
-def memcpy_dtoh(dest: HostBuffer, src: AddressLike) -> None:
-    """Copy device memory to the host and wait.
-
-    Parameters
-    ----------
-    dest : buffer
-        Contiguous and writable; all of it is filled.
-    src : int or object with an address
-        Where the bytes come from.
-
-    Raises
-    ------
-    TypeError
-        If `dest` is no host memory, or `src` no address.
-    ValueError
-        If `dest` is read-only, not contiguous, or longer than the memory at `src`, as far as that is known.
-
-    Examples
-    --------
-    >>> from PyGPU.driver import memcpy_dtoh
-    >>> from PyGPU.driver import to_device
-    >>> result = bytearray(3)
-    >>> memcpy_dtoh(result, to_device(b"abc"))
-    >>> result
-    bytearray(b'abc')
-    """
-    host = bytes_of(dest, written=True)
-    source = _core.array_at(src, host.size, "u1")
-    source.get(host, stream=on_stream(source, None))
 
 
 def memcpy_dtoh_async(dest: HostBuffer, src: AddressLike, stream: StreamLike = None) -> None:

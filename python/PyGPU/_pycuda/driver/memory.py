@@ -9,8 +9,7 @@ import numpy
 
 from PyGPU import _core
 from PyGPU._core import DeviceAllocation
-from PyGPU._native.host_buffer import bytes_of
-from PyGPU._pycuda.driver.copies import memcpy_dtoh, memcpy_htod
+from PyGPU._native.device_memory import bytes_of, mem_alloc, memcpy_dtoh, memcpy_htod
 from PyGPU._pycuda.driver.memory_flags import ipc_mem_flags
 
 if TYPE_CHECKING:
@@ -32,50 +31,6 @@ __all__ = [
     "mem_get_ipc_handle",
     "to_device",
 ]
-
-
-def mem_alloc(bytes: SupportsIndex) -> DeviceAllocation:
-    """Allocate memory on the current device.
-
-    Parameters
-    ----------
-    bytes : int
-        How many, at least one. The memory is not initialised.
-
-    Returns
-    -------
-    DeviceAllocation
-        An address wherever one is taken. It is freed by its ``free()``, or with its last reference.
-
-    Raises
-    ------
-    CudaError
-        With code 1, for no bytes.
-    OutOfMemoryError
-        If there is no room, also after garbage was collected and PyGPU's pool was trimmed.
-
-    Notes
-    -----
-    It is plain memory of the driver and not of PyGPU's pool, so that `mem_get_ipc_handle` takes it. The driver waits
-    for the device when it frees such memory; programs that allocate all the time take a `DeviceMemoryPool`, or arrays.
-
-    Examples
-    --------
-    >>> import numpy
-    >>> from PyGPU.driver import mem_alloc
-    >>> from PyGPU.driver import memcpy_dtoh, memcpy_htod
-    >>> source, result = numpy.arange(4.0), numpy.empty(4)
-    >>> memory = mem_alloc(source.nbytes)
-    >>> memcpy_htod(memory, source)
-    >>> memcpy_dtoh(result, memory)
-    >>> result
-    array([0., 1., 2., 3.])
-    """
-    try:
-        return _core.allocate_device(bytes)
-    except _core.OutOfMemoryError:
-        gc.collect()  # memory may hang in reference cycles
-        return _core.allocate_device(bytes)
 
 
 def mem_alloc_pitch(
