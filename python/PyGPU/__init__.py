@@ -310,6 +310,7 @@ if TYPE_CHECKING:
     from PyGPU._functions.statistics import *  # noqa: F403
     from PyGPU._fusion.mode import fusion as fusion
     from PyGPU._fusion.report import fusion_report as fusion_report
+    from PyGPU._linalg.norms import norm as norm
     from PyGPU._native.allocator import set_allocator as set_allocator, using_allocator as using_allocator
     from PyGPU._native.argtypes import as_argtype as as_argtype
     from PyGPU._native.lent_addresses import Struct as Struct, pointers as pointers

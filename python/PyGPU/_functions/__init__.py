@@ -61,7 +61,7 @@ NAMES = {
         "transpose",
     ),
     "splitting": ("array_split", "dsplit", "hsplit", "split", "unstack", "vsplit"),
-    "statistics": ("average", "cumulative_prod", "cumulative_sum", "norm"),
+    "statistics": ("average", "cumulative_prod", "cumulative_sum"),
     "masks": ("argwhere", "compress", "extract", "flatnonzero", "nonzero", "place", "putmask"),
     "counting": ("bincount", "histogram", "histogram_bin_edges"),
     "quantiles": ("median", "nanmedian", "nanpercentile", "nanquantile", "percentile", "quantile"),

@@ -11,7 +11,7 @@ import numpy as np
 from PyGPU import _core
 from PyGPU._functions.arrays import array
 
-__all__ = ["average", "cumulative_prod", "cumulative_sum", "norm"]
+__all__ = ["average", "cumulative_prod", "cumulative_sum"]
 
 
 def _cumulative(
@@ -197,90 +197,3 @@ def average(
     if not returned:
         return mean
     return mean, total if total.shape == mean.shape else _core.broadcast_to(total, mean.shape).copy()
-
-
-def _of_vectors(x: _core.GPUArray, order: Any, axis: Any, keepdims: bool) -> _core.GPUArray:
-    if isinstance(order, str):
-        raise ValueError(f"Invalid norm order '{order}' for vectors")
-    if order is None or order in (1, 2):
-        if x.device.kind != "cpu":
-            return _core._norm(x, 1 if order == 1 else 2, axis, keepdims)
-        order = order or 2
-    if order == 0:
-        is_some: _core.GPUArray = x != 0
-        return is_some.sum(axis, dtype=np.empty(0, x.dtype).real.dtype, keepdims=keepdims)
-    sizes: _core.GPUArray = _core.abs(x)
-    if order == math.inf:
-        return sizes.max(axis, keepdims=keepdims)
-    if order == -math.inf:
-        return sizes.min(axis, keepdims=keepdims)
-    if order == 1:
-        return sizes.sum(axis, keepdims=keepdims)
-    powers: _core.GPUArray = sizes**order
-    root: _core.GPUArray = powers.sum(axis, keepdims=keepdims) ** (1 / order)
-    return root
-
-
-def _of_matrices(x: _core.GPUArray, order: Any, axes: tuple[int, int], keepdims: bool) -> _core.GPUArray:
-    row, column = (one % x.ndim for one in axes)
-    if row == column:
-        raise ValueError("Duplicate axes given.")
-    if order is None or order in ("f", "fro"):
-        return _of_vectors(x, 2, axes, keepdims)
-    if order in (2, -2, "nuc"):
-        from PyGPU._linalg.factors import svdvals
-
-        values = svdvals(_core.moveaxis(x, (row, column), (-2, -1)))
-        made = values.sum(-1) if order == "nuc" else values.max(-1) if order == 2 else values.min(-1)
-        return _core.expand_dims(made, (row, column)) if keepdims else made
-    if order not in (1, -1, math.inf, -math.inf):
-        raise ValueError("Invalid norm order for matrices.")
-    summed, other = (row, column) if order in (1, -1) else (column, row)
-    sums = _of_vectors(x, 1, summed, True)
-    extreme = sums.max(other, keepdims=True) if order > 0 else sums.min(other, keepdims=True)
-    return extreme if keepdims else extreme.squeeze((row, column))
-
-
-def norm(
-    x: _core.GPUArray,
-    ord: Any = None,
-    axis: int | tuple[int, ...] | None = None,
-    keepdims: bool = False,
-) -> _core.GPUArray:
-    """Return the norm of vectors or matrices, as `numpy.linalg.norm`.
-
-    Parameters
-    ----------
-    x : GPUArray
-    ord : number, inf, -inf, 'fro' or 'nuc', optional
-        Which norm: of vectors by default the Euclidean one, of matrices the Frobenius norm. Those of matrices that are
-        2, -2 and 'nuc' need `linalg.svdvals`.
-    axis : int or tuple of two ints, optional
-        Of the vectors, or of the matrices. Without it and `ord` the array is one vector.
-    keepdims : bool, optional
-        Whether reduced axes stay, with length 1.
-
-    Returns
-    -------
-    GPUArray
-
-    Examples
-    --------
-    >>> import PyGPU
-    >>> PyGPU.norm(PyGPU.to_gpu([[3.0, 4.0], [6.0, 8.0]]), axis=1).tolist()
-    [5.0, 10.0]
-    """
-    x = array(x, "norm")
-    if x.dtype.kind in "biu":
-        x = x.astype("float64")
-    if axis is None and ord is None:
-        return _of_vectors(x, 2, None, keepdims)
-    axes = tuple(range(x.ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
-    for one in axes:
-        if not -x.ndim <= one < x.ndim:
-            raise np.exceptions.AxisError(one, x.ndim)
-    if len(axes) == 1:
-        return _of_vectors(x, ord, axes[0], keepdims)
-    if len(axes) == 2:
-        return _of_matrices(x, ord, (axes[0], axes[1]), keepdims)
-    raise ValueError("Improper number of dimensions to norm.")

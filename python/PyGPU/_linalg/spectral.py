@@ -10,9 +10,9 @@ from numpy.linalg import LinAlgError
 
 from PyGPU import _core
 from PyGPU._functions.arrays import array, arrays
-from PyGPU._functions.statistics import norm
 from PyGPU._linalg import library
 from PyGPU._linalg.factors import svd, svdvals
+from PyGPU._linalg.norms import norm
 from PyGPU._linalg.operands import check_matrices, check_square, check_stack, common_type, conjugated, real_type, turned
 from PyGPU._linalg.systems import inverse
 

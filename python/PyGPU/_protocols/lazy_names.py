@@ -79,6 +79,7 @@ _ELSEWHERE = {
     "get_array_module": "PyGPU._protocols.namespace",
     "get_include": "PyGPU._native.paths",
     "ndarray": "PyGPU._protocols.namespace",
+    "norm": "PyGPU._linalg.norms",
     "SUPPORTED_DTYPES": "PyGPU._pybindgpu.labels",
     "set_allocator": "PyGPU._native.allocator",
     "using_allocator": "PyGPU._native.allocator",
