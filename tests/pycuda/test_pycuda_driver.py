@@ -112,6 +112,15 @@ def test_a_context_is_pushed_and_popped():
         drv.Context.pop()
 
 
+@pytest.mark.parametrize("module", ["context", "device"])
+def test_context_survives_pickling_under_both_module_names(module: str):
+    context = drv.Context.get_current()
+    # Protocol 0 writes module names as text. PyGPU 0.1 wrote the module `context`.
+    text = pickle.dumps(context, protocol=0).replace(b"driver.device\nContext", f"driver.{module}\nContext".encode())
+    assert f"driver.{module}\nContext".encode() in text
+    assert pickle.loads(text) == context
+
+
 def test_a_detached_context_is_not_pushed_again():
     below = drv.Device(0).make_context()
     above = drv.Device(0).make_context(drv.ctx_flags.SCHED_AUTO)

@@ -1,4 +1,4 @@
-"""PyCUDA's `Device` and the version of the driver, over PyGPU's own."""
+"""PyCUDA's `Device`, `Context` and the version of the driver, over PyGPU's own."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import warnings
 from typing import Any, SupportsIndex
 
 from PyGPU import _core
-from PyGPU._pycuda.driver.context import Context
 from PyGPU._pycuda.driver.device_attributes import device_attribute
 from PyGPU._pycuda.driver.enums import compute_mode
+from PyGPU._pycuda.primary_context import PrimaryContext, innermost
 
 __all__ = ["Device", "get_driver_version", "get_version", "init"]
 
@@ -323,3 +323,79 @@ class Device:
 
     def __reduce__(self) -> tuple[Any, builtins.tuple[int]]:
         return Device, (self._device.index,)
+
+
+class Context(PrimaryContext):
+    """The primary context of a device, by PyCUDA's methods.
+
+    Made by `Device.make_context` and `Device.retain_primary_context`.
+
+    Parameters
+    ----------
+    device : PyGPU.Device
+        Its device.
+
+    Notes
+    -----
+    Two contexts of one device are one: what was allocated in the first is there in the second, and detaching frees
+    nothing. ``pop``, ``get_device``, ``get_current`` and ``synchronize`` are static, as in PyCUDA.
+
+    Examples
+    --------
+    >>> import PyGPU.driver as drv
+    >>> context = drv.Device(0).make_context()
+    >>> drv.Context.get_device() == drv.Device(0)
+    True
+    >>> drv.Context.pop()
+    """
+
+    @staticmethod
+    def attach(flags: int = 0) -> Context:
+        """Give the context that is current.
+
+        Parameters
+        ----------
+        flags : int, optional
+            0.
+
+        Returns
+        -------
+        Context
+
+        Examples
+        --------
+        >>> import PyGPU.driver as drv
+        >>> context = drv.Context.attach()
+        """
+        return Context.get_current()
+
+    @staticmethod
+    def get_current() -> Context:
+        """Give the current context: the last one that was pushed, or that of the current device.
+
+        Returns
+        -------
+        Context
+
+        Examples
+        --------
+        >>> import PyGPU.driver as drv
+        >>> context = drv.Context.get_current()
+        """
+        context, device = innermost(), _core.Device()
+        return context if isinstance(context, Context) and context._device == device else Context(device)
+
+    @staticmethod
+    def get_device() -> Device:
+        """Give the current device.
+
+        Returns
+        -------
+        Device
+
+        Examples
+        --------
+        >>> import PyGPU.driver as drv
+        >>> device = drv.Context.get_device()
+        """
+        return Device(_core.current_device())

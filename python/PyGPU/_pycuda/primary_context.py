@@ -1,0 +1,306 @@
+"""Push, pop and configure primary contexts, which are the only ones that PyGPU uses.
+
+A context is a device here, and a stack of them says for each thread which device is current. What a program forgets to
+pop does no harm. PyCUDA's `Context` and `Device` return objects of each other: both are in ``driver/device.py``, and `Context`
+derives from the class here.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+from PyGPU import _core
+
+if TYPE_CHECKING:
+    from PyGPU._pycuda.driver.device import Context
+
+__all__ = ["PrimaryContext", "innermost"]
+
+
+class _Stack(threading.local):
+    """The contexts that a thread has pushed, the current one last."""
+
+    def __init__(self) -> None:
+        self.contexts: list[PrimaryContext] = []
+
+
+_stack = _Stack()
+
+
+class PrimaryContext:
+    """Methods of `Context` that need no `Device`.
+
+    Parameters
+    ----------
+    device : PyGPU.Device
+        Its device.
+    """
+
+    def __init__(self, device: _core.Device) -> None:
+        self._device = device
+        self._is_detached = False
+
+    def _check(self) -> None:
+        if self._is_detached:
+            raise _core.InvalidValueError("the context was detached")
+
+    def push(self) -> None:
+        """Make it current in this thread, above what was.
+
+        Raises
+        ------
+        LogicError
+            If it was detached.
+
+        Examples
+        --------
+        >>> import PyGPU.driver as drv
+        >>> context = drv.Device(0).retain_primary_context()
+        >>> context.push()
+        >>> context.pop()
+        """
+        self._check()
+        self._device.make_current()
+        _stack.contexts.append(self)
+
+    @staticmethod
+    def pop() -> None:
+        """Take the current one off this thread's stack; the device below becomes current again.
+
+        Raises
+        ------
+        LogicError
+            If the thread has none.
+
+        Examples
+        --------
+        >>> import PyGPU.driver as drv
+        >>> context = drv.Device(0).make_context()
+        >>> drv.Context.pop()
+        """
+        if not _stack.contexts:
+            raise _core.InvalidValueError("Context.pop(): this thread has pushed no context")
+        _stack.contexts.pop()
+        _restore()
+
+    def detach(self) -> None:
+        """Let go of it; where it is current, the one below becomes current.
+
+        Raises
+        ------
+        LogicError
+            If that was done before.
+
+        Examples
+        --------
+        >>> import PyGPU.driver as drv
+        >>> drv.Device(0).make_context().detach()
+        """
+        self._check()
+        self._is_detached = True
+        was_current = bool(_stack.contexts) and _stack.contexts[-1] is self
+        _stack.contexts[:] = [context for context in _stack.contexts if context is not self]
+        if was_current:
+            _restore()
+
+    @staticmethod
+    def synchronize() -> None:
+        """Wait for all that was put on the current device.
+
+        Examples
+        --------
+        >>> import PyGPU.driver as drv
+        >>> drv.Context.synchronize()
+        """
+        _core.synchronize()
+
+    @staticmethod
+    def get_limit(lim: int) -> int:
+        """Tell a limit of the current context.
+
+        Parameters
+        ----------
+        lim : int
+            Of `limit`.
+
+        Returns
+        -------
+        int
+
+        Raises
+        ------
+        NotSupportedError
+            Where the driver has none.
+
+        Examples
+        --------
+        >>> import PyGPU.driver as drv
+        >>> drv.Context.get_limit(drv.limit.STACK_SIZE)  # doctest: +SKIP
+        1024
+        """
+        return _core.context_limit(int(lim))
+
+    @staticmethod
+    def set_limit(lim: int, value: int) -> None:
+        """Set a limit of the current context.
+
+        Parameters
+        ----------
+        lim : int
+            Of `limit`.
+        value : int
+            The new value, in the limit's unit.
+
+        Raises
+        ------
+        NotSupportedError
+            Where the driver has none.
+
+        Examples
+        --------
+        >>> import PyGPU.driver as drv
+        >>> drv.Context.set_limit(drv.limit.PRINTF_FIFO_SIZE, 1 << 20)  # doctest: +SKIP
+        """
+        _core.set_context_limit(int(lim), value)
+
+    @staticmethod
+    def get_cache_config() -> int:
+        """Tell what the first-level cache is rather used for.
+
+        Returns
+        -------
+        int
+            Of `func_cache`.
+
+        Examples
+        --------
+        >>> import PyGPU.driver as drv
+        >>> drv.Context.get_cache_config()  # doctest: +SKIP
+        0
+        """
+        return _core.context_cache_preference()
+
+    @staticmethod
+    def set_cache_config(cc: int) -> None:
+        """Set what the first-level cache is rather used for.
+
+        Parameters
+        ----------
+        cc : int
+            Of `func_cache`.
+
+        Examples
+        --------
+        >>> import PyGPU.driver as drv
+        >>> drv.Context.set_cache_config(drv.func_cache.PREFER_L1)  # doctest: +SKIP
+        """
+        _core.set_context_cache_preference(int(cc))
+
+    @staticmethod
+    def get_shared_config() -> int:
+        """Tell the width of the banks of shared memory: the device's own, since no GPU of today lets it be chosen.
+
+        Returns
+        -------
+        int
+            Of `shared_config`.
+
+        Examples
+        --------
+        >>> import PyGPU.driver as drv
+        >>> drv.Context.get_shared_config() == drv.shared_config.FOUR_BYTE_BANK_SIZE
+        True
+        """
+        from PyGPU._pycuda.driver.enums import shared_config
+
+        return shared_config.FOUR_BYTE_BANK_SIZE
+
+    @staticmethod
+    def set_shared_config(sc: int) -> None:
+        """Do nothing: no GPU of today lets the width of the banks of shared memory be chosen.
+
+        Parameters
+        ----------
+        sc : int
+            Of `shared_config`.
+
+        Examples
+        --------
+        >>> import PyGPU.driver as drv
+        >>> drv.Context.set_shared_config(drv.shared_config.DEFAULT_BANK_SIZE)
+        """
+
+    def enable_peer_access(self, peer: Context, flags: int = 0) -> None:
+        """Let kernels on this context's device reach the memory of another's.
+
+        Parameters
+        ----------
+        peer : Context
+            The other.
+        flags : int, optional
+            0.
+
+        Examples
+        --------
+        >>> import PyGPU.driver as drv
+        >>> first, second = (drv.Device(i).retain_primary_context() for i in range(2))  # doctest: +SKIP
+        >>> first.enable_peer_access(second)  # doctest: +SKIP
+        """
+        self._device.enable_peer_access(peer._device)
+
+    def disable_peer_access(self, peer: Context) -> None:
+        """Do nothing: peer access belongs to the primary contexts, and other libraries may be using it.
+
+        Parameters
+        ----------
+        peer : Context
+            The other.
+
+        Examples
+        --------
+        >>> import PyGPU.driver as drv
+        >>> context = drv.Context.get_current()
+        >>> context.disable_peer_access(context)
+        """
+
+    @staticmethod
+    def get_api_version() -> int:
+        """Tell the version of the contexts' interface.
+
+        Returns
+        -------
+        int
+
+        Examples
+        --------
+        >>> import PyGPU.driver as drv
+        >>> drv.Context.get_api_version()
+        3020
+        """
+        return 3020
+
+    @property
+    def handle(self) -> int:
+        """The driver's handle of the primary context; 0 where the driver has no contexts."""
+        return _core.context_handle(self._device)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, PrimaryContext) and self._device == other._device
+
+    def __hash__(self) -> int:
+        return hash(self._device)
+
+    def __repr__(self) -> str:
+        return f"<PyGPU.driver.Context of {self._device}>"
+
+
+def innermost() -> PrimaryContext | None:
+    """Return the context that this thread pushed last; None without one."""
+    return _stack.contexts[-1] if _stack.contexts else None
+
+
+def _restore() -> None:
+    """Make the device current that the top of the stack says; without one the last stays."""
+    if _stack.contexts:
+        _stack.contexts[-1]._device.make_current()
