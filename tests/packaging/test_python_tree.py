@@ -1,12 +1,42 @@
-"""The package's own modules import each other one way."""
+"""Test that the modules of the package import each other one way, file by file and folder by folder.
+
+The folders of ``python/PyGPU`` import along one line (`docs/design/packages.md`):
+
+    _core <- _native <- _functions <- _linalg, _fft, _random, _fusion <- _protocols
+    <- _sharing, _pycuda, _pybindgpu, _dask <- public modules <- _cli
+
+Imports inside functions count. Imports for type checkers do not count. An import of the package itself, which Python
+requires before one of its parts, does not count.
+"""
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parent.parent.parent
+LINE = (
+    "_core <- _native <- _functions <- _linalg, _fft, _random, _fusion <- _protocols"
+    " <- _sharing, _pycuda, _pybindgpu, _dask <- public modules <- _cli"
+)
+RANK = {name.strip(): rank for rank, names in enumerate(LINE.split("<-")) for name in names.split(",")}
+PUBLIC = "public modules"
+FOLDERS = {"__main__": "_cli", "_cluda": PUBLIC, "_mymako": PUBLIC}
+"""Modules whose folder is not their name: the command line's entry point, and PyCUDA's modules with an underscore."""
+
+LOOKUPS = {
+    "PyGPU._functions": "loads the module of a function when the function is first used, by the table in that file",
+    "PyGPU._protocols.array_function": "NEP 18: finds the package's function that has the name of NumPy's",
+    "PyGPU._protocols.like": "NEP 35: finds the package's function that has the name of NumPy's",
+    "PyGPU._protocols.namespace": "returns the package, which is the namespace of the array API",
+    "PyGPU._protocols.lazy_names": "finds names of the package that are loaded when they are first used",
+    "PyGPU._pycuda.alias": "finds the module that `pycuda.x` stands for",
+}
+"""Modules that import a module of the package by a computed name at run time, and the reason."""
 
 
 def module_name(path: str) -> str:
@@ -15,7 +45,7 @@ def module_name(path: str) -> str:
 
 
 def imports(tree: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
-    """The imports that run when the module does: not those of functions, nor those for type checkers only."""
+    """Find the imports of a module, of its functions too, but for those that are for type checkers only."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.Import | ast.ImportFrom):
             yield node
@@ -24,7 +54,7 @@ def imports(tree: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
                 yield from (found for other in node.orelse for found in imports(ast.Module([other], [])))
             else:
                 yield from (found for other in node.body for found in imports(ast.Module([other], [])))
-        elif not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+        elif not isinstance(node, ast.expr):
             yield from imports(node)
 
 
@@ -38,6 +68,59 @@ def uses(text: str, modules: set[str]) -> set[str]:
             source = node.module or ""
             found |= {name if (name := f"{source}.{alias.name}") in modules else source for alias in node.names}
     return found & modules
+
+
+def looked_up(text: str) -> Iterator[tuple[int, str]]:
+    """Find the modules of the package that ``import_module`` loads: line and name, ``?`` for a computed name."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] in ("import_module", "__import__"):
+            name = node.args[0]
+            for choice in (name.body, name.orelse) if isinstance(name, ast.IfExp) else (name,):
+                value = choice.value if isinstance(choice, ast.Constant) else "?"
+                if value == "?" or str(value).split(".")[0] == "PyGPU":
+                    yield node.lineno, str(value)
+
+
+def folder(module: str) -> str:
+    """The folder of a module in the line; ``PyGPU`` itself is a public module."""
+    name = module.removeprefix("PyGPU").removeprefix(".").partition(".")[0]
+    return FOLDERS.get(name, name if name.startswith("_") else PUBLIC)
+
+
+def against_the_line(sources: Mapping[str, str]) -> list[str]:
+    """Return a sentence for each import against the line, given the text of each file by its path."""
+    texts = {module_name(path): text for path, text in sources.items()}
+    found = []
+    for module, text in sorted(texts.items()):
+        own = folder(module)
+        if own not in RANK:
+            found.append(f"{module}: the folder {own} has no place in the line '{LINE}'")
+            continue
+        for line, used in modules_named(text, set(texts)):
+            other = folder(used)
+            if used.startswith("."):
+                found.append(f"{module}:{line}: the import of {used} is relative")
+            elif other not in RANK:
+                found.append(f"{module}:{line}: {used} is in no folder of the line")
+            elif other != own and RANK[other] >= RANK[own]:
+                found.append(f"{module}:{line}: {own} must not import {used}, of {other}")
+        if module not in LOOKUPS:
+            found += [
+                f"{module}:{line}: a lookup of {used} that LOOKUPS does not list" for line, used in looked_up(text)
+            ]
+    return found
+
+
+def modules_named(text: str, modules: set[str]) -> Iterator[tuple[int, str]]:
+    """Find what a module's text imports of the package: line and module, also a folder that does not exist."""
+    for node in imports(ast.parse(text)):
+        source = "" if isinstance(node, ast.Import) else "." * node.level + (node.module or "")
+        for alias in node.names:
+            name = f"{source}.{alias.name}" if source else alias.name
+            is_folder = source == "PyGPU" and re.match("_[a-z]", alias.name)
+            used = name if not source or name in modules or is_folder else source
+            if used.startswith(".") or used.split(".")[0] == "PyGPU":
+                yield node.lineno, used
 
 
 def circles(sources: Mapping[str, str]) -> list[str]:
@@ -89,6 +172,74 @@ def test_private_modules_import_no_public_ones() -> None:
     assert public_by_private(package()) == []
 
 
+def test_folders_import_each_other_along_the_line() -> None:
+    sources = package()
+    assert len(sources) > 200, "the package was not found: this test would hold nothing"
+    assert against_the_line(sources) == []
+
+
+def test_every_lookup_that_is_listed_exists() -> None:
+    texts = {module_name(path): text for path, text in package().items()}
+    assert [module for module in LOOKUPS if not list(looked_up(texts.get(module, "")))] == []
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("PyGPU/_native/a.py", "from PyGPU import _functions"),
+        ("PyGPU/_native/a.py", "from PyGPU._functions.sets import unique"),
+        ("PyGPU/_native/a.py", "def f():\n    from PyGPU._pycuda.driver.copies import memcpy_htod"),
+        ("PyGPU/_native/a.py", "class A:\n    async def f(self):\n        import PyGPU._functions.sets"),
+        ("PyGPU/_native/a.py", "f = lambda: __import__('PyGPU.driver')"),
+        ("PyGPU/_native/a.py", "def f():\n    from PyGPU import ForkError"),
+        ("PyGPU/_native/a.py", "import PyGPU"),
+        ("PyGPU/_native/a.py", "from ..driver import init"),
+        ("PyGPU/_functions/a.py", "if True:\n    from PyGPU._linalg.norms import norm"),
+        ("PyGPU/_functions/a.py", "try:\n    import PyGPU.driver\nexcept ImportError:\n    pass"),
+        ("PyGPU/_linalg/a.py", "from PyGPU._fft import axes"),
+        ("PyGPU/_fusion/a.py", "from PyGPU._protocols import like"),
+        ("PyGPU/_sharing/a.py", "from PyGPU._pycuda.driver.memory import mem_alloc"),
+        ("PyGPU/_dask/a.py", "if not TYPE_CHECKING:\n    from PyGPU import linalg"),
+        ("PyGPU/_dask/a.py", "if TYPE_CHECKING:\n    pass\nelse:\n    from PyGPU import linalg"),
+        ("PyGPU/driver.py", "from PyGPU._cli.main import main"),
+        ("PyGPU/_pycuda/a.py", "import importlib\nimportlib.import_module('PyGPU.driver')"),
+        ("PyGPU/_pycuda/a.py", "import_module('numpy' if x else 'PyGPU')"),
+        ("PyGPU/_pycuda/a.py", "import_module(f'PyGPU.{name}')"),
+        ("PyGPU/_cellar/a.py", "import numpy"),
+        ("PyGPU/_cli/a.py", "from PyGPU import _cellar"),
+    ],
+)
+def test_a_planted_violation_is_found(path: str, text: str) -> None:
+    assert len(against_the_line({path: text})) == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("PyGPU/_native/a.py", "from PyGPU import _core\nfrom PyGPU._native.b import f\nimport numpy"),
+        (
+            "PyGPU/_native/a.py",
+            "if TYPE_CHECKING:\n    from PyGPU import GPUArray\n    from PyGPU.typing import DeviceLike",
+        ),
+        ("PyGPU/_linalg/a.py", "from PyGPU._functions.arrays import array\ndef f():\n    from PyGPU._linalg import b"),
+        ("PyGPU/_protocols/like.py", "import_module('PyGPU')"),
+        ("PyGPU/_native/a.py", "import_module('tqdm.auto' if x else 'tqdm')"),
+        ("PyGPU/_mymako/__init__.py", "from PyGPU import driver"),
+        ("PyGPU/__main__.py", "from PyGPU._cli.main import main"),
+        ("PyGPU/__init__.py", "from PyGPU._core import GPUArray\nfrom PyGPU import driver"),
+        ("PyGPU/_cli/a.py", "import PyGPU\nfrom PyGPU import driver"),
+    ],
+)
+def test_what_is_allowed_passes(path: str, text: str) -> None:
+    assert against_the_line({path: text}) == []
+
+
+def test_a_violation_names_its_line() -> None:
+    assert against_the_line({"PyGPU/_native/a.py": "\n\nimport PyGPU.driver"}) == [
+        "PyGPU._native.a:3: _native must not import PyGPU.driver, of public modules"
+    ]
+
+
 def test_a_circle_is_found() -> None:
     sources = {
         "p/__init__.py": "from p.a import f",
@@ -99,10 +250,15 @@ def test_a_circle_is_found() -> None:
     assert circles(sources) == ["p -> p.a -> p.b -> p.c -> p"]
 
 
-def test_imports_in_functions_and_for_type_checkers_are_no_circle() -> None:
+def test_a_circle_by_an_import_in_a_function_is_found() -> None:
+    sources = {"p/a.py": "from p import b", "p/b.py": "class B:\n    def f(self):\n        from p import a"}
+    assert circles(sources) == ["p.a -> p.b -> p.a"]
+
+
+def test_imports_for_type_checkers_are_no_circle() -> None:
     sources = {
         "p/a.py": "from p import b",
-        "p/b.py": "def f():\n    from p import a\nif TYPE_CHECKING:\n    import p.a",
+        "p/b.py": "if TYPE_CHECKING:\n    import p.a",
         "p/c.py": "from p.c import d",
         "p/__init__.py": "",
     }
