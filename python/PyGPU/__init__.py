@@ -287,19 +287,19 @@ if TYPE_CHECKING:
         typing as typing,
     )
     from PyGPU._functions.calculus import *  # noqa: F403
-    from PyGPU._functions.comparing import *  # noqa: F403
-    from PyGPU._functions.counting import *  # noqa: F403
+    from PyGPU._functions.comparison import *  # noqa: F403
+    from PyGPU._functions.creation import *  # noqa: F403
     from PyGPU._functions.differences import *  # noqa: F403
-    from PyGPU._functions.editing import *  # noqa: F403
     from PyGPU._functions.grids import *  # noqa: F403
+    from PyGPU._functions.histograms import *  # noqa: F403
+    from PyGPU._functions.indexing import *  # noqa: F403
+    from PyGPU._functions.inspection import *  # noqa: F403
     from PyGPU._functions.joining import *  # noqa: F403
-    from PyGPU._functions.kinds import *  # noqa: F403
-    from PyGPU._functions.making import *  # noqa: F403
     from PyGPU._functions.manipulation import *  # noqa: F403
     from PyGPU._functions.masks import *  # noqa: F403
     from PyGPU._functions.matrices import *  # noqa: F403
+    from PyGPU._functions.modification import *  # noqa: F403
     from PyGPU._functions.padding import *  # noqa: F403
-    from PyGPU._functions.places import *  # noqa: F403
     from PyGPU._functions.products import *  # noqa: F403
     from PyGPU._functions.quantiles import *  # noqa: F403
     from PyGPU._functions.searching import *  # noqa: F403

@@ -9,7 +9,7 @@ import importlib
 from typing import Any
 
 NAMES = {
-    "comparing": (
+    "comparison": (
         "allclose",
         "array_equal",
         "array_equiv",
@@ -63,7 +63,7 @@ NAMES = {
     "splitting": ("array_split", "dsplit", "hsplit", "split", "unstack", "vsplit"),
     "statistics": ("average", "cumulative_prod", "cumulative_sum"),
     "masks": ("argwhere", "compress", "extract", "flatnonzero", "nonzero", "place", "putmask"),
-    "counting": ("bincount", "histogram", "histogram_bin_edges"),
+    "histograms": ("bincount", "histogram", "histogram_bin_edges"),
     "quantiles": ("median", "nanmedian", "nanpercentile", "nanquantile", "percentile", "quantile"),
     "searching": ("argpartition", "digitize", "lexsort", "partition", "searchsorted", "topk"),
     "sets": (
@@ -78,7 +78,7 @@ NAMES = {
         "unique_inverse",
         "unique_values",
     ),
-    "making": (
+    "creation": (
         "array",
         "asanyarray",
         "asarray_chkfinite",
@@ -123,7 +123,7 @@ NAMES = {
         "unwrap",
         "vander",
     ),
-    "editing": (
+    "modification": (
         "delete",
         "fill_diagonal",
         "insert",
@@ -131,7 +131,7 @@ NAMES = {
         "trim_zeros",
         "unpackbits",
     ),
-    "places": (
+    "indexing": (
         "apply_along_axis",
         "apply_over_axes",
         "c_",
@@ -146,7 +146,7 @@ NAMES = {
         "triu_indices",
         "triu_indices_from",
     ),
-    "kinds": (
+    "inspection": (
         "common_type",
         "fix",
         "isfortran",

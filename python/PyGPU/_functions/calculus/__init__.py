@@ -2,7 +2,7 @@
 
 from PyGPU._functions.calculus.filters import convolve, correlate
 from PyGPU._functions.calculus.polynomials import polyadd, polyder, polyint, polymul, polysub, polyval, vander
-from PyGPU._functions.calculus.samples import gradient, interp, trapezoid, unwrap
+from PyGPU._functions.calculus.sampled import gradient, interp, trapezoid, unwrap
 
 __all__ = [
     "convolve",

@@ -1,6 +1,6 @@
 """Arrays made of values, of numbers in steps, and of files."""
 
-from PyGPU._functions.making.files import (
+from PyGPU._functions.creation.files import (
     frombuffer,
     fromfile,
     fromiter,
@@ -13,8 +13,8 @@ from PyGPU._functions.making.files import (
     savez,
     savez_compressed,
 )
-from PyGPU._functions.making.spaced import fromfunction, geomspace, logspace, mgrid, ogrid
-from PyGPU._functions.making.values import (
+from PyGPU._functions.creation.ranges import fromfunction, geomspace, logspace, mgrid, ogrid
+from PyGPU._functions.creation.values import (
     array,
     asanyarray,
     asarray_chkfinite,
@@ -23,7 +23,7 @@ from PyGPU._functions.making.values import (
     asnumpy,
     require,
 )
-from PyGPU._functions.making.windows import bartlett, blackman, hamming, hanning, kaiser
+from PyGPU._functions.creation.window_functions import bartlett, blackman, hamming, hanning, kaiser
 
 __all__ = [
     "array",

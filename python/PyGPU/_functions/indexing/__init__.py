@@ -1,8 +1,7 @@
 """Indices of the parts of an array, and functions that are called for parts of it."""
 
-from PyGPU._functions.places.applying import apply_along_axis, apply_over_axes, piecewise
-from PyGPU._functions.places.rows import c_, r_
-from PyGPU._functions.places.triangles import (
+from PyGPU._functions.indexing.apply_along import apply_along_axis, apply_over_axes, piecewise
+from PyGPU._functions.indexing.index_arrays import (
     diag_indices,
     diag_indices_from,
     ix_,
@@ -12,6 +11,7 @@ from PyGPU._functions.places.triangles import (
     triu_indices,
     triu_indices_from,
 )
+from PyGPU._functions.indexing.index_tricks import c_, r_
 
 __all__ = [
     "apply_along_axis",

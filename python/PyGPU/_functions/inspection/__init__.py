@@ -1,8 +1,8 @@
 """What arrays are, and not what is in them: types and places in memory; numbers that lose a part."""
 
-from PyGPU._functions.kinds.memory import isfortran, may_share_memory, shares_memory
-from PyGPU._functions.kinds.parts import fix, real_if_close, sort_complex
-from PyGPU._functions.kinds.types import common_type, min_scalar_type
+from PyGPU._functions.inspection.components import fix, real_if_close, sort_complex
+from PyGPU._functions.inspection.memory import isfortran, may_share_memory, shares_memory
+from PyGPU._functions.inspection.types import common_type, min_scalar_type
 
 __all__ = [
     "common_type",
