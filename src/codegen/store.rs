@@ -5,9 +5,9 @@
 //! is being compiled is written down, so that whoever else needs it waits and nothing is compiled twice. Whole keys are
 //! compared, not only their hashes.
 
-use std::cell::RefCell;
+mod postponed;
+
 use std::hash::Hasher;
-use std::path::PathBuf;
 use std::process;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
@@ -28,6 +28,9 @@ const MOST: usize = 1024;
 pub type Key = SmallVec<[u8; 24]>;
 
 static COMPILED: Store<Function> = Store::new(MOST);
+
+use self::postponed::{POSTPONED, REFUSED, Variant};
+pub use self::postponed::{Postponed, forget_refused, has_postponed, take_postponed};
 
 /// The variants of one kernel: an expression of a user's, or all kernels of a part of the library. They are given up with it.
 pub struct Family {
@@ -173,72 +176,6 @@ impl Drop for Family {
     fn drop(&mut self) {
         COMPILED.forget(self.number);
     }
-}
-
-thread_local! {
-    /// Variants that a flush of this thread found missing.
-    static POSTPONED: RefCell<Vec<Postponed>> = const { RefCell::new(Vec::new()) };
-    /// Those of them that could not be compiled since.
-    static REFUSED: RefCell<Vec<(Variant, Error)>> = const { RefCell::new(Vec::new()) };
-}
-
-/// A variant by its own identity.
-struct Variant {
-    family: u64,
-    place: u64,
-    key: Key,
-}
-
-impl Variant {
-    fn identity(&self) -> Identity<'_> {
-        Identity { family: self.family, place: self.place, key: &self.key }
-    }
-
-    fn is(&self, of: &Identity<'_>) -> bool {
-        self.family == of.family && self.place == of.place && self.key.as_slice() == of.key
-    }
-}
-
-/// A variant that is to be compiled between two attempts of a flush.
-pub struct Postponed {
-    variant: Variant,
-    device: Device,
-    name: String,
-    source: Source,
-}
-
-impl Postponed {
-    /// Compiles it. An error is left to the operation that needs it.
-    pub fn compile(self) {
-        let Self { variant, device, name, source } = self;
-        // Python searches before, and not while other threads wait for this one: it may need the same kernel.
-        let with = |hints: &[PathBuf]| {
-            let make = || kernel::load(device, &source, hints)?.function(&name).map(Some);
-            COMPILED.find_or_make(&variant.identity(), make)
-        };
-        let mut made = with(&kernel::files(device.kind(), false));
-        if let Err(Error::Unavailable(_)) = made {
-            made = with(&kernel::files(device.kind(), true));
-        }
-        if let Err(error) = made {
-            REFUSED.with_borrow_mut(|refused| refused.push((variant, error)));
-        }
-    }
-}
-
-/// Whether a flush of this thread found a variant missing.
-pub fn has_postponed() -> bool {
-    POSTPONED.with_borrow(|all| !all.is_empty())
-}
-
-/// Takes the variants that a flush of this thread found missing.
-pub fn take_postponed() -> Vec<Postponed> {
-    POSTPONED.take()
-}
-
-/// Forgets what could not be compiled for a flush of this thread: the next one tries again.
-pub fn forget_refused() {
-    drop(REFUSED.take());
 }
 
 /// What a variant is known by.

@@ -16,9 +16,8 @@ import PyGPU
 import simulated
 from fusing.figures import Counted, limits, waiting
 from gpu import support
-from support import at_once
 from PyGPU import _core
-
+from support import at_once
 
 HOST = np.linspace(-1, 2, 12).reshape(3, 4)
 NAME = "PyGPU flush"

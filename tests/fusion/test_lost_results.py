@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -49,10 +50,8 @@ def warm(x: Any) -> None:
 
 def quiet_flush() -> None:
     """Flush as other code would that handles errors of its own."""
-    try:
+    with contextlib.suppress(PyGPU.CudaError, MemoryError):
         _core.flush()
-    except (PyGPU.CudaError, MemoryError):
-        pass
 
 
 def test_unrelated_call_of_another_thread_is_done_and_does_not_raise(driver: simulated.Driver) -> None:
@@ -247,7 +246,7 @@ def test_operand_that_is_lost_during_a_call_is_refused_by_that_call(
         quiet_flush() if thread == "same thread" else in_a_thread(lambda: quiet_get(y))
         driver.clear_faults()
 
-    with pytest.raises(PyGPU.CudaError, match="(add|greater) of float64"):
+    with pytest.raises(PyGPU.CudaError, match=r"(add|greater) of float64"):
         INSPECTED[use](y, Calls(lose), Exports(lose, plain))
     assert done, "the use does not run the program's code"
     with pytest.raises(PyGPU.CudaError, match="add of float64"):
@@ -257,10 +256,8 @@ def test_operand_that_is_lost_during_a_call_is_refused_by_that_call(
 
 
 def quiet_get(y: Any) -> None:
-    try:
+    with contextlib.suppress(PyGPU.CudaError, MemoryError):
         y.get()
-    except (PyGPU.CudaError, MemoryError):
-        pass
 
 
 def program(x: Any, row: Any, a: Any) -> list[Any]:

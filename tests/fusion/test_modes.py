@@ -159,7 +159,8 @@ def test_a_report_counts_what_was_computed_together() -> None:
     assert (report.operations, report.computed, report.kernels, report.fused) == (2, 2, 1, 1)
     assert (report.outputs, report.dropped, report.failures, report.first_meetings) == (1, 0, 0, 0)
     assert repr(report).startswith(
-        "2 operations deferred in the block: 2 computed by 1 kernel, 1 of them for several at once; 1 result got memory."
+        "2 operations deferred in the block: 2 computed by 1 kernel, 1 of them for several at once; "
+        "1 result got memory."
     )
     np.testing.assert_array_equal(y.get(), 2 * np.arange(6, dtype=np.float32) + 1)
 

@@ -16,7 +16,7 @@ import pytest
 import forge
 import PyGPU
 import simulated
-from fusing.figures import launch_call, limits, waiting
+from fusing.figures import waiting
 from PyGPU import _core
 from support import at_once
 
@@ -107,7 +107,7 @@ def test_thread_that_meets_a_batch_of_another_thread_waits_for_it(name: str, del
     twin = (np.arange(12.0).reshape(3, 4) - 5) / 8
     for _ in range(10):
         x = PyGPU.to_gpu(twin)
-        kept = [in_a_thread(lambda: (x + 1) * x)]  # pending in the queue of a thread that has ended
+        kept = [in_a_thread(lambda x=x: (x + 1) * x)]  # pending in the queue of a thread that has ended
         launching = threading.Thread(target=kept[0].get)
         launching.start()
         MEANWHILE[name](x, kept[0])
@@ -119,7 +119,7 @@ def test_thread_that_computes_with_a_batch_of_another_thread_has_its_values(dela
     twin = (np.arange(12.0).reshape(3, 4) - 5) / 8
     for _ in range(10):
         x = PyGPU.to_gpu(twin)
-        y = in_a_thread(lambda: (x + 1) * x)
+        y = in_a_thread(lambda x=x: (x + 1) * x)
         launching = threading.Thread(target=y.get)
         launching.start()
         z = y + x

@@ -14,7 +14,7 @@ import pytest
 import forge
 import PyGPU
 import simulated
-from fusing.figures import Counted, mode, waiting
+from fusing.figures import Counted, waiting
 from handing.ways import Shown
 from PyGPU import _core
 

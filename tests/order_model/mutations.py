@@ -1,5 +1,4 @@
-"""Take each wait and each note out of the order of uses in turn, and each order and step out of the marks and queues of deferred
-operations, and hold that the model checker sees it.
+"""Remove single steps of hazard tracking and of the queues of deferred operations: the model checker must fail.
 
     python tests/order_model/mutations.py [NAME ...]
 
@@ -47,14 +46,17 @@ OF_DEFERRED = [
     (
         STEPS,
         "privacy is looked at before the lock is held",
-        "let mut queues = self.queues.lock().unwrap();\n        if operand.is_published.load(Ordering::Relaxed) {\n            return false;\n        }",
-        "if operand.is_published.load(Ordering::Relaxed) {\n            return false;\n        }\n        let mut queues = self.queues.lock().unwrap();",
+        "let mut queues = self.queues.lock().unwrap();\n"
+        "        if operand.is_published.load(Ordering::Relaxed) {\n            return false;\n        }",
+        "if operand.is_published.load(Ordering::Relaxed) {\n            return false;\n        }\n"
+        "        let mut queues = self.queues.lock().unwrap();",
     ),
     (
         STEPS,
         "a batch lands before it is launched",
         "        for node in nodes.iter().flatten() {\n            launch(node);",
-        "        self.landing.land(number, first + nodes.len() as u64 - 1);\n        for node in nodes.iter().flatten() {\n            launch(node);",
+        "        self.landing.land(number, first + nodes.len() as u64 - 1);\n"
+        "        for node in nodes.iter().flatten() {\n            launch(node);",
     ),
     (
         STEPS,

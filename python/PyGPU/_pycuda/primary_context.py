@@ -1,8 +1,8 @@
 """Push, pop and configure primary contexts, which are the only ones that PyGPU uses.
 
 A context is a device here, and a stack of them says for each thread which device is current. What a program forgets to
-pop does no harm. PyCUDA's `Context` and `Device` return objects of each other: both are in ``driver/device.py``, and `Context`
-derives from the class here.
+pop does no harm. PyCUDA's `Context` and `Device` return objects of each other: both are in
+``driver/device.py``, and `Context` derives from the class here.
 """
 
 from __future__ import annotations
