@@ -1,13 +1,14 @@
 //! One flush: a launch batch for each queue, and the compilations between two attempts.
 
+use super::report;
 use super::run::{self, Outcome, Policy};
 use super::window;
-use super::{helper, report};
 use pygpu_backend as backend;
 use pygpu_base::error::Error;
 use pygpu_base::flush::{self, Cause, FlushToken, Scope};
 use pygpu_codegen::store::{self, Postponed};
 use pygpu_device::shutdown;
+use pygpu_device::stream::Stream;
 
 /// Launches the pending operations of some queues, and waits for threads that launch some of them. The caller has no GIL.
 ///
@@ -41,11 +42,24 @@ fn flush_queue(queue: usize, cause: Cause) {
 /// Launches a queue for its age, from the helper thread: nothing is compiled or counted. `false` if some of it waits for its thread.
 pub(super) fn flush_aged(queue: usize) -> bool {
     let Some(taken) = window::take_if_free(queue) else { return true };
-    if !helper::may_launch(&taken) {
+    if !may_launch(&taken) {
         window::put_back(taken, None, 0);
         return false;
     }
     launch(taken, Cause::Age, Policy::of_helper()).is_empty()
+}
+
+/// Whether no stream of a batch takes part in a capture, nor would spoil one: the legacy default stream may not be used while a blocking
+/// stream captures, of whatever library. Then the operations wait for their thread.
+fn may_launch(taken: &window::Taken) -> bool {
+    let streams = || taken.nodes.iter().flatten().map(|node| &node.stream);
+    let is_free = |stream: &Stream| match stream.device().backend().graphs() {
+        // SAFETY: the node keeps the stream alive.
+        Ok(graphs) => matches!(unsafe { graphs.capture_of(stream.device().index(), stream.handle()) }, Ok(None)),
+        Err(_) => true,
+    };
+    let mut before: Option<&Stream> = None;
+    streams().all(|stream| before.replace(stream).is_some_and(|other| other == stream) || is_free(stream))
 }
 
 /// Launches a batch; returns the kernels for which the rest of it is put back.

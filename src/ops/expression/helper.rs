@@ -4,30 +4,29 @@
 //! and launches those whose first operation was there at its last look, hence in one to two intervals. It needs no interpreter,
 //! compiles nothing and counts no use of a structure: the kernels of a program do not depend on its pace.
 
-use std::sync::Condvar;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
 use super::flight;
-use super::window::{self, Taken};
+use super::window;
 use pygpu_device::shutdown;
-use pygpu_device::stream::Stream;
 
 /// Microseconds between two looks; 0 without a bound.
 static INTERVAL: AtomicU64 = AtomicU64::new(USUAL);
 const USUAL: u64 = 100;
 /// Looks after which a queue that waits for its thread, as for a compiler, is looked at less often.
 const SLOW: Duration = Duration::from_millis(2);
+/// Bytes of its stack: a driver's launch is the deepest call.
+const STACK: usize = 1 << 20;
 
-static WOKEN: Condvar = Condvar::new();
 /// Process in which the thread runs: a forked child has none, and no driver either.
 static RUNS_IN: AtomicU32 = AtomicU32::new(0);
 
 /// Sets the time between two looks; 0 for no bound. The usual one without a value.
 pub fn set_interval(microseconds: Option<u64>) {
     INTERVAL.store(microseconds.unwrap_or(USUAL), Ordering::Relaxed);
-    wake();
+    window::wake_helper();
 }
 
 /// Starts the thread, once in a process: before the first operation is queued, and from then on asleep.
@@ -38,7 +37,7 @@ pub fn start() {
     }
     let before = block_signals();
     // Without the thread operations wait until they are needed, as they may.
-    let started = thread::Builder::new().name("PyGPU flush".to_owned()).spawn(run);
+    let started = thread::Builder::new().name("PyGPU flush".to_owned()).stack_size(STACK).spawn(run);
     drop(started);
     if let Some(before) = before {
         // SAFETY: the set was filled by the call that blocked signals.
@@ -57,18 +56,12 @@ fn block_signals() -> Option<libc::sigset_t> {
     }
 }
 
-/// Wakes the thread.
-#[cold]
-pub(super) fn wake() {
-    WOKEN.notify_all();
-}
-
 fn run() {
     loop {
         let mut queues = window::lock();
         while INTERVAL.load(Ordering::Relaxed) == 0 || queues.is_idle() {
             queues.is_helper_asleep = true;
-            queues = queues.wait(&WOKEN);
+            queues = queues.wait(&window::HELPER_WOKEN);
         }
         queues.is_helper_asleep = false;
         let aged = queues.aged();
@@ -83,17 +76,4 @@ fn run() {
         let interval = Duration::from_micros(INTERVAL.load(Ordering::Relaxed));
         thread::sleep(if is_stuck { SLOW.max(interval) } else { interval });
     }
-}
-
-/// Whether no stream of a batch takes part in a capture, nor would spoil one: the legacy default stream may not be used while a blocking
-/// stream captures, of whatever library. Then the operations wait for their thread.
-pub(super) fn may_launch(taken: &Taken) -> bool {
-    let streams = || taken.nodes.iter().flatten().map(|node| &node.stream);
-    let is_free = |stream: &Stream| match stream.device().backend().graphs() {
-        // SAFETY: the node keeps the stream alive.
-        Ok(graphs) => matches!(unsafe { graphs.capture_of(stream.device().index(), stream.handle()) }, Ok(None)),
-        Err(_) => true,
-    };
-    let mut before: Option<&Stream> = None;
-    streams().all(|stream| before.replace(stream).is_some_and(|other| other == stream) || is_free(stream))
 }

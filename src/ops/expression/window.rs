@@ -82,6 +82,14 @@ impl Taken {
 static QUEUES_OF_ALL: Global<Queues> =
     Global::new(Queues { queues: Vec::new(), count: 0, deferred: 0, dropped: 0, is_helper_asleep: false, waiting: 0 });
 static LANDED: Condvar = Condvar::new();
+/// Wakes the thread that bounds the age of operations.
+pub(super) static HELPER_WOKEN: Condvar = Condvar::new();
+
+/// Wakes the thread that bounds the age of operations.
+#[cold]
+pub(super) fn wake_helper() {
+    HELPER_WOKEN.notify_all();
+}
 
 /// The lock over all queues.
 pub(super) fn lock() -> Guard<Queues> {

@@ -1,7 +1,6 @@
 //! Queues one operation, or returns the flush that must come before.
 
-use super::{Queue, large_operands, lock, own};
-use crate::expression::helper;
+use super::{Queue, large_operands, lock, own, wake_helper};
 use crate::expression::node::Node;
 use pygpu_array::DeferredArray;
 use pygpu_base::flush::{Cause, NodeId, Pending, Scope};
@@ -76,7 +75,7 @@ pub fn push(node: Box<Node>, block: &Allocation) -> std::result::Result<Reach, (
     let is_helper_asleep = std::mem::take(&mut queues.is_helper_asleep);
     drop(queues);
     if is_helper_asleep {
-        helper::wake();
+        wake_helper();
     }
     Ok(reach)
 }
