@@ -53,7 +53,7 @@ impl Library {
         let landed = std::array::from_fn(|_| AtomicU64::new(0));
         let landing = Landing { count: AtomicUsize::new(0), landed };
         let queue = || Queue { first: 1, ..Queue::default() };
-        assert!(QUEUES > 2);
+        const { assert!(QUEUES > 2) };
         Arc::new(Self { landing, queues: Mutex::new((vec![queue(), queue()], 0)) })
     }
 
