@@ -5,7 +5,7 @@
 //! flush. While nothing is pending a flush point costs one load.
 
 use std::cell::Cell;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
 
 use crate::error::Error;
 use crate::fork_safe::Once;
@@ -122,8 +122,8 @@ pub struct FlushHooks {
     pub flush: fn(Scope, Cause),
     /// Takes an operation out of its queue whose result has ended.
     pub forget: fn(NodeId),
-    /// Calls a function while no operation can be queued.
-    pub exclusively: fn(&mut dyn FnMut()),
+    /// Waits until an operation that another thread queues is queued.
+    pub await_push: fn(),
     /// Counts blocks that have a fault: more or fewer by so many.
     pub count_faults: fn(isize),
     /// Takes the first error of the calling thread's queue that was not reported.
@@ -208,11 +208,32 @@ pub fn forget(id: NodeId) {
     }
 }
 
-/// Calls a function while no operation can be queued.
-pub fn exclusively(work: &mut dyn FnMut()) {
-    match HOOKS.get() {
-        Some(hooks) => (hooks.exclusively)(work),
-        None => work(),
+/// Whether an operation was ever deferred, or one is about to be.
+static IS_USED: AtomicBool = AtomicBool::new(false);
+
+/// Records that operations are deferred from now on: before the first check that only PyGPU reaches its operands.
+///
+/// A thread that gives a block out changes who reaches it, then calls [`is_used`]; both are sequentially consistent, as are the store and
+/// the fence here. So that thread finds the record, or the check after the fence finds the change.
+#[inline]
+pub fn begin_use() {
+    if !IS_USED.load(Ordering::Relaxed) {
+        IS_USED.store(true, Ordering::SeqCst);
+        fence(Ordering::SeqCst);
+    }
+}
+
+/// Whether operations may have been deferred. It is called after a change of who reaches a block: see [`begin_use`].
+#[inline]
+pub fn is_used() -> bool {
+    IS_USED.load(Ordering::SeqCst)
+}
+
+/// Waits until an operation that another thread queues is queued.
+#[cold]
+pub fn await_push() {
+    if let Some(hooks) = HOOKS.get() {
+        (hooks.await_push)();
     }
 }
 

@@ -318,7 +318,7 @@ impl Allocation {
     }
 
     /// Whether work on `stream` needs no wait for any known use, so that an operation there reaches no driver for it.
-    #[inline]
+    #[inline(always)]
     pub fn is_in_order_of(&self, stream: &Stream) -> bool {
         self.epoch == self.device().epoch() && self.order.is_all_of(stream) && !capture::is_any()
     }

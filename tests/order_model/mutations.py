@@ -39,8 +39,8 @@ OF_DEFERRED = [
     (
         STEPS,
         "an address is given out without the lock",
-        "let _queues = self.queues.lock().unwrap();\n            block.is_published",
-        "block.is_published",
+        "        drop(self.queues.lock().unwrap());\n        self.before_write",
+        "        self.before_write",
     ),
     (STEPS, "who gives an address out does not flush", "        self.before_write(block);\n", ""),
     (

@@ -12,25 +12,31 @@ impl Allocation {
     /// Says that somebody else has the address from now on, and that nobody will tell when that ends.
     pub fn expose(&self) {
         if !self.exposed.load(Ordering::Relaxed) {
-            self.show(|| self.exposed.store(true, Ordering::Relaxed));
+            self.exposed.store(true, Ordering::SeqCst);
+            self.flush_exposed();
         }
     }
 
     /// Says that another library has the block until [`Self::take_back`].
     #[inline]
     pub fn give_out(&self) {
-        self.show(|| _ = self.exports.fetch_add(1, Ordering::Relaxed));
+        self.exports.fetch_add(1, Ordering::SeqCst);
+        self.flush_exposed();
     }
 
-    /// Changes who can reach the block, and launches the operations that were queued while only PyGPU could: no operation is queued
-    /// between the change and the look at what is pending, so each one sees the change or is launched here.
+    /// Launches the operations that were queued while only PyGPU could reach the block, after a change of that: each operation that is
+    /// queued sees the change, or is launched here.
     #[inline]
-    fn show(&self, mut change: impl FnMut()) {
-        if self.device().is_cpu() {
-            return change();
+    fn flush_exposed(&self) {
+        if flush::is_used() {
+            self.flush_exposed_now();
         }
-        flush::exclusively(&mut change);
-        if flush::is_any() {
+    }
+
+    #[cold]
+    fn flush_exposed_now(&self) {
+        flush::await_push();
+        if flush::is_any() && !self.device().is_cpu() {
             self.flush(Access::Write, Cause::Values);
         }
     }
@@ -41,6 +47,7 @@ impl Allocation {
     ///
     /// # Errors
     /// The driver's.
+    #[inline]
     pub fn take_back(&self, access: Access, consumer: Option<&Stream>) -> Result<()> {
         self.exports.fetch_sub(1, Ordering::Relaxed);
         match consumer {
@@ -62,7 +69,8 @@ impl Allocation {
     #[inline]
     pub fn publish(&self) {
         if !self.published.load(Ordering::Relaxed) {
-            self.show(|| self.published.store(true, Ordering::Relaxed));
+            self.published.store(true, Ordering::SeqCst);
+            self.flush_exposed();
         }
     }
 

@@ -1,12 +1,14 @@
 //! Address of a block, which a deferred operation may give it later; the operations that use the block; what became of them.
 
+use std::collections::BTreeMap;
 use std::ptr;
-use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
 use crate::pool::Source;
 use pygpu_backend::Address;
 use pygpu_base::error::Error;
 use pygpu_base::flush::{self, Mark, NodeId};
+use pygpu_base::fork_safe::Global;
 
 /// Why an operation that writes a block was refused.
 struct Fault {
@@ -15,26 +17,33 @@ struct Fault {
     batch: NodeId,
 }
 
+/// Faults by the address of their [`Place`]. Hardly a block ever has one, and each word of a block is written for each new array.
+static FAULTS: Global<BTreeMap<usize, Fault>> = Global::new(BTreeMap::new());
+
+/// Whether a block has a fault, and of which kind.
+mod state {
+    pub(super) const SOUND: u8 = 0;
+    /// A write was refused and the old values stay: the error belongs to the thread that takes it out.
+    pub(super) const WRITE_REFUSED: u8 = 1;
+    /// The block never gets its values: the error stays until the block ends.
+    pub(super) const LOST: u8 = 2;
+}
+
 /// Address of a block and its source, which change once if the memory comes later.
 pub(super) struct Place {
     address: AtomicUsize,
-    source: AtomicU8,
     pub(super) written_by: Mark,
     pub(super) read_by: Mark,
-    /// A `Box<Fault>`, null without one. The lowest bit is set for a lost block: its error stays until the block ends. Without the bit
-    /// it is that of a refused write, and belongs to the thread that takes it out.
-    fault: AtomicPtr<Fault>,
+    source: AtomicU8,
+    state: AtomicU8,
 }
-
-const LOST: usize = 1;
 
 impl Place {
     /// Memory that exists.
     #[inline(always)]
     pub(super) fn new(address: Address, source: Source) -> Self {
         let (address, source) = (AtomicUsize::new(address), AtomicU8::new(source as u8));
-        let fault = AtomicPtr::new(ptr::null_mut());
-        Self { address, source, written_by: Mark::new(), read_by: Mark::new(), fault }
+        Self { address, written_by: Mark::new(), read_by: Mark::new(), source, state: AtomicU8::new(state::SOUND) }
     }
 
     #[inline(always)]
@@ -54,59 +63,59 @@ impl Place {
     }
 
     /// Stores why an operation that writes the block was refused, unless there is an error already; whether it was stored.
+    #[cold]
     pub(super) fn set_fault(&self, error: Error, batch: NodeId, is_lost: bool) -> bool {
-        let new = Box::into_raw(Box::new(Fault { error, batch }));
-        let tagged = if is_lost { new.map_addr(|address| address | LOST) } else { new };
-        if self.fault.compare_exchange(ptr::null_mut(), tagged, Ordering::AcqRel, Ordering::Acquire).is_ok() {
-            return true;
+        let mut faults = FAULTS.lock();
+        if self.has_fault() {
+            return false;
         }
-        // SAFETY: made above, and never seen by others.
-        drop(unsafe { Box::from_raw(new) });
-        false
+        faults.insert(ptr::from_ref(self).addr(), Fault { error, batch });
+        self.state.store(if is_lost { state::LOST } else { state::WRITE_REFUSED }, Ordering::Release);
+        true
     }
 
     /// Whether there is an error.
     #[inline]
     pub(super) fn has_fault(&self) -> bool {
-        !self.fault.load(Ordering::Acquire).is_null()
+        self.state.load(Ordering::Acquire) != state::SOUND
     }
 
     /// Error of a lost block, each time it is called; that of a refused write, once, if it may be taken.
     #[cold]
     pub(super) fn fault(&self, may_take: bool) -> Option<(Error, NodeId)> {
-        let found = self.fault.load(Ordering::Acquire);
-        if found.addr() & LOST != 0 {
-            // SAFETY: made by `Box::into_raw`; the error of a lost block ends with the block, which is borrowed here.
-            let fault = unsafe { found.map_addr(|address| address & !LOST).as_ref() }?;
-            return Some((fault.error.clone(), fault.batch));
+        let mut faults = FAULTS.lock();
+        let key = ptr::from_ref(self).addr();
+        match self.state.load(Ordering::Relaxed) {
+            state::LOST => faults.get(&key).map(|fault| (fault.error.clone(), fault.batch)),
+            state::WRITE_REFUSED if may_take => {
+                let fault = faults.remove(&key);
+                self.state.store(state::SOUND, Ordering::Relaxed);
+                drop(faults); // the count has a lock of its own
+                flush::count_faults(-1);
+                fault.map(|Fault { error, batch }| (error, batch))
+            }
+            _ => None,
         }
-        if found.is_null() || !may_take {
-            return None;
-        }
-        let taken = self.fault.swap(ptr::null_mut(), Ordering::AcqRel);
-        if taken.is_null() {
-            return None; // another thread was told
-        }
-        flush::count_faults(-1);
-        // SAFETY: made by `Box::into_raw`; the swap gave it to this thread alone. A block with memory of before is never lost.
-        let Fault { error, batch } = *unsafe { Box::from_raw(taken) };
-        Some((error, batch))
     }
 
-    /// The same place; here nothing is left.
+    /// Address and source of the block, for its end; a fault stays here.
     pub(super) fn take(&mut self) -> Self {
-        std::mem::replace(self, Self::new(self.address(), self.source()))
+        Self::new(self.address(), self.source())
+    }
+
+    #[cold]
+    fn end_fault(&self) {
+        let fault = FAULTS.lock().remove(&ptr::from_ref(self).addr());
+        flush::count_faults(-1);
+        drop(fault); // under no lock: it may be another library's object
     }
 }
 
 impl Drop for Place {
     #[inline]
     fn drop(&mut self) {
-        let fault = *self.fault.get_mut();
-        if !fault.is_null() {
-            flush::count_faults(-1);
-            // SAFETY: made by `Box::into_raw`, and this is its last owner.
-            drop(unsafe { Box::from_raw(fault.map_addr(|address| address & !LOST)) });
+        if *self.state.get_mut() != state::SOUND {
+            self.end_fault();
         }
     }
 }

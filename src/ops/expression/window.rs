@@ -389,10 +389,7 @@ fn large_operands(node: &Node) -> usize {
 /// Registers the queues with the layers below. `flush` is what they call, which releases the GIL before it calls this module's.
 pub fn keep(flush: fn(Scope, Cause)) {
     static HOOKS: Once<FlushHooks> = Once::new();
-    let exclusively = |work: &mut dyn FnMut()| {
-        let _queues = lock();
-        work();
-    };
+    let await_push = || drop(lock());
     let count_faults = |change: isize| lock().add(change);
     let take_error = || {
         let number = own();
@@ -405,7 +402,7 @@ pub fn keep(flush: fn(Scope, Cause)) {
         drop(queues);
         drop(error); // not under the lock: it may be another library's object
     };
-    flush::register(HOOKS.get_or_init(|| FlushHooks { flush, forget, exclusively, count_faults, take_error, report }));
+    flush::register(HOOKS.get_or_init(|| FlushHooks { flush, forget, await_push, count_faults, take_error, report }));
 }
 
 /// Number of queued operations.

@@ -188,14 +188,21 @@ impl GpuArray {
     ///
     /// # Errors
     /// That of an operation that was put off and has failed; `ValueError` where `gpudata` was not assigned yet.
-    #[inline]
+    #[inline(always)] // as `array`
     pub(crate) fn unlaunched(&self) -> PyResult<&DeferredArray> {
-        if flush::is_any() {
-            self.made().array.allocation().check()?;
+        match self.rare.get() {
+            None if !flush::is_any() => Ok(DeferredArray::of(&self.array)),
+            _ => self.unlaunched_at_length(),
         }
+    }
+
+    #[inline(never)]
+    fn unlaunched_at_length(&self) -> PyResult<&DeferredArray> {
+        let made = self.made();
+        made.array.allocation().check()?;
         match self.rare.get() {
             None => Ok(DeferredArray::of(&self.array)),
-            Some(_) => self.refuse_nowhere().map(|()| DeferredArray::of(&self.made().array)),
+            Some(_) => self.refuse_nowhere().map(|()| DeferredArray::of(&made.array)),
         }
     }
 

@@ -39,8 +39,8 @@ impl GpuArray {
                 return Ok(());
             }
             deferral::close(py, Cause::Operation);
-            let layout = target.layout().clone();
-            return assign::assign(py, &slf.get().array(py)?.view(layout)?, value);
+            deferral::materialize(&target)?;
+            return assign::assign(py, target.materialized()?, value);
         }
         let array = slf.get().array(py)?;
         match fields::select(array, key)? {

@@ -112,10 +112,8 @@ impl Library {
 
     /// Gives the address of a block out, to others who may write there from then on.
     fn publish(&self, block: &Block) {
-        {
-            let _queues = self.queues.lock().unwrap();
-            block.is_published.store(true, Ordering::Relaxed);
-        }
+        block.is_published.store(true, Ordering::Relaxed);
+        drop(self.queues.lock().unwrap());
         self.before_write(block);
     }
 

@@ -3,7 +3,7 @@
 use super::{Queue, large_operands, lock, own, wake_helper};
 use crate::expression::node::Node;
 use pygpu_array::DeferredArray;
-use pygpu_base::flush::{Cause, NodeId, Pending, Scope};
+use pygpu_base::flush::{self, Cause, NodeId, Pending, Scope};
 use pygpu_memory::Allocation;
 
 /// Who reaches the operands and the target of an operation when it is queued.
@@ -32,10 +32,12 @@ impl Obstacle {
 
 /// Queues an operation whose result goes into `block`. Gives the node back with the flush that must come before.
 ///
-/// The check that only PyGPU reaches the operands, the marks and the queue are one step: the address of a block is given out under the
-/// same lock (`Allocation::publish`), so whoever gives it out finds the mark, or the check finds that it was given out.
+/// The check that only PyGPU reaches the operands, the marks and the queue are one step under the lock. A thread that gives a block's
+/// address out (`Allocation::publish`) records that first, then holds the same lock once: so it finds the mark, or the check finds the
+/// record.
 pub fn push(node: Box<Node>, block: &Allocation) -> std::result::Result<Reach, (Box<Node>, Obstacle)> {
     let own = own();
+    flush::begin_use();
     let mut queues = lock();
     let is_read_elsewhere = node.target.as_ref().is_some_and(|target| queues.is_read_beside(own, target.allocation()));
     let Some(queue) = queues.queues.get_mut(own) else { return Err((node, Obstacle::own(Cause::Operation))) };
