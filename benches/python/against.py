@@ -1,11 +1,15 @@
-"""This PyGPU beside another one, the same calls in turns: what a change costs.
+"""Compare builds of PyGPU, the same calls in turns: the cost of a change.
 
-    python benches/python/against.py FOLDER [--rounds 7] [--sizes BYTES ...] [--json FILE]
+    python benches/python/against.py FOLDER ... [--this FOLDER ...] [--rounds 7] [--sizes BYTES ...] [--json FILE]
 
-FOLDER holds the other package (`pip install --target FOLDER other.whl`); this one is found as usual. Each runs in
-processes of its own, in turns; the ratio is the median over the rounds of this one's time divided by the other's, so
-that 1.05 is five percent slower. Beside it stands how far the other one's own rounds lie apart, as (upper - lower
-quartile) / median: a difference below that is noise.
+Each FOLDER holds a package (`pip install --target FOLDER other.whl`); without `--this` the installed one is compared.
+Each build runs in processes of its own, in turns. With several builds of one source a side, which
+`tools/link_layouts.sh` makes, a row does not depend on where the linker put a function.
+
+A process is quick or slow as a whole, by up to a third, so the figure of a build is the least of its rounds; that of a
+side is the median of its builds. `ratio` divides them, so that 1.05 is five percent slower. `medians` is the same with
+medians over all rounds. `spread` is (highest - lowest) / median of the other side's builds, or of its rounds for one
+build: a difference below that is not shown.
 """
 
 from __future__ import annotations
@@ -18,6 +22,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 SIZES = [64 << 10, 1 << 20, 16 << 20, 256 << 20]
 Figures = dict[str, float]
@@ -58,18 +63,40 @@ def run(folder: str | None, sizes: list[int]) -> Figures:
         return figures
 
 
-def spread(values: list[float]) -> float:
-    """How far apart they lie, for their size."""
-    if len(values) < 2:
+def figure(side: list[list[float]]) -> float:
+    """The median of the builds, of each the least of its rounds."""
+    return statistics.median(min(rounds) for rounds in side)
+
+
+def spread(side: list[list[float]]) -> float:
+    """The distance between the builds, or between the quartiles of the rounds of one build, for their size."""
+    if len(side) > 1:
+        least = [min(rounds) for rounds in side]
+        return (max(least) - min(least)) / statistics.median(least)
+    if len(side[0]) < 2:
         return 0.0
-    lower, middle, upper = statistics.quantiles(values, n=4)
+    lower, middle, upper = statistics.quantiles(side[0], n=4)
     return (upper - lower) / middle
 
 
+def row(name: str, this: list[list[float]], other: list[list[float]]) -> dict[str, Any]:
+    """One row of the table, in microseconds."""
+    medians = [statistics.median(value for rounds in side for value in rounds) for side in (this, other)]
+    return {
+        "what": name,
+        "this_us": round(1e6 * figure(this), 3),
+        "other_us": round(1e6 * figure(other), 3),
+        "ratio": round(figure(this) / figure(other), 3),
+        "medians": round(medians[0] / medians[1], 3),
+        "spread": round(spread(other), 3),
+    }
+
+
 def main() -> None:
-    """Measure both in turns and print the ratios."""
+    """Measure all builds in turns and print the ratios."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", nargs="?")
+    parser.add_argument("folders", nargs="*", metavar="FOLDER")
+    parser.add_argument("--this", nargs="+", default=[None], metavar="FOLDER")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--sizes", type=int, nargs="*", default=SIZES)
     parser.add_argument("--json", type=Path)
@@ -77,35 +104,28 @@ def main() -> None:
     arguments = parser.parse_args()
     if arguments.measure:
         return measure(arguments.sizes, arguments.measure)
-    if arguments.folder is None:
+    if not arguments.folders:
         parser.error("name the folder of the other PyGPU")
-    this: list[Figures] = []
-    other: list[Figures] = []
+    sides = [arguments.this, arguments.folders]
+    found: list[list[list[Figures]]] = [[[] for _ in side] for side in sides]
     for turn in range(arguments.rounds):
-        sides = [(this, None), (other, arguments.folder)]
-        for rounds, folder in sides if turn % 2 == 0 else reversed(sides):
-            rounds.append(run(folder, arguments.sizes))
-    rows = []
-    for name in this[0]:
-        pairs = [(one[name], two[name]) for one, two in zip(this, other, strict=True) if name in one and name in two]
-        if pairs:
-            ratio = statistics.median(one / two for one, two in pairs)
-            middles = [statistics.median(side) for side in zip(*pairs, strict=True)]
-            rows.append(
-                {
-                    "what": name,
-                    "this_us": round(1e6 * middles[0], 3),
-                    "other_us": round(1e6 * middles[1], 3),
-                    "ratio": round(ratio, 3),
-                    "spread": round(spread([two for _, two in pairs]), 3),
-                }
-            )
-    for row in sorted(rows, key=lambda row: -row["ratio"]):
-        print(f"{row['what']:45}{row['this_us']:12.3f}{row['other_us']:12.3f}{row['ratio']:8.3f}  ±{row['spread']:.3f}")
+        for place in range(max(map(len, sides))):
+            for side in (0, 1) if (turn + place) % 2 == 0 else (1, 0):
+                if place < len(sides[side]):
+                    found[side][place].append(run(sides[side][place], arguments.sizes))
+    processes = [figures for side in found for build in side for figures in build]
+    names = [name for name in processes[0] if all(name in figures for figures in processes)]
+    rows = [row(name, *([[figures[name] for figures in build] for build in side] for side in found)) for name in names]
+    for one in sorted(rows, key=lambda one: -one["ratio"]):
+        print(
+            f"{one['what']:45}{one['this_us']:12.3f}{one['other_us']:12.3f}{one['ratio']:8.3f}{one['medians']:8.3f}"
+            f"  ±{one['spread']:.3f}"
+        )
     if arguments.json:
         import machine
 
-        machine.write(arguments.json, {"benchmark": "against", "rounds": arguments.rounds, "rows": rows})
+        builds = {"rounds": arguments.rounds, "builds": [len(side) for side in sides]}
+        machine.write(arguments.json, {"benchmark": "against", **builds, "rows": rows})
 
 
 if __name__ == "__main__":
