@@ -19,7 +19,7 @@ cd "$checkout"
 wheels=$(mktemp -d)
 trap 'rm -rf "$wheels"' EXIT
 rm -f target/release/deps/*.rcgu.*
-touch src/lib.rs src/python/lib.rs # else cargo finds nothing to do, and leaves no objects
+touch -c src/lib.rs src/python/lib.rs # else cargo finds nothing to do, and leaves no objects
 "$own/.venv/bin/maturin" build --quiet --release --locked --out "$wheels" -- -C link-arg=-Wl,--icf=all -C save-temps
 objects=(target/release/deps/*.rcgu.o)
 echo '{ global: PyInit__core; local: *; };' > "$wheels/exports"
