@@ -1,38 +1,50 @@
 //! Thread that bounds the age of pending operations, so that a device does not idle while its host does something else.
 //!
-//! It sleeps without wake-ups while nothing is pending. A push wakes it only then; otherwise it looks at the queues once each interval,
-//! and launches those whose first operation was there at its last look, hence in one to two intervals. It needs no interpreter,
-//! compiles nothing and counts no use of a structure: the kernels of a program do not depend on its pace.
+//! While it is awake it looks at the queues once each interval, and launches those whose first operation was there at its last look,
+//! hence in one to two intervals. After [`CALM`] looks that found nothing new it sleeps without wake-ups. A push wakes it then if the
+//! queue would keep a device busy for longer than the wake-up takes the host: [`Limits::is_worth_waking`](super::limits::Limits). It needs no interpreter, compiles
+//! nothing and counts no use of a structure: the kernels of a program do not depend on its pace.
 
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
 use super::flight;
+use super::limits::limit;
 use super::window;
 use pygpu_device::shutdown;
 
-/// Microseconds between two looks; 0 without a bound.
-static INTERVAL: AtomicU64 = AtomicU64::new(USUAL);
-const USUAL: u64 = 100;
+/// Looks that find nothing new before the thread sleeps: a program that computes in a loop does not wake it in each turn.
+const CALM: u32 = 50;
 /// Looks after which a queue that waits for its thread, as for a compiler, is looked at less often.
 const SLOW: Duration = Duration::from_millis(2);
 /// Bytes of its stack: a driver's launch is the deepest call.
 const STACK: usize = 1 << 20;
 
-/// Process in which the thread runs: a forked child has none, and no driver either.
-static RUNS_IN: AtomicU32 = AtomicU32::new(0);
+/// Whether the thread was started. A forked child has no thread, and no driver either.
+static IS_STARTED: AtomicBool = AtomicBool::new(false);
 
-/// Sets the time between two looks; 0 for no bound. The usual one without a value.
+/// Sets the time between two looks; 0 for no bound. Any amount of work wakes the thread then. The usual bounds without a value.
 pub fn set_interval(microseconds: Option<u64>) {
-    INTERVAL.store(microseconds.unwrap_or(USUAL), Ordering::Relaxed);
-    window::wake_helper();
+    limit().set_age(microseconds);
+    window::lock().wake_helper();
 }
 
-/// Starts the thread, once in a process: before the first operation is queued, and from then on asleep.
+fn interval() -> u64 {
+    limit().interval.load(Ordering::Relaxed)
+}
+
+/// Starts the thread, once in a process: before the first operation is queued.
+#[inline]
 pub fn start() {
-    let process = std::process::id();
-    if RUNS_IN.swap(process, Ordering::Relaxed) == process {
+    if !IS_STARTED.load(Ordering::Relaxed) {
+        start_now();
+    }
+}
+
+#[cold]
+fn start_now() {
+    if IS_STARTED.swap(true, Ordering::Relaxed) {
         return;
     }
     let before = block_signals();
@@ -57,13 +69,15 @@ fn block_signals() -> Option<libc::sigset_t> {
 }
 
 fn run() {
+    let (mut calm, mut deferred) = (0, 0);
     loop {
         let mut queues = window::lock();
-        while INTERVAL.load(Ordering::Relaxed) == 0 || queues.is_idle() {
-            queues.is_helper_asleep = true;
-            queues = queues.wait(&window::HELPER_WOKEN);
+        let before = std::mem::replace(&mut deferred, queues.deferred());
+        calm = if queues.is_idle() && before == deferred { calm + 1 } else { 0 };
+        while interval() == 0 || calm >= CALM {
+            queues = window::sleep(queues);
+            calm = 0;
         }
-        queues.is_helper_asleep = false;
         let aged = queues.aged();
         drop(queues);
         if shutdown::exiting() {
@@ -73,7 +87,7 @@ fn run() {
         for queue in aged {
             is_stuck |= !flight::flush_aged(queue);
         }
-        let interval = Duration::from_micros(INTERVAL.load(Ordering::Relaxed));
+        let interval = Duration::from_micros(interval());
         thread::sleep(if is_stuck { SLOW.max(interval) } else { interval });
     }
 }

@@ -28,8 +28,8 @@ pub(super) struct Queues {
     /// Operations that were deferred since the process began, and those whose results ended before they were launched.
     deferred: u64,
     dropped: u64,
-    /// Whether the thread that bounds the age of operations sleeps until one is queued.
-    pub(super) is_helper_asleep: bool,
+    /// Whether the thread that bounds the age of operations sleeps until it is woken.
+    is_helper_asleep: bool,
     /// Threads that wait for a batch of another thread.
     waiting: usize,
 }
@@ -83,13 +83,7 @@ static QUEUES_OF_ALL: Global<Queues> =
     Global::new(Queues { queues: Vec::new(), count: 0, deferred: 0, dropped: 0, is_helper_asleep: false, waiting: 0 });
 static LANDED: Condvar = Condvar::new();
 /// Wakes the thread that bounds the age of operations.
-pub(super) static HELPER_WOKEN: Condvar = Condvar::new();
-
-/// Wakes the thread that bounds the age of operations.
-#[cold]
-pub(super) fn wake_helper() {
-    HELPER_WOKEN.notify_all();
-}
+static HELPER_WOKEN: Condvar = Condvar::new();
 
 /// The lock over all queues.
 pub(super) fn lock() -> Guard<Queues> {
@@ -285,9 +279,21 @@ impl Queues {
         block.read_by().pending() == Some(Pending::Many) && others.map(|(_, queue)| queue).any(is_any)
     }
 
-    /// Whether anything is queued.
+    /// Operations that were deferred since the process began.
+    pub(super) fn deferred(&self) -> u64 {
+        self.deferred
+    }
+
+    /// Whether nothing is queued.
     pub(super) fn is_idle(&self) -> bool {
         self.queues.iter().all(|queue| queue.nodes.is_empty())
+    }
+
+    /// Wakes the thread that bounds the age of operations.
+    #[cold]
+    pub(super) fn wake_helper(&mut self) {
+        self.is_helper_asleep = false;
+        HELPER_WOKEN.notify_all();
     }
 
     /// Queues whose first operation was there at the last look already.
@@ -300,6 +306,15 @@ impl Queues {
         }
         aged
     }
+}
+
+/// Sleeps until the thread that bounds the age of operations is woken.
+pub(super) fn sleep(mut queues: Guard<Queues>) -> Guard<Queues> {
+    queues.is_helper_asleep = true;
+    while queues.is_helper_asleep {
+        queues = queues.wait(&HELPER_WOKEN);
+    }
+    queues
 }
 
 /// Waits until no thread launches a batch of a queue, and takes all of its operations out. The calling thread has no GIL.

@@ -1,6 +1,7 @@
 //! Queues one operation, or returns the flush that must come before.
 
-use super::{Queue, large_operands, lock, own, wake_helper};
+use super::{Queue, large_operands, lock, own};
+use crate::expression::limits::limit;
 use crate::expression::node::Node;
 use pygpu_array::DeferredArray;
 use pygpu_base::flush::{self, Cause, NodeId, Pending, Scope};
@@ -72,12 +73,11 @@ pub fn push(node: Box<Node>, block: &Allocation) -> std::result::Result<Reach, (
     queue.operands = queue.operands.saturating_add(large_operands(&node));
     queue.nodes.push(Some(node));
     queue.live += 1;
+    let pending = queue.results.saturating_add(queue.operands);
     queues.deferred += 1;
     queues.add(1);
-    let is_helper_asleep = std::mem::take(&mut queues.is_helper_asleep);
-    drop(queues);
-    if is_helper_asleep {
-        wake_helper();
+    if queues.is_helper_asleep && limit().is_worth_waking(pending) {
+        queues.wake_helper();
     }
     Ok(reach)
 }
