@@ -1,7 +1,7 @@
 //! One flush: a launch batch for each queue, and the compilations between two attempts.
 
 use super::report;
-use super::run::{self, Outcome, Policy};
+use super::run::{self, Policy};
 use super::window;
 use pygpu_backend as backend;
 use pygpu_base::error::Error;
@@ -63,11 +63,12 @@ fn may_launch(taken: &window::Taken) -> bool {
 }
 
 /// Launches a batch; returns the kernels for which the rest of it is put back.
+///
+/// Another library may have a capture under way: the backend makes each call that such a capture forbids in the relaxed mode of captures.
 fn launch(mut taken: window::Taken, cause: Cause, policy: Policy) -> Vec<Postponed> {
     let (outcome, postponed) = {
         let token = FlushToken::begin();
-        let outcome = beside_captures(&mut taken, policy, &token);
-        (outcome, store::take_postponed())
+        (run::all(&mut taken, policy, &token), store::take_postponed())
     };
     report::flushed(Some(cause).filter(|_| policy.is_first), taken.live, &outcome.counts);
     if taken.nodes.iter().all(Option::is_none) {
@@ -79,20 +80,6 @@ fn launch(mut taken: window::Taken, cause: Cause, policy: Policy) -> Vec<Postpon
     }
     window::put_back(taken, outcome.error, outcome.faults);
     postponed
-}
-
-/// Launches in the relaxed mode of captures: a flush has nothing to do with a capture that another library has under way.
-fn beside_captures(taken: &mut window::Taken, policy: Policy, token: &FlushToken) -> Outcome {
-    let device = taken.nodes.iter().flatten().next().map(|node| node.stream.device());
-    let mut outcome = None;
-    if let Some(device) = device
-        && let Ok(contexts) = device.backend().programs()
-    {
-        let mut work = || outcome = Some(run::all(taken, policy, token));
-        // What the driver refuses here it refuses for each launch too.
-        _ = contexts.within(device.index(), "cuThreadExchangeStreamCaptureMode", &mut work);
-    }
-    outcome.unwrap_or_else(|| run::all(taken, policy, token))
 }
 
 /// Drops pending operations in a forked child, which has no driver: the parent launches its own.

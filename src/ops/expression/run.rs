@@ -66,6 +66,9 @@ struct Batch<'a> {
 /// Launches all operations of a batch, in order, and releases their operands. A refusal does not keep the rest from being launched. An
 /// operation that is left waits for a compiler.
 pub(super) fn all(taken: &mut Taken, policy: Policy, token: &FlushToken) -> Outcome {
+    if taken.live == 1 {
+        return alone(taken, policy, token);
+    }
     let nodes = &taken.nodes;
     let needs = Needs::of(taken.id(0), nodes);
     let groups = match group::whole(nodes, &needs) {
@@ -75,7 +78,7 @@ pub(super) fn all(taken: &mut Taken, policy: Policy, token: &FlushToken) -> Outc
         }
         None => group::groups(nodes, &needs),
     };
-    let mut batch = Batch { taken, policy, token, outcome: Outcome::default(), first_failed: None, failed: 0 };
+    let mut batch = Batch::new(taken, policy, token);
     for group in &groups {
         batch.launch(group);
         if store::has_postponed() {
@@ -85,7 +88,25 @@ pub(super) fn all(taken: &mut Taken, policy: Policy, token: &FlushToken) -> Outc
     batch.told()
 }
 
-impl Batch<'_> {
+/// Launches a batch of one operation, which needs no group.
+fn alone(taken: &mut Taken, policy: Policy, token: &FlushToken) -> Outcome {
+    let nodes = taken.nodes.iter().enumerate();
+    let node = nodes.filter_map(|(place, node)| Some((place, node.as_deref()?))).next();
+    let node = node.map(|(place, node)| (place, node.result.strong_count() > 0));
+    let mut batch = Batch::new(taken, policy, token);
+    match node {
+        Some((place, true)) => batch.launch_one(place, 1),
+        Some((place, false)) => batch.taken.nodes[place] = None,
+        None => {}
+    }
+    batch.told()
+}
+
+impl<'a> Batch<'a> {
+    fn new(taken: &'a mut Taken, policy: Policy, token: &'a FlushToken) -> Self {
+        Self { taken, policy, token, outcome: Outcome::default(), first_failed: None, failed: 0 }
+    }
+
     fn launch(&mut self, group: &Group) {
         if !group.outputs.is_empty() && group.places.len() > 1 {
             match self.together(group) {
@@ -100,18 +121,26 @@ impl Batch<'_> {
         if group.outputs.is_empty() {
             return self.remove(group);
         }
-        for place in group.places.iter().map(|place| usize::from(*place)) {
-            let outcome = self.taken.nodes[place].as_deref().map_or(Ok(()), |node| one(node, self.token));
+        for place in &group.places {
+            self.launch_one(usize::from(*place), group.places.len());
             if store::has_postponed() {
                 return;
             }
-            match outcome {
-                Ok(()) if self.taken.nodes[place].is_some() => self.outcome.counts.launched(1, 1),
-                Ok(()) => {}
-                Err(error) => self.refuse(place, &error, group.places.len()),
-            }
-            self.taken.nodes[place] = None;
         }
+    }
+
+    /// Launches one operation of a group of so many, unless a kernel has to be compiled first.
+    fn launch_one(&mut self, place: usize, together: usize) {
+        let Some(node) = self.taken.nodes[place].as_deref() else { return };
+        let outcome = one(node, self.token);
+        if store::has_postponed() {
+            return;
+        }
+        match outcome {
+            Ok(()) => self.outcome.counts.launched(1, 1),
+            Err(error) => self.refuse(place, &error, together),
+        }
+        self.taken.nodes[place] = None;
     }
 
     fn remove(&mut self, group: &Group) {
