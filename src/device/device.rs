@@ -31,7 +31,7 @@ pub const MAX_DEVICES: usize = 64;
 /// State of every device that was requested. A process has at most one backend of each kind.
 static DEVICES: PerDevice<Once<Inner>> = crate::per_device!(Once::new());
 
-/// Per-device state of other modules; [`per_device`] creates it.
+/// Per-device state of other modules; the macro `per_device!` creates it.
 pub struct PerDevice<T>(#[doc(hidden)] pub [[T; MAX_DEVICES]; 3]);
 
 impl<T> PerDevice<T> {
