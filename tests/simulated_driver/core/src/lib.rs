@@ -6,7 +6,7 @@
 //! - `watching`, settings and findings: [`config`], [`fault`], [`finding`], [`history`];
 //! - `machine`: [`arena`] (memory), [`state`] (all state under one lock), [`worker`] (asynchronous execution);
 //! - `calls`, the operations of a driver, each as a few methods of [`Driver`]: [`device`], [`stream`], [`event`],
-//!   [`memory`], [`pool`], [`host`], [`pointer`], [`copy`], [`fill`], [`kernel`], [`texture`], [`graph`],
+//!   [`memory`], [`pool`], [`host`], [`mod@pointer`], [`copy`], [`fill`], [`kernel`], [`texture`], [`graph`],
 //!   [`condition`], [`guest`], and [`capture`], which defines its calls by name;
 //! - [`control`]: the functions with the prefix `sim_`, and [`exit`]: the report (in `watching` too).
 //!

@@ -1,6 +1,6 @@
 //! Functions with the prefix `sim_`, by which tests control the driver from inside the process.
 //!
-//! They are defined here, and each export layer adds them to its library with [`export_controls!`].
+//! They are defined here, and each export layer adds them to its library with `export_controls!`.
 
 use std::ffi::{CStr, c_char};
 
