@@ -36,7 +36,7 @@ static __thread int switches;
 /* Entry of every call that stores the thread's last error, which another library may query. */
 static Code say(Code code) { if (code) last = code; return code; }
 Code hipGetLastError(void) { Code code = last; last = 0; return code; }
-/* Counters for the tests. */
+/* State for the tests. */
 Code fake_last_error(void) { return last; }
 int fake_switches(void) { return switches; }
 
