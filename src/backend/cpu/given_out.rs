@@ -1,8 +1,8 @@
 //! Quarantine for freed host memory whose address escaped as a number.
 //!
-//! Why: a GPU driver detects the use of a freed address. The C library may reuse it immediately for a NumPy array,
-//! and then a copy to the freed block could not be distinguished from one to the new ndarray. While a block is in
-//! quarantine its addresses have no other owner, so a stale address is detected.
+//! Why: a GPU driver detects the use of a freed address. The C library may reuse it immediately for a NumPy array. A
+//! copy to the freed block would then silently change the new ndarray. While a block is in quarantine its addresses
+//! have no other owner, so a stale address is detected.
 //!
 //! The total size is bounded. Pages of large blocks are returned to the system immediately; only their addresses stay
 //! reserved. Blocks whose address never escaped are freed immediately.
@@ -83,7 +83,7 @@ pub fn was_freed(address: Address, bytes: usize) -> bool {
 #[inline]
 pub(super) unsafe fn keep_back(address: Address, bytes: usize) -> bool {
     let (word, bit) = bit_of(address);
-    // SAFETY: the caller guarantees the same conditions.
+    // SAFETY: the caller guarantees the conditions of the called function.
     word.load(Ordering::Relaxed) & bit != 0 && unsafe { keep_noted_back(address, bytes) }
 }
 

@@ -31,7 +31,7 @@ pub unsafe fn set(
             (Attribute::CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, allowed.into())
         }
         FunctionSetting::CachePreference(preference) => {
-            // SAFETY: the caller guarantees the same conditions.
+            // SAFETY: the caller guarantees the conditions of the called function.
             return unsafe { prefer(driver, device, function, preference) };
         }
     };

@@ -70,7 +70,7 @@ impl VendorGraphs for Cuda {
         stream: StreamHandle,
         default: Option<u32>,
     ) -> Result<ConditionHandle> {
-        // SAFETY: the caller guarantees the same conditions.
+        // SAFETY: the caller guarantees the conditions of the called function.
         unsafe { conditions::create(driver, device, stream, default) }
     }
 
@@ -82,7 +82,7 @@ impl VendorGraphs for Cuda {
         branching: Branching,
         bodies: usize,
     ) -> Result<Vec<GraphHandle>> {
-        // SAFETY: the caller guarantees the same conditions.
+        // SAFETY: the caller guarantees the conditions of the called function.
         unsafe { conditions::put(driver, device, stream, condition, branching, bodies) }
     }
 
@@ -93,7 +93,7 @@ impl VendorGraphs for Cuda {
         body: GraphHandle,
         mode: CaptureMode,
     ) -> Result<()> {
-        // SAFETY: the caller guarantees the same conditions.
+        // SAFETY: the caller guarantees the conditions of the called function.
         unsafe { conditions::begin(driver, device, stream, body, Self::mode_of(mode)) }
     }
 

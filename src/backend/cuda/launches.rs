@@ -52,7 +52,7 @@ impl VendorLaunches for Cuda {
         device: i32,
         function: FunctionHandle,
     ) -> Result<Option<[u32; 3]>> {
-        // SAFETY: the caller guarantees the same conditions.
+        // SAFETY: the caller guarantees the conditions of the called function.
         let ask = |which| unsafe { driver.function_attribute(device, function, which) };
         let cluster = [
             ask(Attribute::CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH)?,
@@ -69,7 +69,7 @@ impl VendorLaunches for Cuda {
         config: &RawConfig,
     ) -> Result<c_int> {
         let question = ("cuOccupancyMaxPotentialClusterSize", driver.api.cuOccupancyMaxPotentialClusterSize);
-        // SAFETY: the caller guarantees the same conditions.
+        // SAFETY: the caller guarantees the conditions of the called function.
         unsafe { ask(driver, device, question, function, config) }
     }
 
@@ -80,7 +80,7 @@ impl VendorLaunches for Cuda {
         config: &RawConfig,
     ) -> Result<c_int> {
         let question = ("cuOccupancyMaxActiveClusters", driver.api.cuOccupancyMaxActiveClusters);
-        // SAFETY: the caller guarantees the same conditions.
+        // SAFETY: the caller guarantees the conditions of the called function.
         unsafe { ask(driver, device, question, function, config) }
     }
 }

@@ -38,7 +38,7 @@ impl VendorPrograms for Cuda {
     }
 
     unsafe fn names(driver: &Driver<Self>, device: i32, module: ModuleHandle) -> Result<Option<Vec<String>>> {
-        // SAFETY: the caller guarantees the same conditions.
+        // SAFETY: the caller guarantees the conditions of the called function.
         unsafe { functions::names(driver, device, module) }
     }
 
@@ -48,7 +48,7 @@ impl VendorPrograms for Cuda {
         function: FunctionHandle,
         setting: FunctionSetting,
     ) -> Result<()> {
-        // SAFETY: the caller guarantees the same conditions.
+        // SAFETY: the caller guarantees the conditions of the called function.
         unsafe { functions::set(driver, device, function, setting) }
     }
 
@@ -57,7 +57,7 @@ impl VendorPrograms for Cuda {
         device: i32,
         function: FunctionHandle,
     ) -> Result<Option<Vec<ParameterPlace>>> {
-        // SAFETY: the caller guarantees the same conditions.
+        // SAFETY: the caller guarantees the conditions of the called function.
         unsafe { functions::parameters(driver, device, function) }
     }
 

@@ -16,7 +16,7 @@ struct Side {
     array: CUarray,
 }
 
-// SAFETY notes in this block: the caller guarantees the driver's conditions each time.
+// For all SAFETY notes in this block: the caller guarantees the conditions of the driver call.
 impl VendorTextures for Cuda {
     const CREATE_ARRAY: &'static str = "cuArray3DCreate";
     const DESTROY_ARRAY: &'static str = "cuArrayDestroy";

@@ -52,7 +52,7 @@ pub fn load(driver: &Driver<Hip>, device: i32, image: &[u8]) -> Result<Loaded> {
 pub unsafe fn unload(driver: &Driver<Hip>, device: i32, module: ModuleHandle) -> Result<()> {
     // Removed before the call, because afterwards another image may get the handle.
     let image = driver.own.images.with(|images| images.remove(&module));
-    // SAFETY: the caller guarantees the same conditions.
+    // SAFETY: the caller guarantees the conditions of the called function.
     let ended = unsafe { driver.unload_module(device, module) };
     if ended.is_err() {
         // If unloading fails, the module is leaked, and its bytes with it.

@@ -42,7 +42,7 @@ impl VendorPrograms for Hip {
     }
 
     unsafe fn unload(driver: &Driver<Self>, device: i32, module: ModuleHandle) -> Result<()> {
-        // SAFETY: the caller guarantees the same conditions.
+        // SAFETY: the caller guarantees the conditions of the called function.
         unsafe { modules::unload(driver, device, module) }
     }
 
@@ -52,7 +52,7 @@ impl VendorPrograms for Hip {
         function: FunctionHandle,
         setting: FunctionSetting,
     ) -> Result<()> {
-        // SAFETY: the caller guarantees the same conditions.
+        // SAFETY: the caller guarantees the conditions of the called function.
         unsafe { functions::set(driver, device, function, setting) }
     }
 

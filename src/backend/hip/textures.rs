@@ -8,7 +8,7 @@ use crate::vendor::textures::{ArrayDescriptor, ArrayPart, ResourceDescriptor, Te
 use crate::vendor::{Raw, VendorTextures};
 use crate::{Address, ArrayCopy, StreamHandle};
 
-// SAFETY notes in this block: the caller guarantees the runtime's conditions each time.
+// For all SAFETY notes in this block: the caller guarantees the conditions of the runtime call.
 impl VendorTextures for Hip {
     const CREATE_ARRAY: &'static str = "hipArray3DCreate";
     const DESTROY_ARRAY: &'static str = "hipArrayDestroy";

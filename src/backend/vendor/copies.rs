@@ -103,7 +103,7 @@ pub const fn size(pattern: Pattern) -> usize {
 
 impl<V: VendorCopies> Driver<V> {
     /// Waits, if needed, so that pageable memory is not accessed after a copy returns. On machines whose device reads
-    /// the host's page tables (Grace, POWER, MI300A) the driver need not stage such memory, and may still be copying
+    /// the host's page tables (Grace, POWER, MI300A) the driver need not stage such memory. It may still be copying
     /// when the call returns.
     #[inline]
     fn settle(
@@ -175,7 +175,7 @@ impl<V: VendorCopies> Driver<V> {
     }
 }
 
-// SAFETY notes in this block: the caller guarantees the driver's conditions each time.
+// For all SAFETY notes in this block: the caller guarantees the conditions of the driver call.
 impl<V: VendorCopies> Copies for Driver<V> {
     #[inline]
     unsafe fn copy(

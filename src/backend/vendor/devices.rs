@@ -223,7 +223,7 @@ impl<V: VendorDevices> Devices for Driver<V> {
     }
 
     unsafe fn reset_device(&self, device: i32) -> Result<()> {
-        // SAFETY: the caller guarantees the same conditions.
+        // SAFETY: the caller guarantees the conditions of the called function.
         unsafe { V::reset(self, device) }
     }
 

@@ -41,7 +41,7 @@ impl<V: VendorMemory> Driver<V> {
     }
 }
 
-// SAFETY notes in this block: the caller guarantees the driver's conditions each time.
+// For all SAFETY notes in this block: the caller guarantees the conditions of the driver call.
 impl<V: VendorMemory> DriverMemory for Driver<V> {
     fn allocate_pitched(&self, device: i32, width: usize, height: usize, access_size: u32) -> Result<(Address, usize)> {
         let operation = V::NAMES.memory_allocate_pitched;

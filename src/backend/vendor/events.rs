@@ -26,7 +26,7 @@ pub fn described(event: EventHandle) -> String {
     format!("event {:#x}", event.0)
 }
 
-// SAFETY notes in this block: the caller guarantees the driver's conditions each time.
+// For all SAFETY notes in this block: the caller guarantees the conditions of the driver call.
 impl<V: VendorEvents> Events for Driver<V> {
     fn create_event(&self, device: i32, flags: EventFlags) -> Result<EventHandle> {
         let bits = if flags.blocking_sync { BLOCKING_SYNC } else { 0 }
@@ -65,7 +65,7 @@ impl<V: VendorEvents> Events for Driver<V> {
     }
 
     unsafe fn record_event_of_device(&self, device: i32, event: EventHandle) -> Result<bool> {
-        // SAFETY: the caller guarantees the same conditions.
+        // SAFETY: the caller guarantees the conditions of the called function.
         unsafe { V::record_of_device(self, device, event) }
     }
 

@@ -162,7 +162,7 @@ fn is_capture(state: u32) -> bool {
     state >= ACTIVE
 }
 
-// SAFETY notes in this block: the caller guarantees the driver's conditions each time.
+// For all SAFETY notes in this block: the caller guarantees the conditions of the driver call.
 impl<V: VendorGraphs> Graphs for Driver<V> {
     unsafe fn begin_capture(&self, device: i32, stream: StreamHandle, mode: CaptureMode) -> Result<()> {
         self.call(
@@ -219,7 +219,7 @@ impl<V: VendorGraphs> Graphs for Driver<V> {
     }
 
     unsafe fn create_condition(&self, device: i32, stream: StreamHandle, default: Option<u32>) -> Result<Condition> {
-        // SAFETY: the caller guarantees the same conditions.
+        // SAFETY: the caller guarantees the conditions of the called function.
         let handle = unsafe { V::create_condition(self, device, stream, default) }?;
         Ok(Condition { handle, keeper: None })
     }
@@ -232,12 +232,12 @@ impl<V: VendorGraphs> Graphs for Driver<V> {
         branching: Branching,
         bodies: usize,
     ) -> Result<Vec<GraphHandle>> {
-        // SAFETY: the caller guarantees the same conditions.
+        // SAFETY: the caller guarantees the conditions of the called function.
         unsafe { V::put_conditional(self, device, stream, condition, branching, bodies) }
     }
 
     unsafe fn begin_body(&self, device: i32, stream: StreamHandle, body: GraphHandle, mode: CaptureMode) -> Result<()> {
-        // SAFETY: the caller guarantees the same conditions.
+        // SAFETY: the caller guarantees the conditions of the called function.
         unsafe { V::begin_body(self, device, stream, body, mode) }
     }
 
@@ -266,7 +266,7 @@ impl<V: VendorGraphs> Graphs for Driver<V> {
     }
 
     unsafe fn nodes(&self, device: i32, graph: GraphHandle) -> Result<Vec<NodeHandle>> {
-        // SAFETY: the caller guarantees the same conditions.
+        // SAFETY: the caller guarantees the conditions of the called function.
         let mut count = unsafe { self.node_count(device, graph) }?;
         if count == 0 {
             return Ok(Vec::new()); // drivers reject an empty list
@@ -283,7 +283,7 @@ impl<V: VendorGraphs> Graphs for Driver<V> {
     }
 
     unsafe fn node_kind(&self, device: i32, _: GraphHandle, node: NodeHandle) -> Result<NodeKind> {
-        // SAFETY: the caller guarantees the same conditions.
+        // SAFETY: the caller guarantees the conditions of the called function.
         unsafe { V::kind_of_node(self, device, node) }.map(NodeKind::of)
     }
 
@@ -295,7 +295,7 @@ impl<V: VendorGraphs> Graphs for Driver<V> {
         (_, to): (GraphHandle, NodeHandle),
         (_, from): (GraphHandle, NodeHandle),
     ) -> Result<()> {
-        // SAFETY: the caller guarantees the same conditions.
+        // SAFETY: the caller guarantees the conditions of the called function.
         unsafe { V::set_node(self, device, executable, kind, to, from) }
     }
 
@@ -305,7 +305,7 @@ impl<V: VendorGraphs> Graphs for Driver<V> {
         (executable, _): (ExecutableHandle, GraphHandle),
         graph: GraphHandle,
     ) -> Result<()> {
-        // SAFETY: the caller guarantees the same conditions.
+        // SAFETY: the caller guarantees the conditions of the called function.
         unsafe { V::update(self, device, executable, graph) }
     }
 
@@ -316,7 +316,7 @@ impl<V: VendorGraphs> Graphs for Driver<V> {
     }
 
     unsafe fn upload(&self, device: i32, executable: ExecutableHandle, stream: StreamHandle) -> Result<()> {
-        // SAFETY: the caller guarantees the same conditions.
+        // SAFETY: the caller guarantees the conditions of the called function.
         unsafe { V::upload(self, device, executable, stream) }
     }
 

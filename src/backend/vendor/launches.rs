@@ -140,7 +140,7 @@ pub trait VendorLaunches: VendorPrograms {
     }
 }
 
-// SAFETY notes in this block: the caller guarantees the driver's conditions each time.
+// For all SAFETY notes in this block: the caller guarantees the conditions of the driver call.
 impl<V: VendorLaunches> Launches for Driver<V>
 where
     Self: Contexts,
@@ -156,13 +156,13 @@ where
     ) -> Result<()> {
         let carveout = V::has_carveout(self);
         if let Some(percent) = attributes.carveout.filter(|_| !carveout) {
-            // SAFETY: the caller guarantees the same conditions.
+            // SAFETY: the caller guarantees the conditions of the called function.
             unsafe { V::set_function(self, device, function, FunctionSetting::PreferredCarveout(percent)) }?;
         }
         let list = List::of(shape, attributes, carveout);
         let only_cooperative = shape.cooperative && list.0.len() == 1;
         if list.0.is_empty() || (only_cooperative && V::launch_ex(self).is_none()) {
-            // SAFETY: the caller guarantees the same conditions.
+            // SAFETY: the caller guarantees the conditions of the called function.
             return unsafe { self.launch(device, function, shape, stream, arguments) };
         }
         let launch = V::launch_ex(self).ok_or_else(|| no_attributes(self.library.as_str(), V::LAUNCH_EX))?;
@@ -173,13 +173,13 @@ where
     }
 
     unsafe fn required_cluster(&self, device: i32, function: FunctionHandle) -> Result<Option<[u32; 3]>> {
-        // SAFETY: the caller guarantees the same conditions.
+        // SAFETY: the caller guarantees the conditions of the called function.
         unsafe { V::required_cluster(self, device, function) }
     }
 
     unsafe fn max_cluster_size(&self, device: i32, function: FunctionHandle, shape: &LaunchShape) -> Result<u32> {
         let list = List::of(shape, &LaunchAttributes::default(), false);
-        // SAFETY: the caller guarantees the same conditions.
+        // SAFETY: the caller guarantees the conditions of the called function.
         let most = unsafe { V::max_cluster_size(self, device, function, &list.config(shape, StreamHandle::DEFAULT)) }?;
         Ok(most.max(0).cast_unsigned())
     }
@@ -192,7 +192,7 @@ where
         attributes: &LaunchAttributes,
     ) -> Result<u32> {
         let list = List::of(shape, attributes, false);
-        // SAFETY: the caller guarantees the same conditions.
+        // SAFETY: the caller guarantees the conditions of the called function.
         let count = unsafe { V::active_clusters(self, device, function, &list.config(shape, StreamHandle::DEFAULT)) }?;
         Ok(count.max(0).cast_unsigned())
     }

@@ -94,7 +94,7 @@ impl<V: VendorMemory> Driver<V> {
     }
 }
 
-// SAFETY notes in this block: the caller guarantees the driver's conditions each time.
+// For all SAFETY notes in this block: the caller guarantees the conditions of the driver call.
 impl<V: VendorMemory> Memory for Driver<V> {
     fn create_pool(&self, device: i32, threshold: u64) -> Result<Option<PoolHandle>> {
         if !self.has_pools(device)? {

@@ -5,8 +5,8 @@
 //!   opens it;
 //! - `errors` creates error messages, `context` makes a device current for the length of one call;
 //! - each trait of the backend has a file with its implementation for a [`Driver`]. If the vendors differ in more
-//!   than names, the file has a trait for the vendor-specific part (`VendorEvents`), implemented in the file of the
-//!   same name in `cuda` and `hip`;
+//!   than names, the file has a trait for the vendor-specific part (`VendorEvents`). The file of the same name in
+//!   `cuda` and `hip` implements it;
 //! - `textures` and `launches` have the structures that are equal for both vendors;
 //! - `pitched` plans copies of boxes, `rtc` compiles with NVRTC or hiprtc; `loader` opens and identifies libraries;
 //!   `fork` and `exit` block calls of a driver that no longer works.

@@ -54,7 +54,7 @@ pub trait VendorPrograms: VendorDevices {
     /// # Safety
     /// It is alive, and none of its objects is used again.
     unsafe fn unload(driver: &Driver<Self>, device: i32, module: ModuleHandle) -> Result<()> {
-        // SAFETY: the caller guarantees the same conditions.
+        // SAFETY: the caller guarantees the conditions of the called function.
         unsafe { driver.unload_module(device, module) }
     }
     /// Implements [`Programs::names`].
@@ -153,7 +153,7 @@ impl<V: VendorPrograms> Driver<V> {
     }
 }
 
-// SAFETY notes in this block: the caller guarantees the driver's conditions each time.
+// For all SAFETY notes in this block: the caller guarantees the conditions of the driver call.
 impl<V: VendorPrograms> Programs for Driver<V>
 where
     Self: Contexts + Launches,
@@ -163,7 +163,7 @@ where
     }
 
     unsafe fn unload(&self, device: i32, module: ModuleHandle) -> Result<()> {
-        // SAFETY: the caller guarantees the same conditions.
+        // SAFETY: the caller guarantees the conditions of the called function.
         unsafe { V::unload(self, device, module) }
     }
 
@@ -192,12 +192,12 @@ where
     }
 
     unsafe fn names(&self, device: i32, module: ModuleHandle) -> Result<Option<Vec<String>>> {
-        // SAFETY: the caller guarantees the same conditions.
+        // SAFETY: the caller guarantees the conditions of the called function.
         unsafe { V::names(self, device, module) }
     }
 
     unsafe fn function_attributes(&self, device: i32, function: FunctionHandle) -> Result<FunctionAttributes> {
-        // SAFETY: the caller guarantees the same conditions.
+        // SAFETY: the caller guarantees the conditions of the called function.
         let ask = |which| unsafe { self.function_attribute(device, function, which) };
         let numbers = V::FUNCTION_ATTRIBUTES;
         Ok(FunctionAttributes {
@@ -214,12 +214,12 @@ where
     }
 
     unsafe fn set_function(&self, device: i32, function: FunctionHandle, setting: FunctionSetting) -> Result<()> {
-        // SAFETY: the caller guarantees the same conditions.
+        // SAFETY: the caller guarantees the conditions of the called function.
         unsafe { V::set_function(self, device, function, setting) }
     }
 
     unsafe fn parameters(&self, device: i32, function: FunctionHandle) -> Result<Option<Vec<ParameterPlace>>> {
-        // SAFETY: the caller guarantees the same conditions.
+        // SAFETY: the caller guarantees the conditions of the called function.
         unsafe { V::parameters(self, device, function) }
     }
 
@@ -249,7 +249,7 @@ where
         self.call(
             device,
             V::SUGGESTED_SHAPE,
-            // SAFETY: the caller guarantees the same conditions.
+            // SAFETY: the caller guarantees the conditions of the called function.
             |_| unsafe { V::suggest(self, (&mut grid, &mut threads), function, shared as usize, most) },
             || format!("{shared} bytes of shared memory, at most {limit} threads"),
         )?;

@@ -40,7 +40,7 @@ pub fn described(stream: StreamHandle) -> String {
     format!("stream {:#x}", stream.0)
 }
 
-// SAFETY notes in this block: the caller guarantees the driver's conditions each time.
+// For all SAFETY notes in this block: the caller guarantees the conditions of the driver call.
 impl<V: VendorStreams> Streams for Driver<V> {
     /// The driver clamps the priority to its range.
     fn create_stream(&self, device: i32, flags: StreamFlags) -> Result<StreamHandle> {
@@ -103,7 +103,7 @@ impl<V: VendorStreams> Streams for Driver<V> {
         if stream.0 <= LAST_SPECIAL {
             return Ok(None);
         }
-        // SAFETY: the caller guarantees the same conditions.
+        // SAFETY: the caller guarantees the conditions of the called function.
         unsafe { V::device_of(self, stream) }
     }
 

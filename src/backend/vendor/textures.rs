@@ -189,7 +189,7 @@ impl<V: VendorTextures> Driver<V> {
     }
 }
 
-// SAFETY notes in this block: the caller guarantees the driver's conditions each time.
+// For all SAFETY notes in this block: the caller guarantees the conditions of the driver call.
 impl<V: VendorTextures> Textures for Driver<V> {
     fn create_array(&self, device: i32, shape: &ArrayShape) -> Result<ArrayHandle> {
         let ArrayShape { width, height, depth, texel, flags } = *shape;

@@ -1,8 +1,8 @@
 //! Answers queries of CUDA's device attributes for the host.
 //!
 //! Attributes that can limit a kernel or a program have their true values. Attributes that only describe a GPU's
-//! internals (registers, texture sizes, clocks) have the values of a device of the reported compute capability, so
-//! that a kernel that fits here also fits there.
+//! internals (registers, texture sizes, clocks) have the values of a device of the reported compute capability. A
+//! kernel that fits here therefore also fits there.
 
 use super::{THREADS_PER_BLOCK, WARP_SIZE, cache_bytes, clock_rate, processors};
 
