@@ -51,8 +51,8 @@ fn assertion<'a>(names: impl Iterator<Item = &'a str>) -> String {
     )
 }
 
-/// Returns the names that a declaration declares, whose type begins at `position`: before each `[`, `=`, `,` or the
-/// end.
+/// Returns the variable names in the declaration whose type begins at `position`. A name precedes each `[`, `=`, `,`
+/// or the end.
 pub fn names_declared(source: &str, tokens: &[Token], position: usize) -> Vec<String> {
     let mut names = Vec::new();
     let mut last: Option<&str> = None;

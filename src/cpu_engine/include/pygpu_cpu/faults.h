@@ -7,10 +7,10 @@
 // destructors do not run, and the stacks are reused.
 //
 // Locks held by the kernel stay locked. A lock of the user's program, in device memory, would be lost on a GPU too. A
-// lock of the C library would block the whole process later. The kernel is therefore left only in its own code, which
-// holds no such lock, and in system functions that take none (mathematics, and memory copies called directly by the
-// kernel). In all other functions (`malloc` in a corrupt heap, `printf` of an invalid pointer) the kernel's name is
-// written to stderr, and the signal is passed to the previous handler.
+// lock of the C library would block the whole process later. The kernel is therefore left only in code without such
+// locks: its own code, mathematical functions, and memory copies that the kernel called directly. In all other
+// functions (`malloc` in a corrupt heap, `printf` of an invalid pointer) the kernel's name is written to stderr, and
+// the signal is passed to the previous handler.
 
 // Order in which blocks or threads start.
 class Order {
