@@ -1,8 +1,8 @@
 //! Rules for destructors: free nothing at process exit, and never raise.
 //!
 //! At interpreter exit the driver may be partly shut down, and the operating system frees the memory. A driver error
-//! inside a `Drop` is stored here and reported by the next call that synchronizes with the host, after that call has
-//! done its own work. Unrelated calls, such as a launch on another thread, never fail because of it.
+//! inside a `Drop` is stored here. The next call that synchronizes with the host reports it after its own work.
+//! Unrelated calls, such as a launch on another thread, never fail because of it.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
