@@ -129,8 +129,8 @@ pub struct FlushHooks {
     pub count_faults: fn(isize),
     /// Takes the first unreported error of the calling thread's queue.
     pub take_error: fn() -> Option<Error>,
-    /// Records the error of the batch that begins with this operation as reported, because a use of a block raises
-    /// it.
+    /// Marks the error of a batch as reported, because a use of a block raises it. The id is that of the batch's first
+    /// operation.
     pub report: fn(NodeId),
 }
 
@@ -264,7 +264,8 @@ pub fn take_error() -> Option<Error> {
     if HAS_ERRORS.load(Ordering::Acquire) { HOOKS.get().and_then(|hooks| (hooks.take_error)()) } else { None }
 }
 
-/// Records the error of the batch that begins with this operation as reported, because a use of a block raises it.
+/// Marks the error of a batch as reported, because a use of a block raises it. `batch` is the batch's first
+/// operation.
 #[cold]
 pub fn report(batch: NodeId) {
     if let Some(hooks) = HOOKS.get() {

@@ -42,7 +42,7 @@ struct Node {
 
 /// Result of an attempt to acquire a lock without waiting.
 enum Holding {
-    /// Acquired: the box has the guard, or is `None` because this thread already holds the lock.
+    /// Acquired, with the guard; `None` if this thread already holds the lock.
     Had(Option<Box<dyn Held>>),
     /// Another thread holds it.
     Taken,
