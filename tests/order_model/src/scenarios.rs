@@ -152,7 +152,8 @@ fn hold(preemptions: Option<usize>, looks: bool, threads: &[&[Act]], after: &[Ac
 
 const BOTH: [Access; 2] = [Read, Write];
 
-/// Returns the bound for the smallest cases: none in `make test-all`, whose orders take two minutes, and otherwise four.
+/// Returns the preemption bound of the smallest cases: four, or none in `make test-all`, which then takes two
+/// minutes.
 fn most() -> Option<usize> {
     if std::env::var_os("TEST_ALL").is_some() { None } else { Some(4) }
 }
