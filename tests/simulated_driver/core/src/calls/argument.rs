@@ -27,7 +27,7 @@ impl<T> Out<T> {
     /// # Safety
     /// The list has more than `index` elements.
     pub unsafe fn at(self, index: usize) -> Self {
-        // SAFETY: the caller guarantees the same conditions.
+        // SAFETY: the caller guarantees the conditions of the called function.
         Self(unsafe { self.0.add(index) })
     }
 

@@ -1,7 +1,7 @@
 //! Stream-ordered pools: their size, and blocks allocated and freed in stream order.
 //!
 //! The contents of a pool are only counted. Addresses come from the device and are reused only after the free has
-//! run, so that a reuse on another stream is ordered, whichever streams wait for each other.
+//! run. A reuse on another stream is therefore always ordered.
 
 use crate::arena::{FREED, FRESH};
 use crate::code::{INVALID_VALUE, OUT_OF_MEMORY, Outcome};

@@ -2,7 +2,7 @@
 //!
 //! A driver's handles are addresses of its own objects, and programs may check whether memory is mapped there.
 //! Therefore these handles are addresses too, in mapped memory without access rights: dereferencing one crashes. As
-//! in a real driver, the handle of a destroyed stream or event is reused by the next one, which exposes code that
+//! in a real driver, the handle of a destroyed stream or event is reused by the next one. This exposes code that
 //! identifies such an object by its handle only.
 
 use crate::arena::pointer;
