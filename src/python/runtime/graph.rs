@@ -208,7 +208,7 @@ impl PyGraph {
         Ok(py.without_gil(|| graph.launch(&stream))?)
     }
 
-    /// Launches the graph: torch's name of `launch`.
+    /// Launches the graph like `launch`, under torch's name.
     #[pyo3(signature = (stream=None))]
     fn replay(&self, py: Python<'_>, stream: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         self.launch(py, stream)
