@@ -54,7 +54,7 @@ impl Allocation {
     /// A block of `bytes` on a device, usable in the order of `stream`. No bytes: no driver call, address 0.
     ///
     /// # Errors
-    /// `OutOfMemory`, also after synchronising and trimming; the driver's.
+    /// `OutOfMemory`, also after synchronising and trimming; driver errors.
     #[inline(always)]
     pub fn new(bytes: usize, stream: Stream) -> Result<Self> {
         if stream.is_foreign() || capture::is_any() {
@@ -109,7 +109,7 @@ impl Allocation {
     /// back. Usable on every stream at once.
     ///
     /// # Errors
-    /// `OutOfMemory`, also after synchronising and trimming the pool; the driver's.
+    /// `OutOfMemory`, also after synchronising and trimming the pool; driver errors.
     pub fn by_driver(device: Device, ask: impl Fn() -> Result<(Address, usize)>) -> Result<Self> {
         let epoch = device.epoch();
         let (address, bytes) = pool::allocate_by(device, ask)?;
@@ -131,7 +131,7 @@ impl Allocation {
     /// Pinned host memory that the device's copy engines reach directly.
     ///
     /// # Errors
-    /// `OutOfMemory`; the driver's.
+    /// `OutOfMemory`; driver errors.
     pub fn pinned(device: Device, bytes: usize, flags: HostFlags) -> Result<Self> {
         let epoch = device.epoch();
         let address = if bytes == 0 { 0 } else { pinned::allocate(device, bytes, flags)? };
@@ -245,7 +245,7 @@ impl Allocation {
     /// Makes `stream` wait for whom an access must wait for. Only [`super::ordered`] calls it, which ends what it begins.
     ///
     /// # Errors
-    /// `ValueError` when the device was reset since; the driver's.
+    /// `ValueError` when the device was reset since; driver errors.
     #[inline]
     pub(super) fn begin(self: &Arc<Self>, access: Access, stream: &Stream) -> Result<Ticket> {
         let device = self.device();
@@ -295,7 +295,7 @@ impl Allocation {
     /// Notes an access whose work was put on the stream, or may have been.
     ///
     /// # Errors
-    /// The driver's.
+    /// Driver errors.
     #[inline]
     pub(super) fn end(&self, ticket: Ticket, access: Access, stream: &Stream) -> Result<()> {
         self.order.end(ticket, access, stream)
@@ -309,7 +309,7 @@ impl Allocation {
     /// Says that work which PyGPU did not see uses the block on `stream`: later uses and the free wait for it.
     ///
     /// # Errors
-    /// The driver's.
+    /// Driver errors.
     pub fn record_stream(&self, stream: &Stream) -> Result<()> {
         if self.device().is_cpu() || capture::is_capturing(stream)? {
             return Ok(());
@@ -327,7 +327,7 @@ impl Allocation {
     /// block.
     ///
     /// # Errors
-    /// `ValueError` when the device was reset since; the driver's.
+    /// `ValueError` when the device was reset since; driver errors.
     pub fn join(self: &Arc<Self>, access: Access) -> Result<Stream> {
         // A copy between devices is written on the source's, whose streams mean nothing to who is handed this block.
         let own = self.order.latest_writer().filter(|stream| stream.device() == self.device());
@@ -339,7 +339,7 @@ impl Allocation {
     /// Makes `stream` wait for whom an access must wait for that is not ours to see; it is noted as if it were there already.
     ///
     /// # Errors
-    /// `ValueError` when the device was reset since; the driver's.
+    /// `ValueError` when the device was reset since; driver errors.
     pub fn hand_over(self: &Arc<Self>, access: Access, stream: &Stream) -> Result<()> {
         super::ordered(&[(self, access)], stream, || Ok(()))
     }
@@ -347,7 +347,7 @@ impl Allocation {
     /// Stops the host until every known use has ended.
     ///
     /// # Errors
-    /// The driver's.
+    /// Driver errors.
     pub fn synchronize(&self) -> Result<()> {
         if self.device().is_cpu() { Ok(()) } else { self.order.synchronize() }
     }
@@ -355,7 +355,7 @@ impl Allocation {
     /// After a wait for the block: what failed on other devices, which wrote it, and of which this one knows nothing.
     ///
     /// # Errors
-    /// The driver's.
+    /// Driver errors.
     #[inline]
     pub fn check_other_devices(&self) -> Result<()> {
         let own = self.device();

@@ -127,7 +127,7 @@ impl Allocation {
     /// Gives the block its memory.
     ///
     /// # Errors
-    /// `OutOfMemory`; the driver's.
+    /// `OutOfMemory`; driver errors.
     pub fn give_memory(&self, _: &FlushToken) -> Result<()> {
         let (address, source) = pool::allocate(self.bytes, self.order.home())?;
         self.place.settle(address, source);

@@ -46,7 +46,7 @@ impl Allocation {
     /// device.
     ///
     /// # Errors
-    /// The driver's.
+    /// Driver errors.
     #[inline]
     pub fn take_back(&self, access: Access, consumer: Option<&Stream>) -> Result<()> {
         self.exports.fetch_sub(1, Ordering::Relaxed);
