@@ -25,7 +25,7 @@ pub fn has_room(count: i64) -> bool {
 /// Puts the sort of some rows on a stream.
 ///
 /// # Errors
-/// The compiler's; the driver's.
+/// The compiler's; driver errors.
 pub fn run(rows: &Rows<'_>, stream: &Stream) -> Result<()> {
     let log = (rows.count as u64).next_power_of_two().ilog2();
     let capacity = if rows.count <= FEW { FEW } else { MANY };

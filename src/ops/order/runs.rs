@@ -60,7 +60,7 @@ pub(super) struct Beside<'a> {
 /// Finds the runs in some sorted elements, of which there is one or more, and which lie side by side.
 ///
 /// # Errors
-/// `OutOfMemory`; the compiler's; the driver's.
+/// `OutOfMemory`; the compiler's; driver errors.
 pub(super) fn runs(sorted: &Array, beside: Beside<'_>, stream: &Stream) -> Result<Runs> {
     let Beside { starts, places, nan_apart } = beside;
     let count = sorted.layout().size();

@@ -58,7 +58,7 @@ pub enum Counted<'a> {
 /// Where values belong among sorted elements of their type: 64-bit integers in the values' shape. `right`: behind those that are equal.
 ///
 /// # Errors
-/// `OutOfMemory`; the compiler's; the driver's.
+/// `OutOfMemory`; the compiler's; driver errors.
 pub fn search(sorted: &Array, values: &Array, right: bool, stream: &Stream) -> Result<Array> {
     let shape: Dims = values.layout().shape().collect();
     let places = Array::empty(&shape, DType::new(Kind::Int64), Order::C, stream.clone())?;

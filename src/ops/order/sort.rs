@@ -32,7 +32,7 @@ pub struct Sorted {
 /// that would have the imaginary parts in a wrong order; so they are sorted by places always.
 ///
 /// # Errors
-/// `OutOfMemory`; the compiler's; the driver's.
+/// `OutOfMemory`; the compiler's; driver errors.
 pub fn sort(input: &Array, wanted: Wanted, stream: &Stream) -> Result<Sorted> {
     let shape: Vec<i64> = input.layout().shape().collect();
     let new = |is_wanted: bool, dtype: DType| {

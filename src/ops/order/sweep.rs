@@ -111,7 +111,7 @@ impl State {
 /// Puts the sort of some rows on a stream.
 ///
 /// # Errors
-/// `OutOfMemory`; the compiler's; the driver's.
+/// `OutOfMemory`; the compiler's; driver errors.
 pub fn run(rows: &Rows<'_>, stream: &Stream) -> Result<()> {
     let device = stream.device();
     let plan = Plan::of(rows);

@@ -38,7 +38,7 @@ pub struct Unique {
 /// The values of an array with one axis, each once. The host waits for their number.
 ///
 /// # Errors
-/// `NotSupported` in a capture; `OutOfMemory`; the compiler's; the driver's.
+/// `NotSupported` in a capture; `OutOfMemory`; the compiler's; driver errors.
 pub fn unique(input: &Array, asked: Asked, stream: &Stream) -> Result<Unique> {
     capture::refuse("unique, whose values the host counts,", stream)?;
     let wanted = Wanted { values: true, places: asked.places || asked.inverse, descending: false };

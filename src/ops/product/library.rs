@@ -131,7 +131,7 @@ fn refused(why: String) {
 /// Lets work have the library and a handle that is nobody else's; `None` where there is none, or own kernels were asked for.
 ///
 /// # Errors
-/// Those of the work; the driver's.
+/// Those of the work; driver errors.
 pub fn with_blas<T>(stream: &Stream, work: impl FnOnce(&Blas, BlasHandle) -> Result<T>) -> Result<Option<T>> {
     if threshold().is_none() {
         return Ok(None);
@@ -166,7 +166,7 @@ fn dense(array: &Array, computed: Kind, order: Order, stream: &Stream) -> Result
 /// Makes a product by the library; false where own kernels have to.
 ///
 /// # Errors
-/// `OutOfMemory`; the driver's.
+/// `OutOfMemory`; driver errors.
 pub(super) fn run(product: &Product<'_>, task: &Task, stream: &Stream) -> Result<bool> {
     let Some(number) = number_of(product.computed) else { return Ok(false) };
     let Some(matrices) = Matrices::of(task) else { return Ok(false) };

@@ -35,7 +35,7 @@ fn even(array: &Array, stream: &Stream) -> Result<Option<Array>> {
 /// Puts a product on a stream.
 ///
 /// # Errors
-/// `OutOfMemory`; the compiler's; the driver's.
+/// `OutOfMemory`; the compiler's; driver errors.
 pub fn run(product: &Product<'_>, stream: &Stream) -> Result<()> {
     if product.out.layout().is_empty() {
         return Ok(());

@@ -156,7 +156,7 @@ impl Task<'_> {
 /// Writes random elements.
 ///
 /// # Errors
-/// `TypeError` for a type that is not made; `ValueError` for read-only memory; `OutOfMemory`; the compiler's; the driver's.
+/// `TypeError` for a type that is not made; `ValueError` for read-only memory; `OutOfMemory`; the compiler's; driver errors.
 pub fn draw(target: &Array, task: &Task<'_>, stream: &Stream) -> Result<()> {
     target.check_writable("random numbers")?;
     task.distribution.check(target.dtype())?;
@@ -244,7 +244,7 @@ fn source(name: &str, definitions: &str) -> Source {
 /// Moves a place in memory on behind what a call takes.
 ///
 /// # Errors
-/// The compiler's; the driver's.
+/// The compiler's; driver errors.
 pub fn advance(place: &Array, key: [u64; 2], amount: &Amount, stream: &Stream) -> Result<()> {
     let function =
         COMPILED.function(stream.device(), b"+", ADVANCE, || source(ADVANCE, "#define PYGPU_ADVANCE 1\n"))?;

@@ -70,7 +70,7 @@ fn source(call: &Call<'_>, threads: u32) -> Result<Source> {
 /// Puts it on a stream.
 ///
 /// # Errors
-/// `TypeError` for a kind without a loop; the compiler's; the driver's.
+/// `TypeError` for a kind without a loop; the compiler's; driver errors.
 pub fn at(call: &Call<'_>, stream: &Stream) -> Result<()> {
     let device = stream.device();
     let threads = if device.is_cpu() { THREADS_ON_CPU } else { THREADS };

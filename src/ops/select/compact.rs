@@ -160,7 +160,7 @@ fn walk_of(array: &Array, task: Task) -> Option<(Moving, Record, i64)> {
 /// The elements of an array where a mask of its shape is true; `None` for elements that the kernels do not know.
 ///
 /// # Errors
-/// `NotSupported` in a capture; `OutOfMemory`; the compiler's; the driver's.
+/// `NotSupported` in a capture; `OutOfMemory`; the compiler's; driver errors.
 pub fn take(array: &Array, mask: &Array, stream: &Stream) -> Result<Option<Array>> {
     let Some((kernel, walk, offset)) = walk_of(array, Task::Take) else { return Ok(None) };
     let dense = |count: i64| Array::empty(&[count], array.dtype(), Order::C, stream.clone());

@@ -45,7 +45,7 @@ pub fn is_castable(from: DType, to: DType) -> bool {
 ///
 /// # Errors
 /// `ValueError` for shapes that do not broadcast; `TypeError` for types that are not castable; `OutOfMemory` for a copy that is needed; the
-/// compiler's; the driver's.
+/// compiler's; driver errors.
 pub fn cast(target: &Array, source: Source<'_>, mask: Option<&Array>, stream: &Stream) -> Result<()> {
     if !is_aligned(target) {
         return beside(target, source, mask, stream);

@@ -36,7 +36,7 @@ pub fn computed_in(kind: Kind) -> Kind {
 /// Writes `first`, `second`, and what follows at their distance.
 ///
 /// # Errors
-/// The compiler's; the driver's.
+/// The compiler's; driver errors.
 pub fn arange(target: &Array, first: &[u8], second: &[u8], stream: &Stream) -> Result<()> {
     let kind = target.dtype().kind();
     let kernel = known(Sequence::Arange, kind, kind)?;
@@ -49,7 +49,7 @@ pub fn arange(target: &Array, first: &[u8], second: &[u8], stream: &Stream) -> R
 /// Writes values between two, computed as `kind`, which is none of whole numbers, and rounded down where the target holds such.
 ///
 /// # Errors
-/// The compiler's; the driver's.
+/// The compiler's; driver errors.
 pub fn linspace(target: &Array, kind: Kind, spacing: &Spacing<'_>, stream: &Stream) -> Result<()> {
     let kernel = known(Sequence::Linspace, kind, target.dtype().kind())?;
     let mut values = Arguments::new();
