@@ -15,9 +15,9 @@ use pygpu_device::shutdown;
 /// Microseconds between two looks; 0 without a bound.
 static INTERVAL: AtomicU64 = AtomicU64::new(USUAL);
 const USUAL: u64 = 100;
-/// Looks after which a queue that waits for its thread, as for a compiler, is looked at less often.
+/// Interval between checks while a queue must wait for its own thread, e.g. for a compilation.
 const SLOW: Duration = Duration::from_millis(2);
-/// Bytes of its stack: a driver's launch is the deepest call.
+/// Stack size in bytes; a driver's launch is the deepest call.
 const STACK: usize = 1 << 20;
 
 /// Process in which the thread runs: a forked child has none, and no driver either.
@@ -36,19 +36,20 @@ pub fn start() {
         return;
     }
     let before = block_signals();
-    // Without the thread operations wait until they are needed, as they may.
+    // Without the thread operations stay pending until their results are needed, which is allowed.
     let started = thread::Builder::new().name("PyGPU flush".to_owned()).stack_size(STACK).spawn(run);
     drop(started);
     if let Some(before) = before {
-        // SAFETY: the set was filled by the call that blocked signals.
+        // SAFETY: the set was filled by the call that blocked the signals.
         unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut()) };
     }
 }
 
-/// Blocks all signals for threads that this one starts: a signal is to interrupt a thread of the program. Returns those blocked before.
+/// Blocks all signals, for threads started by this one: signals must interrupt a thread of the program. Returns the
+/// previously blocked signals.
 fn block_signals() -> Option<libc::sigset_t> {
     let (mut all, mut before) = (std::mem::MaybeUninit::uninit(), std::mem::MaybeUninit::uninit());
-    // SAFETY: both sets may be written; the first one is filled before it is read.
+    // SAFETY: both sets are writable; the first one is filled before it is read.
     unsafe {
         libc::sigfillset(all.as_mut_ptr());
         let code = libc::pthread_sigmask(libc::SIG_BLOCK, all.as_ptr(), before.as_mut_ptr());

@@ -1,18 +1,19 @@
-//! How much may wait.
+//! Limits of pending operations and fused kernels.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-/// How much may wait, and how much one kernel may be.
+/// Limits of pending operations and fused kernels.
 pub struct Limits {
-    /// Operations that wait.
+    /// Maximum number of pending operations.
     pub nodes: AtomicUsize,
-    /// Bytes of their results.
+    /// Maximum size of their results in bytes.
     pub results: AtomicUsize,
-    /// Bytes of operands that only they hold, beyond the bytes of results that are held and have no memory yet.
+    /// Maximum size in bytes of operands that only pending operations keep alive, beyond the size of referenced results
+    /// without memory.
     pub held: AtomicUsize,
-    /// Arrays of one kernel, results among them.
+    /// Maximum number of arrays of a kernel, including results.
     pub arrays: AtomicUsize,
-    /// Results of one kernel.
+    /// Maximum number of results of a kernel.
     pub outputs: AtomicUsize,
     /// How often a structure of several operations is met before it is compiled; 0 for what the environment says.
     pub meetings: AtomicU64,
@@ -33,12 +34,12 @@ static LIMITS: Limits = Limits {
     meetings: AtomicU64::new(0),
 };
 
-/// The limits, which tests lower.
+/// The limits, which tests reduce.
 pub fn limit() -> &'static Limits {
     &LIMITS
 }
 
-/// The limits as they are when the process begins.
+/// Restores the default limits.
 pub fn reset_limits() {
     LIMITS.nodes.store(NODES, Ordering::Relaxed);
     LIMITS.results.store(RESULTS, Ordering::Relaxed);
