@@ -338,8 +338,8 @@ impl<V: Clone + Send + Sync> Store<V> {
     /// Looks up an entry: `Some(None)` means that it cannot be compiled.
     #[inline]
     fn find(&self, of: &Identity<'_>) -> Option<Option<V>> {
-        // Counted before the pointer is read. A thread that frees a table replaces it first and then checks that the
-        // count is zero.
+        // The reader is counted before it loads the pointer. A thread that frees a table replaces the pointer first and
+        // then checks that the count is zero.
         self.readers.fetch_add(1, Ordering::SeqCst);
         let reading = Reading(&self.readers);
         let table = self.table.load(Ordering::SeqCst);

@@ -92,7 +92,7 @@ fn device_of(description: &Description) -> Result<Device> {
     let is_gpu = |backend: &&'static dyn Backend| backend.kind() != BackendKind::Cpu;
     let backend = match Some(backend::default_backend()?).filter(is_gpu) {
         Some(backend) => backend,
-        // Without any GPU the error message is that of CUDA, the interface's vendor.
+        // If there is no GPU at all, the error is that of the CUDA backend, whose vendor defined the interface.
         None => backend::available().into_iter().find(is_gpu).map_or_else(|| backend::by_name("cuda"), Ok)?,
     };
     let current = || Device::new(backend, backend.current_device()?);

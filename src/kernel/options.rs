@@ -139,7 +139,7 @@ pub fn parse(texts: &[String], refuse: bool) -> Result<Options> {
     Ok(options)
 }
 
-/// For a skipped option: whether the next argument belongs to it, and its note.
+/// If an option is to be skipped: whether the next argument belongs to it, and the note to add.
 fn passed_over(text: &str) -> Option<(bool, String)> {
     let name = text.split_once('=').map_or(text, |(name, _)| name);
     let (_, has_value, reason) = PASSED_OVER.iter().find(|(names, _, _)| {

@@ -109,7 +109,7 @@ pub fn find(address: Address) -> Option<Arc<Allocation>> {
 
 /// Looks up an address.
 pub fn look_up(address: Address) -> Found {
-    // Dropped after the lock is released: each reference may be the last owner by then.
+    // The references are dropped after the lock is released: each may be the last owner by then.
     let mut blocks = Blocks::new();
     let (mut freed, mut ended) = (false, None);
     for (first, entry) in table().reaching(address) {

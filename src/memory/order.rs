@@ -206,7 +206,8 @@ enum Kind {
 }
 
 impl Ticket {
-    /// For operations ordered by other means: on the host, and in captures, which track their own dependencies.
+    /// Token for operations that are ordered by other means: on the host, and in captures, which track their own
+    /// dependencies.
     pub const NOTHING: Self = Self { seen: 0, kind: Kind::Nothing };
     /// The token that [`Order::begin_alone`] returns for a block that [`Order::is_at_home`].
     pub const AT_HOME: Self = Self { seen: MADE, kind: Kind::Alone };
@@ -223,7 +224,8 @@ pub struct Order<Q: Queue> {
 /// The number of the block's allocation, which counts as its first use.
 const MADE: u64 = 1;
 
-/// Above this number of uses completed ones are removed. Only reads on handles of unknown identity can accumulate.
+/// Number of recorded uses above which completed ones are searched and removed. Only reads on handles of unknown
+/// identity can accumulate.
 const MANY: usize = 32;
 
 impl<Q: Queue> Order<Q> {

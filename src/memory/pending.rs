@@ -38,8 +38,8 @@ pub fn keep_until_passed(stream: &Stream, thing: Box<dyn Any + Send>) -> Result<
         return Ok(());
     }
     if stream.is_foreign() && capture::number_of(stream)?.is_some() {
-        // Leaked: the stream is part of another library's capture, whose graph may be launched at any time, unknown to
-        // PyGPU.
+        // The object is leaked: the stream is part of another library's capture, whose graph may be launched at any
+        // time, unknown to PyGPU.
         std::mem::forget(thing);
         return Ok(());
     }

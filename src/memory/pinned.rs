@@ -72,7 +72,7 @@ fn idle(device: Device, mut alike: Vec<Kept>) -> Option<Kept> {
 /// The address must come from `allocate` with the same size and flags.
 pub(super) unsafe fn free(device: Device, address: Address, bytes: usize, flags: HostFlags, epoch: u32) -> Result<()> {
     let dropped_when = device.now();
-    // Cached even if no event can be recorded. It is then reused only after a wait for the whole device.
+    // The memory is cached even if no event can be recorded. It is then reused only after a wait for the whole device.
     let marked = if device.is_cpu() { Ok(None) } else { Mark::record_device(device) };
     let (dropped_at, outcome) = marked.map_or_else(|error| (None, Err(error)), |mark| (mark, Ok(())));
     let surplus = {

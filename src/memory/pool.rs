@@ -15,7 +15,7 @@ use pygpu_base::settings::{self, Variable};
 use pygpu_device::stream::{self, Stream};
 use pygpu_device::{Device, PerDevice, per_device};
 
-/// PyGPU's memory on one device.
+/// Accounting of PyGPU's memory on one device.
 struct Accounts {
     bytes: AtomicUsize,
     /// Maximum number of bytes.
@@ -96,11 +96,11 @@ fn pool_of(device: Device) -> Result<Option<PoolHandle>> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub(super) enum Source {
-    /// By a plain driver call, or as host memory.
+    /// Free it by a plain driver call, or as host memory.
     Plain,
-    /// To the driver's pool, in the order of a stream.
+    /// Free it to the driver's pool, in the order of a stream.
     Pool,
-    /// To the pool or to the stream's cache: its size is one of the cached sizes.
+    /// Free it to the pool or to the stream's cache: its size is one of the cached sizes.
     Recyclable,
 }
 
@@ -259,7 +259,7 @@ pub(super) fn allocate_by(device: Device, ask: impl Fn() -> Result<(Address, usi
         let requested = if let Error::OutOfMemory(memory) = &error { memory.requested } else { 0 };
         with_accounts(error, device, requested)
     })?;
-    // Counted afterwards: the size is known to the driver only.
+    // The bytes are counted after the allocation: only the driver knows the size.
     match account_for(device, bytes) {
         Ok(account) => {
             account.keep();
@@ -359,7 +359,7 @@ fn try_allocate(bytes: usize, stream: &Stream, pool: Option<PoolHandle>) -> Resu
 fn with_accounts(error: Error, device: Device, bytes: usize) -> Error {
     match error {
         Error::OutOfMemory(mut error) => {
-            // Without the requested bytes, which are counted already.
+            // `used` excludes the requested bytes, which are counted already.
             error.used = accounts(device).bytes.load(Ordering::Relaxed).saturating_sub(bytes);
             error.requested = bytes;
             error.device = device.to_string();

@@ -107,8 +107,8 @@ impl Plan {
         plan.check_alignment(name, arguments, arrays)?;
         plan.span = plan.span();
         if analysis.in_packs {
-            // Not on the CPU: its threads of a block run in turn, so that a barrier costs more than strided memory
-            // access.
+            // Tiles are not used on the CPU: its threads of a block run in turn, so that a barrier costs more than
+            // strided memory access.
             let may_turn = analysis.any_order && !analysis.counts_threads && !arrays[0].device().is_cpu();
             plan.choose_pack(&used, may_turn);
         }

@@ -97,7 +97,7 @@ template <class T> struct repeated {
     __device__ T &operator[](size_t) const { return *first; }
 };
 
-// Raw bytes with the strictest alignment: CUDA rejects shared memory of a type with constructors.
+// Aligned raw bytes for arrays in shared memory: CUDA rejects shared variables of a type with constructors.
 struct alignas(16) bytes {
     unsigned char byte[16];
 };

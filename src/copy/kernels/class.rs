@@ -264,7 +264,7 @@ mod tests {
         assert_eq!(chosen(&many, 1 << 40, 1 << 41).1, Class::Flat { wide: true });
         let few = dense(&[1 << 25, 33, 2], 1).index(&[slice(0, 1 << 25), slice(0, 32), step(2)]).unwrap();
         assert_eq!(chosen(&few, 1 << 40, 1 << 41).1, Class::Flat { wide: false });
-        // For rows and tiles blocks are numbered, not units.
+        // Row and tile kernels number their blocks, not their units, so that 32 bits suffice.
         let plane = dense(&[1 << 17, 1 << 17], 4).transpose(None).unwrap();
         let (units, class) = chosen(&plane, 1 << 40, 1 << 41);
         assert_eq!(class, Class::Squares { vector: 16 });

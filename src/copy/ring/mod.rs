@@ -53,8 +53,8 @@ pub(super) struct Ring<'a> {
     slot: usize,
 }
 
-/// Opens the ring if it is the best route for a copy of `bytes` bytes. This is the case from the threshold on, and
-/// beyond `most` bytes, which the caller does not want to leave to the driver.
+/// Opens the ring if it is the fastest route for a copy of `bytes` bytes, i.e. from the threshold on. Copies of more
+/// than `most` bytes also use it, because the driver might wait for a busy stream.
 ///
 /// # Errors
 /// An environment variable that is not a number; driver errors.

@@ -108,7 +108,7 @@ unsafe extern "C" fn delete<M>(managed: *mut M) {
         shutdown::defer(array.allocation().take_back(array.access_of_others(), block.consumer.as_ref()));
         match RELEASE.get() {
             Some(release) if needs_care(array) => release(block.array),
-            // Dropped in place: an array is large.
+            // The array is dropped in place, because it is large.
             _ => drop(block),
         }
     });

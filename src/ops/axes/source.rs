@@ -150,7 +150,7 @@ struct Parts<'a> {
 
 fn assembled(row: &Row, types: Types, plan: &Plan, block: Block, parts: &Parts<'_>) -> Source {
     let name = name_of(row);
-    // With packs this is the number of blocks that run concurrently.
+    // Limits the registers, so that a multiprocessor can run this number of blocks concurrently.
     let at_once = if block.vector > 1 { format!(", {BLOCKS_OF_PACKS}") } else { String::new() };
     let body = TEXT
         .replace("PYGPU_BOUNDS", &format!("__launch_bounds__(PYGPU_THREADS{at_once})"))

@@ -131,7 +131,7 @@ impl Text {
                 }
             };
             if is_same {
-                // Passed through without conversion: converting a NaN and back may change its bits.
+                // The value is passed through without conversion: converting a NaN and back may change its bits.
                 self.lines.push_str(&format!("const {} v{operation} = {given};\n", stored_as(kind)));
                 return Ok(());
             }

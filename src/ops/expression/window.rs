@@ -55,7 +55,7 @@ pub(super) struct Queue {
     owners: usize,
     /// First unreported error, and the first operation of its batch.
     error: Option<(NodeId, Error)>,
-    /// Number of the first node at the helper's last look.
+    /// Number of the first node at the helper's last check.
     seen: u64,
 }
 
@@ -279,7 +279,8 @@ impl Queues {
         Some(taken)
     }
 
-    /// Whether another queue reads a block with several readers, or may read it: batches in progress are not searched.
+    /// Whether another queue has pending reads of a block. Returns true if in doubt, because batches in progress are
+    /// not searched.
     fn is_read_beside(&self, own: usize, block: &Arc<Allocation>) -> bool {
         let reads = |node: &Node| node.arrays().iter().any(|array| Arc::ptr_eq(array.allocation(), block));
         let others = self.queues.iter().enumerate().filter(|(number, _)| *number != own);

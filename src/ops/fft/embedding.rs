@@ -89,7 +89,7 @@ impl Embedding {
             order.push(Transformed { points: input.len.max(output.len), input, output });
         }
         if let (Some(&last), true) = (axes.last(), way == Way::ToReal) {
-            // For a half spectrum the other array determines the number of points.
+            // If the input is a half spectrum, the number of points follows from the output.
             order.last_mut()?.points = output.axes()[last].len;
         }
         let free = order.len() - usize::from(way != Way::Complex);
@@ -190,7 +190,7 @@ mod tests {
         assert_eq!((made.shape.batch, made.shape.input.distance), (5, 1));
         assert_eq!(made.places().collect::<Vec<_>>(), [[0, 0], [160, 160], [320, 320]]);
         assert!(complex(&dense(&[30, 4, 50]), &[1]).is_none());
-        // Would need 32 calls with scattered elements.
+        // A library would need 32 calls, each with scattered elements.
         assert!(complex(&dense(&[4096, 64, 32]), &[1]).is_none());
     }
 

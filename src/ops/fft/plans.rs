@@ -80,7 +80,7 @@ impl Lasting {
         }
         match capture::of(stream)? {
             Some(own) => own.keep(Box::new(Arc::clone(this))),
-            // Leaked: the end of another library's graph is unknown.
+            // The plan is leaked: the end of another library's graph is unknown.
             None => std::mem::forget(Arc::clone(this)),
         }
         Ok(())

@@ -41,7 +41,7 @@ pub(super) struct Runs {
     pub(super) values: Array,
     /// The position of each run, followed by the number of elements.
     pub(super) starts: Option<Array>,
-    /// For each element, at its position before the sort, the number of its run.
+    /// The number of each element's run, stored at the element's position before the sort.
     pub(super) inverse: Option<Array>,
     /// The number of runs, readable after the kernel.
     pub(super) total: Word,

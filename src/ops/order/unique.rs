@@ -17,7 +17,7 @@ pub struct Asked {
     pub starts: bool,
     /// The positions of the sorted elements before the sort.
     pub places: bool,
-    /// For each element the index of its value.
+    /// The index of each element's value in `values`.
     pub inverse: bool,
     /// Whether NaNs are distinct from each other.
     pub nan_apart: bool,
@@ -31,7 +31,7 @@ pub struct Unique {
     pub starts: Option<Array>,
     /// The positions of the sorted elements before the sort.
     pub places: Option<Array>,
-    /// For each element the index of its value.
+    /// The index of each element's value in `values`.
     pub inverse: Option<Array>,
 }
 

@@ -115,7 +115,8 @@ impl Matrices {
         if self.is_turned { [first, second, out] } else { [second, first, out] }
     }
 
-    /// For PyGPU's second operand: contiguous rows are columns of the library's matrix, without transposition.
+    /// The form of PyGPU's second operand: its contiguous rows are columns of the library's matrix, without
+    /// transposition.
     fn first(&self) -> Option<(Operation, i64)> {
         let (rows, inner) = ((self.b.rows, self.b.row), (self.depth, self.b.step));
         let across = leading(rows, inner, self.b.itemsize).map(|leading| (Operation::Plain, leading));
@@ -140,7 +141,7 @@ impl Matrices {
         Some(([first, second], [leading_first, leading_second, self.result()?]))
     }
 
-    /// In the library's order.
+    /// The lengths of the library's axes, in its order.
     pub(super) fn lengths(&self) -> [i64; 3] {
         [self.b.rows, self.a.rows, self.depth]
     }

@@ -151,7 +151,7 @@ impl Product<'_> {
         let sides =
             [batch(self.operands[0], cores[0])?, batch(self.operands[1], cores[1])?, batch(self.out, cores_of_out)?];
         let views: [&Layout; 3] = [&sides[0], &sides[1], &sides[2]];
-        // In C order, the order in which partial results are stored too.
+        // The batches are traversed in C order, in which partial results are stored, too.
         let walk = Walk::plan(&views, Rules::default())?;
         let count = walk.size();
         Ok((Some(walk), count))

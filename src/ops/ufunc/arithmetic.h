@@ -131,7 +131,7 @@ template <class T> __device__ inline bool is_finite(T a) { return a - a == 0; }
 template <class T> __device__ inline bool is_infinite(T a) { return a == a && a - a != 0; }
 template <class Z> __device__ inline bool is_finite_number(Z z) { return is_finite(z.real()) && is_finite(z.imag()); }
 template <class Z> __device__ inline bool is_far(Z z) { return is_infinite(z.real()) || is_infinite(z.imag()); }
-// For a number that is not finite: its magnitude, and a NaN.
+// Magnitude and NaN of a complex number that is not finite.
 template <class T> __device__ inline T size_of(T x, T y) { return is_infinite(x) ? fabs(x) : fabs(y); }
 template <class T> __device__ inline T no_number(T x, T y) { return (x - x) + (y - y); }
 template <class T> __device__ inline T zero_like(T sign) { return sign < 0 ? -(T)0 : (T)0; }

@@ -85,7 +85,7 @@ pub fn unsigned_of(kind: Kind) -> &'static str {
 pub fn converted(text: &str, from: Kind, to: Kind) -> String {
     let text = match from {
         Kind::Float16 | Kind::BFloat16 => format!("(float){text}"),
-        // A view of other memory may contain any byte; nonzero is true.
+        // A bool array may be a view of other memory, with any byte as an element; nonzero is true.
         Kind::Bool => format!("({text} != 0)"),
         _ => text.to_owned(),
     };

@@ -17,7 +17,7 @@ pub struct Spacing<'a> {
     pub start: &'a [u8],
     /// The last value, if `ends` is set.
     pub stop: &'a [u8],
-    /// Step between values; or the whole range, to be divided by `parts`.
+    /// The step between values if `parts` is 0; otherwise the whole range, which the kernel divides by `parts`.
     pub step: &'a [u8],
     /// Divisor for a step that would underflow; 0 otherwise.
     pub parts: i64,

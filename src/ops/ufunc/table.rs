@@ -22,7 +22,7 @@ const INTEGERS: &[Kind] = &[Int8, UInt8, Int16, UInt16, Int32, UInt32, Int64, UI
 const REAL: &[Kind] = &[Float16, BFloat16, Float32, Float64];
 const WIDE: &[Kind] = &[Float32, Float64];
 const COMPLEX: &[Kind] = &[Complex64, Complex128];
-/// Bools, for functions that NumPy does not define for them.
+/// A group that rejects bool operands, for functions that NumPy does not define for bools.
 const NO_BOOL: Group = with(BOOL, Output::Refused, "");
 
 /// Functions used by the expressions.

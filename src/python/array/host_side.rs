@@ -14,8 +14,8 @@ pub(crate) enum HostSide {
     /// An ndarray over which the array was created (PybindGPU), or that `to_host` created: kept alive as long as the
     /// array.
     Own(Py<PyAny>),
-    /// The last result of `get`, by a weak reference; and a cached result for the next `get`, used once no other
-    /// reference exists.
+    /// A weak reference to the last result of `get`, and a cached strong reference, which the next `get` fills again if
+    /// no other reference is left.
     Returned(Py<PyWeakrefReference>, Option<Spare>),
 }
 

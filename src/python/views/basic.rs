@@ -204,7 +204,7 @@ pub(crate) fn integer(item: &Bound<'_, PyAny>) -> PyResult<i64> {
     if value == -1 { integer_slowly(item) } else { Ok(value as i64) }
 }
 
-/// For -1, for objects with `__index__` only, and for errors, which are replaced by index errors.
+/// Slow path for -1, for objects with `__index__` only, and for errors, which are replaced by index errors.
 #[cold]
 fn integer_slowly(item: &Bound<'_, PyAny>) -> PyResult<i64> {
     // SAFETY: a live object; an exception raised by `integer` is replaced.

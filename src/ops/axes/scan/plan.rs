@@ -111,7 +111,7 @@ impl Plan {
             if has_few_rows { (CHAINED_BYTES_OF_THREAD, CHAINED_MOST_EACH) } else { (BYTES_OF_THREAD, MOST_EACH) };
         let whole = (bytes / largest).clamp(LEAST_EACH, most);
         let mut each = whole.min(len.clamp(1, u64::from(most)).next_power_of_two() as u32);
-        // With few elements smaller parts use all blocks that run concurrently.
+        // Short inputs are divided into smaller parts, so that all blocks that can run concurrently are used.
         let threads = u64::from(room.threads) * u64::from(room.blocks) / 2;
         if len * (self.places as u64) < threads * u64::from(each) {
             each = each.min(LEAST_EACH);

@@ -29,7 +29,7 @@ impl Rare<'_> {
         let Self { foreign, host: temporaries, .. } = self;
         let host: Vec<Array> = temporaries.iter().map(|(temporary, _)| temporary.array().clone()).collect();
         drop(temporaries);
-        // Dropped without the GIL, because dropping may call the driver.
+        // The owners are dropped without the GIL, because dropping may call the driver.
         Ok(py.without_gil(|| {
             let waited = if host.is_empty() { Ok(()) } else { stream.synchronize() };
             drop((host, foreign));
