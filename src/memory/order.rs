@@ -190,7 +190,7 @@ impl<Q: Queue> Uses<Q> {
 #[must_use]
 #[derive(Clone, Copy)]
 pub struct Ticket {
-    /// The latest use at its begin. All conflicting uses up to it were waited for.
+    /// Number of the latest use when the operation began. All conflicting uses up to it were waited for.
     seen: u64,
     kind: Kind,
 }

@@ -63,7 +63,7 @@ fn period(itemsize: i64, unit: i64) -> i64 {
     itemsize / unit.min(1 << itemsize.trailing_zeros())
 }
 
-/// The value for the kernel: the units of one period.
+/// The fill value as a kernel receives it: the units of one period.
 struct Value<'a> {
     item: &'a [u8],
     unit: i64,

@@ -175,7 +175,7 @@ fn levels(nodes: &Nodes, needs: &Needs) -> SmallVec<[u8; 32]> {
 /// Limit of a kernel's parameters in bytes; drivers before CUDA 12.1 support 4 KiB.
 const PARAMETERS: usize = 3500;
 
-/// Upper bound of the parameters' size in bytes, with loop nests of several axes.
+/// Upper bound of the size in bytes of a kernel's parameters, for arrays in a loop nest of several axes.
 fn parameters(arrays: usize, values: usize) -> usize {
     arrays * (8 + 8 * 8) + values * 16
 }
