@@ -42,9 +42,11 @@ pub struct Allocation {
     origin: Origin,
     /// The uses of the block. Their home is the stream in whose order pool memory is allocated and freed.
     order: Order<Stream>,
-    /// Somebody else has the address and tells nobody when that ends, or on which stream: the free waits for the whole device.
+    /// Whether the block is untracked: its address is used elsewhere, and the end of this use is never reported. The
+    /// free waits for the whole device.
     exposed: AtomicBool,
-    /// Somebody else can have the address: operations on the block are not put off, since nobody sees what is written meanwhile.
+    /// Whether the address escaped: operations on the block are not deferred, because PyGPU does not see accesses by
+    /// other code.
     published: AtomicBool,
     /// Number of exports that have not ended.
     exports: AtomicU32,
@@ -424,7 +426,7 @@ impl Allocation {
                 Ok(())
             }
             Origin::Own => {
-                // What others have had goes back to the driver, which knows of more streams than this one.
+                // Blocks used by other libraries are returned to the driver, which tracks all streams of the device.
                 let is_private = self.order.is_untouched() && !*self.exposed.get_mut();
                 let is_recyclable = is_private && self.place.source() == Source::Recyclable;
                 self.release_in_order(|block| {

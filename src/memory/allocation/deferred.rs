@@ -69,12 +69,13 @@ impl Allocation {
         }
     }
 
-    /// Launches what must come before an access by other work. Others may have queued more by then.
+    /// Flushes the operations that must precede an access by other work. Other threads may defer further ones
+    /// meanwhile.
     pub fn flush(&self, access: Access, cause: Cause) {
         if let Some(pending) = self.pending_before(access) {
             flush::flush_pending(pending, cause);
         }
-        // A reader of one queue says nothing of the writer, nor the reverse.
+        // A flush of the readers' queues does not cover the writer's, nor the reverse.
         if let (Access::Write, Some(readers)) = (access, self.place.read_by.pending()) {
             flush::flush_pending(readers, cause);
         }

@@ -15,7 +15,8 @@ pub struct Limits {
     pub arrays: AtomicUsize,
     /// Maximum number of results of a kernel.
     pub outputs: AtomicUsize,
-    /// How often a structure of several operations is met before it is compiled; 0 for what the environment says.
+    /// Number of uses of a structure of several operations from which on it is compiled; 0 for the value of the
+    /// environment.
     pub meetings: AtomicU64,
 }
 
