@@ -38,8 +38,8 @@ pub fn is_pinned(device: Device, host: &HostSide) -> Result<bool> {
 /// `ValueError` if the shapes or item sizes differ; driver errors.
 ///
 /// # Safety
-/// The host memory must be readable wherever its layout reaches, until this function returns or, if it is pinned, until
-/// the stream has passed the copy.
+/// The host memory must be readable wherever its layout reaches. Pageable memory must stay valid until this function
+/// returns, pinned memory until the stream has passed the copy.
 pub unsafe fn to_device(target: &Array, source: &HostSide, stream: &Stream) -> Result<()> {
     // SAFETY: the caller upholds the contract of this function.
     unsafe { upload(target, source, stream, false) }
@@ -63,8 +63,8 @@ pub unsafe fn to_device_and_wait(target: &Array, source: &HostSide, stream: &Str
 /// `ValueError` if the shapes or item sizes differ; driver errors.
 ///
 /// # Safety
-/// The host memory must be writable wherever its layout reaches, and its elements must not overlap, until this function
-/// returns or, if it is pinned, until the stream has passed the copy.
+/// The host memory must be writable wherever its layout reaches, and its elements must not overlap. Pageable memory
+/// must stay valid until this function returns, pinned memory until the stream has passed the copy.
 pub unsafe fn to_host(target: &HostSide, source: &Array, stream: &Stream) -> Result<()> {
     // SAFETY: the caller upholds the contract of this function.
     unsafe { download(target, source, stream, false) }
@@ -83,7 +83,8 @@ pub unsafe fn to_host_and_wait(target: &HostSide, source: &Array, stream: &Strea
     source.allocation().check_other_devices()
 }
 
-/// Returns how the driver may use the host memory. During a capture only direct use by a copy engine is allowed.
+/// Returns how the driver may use the host memory. During a capture only asynchronous copies of pinned memory are
+/// allowed.
 fn host_use(what: &str, host: &HostSide, stream: &Stream, wait: bool) -> Result<HostUse> {
     capture::host_use(what, stream, || Ok(!wait && is_pinned(stream.device(), host)?))
 }

@@ -2,9 +2,8 @@
 //! failing one).
 //!
 //! Fetches the byte ranges of both arrays, copies on the host, and writes the target's range back. This blocks the host
-//! and crosses the bus twice. Bytes between the target's elements are written back unchanged. This is safe because the
-//! range is fetched and written in the order of the stream, so that no work tracked by PyGPU can write these bytes in
-//! between.
+//! and crosses the bus twice. Bytes between the target's elements are written back unchanged. This is safe: the range
+//! is fetched and written in stream order, so that no work tracked by PyGPU can write these bytes in between.
 
 use super::{HostSide, Side, at, host};
 use pygpu_array::Array;

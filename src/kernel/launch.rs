@@ -33,7 +33,7 @@ pub struct Wide {
     alignment: usize,
 }
 
-/// The largest power of two that divides `bytes`: an upper bound of the alignment of a type of that size.
+/// The largest power of two that divides `bytes`, at most 128: an upper bound of the alignment of a type of that size.
 fn alignment_of(bytes: usize) -> usize {
     /// Alignment of `CUtensorMap` since CUDA 13.
     const MOST: usize = 128;

@@ -1,9 +1,9 @@
 //! Cache of pinned host memory.
 //!
-//! A driver frees pinned memory only when the whole device is idle, and waits for that, so that dropping a pinned array
-//! during asynchronous work would block the host. Dropped memory is therefore cached, up to `LIMIT` bytes per device.
-//! It is reused for requests of the same size and flags, after the device has passed the point of the drop, because the
-//! raw address may have been used elsewhere.
+//! A driver frees pinned memory only when the whole device is idle, and waits for that. Dropping a pinned array during
+//! asynchronous work would therefore block the host. Dropped memory is cached instead, up to `LIMIT` bytes per device,
+//! and reused for requests of the same size and flags. Reuse waits until the device has passed the point of the drop,
+//! because the raw address may have been used elsewhere.
 
 use pygpu_backend::{Address, HostFlags};
 use pygpu_base::error::Result;

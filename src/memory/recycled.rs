@@ -44,7 +44,7 @@ fn blocks() -> Guard<Blocks> {
 impl Blocks {
     /// Takes a cached block of at least `bytes` bytes: the most recent if it fits, otherwise the best fit.
     fn take(&mut self, bytes: usize) -> Option<(Address, usize)> {
-        // At most a quarter of the block may be wasted.
+        // A block may exceed the requested size by at most a quarter.
         let fits = |size: usize| size >= bytes && size - bytes <= bytes / 4;
         if self.latest.is_some_and(|(_, size)| fits(size)) {
             return self.latest.take();

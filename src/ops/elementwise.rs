@@ -180,8 +180,9 @@ impl Elementwise {
         check_ends(function, &uses, |block| whose(&self.arguments, arrays, block))
     }
 
-    /// One iteration per thread, unless the source depends on the number of threads or uses a grid-stride loop: then as
-    /// many threads as run concurrently. Long-running expressions get several iterations per thread.
+    /// The launch shape. By default each thread has one iteration. Long-running expressions get several iterations per
+    /// thread. On the CPU, and if the source depends on the number of threads, the grid has only as many blocks as run
+    /// concurrently.
     fn shape(&self, device: Device, plan: &Plan, count: i64) -> LaunchShape {
         let turns = ((count + plan.missing()) as u64).div_ceil(u64::from(plan.pack));
         let threads = if device.is_cpu() { THREADS_ON_CPU } else { THREADS };

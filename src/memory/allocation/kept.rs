@@ -1,7 +1,7 @@
 //! Small blocks from a stream's cache, taken and returned without a driver call.
 //!
-//! Separate from the general path, because callers release the GIL before a driver call, which costs as much as the
-//! rest of the work on a small block.
+//! Separate from the general path: callers release the GIL before a driver call, which costs as much as the rest of the
+//! work on a small block.
 
 use super::{Allocation, Origin, Place};
 use crate::pool::Source;
