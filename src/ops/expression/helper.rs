@@ -1,9 +1,10 @@
 //! Thread that bounds the age of pending operations, so that a device does not idle while its host does something else.
 //!
-//! While it is awake it looks at the queues once each interval, and launches those whose first operation was there at its last look,
-//! hence in one to two intervals. After [`CALM`] looks that found nothing new it sleeps without wake-ups. A push wakes it then if the
-//! queue would keep a device busy for longer than the wake-up takes the host: [`Limits::is_worth_waking`](super::limits::Limits). It needs no interpreter, compiles
-//! nothing and counts no use of a structure: the kernels of a program do not depend on its pace.
+//! An awake helper checks the queues once per interval. It launches the queues whose first operation was there at its last check, hence
+//! after one to two intervals. After [`CALM`] checks without a new operation it sleeps without wake-ups. A push wakes it only if the queue
+//! keeps a device busy for longer than the wake-up takes: [`Limits::is_worth_waking`](super::limits::Limits).
+//!
+//! The helper needs no interpreter, compiles nothing and counts no use of a structure, so a program's kernels do not depend on timing.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -14,17 +15,17 @@ use super::limits::limit;
 use super::window;
 use pygpu_device::shutdown;
 
-/// Looks that find nothing new before the thread sleeps: a program that computes in a loop does not wake it in each turn.
+/// Number of checks without a new operation before the thread sleeps, so that a loop does not wake it in each iteration.
 const CALM: u32 = 50;
-/// Looks after which a queue that waits for its thread, as for a compiler, is looked at less often.
+/// Interval between checks while a queue must wait for its own thread, e.g. for a compilation.
 const SLOW: Duration = Duration::from_millis(2);
-/// Bytes of its stack: a driver's launch is the deepest call.
+/// Stack size in bytes; a driver's launch is the deepest call.
 const STACK: usize = 1 << 20;
 
 /// Whether the thread was started. A forked child has no thread, and no driver either.
 static IS_STARTED: AtomicBool = AtomicBool::new(false);
 
-/// Sets the time between two looks; 0 for no bound. Any amount of work wakes the thread then. The usual bounds without a value.
+/// Sets the interval between two checks, with 0 for no bound; work of any size then wakes the thread. `None` restores the defaults.
 pub fn set_interval(microseconds: Option<u64>) {
     limit().set_age(microseconds);
     window::lock().wake_helper();
@@ -48,19 +49,20 @@ fn start_now() {
         return;
     }
     let before = block_signals();
-    // Without the thread operations wait until they are needed, as they may.
+    // Without the thread operations stay pending until their results are needed, which is allowed.
     let started = thread::Builder::new().name("PyGPU flush".to_owned()).stack_size(STACK).spawn(run);
     drop(started);
     if let Some(before) = before {
-        // SAFETY: the set was filled by the call that blocked signals.
+        // SAFETY: the set was filled by the call that blocked the signals.
         unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut()) };
     }
 }
 
-/// Blocks all signals for threads that this one starts: a signal is to interrupt a thread of the program. Returns those blocked before.
+/// Blocks all signals, for threads started by this one: signals must interrupt a thread of the program. Returns the
+/// previously blocked signals.
 fn block_signals() -> Option<libc::sigset_t> {
     let (mut all, mut before) = (std::mem::MaybeUninit::uninit(), std::mem::MaybeUninit::uninit());
-    // SAFETY: both sets may be written; the first one is filled before it is read.
+    // SAFETY: both sets are writable; the first one is filled before it is read.
     unsafe {
         libc::sigfillset(all.as_mut_ptr());
         let code = libc::pthread_sigmask(libc::SIG_BLOCK, all.as_ptr(), before.as_mut_ptr());
