@@ -1,44 +1,17 @@
 //! Graphs.
 
-use std::cell::Cell;
-
 use super::driver::Hip;
-use super::sys::hipStreamCaptureMode;
-use crate::graphs::update_reason;
+use super::sys::{Api, hipStreamCaptureMode};
 use crate::vendor::graphs::{Parameters, exchange, lacks, no_parameters};
 use crate::vendor::{Current, Driver, Raw, VendorGraphs};
-use crate::{CaptureMode, ExecutableHandle, GraphHandle, NodeHandle, NodeKind, StreamHandle};
+use crate::{CaptureMode, ExecutableHandle, GraphHandle, NodeHandle, NodeKind};
 use pygpu_base::error::Result;
 
 impl VendorGraphs for Hip {
+    const UPDATE: &str = "hipGraphExecUpdate";
+
     fn mode_of(mode: CaptureMode) -> hipStreamCaptureMode {
         mode as u32
-    }
-
-    unsafe fn upload(
-        driver: &Driver<Self>,
-        device: i32,
-        executable: ExecutableHandle,
-        stream: StreamHandle,
-    ) -> Result<()> {
-        // Without it the first launch does the same.
-        let Some(upload) = driver.api.hipGraphUpload else { return Ok(()) };
-        driver.call(
-            device,
-            "hipGraphUpload",
-            // SAFETY: the caller's promise is the runtime's condition.
-            |_| unsafe { upload(Raw::of(executable.0), Raw::of(stream.0)) },
-            || format!("stream {:#x}", stream.0),
-        )
-    }
-
-    unsafe fn kind_of_node(driver: &Driver<Self>, device: i32, node: NodeHandle) -> Result<u32> {
-        let name = "hipGraphNodeGetType";
-        let ask = driver.api.hipGraphNodeGetType.ok_or_else(|| lacks(name))?;
-        let mut kind = 0u32;
-        // SAFETY: the node is alive, the target writable.
-        driver.call(device, name, |_| unsafe { ask(Raw::of(node.0), &mut kind) }, String::new)?;
-        Ok(kind)
     }
 
     unsafe fn set_node(
@@ -57,20 +30,11 @@ impl VendorGraphs for Hip {
         )
     }
 
-    unsafe fn update(
-        driver: &Driver<Self>,
-        device: i32,
-        executable: ExecutableHandle,
-        graph: GraphHandle,
-    ) -> Result<()> {
-        let name = "hipGraphExecUpdate";
-        let update = driver.api.hipGraphExecUpdate.ok_or_else(|| lacks(name))?;
-        let reason = Cell::new(0);
-        let call = |_: &Current<'_, Self>| {
-            let mut node = Raw::NONE;
-            // SAFETY: both are alive as the caller promises; the targets are writable.
-            unsafe { update(Raw::of(executable.0), Raw::of(graph.0), &mut node, reason.as_ptr()) }
-        };
-        driver.call(device, name, call, || update_reason(reason.get()).to_owned())
+    unsafe fn update(api: &Api, executable: ExecutableHandle, graph: GraphHandle) -> Option<(u32, u32)> {
+        let (mut node, mut reason) = (Raw::NONE, 0);
+        let update = api.hipGraphExecUpdate?;
+        // SAFETY: both are alive as the caller promises; the targets are writable.
+        let code = unsafe { update(Raw::of(executable.0), Raw::of(graph.0), &mut node, &mut reason) };
+        Some((code, reason))
     }
 }

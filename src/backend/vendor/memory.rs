@@ -36,20 +36,8 @@ pub trait VendorMemory: VendorDevices {
     fn pool_properties(handle: c_int) -> Self::PoolProperties;
     /// Leave for a device to read and write a pool's blocks.
     fn pool_access(handle: c_int) -> Self::PoolAccess;
-    /// The names of the functions that bring managed memory somewhere, and that say how it will be used.
-    const PREFETCH: &'static str;
+    /// The name of the function that says how managed memory will be used.
     const ADVISE: &'static str;
-    /// Brings managed memory to a device, by the driver's handle for it or [`HOST`]; the result is the driver's code.
-    ///
-    /// # Safety
-    /// See [`DriverMemory::prefetch_managed`](crate::DriverMemory::prefetch_managed).
-    unsafe fn prefetch(
-        driver: &Driver<Self>,
-        address: Address,
-        bytes: usize,
-        place: c_int,
-        stream: StreamHandle,
-    ) -> u32;
     /// Says how managed memory will be used; the result is the driver's code.
     fn advise(driver: &Driver<Self>, address: Address, bytes: usize, advice: Advice, place: c_int) -> u32;
     /// As [`Memory::pointer_kind`].
