@@ -46,6 +46,7 @@ impl Types for Cuda {
     type TextureDescriptor = sys::CUDA_TEXTURE_DESC;
     type ViewDescriptor = sys::CUDA_RESOURCE_VIEW_DESC;
     type SurfaceDescriptor = sys::CUDA_RESOURCE_DESC;
+    type LaunchConfig = sys::CUlaunchConfig;
 }
 
 impl Vendor for Cuda {

@@ -132,12 +132,6 @@ macro_rules! cuda_api {
                 );
             }
             optional {
-                fn cuLaunchKernelEx(
-                    config: *const CUlaunchConfig,
-                    function: CUfunction,
-                    arguments: *mut *mut c_void,
-                    extra: *mut *mut c_void
-                );
                 fn cuOccupancyMaxPotentialClusterSize(
                     blocks: *mut c_int,
                     function: CUfunction,
@@ -308,7 +302,9 @@ mod tests {
         #[allow(non_snake_case)]
         mod V {
             header!(super::sys);
-            pub use super::sys::{CUDA_RESOURCE_DESC as SurfaceDescriptor, CUsurfObject as Surface};
+            pub use super::sys::{
+                CUDA_RESOURCE_DESC as SurfaceDescriptor, CUlaunchConfig as LaunchConfig, CUsurfObject as Surface,
+            };
         }
         macro_rules! check_shared {
             ($($group:ident { $(fn $name:ident($($arg:ident: $type:ty),*) = $cuda:ident, $hip:ident;)* })*) => {

@@ -98,7 +98,9 @@ mod functions_of_the_newest {
     #[allow(non_snake_case)]
     mod V {
         header!(super::newest);
-        pub use super::newest::{hipResourceDesc as SurfaceDescriptor, hipSurfaceObject_t as Surface};
+        pub use super::newest::{
+            HIP_LAUNCH_CONFIG as LaunchConfig, hipResourceDesc as SurfaceDescriptor, hipSurfaceObject_t as Surface,
+        };
     }
     macro_rules! check_shared {
         ($($group:ident { $(fn $name:ident($($arg:ident: $type:ty),*) = $cuda:ident, $hip:ident;)* })*) => {

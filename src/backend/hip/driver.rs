@@ -59,6 +59,7 @@ impl Types for Hip {
     type TextureDescriptor = sys::HIP_TEXTURE_DESC;
     type ViewDescriptor = sys::HIP_RESOURCE_VIEW_DESC;
     type SurfaceDescriptor = sys::hipResourceDesc;
+    type LaunchConfig = sys::HIP_LAUNCH_CONFIG;
 }
 
 impl Vendor for Hip {

@@ -2,17 +2,19 @@
 
 use super::driver::Hip;
 use super::sys::{Api, hipStreamCaptureMode};
-use crate::vendor::graphs::{Parameters, exchange, lacks, no_parameters};
+use crate::vendor::graphs::{Parameters, VendorConditions, exchange, lacks, no_parameters};
 use crate::vendor::{Current, Driver, Raw, VendorGraphs};
 use crate::{CaptureMode, ExecutableHandle, GraphHandle, NodeHandle, NodeKind};
 use pygpu_base::error::Result;
 
-impl VendorGraphs for Hip {
-    const UPDATE: &str = "hipGraphExecUpdate";
-
+impl VendorConditions for Hip {
     fn mode_of(mode: CaptureMode) -> hipStreamCaptureMode {
         mode as u32
     }
+}
+
+impl VendorGraphs for Hip {
+    const UPDATE: &str = "hipGraphExecUpdate";
 
     unsafe fn set_node(
         driver: &Driver<Self>,

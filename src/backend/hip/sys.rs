@@ -126,12 +126,6 @@ macro_rules! hip_api {
             }
             new {
                 fn hipGetDevicePropertiesR0600(properties: *mut hipDeviceProp_tR0600, device: c_int);
-                fn hipDrvLaunchKernelEx(
-                    config: *const HIP_LAUNCH_CONFIG,
-                    function: hipFunction_t,
-                    arguments: *mut *mut c_void,
-                    extra: *mut *mut c_void
-                );
                 fn hipGraphKernelNodeGetParams(node: hipGraphNode_t, parameters: *mut hipKernelNodeParams);
                 fn hipGraphExecKernelNodeSetParams(
                     executable: hipGraphExec_t,

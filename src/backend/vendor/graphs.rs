@@ -12,24 +12,10 @@ use crate::{
 };
 use pygpu_base::error::{Error, Result};
 
-/// What a vendor says of graphs for itself.
-pub trait VendorGraphs: VendorContexts {
-    /// The function that updates a graph as a whole.
-    const UPDATE: &str;
+/// What a vendor says of conditions for itself.
+pub trait VendorConditions: VendorContexts {
     /// The driver's word for a mode.
     fn mode_of(mode: CaptureMode) -> Self::CaptureMode;
-    /// As [`Graphs::set_node`], where handles of operations need no graph.
-    ///
-    /// # Safety
-    /// See there.
-    unsafe fn set_node(
-        driver: &Driver<Self>,
-        device: i32,
-        executable: ExecutableHandle,
-        kind: NodeKind,
-        to: NodeHandle,
-        from: NodeHandle,
-    ) -> Result<()>;
     /// As [`Graphs::create_condition`].
     ///
     /// # Safety
@@ -69,6 +55,24 @@ pub trait VendorGraphs: VendorContexts {
     ) -> Result<()> {
         Err(no_conditions())
     }
+}
+
+/// What a vendor says of graphs for itself.
+pub trait VendorGraphs: VendorConditions {
+    /// The function that updates a graph as a whole.
+    const UPDATE: &str;
+    /// As [`Graphs::set_node`], where handles of operations need no graph.
+    ///
+    /// # Safety
+    /// See there.
+    unsafe fn set_node(
+        driver: &Driver<Self>,
+        device: i32,
+        executable: ExecutableHandle,
+        kind: NodeKind,
+        to: NodeHandle,
+        from: NodeHandle,
+    ) -> Result<()>;
     /// As [`Graphs::update`]: the driver's code, and the number of its reason; `None` from a driver without such a function.
     ///
     /// # Safety

@@ -41,13 +41,8 @@ pub type Cooperative<V> = unsafe extern "C" fn(
     *mut *mut c_void,
 ) -> u32;
 
-/// What a vendor says of device code for itself. Where a function is not explained, it is as that of [`Programs`].
-pub trait VendorPrograms: VendorDevices {
-    const FUNCTION_ATTRIBUTES: FunctionNumbers<Self::FunctionAttribute>;
-    const COOPERATIVE: &'static str;
-    const SUGGESTED_SHAPE: &'static str;
-    /// An attribute of a kernel in messages.
-    fn function_attribute_name(which: Self::FunctionAttribute) -> String;
+/// What a vendor says of modules for itself; the functions are as those of [`Programs`].
+pub trait VendorModules: VendorDevices {
     fn load(driver: &Driver<Self>, device: i32, image: &[u8], options: &LoadOptions) -> Result<Loaded>;
     /// # Safety
     /// It is alive, and nothing of it is used again.
@@ -55,6 +50,10 @@ pub trait VendorPrograms: VendorDevices {
         // SAFETY: the caller's promise is the same.
         unsafe { driver.unload_module(device, module) }
     }
+}
+
+/// What a vendor says of kernels for itself. Where a function is not explained, it is as that of [`Programs`].
+pub trait VendorFunctions: VendorDevices {
     /// As [`Programs::names`].
     ///
     /// # Safety
@@ -70,13 +69,26 @@ pub trait VendorPrograms: VendorDevices {
         function: FunctionHandle,
         setting: FunctionSetting,
     ) -> Result<()>;
+    /// As [`Programs::parameters`].
+    ///
     /// # Safety
     /// The function is alive.
     unsafe fn parameters(
-        driver: &Driver<Self>,
-        device: i32,
-        function: FunctionHandle,
-    ) -> Result<Option<Vec<ParameterPlace>>>;
+        _driver: &Driver<Self>,
+        _device: i32,
+        _function: FunctionHandle,
+    ) -> Result<Option<Vec<ParameterPlace>>> {
+        Ok(None)
+    }
+}
+
+/// What a vendor says of device code for itself. Where a function is not explained, it is as that of [`Programs`].
+pub trait VendorPrograms: VendorModules + VendorFunctions {
+    const FUNCTION_ATTRIBUTES: FunctionNumbers<Self::FunctionAttribute>;
+    const COOPERATIVE: &'static str;
+    const SUGGESTED_SHAPE: &'static str;
+    /// An attribute of a kernel in messages.
+    fn function_attribute_name(which: Self::FunctionAttribute) -> String;
     /// The fewest blocks that fill the device, and the threads of a block; a number is the driver's code.
     ///
     /// # Safety
@@ -107,7 +119,7 @@ pub trait VendorPrograms: VendorDevices {
     fn compiler<'a>(driver: &'a Driver<Self>, hints: &[PathBuf]) -> Result<&'a dyn Compiler>;
 }
 
-impl<V: VendorPrograms> Driver<V> {
+impl<V: VendorDevices> Driver<V> {
     /// Ends a module.
     ///
     /// # Safety
@@ -121,7 +133,9 @@ impl<V: VendorPrograms> Driver<V> {
             String::new,
         )
     }
+}
 
+impl<V: VendorPrograms> Driver<V> {
     /// One attribute of a kernel.
     ///
     /// # Safety

@@ -96,10 +96,11 @@ pub trait Types: Sized + Send + Sync + 'static {
     type TextureDescriptor;
     type ViewDescriptor;
     type SurfaceDescriptor;
+    type LaunchConfig;
 }
 
-/// Our name, the parameters, CUDA's symbol, HIP's symbol. A library may lack each of the `optional` functions
-/// and each of the `newer` ones, which an oldest header lacks, too.
+/// Our name, the parameters, CUDA's symbol, HIP's symbol. A library may lack an `optional` or a `newer` function; an oldest header
+/// lacks a `newer` one, too.
 macro_rules! shared_symbols {
     ($expand:ident) => {
         $expand! {
@@ -253,6 +254,12 @@ macro_rules! shared_symbols {
                 fn node_kind(node: V::GraphNode, kind: *mut V::NodeKind) = cuGraphNodeGetType, hipGraphNodeGetType;
             }
             newer {
+                fn function_launch_ex(
+                    config: *const V::LaunchConfig,
+                    function: V::Function,
+                    arguments: *mut *mut c_void,
+                    extra: *mut *mut c_void
+                ) = cuLaunchKernelEx, hipDrvLaunchKernelEx;
                 fn stream_device(stream: V::Stream, device: *mut c_int) = cuStreamGetDevice, hipStreamGetDevice;
 
                 fn surface_create(surface: *mut V::Surface, resource: *const V::SurfaceDescriptor)
