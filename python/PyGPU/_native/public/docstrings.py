@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import re
 from collections.abc import Callable, Iterator
-from typing import Any, TypeVar
+from types import FunctionType
+from typing import Any, TypeVar, cast
 
 __all__ = ["documented_like"]
 
@@ -68,6 +70,7 @@ def documented_like(base: Callable[..., Any]) -> Callable[[_Function], _Function
     return complete
 
 
+@functools.lru_cache(maxsize=8)
 def _sections(text: str) -> dict[str, str]:
     """Return the sections of a docstring by their headings; the summary has none."""
     summary, *parts = _HEADING.split(inspect.cleandoc(text))
@@ -82,5 +85,6 @@ def _parameters(section: str) -> dict[str, str]:
 
 def _in_order(function: Callable[..., Any], entries: dict[str, str]) -> Iterator[str]:
     """Return the section of a function's parameters line by line, each entry once."""
+    code = cast(FunctionType, function).__code__
     yield "Parameters\n----------"
-    yield from dict.fromkeys(entries[name] for name in inspect.signature(function).parameters)
+    yield from dict.fromkeys(entries[name] for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
