@@ -130,7 +130,7 @@ macro_rules! same_layout {
     };
 }
 same_layout! {
-    hipError_t {} hipDevice_t {} hipDeviceptr_t {} hipStream_t {} hipEvent_t {} hipMemPool_t {} hipArray_t {}
+    hipError_t {} hipDeviceptr_t {} hipStream_t {} hipEvent_t {} hipMemPool_t {} hipArray_t {}
     hipModule_t {} hipFunction_t {} hipJitOption {} hipFunction_attribute {}
     hipGraph_t {} hipGraphExec_t {} hipGraphNode_t {} hipStreamCaptureMode {} hipStreamCaptureStatus {}
     hipDeviceAttribute_t {} hipMemcpyKind {} hipMemoryType {} hipMemPoolAttr {} hipMemAllocationType {}

@@ -13,7 +13,6 @@ use crate::vendor::loader::symbol_table;
 use crate::vendor::textures::{ArrayDescriptor, ResourceDescriptor, TextureDescriptor};
 
 pub type hipError_t = u32;
-pub type hipDevice_t = c_int;
 pub type hipDeviceptr_t = *mut c_void;
 pub type hipStream_t = *mut c_void;
 pub type hipEvent_t = *mut c_void;
