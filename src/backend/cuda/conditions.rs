@@ -1,4 +1,4 @@
-//! Conditions in graphs: what is done again, or left out, is decided while the graph runs.
+//! Conditional operations in graphs: repetition and selection decided while the graph runs.
 
 use std::ptr;
 
@@ -13,9 +13,9 @@ use crate::vendor::{Current, Driver, Raw};
 use crate::{Branching, CaptureMode, ConditionHandle, GraphHandle, StreamHandle};
 use pygpu_base::error::{Error, Result};
 
-/// That the number of a condition is set at each launch.
+/// Flag: each launch resets the condition.
 const ASSIGN_DEFAULT: u32 = 1;
-/// That a stream comes after the given nodes alone.
+/// Flag: the stream depends on the given nodes only.
 const SET_DEPENDENCIES: u32 = 1;
 
 #[cold]
@@ -26,10 +26,10 @@ fn lacks(function: &str) -> Error {
     ))
 }
 
-/// The graph that a stream captures, and after what its next operation comes.
+/// Returns the graph that a stream captures, and the nodes on which its next operation depends.
 ///
 /// # Safety
-/// The stream is alive. The list is valid until the next call about the capture.
+/// The stream is alive. The list is valid until the next call that concerns the capture.
 unsafe fn captured(
     driver: &Driver<Cuda>,
     device: i32,
@@ -39,7 +39,7 @@ unsafe fn captured(
     driver.call(
         device,
         "cuStreamGetCaptureInfo_v2",
-        // SAFETY: the caller's promise; the targets are writable and as wide as the driver's.
+        // SAFETY: guaranteed by the caller; the out-parameters are writable and as wide as the driver's types.
         |on| unsafe {
             let status = (&raw mut status).cast();
             (on.symbols.capture_info)(Raw::of(stream.0), status, ptr::null_mut(), &mut graph, &mut nodes, &mut count)
@@ -69,11 +69,11 @@ impl VendorConditions for Cuda {
     ) -> Result<ConditionHandle> {
         let name = "cuGraphConditionalHandleCreate";
         let make = driver.api.cuGraphConditionalHandleCreate.ok_or_else(|| lacks(name))?;
-        // SAFETY: the caller's promise is the same.
+        // SAFETY: the caller guarantees the conditions of the called function.
         let (graph, _, _) = unsafe { captured(driver, device, stream) }?;
         let mut handle = 0;
         let flags = if default.is_some() { ASSIGN_DEFAULT } else { 0 };
-        // SAFETY: the graph is that of a capture that goes on; the target is writable.
+        // SAFETY: the graph belongs to an active capture; the out-parameter is writable.
         let make = |on: &Current<'_, Self>| unsafe {
             make(&mut handle, graph, context(on), default.unwrap_or_default(), flags)
         };
@@ -92,12 +92,12 @@ impl VendorConditions for Cuda {
         let (add_name, follow_name) = ("cuGraphAddNode_v2", "cuStreamUpdateCaptureDependencies_v2");
         let add = driver.api.cuGraphAddNode_v2.ok_or_else(|| lacks(add_name))?;
         let follow = driver.api.cuStreamUpdateCaptureDependencies_v2.ok_or_else(|| lacks(follow_name))?;
-        // SAFETY: the caller's promise is the same.
+        // SAFETY: the caller guarantees the conditions of the called function.
         let (graph, after, count) = unsafe { captured(driver, device, stream) }?;
         let mut node = CUgraphNode::NONE;
         let mut made: *mut CUgraph = ptr::null_mut();
         let add = |on: &Current<'_, Self>| {
-            // SAFETY: numbers and null pointers only.
+            // SAFETY: contains only numbers and null pointers, for which zero is valid.
             let mut parameters: CUgraphNodeParams = unsafe { std::mem::zeroed() };
             parameters.type_ = CUgraphNodeType::CU_GRAPH_NODE_TYPE_CONDITIONAL;
             parameters.__bindgen_anon_1.conditional = CUDA_CONDITIONAL_NODE_PARAMS {
@@ -111,9 +111,10 @@ impl VendorConditions for Cuda {
                 phGraph_out: ptr::null_mut(),
                 ctx: context(on),
             };
-            // SAFETY: the graph is that of a capture that goes on, the list as long as said; edges without data need none.
+            // SAFETY: the graph belongs to an active capture; the list has the given length; edges without data need no
+            // array.
             let code = unsafe { add(&mut node, graph, after, ptr::null(), count, &mut parameters) };
-            // SAFETY: the part that was written above, in which the driver says where the bodies are.
+            // SAFETY: this union field was written above; the driver stores the address of the bodies in it.
             made = unsafe { parameters.__bindgen_anon_1.conditional.phGraph_out };
             code
         };
@@ -124,7 +125,7 @@ impl VendorConditions for Cuda {
         let follow =
             |_: &Current<'_, Self>| unsafe { follow(Raw::of(stream.0), &mut node, ptr::null(), 1, SET_DEPENDENCIES) };
         driver.call(device, follow_name, follow, || format!("stream {:#x}", stream.0))?;
-        // SAFETY: so many the driver has put there, and keeps them as long as the node.
+        // SAFETY: the driver stored this many bodies there, and keeps them as long as the node.
         Ok((0..bodies).map(|place| GraphHandle(unsafe { *made.add(place) }.number())).collect())
     }
 
@@ -140,7 +141,7 @@ impl VendorConditions for Cuda {
         driver.call(
             device,
             name,
-            // SAFETY: the caller's promise; there is nothing that the first operation comes after.
+            // SAFETY: guaranteed by the caller; the first operation has no dependencies.
             |_| unsafe { begin(Raw::of(stream.0), Raw::of(body.0), ptr::null(), ptr::null(), 0, Self::mode_of(mode)) },
             || format!("stream {:#x}", stream.0),
         )

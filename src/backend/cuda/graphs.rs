@@ -31,9 +31,10 @@ impl VendorGraphs for Cuda {
         let mut info = Parameters::new();
         let place: *mut CUgraphExecUpdateResultInfo = info.place();
         let update = api.cuGraphExecUpdate_v2?;
-        // SAFETY: both are alive as the caller promises; the target has room.
+        // SAFETY: the caller guarantees that both are alive; the out-parameter is large enough.
         let code = unsafe { update(Raw::of(executable.0), Raw::of(graph.0), place) };
-        // SAFETY: the first field of what the driver wrote, read as a number: a newer driver has more reasons.
+        // SAFETY: the first field of the driver's structure, read as an integer because a newer driver has more
+        // reasons.
         Some((code, unsafe { place.cast::<u32>().read() }))
     }
 }

@@ -1,4 +1,4 @@
-//! The driver's arrays, textures and surfaces.
+//! Arrays, textures and surfaces of the driver.
 
 use super::copies::{Side, cuboid};
 use super::driver::Cuda;
@@ -7,7 +7,7 @@ use crate::vendor::textures::ArrayPart;
 use crate::vendor::{Raw, VendorTextures};
 use crate::{Address, ArrayCopy, Extent, StreamHandle};
 
-// The caller's promise is, each time, the driver's condition.
+// For all SAFETY notes in this block: the caller guarantees the conditions of the driver call.
 impl VendorTextures for Cuda {
     const COPY_ARRAY: &'static str = "cuMemcpy3DAsync";
 

@@ -1,4 +1,4 @@
-//! Device code: what only the runtime knows of it.
+//! Device code: the runtime-specific parts.
 
 use std::ffi::c_int;
 use std::path::PathBuf;
@@ -44,7 +44,7 @@ impl VendorPrograms for Hip {
         most: c_int,
     ) -> u32 {
         let ask = driver.api.hipModuleOccupancyMaxPotentialBlockSize;
-        // SAFETY: both targets are writable, the function alive.
+        // SAFETY: the out-parameters are writable, and the function is alive.
         unsafe { ask(grid, threads, Raw::of(function.0), shared, most) }
     }
 
@@ -55,7 +55,7 @@ impl VendorPrograms for Hip {
         })
     }
 
-    /// AMD's runtime answers 0 where there is nothing beyond what every kernel has.
+    /// Returns the opt-in limit of shared memory. AMD's runtime reports 0 if it equals the plain limit.
     fn shared_on_request(driver: &Driver<Self>, device: i32, plain: u32) -> Result<u32> {
         let on_request = driver.attribute(device, hipDeviceAttributeSharedMemPerBlockOptin).unwrap_or(0);
         Ok(plain.max(on_request.max(0).cast_unsigned()))
@@ -82,7 +82,7 @@ impl VendorPrograms for Hip {
         let architectures = known.map(|known| Ok(known?.architecture)).collect::<Result<Vec<_>>>()?;
         let library = hiprtc::search::open(&driver.library, hints, settings::get())?;
         let opened = Hiprtc::open(library, architectures)?;
-        // Another thread may have been quicker: the library is then open twice, which is once to the loader.
+        // If another thread was faster, the library was opened twice, which the loader treats as one.
         Ok(driver.own.hiprtc.get_or_init(|| opened))
     }
 }

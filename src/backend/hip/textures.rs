@@ -1,4 +1,4 @@
-//! The runtime's arrays, textures and surfaces.
+//! Arrays, textures and surfaces of the runtime.
 
 use super::driver::Hip;
 use super::sys::{Api, hipArray_t, hipExtent, hipMemcpy3DParms, hipMemcpyDeviceToDevice, hipPitchedPtr, hipPos};
@@ -6,11 +6,11 @@ use crate::vendor::textures::ArrayPart;
 use crate::vendor::{Raw, VendorTextures};
 use crate::{Address, ArrayCopy, StreamHandle};
 
-// The caller's promise is, each time, the runtime's condition.
+// For all SAFETY notes in this block: the caller guarantees the conditions of the runtime call.
 impl VendorTextures for Hip {
     const COPY_ARRAY: &'static str = "hipMemcpy3DAsync";
 
-    /// Where an array takes part, widths and positions are in its elements.
+    /// If an array takes part, widths and positions are in its elements.
     unsafe fn copy_array(
         api: &Api,
         place: &ArrayPart<'_>,

@@ -12,10 +12,10 @@ use pygpu_base::error::{Error, Result};
 
 pub const NON_BLOCKING: c_uint = 1;
 
-/// 1 and 2 are the driver's own names for the legacy and for the per-thread default stream of whatever device is current.
+/// Handles 1 and 2 denote the legacy and the per-thread default stream of the current device.
 const LAST_SPECIAL: usize = 2;
 
-/// What a vendor says of streams for itself.
+/// Vendor-specific part of streams.
 pub trait VendorStreams: VendorDevices {
     /// As [`Streams::stream_device`], for a stream that is no default stream, by a driver without the function that tells it.
     ///
@@ -30,16 +30,16 @@ pub fn described(stream: StreamHandle) -> String {
     format!("stream {:#x}", stream.0)
 }
 
-// The caller's promise is, each time, the driver's condition.
+// For all SAFETY notes in this block: the caller guarantees the conditions of the driver call.
 impl<V: VendorStreams> Streams for Driver<V> {
-    /// The driver brings the priority into its range.
+    /// The driver clamps the priority to its range.
     fn create_stream(&self, device: i32, flags: StreamFlags) -> Result<StreamHandle> {
         let mut stream = Raw::NONE;
         let bits = if flags.non_blocking { NON_BLOCKING } else { 0 };
         self.call(
             device,
             V::NAMES.stream_create,
-            // SAFETY: the target is writable.
+            // SAFETY: the out-parameter is writable.
             |on| unsafe { (on.symbols.stream_create)(&mut stream, bits, flags.priority) },
             || format!("{flags:?}"),
         )?;
@@ -83,7 +83,7 @@ impl<V: VendorStreams> Streams for Driver<V> {
         self.call(
             device,
             V::NAMES.stream_wait_event,
-            // SAFETY: see above; the only flags are 0.
+            // SAFETY: see above; 0 is the only valid value of the flags.
             |on| unsafe { (on.symbols.stream_wait_event)(Raw::of(stream.0), Raw::of(event.0), 0) },
             || format!("{}, event {:#x}", described(stream), event.0),
         )
@@ -94,7 +94,7 @@ impl<V: VendorStreams> Streams for Driver<V> {
             return Ok(None);
         }
         let Some(ask) = self.symbols.stream_device else {
-            // SAFETY: the caller's promise is the same.
+            // SAFETY: the caller guarantees the conditions of the called function.
             return unsafe { V::device_by_context(self, stream) };
         };
         let (operation, mut device) = (V::NAMES.stream_device, 0);

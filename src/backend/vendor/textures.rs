@@ -21,7 +21,7 @@ pub struct ArrayDescriptor {
     pub flags: u32,
 }
 
-/// `CUDA_RESOURCE_DESC`, `HIP_RESOURCE_DESC`, of which the union is spelled as its words.
+/// `CUDA_RESOURCE_DESC`, `HIP_RESOURCE_DESC`, with the union declared as words.
 #[repr(C)]
 pub struct ResourceDescriptor {
     pub kind: u32,
@@ -48,7 +48,7 @@ const PITCHED: u32 = 3;
 const READ_AS_INTEGER: u32 = 1;
 const NORMALIZED: u32 = 2;
 
-/// Where a copy begins in an array, and what the array is.
+/// Array of a copy, and the start of the copied part.
 pub struct ArrayPart<'a> {
     pub array: ArrayHandle,
     pub texel: Texel,
@@ -59,6 +59,8 @@ pub struct ArrayPart<'a> {
 pub trait VendorTextures: VendorContexts {
     const COPY_ARRAY: &'static str;
 
+    /// Implements [`Textures::copy_array`].
+    ///
     /// # Safety
     /// As for [`Textures::copy_array`].
     unsafe fn copy_array(
@@ -76,7 +78,7 @@ fn words(words: &[u64]) -> [u64; 16] {
     all
 }
 
-/// Two fields of 32 bits, the first at the lower address.
+/// Packs two 32-bit fields, the first at the lower address.
 fn pair(first: u32, second: u32) -> u64 {
     let mut bytes = [0; 8];
     bytes[..4].copy_from_slice(&first.to_ne_bytes());
@@ -99,7 +101,7 @@ fn described(resource: &Resource) -> ResourceDescriptor {
 fn sampled(resource: &Resource, sampling: &Sampling) -> TextureDescriptor {
     let mut address = sampling.address;
     if let Resource::Array(_, ArrayShape { height: 0, .. }) = resource {
-        // Hardware has one row, at whose edge it reads: half of each element would be the border.
+        // The hardware treats a missing axis as one row and would interpolate half of each element with the border.
         address[1..].fill(AddressMode::Clamp);
     }
     let mut flags = 0;
@@ -148,7 +150,7 @@ impl<V: VendorTextures> Driver<V> {
     }
 }
 
-// The caller's promise is, each time, the driver's condition.
+// For all SAFETY notes in this block: the caller guarantees the conditions of the driver call.
 impl<V: VendorTextures> Textures for Driver<V> {
     fn create_array(&self, device: i32, shape: &ArrayShape) -> Result<ArrayHandle> {
         let ArrayShape { width, height, depth, texel, flags } = *shape;
@@ -158,7 +160,7 @@ impl<V: VendorTextures> Textures for Driver<V> {
         let current = self.enter(device, operation)?;
         let create = current.symbols.array_create.ok_or_else(|| Self::lacks(operation))?;
         let mut array = V::Array::NONE;
-        // SAFETY: the target is writable, the structure is the vendor's.
+        // SAFETY: the out-parameter is writable, and the structure is the vendor's.
         match self.beside_captures(|| unsafe { create(&mut array, (&raw const descriptor).cast()) }) {
             SUCCESS => Ok(ArrayHandle(array.number())),
             INVALID_VALUE => Err(self.refusal(INVALID_VALUE, operation, Some(device), format!("{shape:?}"))),

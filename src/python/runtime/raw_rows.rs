@@ -1,4 +1,4 @@
-//! Copies of rows by addresses, which lie at a pitch: as `raw_copy`, with the same checks.
+//! Copies of pitched rows by address, with the checks of `raw_copy`.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -14,7 +14,7 @@ use pygpu_backend::Extent;
 /// Parameters
 /// ----------
 /// dst : int
-///     The address of the first row, in host or device memory that is there and stays until the copy is done.
+///     Address of the first row, in host or device memory that exists until the copy is complete.
 /// dst_pitch : int
 ///     Bytes from one row to the next; at least `width`.
 /// src, src_pitch : int
@@ -24,18 +24,18 @@ use pygpu_backend::Extent;
 /// height : int
 ///     Rows.
 /// kind : {'default', 'host_to_host', 'host_to_device', 'device_to_host', 'device_to_device'}, optional
-///     What the addresses are. By default the driver is asked.
+///     Kinds of the addresses. By default the driver determines them.
 /// stream : Stream, object with `__cuda_stream__`, or int, optional
-///     Copy in the order of this stream and do not wait. By default the copy is done when the call returns.
+///     Copy in the order of this stream and do not wait. By default the copy is complete when the call returns.
 ///
 /// Raises
 /// ------
 /// ValueError
-///     For address 0, a negative size, an unknown kind, and a pitch that is shorter than a row.
+///     For address 0, a negative size, an unknown kind, and a pitch below the width.
 /// NotSupportedError
-///     Between two devices; for ordinary host memory and a stream that is captured into a graph.
+///     Between two devices; for pageable host memory on a stream that is captured into a graph.
 /// CudaError
-///     As `raw_copy`.
+///     As for `raw_copy`.
 ///
 /// Examples
 /// --------
@@ -86,7 +86,7 @@ fn raw_copy_rows(
     Ok(py.without_gil(|| copy(&rows, kind, stream.as_ref()))?)
 }
 
-/// Puts the function into the module.
+/// Adds the function to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(raw_copy_rows, module)?)
 }
