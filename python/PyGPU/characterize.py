@@ -6,6 +6,6 @@ from typing import TYPE_CHECKING
 from PyGPU._pycuda.characterize import *
 
 if not TYPE_CHECKING:
-    from PyGPU._native import listing as _listing
+    from PyGPU._native.public import listing as _listing
 
     __all__ = _listing.listed(globals())

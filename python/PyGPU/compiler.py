@@ -30,6 +30,6 @@ from PyGPU._pycuda.compiler.dynamic import *
 from PyGPU._pycuda.compiler.source import *
 
 if not TYPE_CHECKING:
-    from PyGPU._native import listing as _listing
+    from PyGPU._native.public import listing as _listing
 
     __all__ = _listing.listed(globals())

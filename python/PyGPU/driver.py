@@ -38,7 +38,7 @@ from PyGPU._pycuda.driver.textures import *
 if TYPE_CHECKING:
     CUDA_DEBUGGING: bool
 else:
-    from PyGPU._native import listing as _listing
+    from PyGPU._native.public import listing as _listing
     from PyGPU._pycuda.driver import debugging as _debugging
 
     __all__ = _listing.listed(globals())

@@ -10,6 +10,6 @@ from PyGPU._pycuda.elementwise.makers import *
 from PyGPU._pycuda.elementwise.source import *
 
 if not TYPE_CHECKING:
-    from PyGPU._native import listing as _listing
+    from PyGPU._native.public import listing as _listing
 
     __all__ = _listing.listed(globals())

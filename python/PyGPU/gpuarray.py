@@ -75,6 +75,6 @@ from PyGPU._pycuda.gpuarray.shape import (
 from PyGPU._pycuda.gpuarray.vectors import vec as vec
 
 if not TYPE_CHECKING:
-    from PyGPU._native import listing as _listing
+    from PyGPU._native.public import listing as _listing
 
     __all__ = ["backend", *_listing.listed(globals())]

@@ -24,7 +24,7 @@ from PyGPU._pybindgpu.status import *
 if TYPE_CHECKING:
     use_hip: bool
 else:
-    from PyGPU._native import listing as _listing
+    from PyGPU._native.public import listing as _listing
     from PyGPU._pybindgpu.runtime import version as _version
 
     __all__ = _listing.listed(globals())

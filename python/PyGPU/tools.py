@@ -12,6 +12,6 @@ from PyGPU._pycuda.tools.occupancy import *
 from PyGPU._pycuda.tools.pools import *
 
 if not TYPE_CHECKING:
-    from PyGPU._native import listing as _listing
+    from PyGPU._native.public import listing as _listing
 
     __all__ = _listing.listed(globals())

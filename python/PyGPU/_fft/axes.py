@@ -8,6 +8,7 @@ from typing import Any
 
 from PyGPU import _core
 from PyGPU._fft.axis import Norm
+from PyGPU._native.public.docstrings import documented_like
 
 __all__ = ["fft2", "fftn", "ifft2", "ifftn", "irfft2", "irfftn", "rfft2", "rfftn"]
 
@@ -66,6 +67,7 @@ def fftn(
     return _along("fftn", a, s, axes, norm, out)
 
 
+@documented_like(fftn)
 def fft2(
     a: Any,
     s: Sequence[int] | None = None,
@@ -77,21 +79,8 @@ def fft2(
 
     Parameters
     ----------
-    a : GPUArray
-        Real or complex numbers.
-    s : sequence of int, optional
-        How many points along each axis; -1 stands for as many as there are elements.
     axes : sequence of int, optional
         Which axes; the last two by default.
-    norm : {"backward", "ortho", "forward"}, optional
-        As for `fft`, with the number of all points.
-    out : GPUArray, optional
-        Where the result goes.
-
-    Returns
-    -------
-    GPUArray
-        complex64 or complex128.
 
     Examples
     --------
@@ -102,6 +91,7 @@ def fft2(
     return _along("fftn", a, s, axes, norm, out)
 
 
+@documented_like(fftn)
 def ifftn(
     a: Any,
     s: Sequence[int] | None = None,
@@ -110,24 +100,6 @@ def ifftn(
     out: _core.GPUArray | None = None,
 ) -> _core.GPUArray:
     """Transform back along several axes.
-
-    Parameters
-    ----------
-    a : GPUArray
-        Real or complex numbers.
-    s : sequence of int, optional
-        How many points along each axis; -1 stands for as many as there are elements.
-    axes : sequence of int, optional
-        Which axes; all by default.
-    norm : {"backward", "ortho", "forward"}, optional
-        As for `fft`, with the number of all points.
-    out : GPUArray, optional
-        Where the result goes.
-
-    Returns
-    -------
-    GPUArray
-        complex64 or complex128.
 
     Examples
     --------
@@ -138,6 +110,7 @@ def ifftn(
     return _along("ifftn", a, s, axes, norm, out)
 
 
+@documented_like(fft2)
 def ifft2(
     a: Any,
     s: Sequence[int] | None = None,
@@ -146,24 +119,6 @@ def ifft2(
     out: _core.GPUArray | None = None,
 ) -> _core.GPUArray:
     """Transform back along two axes.
-
-    Parameters
-    ----------
-    a : GPUArray
-        Real or complex numbers.
-    s : sequence of int, optional
-        How many points along each axis; -1 stands for as many as there are elements.
-    axes : sequence of int, optional
-        Which axes; the last two by default.
-    norm : {"backward", "ortho", "forward"}, optional
-        As for `fft`, with the number of all points.
-    out : GPUArray, optional
-        Where the result goes.
-
-    Returns
-    -------
-    GPUArray
-        complex64 or complex128.
 
     Examples
     --------
@@ -174,6 +129,7 @@ def ifft2(
     return _along("ifftn", a, s, axes, norm, out)
 
 
+@documented_like(fftn)
 def rfftn(
     a: Any,
     s: Sequence[int] | None = None,
@@ -187,14 +143,6 @@ def rfftn(
     ----------
     a : GPUArray
         Real numbers.
-    s : sequence of int, optional
-        How many points along each axis; -1 stands for as many as there are elements.
-    axes : sequence of int, optional
-        Which axes; all by default.
-    norm : {"backward", "ortho", "forward"}, optional
-        As for `fft`, with the number of all points.
-    out : GPUArray, optional
-        Where the result goes.
 
     Returns
     -------
@@ -210,6 +158,7 @@ def rfftn(
     return _along("rfftn", a, s, axes, norm, out)
 
 
+@documented_like(rfftn)
 def rfft2(
     a: Any,
     s: Sequence[int] | None = None,
@@ -221,21 +170,8 @@ def rfft2(
 
     Parameters
     ----------
-    a : GPUArray
-        Real numbers.
-    s : sequence of int, optional
-        How many points along each axis; -1 stands for as many as there are elements.
     axes : sequence of int, optional
         Which axes; the last two by default.
-    norm : {"backward", "ortho", "forward"}, optional
-        As for `fft`, with the number of all points.
-    out : GPUArray, optional
-        Where the result goes.
-
-    Returns
-    -------
-    GPUArray
-        Complex numbers; along the last one of the axes there are ``s[-1] // 2 + 1``.
 
     Examples
     --------
@@ -246,6 +182,7 @@ def rfft2(
     return _along("rfftn", a, s, axes, norm, out)
 
 
+@documented_like(fftn)
 def irfftn(
     a: Any,
     s: Sequence[int] | None = None,
@@ -261,12 +198,6 @@ def irfftn(
         Complex numbers.
     s : sequence of int, optional
         How many points along each axis of the result; -1 stands for as many as there are elements.
-    axes : sequence of int, optional
-        Which axes; all by default.
-    norm : {"backward", "ortho", "forward"}, optional
-        As for `fft`, with the number of all points.
-    out : GPUArray, optional
-        Where the result goes.
 
     Returns
     -------
@@ -282,6 +213,7 @@ def irfftn(
     return _along("irfftn", a, s, axes, norm, out)
 
 
+@documented_like(irfftn)
 def irfft2(
     a: Any,
     s: Sequence[int] | None = None,
@@ -293,21 +225,8 @@ def irfft2(
 
     Parameters
     ----------
-    a : GPUArray
-        Complex numbers.
-    s : sequence of int, optional
-        How many points along each axis of the result; -1 stands for as many as there are elements.
     axes : sequence of int, optional
         Which axes; the last two by default.
-    norm : {"backward", "ortho", "forward"}, optional
-        As for `fft`, with the number of all points.
-    out : GPUArray, optional
-        Where the result goes.
-
-    Returns
-    -------
-    GPUArray
-        Real numbers.
 
     Examples
     --------

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from PyGPU import _core
 from PyGPU._functions import arrays
+from PyGPU._native.public.docstrings import documented_like
 
 __all__ = ["fft", "hfft", "ifft", "ihfft", "irfft", "rfft"]
 
@@ -54,6 +55,7 @@ def fft(
     return _core._fft("fft", a, n, axis, norm, out)
 
 
+@documented_like(fft)
 def ifft(
     a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: _core.GPUArray | None = None
 ) -> _core.GPUArray:
@@ -65,17 +67,8 @@ def ifft(
         Real or complex numbers.
     n : int, optional
         How many points.
-    axis : int, optional
-        Which axis; the last one by default.
     norm : {"backward", "ortho", "forward"}, optional
         As for `fft`.
-    out : GPUArray, optional
-        Where the result goes; it may be `a`.
-
-    Returns
-    -------
-    GPUArray
-        complex64 or complex128.
 
     Examples
     --------
@@ -86,6 +79,7 @@ def ifft(
     return _core._fft("ifft", a, n, axis, norm, out)
 
 
+@documented_like(fft)
 def rfft(
     a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: _core.GPUArray | None = None
 ) -> _core.GPUArray:
@@ -97,8 +91,6 @@ def rfft(
         Real numbers.
     n : int, optional
         How many points.
-    axis : int, optional
-        Which axis; the last one by default.
     norm : {"backward", "ortho", "forward"}, optional
         As for `fft`.
     out : GPUArray, optional
@@ -118,6 +110,7 @@ def rfft(
     return _core._fft("rfft", a, n, axis, norm, out)
 
 
+@documented_like(fft)
 def irfft(
     a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: _core.GPUArray | None = None
 ) -> _core.GPUArray:
@@ -129,8 +122,6 @@ def irfft(
         Complex numbers; what the first one, and of an even ``n`` the last one, has as its imaginary part is left out.
     n : int, optional
         How many points the result has; twice as many as there are elements less two by default.
-    axis : int, optional
-        Which axis; the last one by default.
     norm : {"backward", "ortho", "forward"}, optional
         As for `fft`.
     out : GPUArray, optional
@@ -150,6 +141,7 @@ def irfft(
     return _core._fft("irfft", a, n, axis, norm, out)
 
 
+@documented_like(irfft)
 def hfft(
     a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: _core.GPUArray | None = None
 ) -> _core.GPUArray:
@@ -159,19 +151,6 @@ def hfft(
     ----------
     a : GPUArray
         The first half of the signal.
-    n : int, optional
-        How many points the result has; twice as many as there are elements less two by default.
-    axis : int, optional
-        Which axis; the last one by default.
-    norm : {"backward", "ortho", "forward"}, optional
-        As for `fft`.
-    out : GPUArray, optional
-        Where the result goes.
-
-    Returns
-    -------
-    GPUArray
-        Real numbers.
 
     Examples
     --------
@@ -185,28 +164,11 @@ def hfft(
     return _core._fft("irfft", given, n, axis, _of_other_way(norm), out, is_complex)
 
 
+@documented_like(rfft)
 def ihfft(
     a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: _core.GPUArray | None = None
 ) -> _core.GPUArray:
     """Transform a real spectrum back along an axis into half of the signal that it is of.
-
-    Parameters
-    ----------
-    a : GPUArray
-        Real numbers.
-    n : int, optional
-        How many points.
-    axis : int, optional
-        Which axis; the last one by default.
-    norm : {"backward", "ortho", "forward"}, optional
-        As for `fft`.
-    out : GPUArray, optional
-        Where the result goes.
-
-    Returns
-    -------
-    GPUArray
-        ``n // 2 + 1`` complex numbers along the axis.
 
     Examples
     --------

@@ -131,6 +131,17 @@ def extract(condition: Any, arr: _core.GPUArray) -> _core.GPUArray:
     return elements[chosen] if chosen.size == elements.size else take(elements, nonzero(chosen)[0])
 
 
+def _checked(name: str, target: _core.GPUArray, mask: Any, values: Any, noun: str) -> _core.GPUArray:
+    """Check the arguments of a function that writes by a mask; return the mask on the target's device."""
+    if not target.flags.writeable:
+        raise ValueError(f"{name}: {noun} is read-only")
+    chosen = on_device_of(target, mask, np.dtype(bool))
+    if chosen.size != target.size:
+        raise ValueError(f"{name}: mask and data must be the same size")
+    check_values(target, values)
+    return chosen
+
+
 def place(arr: _core.GPUArray, mask: Any, vals: Any) -> None:
     """Write values where a mask is true, the first ones as many as there are places.
 
@@ -153,12 +164,7 @@ def place(arr: _core.GPUArray, mask: Any, vals: Any) -> None:
     done = _core._by_numpy("place", arr, (arr, mask, vals))
     if done is not NotImplemented:
         return
-    if not arr.flags.writeable:
-        raise ValueError("place: the array is read-only")
-    chosen = on_device_of(arr, mask, np.dtype(bool))
-    if chosen.size != arr.size:
-        raise ValueError("place: mask and data must be the same size")
-    check_values(arr, vals)
+    chosen = _checked("place", arr, mask, vals, "the array")
     values = flat(on_device_of(arr, vals, arr.dtype))
     places = flatnonzero(chosen)
     if places.size == 0:
@@ -192,12 +198,7 @@ def putmask(a: _core.GPUArray, mask: Any, values: Any) -> None:
     done = _core._by_numpy("putmask", a, (a, mask, values))
     if done is not NotImplemented:
         return
-    if not a.flags.writeable:
-        raise ValueError("putmask: output array is read-only")
-    chosen = on_device_of(a, mask, np.dtype(bool))
-    if chosen.size != a.size:
-        raise ValueError("putmask: mask and data must be the same size")
-    check_values(a, values)
+    chosen = _checked("putmask", a, mask, values, "output array")
     given = flat(on_device_of(a, values, a.dtype))
     if given.size == 0 or a.size == 0:
         return

@@ -10,6 +10,7 @@ import numpy as np
 from PyGPU import _core
 from PyGPU._functions.arrays import array, axis_of
 from PyGPU._functions.selection import take_along_axis
+from PyGPU._native.public.docstrings import documented_like
 
 __all__ = ["median", "nanmedian", "nanpercentile", "nanquantile", "percentile", "quantile"]
 
@@ -284,6 +285,7 @@ def percentile(
     return _quantiles("percentile", a, q, axis, out, overwrite_input, method, keepdims, weights)
 
 
+@documented_like(percentile)
 def nanquantile(
     a: _core.GPUArray,
     q: Any,
@@ -299,11 +301,8 @@ def nanquantile(
 
     Parameters
     ----------
-    a : GPUArray
     q : array_like of numbers from 0 to 1
         Which ones; their axes stand before those of the array.
-    axis, out, overwrite_input, method, keepdims, weights
-        As for `quantile`.
 
     Examples
     --------
@@ -314,6 +313,7 @@ def nanquantile(
     return _quantiles("nanquantile", a, q, axis, out, overwrite_input, method, keepdims, weights)
 
 
+@documented_like(percentile)
 def nanpercentile(
     a: _core.GPUArray,
     q: Any,
@@ -326,14 +326,6 @@ def nanpercentile(
     weights: Any = None,
 ) -> _core.GPUArray:
     """Return percentiles of the elements that are no NaN: quantiles that are named by numbers from 0 to 100.
-
-    Parameters
-    ----------
-    a : GPUArray
-    q : array_like of numbers from 0 to 100
-        Which ones; their axes stand before those of the array.
-    axis, out, overwrite_input, method, keepdims, weights
-        As for `quantile`.
 
     Examples
     --------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -142,6 +142,17 @@ def _check_partition(a: _core.GPUArray, kth: Any, axis: int | None, kind: str, o
             raise ValueError(f"kth(={counted}) out of bounds ({length})")
 
 
+def _partitioned(
+    name: str, sort: Callable[..., _core.GPUArray], a: _core.GPUArray, kth: Any, axis: int | None, kind: str, order: Any
+) -> _core.GPUArray:
+    """Sort all elements, as the function of a name."""
+    done: _core.GPUArray = _core._by_numpy(name, a, (a, kth, axis, kind, order))
+    if done is not NotImplemented:
+        return done
+    _check_partition(a, kth, axis, kind, order)
+    return sort(a, axis)
+
+
 def partition(
     a: _core.GPUArray, kth: Any, axis: int | None = -1, kind: str = "introselect", order: None = None
 ) -> _core.GPUArray:
@@ -165,11 +176,7 @@ def partition(
     >>> PyGPU.partition(PyGPU.to_gpu([3, 1, 2]), 1)[1].item()
     2
     """
-    done: _core.GPUArray = _core._by_numpy("partition", a, (a, kth, axis, kind, order))
-    if done is not NotImplemented:
-        return done
-    _check_partition(a, kth, axis, kind, order)
-    return _core.sort(a, axis)
+    return _partitioned("partition", _core.sort, a, kth, axis, kind, order)
 
 
 def argpartition(
@@ -195,11 +202,7 @@ def argpartition(
     >>> PyGPU.argpartition(PyGPU.to_gpu([3, 1, 2]), 1)[1].item()
     2
     """
-    done: _core.GPUArray = _core._by_numpy("argpartition", a, (a, kth, axis, kind, order))
-    if done is not NotImplemented:
-        return done
-    _check_partition(a, kth, axis, kind, order)
-    return _core.argsort(a, axis)
+    return _partitioned("argpartition", _core.argsort, a, kth, axis, kind, order)
 
 
 def _partition_in_place(a: _core.GPUArray, kth: Any, axis: int, kind: str, order: Any) -> None:

@@ -6,10 +6,11 @@ use super::context::current as context;
 use super::driver::Cuda;
 use super::sys::{
     CUDA_CONDITIONAL_NODE_PARAMS, CUgraph, CUgraphConditionalNodeType as Type, CUgraphNode, CUgraphNodeParams,
-    CUgraphNodeType, CUstreamCaptureMode,
+    CUgraphNodeType, CUstreamCaptureMode as Mode,
 };
+use crate::vendor::graphs::VendorConditions;
 use crate::vendor::{Current, Driver, Raw};
-use crate::{Branching, ConditionHandle, GraphHandle, StreamHandle};
+use crate::{Branching, CaptureMode, ConditionHandle, GraphHandle, StreamHandle};
 use pygpu_base::error::{Error, Result};
 
 /// Flag: each launch resets the condition.
@@ -51,99 +52,98 @@ unsafe fn captured(
     }
 }
 
-/// Implements `Graphs::create_condition`.
-///
-/// # Safety
-/// As for `Graphs::create_condition`.
-pub unsafe fn create(
-    driver: &Driver<Cuda>,
-    device: i32,
-    stream: StreamHandle,
-    default: Option<u32>,
-) -> Result<ConditionHandle> {
-    let name = "cuGraphConditionalHandleCreate";
-    let make = driver.api.cuGraphConditionalHandleCreate.ok_or_else(|| lacks(name))?;
-    // SAFETY: the caller guarantees the conditions of the called function.
-    let (graph, _, _) = unsafe { captured(driver, device, stream) }?;
-    let mut handle = 0;
-    let flags = if default.is_some() { ASSIGN_DEFAULT } else { 0 };
-    // SAFETY: the graph belongs to an active capture; the out-parameter is writable.
-    let make =
-        |on: &Current<'_, Cuda>| unsafe { make(&mut handle, graph, context(on), default.unwrap_or_default(), flags) };
-    driver.call(device, name, make, || format!("default {default:?}"))?;
-    Ok(ConditionHandle(handle))
-}
+impl VendorConditions for Cuda {
+    fn mode_of(mode: CaptureMode) -> Mode {
+        match mode {
+            CaptureMode::Global => Mode::CU_STREAM_CAPTURE_MODE_GLOBAL,
+            CaptureMode::ThreadLocal => Mode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL,
+            CaptureMode::Relaxed => Mode::CU_STREAM_CAPTURE_MODE_RELAXED,
+        }
+    }
 
-/// Implements `Graphs::put_conditional`.
-///
-/// # Safety
-/// As for `Graphs::put_conditional`.
-pub unsafe fn put(
-    driver: &Driver<Cuda>,
-    device: i32,
-    stream: StreamHandle,
-    condition: ConditionHandle,
-    branching: Branching,
-    bodies: usize,
-) -> Result<Vec<GraphHandle>> {
-    let (add_name, follow_name) = ("cuGraphAddNode_v2", "cuStreamUpdateCaptureDependencies_v2");
-    let add = driver.api.cuGraphAddNode_v2.ok_or_else(|| lacks(add_name))?;
-    let follow = driver.api.cuStreamUpdateCaptureDependencies_v2.ok_or_else(|| lacks(follow_name))?;
-    // SAFETY: the caller guarantees the conditions of the called function.
-    let (graph, after, count) = unsafe { captured(driver, device, stream) }?;
-    let mut node = CUgraphNode::NONE;
-    let mut made: *mut CUgraph = ptr::null_mut();
-    let add = |on: &Current<'_, Cuda>| {
-        // SAFETY: contains only numbers and null pointers, for which zero is valid.
-        let mut parameters: CUgraphNodeParams = unsafe { std::mem::zeroed() };
-        parameters.type_ = CUgraphNodeType::CU_GRAPH_NODE_TYPE_CONDITIONAL;
-        parameters.__bindgen_anon_1.conditional = CUDA_CONDITIONAL_NODE_PARAMS {
-            handle: condition.0,
-            type_: match branching {
-                Branching::If => Type::CU_GRAPH_COND_TYPE_IF,
-                Branching::While => Type::CU_GRAPH_COND_TYPE_WHILE,
-                Branching::Switch => Type::CU_GRAPH_COND_TYPE_SWITCH,
-            },
-            size: bodies as u32,
-            phGraph_out: ptr::null_mut(),
-            ctx: context(on),
+    unsafe fn create_condition(
+        driver: &Driver<Self>,
+        device: i32,
+        stream: StreamHandle,
+        default: Option<u32>,
+    ) -> Result<ConditionHandle> {
+        let name = "cuGraphConditionalHandleCreate";
+        let make = driver.api.cuGraphConditionalHandleCreate.ok_or_else(|| lacks(name))?;
+        // SAFETY: the caller guarantees the conditions of the called function.
+        let (graph, _, _) = unsafe { captured(driver, device, stream) }?;
+        let mut handle = 0;
+        let flags = if default.is_some() { ASSIGN_DEFAULT } else { 0 };
+        // SAFETY: the graph belongs to an active capture; the out-parameter is writable.
+        let make = |on: &Current<'_, Self>| unsafe {
+            make(&mut handle, graph, context(on), default.unwrap_or_default(), flags)
         };
-        // SAFETY: the graph belongs to an active capture; the list has the given length; edges without data need no
-        // array.
-        let code = unsafe { add(&mut node, graph, after, ptr::null(), count, &mut parameters) };
-        // SAFETY: this union field was written above; the driver stores the address of the bodies in it.
-        made = unsafe { parameters.__bindgen_anon_1.conditional.phGraph_out };
-        code
-    };
-    driver.call(device, add_name, add, || {
-        format!("{branching:?} with {bodies} bodies; an else and a switch need a driver of CUDA 12.8 or newer")
-    })?;
-    // SAFETY: the stream captures the graph of the node.
-    let follow =
-        |_: &Current<'_, Cuda>| unsafe { follow(Raw::of(stream.0), &mut node, ptr::null(), 1, SET_DEPENDENCIES) };
-    driver.call(device, follow_name, follow, || format!("stream {:#x}", stream.0))?;
-    // SAFETY: the driver stored this many bodies there, and keeps them as long as the node.
-    Ok((0..bodies).map(|place| GraphHandle(unsafe { *made.add(place) }.number())).collect())
-}
+        driver.call(device, name, make, || format!("default {default:?}"))?;
+        Ok(ConditionHandle(handle))
+    }
 
-/// Implements `Graphs::begin_body`.
-///
-/// # Safety
-/// As for `Graphs::begin_body`.
-pub unsafe fn begin(
-    driver: &Driver<Cuda>,
-    device: i32,
-    stream: StreamHandle,
-    body: GraphHandle,
-    mode: CUstreamCaptureMode,
-) -> Result<()> {
-    let name = "cuStreamBeginCaptureToGraph";
-    let begin = driver.api.cuStreamBeginCaptureToGraph.ok_or_else(|| lacks(name))?;
-    driver.call(
-        device,
-        name,
-        // SAFETY: guaranteed by the caller; the first operation has no dependencies.
-        |_| unsafe { begin(Raw::of(stream.0), Raw::of(body.0), ptr::null(), ptr::null(), 0, mode) },
-        || format!("stream {:#x}", stream.0),
-    )
+    unsafe fn put_conditional(
+        driver: &Driver<Self>,
+        device: i32,
+        stream: StreamHandle,
+        condition: ConditionHandle,
+        branching: Branching,
+        bodies: usize,
+    ) -> Result<Vec<GraphHandle>> {
+        let (add_name, follow_name) = ("cuGraphAddNode_v2", "cuStreamUpdateCaptureDependencies_v2");
+        let add = driver.api.cuGraphAddNode_v2.ok_or_else(|| lacks(add_name))?;
+        let follow = driver.api.cuStreamUpdateCaptureDependencies_v2.ok_or_else(|| lacks(follow_name))?;
+        // SAFETY: the caller guarantees the conditions of the called function.
+        let (graph, after, count) = unsafe { captured(driver, device, stream) }?;
+        let mut node = CUgraphNode::NONE;
+        let mut made: *mut CUgraph = ptr::null_mut();
+        let add = |on: &Current<'_, Self>| {
+            // SAFETY: contains only numbers and null pointers, for which zero is valid.
+            let mut parameters: CUgraphNodeParams = unsafe { std::mem::zeroed() };
+            parameters.type_ = CUgraphNodeType::CU_GRAPH_NODE_TYPE_CONDITIONAL;
+            parameters.__bindgen_anon_1.conditional = CUDA_CONDITIONAL_NODE_PARAMS {
+                handle: condition.0,
+                type_: match branching {
+                    Branching::If => Type::CU_GRAPH_COND_TYPE_IF,
+                    Branching::While => Type::CU_GRAPH_COND_TYPE_WHILE,
+                    Branching::Switch => Type::CU_GRAPH_COND_TYPE_SWITCH,
+                },
+                size: bodies as u32,
+                phGraph_out: ptr::null_mut(),
+                ctx: context(on),
+            };
+            // SAFETY: the graph belongs to an active capture; the list has the given length; edges without data need no
+            // array.
+            let code = unsafe { add(&mut node, graph, after, ptr::null(), count, &mut parameters) };
+            // SAFETY: this union field was written above; the driver stores the address of the bodies in it.
+            made = unsafe { parameters.__bindgen_anon_1.conditional.phGraph_out };
+            code
+        };
+        driver.call(device, add_name, add, || {
+            format!("{branching:?} with {bodies} bodies; an else and a switch need a driver of CUDA 12.8 or newer")
+        })?;
+        // SAFETY: the stream captures the graph of the node.
+        let follow =
+            |_: &Current<'_, Self>| unsafe { follow(Raw::of(stream.0), &mut node, ptr::null(), 1, SET_DEPENDENCIES) };
+        driver.call(device, follow_name, follow, || format!("stream {:#x}", stream.0))?;
+        // SAFETY: the driver stored this many bodies there, and keeps them as long as the node.
+        Ok((0..bodies).map(|place| GraphHandle(unsafe { *made.add(place) }.number())).collect())
+    }
+
+    unsafe fn begin_body(
+        driver: &Driver<Self>,
+        device: i32,
+        stream: StreamHandle,
+        body: GraphHandle,
+        mode: CaptureMode,
+    ) -> Result<()> {
+        let name = "cuStreamBeginCaptureToGraph";
+        let begin = driver.api.cuStreamBeginCaptureToGraph.ok_or_else(|| lacks(name))?;
+        driver.call(
+            device,
+            name,
+            // SAFETY: guaranteed by the caller; the first operation has no dependencies.
+            |_| unsafe { begin(Raw::of(stream.0), Raw::of(body.0), ptr::null(), ptr::null(), 0, Self::mode_of(mode)) },
+            || format!("stream {:#x}", stream.0),
+        )
+    }
 }

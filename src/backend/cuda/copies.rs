@@ -3,9 +3,9 @@
 use std::ffi::c_void;
 
 use super::driver::Cuda;
-use super::sys::{CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUdeviceptr, CUmemorytype};
+use super::sys::{CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUarray, CUcontext, CUdeviceptr, CUmemorytype};
 use crate::vendor::{Driver, Raw, Sides, VendorCopies};
-use crate::{Address, Direction, Pattern, StreamHandle};
+use crate::{Address, Direction, Extent, Pattern, Pitched, StreamHandle};
 use pygpu_base::error::Result;
 
 /// Converts a host address to a pointer; any library may own the memory.
@@ -86,29 +86,8 @@ impl VendorCopies for Cuda {
         })
     }
 
-    unsafe fn line_to_peer(
-        driver: &Driver<Self>,
-        (target_device, target): (i32, Address),
-        (source_device, source): (i32, Address),
-        bytes: usize,
-        stream: StreamHandle,
-    ) -> Result<()> {
-        let operation = "cuMemcpyPeerAsync";
-        let target_context = driver.context_of(target_device, operation)?;
-        let source_context = driver.context_of(source_device, operation)?;
-        let (to, from): (CUdeviceptr, CUdeviceptr) = (Raw::of(target), Raw::of(source));
-        driver.call(
-            source_device,
-            operation,
-            // SAFETY: the caller guarantees the ranges; both contexts are retained.
-            |on| unsafe {
-                (on.api.cuMemcpyPeerAsync)(to, target_context, from, source_context, bytes, Raw::of(stream.0))
-            },
-            || {
-                let ends = format!("from {source:#x} to {target:#x} on device {target_device}");
-                format!("{bytes} bytes {ends}, stream {:#x}", stream.0)
-            },
-        )
+    fn peer(driver: &Driver<Self>, device: i32, operation: &'static str) -> Result<CUcontext> {
+        driver.context_of(device, operation)
     }
 
     fn fill_name(pattern: Pattern, one_row: bool) -> &'static str {
@@ -182,31 +161,57 @@ fn rows(sides: &Sides, direction: Direction) -> CUDA_MEMCPY2D {
 
 fn planes(sides: &Sides, direction: Direction) -> CUDA_MEMCPY3D {
     let (source_kind, target_kind) = kinds(direction);
+    let side = |kind, side: &Pitched| Side {
+        kind,
+        at: [0; 3],
+        address: side.address,
+        array: Raw::NONE,
+        pitch: side.row_pitch,
+        height: side.plane_pitch / side.row_pitch,
+    };
+    cuboid(&side(target_kind, &sides.target), &side(source_kind, &sides.source), sides.extent)
+}
+
+/// One side of a copy of a box: memory, or an array.
+pub(super) struct Side {
+    pub(super) kind: CUmemorytype,
+    /// Where the box begins, the first in bytes.
+    pub(super) at: [usize; 3],
+    pub(super) address: Address,
+    pub(super) array: CUarray,
+    /// Bytes from one row to the next.
+    pub(super) pitch: usize,
+    /// Rows from one plane to the next.
+    pub(super) height: usize,
+}
+
+/// Of the addresses and the array the driver reads the one that the kind names.
+pub(super) fn cuboid(target: &Side, source: &Side, extent: Extent) -> CUDA_MEMCPY3D {
     CUDA_MEMCPY3D {
-        srcXInBytes: 0,
-        srcY: 0,
-        srcZ: 0,
+        srcXInBytes: source.at[0],
+        srcY: source.at[1],
+        srcZ: source.at[2],
         srcLOD: 0,
-        srcMemoryType: source_kind,
-        srcHost: pointer(sides.source.address),
-        srcDevice: sides.source.address as CUdeviceptr,
-        srcArray: std::ptr::null_mut(),
+        srcMemoryType: source.kind,
+        srcHost: pointer(source.address),
+        srcDevice: source.address as CUdeviceptr,
+        srcArray: source.array,
         reserved0: std::ptr::null_mut(),
-        srcPitch: sides.source.row_pitch,
-        srcHeight: sides.source.plane_pitch / sides.source.row_pitch,
-        dstXInBytes: 0,
-        dstY: 0,
-        dstZ: 0,
+        srcPitch: source.pitch,
+        srcHeight: source.height,
+        dstXInBytes: target.at[0],
+        dstY: target.at[1],
+        dstZ: target.at[2],
         dstLOD: 0,
-        dstMemoryType: target_kind,
-        dstHost: pointer(sides.target.address),
-        dstDevice: sides.target.address as CUdeviceptr,
-        dstArray: std::ptr::null_mut(),
+        dstMemoryType: target.kind,
+        dstHost: pointer(target.address),
+        dstDevice: target.address as CUdeviceptr,
+        dstArray: target.array,
         reserved1: std::ptr::null_mut(),
-        dstPitch: sides.target.row_pitch,
-        dstHeight: sides.target.plane_pitch / sides.target.row_pitch,
-        WidthInBytes: sides.extent.width,
-        Height: sides.extent.height,
-        Depth: sides.extent.depth,
+        dstPitch: target.pitch,
+        dstHeight: target.height,
+        WidthInBytes: extent.width,
+        Height: extent.height,
+        Depth: extent.depth,
     }
 }

@@ -17,6 +17,7 @@ pub struct Cuda {
 
 impl Types for Cuda {
     type Address = sys::CUdeviceptr;
+    type Source = sys::CUdeviceptr;
     type Stream = sys::CUstream;
     type Event = sys::CUevent;
     type Pool = sys::CUmemoryPool;
@@ -25,16 +26,27 @@ impl Types for Cuda {
     type GraphNode = sys::CUgraphNode;
     type Module = sys::CUmodule;
     type Function = sys::CUfunction;
+    type Array = sys::CUarray;
+    type Texture = sys::CUtexObject;
+    type Surface = sys::CUsurfObject;
+    type Peer = sys::CUcontext;
     type DeviceAttribute = sys::CUdevice_attribute;
     type FunctionAttribute = sys::CUfunction_attribute;
     type PoolAttribute = sys::CUmemPool_attribute;
     type CaptureMode = sys::CUstreamCaptureMode;
     type CaptureStatus = sys::CUstreamCaptureStatus;
+    type NodeKind = sys::CUgraphNodeType;
     type PoolProperties = sys::CUmemPoolProps;
     type PoolAccess = sys::CUmemAccessDesc;
     type Uuid = sys::CUuuid;
     type IpcMemory = sys::CUipcMemHandle;
     type IpcEvent = sys::CUipcEventHandle;
+    type ArrayDescriptor = sys::CUDA_ARRAY3D_DESCRIPTOR;
+    type ResourceDescriptor = sys::CUDA_RESOURCE_DESC;
+    type TextureDescriptor = sys::CUDA_TEXTURE_DESC;
+    type ViewDescriptor = sys::CUDA_RESOURCE_VIEW_DESC;
+    type SurfaceDescriptor = sys::CUDA_RESOURCE_DESC;
+    type LaunchConfig = sys::CUlaunchConfig;
 }
 
 impl Vendor for Cuda {

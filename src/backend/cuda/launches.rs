@@ -6,7 +6,7 @@ use super::driver::Cuda;
 use super::sys::{CUfunction, CUfunction_attribute as Attribute, CUlaunchConfig};
 use crate::FunctionHandle;
 use crate::launches::no_clusters;
-use crate::vendor::{Current, Driver, LaunchEx, Raw, RawConfig, VendorLaunches};
+use crate::vendor::{Current, Driver, Raw, RawConfig, VendorLaunches};
 use pygpu_base::error::Result;
 
 /// First driver version with a per-launch cache carveout.
@@ -35,14 +35,6 @@ unsafe fn ask(
 }
 
 impl VendorLaunches for Cuda {
-    const LAUNCH_EX: &'static str = "cuLaunchKernelEx";
-
-    fn launch_ex(driver: &Driver<Self>) -> Option<LaunchEx<Self>> {
-        let function = driver.api.cuLaunchKernelEx?;
-        // SAFETY: only the name of the pointed-to structure differs; a test compares the two layouts.
-        Some(unsafe { std::mem::transmute::<*const (), LaunchEx<Self>>(function as *const ()) })
-    }
-
     fn has_carveout(driver: &Driver<Self>) -> bool {
         driver.version >= CARVEOUT_OF_A_LAUNCH
     }

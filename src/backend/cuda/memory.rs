@@ -8,7 +8,7 @@ use super::sys::{
     CUmemLocationType, CUmemPool_attribute as PoolAttribute, CUmemPoolProps, CUpointer_attribute as PointerAttribute,
 };
 use crate::vendor::{Driver, PoolAttributes, Raw, VendorMemory};
-use crate::{Address, Advice, PointerKind, StreamHandle};
+use crate::{Address, Advice, PointerKind};
 use pygpu_base::error::Result;
 
 fn location(handle: c_int) -> CUmemLocation {
@@ -44,19 +44,7 @@ impl VendorMemory for Cuda {
         CUmemAccessDesc { location: location(handle), flags: CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE }
     }
 
-    const PREFETCH: &'static str = "cuMemPrefetchAsync";
     const ADVISE: &'static str = "cuMemAdvise";
-
-    unsafe fn prefetch(
-        driver: &Driver<Self>,
-        address: Address,
-        bytes: usize,
-        place: c_int,
-        stream: StreamHandle,
-    ) -> u32 {
-        // SAFETY: guaranteed by the caller.
-        unsafe { (driver.api.cuMemPrefetchAsync)(Raw::of(address), bytes, place, Raw::of(stream.0)) }
-    }
 
     fn advise(driver: &Driver<Self>, address: Address, bytes: usize, advice: Advice, place: c_int) -> u32 {
         let advice = match advice {

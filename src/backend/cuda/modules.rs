@@ -5,7 +5,7 @@ use std::ffi::c_void;
 use super::driver::Cuda;
 use super::sys::{CUjit_option as Option_, CUmodule};
 use crate::codes::SUCCESS;
-use crate::vendor::Driver;
+use crate::vendor::{Driver, VendorModules};
 use crate::{LoadOptions, Loaded, ModuleHandle};
 use pygpu_base::error::{Error, Result};
 use pygpu_cpu_engine::is_whole;
@@ -98,29 +98,30 @@ fn check_image(image: &[u8]) -> Result<()> {
     )))
 }
 
-/// Loads an image.
-pub fn load(driver: &Driver<Cuda>, device: i32, image: &[u8], wanted: &LoadOptions) -> Result<Loaded> {
-    const OPERATION: &str = "cuModuleLoadDataEx";
-    check_image(image)?;
-    // PTX ends with a zero byte.
-    let image = [image, &[0]].concat();
-    let mut jit = Jit::new(wanted);
-    let mut module: CUmodule = std::ptr::null_mut();
-    let current = driver.enter(device, OPERATION)?;
-    // SAFETY: the image is complete according to its header and ends with a zero byte; there are as many options as
-    // values, and the log buffers have the given sizes.
-    let code = unsafe {
-        (current.api.cuModuleLoadDataEx)(
-            &mut module,
-            image.as_ptr().cast(),
-            jit.options.len() as u32,
-            jit.options.as_mut_ptr(),
-            jit.values.as_mut_ptr(),
-        )
-    };
-    if code == SUCCESS {
-        return Ok(Loaded { module: ModuleHandle(module.expose_provenance()), log: jit.remarks() });
+impl VendorModules for Cuda {
+    fn load(driver: &Driver<Self>, device: i32, image: &[u8], wanted: &LoadOptions) -> Result<Loaded> {
+        const OPERATION: &str = "cuModuleLoadDataEx";
+        check_image(image)?;
+        // PTX ends with a zero byte.
+        let image = [image, &[0]].concat();
+        let mut jit = Jit::new(wanted);
+        let mut module: CUmodule = std::ptr::null_mut();
+        let current = driver.enter(device, OPERATION)?;
+        // SAFETY: the image is complete according to its header and ends with a zero byte; there are as many options as
+        // values, and the log buffers have the given sizes.
+        let code = unsafe {
+            (current.api.cuModuleLoadDataEx)(
+                &mut module,
+                image.as_ptr().cast(),
+                jit.options.len() as u32,
+                jit.options.as_mut_ptr(),
+                jit.values.as_mut_ptr(),
+            )
+        };
+        if code == SUCCESS {
+            return Ok(Loaded { module: ModuleHandle(module.expose_provenance()), log: jit.remarks() });
+        }
+        let detail = format!("an image of {} bytes, driver {}{}", image.len() - 1, driver.version, jit.complaints());
+        Err(driver.refusal(code, OPERATION, Some(device), detail))
     }
-    let detail = format!("an image of {} bytes, driver {}{}", image.len() - 1, driver.version, jit.complaints());
-    Err(driver.refusal(code, OPERATION, Some(device), detail))
 }

@@ -6,11 +6,9 @@ use std::path::PathBuf;
 use super::driver::Cuda;
 use super::nvrtc::Nvrtc;
 use super::sys::{CUdevice, CUdevice_attribute, CUfunction_attribute as Attribute};
-use super::{functions, linking, modules, nvrtc};
+use super::{linking, nvrtc};
 use crate::vendor::{Cooperative, Driver, FunctionNumbers, Raw, VendorPrograms};
-use crate::{
-    Compiled, Compiler, FunctionHandle, FunctionSetting, LinkInput, LoadOptions, Loaded, ModuleHandle, ParameterPlace,
-};
+use crate::{Compiled, Compiler, FunctionHandle, LinkInput, LoadOptions};
 use pygpu_base::error::Result;
 use pygpu_base::settings;
 
@@ -31,34 +29,6 @@ impl VendorPrograms for Cuda {
 
     fn function_attribute_name(which: Attribute) -> String {
         format!("{which:?}")
-    }
-
-    fn load(driver: &Driver<Self>, device: i32, image: &[u8], options: &LoadOptions) -> Result<Loaded> {
-        modules::load(driver, device, image, options)
-    }
-
-    unsafe fn names(driver: &Driver<Self>, device: i32, module: ModuleHandle) -> Result<Option<Vec<String>>> {
-        // SAFETY: the caller guarantees the conditions of the called function.
-        unsafe { functions::names(driver, device, module) }
-    }
-
-    unsafe fn set_function(
-        driver: &Driver<Self>,
-        device: i32,
-        function: FunctionHandle,
-        setting: FunctionSetting,
-    ) -> Result<()> {
-        // SAFETY: the caller guarantees the conditions of the called function.
-        unsafe { functions::set(driver, device, function, setting) }
-    }
-
-    unsafe fn parameters(
-        driver: &Driver<Self>,
-        device: i32,
-        function: FunctionHandle,
-    ) -> Result<Option<Vec<ParameterPlace>>> {
-        // SAFETY: the caller guarantees the conditions of the called function.
-        unsafe { functions::parameters(driver, device, function) }
     }
 
     unsafe fn suggest(
@@ -85,7 +55,7 @@ impl VendorPrograms for Cuda {
     }
 
     fn has_clusters(driver: &Driver<Self>, device: i32) -> Result<bool> {
-        if driver.api.cuLaunchKernelEx.is_none() {
+        if driver.symbols.function_launch_ex.is_none() {
             return Ok(false);
         }
         Ok(driver.attribute(device, CUdevice_attribute::CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH)? != 0)

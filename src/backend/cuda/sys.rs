@@ -14,11 +14,11 @@ pub use cudarc::driver::sys::{
     CUDA_MEMSET_NODE_PARAMS, CUDA_RESOURCE_DESC, CUDA_RESOURCE_VIEW_DESC, CUDA_TEXTURE_DESC, CUarray, CUcontext,
     CUdevice, CUdevice_attribute, CUdeviceptr, CUevent, CUfunc_cache, CUfunction, CUfunction_attribute, CUgraph,
     CUgraphConditionalHandle, CUgraphConditionalNodeType, CUgraphEdgeData, CUgraphExec, CUgraphExecUpdateResultInfo,
-    CUgraphNode, CUgraphNodeParams, CUgraphNodeType, CUhostFn, CUipcEventHandle, CUipcMemHandle, CUjit_option,
-    CUjitInputType, CUlaunchConfig, CUlimit, CUlinkState, CUmem_advise, CUmemAccess_flags, CUmemAccessDesc,
-    CUmemAllocationHandleType, CUmemAllocationType, CUmemLocation, CUmemLocationType, CUmemPool_attribute,
-    CUmemPoolProps, CUmemoryPool, CUmemorytype, CUmodule, CUoccupancyB2DSize, CUpointer_attribute, CUresult, CUstream,
-    CUstreamCaptureMode, CUstreamCaptureStatus, CUsurfObject, CUtensorMap, CUtexObject, CUuuid,
+    CUgraphNode, CUgraphNodeParams, CUgraphNodeType, CUipcEventHandle, CUipcMemHandle, CUjit_option, CUjitInputType,
+    CUlaunchConfig, CUlimit, CUlinkState, CUmem_advise, CUmemAccess_flags, CUmemAccessDesc, CUmemAllocationHandleType,
+    CUmemAllocationType, CUmemLocation, CUmemLocationType, CUmemPool_attribute, CUmemPoolProps, CUmemoryPool,
+    CUmemorytype, CUmodule, CUoccupancyB2DSize, CUpointer_attribute, CUresult, CUstream, CUstreamCaptureMode,
+    CUstreamCaptureStatus, CUsurfObject, CUtensorMap, CUtexObject, CUuuid,
 };
 
 /// A `CUresult` as an integer, for functions that take one.
@@ -74,14 +74,6 @@ macro_rules! cuda_api {
                 fn cuMemcpyDtoDAsync_v2(target: CUdeviceptr, source: CUdeviceptr, bytes: usize, stream: CUstream);
                 fn cuMemcpy2DAsync_v2(copy: *const CUDA_MEMCPY2D, stream: CUstream);
                 fn cuMemcpy3DAsync_v2(copy: *const CUDA_MEMCPY3D, stream: CUstream);
-                fn cuMemcpyPeerAsync(
-                    target: CUdeviceptr,
-                    target_context: CUcontext,
-                    source: CUdeviceptr,
-                    source_context: CUcontext,
-                    bytes: usize,
-                    stream: CUstream
-                );
                 fn cuMemsetD32Async(target: CUdeviceptr, value: c_uint, count: usize, stream: CUstream);
                 fn cuMemsetD2D8Async(
                     target: CUdeviceptr,
@@ -108,12 +100,7 @@ macro_rules! cuda_api {
                     stream: CUstream
                 );
 
-                fn cuMemPrefetchAsync(address: CUdeviceptr, bytes: usize, place: CUdevice, stream: CUstream);
                 fn cuMemAdvise(address: CUdeviceptr, bytes: usize, advice: CUmem_advise, place: CUdevice);
-
-                fn cuLaunchHostFunc(stream: CUstream, function: CUhostFn, data: *mut c_void);
-
-                fn cuGraphUpload(executable: CUgraphExec, stream: CUstream);
 
                 fn cuModuleLoadDataEx(
                     module: *mut CUmodule,
@@ -146,12 +133,6 @@ macro_rules! cuda_api {
                 );
             }
             optional {
-                fn cuLaunchKernelEx(
-                    config: *const CUlaunchConfig,
-                    function: CUfunction,
-                    arguments: *mut *mut c_void,
-                    extra: *mut *mut c_void
-                );
                 fn cuOccupancyMaxPotentialClusterSize(
                     blocks: *mut c_int,
                     function: CUfunction,
@@ -187,17 +168,6 @@ macro_rules! cuda_api {
                 fn cuLinkDestroy(state: CUlinkState);
                 fn cuMemcpyHtoD_v2(target: CUdeviceptr, source: *const c_void, bytes: usize);
                 fn cuMemcpyDtoH_v2(target: *mut c_void, source: CUdeviceptr, bytes: usize);
-                fn cuArray3DCreate_v2(array: *mut CUarray, descriptor: *const CUDA_ARRAY3D_DESCRIPTOR);
-                fn cuArrayDestroy(array: CUarray);
-                fn cuTexObjectCreate(
-                    texture: *mut CUtexObject,
-                    resource: *const CUDA_RESOURCE_DESC,
-                    sampling: *const CUDA_TEXTURE_DESC,
-                    view: *const CUDA_RESOURCE_VIEW_DESC
-                );
-                fn cuTexObjectDestroy(texture: CUtexObject);
-                fn cuSurfObjectCreate(surface: *mut CUsurfObject, resource: *const CUDA_RESOURCE_DESC);
-                fn cuSurfObjectDestroy(surface: CUsurfObject);
                 fn cuTensorMapEncodeTiled(
                     map: *mut CUtensorMap,
                     element: CUtensorMapDataType,
@@ -212,7 +182,6 @@ macro_rules! cuda_api {
                     promotion: CUtensorMapL2promotion,
                     fill: CUtensorMapFloatOOBfill
                 );
-                fn cuGraphNodeGetType(node: CUgraphNode, kind: *mut CUgraphNodeType);
                 fn cuGraphKernelNodeGetParams_v2(node: CUgraphNode, parameters: *mut CUDA_KERNEL_NODE_PARAMS);
                 fn cuGraphExecKernelNodeSetParams_v2(
                     executable: CUgraphExec,
@@ -273,7 +242,6 @@ macro_rules! cuda_api {
                 fn cuFuncGetName(name: *mut *const c_char, function: CUfunction);
                 fn cuDeviceGetUuid_v2(uuid: *mut CUuuid, device: CUdevice);
                 fn cuCtxRecordEvent(context: CUcontext, event: CUevent);
-                fn cuStreamGetDevice(stream: CUstream, device: *mut CUdevice);
                 fn cuStreamGetCtx(stream: CUstream, context: *mut CUcontext);
             }
         }
@@ -304,6 +272,9 @@ mod tests {
                 CUipcMemHandle as IpcMemory, CUmemAccessDesc as PoolAccess, CUmemPool_attribute as PoolAttribute,
                 CUmemPoolProps as PoolProperties, CUmemoryPool as Pool, CUmodule as Module, CUstream as Stream,
                 CUstreamCaptureMode as CaptureMode, CUstreamCaptureStatus as CaptureStatus, CUuuid as Uuid,
+                CUDA_ARRAY3D_DESCRIPTOR as ArrayDescriptor, CUDA_RESOURCE_DESC as ResourceDescriptor,
+                CUDA_RESOURCE_VIEW_DESC as ViewDescriptor, CUDA_TEXTURE_DESC as TextureDescriptor, CUarray as Array,
+                CUcontext as Peer, CUdeviceptr as Source, CUgraphNodeType as NodeKind, CUtexObject as Texture,
             };
         };
     }
@@ -332,10 +303,13 @@ mod tests {
         #[allow(non_snake_case)]
         mod V {
             header!(super::sys);
+            pub use super::sys::{
+                CUDA_RESOURCE_DESC as SurfaceDescriptor, CUlaunchConfig as LaunchConfig, CUsurfObject as Surface,
+            };
         }
         macro_rules! check_shared {
-            ($(fn $name:ident($($arg:ident: $type:ty),*) = $cuda:ident, $hip:ident;)*) => {
-                $(const _: unsafe fn($($type),*) -> sys::CUresult = sys::$cuda;)*
+            ($($group:ident { $(fn $name:ident($($arg:ident: $type:ty),*) = $cuda:ident, $hip:ident;)* })*) => {
+                $($(const _: unsafe fn($($type),*) -> sys::CUresult = sys::$cuda;)*)*
             };
         }
         shared_symbols!(check_shared);
@@ -364,8 +338,15 @@ mod tests {
             header!(super::oldest);
         }
         macro_rules! check_shared {
-            ($(fn $name:ident($($arg:ident: $type:ty),*) = $cuda:ident, $hip:ident;)*) => {
+            (
+                required { $(fn $name:ident($($arg:ident: $type:ty),*) = $cuda:ident, $hip:ident;)* }
+                optional {
+                    $(fn $extra:ident($($extra_arg:ident: $extra_type:ty),*) = $extra_cuda:ident, $extra_hip:ident;)*
+                }
+                newer { $($newer:tt)* }
+            ) => {
                 $(const _: unsafe fn($($type),*) -> oldest::CUresult = oldest::$cuda;)*
+                $(const _: unsafe fn($($extra_type),*) -> oldest::CUresult = oldest::$extra_cuda;)*
             };
         }
         shared_symbols!(check_shared);

@@ -35,8 +35,12 @@ macro_rules! header {
             hipIpcMemHandle_t as IpcMemory, hipMemAccessDesc as PoolAccess, hipMemPool_t as Pool,
             hipMemPoolAttr as PoolAttribute, hipMemPoolProps as PoolProperties, hipModule_t as Module,
             hipStream_t as Stream, hipStreamCaptureMode as CaptureMode, hipStreamCaptureStatus as CaptureStatus,
-            hipUUID as Uuid,
+            hipUUID as Uuid, HIP_ARRAY3D_DESCRIPTOR as ArrayDescriptor, HIP_RESOURCE_DESC as ResourceDescriptor,
+            HIP_RESOURCE_VIEW_DESC as ViewDescriptor, HIP_TEXTURE_DESC as TextureDescriptor, hipArray_t as Array,
+            hipGraphNodeType as NodeKind, hipTextureObject_t as Texture,
         };
+        pub type Peer = std::ffi::c_int;
+        pub type Source = *const std::ffi::c_void;
     };
 }
 
@@ -62,8 +66,13 @@ mod functions_of_the_oldest {
         header!(super::oldest);
     }
     macro_rules! check_shared {
-        ($(fn $name:ident($($arg:ident: $type:ty),*) = $cuda:ident, $hip:ident;)*) => {
+        (
+            required { $(fn $name:ident($($arg:ident: $type:ty),*) = $cuda:ident, $hip:ident;)* }
+            optional { $(fn $extra:ident($($extra_arg:ident: $extra_type:ty),*) = $extra_cuda:ident, $extra_hip:ident;)* }
+            newer { $($newer:tt)* }
+        ) => {
             $(const _: unsafe extern "C" fn($($type),*) -> hipError_t = oldest::$hip;)*
+            $(const _: unsafe extern "C" fn($($extra_type),*) -> hipError_t = oldest::$extra_hip;)*
         };
     }
     shared_symbols!(check_shared);
@@ -89,10 +98,13 @@ mod functions_of_the_newest {
     #[allow(non_snake_case)]
     mod V {
         header!(super::newest);
+        pub use super::newest::{
+            HIP_LAUNCH_CONFIG as LaunchConfig, hipResourceDesc as SurfaceDescriptor, hipSurfaceObject_t as Surface,
+        };
     }
     macro_rules! check_shared {
-        ($(fn $name:ident($($arg:ident: $type:ty),*) = $cuda:ident, $hip:ident;)*) => {
-            $(const _: unsafe extern "C" fn($($type),*) -> hipError_t = newest::$hip;)*
+        ($($group:ident { $(fn $name:ident($($arg:ident: $type:ty),*) = $cuda:ident, $hip:ident;)* })*) => {
+            $($(const _: unsafe extern "C" fn($($type),*) -> hipError_t = newest::$hip;)*)*
         };
     }
     shared_symbols!(check_shared);
@@ -118,7 +130,7 @@ macro_rules! same_layout {
     };
 }
 same_layout! {
-    hipError_t {} hipDevice_t {} hipDeviceptr_t {} hipStream_t {} hipEvent_t {} hipMemPool_t {} hipArray_t {}
+    hipError_t {} hipDeviceptr_t {} hipStream_t {} hipEvent_t {} hipMemPool_t {} hipArray_t {}
     hipModule_t {} hipFunction_t {} hipJitOption {} hipFunction_attribute {}
     hipGraph_t {} hipGraphExec_t {} hipGraphNode_t {} hipStreamCaptureMode {} hipStreamCaptureStatus {}
     hipDeviceAttribute_t {} hipMemcpyKind {} hipMemoryType {} hipMemPoolAttr {} hipMemAllocationType {}

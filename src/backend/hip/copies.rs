@@ -1,6 +1,6 @@
 //! Copies and fills of AMD's runtime: one function for all directions, and only rows of bytes.
 
-use std::ffi::c_void;
+use std::ffi::{c_int, c_void};
 
 use super::driver::Hip;
 use super::sys::{
@@ -68,39 +68,8 @@ impl VendorCopies for Hip {
         unsafe { (driver.api.hipMemcpy3DAsync)(&planes(sides, direction), Raw::of(stream.0)) }
     }
 
-    unsafe fn line_at_once(
-        _: &Driver<Self>,
-        _: i32,
-        _: Direction,
-        _: Address,
-        _: Address,
-        _: usize,
-    ) -> Option<Result<()>> {
-        None
-    }
-
-    unsafe fn line_to_peer(
-        driver: &Driver<Self>,
-        (target_device, target): (i32, Address),
-        (source_device, source): (i32, Address),
-        bytes: usize,
-        stream: StreamHandle,
-    ) -> Result<()> {
-        let operation = "hipMemcpyPeerAsync";
-        driver.slot(target_device, operation)?;
-        let (to, from) = (pointer(target), pointer(source));
-        driver.call(
-            source_device,
-            operation,
-            // SAFETY: the caller guarantees the ranges; both devices exist.
-            |on| unsafe {
-                (on.api.hipMemcpyPeerAsync)(to, target_device, from, source_device, bytes, Raw::of(stream.0))
-            },
-            || {
-                let ends = format!("from {source:#x} to {target:#x} on device {target_device}");
-                format!("{bytes} bytes {ends}, stream {:#x}", stream.0)
-            },
-        )
+    fn peer(driver: &Driver<Self>, device: i32, operation: &'static str) -> Result<c_int> {
+        driver.slot(device, operation).map(|_| device)
     }
 
     fn fill_name(pattern: Pattern, one_row: bool) -> &'static str {

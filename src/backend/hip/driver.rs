@@ -1,6 +1,7 @@
 //! AMD's runtime, as an implementation of the vendor-independent code.
 
 use std::collections::HashMap;
+use std::ffi::{c_int, c_void};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use super::hiprtc::Hiprtc;
@@ -29,6 +30,7 @@ impl Images {
 
 impl Types for Hip {
     type Address = sys::hipDeviceptr_t;
+    type Source = *const c_void;
     type Stream = sys::hipStream_t;
     type Event = sys::hipEvent_t;
     type Pool = sys::hipMemPool_t;
@@ -37,16 +39,27 @@ impl Types for Hip {
     type GraphNode = sys::hipGraphNode_t;
     type Module = sys::hipModule_t;
     type Function = sys::hipFunction_t;
+    type Array = sys::hipArray_t;
+    type Texture = sys::hipTextureObject_t;
+    type Surface = sys::hipSurfaceObject_t;
+    type Peer = c_int;
     type DeviceAttribute = sys::hipDeviceAttribute_t;
     type FunctionAttribute = sys::hipFunction_attribute;
     type PoolAttribute = sys::hipMemPoolAttr;
     type CaptureMode = sys::hipStreamCaptureMode;
     type CaptureStatus = sys::hipStreamCaptureStatus;
+    type NodeKind = sys::hipGraphNodeType;
     type PoolProperties = sys::hipMemPoolProps;
     type PoolAccess = sys::hipMemAccessDesc;
     type Uuid = sys::hipUUID;
     type IpcMemory = sys::hipIpcMemHandle_t;
     type IpcEvent = sys::hipIpcEventHandle_t;
+    type ArrayDescriptor = sys::HIP_ARRAY3D_DESCRIPTOR;
+    type ResourceDescriptor = sys::HIP_RESOURCE_DESC;
+    type TextureDescriptor = sys::HIP_TEXTURE_DESC;
+    type ViewDescriptor = sys::HIP_RESOURCE_VIEW_DESC;
+    type SurfaceDescriptor = sys::hipResourceDesc;
+    type LaunchConfig = sys::HIP_LAUNCH_CONFIG;
 }
 
 impl Vendor for Hip {

@@ -7,28 +7,32 @@
 use super::driver::Hip;
 use super::sys::HIP_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES as MAX_DYNAMIC_SHARED_SIZE;
 use crate::launches::no_clusters;
-use crate::vendor::Driver;
+use crate::vendor::{Driver, VendorFunctions};
 use crate::{FunctionHandle, FunctionSetting};
 use pygpu_base::error::{Error, Result};
 
-/// Validates a setting and ignores it, since the device has no use for it.
-///
-/// # Safety
-/// The function is alive.
-pub unsafe fn set(driver: &Driver<Hip>, device: i32, function: FunctionHandle, setting: FunctionSetting) -> Result<()> {
-    let (what, value, range) = match setting {
-        FunctionSetting::MaxDynamicSharedBytes(bytes) => {
-            // SAFETY: guaranteed by the caller.
-            let most = unsafe { driver.function_attribute(device, function, MAX_DYNAMIC_SHARED_SIZE) }?;
-            ("the dynamic shared memory of a block in bytes", bytes, 0..=most)
+impl VendorFunctions for Hip {
+    /// Takes a wish that the device has no use for, if it is one.
+    unsafe fn set_function(
+        driver: &Driver<Self>,
+        device: i32,
+        function: FunctionHandle,
+        setting: FunctionSetting,
+    ) -> Result<()> {
+        let (what, value, range) = match setting {
+            FunctionSetting::MaxDynamicSharedBytes(bytes) => {
+                // SAFETY: guaranteed by the caller.
+                let most = unsafe { driver.function_attribute(device, function, MAX_DYNAMIC_SHARED_SIZE) }?;
+                ("the dynamic shared memory of a block in bytes", bytes, 0..=most)
+            }
+            FunctionSetting::PreferredCarveout(percent) => ("a preferred carveout in percent", percent, -1..=100),
+            FunctionSetting::CachePreference(preference) => ("a cache preference", preference, 0..=3),
+            FunctionSetting::NonPortableClusters(false) => return Ok(()),
+            FunctionSetting::NonPortableClusters(true) => return Err(no_clusters()),
+        };
+        if range.contains(&value) {
+            return Ok(());
         }
-        FunctionSetting::PreferredCarveout(percent) => ("a preferred carveout in percent", percent, -1..=100),
-        FunctionSetting::CachePreference(preference) => ("a cache preference", preference, 0..=3),
-        FunctionSetting::NonPortableClusters(false) => return Ok(()),
-        FunctionSetting::NonPortableClusters(true) => return Err(no_clusters()),
-    };
-    if range.contains(&value) {
-        return Ok(());
+        Err(Error::value(format!("{what} is {} to {} on hip:{device}, not {value}", range.start(), range.end())))
     }
-    Err(Error::value(format!("{what} is {} to {} on hip:{device}, not {value}", range.start(), range.end())))
 }

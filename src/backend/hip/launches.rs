@@ -2,15 +2,9 @@
 //! one is complete.
 
 use super::driver::Hip;
-use crate::vendor::{Driver, LaunchEx, VendorLaunches};
+use crate::vendor::{Driver, VendorLaunches};
 
 impl VendorLaunches for Hip {
-    const LAUNCH_EX: &'static str = "hipDrvLaunchKernelEx";
-
-    fn launch_ex(driver: &Driver<Self>) -> Option<LaunchEx<Self>> {
-        driver.api.hipDrvLaunchKernelEx
-    }
-
     fn has_carveout(_: &Driver<Self>) -> bool {
         false
     }

@@ -12,7 +12,7 @@ use super::sys::{
 };
 use crate::codes::INVALID_VALUE;
 use crate::vendor::{Driver, PoolAttributes, Raw, VendorMemory};
-use crate::{Address, Advice, PointerKind, StreamHandle};
+use crate::{Address, Advice, PointerKind};
 use pygpu_base::error::Result;
 
 fn location(device: c_int) -> hipMemLocation {
@@ -49,20 +49,7 @@ impl VendorMemory for Hip {
         hipMemAccessDesc { location: location(handle), flags: hipMemAccessFlagsProtReadWrite }
     }
 
-    const PREFETCH: &'static str = "hipMemPrefetchAsync";
     const ADVISE: &'static str = "hipMemAdvise";
-
-    unsafe fn prefetch(
-        driver: &Driver<Self>,
-        address: Address,
-        bytes: usize,
-        place: c_int,
-        stream: StreamHandle,
-    ) -> u32 {
-        let first: *mut std::ffi::c_void = Raw::of(address);
-        // SAFETY: guaranteed by the caller.
-        unsafe { (driver.api.hipMemPrefetchAsync)(first, bytes, place, Raw::of(stream.0)) }
-    }
 
     fn advise(driver: &Driver<Self>, address: Address, bytes: usize, advice: Advice, place: c_int) -> u32 {
         let first: *mut std::ffi::c_void = Raw::of(address);

@@ -2,8 +2,8 @@
 
 use super::driver::Hip;
 use super::sys::hipModule_t;
-use crate::vendor::{Current, Driver};
-use crate::{Loaded, ModuleHandle};
+use crate::vendor::{Current, Driver, VendorModules};
+use crate::{LoadOptions, Loaded, ModuleHandle};
 use pygpu_base::error::{Error, Result};
 use pygpu_cpu_engine::is_whole;
 
@@ -25,38 +25,36 @@ fn check_image(image: &[u8]) -> Result<()> {
     )))
 }
 
-/// Loads an image. It is machine code, so there are no options and no log.
-pub fn load(driver: &Driver<Hip>, device: i32, image: &[u8]) -> Result<Loaded> {
-    check_image(image)?;
-    let image: Box<[u8]> = image.into();
-    let mut module: hipModule_t = std::ptr::null_mut();
-    let (options, values) = (std::ptr::null_mut(), std::ptr::null_mut());
-    let load = |on: &Current<'_, Hip>| {
-        // SAFETY: the image is complete according to its header; there are no options.
-        driver.beside_captures(|| unsafe {
-            (on.api.hipModuleLoadDataEx)(&mut module, image.as_ptr().cast(), 0, options, values)
-        })
-    };
-    driver.call(device, "hipModuleLoadDataEx", load, || {
-        format!("an image of {} bytes, which may be for another architecture than the device's", image.len())
-    })?;
-    let module = ModuleHandle(module.expose_provenance());
-    driver.own.images.with(|images| images.insert(module, image));
-    Ok(Loaded { module, log: String::new() })
-}
-
-/// Unloads a module.
-///
-/// # Safety
-/// It is alive, and none of its objects is used again.
-pub unsafe fn unload(driver: &Driver<Hip>, device: i32, module: ModuleHandle) -> Result<()> {
-    // Removed before the call, because afterwards another image may get the handle.
-    let image = driver.own.images.with(|images| images.remove(&module));
-    // SAFETY: the caller guarantees the conditions of the called function.
-    let ended = unsafe { driver.unload_module(device, module) };
-    if ended.is_err() {
-        // If unloading fails, the module is leaked, and its bytes with it.
-        std::mem::forget(image);
+impl VendorModules for Hip {
+    /// An image is machine code already: there are no options, and nothing is said of it.
+    fn load(driver: &Driver<Self>, device: i32, image: &[u8], _: &LoadOptions) -> Result<Loaded> {
+        check_image(image)?;
+        let image: Box<[u8]> = image.into();
+        let mut module: hipModule_t = std::ptr::null_mut();
+        let (options, values) = (std::ptr::null_mut(), std::ptr::null_mut());
+        let load = |on: &Current<'_, Self>| {
+            // SAFETY: the image is complete according to its header; there are no options.
+            driver.beside_captures(|| unsafe {
+                (on.api.hipModuleLoadDataEx)(&mut module, image.as_ptr().cast(), 0, options, values)
+            })
+        };
+        driver.call(device, "hipModuleLoadDataEx", load, || {
+            format!("an image of {} bytes, which may be for another architecture than the device's", image.len())
+        })?;
+        let module = ModuleHandle(module.expose_provenance());
+        driver.own.images.with(|images| images.insert(module, image));
+        Ok(Loaded { module, log: String::new() })
     }
-    ended
+
+    unsafe fn unload(driver: &Driver<Self>, device: i32, module: ModuleHandle) -> Result<()> {
+        // Removed before the call, because afterwards another image may get the handle.
+        let image = driver.own.images.with(|images| images.remove(&module));
+        // SAFETY: the caller guarantees the conditions of the called function.
+        let ended = unsafe { driver.unload_module(device, module) };
+        if ended.is_err() {
+            // If unloading fails, the module is leaked, and its bytes with it.
+            std::mem::forget(image);
+        }
+        ended
+    }
 }

@@ -11,9 +11,9 @@ use super::sys::{
     HIP_FUNC_ATTRIBUTE_NUM_REGS, HIP_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, HIP_FUNC_ATTRIBUTE_PTX_VERSION,
     HIP_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, hipDeviceAttributeSharedMemPerBlockOptin, hipFunction_attribute as Attribute,
 };
-use super::{attributes, functions, hiprtc, modules};
+use super::{attributes, hiprtc};
 use crate::vendor::{Cooperative, Driver, FunctionNumbers, Raw, VendorPrograms};
-use crate::{Compiler, Devices, FunctionHandle, FunctionSetting, LoadOptions, Loaded, ModuleHandle, ParameterPlace};
+use crate::{Compiler, Devices, FunctionHandle};
 use pygpu_base::error::{Error, Result};
 use pygpu_base::settings;
 
@@ -34,31 +34,6 @@ impl VendorPrograms for Hip {
 
     fn function_attribute_name(which: Attribute) -> String {
         format!("attribute {which}")
-    }
-
-    /// An image is machine code, so there are no options.
-    fn load(driver: &Driver<Self>, device: i32, image: &[u8], _: &LoadOptions) -> Result<Loaded> {
-        modules::load(driver, device, image)
-    }
-
-    unsafe fn unload(driver: &Driver<Self>, device: i32, module: ModuleHandle) -> Result<()> {
-        // SAFETY: the caller guarantees the conditions of the called function.
-        unsafe { modules::unload(driver, device, module) }
-    }
-
-    unsafe fn set_function(
-        driver: &Driver<Self>,
-        device: i32,
-        function: FunctionHandle,
-        setting: FunctionSetting,
-    ) -> Result<()> {
-        // SAFETY: the caller guarantees the conditions of the called function.
-        unsafe { functions::set(driver, device, function, setting) }
-    }
-
-    /// HIP has no such query.
-    unsafe fn parameters(_: &Driver<Self>, _: i32, _: FunctionHandle) -> Result<Option<Vec<ParameterPlace>>> {
-        Ok(None)
     }
 
     unsafe fn suggest(

@@ -14,7 +14,6 @@ use crate::vendor::loader::symbol_table;
 use crate::vendor::textures::{ArrayDescriptor, ResourceDescriptor, TextureDescriptor};
 
 pub type hipError_t = u32;
-pub type hipDevice_t = c_int;
 pub type hipDeviceptr_t = *mut c_void;
 pub type hipStream_t = *mut c_void;
 pub type hipEvent_t = *mut c_void;
@@ -45,7 +44,6 @@ pub type hipGraphExecUpdateResult = c_uint;
 /// Opaque: only passed on, as is the next type.
 pub type hipKernelNodeParams = [u64; 8];
 pub type hipMemsetParams = [u64; 6];
-pub type hipHostFn_t = Option<unsafe extern "C" fn(data: *mut c_void)>;
 
 /// Library names, in search order. The runtime has its major version in its name, and user packages lack the plain
 /// name. The last entry is ROCm's default location, which may be unknown to the loader.
@@ -97,14 +95,6 @@ macro_rules! hip_api {
                     stream: hipStream_t
                 );
                 fn hipMemcpy3DAsync(copy: *const hipMemcpy3DParms, stream: hipStream_t);
-                fn hipMemcpyPeerAsync(
-                    target: *mut c_void,
-                    target_device: c_int,
-                    source: *const c_void,
-                    source_device: c_int,
-                    bytes: usize,
-                    stream: hipStream_t
-                );
                 fn hipMemsetD32Async(target: hipDeviceptr_t, value: c_int, count: usize, stream: hipStream_t);
                 fn hipMemset2DAsync(
                     target: *mut c_void,
@@ -115,18 +105,7 @@ macro_rules! hip_api {
                     stream: hipStream_t
                 );
 
-                fn hipMemPrefetchAsync(address: *const c_void, bytes: usize, place: c_int, stream: hipStream_t);
                 fn hipMemAdvise(address: *const c_void, bytes: usize, advice: hipMemoryAdvise, place: c_int);
-
-                fn hipArray3DCreate(array: *mut hipArray_t, descriptor: *const HIP_ARRAY3D_DESCRIPTOR);
-                fn hipArrayDestroy(array: hipArray_t);
-                fn hipTexObjectCreate(
-                    texture: *mut hipTextureObject_t,
-                    resource: *const HIP_RESOURCE_DESC,
-                    sampling: *const HIP_TEXTURE_DESC,
-                    view: *const HIP_RESOURCE_VIEW_DESC
-                );
-                fn hipTexObjectDestroy(texture: hipTextureObject_t);
 
                 fn hipModuleLoadDataEx(
                     module: *mut hipModule_t,
@@ -148,18 +127,6 @@ macro_rules! hip_api {
             }
             new {
                 fn hipGetDevicePropertiesR0600(properties: *mut hipDeviceProp_tR0600, device: c_int);
-                fn hipCreateSurfaceObject(surface: *mut hipSurfaceObject_t, resource: *const hipResourceDesc);
-                fn hipDestroySurfaceObject(surface: hipSurfaceObject_t);
-                fn hipStreamGetDevice(stream: hipStream_t, device: *mut hipDevice_t);
-                fn hipLaunchHostFunc(stream: hipStream_t, function: hipHostFn_t, data: *mut c_void);
-                fn hipGraphUpload(executable: hipGraphExec_t, stream: hipStream_t);
-                fn hipDrvLaunchKernelEx(
-                    config: *const HIP_LAUNCH_CONFIG,
-                    function: hipFunction_t,
-                    arguments: *mut *mut c_void,
-                    extra: *mut *mut c_void
-                );
-                fn hipGraphNodeGetType(node: hipGraphNode_t, kind: *mut hipGraphNodeType);
                 fn hipGraphKernelNodeGetParams(node: hipGraphNode_t, parameters: *mut hipKernelNodeParams);
                 fn hipGraphExecKernelNodeSetParams(
                     executable: hipGraphExec_t,

@@ -49,24 +49,20 @@ pub trait VendorCopies: VendorMemory + VendorStreams {
     /// # Safety
     /// See [`Copies::copy_and_wait`].
     unsafe fn line_at_once(
-        driver: &Driver<Self>,
-        device: i32,
-        direction: Direction,
-        target: Address,
-        source: Address,
-        bytes: usize,
-    ) -> Option<Result<()>>;
-    /// Copies a nonempty range between devices as [`Copies::copy_peer`]; does not depend on the current device.
+        _driver: &Driver<Self>,
+        _device: i32,
+        _direction: Direction,
+        _target: Address,
+        _source: Address,
+        _bytes: usize,
+    ) -> Option<Result<()>> {
+        None
+    }
+    /// A device, as it is named to copies between two.
     ///
-    /// # Safety
-    /// See [`Copies::copy_peer`].
-    unsafe fn line_to_peer(
-        driver: &Driver<Self>,
-        target: (i32, Address),
-        source: (i32, Address),
-        bytes: usize,
-        stream: StreamHandle,
-    ) -> Result<()>;
+    /// # Errors
+    /// The driver's, for a number that no device has.
+    fn peer(driver: &Driver<Self>, device: i32, operation: &'static str) -> Result<Self::Peer>;
     /// Name of the function that fills one row, or several, with a pattern.
     fn fill_name(pattern: Pattern, one_row: bool) -> &'static str;
     /// Fills a row with four-byte words.
@@ -271,8 +267,16 @@ impl<V: VendorCopies> Copies for Driver<V> {
         if bytes == 0 {
             return Ok(());
         }
-        // SAFETY: see above.
-        unsafe { V::line_to_peer(self, (target_device, target), (source_device, source), bytes, stream) }
+        let operation = V::NAMES.copy_peer;
+        let (to, from) = (V::peer(self, target_device, operation)?, V::peer(self, source_device, operation)?);
+        // SAFETY: see above; both devices exist.
+        let copy = |on: &Current<'_, V>| unsafe {
+            (on.symbols.copy_peer)(Raw::of(target), to, Raw::of(source), from, bytes, Raw::of(stream.0))
+        };
+        self.call(source_device, operation, copy, || {
+            let ends = format!("from {source:#x} to {target:#x} on device {target_device}");
+            format!("{bytes} bytes {ends}, stream {:#x}", stream.0)
+        })
     }
 
     unsafe fn fill(

@@ -95,12 +95,12 @@ impl<V: VendorMemory> DriverMemory for Driver<V> {
         to: Residence,
         stream: StreamHandle,
     ) -> Result<()> {
-        let place = self.place(to, V::PREFETCH)?;
+        let place = self.place(to, V::NAMES.memory_prefetch)?;
         self.call(
             device,
-            V::PREFETCH,
+            V::NAMES.memory_prefetch,
             // SAFETY: see above.
-            |_| unsafe { V::prefetch(self, address, bytes, place, stream) },
+            |on| unsafe { (on.symbols.memory_prefetch)(Raw::of(address), bytes, place, Raw::of(stream.0)) },
             || format!("{bytes} bytes of managed memory at {address:#x}, to {to:?}"),
         )
     }

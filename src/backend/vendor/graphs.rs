@@ -4,44 +4,18 @@ use super::context::{Current, VendorContexts};
 use super::driver::Driver;
 use super::streams::described;
 use super::symbols::Raw;
-use crate::graphs::no_conditions;
+use crate::codes::SUCCESS;
+use crate::graphs::{no_conditions, update_reason};
 use crate::{
     Branching, CaptureMode, Captured, Condition, ConditionHandle, ExecutableHandle, GraphHandle, Graphs, NodeHandle,
     NodeKind, StreamHandle,
 };
 use pygpu_base::error::{Error, Result};
 
-/// Vendor-specific part of graphs.
-pub trait VendorGraphs: VendorContexts {
+/// What a vendor says of conditions for itself.
+pub trait VendorConditions: VendorContexts {
     /// The driver's value of a capture mode.
     fn mode_of(mode: CaptureMode) -> Self::CaptureMode;
-    /// Implements [`Graphs::upload`].
-    ///
-    /// # Safety
-    /// Both are alive.
-    unsafe fn upload(
-        driver: &Driver<Self>,
-        device: i32,
-        executable: ExecutableHandle,
-        stream: StreamHandle,
-    ) -> Result<()>;
-    /// Returns the driver's number of a node's kind.
-    ///
-    /// # Safety
-    /// It is alive.
-    unsafe fn kind_of_node(driver: &Driver<Self>, device: i32, node: NodeHandle) -> Result<u32>;
-    /// Implements [`Graphs::set_node`], for drivers whose node handles need no graph.
-    ///
-    /// # Safety
-    /// See [`Graphs::set_node`].
-    unsafe fn set_node(
-        driver: &Driver<Self>,
-        device: i32,
-        executable: ExecutableHandle,
-        kind: NodeKind,
-        to: NodeHandle,
-        from: NodeHandle,
-    ) -> Result<()>;
     /// Implements [`Graphs::create_condition`].
     ///
     /// # Safety
@@ -81,16 +55,29 @@ pub trait VendorGraphs: VendorContexts {
     ) -> Result<()> {
         Err(no_conditions())
     }
-    /// Implements [`Graphs::update`].
+}
+
+/// What a vendor says of graphs for itself.
+pub trait VendorGraphs: VendorConditions {
+    /// The function that updates a graph as a whole.
+    const UPDATE: &str;
+    /// As [`Graphs::set_node`], where handles of operations need no graph.
     ///
     /// # Safety
-    /// See [`Graphs::update`].
-    unsafe fn update(
+    /// See [`Graphs::set_node`].
+    unsafe fn set_node(
         driver: &Driver<Self>,
         device: i32,
         executable: ExecutableHandle,
-        graph: GraphHandle,
+        kind: NodeKind,
+        to: NodeHandle,
+        from: NodeHandle,
     ) -> Result<()>;
+    /// As [`Graphs::update`]: the driver's code, and the number of its reason; `None` from a driver without such a function.
+    ///
+    /// # Safety
+    /// See there.
+    unsafe fn update(api: &Self::Api, executable: ExecutableHandle, graph: GraphHandle) -> Option<(u32, u32)>;
 }
 
 /// Error for a graph function that the driver lacks.
@@ -283,8 +270,13 @@ impl<V: VendorGraphs> Graphs for Driver<V> {
     }
 
     unsafe fn node_kind(&self, device: i32, _: GraphHandle, node: NodeHandle) -> Result<NodeKind> {
-        // SAFETY: the caller guarantees the conditions of the called function.
-        unsafe { V::kind_of_node(self, device, node) }.map(NodeKind::of)
+        let name = V::NAMES.node_kind;
+        let ask = self.symbols.node_kind.ok_or_else(|| lacks(name))?;
+        // As a number: a newer driver has more kinds.
+        let mut kind = 0u32;
+        // SAFETY: see above; the target is as wide as the driver's.
+        self.call(device, name, |_| unsafe { ask(Raw::of(node.0), (&raw mut kind).cast()) }, String::new)?;
+        Ok(NodeKind::of(kind))
     }
 
     unsafe fn set_node(
@@ -305,8 +297,13 @@ impl<V: VendorGraphs> Graphs for Driver<V> {
         (executable, _): (ExecutableHandle, GraphHandle),
         graph: GraphHandle,
     ) -> Result<()> {
+        let current = self.enter(device, V::UPDATE)?;
         // SAFETY: the caller guarantees the conditions of the called function.
-        unsafe { V::update(self, device, executable, graph) }
+        match unsafe { V::update(current.api, executable, graph) } {
+            Some((SUCCESS, _)) => Ok(()),
+            Some((code, reason)) => Err(self.refusal(code, V::UPDATE, Some(device), update_reason(reason).to_owned())),
+            None => Err(lacks(V::UPDATE)),
+        }
     }
 
     unsafe fn destroy_graph(&self, device: i32, graph: GraphHandle) -> Result<()> {
@@ -316,8 +313,11 @@ impl<V: VendorGraphs> Graphs for Driver<V> {
     }
 
     unsafe fn upload(&self, device: i32, executable: ExecutableHandle, stream: StreamHandle) -> Result<()> {
-        // SAFETY: the caller guarantees the conditions of the called function.
-        unsafe { V::upload(self, device, executable, stream) }
+        // Without it the first launch does the same.
+        let Some(upload) = self.symbols.graph_upload else { return Ok(()) };
+        // SAFETY: see above.
+        let call = |_: &Current<'_, V>| unsafe { upload(Raw::of(executable.0), Raw::of(stream.0)) };
+        self.call(device, V::NAMES.graph_upload, call, || described(stream))
     }
 
     #[inline]

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use super::context::Current;
 use super::driver::Driver;
 use super::programs::VendorPrograms;
-use super::symbols::{Raw, Types};
+use super::symbols::Raw;
 use crate::launches::no_clusters;
 use crate::{
     Contexts, FunctionHandle, FunctionSetting, LaunchAttributes, LaunchShape, Launches, Programs, StreamHandle,
@@ -62,10 +62,6 @@ pub struct RawConfig {
     pub count: c_uint,
 }
 
-/// Function that launches with attributes.
-pub type LaunchEx<V> =
-    unsafe extern "C" fn(*const RawConfig, <V as Types>::Function, *mut *mut c_void, *mut *mut c_void) -> u32;
-
 /// List of attributes in the driver's layout.
 struct List(SmallVec<[RawAttribute; KINDS]>);
 
@@ -108,9 +104,6 @@ impl List {
 
 /// Vendor-specific part of launches with attributes.
 pub trait VendorLaunches: VendorPrograms {
-    const LAUNCH_EX: &'static str;
-    /// `None` if the library has no such function.
-    fn launch_ex(driver: &Driver<Self>) -> Option<LaunchEx<Self>>;
     /// Returns whether the cache carveout is an attribute of a launch; otherwise it is a setting of the kernel.
     fn has_carveout(driver: &Driver<Self>) -> bool;
     /// Returns the cluster for which the kernel was compiled.
@@ -161,15 +154,18 @@ where
         }
         let list = List::of(shape, attributes, carveout);
         let only_cooperative = shape.cooperative && list.0.len() == 1;
-        if list.0.is_empty() || (only_cooperative && V::launch_ex(self).is_none()) {
+        let launch = self.symbols.function_launch_ex;
+        if list.0.is_empty() || (only_cooperative && launch.is_none()) {
             // SAFETY: the caller guarantees the conditions of the called function.
             return unsafe { self.launch(device, function, shape, stream, arguments) };
         }
-        let launch = V::launch_ex(self).ok_or_else(|| no_attributes(self.library.as_str(), V::LAUNCH_EX))?;
+        let operation = V::NAMES.function_launch_ex;
+        let launch = launch.ok_or_else(|| no_attributes(self.library.as_str(), operation))?;
         let (config, extra) = (list.config(shape, stream), std::ptr::null_mut());
-        // SAFETY: the structure and its list outlive the call; the caller guarantees the rest.
-        let call = |_: &Current<'_, V>| unsafe { launch(&config, Raw::of(function.0), arguments, extra) };
-        self.call(device, V::LAUNCH_EX, call, || format!("{shape:?}, {attributes:?}"))
+        let config = (&raw const config).cast();
+        // SAFETY: the structure, which is the vendor's, and its list outlive the call; the rest is promised.
+        let call = |_: &Current<'_, V>| unsafe { launch(config, Raw::of(function.0), arguments, extra) };
+        self.call(device, operation, call, || format!("{shape:?}, {attributes:?}"))
     }
 
     unsafe fn required_cluster(&self, device: i32, function: FunctionHandle) -> Result<Option<[u32; 3]>> {

@@ -36,20 +36,8 @@ pub trait VendorMemory: VendorDevices {
     fn pool_properties(handle: c_int) -> Self::PoolProperties;
     /// Grants a device read and write access to a pool's blocks.
     fn pool_access(handle: c_int) -> Self::PoolAccess;
-    /// Names of the functions that prefetch managed memory and that set usage hints.
-    const PREFETCH: &'static str;
+    /// The name of the function that says how managed memory will be used.
     const ADVISE: &'static str;
-    /// Moves managed memory to a device, given by the driver's handle or [`HOST`]; returns the driver's code.
-    ///
-    /// # Safety
-    /// See [`DriverMemory::prefetch_managed`](crate::DriverMemory::prefetch_managed).
-    unsafe fn prefetch(
-        driver: &Driver<Self>,
-        address: Address,
-        bytes: usize,
-        place: c_int,
-        stream: StreamHandle,
-    ) -> u32;
     /// Sets a usage hint for managed memory; returns the driver's code.
     fn advise(driver: &Driver<Self>, address: Address, bytes: usize, advice: Advice, place: c_int) -> u32;
     /// Implements [`Memory::pointer_kind`].

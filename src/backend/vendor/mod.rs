@@ -42,13 +42,13 @@ pub(super) use errors::{VendorErrors, spoken};
 pub(super) use events::VendorEvents;
 pub(super) use exit::Passage;
 pub(super) use graphs::VendorGraphs;
-pub(super) use launches::{LaunchEx, RawConfig, VendorLaunches};
 #[cfg(test)]
 pub(super) use launches::{RawAttribute, attributes as launch_attributes};
+pub(super) use launches::{RawConfig, VendorLaunches};
 pub(super) use memory::{PoolAttributes, VendorMemory};
 pub(super) use open::{VendorOpening, open};
 pub(super) use pitched::Sides;
-pub(super) use programs::{Cooperative, FunctionNumbers, VendorPrograms};
+pub(super) use programs::{Cooperative, FunctionNumbers, VendorFunctions, VendorModules, VendorPrograms};
 pub(super) use streams::VendorStreams;
 pub(super) use symbols::{Names, Raw, Types};
 #[cfg(test)]

@@ -41,13 +41,8 @@ pub type Cooperative<V> = unsafe extern "C" fn(
     *mut *mut c_void,
 ) -> u32;
 
-/// Vendor-specific part of device code. Undocumented functions implement the function of [`Programs`] with that name.
-pub trait VendorPrograms: VendorDevices {
-    const FUNCTION_ATTRIBUTES: FunctionNumbers<Self::FunctionAttribute>;
-    const COOPERATIVE: &'static str;
-    const SUGGESTED_SHAPE: &'static str;
-    /// Name of a kernel attribute in messages.
-    fn function_attribute_name(which: Self::FunctionAttribute) -> String;
+/// What a vendor says of modules for itself; the functions are as those of [`Programs`].
+pub trait VendorModules: VendorDevices {
     fn load(driver: &Driver<Self>, device: i32, image: &[u8], options: &LoadOptions) -> Result<Loaded>;
     /// Implements [`Programs::unload`].
     ///
@@ -57,7 +52,11 @@ pub trait VendorPrograms: VendorDevices {
         // SAFETY: the caller guarantees the conditions of the called function.
         unsafe { driver.unload_module(device, module) }
     }
-    /// Implements [`Programs::names`].
+}
+
+/// What a vendor says of kernels for itself. Where a function is not explained, it is as that of [`Programs`].
+pub trait VendorFunctions: VendorDevices {
+    /// As [`Programs::names`].
     ///
     /// # Safety
     /// The module is alive.
@@ -74,15 +73,26 @@ pub trait VendorPrograms: VendorDevices {
         function: FunctionHandle,
         setting: FunctionSetting,
     ) -> Result<()>;
-    /// Implements [`Programs::parameters`].
+    /// As [`Programs::parameters`].
     ///
     /// # Safety
     /// The function is alive.
     unsafe fn parameters(
-        driver: &Driver<Self>,
-        device: i32,
-        function: FunctionHandle,
-    ) -> Result<Option<Vec<ParameterPlace>>>;
+        _driver: &Driver<Self>,
+        _device: i32,
+        _function: FunctionHandle,
+    ) -> Result<Option<Vec<ParameterPlace>>> {
+        Ok(None)
+    }
+}
+
+/// Vendor-specific part of device code. Undocumented functions implement the function of [`Programs`] with that name.
+pub trait VendorPrograms: VendorModules + VendorFunctions {
+    const FUNCTION_ATTRIBUTES: FunctionNumbers<Self::FunctionAttribute>;
+    const COOPERATIVE: &'static str;
+    const SUGGESTED_SHAPE: &'static str;
+    /// Name of a kernel attribute in messages.
+    fn function_attribute_name(which: Self::FunctionAttribute) -> String;
     /// Returns the minimum number of blocks that fills the device, and the block size; a returned number is the
     /// driver's code.
     ///
@@ -116,7 +126,7 @@ pub trait VendorPrograms: VendorDevices {
     fn compiler<'a>(driver: &'a Driver<Self>, hints: &[PathBuf]) -> Result<&'a dyn Compiler>;
 }
 
-impl<V: VendorPrograms> Driver<V> {
+impl<V: VendorDevices> Driver<V> {
     /// Unloads a module.
     ///
     /// # Safety
@@ -130,7 +140,9 @@ impl<V: VendorPrograms> Driver<V> {
             String::new,
         )
     }
+}
 
+impl<V: VendorPrograms> Driver<V> {
     /// Returns an attribute of a kernel.
     ///
     /// # Safety

@@ -2,7 +2,8 @@
 
 use std::ffi::{c_uint, c_void};
 
-use super::context::{Current, VendorContexts};
+use super::context::Current;
+use super::devices::VendorDevices;
 use super::driver::Driver;
 use super::symbols::Raw;
 use crate::codes::{NOT_READY, SUCCESS};
@@ -15,25 +16,14 @@ pub const NON_BLOCKING: c_uint = 1;
 const LAST_SPECIAL: usize = 2;
 
 /// Vendor-specific part of streams.
-pub trait VendorStreams: VendorContexts {
-    /// Implements [`Streams::stream_device`], for streams other than default streams.
+pub trait VendorStreams: VendorDevices {
+    /// As [`Streams::stream_device`], for a stream that is no default stream, by a driver without the function that tells it.
     ///
     /// # Safety
     /// It is alive.
-    unsafe fn device_of(driver: &Driver<Self>, stream: StreamHandle) -> Result<Option<i32>>;
-    /// Name of the function that calls a host function.
-    const HOST_CALL: &'static str;
-    /// Calls a host function in stream order. A returned number is the driver's code; `None` means that the driver
-    /// has no such call.
-    ///
-    /// # Safety
-    /// See [`Streams::call_host`].
-    unsafe fn host_call(
-        driver: &Driver<Self>,
-        stream: StreamHandle,
-        function: HostFunction,
-        data: *mut c_void,
-    ) -> Option<u32>;
+    unsafe fn device_by_context(_driver: &Driver<Self>, _stream: StreamHandle) -> Result<Option<i32>> {
+        Ok(None)
+    }
 }
 
 pub fn described(stream: StreamHandle) -> String {
@@ -103,8 +93,14 @@ impl<V: VendorStreams> Streams for Driver<V> {
         if stream.0 <= LAST_SPECIAL {
             return Ok(None);
         }
-        // SAFETY: the caller guarantees the conditions of the called function.
-        unsafe { V::device_of(self, stream) }
+        let Some(ask) = self.symbols.stream_device else {
+            // SAFETY: the caller guarantees the conditions of the called function.
+            return unsafe { V::device_by_context(self, stream) };
+        };
+        let (operation, mut device) = (V::NAMES.stream_device, 0);
+        // SAFETY: see above; the target is writable.
+        self.call_anywhere(operation, |_| unsafe { ask(Raw::of(stream.0), &mut device) }, || described(stream))?;
+        self.number(device, operation).map(Some)
     }
 
     unsafe fn call_host(
@@ -114,17 +110,15 @@ impl<V: VendorStreams> Streams for Driver<V> {
         function: HostFunction,
         data: *mut c_void,
     ) -> Result<()> {
-        let mut is_there = true;
-        let call = |_: &Current<'_, V>| {
-            // SAFETY: see above.
-            let code = unsafe { V::host_call(self, stream, function, data) };
-            is_there = code.is_some();
-            code.unwrap_or(SUCCESS)
+        let operation = V::NAMES.host_call;
+        let current = self.enter(device, operation)?;
+        let Some(call) = current.symbols.host_call else {
+            return Err(Error::not_supported(format!("the {} has no {operation}: it is too old", V::LIBRARY)));
         };
-        self.call(device, V::HOST_CALL, call, || described(stream))?;
-        if is_there {
-            return Ok(());
+        // SAFETY: see above.
+        match unsafe { call(Raw::of(stream.0), Some(function), data) } {
+            SUCCESS => Ok(()),
+            code => Err(self.refusal(code, operation, Some(device), described(stream))),
         }
-        Err(Error::not_supported(format!("the {} has no {}: it is too old", V::LIBRARY, V::HOST_CALL)))
     }
 }

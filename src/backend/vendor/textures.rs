@@ -1,8 +1,8 @@
-//! Arrays, textures and surfaces: the structures are equal for both vendors to the byte, the functions differ in
-//! names only.
+//! Arrays, textures and surfaces: the structures are the same for both vendors to the byte, but for those of copies.
 
 use super::context::VendorContexts;
 use super::driver::Driver;
+use super::symbols::Raw;
 use crate::codes::{INVALID_VALUE, SUCCESS};
 use crate::{
     Address, AddressMode, ArrayBox, ArrayCopy, ArrayHandle, ArrayShape, Resource, Sampling, StreamHandle, Texel,
@@ -55,26 +55,10 @@ pub struct ArrayPart<'a> {
     pub part: &'a ArrayBox,
 }
 
-/// Texture functions, and their names in messages. `None` means that the library lacks a function.
+/// Copies, whose structures differ.
 pub trait VendorTextures: VendorContexts {
-    const CREATE_ARRAY: &'static str;
-    const DESTROY_ARRAY: &'static str;
     const COPY_ARRAY: &'static str;
-    const CREATE_TEXTURE: &'static str;
-    const DESTROY_TEXTURE: &'static str;
-    const CREATE_SURFACE: &'static str;
-    const DESTROY_SURFACE: &'static str;
 
-    /// Creates an array.
-    ///
-    /// # Safety
-    /// The structure is the vendor's.
-    unsafe fn create_array(api: &Self::Api, array: &mut usize, descriptor: &ArrayDescriptor) -> Option<u32>;
-    /// Destroys an array.
-    ///
-    /// # Safety
-    /// The handle is alive and not used again.
-    unsafe fn destroy_array(api: &Self::Api, array: usize) -> Option<u32>;
     /// Implements [`Textures::copy_array`].
     ///
     /// # Safety
@@ -85,32 +69,7 @@ pub trait VendorTextures: VendorContexts {
         memory: Address,
         copy: ArrayCopy,
         stream: StreamHandle,
-    ) -> Option<u32>;
-    /// Creates a texture.
-    ///
-    /// # Safety
-    /// All objects in the structures are alive.
-    unsafe fn create_texture(
-        api: &Self::Api,
-        texture: &mut u64,
-        resource: &ResourceDescriptor,
-        sampling: &TextureDescriptor,
-    ) -> Option<u32>;
-    /// Destroys a texture.
-    ///
-    /// # Safety
-    /// The handle is alive and not used again.
-    unsafe fn destroy_texture(api: &Self::Api, texture: u64) -> Option<u32>;
-    /// Creates a surface.
-    ///
-    /// # Safety
-    /// All objects in the structure are alive.
-    unsafe fn create_surface(api: &Self::Api, surface: &mut u64, resource: &ResourceDescriptor) -> Option<u32>;
-    /// Destroys a surface.
-    ///
-    /// # Safety
-    /// The handle is alive and not used again.
-    unsafe fn destroy_surface(api: &Self::Api, surface: u64) -> Option<u32>;
+    ) -> u32;
 }
 
 fn words(words: &[u64]) -> [u64; 16] {
@@ -173,18 +132,20 @@ impl<V: VendorTextures> Driver<V> {
         ))
     }
 
-    fn texture_call(
+    /// Makes a call by a function that the library may lack.
+    fn texture_call<F>(
         &self,
         device: i32,
         operation: &'static str,
-        call: impl FnOnce(&V::Api) -> Option<u32>,
+        function: Option<F>,
+        call: impl FnOnce(F) -> u32,
         detail: impl FnOnce() -> String,
     ) -> Result<()> {
-        let current = self.enter(device, operation)?;
-        match self.beside_captures(|| call(current.api)) {
-            Some(SUCCESS) => Ok(()),
-            Some(code) => Err(self.refusal(code, operation, Some(device), detail())),
-            None => Err(Self::lacks(operation)),
+        let _current = self.enter(device, operation)?;
+        let function = function.ok_or_else(|| Self::lacks(operation))?;
+        match self.beside_captures(|| call(function)) {
+            SUCCESS => Ok(()),
+            code => Err(self.refusal(code, operation, Some(device), detail())),
         }
     }
 }
@@ -195,25 +156,23 @@ impl<V: VendorTextures> Textures for Driver<V> {
         let ArrayShape { width, height, depth, texel, flags } = *shape;
         let (format, channels) = (texel.format as u32, texel.channels);
         let descriptor = ArrayDescriptor { width, height, depth, format, channels, flags };
-        let current = self.enter(device, V::CREATE_ARRAY)?;
-        let mut array = 0;
+        let operation = V::NAMES.array_create;
+        let current = self.enter(device, operation)?;
+        let create = current.symbols.array_create.ok_or_else(|| Self::lacks(operation))?;
+        let mut array = V::Array::NONE;
         // SAFETY: the out-parameter is writable, and the structure is the vendor's.
-        match self.beside_captures(|| unsafe { V::create_array(current.api, &mut array, &descriptor) }) {
-            Some(SUCCESS) => Ok(ArrayHandle(array)),
-            Some(INVALID_VALUE) => {
-                Err(self.refusal(INVALID_VALUE, V::CREATE_ARRAY, Some(device), format!("{shape:?}")))
-            }
-            Some(code) => {
-                Err(self.allocation_refusal(code, V::CREATE_ARRAY, device, shape.bytes().unwrap_or(usize::MAX)))
-            }
-            None => Err(Self::lacks(V::CREATE_ARRAY)),
+        match self.beside_captures(|| unsafe { create(&mut array, (&raw const descriptor).cast()) }) {
+            SUCCESS => Ok(ArrayHandle(array.number())),
+            INVALID_VALUE => Err(self.refusal(INVALID_VALUE, operation, Some(device), format!("{shape:?}"))),
+            code => Err(self.allocation_refusal(code, operation, device, shape.bytes().unwrap_or(usize::MAX))),
         }
     }
 
     unsafe fn destroy_array(&self, device: i32, array: ArrayHandle) -> Result<()> {
+        let detail = || format!("array {:#x}", array.0);
+        let (name, destroy) = (V::NAMES.array_destroy, self.symbols.array_destroy);
         // SAFETY: see above.
-        let destroy = |api: &V::Api| unsafe { V::destroy_array(api, array.0) };
-        self.texture_call(device, V::DESTROY_ARRAY, destroy, || format!("array {:#x}", array.0))
+        self.texture_call(device, name, destroy, |destroy| unsafe { destroy(Raw::of(array.0)) }, detail)
     }
 
     unsafe fn copy_array(
@@ -229,42 +188,47 @@ impl<V: VendorTextures> Textures for Driver<V> {
         let current = self.enter(device, V::COPY_ARRAY)?;
         // SAFETY: see above.
         match unsafe { V::copy_array(current.api, &place, memory, copy, stream) } {
-            Some(SUCCESS) => Ok(()),
-            Some(code) => {
+            SUCCESS => Ok(()),
+            code => {
                 let detail = format!("{copy:?} of {part:?} of {shape:?}, memory {memory:#x}, stream {:#x}", stream.0);
                 Err(self.refusal(code, V::COPY_ARRAY, Some(device), detail))
             }
-            None => Err(Self::lacks(V::COPY_ARRAY)),
         }
     }
 
     unsafe fn create_texture(&self, device: i32, resource: &Resource, sampling: &Sampling) -> Result<u64> {
-        let mut texture = 0;
+        let mut texture = V::Texture::NONE;
         let (from, how) = (described(resource), sampled(resource, sampling));
-        // SAFETY: see above; the out-parameter is writable.
-        let create = |api: &V::Api| unsafe { V::create_texture(api, &mut texture, &from, &how) };
-        self.texture_call(device, V::CREATE_TEXTURE, create, || format!("{resource:?}, {sampling:?}"))?;
-        Ok(texture)
+        let detail = || format!("{resource:?}, {sampling:?}");
+        let (name, create) = (V::NAMES.texture_create, self.symbols.texture_create);
+        let (to, from, how) = (&raw mut texture, (&raw const from).cast(), (&raw const how).cast());
+        let no_view = std::ptr::null();
+        // SAFETY: see above; the target is writable, the structures are the vendor's.
+        self.texture_call(device, name, create, |create| unsafe { create(to, from, how, no_view) }, detail)?;
+        Ok(texture.number() as u64)
     }
 
     unsafe fn destroy_texture(&self, device: i32, texture: u64) -> Result<()> {
+        let detail = || format!("texture {texture:#x}");
+        let (name, destroy) = (V::NAMES.texture_destroy, self.symbols.texture_destroy);
         // SAFETY: see above.
-        let destroy = |api: &V::Api| unsafe { V::destroy_texture(api, texture) };
-        self.texture_call(device, V::DESTROY_TEXTURE, destroy, || format!("texture {texture:#x}"))
+        self.texture_call(device, name, destroy, |destroy| unsafe { destroy(Raw::of(texture as usize)) }, detail)
     }
 
     unsafe fn create_surface(&self, device: i32, (array, shape): (ArrayHandle, &ArrayShape)) -> Result<u64> {
-        let mut surface = 0;
+        let mut surface = V::Surface::NONE;
         let from = described(&Resource::Array(array, *shape));
-        // SAFETY: see above; the out-parameter is writable.
-        let create = |api: &V::Api| unsafe { V::create_surface(api, &mut surface, &from) };
-        self.texture_call(device, V::CREATE_SURFACE, create, || format!("{shape:?}"))?;
-        Ok(surface)
+        let (name, create, detail) = (V::NAMES.surface_create, self.symbols.surface_create, || format!("{shape:?}"));
+        let (to, from) = (&raw mut surface, (&raw const from).cast());
+        // SAFETY: see above; the target is writable. The vendor's structure is this one, or a shorter one that begins so.
+        self.texture_call(device, name, create, |create| unsafe { create(to, from) }, detail)?;
+        Ok(surface.number() as u64)
     }
 
     unsafe fn destroy_surface(&self, device: i32, surface: u64) -> Result<()> {
+        let detail = || format!("surface {surface:#x}");
+        let (name, destroy) = (V::NAMES.surface_destroy, self.symbols.surface_destroy);
         // SAFETY: see above.
-        let destroy = |api: &V::Api| unsafe { V::destroy_surface(api, surface) };
-        self.texture_call(device, V::DESTROY_SURFACE, destroy, || format!("surface {surface:#x}"))
+        self.texture_call(device, name, destroy, |destroy| unsafe { destroy(Raw::of(surface as usize)) }, detail)
     }
 }

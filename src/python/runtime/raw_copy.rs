@@ -11,7 +11,7 @@ use super::raw;
 use super::stream;
 use crate::convert::number;
 use crate::gil::WithoutGil;
-use pygpu_backend::{Address, Direction, HostUse, Pattern, PointerKind, given_out};
+use pygpu_backend::{Address, Direction, Extent, HostUse, Pattern, Pitched, PointerKind, given_out};
 use pygpu_base::error::{Error, Result};
 use pygpu_device::Device;
 use pygpu_device::stream::Stream;
@@ -47,20 +47,20 @@ pub(super) fn kind_of(object: &Bound<'_, PyString>) -> PyResult<Kind> {
 
 /// Location of an operand of a copy.
 #[derive(Clone, Copy)]
-pub(super) enum Side {
+enum Side {
     Host,
     Device(Device),
 }
 
 /// Operand of a copy or a fill, checked against the known properties of its memory.
-pub(super) struct End {
-    pub(super) side: Side,
+struct End {
+    side: Side,
     /// Block whose uses are waited for, and in which this use is recorded.
     block: Option<Arc<Allocation>>,
 }
 
 impl End {
-    pub(super) fn uses(&self, access: Access) -> impl Iterator<Item = Use<'_>> {
+    fn uses(&self, access: Access) -> impl Iterator<Item = Use<'_>> {
         self.block.iter().map(move |block| (block, access))
     }
 
@@ -69,7 +69,7 @@ impl End {
     /// # Errors
     /// The driver's `INVALID_VALUE` for memory that was freed, that ends before the range does, or that is read-only
     /// and written.
-    pub(super) fn of(near: Device, address: Address, bytes: usize, access: Access) -> Result<Self> {
+    fn of(near: Device, address: Address, bytes: usize, access: Access) -> Result<Self> {
         let operation = if access == Access::Write { "copy to an address" } else { "copy from an address" };
         let refused = |why: String| Err(raw::invalid_value(operation, format!("{bytes} bytes at {address:#x}: {why}")));
         let known = match addresses::look_up(address) {
@@ -97,7 +97,7 @@ impl End {
 }
 
 /// Rejects an address that the host cannot access, if it is specified as host memory.
-pub(super) fn refuse_on_host(side: Side, address: Address) -> Result<()> {
+fn refuse_on_host(side: Side, address: Address) -> Result<()> {
     match side {
         Side::Device(device) if matches!(device.backend().pointer_kind(address)?, PointerKind::Device(_)) => {
             let detail = format!("{address:#x} is memory of {device}, and the kind says that the host copies");
@@ -123,52 +123,87 @@ fn asked(near: Device, address: Address) -> Result<Side> {
 
 /// Returns the device on which work on memory of `owner` runs: that of the given stream, which may be another device
 /// of the same driver.
-pub(super) fn device_for(owner: Device, given: Option<&Stream>) -> Result<Device> {
+fn device_for(owner: Device, given: Option<&Stream>) -> Result<Device> {
     let Some(stream) = given else { return Ok(owner) };
     stream::check_kind(stream.device(), owner)?;
     Ok(stream.device())
 }
 
-#[derive(Clone, Copy)]
-struct Range {
-    target: Address,
-    source: Address,
-    bytes: usize,
+/// Rows of one width at two distances, or one range.
+pub(super) struct Rows {
+    pub(super) target: Pitched,
+    pub(super) source: Pitched,
+    pub(super) extent: Extent,
+    /// One range, for which drivers have calls of their own.
+    pub(super) is_range: bool,
+}
+
+pub(super) fn pitched(address: Address, pitch: usize) -> Pitched {
+    Pitched { address, row_pitch: pitch, plane_pitch: pitch }
+}
+
+impl Rows {
+    fn range(target: Address, source: Address, bytes: usize) -> Self {
+        let extent = Extent { width: bytes, height: 1, depth: 1 };
+        Self { target: pitched(target, bytes), source: pitched(source, bytes), extent, is_range: true }
+    }
+
+    /// Bytes from the first to the last of a side.
+    fn span(&self, side: &Pitched) -> usize {
+        side.row_pitch * (self.extent.height - 1) + self.extent.width // checked when it was made
+    }
+
+    /// Copies in the order of a stream of the device.
+    ///
+    /// # Safety
+    /// The rows exist, and stay until the stream has passed the copy.
+    unsafe fn enqueue(&self, device: Device, direction: Direction, stream: &Stream) -> Result<()> {
+        let (backend, index, stream, Self { target, source, extent, .. }) =
+            (device.backend(), device.index(), stream.handle(), self);
+        // SAFETY: promised by the caller.
+        unsafe {
+            if self.is_range {
+                backend.copy(index, direction, target.address, source.address, extent.width, stream)
+            } else {
+                backend.copy_pitched(index, direction, *target, *source, *extent, stream)
+            }
+        }
+    }
 }
 
 /// Copies on `given`, waiting if `wait` is set; without a stream, on the default stream of the device concerned, and
 /// waits.
-fn copy_and_wait(range: &Range, kind: Kind, given: Option<&Stream>, wait: bool) -> Result<()> {
-    if range.bytes == 0 {
+fn copy_and_wait(rows: &Rows, kind: Kind, given: Option<&Stream>, wait: bool) -> Result<()> {
+    if rows.extent.width == 0 {
         return Ok(());
     }
     match given.filter(|_| wait) {
-        None => copy(range, kind, given),
+        None => copy(rows, kind, given),
         Some(stream) => {
             capture::refuse("a copy that waits", stream)?;
-            copy(range, kind, given)?;
+            copy(rows, kind, given)?;
             stream.synchronize()
         }
     }
 }
 
 /// Copies on `given`; without a stream, on the default stream of the device concerned, and waits.
-fn copy(range: &Range, kind: Kind, given: Option<&Stream>) -> Result<()> {
+pub(super) fn copy(rows: &Rows, kind: Kind, given: Option<&Stream>) -> Result<()> {
     let near = given.map_or_else(Device::current, |stream| Ok(stream.device()))?;
-    let to = End::of(near, range.target, range.bytes, Access::Write)?;
-    let from = End::of(near, range.source, range.bytes, Access::Read)?;
+    let to = End::of(near, rows.target.address, rows.span(&rows.target), Access::Write)?;
+    let from = End::of(near, rows.source.address, rows.span(&rows.source), Access::Read)?;
     let uses: Vec<Use<'_>> = to.uses(Access::Write).chain(from.uses(Access::Read)).collect();
     let (target, source) = (to.side, from.side);
     if kind == Kind::HostToHost {
-        for (side, address) in [(target, range.target), (source, range.source)] {
+        for (side, address) in [(target, rows.target.address), (source, rows.source.address)] {
             refuse_on_host(side, address)?;
         }
-        return copy_on_host(range, given);
+        return copy_on_host(rows, given);
     }
     if let (Side::Device(target), Side::Device(source)) = (target, source)
         && target != source
     {
-        return copy_to_peer(range, target, source, given, &uses);
+        return copy_to_peer(rows, target, source, given, &uses);
     }
     let owner = match (target, source) {
         (Side::Device(device), _) | (_, Side::Device(device)) => device,
@@ -180,52 +215,52 @@ fn copy(range: &Range, kind: Kind, given: Option<&Stream>) -> Result<()> {
         (_, Side::Device(_), Side::Device(_)) => Kind::DeviceToDevice,
         (_, Side::Device(_), Side::Host) => Kind::HostToDevice,
         (_, Side::Host, Side::Device(_)) => Kind::DeviceToHost,
-        (_, Side::Host, Side::Host) => return copy_on_host(range, given),
+        (_, Side::Host, Side::Host) => return copy_on_host(rows, given),
     };
     let device = device_for(owner, given)?;
     let used_by = given.cloned().unwrap_or_else(|| Stream::default_of(device));
     let direction = match kind {
-        Kind::HostToDevice => Direction::HostToDevice(host_use(range.source, &used_by)?),
-        Kind::DeviceToHost => Direction::DeviceToHost(host_use(range.target, &used_by)?),
+        Kind::HostToDevice => Direction::HostToDevice(host_use(rows.source.address, &used_by)?),
+        Kind::DeviceToHost => Direction::DeviceToHost(host_use(rows.target.address, &used_by)?),
         _ => Direction::DeviceToDevice,
     };
-    on_stream(device, given, &uses, |stream| {
-        // SAFETY: the tracked parts of the ranges were checked; the docstring requires that other ranges are valid
-        // until the copy is complete.
-        unsafe {
-            let backend = device.backend();
-            backend.copy(device.index(), direction, range.target, range.source, range.bytes, stream.handle())
-        }
-    })
+    // SAFETY: the tracked parts of the ranges were checked; the docstring requires that other ranges are valid
+    // until the copy is complete.
+    on_stream(device, given, &uses, |stream| unsafe { rows.enqueue(device, direction, stream) })
 }
 
 /// Allows host memory in a capture if it is pinned: the caller must keep it alive, also for a graph.
-pub(super) fn host_use(address: Address, stream: &Stream) -> Result<HostUse> {
+fn host_use(address: Address, stream: &Stream) -> Result<HostUse> {
     capture::host_use("a copy of ordinary host memory", stream, || {
         Ok(stream.device().backend().pointer_kind(address)? != PointerKind::Unregistered)
     })
 }
 
 /// Copies on the host, after the stream's earlier work. On the CPU backend's own streams it is normal work.
-fn copy_on_host(range: &Range, given: Option<&Stream>) -> Result<()> {
+fn copy_on_host(rows: &Rows, given: Option<&Stream>) -> Result<()> {
     if let Some(stream) = given {
-        let (device, Range { target, source, bytes }) = (stream.device(), *range);
-        if device.is_cpu() {
-            let (backend, direction) = (device.backend(), Direction::DeviceToDevice);
+        if stream.device().is_cpu() {
             // SAFETY: the docstring requires ranges that are valid until the copy is complete.
-            return unsafe { backend.copy(device.index(), direction, target, source, bytes, stream.handle()) };
+            return unsafe { rows.enqueue(stream.device(), Direction::DeviceToDevice, stream) };
         }
         capture::refuse("a copy within host memory", stream)?;
         stream.synchronize()?;
     }
-    let source: *const u8 = std::ptr::with_exposed_provenance(range.source);
-    let target: *mut u8 = std::ptr::with_exposed_provenance_mut(range.target);
-    // SAFETY: the docstring requires valid ranges; they may overlap.
-    unsafe { std::ptr::copy(source, target, range.bytes) };
+    for row in 0..rows.extent.height {
+        let source: *const u8 = std::ptr::with_exposed_provenance(rows.source.address + row * rows.source.row_pitch);
+        let target: *mut u8 = std::ptr::with_exposed_provenance_mut(rows.target.address + row * rows.target.row_pitch);
+        // SAFETY: the docstring requires valid ranges; they may overlap.
+        unsafe { std::ptr::copy(source, target, rows.extent.width) };
+    }
     Ok(())
 }
 
-fn copy_to_peer(range: &Range, target: Device, source: Device, given: Option<&Stream>, uses: &[Use<'_>]) -> Result<()> {
+fn copy_to_peer(rows: &Rows, target: Device, source: Device, given: Option<&Stream>, uses: &[Use<'_>]) -> Result<()> {
+    if !rows.is_range {
+        return Err(Error::not_supported(format!(
+            "rows of {source} are not copied to {target} by one call: copy them to the host, or whole by cudaMemcpyPeer"
+        )));
+    }
     match given {
         Some(stream) if stream.device() != source => {
             return Err(Error::value(format!(
@@ -242,17 +277,17 @@ fn copy_to_peer(range: &Range, target: Device, source: Device, given: Option<&St
         unsafe {
             source.backend().copy_peer(
                 target.index(),
-                range.target,
+                rows.target.address,
                 source.index(),
-                range.source,
-                range.bytes,
+                rows.source.address,
+                rows.extent.width,
                 stream.handle(),
             )
         }
     })
 }
 
-pub(super) fn on_stream(
+fn on_stream(
     device: Device,
     given: Option<&Stream>,
     uses: &[Use<'_>],
@@ -354,16 +389,13 @@ fn raw_copy(
     wait: bool,
 ) -> PyResult<()> {
     let py = dst.py();
-    let range = Range {
-        target: number::size(dst, "dst")?,
-        source: number::size(src, "src")?,
-        bytes: number::size(nbytes, "nbytes")?,
-    };
+    let (target, source) = (number::size(dst, "dst")?, number::size(src, "src")?);
+    let bytes = number::size(nbytes, "nbytes")?;
     let kind = kind.map_or(Ok(Kind::Default), kind_of)?;
-    range_end(range.target, range.bytes, "dst")?;
-    range_end(range.source, range.bytes, "src")?;
+    range_end(target, bytes, "dst")?;
+    range_end(source, bytes, "src")?;
     let stream = stream_argument(py, stream)?;
-    Ok(py.without_gil(|| copy_and_wait(&range, kind, stream.as_ref(), wait))?)
+    Ok(py.without_gil(|| copy_and_wait(&Rows::range(target, source, bytes), kind, stream.as_ref(), wait))?)
 }
 
 /// Sets bytes of memory to a value.

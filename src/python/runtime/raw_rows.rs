@@ -4,93 +4,10 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-use super::raw_copy::{
-    End, Kind, Side, device_for, host_use, kind_of, on_stream, range_end, refuse_on_host, stream_argument,
-};
+use super::raw_copy::{Kind, Rows, copy, kind_of, pitched, range_end, stream_argument};
 use crate::convert::number;
 use crate::gil::WithoutGil;
-use pygpu_backend::{Address, Direction, Extent, Pitched};
-use pygpu_base::error::{Error, Result};
-use pygpu_device::Device;
-use pygpu_device::stream::Stream;
-use pygpu_memory::{Access, Use, capture};
-
-/// Rows of one width with two pitches.
-struct Rows {
-    target: Pitched,
-    source: Pitched,
-    extent: Extent,
-}
-
-fn side(address: Address, pitch: usize) -> Pitched {
-    Pitched { address, row_pitch: pitch, plane_pitch: pitch }
-}
-
-impl Rows {
-    /// Returns the bytes from the first to the last of an operand.
-    fn span(&self, side: &Pitched) -> usize {
-        side.row_pitch * (self.extent.height - 1) + self.extent.width // checked by the constructor
-    }
-}
-
-/// Copies on `given`; without a stream, on the default stream of the device concerned, and waits.
-fn copy(rows: &Rows, kind: Kind, given: Option<&Stream>) -> Result<()> {
-    let near = given.map_or_else(Device::current, |stream| Ok(stream.device()))?;
-    let to = End::of(near, rows.target.address, rows.span(&rows.target), Access::Write)?;
-    let from = End::of(near, rows.source.address, rows.span(&rows.source), Access::Read)?;
-    let uses: Vec<Use<'_>> = to.uses(Access::Write).chain(from.uses(Access::Read)).collect();
-    if kind == Kind::HostToHost {
-        for (side, address) in [(to.side, rows.target.address), (from.side, rows.source.address)] {
-            refuse_on_host(side, address)?;
-        }
-        return copy_on_host(rows, given);
-    }
-    let owner = match (to.side, from.side) {
-        (Side::Device(target), Side::Device(source)) if target != source => {
-            return Err(Error::not_supported(format!(
-                "rows of {source} are not copied to {target} by one call: copy them to the host, or whole by cudaMemcpyPeer"
-            )));
-        }
-        (Side::Device(device), _) | (_, Side::Device(device)) => device,
-        (Side::Host, Side::Host) => return copy_on_host(rows, given),
-    };
-    let device = device_for(owner, given)?;
-    let used_by = given.cloned().unwrap_or_else(|| Stream::default_of(device));
-    let direction = match (to.side, from.side) {
-        (_, Side::Host) => Direction::HostToDevice(host_use(rows.source.address, &used_by)?),
-        (Side::Host, _) => Direction::DeviceToHost(host_use(rows.target.address, &used_by)?),
-        _ => Direction::DeviceToDevice,
-    };
-    on_stream(device, given, &uses, |stream| {
-        let (backend, index) = (device.backend(), device.index());
-        // SAFETY: the tracked parts of the ranges were checked; the docstring requires that other ranges are valid
-        // until the copy is complete.
-        unsafe { backend.copy_pitched(index, direction, rows.target, rows.source, rows.extent, stream.handle()) }
-    })
-}
-
-/// Copies on the host, after the stream's earlier work. On the CPU backend's own streams it is normal work.
-fn copy_on_host(rows: &Rows, given: Option<&Stream>) -> Result<()> {
-    if let Some(stream) = given.filter(|stream| stream.device().is_cpu()) {
-        let (backend, index) = (stream.device().backend(), stream.device().index());
-        let direction = Direction::DeviceToDevice;
-        // SAFETY: the docstring requires ranges that are valid until the copy is complete.
-        return unsafe {
-            backend.copy_pitched(index, direction, rows.target, rows.source, rows.extent, stream.handle())
-        };
-    }
-    if let Some(stream) = given {
-        capture::refuse("a copy within host memory", stream)?;
-        stream.synchronize()?;
-    }
-    for row in 0..rows.extent.height {
-        let source: *const u8 = std::ptr::with_exposed_provenance(rows.source.address + row * rows.source.row_pitch);
-        let target: *mut u8 = std::ptr::with_exposed_provenance_mut(rows.target.address + row * rows.target.row_pitch);
-        // SAFETY: the docstring requires valid ranges; they may overlap.
-        unsafe { std::ptr::copy(source, target, rows.extent.width) };
-    }
-    Ok(())
-}
+use pygpu_backend::Extent;
 
 /// Copies rows of bytes between addresses.
 ///
@@ -146,9 +63,13 @@ fn raw_copy_rows(
 ) -> PyResult<()> {
     let py = dst.py();
     let extent = Extent { width: number::size(width, "width")?, height: number::size(height, "height")?, depth: 1 };
-    let target = side(number::size(dst, "dst")?, number::size(dst_pitch, "dst_pitch")?);
-    let source = side(number::size(src, "src")?, number::size(src_pitch, "src_pitch")?);
-    let kind = kind.map_or(Ok(Kind::Default), kind_of)?;
+    let target = pitched(number::size(dst, "dst")?, number::size(dst_pitch, "dst_pitch")?);
+    let source = pitched(number::size(src, "src")?, number::size(src_pitch, "src_pitch")?);
+    // Of rows the driver finds out, whatever the caller says, unless the host copies.
+    let kind = match kind.map(kind_of).transpose()? {
+        Some(Kind::HostToHost) => Kind::HostToHost,
+        _ => Kind::Default,
+    };
     let stream = stream_argument(py, stream)?;
     if extent.width == 0 || extent.height == 0 {
         return Ok(());
@@ -161,7 +82,7 @@ fn raw_copy_rows(
         let span = side.row_pitch.checked_mul(extent.height - 1).and_then(|rows| rows.checked_add(extent.width));
         range_end(side.address, span.unwrap_or(usize::MAX), name)?;
     }
-    let rows = Rows { target, source, extent };
+    let rows = Rows { target, source, extent, is_range: false };
     Ok(py.without_gil(|| copy(&rows, kind, stream.as_ref()))?)
 }
 

@@ -11,6 +11,7 @@ from PyGPU import _core
 from PyGPU._functions.arrays import array, arrays
 from PyGPU._functions.masks import nonzero
 from PyGPU._functions.matrices import tri
+from PyGPU._native.public.docstrings import documented_like
 
 if TYPE_CHECKING:
     from PyGPU.typing import DeviceLike
@@ -101,23 +102,9 @@ def tril_indices(n: int, k: int = 0, m: int | None = None, *, device: DeviceLike
     return nonzero(tri(n, m, k, bool, device=device))
 
 
+@documented_like(tril_indices)
 def triu_indices(n: int, k: int = 0, m: int | None = None, *, device: DeviceLike = None) -> _Indices:
     """Return the indices of the elements at and above a diagonal; the host waits for their number.
-
-    Parameters
-    ----------
-    n : int
-        How many rows.
-    k : int, optional
-        Which diagonal; above the main one if positive.
-    m : int, optional
-        How many columns; as many as rows by default.
-    device : int, str or Device, optional
-        Where; the current device by default.
-
-    Returns
-    -------
-    tuple of GPUArray
 
     Examples
     --------
@@ -128,10 +115,12 @@ def triu_indices(n: int, k: int = 0, m: int | None = None, *, device: DeviceLike
     return nonzero(_core.logical_not(tri(n, m, k - 1, bool, device=device)))
 
 
-def _sides(arr: _core.GPUArray) -> tuple[int, int]:
+def _of_matrix(indices: Callable[..., _Indices], arr: _core.GPUArray, k: int, name: str) -> _Indices:
+    """Return indices of a matrix, by a function of its sides."""
+    arr = array(arr, name)
     if arr.ndim != 2:
         raise ValueError("input array must be 2-d")
-    return arr.shape[0], arr.shape[1]
+    return indices(arr.shape[0], k, arr.shape[1], device=arr.device)
 
 
 def tril_indices_from(arr: _core.GPUArray, k: int = 0) -> _Indices:
@@ -154,24 +143,12 @@ def tril_indices_from(arr: _core.GPUArray, k: int = 0) -> _Indices:
     >>> [one.tolist() for one in PyGPU.tril_indices_from(PyGPU.zeros((2, 2)), -1)]
     [[1], [0]]
     """
-    arr = array(arr, "tril_indices_from")
-    rows, columns = _sides(arr)
-    return tril_indices(rows, k, columns, device=arr.device)
+    return _of_matrix(tril_indices, arr, k, "tril_indices_from")
 
 
+@documented_like(tril_indices_from)
 def triu_indices_from(arr: _core.GPUArray, k: int = 0) -> _Indices:
     """Return the indices of the elements of a matrix at and above a diagonal; the host waits for their number.
-
-    Parameters
-    ----------
-    arr : GPUArray
-        The matrix.
-    k : int, optional
-        Which diagonal; above the main one if positive.
-
-    Returns
-    -------
-    tuple of GPUArray
 
     Examples
     --------
@@ -179,28 +156,19 @@ def triu_indices_from(arr: _core.GPUArray, k: int = 0) -> _Indices:
     >>> [one.tolist() for one in PyGPU.triu_indices_from(PyGPU.zeros((2, 2)), 1)]
     [[0], [1]]
     """
-    arr = array(arr, "triu_indices_from")
-    rows, columns = _sides(arr)
-    return triu_indices(rows, k, columns, device=arr.device)
+    return _of_matrix(triu_indices, arr, k, "triu_indices_from")
 
 
+@documented_like(tril_indices)
 def mask_indices(n: int, mask_func: Callable[..., Any], k: Any = 0, *, device: DeviceLike = None) -> _Indices:
     """Return the indices of the elements of a square matrix that a function leaves; the host waits for their number.
 
     Parameters
     ----------
-    n : int
-        How many rows.
     mask_func : callable
         Such as `triu`: it is given a matrix of ones, and `k`.
     k : object, optional
         For the function.
-    device : int, str or Device, optional
-        Where; the current device by default.
-
-    Returns
-    -------
-    tuple of GPUArray
 
     Examples
     --------

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from PyGPU import _core
+from PyGPU._native.public.docstrings import documented_like
 from PyGPU._pycuda.gpuarray.results import allocating, like_first, on
 
 __all__ = ["if_positive", "logical_and", "logical_not", "logical_or", "maximum", "minimum", "where"]
@@ -51,6 +52,7 @@ def where(
         return _either(criterion, then_, else_, out)
 
 
+@documented_like(where)
 def if_positive(
     criterion: _core.GPUArray,
     then_: _core.GPUArray,
@@ -59,19 +61,6 @@ def if_positive(
     stream: Any = None,
 ) -> _core.GPUArray:
     """Take elements of one array where a criterion is above 0, of another elsewhere.
-
-    Parameters
-    ----------
-    criterion, then_, else_ : GPUArray
-        What is asked, and what is taken; they are broadcast to one shape.
-    out : GPUArray, optional
-        Where the result goes.
-    stream : Stream, optional
-        The thread's current one by default.
-
-    Returns
-    -------
-    GPUArray
 
     Examples
     --------
@@ -110,22 +99,9 @@ def minimum(a: Any, b: Any, out: _core.GPUArray | None = None, stream: Any = Non
     return _least_or_greatest(_core.fmin, a, b, out, stream)
 
 
+@documented_like(minimum)
 def maximum(a: Any, b: Any, out: _core.GPUArray | None = None, stream: Any = None) -> _core.GPUArray:
     """Take the greater one of two elements; the other one if one is NaN.
-
-    Parameters
-    ----------
-    a, b : GPUArray or scalar
-        At least one array.
-    out : GPUArray, optional
-        Where the result goes.
-    stream : Stream, optional
-        The thread's current one by default.
-
-    Returns
-    -------
-    GPUArray
-        Of the dtype of the first array.
 
     Examples
     --------
@@ -166,27 +142,12 @@ def logical_and(x1: Any, x2: Any, /, out: _core.GPUArray | None = None, *, alloc
     >>> gpuarray.logical_and(gpuarray.to_gpu([0, 1, 2]), 1.0).tolist()
     [False, True, True]
     """
-    with allocating(allocator):
-        result: _core.GPUArray = _core.logical_and(x1, x2, out=out)
-        return result
+    return _logical(_core.logical_and, (x1, x2), out, allocator)
 
 
+@documented_like(logical_and)
 def logical_or(x1: Any, x2: Any, /, out: _core.GPUArray | None = None, *, allocator: Any = None) -> _core.GPUArray:
     """Tell whether one element is true.
-
-    Parameters
-    ----------
-    x1, x2 : GPUArray or scalar
-        They are broadcast to one shape.
-    out : GPUArray, optional
-        Where the result goes.
-    allocator : callable, optional
-        Gives the memory of a new result.
-
-    Returns
-    -------
-    GPUArray
-        Of bool.
 
     Examples
     --------
@@ -194,11 +155,10 @@ def logical_or(x1: Any, x2: Any, /, out: _core.GPUArray | None = None, *, alloca
     >>> gpuarray.logical_or(gpuarray.to_gpu([0, 1, 2]), 0.0).tolist()
     [False, True, True]
     """
-    with allocating(allocator):
-        result: _core.GPUArray = _core.logical_or(x1, x2, out=out)
-        return result
+    return _logical(_core.logical_or, (x1, x2), out, allocator)
 
 
+@documented_like(logical_and)
 def logical_not(x: Any, /, out: _core.GPUArray | None = None, *, allocator: Any = None) -> _core.GPUArray:
     """Tell whether elements are not true.
 
@@ -206,15 +166,6 @@ def logical_not(x: Any, /, out: _core.GPUArray | None = None, *, allocator: Any 
     ----------
     x : GPUArray or scalar
         What is asked.
-    out : GPUArray, optional
-        Where the result goes.
-    allocator : callable, optional
-        Gives the memory of a new result.
-
-    Returns
-    -------
-    GPUArray
-        Of bool.
 
     Examples
     --------
@@ -222,6 +173,12 @@ def logical_not(x: Any, /, out: _core.GPUArray | None = None, *, allocator: Any 
     >>> gpuarray.logical_not(gpuarray.to_gpu([0, 1, 2])).tolist()
     [True, False, False]
     """
+    return _logical(_core.logical_not, (x,), out, allocator)
+
+
+def _logical(
+    function: _core.Ufunc, operands: tuple[Any, ...], out: _core.GPUArray | None, allocator: Any
+) -> _core.GPUArray:
     with allocating(allocator):
-        result: _core.GPUArray = _core.logical_not(x, out=out)
+        result: _core.GPUArray = function(*operands, out=out)
         return result

@@ -13,6 +13,7 @@ from numpy.typing import DTypeLike
 
 from PyGPU import _core
 from PyGPU._native.c_types import dtype_to_ctype
+from PyGPU._native.public.docstrings import documented_like
 from PyGPU._pycuda.gpuarray.results import allocating, on
 
 __all__ = ["all", "any", "dot", "max", "min", "subset_dot", "subset_max", "subset_min", "subset_sum", "sum"]
@@ -73,22 +74,9 @@ def any(a: _core.GPUArray, stream: Any = None, allocator: Any = None) -> _core.G
     return a.any(stream=stream, allocator=allocator)
 
 
+@documented_like(any)
 def all(a: _core.GPUArray, stream: Any = None, allocator: Any = None) -> _core.GPUArray:
     """Tell whether all elements are not 0.
-
-    Parameters
-    ----------
-    a : GPUArray
-        The array.
-    stream : Stream, optional
-        The thread's current one by default.
-    allocator : callable, optional
-        Gives the memory of the result.
-
-    Returns
-    -------
-    GPUArray
-        Of bool, without axes.
 
     Examples
     --------
@@ -99,6 +87,7 @@ def all(a: _core.GPUArray, stream: Any = None, allocator: Any = None) -> _core.G
     return a.all(stream=stream, allocator=allocator)
 
 
+@documented_like(sum)
 def dot(
     a: _core.GPUArray, b: _core.GPUArray, dtype: DTypeLike | None = None, stream: Any = None, allocator: Any = None
 ) -> _core.GPUArray:
@@ -110,15 +99,6 @@ def dot(
         They are broadcast.
     dtype : dtype-like, optional
         In which is summed, and of the result; the common one of the arrays by default.
-    stream : Stream, optional
-        The thread's current one by default.
-    allocator : callable, optional
-        Gives the memory of the result.
-
-    Returns
-    -------
-    GPUArray
-        Without axes.
 
     Examples
     --------
@@ -131,6 +111,7 @@ def dot(
     return kernel(a, b, stream=stream, allocator=allocator)
 
 
+@documented_like(sum)
 def subset_sum(
     subset: _core.GPUArray, a: _core.GPUArray, dtype: DTypeLike | None = None, stream: Any = None, allocator: Any = None
 ) -> _core.GPUArray:
@@ -140,19 +121,8 @@ def subset_sum(
     ----------
     subset : GPUArray
         The places, whole numbers; nobody looks whether there are such.
-    a : GPUArray
-        The array.
     dtype : dtype-like, optional
         In which is summed, and of the result; the array's by default.
-    stream : Stream, optional
-        The thread's current one by default.
-    allocator : callable, optional
-        Gives the memory of the result.
-
-    Returns
-    -------
-    GPUArray
-        Without axes.
 
     Examples
     --------
@@ -165,6 +135,7 @@ def subset_sum(
     return kernel(subset, a.ravel(), stream=stream, allocator=allocator)
 
 
+@documented_like(subset_sum)
 def subset_dot(
     subset: _core.GPUArray,
     a: _core.GPUArray,
@@ -177,21 +148,10 @@ def subset_dot(
 
     Parameters
     ----------
-    subset : GPUArray
-        The places, whole numbers; nobody looks whether there are such.
     a, b : GPUArray
         The arrays.
     dtype : dtype-like, optional
         In which is summed, and of the result; that of the first array by default.
-    stream : Stream, optional
-        The thread's current one by default.
-    allocator : callable, optional
-        Gives the memory of the result.
-
-    Returns
-    -------
-    GPUArray
-        Without axes.
 
     Examples
     --------
@@ -235,25 +195,9 @@ def min(a: _core.GPUArray, stream: Any = None) -> _core.GPUArray:
     return _extreme("min", a.dtype, None)(a, stream=stream)
 
 
+@documented_like(min)
 def max(a: _core.GPUArray, stream: Any = None) -> _core.GPUArray:
     """Find the greatest element; NaN is left out.
-
-    Parameters
-    ----------
-    a : GPUArray
-        Of real numbers.
-    stream : Stream, optional
-        The thread's current one by default.
-
-    Returns
-    -------
-    GPUArray
-        Without axes.
-
-    Raises
-    ------
-    TypeError
-        For dtypes other than float32, float64 and those of whole numbers.
 
     Examples
     --------
@@ -264,22 +208,14 @@ def max(a: _core.GPUArray, stream: Any = None) -> _core.GPUArray:
     return _extreme("max", a.dtype, None)(a, stream=stream)
 
 
+@documented_like(subset_sum)
 def subset_min(subset: _core.GPUArray, a: _core.GPUArray, stream: Any = None) -> _core.GPUArray:
     """Find the least of the elements at given places; NaN is left out.
 
     Parameters
     ----------
-    subset : GPUArray
-        The places, whole numbers; nobody looks whether there are such.
     a : GPUArray
         Of real numbers.
-    stream : Stream, optional
-        The thread's current one by default.
-
-    Returns
-    -------
-    GPUArray
-        Without axes.
 
     Examples
     --------
@@ -290,22 +226,9 @@ def subset_min(subset: _core.GPUArray, a: _core.GPUArray, stream: Any = None) ->
     return _extreme("min", a.dtype, subset.dtype)(subset, a.ravel(), stream=stream)
 
 
+@documented_like(subset_min)
 def subset_max(subset: _core.GPUArray, a: _core.GPUArray, stream: Any = None) -> _core.GPUArray:
     """Find the greatest of the elements at given places; NaN is left out.
-
-    Parameters
-    ----------
-    subset : GPUArray
-        The places, whole numbers; nobody looks whether there are such.
-    a : GPUArray
-        Of real numbers.
-    stream : Stream, optional
-        The thread's current one by default.
-
-    Returns
-    -------
-    GPUArray
-        Without axes.
 
     Examples
     --------

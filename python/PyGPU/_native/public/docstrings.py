@@ -1,0 +1,90 @@
+"""Docstrings of functions that differ from another function in a few words."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import re
+from collections.abc import Callable, Iterator
+from types import FunctionType
+from typing import Any, TypeVar, cast
+
+__all__ = ["documented_like"]
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+_HEADING = re.compile(r"\n\n(?=(\w+)\n-{3,}\n)")
+_OWN = ("", "Examples")
+"""The summary and the examples, which no function inherits."""
+
+
+def documented_like(base: Callable[..., Any]) -> Callable[[_Function], _Function]:
+    """Complete the docstring of a function by the sections, and by the parameters, that only another one documents.
+
+    Parameters
+    ----------
+    base : callable
+        Its docstring is complete, and has all sections in their order.
+
+    Returns
+    -------
+    callable
+        A decorator, which returns the function itself.
+
+    Examples
+    --------
+    >>> from PyGPU._native.public.docstrings import documented_like
+    >>> def scale(a, by):
+    ...     '''Multiply.
+    ...
+    ...     Parameters
+    ...     ----------
+    ...     a : GPUArray
+    ...     by : float
+    ...     '''
+    >>> @documented_like(scale)
+    ... def shift(a, by):
+    ...     '''Add.'''
+    >>> print(shift.__doc__)
+    Add.
+    <BLANKLINE>
+
+    Parameters
+    ----------
+    a : GPUArray
+    by : float
+    """
+
+    def complete(function: _Function) -> _Function:
+        # Both are None with `python -OO`.
+        if base.__doc__ is not None and function.__doc__ is not None:
+            inherited, own = _sections(base.__doc__), _sections(function.__doc__)
+            chosen = {name: text for name, text in inherited.items() if name not in _OWN} | own
+            if "Parameters" in inherited:
+                of_both = {**_parameters(inherited["Parameters"]), **_parameters(own.get("Parameters", ""))}
+                chosen["Parameters"] = "\n".join(_in_order(function, of_both))
+            names = ["", *(name for name in inherited if name in chosen and name not in _OWN), "Examples"]
+            function.__doc__ = "\n\n".join(chosen[name] for name in names if name in chosen)
+        return function
+
+    return complete
+
+
+@functools.lru_cache(maxsize=8)
+def _sections(text: str) -> dict[str, str]:
+    """Return the sections of a docstring by their headings; the summary has none."""
+    summary, *parts = _HEADING.split(inspect.cleandoc(text))
+    return {"": summary, **dict(zip(parts[::2], parts[1::2], strict=True))}
+
+
+def _parameters(section: str) -> dict[str, str]:
+    """Return the entry of each parameter of a section; several parameters may have one entry."""
+    entries = re.split(r"\n(?=\S)", section)[2:]
+    return {name: entry for entry in entries for name in entry.partition("\n")[0].partition(" : ")[0].split(", ")}
+
+
+def _in_order(function: Callable[..., Any], entries: dict[str, str]) -> Iterator[str]:
+    """Return the section of a function's parameters line by line, each entry once."""
+    code = cast(FunctionType, function).__code__
+    yield "Parameters\n----------"
+    yield from dict.fromkeys(entries[name] for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
