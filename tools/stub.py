@@ -70,7 +70,7 @@ TYPES = {
     "bool": "bool", "String": "str", "str": "str", "PyString": "str", "f64": "float", "f32": "float", "()": "None",
     "PyAny": "Any", "PyDict": "dict[str, Any]", "PyBytes": "bytes", "PyByteArray": "bytearray", "Self": "Self",
     "PyUntypedArray": "NDArray[Any]", "PyTuple": "tuple[Any, ...]", "PyArrayDescr": "numpy.dtype[Any]",
-    **dict.fromkeys(("i32", "i64", "u8", "u16", "u32", "u64", "usize", "isize"), "int"),
+    **dict.fromkeys(("Address", "i32", "i64", "u8", "u16", "u32", "u64", "usize", "isize"), "int"),
 }  # fmt: skip
 """Python's types of the plain results of getters."""
 
@@ -83,10 +83,13 @@ def python_type(text: str, classes: dict[str, str]) -> str | None:
         if inner is None:
             return None
         return {"Option": f"{inner} | None", "Vec": f"list[{inner}]"}.get(generic[1], inner)
+    if array := re.fullmatch(r"\[(\w+); (\d)\]", text):
+        text = f"({', '.join([array[1]] * int(array[2]))})"
     if text.startswith("(") and text.endswith(")") and text != "()":
         parts = [python_type(part, classes) for part in rust.split(text[1:-1])]
         return None if None in parts else f"tuple[{', '.join(str(part) for part in parts)}]"
-    return TYPES.get(text) or classes.get(text)
+    last = text.rpartition("::")[2]
+    return TYPES.get(last) or classes.get(last)
 
 
 def result_of(item: Item, classes: dict[str, str]) -> str:

@@ -29,18 +29,21 @@ pub(crate) fn length(layout: &Layout) -> PyResult<usize> {
 impl GpuArray {
     /// Lengths of the axes; a tuple of int.
     #[getter]
+    // stub: -> tuple[int, ...]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         integers(py, self.layout().shape())
     }
 
     /// Bytes from one element to the next along each axis, of any sign; a tuple of int.
     #[getter]
+    // stub: -> tuple[int, ...]
     fn strides<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         integers(py, self.layout().strides())
     }
 
     /// The type of the elements, as a `numpy.dtype`.
     #[getter(dtype)]
+    // stub: -> numpy.dtype[Any]
     fn py_dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         dtype::to_python(py, self.dtype())
     }
@@ -65,6 +68,7 @@ impl GpuArray {
 
     /// Bytes of all elements; gaps between them do not count.
     #[getter]
+    // stub: -> int
     fn nbytes(&self) -> Option<i64> {
         self.own_rare().and_then(Rare::nbytes).unwrap_or_else(|| Some(self.layout().nbytes()))
     }
@@ -93,6 +97,7 @@ impl GpuArray {
 
     /// The array that owns the memory of a view, or what was given as `base=`; None for an array with memory of its own.
     #[getter(base)]
+    // stub: -> Any
     fn base_object<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
         self.base().map(|base| base.bind(py).clone())
     }
@@ -169,6 +174,7 @@ impl Flags {
         self.f_contiguous && !self.c_contiguous
     }
 
+    // stub: def __getitem__(self, key: str, /) -> bool: ...
     fn __getitem__(&self, key: &str) -> PyResult<bool> {
         match key {
             "C" | "C_CONTIGUOUS" | "CONTIGUOUS" => Ok(self.c_contiguous),

@@ -55,7 +55,11 @@ fn residence(object: &Bound<'_, PyAny>) -> PyResult<Residence> {
 /// >>> memory = _core.allocate_managed(1024, 1)
 /// >>> _core.prefetch_managed(memory, 1024, 0, None)  # doctest: +SKIP
 #[pyfunction]
-#[pyo3(signature = (address, nbytes, device, stream))]
+#[pyo3(
+    signature = (
+        address: "AddressLike", nbytes: "SupportsIndex", device: "SupportsIndex", stream: "StreamLike"
+    ) -> "None"
+)]
 fn prefetch_managed(
     address: &Bound<'_, PyAny>,
     nbytes: &Bound<'_, PyAny>,
@@ -101,6 +105,7 @@ fn prefetch_managed(
 /// >>> memory = _core.allocate_managed(1024, 1)
 /// >>> _core.advise_managed(memory, 1024, 'read_mostly', 0)  # doctest: +SKIP
 #[pyfunction]
+#[pyo3(signature = (address: "AddressLike", nbytes: "SupportsIndex", advice: "str", device: "SupportsIndex") -> "None")]
 fn advise_managed(
     address: &Bound<'_, PyAny>,
     nbytes: &Bound<'_, PyAny>,

@@ -19,6 +19,7 @@ use pygpu_kernel::{Aliases, Element, element, words};
 /// str or None
 ///     None for types that have no name in C.
 #[pyfunction]
+#[pyo3(signature = (dtype: "DTypeLike") -> "str | None")]
 fn _c_name(dtype: &Bound<'_, PyAny>) -> PyResult<Option<&'static str>> {
     let dtype = dtypes::from_python(dtype)?;
     Ok(dtype.row().and_then(|row| (row.c_name != row.name || row.kind == Kind::Bool).then_some(row.c_name)))
@@ -41,6 +42,7 @@ fn _c_name(dtype: &Bound<'_, PyAny>) -> PyResult<Option<&'static str>> {
 /// ValueError
 ///     For a vector type, which is a structured dtype.
 #[pyfunction]
+#[pyo3(signature = (name: "str") -> "numpy.dtype[Any] | None")]
 fn _dtype_of_c_name<'py>(py: Python<'py>, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
     match element(&words(name).list, &Aliases::new()) {
         Element::Named(kind) => Ok(Some(dtypes::to_python(py, DType::new(kind))?)),

@@ -71,6 +71,7 @@ pub(crate) fn as_on_a_gpu<T>(convert: impl FnOnce() -> T) -> T {
 /// >>> _core._set_strict(before)
 /// False
 #[pyfunction]
+#[pyo3(signature = (strict: "bool") -> "bool")]
 fn _set_strict(strict: bool) -> bool {
     let before = is_strict();
     STRICT.store(u8::from(strict), Ordering::Relaxed);

@@ -193,6 +193,7 @@ fn to_python(py: Python<'_>, choice: &Choice) -> Py<PyAny> {
 
 /// Chooses for all threads; see `PyGPU.set_allocator`.
 #[pyfunction]
+#[pyo3(signature = (allocator: "Any") -> "None")]
 fn _choose_allocator(allocator: &Bound<'_, PyAny>) -> PyResult<()> {
     plugged::choose(to_choice(allocator)?);
     Ok(())
@@ -211,6 +212,7 @@ fn _choose_allocator(allocator: &Bound<'_, PyAny>) -> PyResult<()> {
 /// >>> PyGPU.get_allocator() is None
 /// True
 #[pyfunction]
+#[pyo3(signature = () -> "Any")]
 fn get_allocator(py: Python<'_>) -> Py<PyAny> {
     to_python(py, &plugged::choice())
 }
@@ -222,7 +224,7 @@ struct ThreadsAllocator(Option<Choice>);
 #[pymethods]
 impl ThreadsAllocator {
     #[new]
-    #[pyo3(signature = (allocator, is_inherited=false))]
+    #[pyo3(signature = (allocator: "Any", is_inherited: "bool" = false) -> "Self")]
     fn new(allocator: &Bound<'_, PyAny>, is_inherited: bool) -> PyResult<Self> {
         let choice = match is_inherited {
             true => Choice::Plugged(Arc::new(PyAllocator::inherited(allocator)?)),
@@ -232,6 +234,7 @@ impl ThreadsAllocator {
     }
 
     /// Puts back what held before.
+    #[pyo3(signature = () -> "None")]
     fn put_back(&self) {
         drop(plugged::choose_for_thread(self.0.clone()));
     }

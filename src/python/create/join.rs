@@ -25,6 +25,7 @@ use pygpu_ops::join;
 /// GPUArray or None
 ///     None where that is not simple.
 #[pyfunction]
+#[pyo3(signature = (parts: "Sequence[Any]", axis: "int") -> "GPUArray | None")]
 pub(crate) fn _joined<'py>(
     py: Python<'py>,
     parts: Vec<Bound<'py, PyAny>>,
@@ -50,6 +51,7 @@ pub(crate) fn _joined<'py>(
 /// one, other : GPUArray
 ///     The arrays.
 #[pyfunction]
+#[pyo3(signature = (one: "GPUArray", other: "GPUArray") -> "bool")]
 pub(crate) fn _may_overlap(one: &Bound<'_, GpuArray>, other: &Bound<'_, GpuArray>) -> PyResult<bool> {
     Ok(copy::may_overlap(one.get().array(one.py())?, other.get().array(other.py())?))
 }

@@ -57,6 +57,15 @@ fn is_numpys(device: Device, stream: &Stream) -> PyResult<bool> {
     signature = (*args, device=None, stream=None, **kwargs),
     text_signature = "(start, stop=None, step=1, dtype=None, *, device=None, stream=None)"
 )]
+// stub: def arange(
+// stub:     start: Any,
+// stub:     stop: Any = None,
+// stub:     step: Any = 1,
+// stub:     dtype: DTypeLike | None = None,
+// stub:     *,
+// stub:     device: DeviceLike = None,
+// stub:     stream: StreamLike = None,
+// stub: ) -> GPUArray: ...
 pub(crate) fn arange<'py>(
     py: Python<'py>,
     args: &Bound<'py, PyTuple>,
@@ -243,6 +252,28 @@ fn computed<const N: usize>(
 #[pyfunction]
 #[pyo3(signature = (start, stop, num=None, endpoint=true, retstep=false, dtype=None, *, device=None))]
 #[allow(clippy::too_many_arguments)]
+// stub: @overload
+// stub: def linspace(
+// stub:     start: Any,
+// stub:     stop: Any,
+// stub:     num: SupportsIndex | None = None,
+// stub:     endpoint: bool = True,
+// stub:     retstep: Literal[False] = False,
+// stub:     dtype: DTypeLike | None = None,
+// stub:     *,
+// stub:     device: DeviceLike = None,
+// stub: ) -> GPUArray: ...
+// stub: @overload
+// stub: def linspace(
+// stub:     start: Any,
+// stub:     stop: Any,
+// stub:     num: SupportsIndex | None = None,
+// stub:     endpoint: bool = True,
+// stub:     *,
+// stub:     retstep: Literal[True],
+// stub:     dtype: DTypeLike | None = None,
+// stub:     device: DeviceLike = None,
+// stub: ) -> tuple[GPUArray, Any]: ...
 pub(crate) fn linspace<'py>(
     py: Python<'py>,
     start: &Bound<'py, PyAny>,

@@ -51,7 +51,12 @@ use pygpu_device::stream::Stream;
 /// >>> gpuarray.to_gpu(np.array([1, 2, 3])).get()
 /// array([1, 2, 3])
 #[pyfunction]
-#[pyo3(signature = (ary, allocator=None, *, device=None, stream=None, progress=None))]
+#[pyo3(
+    signature = (
+        ary: "ArrayLike | GPUArray", allocator: "Callable[[int], Any] | None" = None, *, device: "DeviceLike" = None,
+        stream: "StreamLike" = None, progress: "bool | Callable[[int, int], object] | None" = None
+    ) -> "GPUArray"
+)]
 pub(crate) fn to_gpu<'py>(
     py: Python<'py>,
     ary: &Bound<'py, PyAny>,
@@ -99,7 +104,12 @@ pub(crate) fn to_gpu<'py>(
 /// >>> a.tolist()
 /// [0, 1, 2]
 #[pyfunction]
-#[pyo3(signature = (ary, allocator=None, stream=None, *, device=None))]
+#[pyo3(
+    signature = (
+        ary: "ArrayLike | GPUArray", allocator: "Callable[[int], Any] | None" = None, stream: "StreamLike" = None, *,
+        device: "DeviceLike" = None
+    ) -> "GPUArray"
+)]
 pub(crate) fn to_gpu_async<'py>(
     py: Python<'py>,
     ary: &Bound<'py, PyAny>,

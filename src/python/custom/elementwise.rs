@@ -97,11 +97,18 @@ impl PyElementwise {
     #[pyo3(signature = (*_args, **_kwargs),
            text_signature = "(arguments, operation, name='kernel', keep=False, options=None, preamble='', loop_prep='', \
                              after_loop='')")]
+    // stub: def __new__(cls, *args: Any, **kwargs: Any) -> Self: ...
     fn py_new(_args: &Bound<'_, PyTuple>, _kwargs: Option<&Bound<'_, PyDict>>) -> Self {
         Self(Late::default())
     }
 
-    #[pyo3(signature = (arguments, operation, name="kernel", keep=None, options=None, preamble="", loop_prep="", after_loop=""))]
+    #[pyo3(
+        signature = (
+            arguments: "str | Sequence[Any]", operation: "str", name: "str" = "kernel", keep: "bool" = None,
+            options: "str | Sequence[str] | None" = None, preamble: "str" = "", loop_prep: "str" = "",
+            after_loop: "str" = ""
+        ) -> "None"
+    )]
     #[expect(clippy::too_many_arguments, reason = "PyCUDA's signature")]
     fn __init__(
         &self,
@@ -130,7 +137,7 @@ impl PyElementwise {
         self.0.make("ElementwiseKernel", make)
     }
 
-    #[pyo3(signature = (*args, **kwargs))]
+    #[pyo3(signature = (*args: "Any", **kwargs: "Any") -> "None")]
     fn __call__(&self, args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
         let py = args.py();
         let Made { kernel, keep, .. } = self.made()?;
@@ -169,6 +176,7 @@ impl PyElementwise {
     }
 
     /// Pickles the texts; unpickled, they are one kernel for the process.
+    #[pyo3(signature = () -> "tuple[Any, ...]")]
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         slf.get().made()?.recipe.reduced(slf)
     }

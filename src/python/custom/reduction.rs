@@ -134,12 +134,18 @@ impl PyReduction {
     #[pyo3(signature = (*_args, **_kwargs),
            text_signature = "(dtype_out, neutral, reduce_expr, map_expr=None, arguments=None, name='reduce_kernel', keep=False, \
                              options=None, preamble='')")]
+    // stub: def __new__(cls, *args: Any, **kwargs: Any) -> Self: ...
     fn py_new(_args: &Bound<'_, PyTuple>, _kwargs: Option<&Bound<'_, PyDict>>) -> Self {
         Self(Late::default())
     }
 
-    #[pyo3(signature = (dtype_out, neutral, reduce_expr, map_expr=None, arguments=None, name="reduce_kernel", keep=None,
-                        options=None, preamble=""))]
+    #[pyo3(
+        signature = (
+            dtype_out: "DTypeLike", neutral: "str | complex", reduce_expr: "str", map_expr: "str | None" = None,
+            arguments: "str | Sequence[Any] | None" = None, name: "str" = "reduce_kernel", keep: "bool" = None,
+            options: "str | Sequence[str] | None" = None, preamble: "str" = ""
+        ) -> "None"
+    )]
     #[expect(clippy::too_many_arguments, reason = "PyCUDA's signature")]
     fn __init__(
         &self,
@@ -179,7 +185,7 @@ impl PyReduction {
         self.0.make("ReductionKernel", || Ok(Made { kernel: Reduce::new(of, arguments)?, keep, recipe }))
     }
 
-    #[pyo3(signature = (*args, **kwargs))]
+    #[pyo3(signature = (*args: "Any", **kwargs: "Any") -> "GPUArray")]
     fn __call__<'py>(
         &self,
         args: &Bound<'py, PyTuple>,
@@ -239,6 +245,7 @@ impl PyReduction {
     }
 
     /// Pickles the texts; unpickled, they are one kernel for the process.
+    #[pyo3(signature = () -> "tuple[Any, ...]")]
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         slf.get().made()?.recipe.reduced(slf)
     }

@@ -190,11 +190,17 @@ impl PyInclusiveScan {
     #[new]
     #[pyo3(signature = (*_args, **_kwargs),
            text_signature = "(dtype, scan_expr, neutral=None, name_prefix='scan', options=None, preamble='', devices=None)")]
+    // stub: def __new__(cls, *args: Any, **kwargs: Any) -> Self: ...
     fn py_new(_args: &Bound<'_, PyTuple>, _kwargs: Option<&Bound<'_, PyDict>>) -> Self {
         Self(Held::default())
     }
 
-    #[pyo3(signature = (dtype, scan_expr, neutral=None, name_prefix="scan", options=None, preamble="", devices=None))]
+    #[pyo3(
+        signature = (
+            dtype: "DTypeLike", scan_expr: "str", neutral: "str | complex | None" = None, name_prefix: "str" = "scan",
+            options: "str | Sequence[str] | None" = None, preamble: "str" = "", devices: "Any" = None
+        ) -> "None"
+    )]
     #[expect(clippy::too_many_arguments, reason = "PyCUDA's signature")]
     fn __init__(
         &self,
@@ -210,7 +216,12 @@ impl PyInclusiveScan {
         self.0.make(Making { dtype, scan_expr, neutral: None, name_prefix, options, preamble })
     }
 
-    #[pyo3(signature = (input_ary, output_ary=None, allocator=None, stream=None))]
+    #[pyo3(
+        signature = (
+            input_ary: "GPUArray", output_ary: "GPUArray | Literal['new'] | None" = None,
+            allocator: "Callable[[int], Any] | None" = None, stream: "StreamLike" = None
+        ) -> "GPUArray"
+    )]
     fn __call__<'py>(
         &self,
         input_ary: &Bound<'py, PyAny>,
@@ -272,11 +283,17 @@ impl PyExclusiveScan {
     #[new]
     #[pyo3(signature = (*_args, **_kwargs),
            text_signature = "(dtype, scan_expr, neutral=None, name_prefix='scan', options=None, preamble='', devices=None)")]
+    // stub: def __new__(cls, *args: Any, **kwargs: Any) -> Self: ...
     fn py_new(_args: &Bound<'_, PyTuple>, _kwargs: Option<&Bound<'_, PyDict>>) -> Self {
         Self(Held::default())
     }
 
-    #[pyo3(signature = (dtype, scan_expr, neutral=None, name_prefix="scan", options=None, preamble="", devices=None))]
+    #[pyo3(
+        signature = (
+            dtype: "DTypeLike", scan_expr: "str", neutral: "str | complex | None" = None, name_prefix: "str" = "scan",
+            options: "str | Sequence[str] | None" = None, preamble: "str" = "", devices: "Any" = None
+        ) -> "None"
+    )]
     #[expect(clippy::too_many_arguments, reason = "PyCUDA's signature")]
     fn __init__(
         &self,
@@ -296,7 +313,12 @@ impl PyExclusiveScan {
         self.0.make(Making { dtype, scan_expr, neutral, name_prefix, options, preamble })
     }
 
-    #[pyo3(signature = (input_ary, output_ary=None, allocator=None, stream=None))]
+    #[pyo3(
+        signature = (
+            input_ary: "GPUArray", output_ary: "GPUArray | Literal['new'] | None" = None,
+            allocator: "Callable[[int], Any] | None" = None, stream: "StreamLike" = None
+        ) -> "GPUArray"
+    )]
     fn __call__<'py>(
         &self,
         input_ary: &Bound<'py, PyAny>,

@@ -90,6 +90,7 @@ pub(crate) fn give_values(block: &Arc<Allocation>) -> PyResult<()> {
 /// str
 ///     The mode before.
 #[pyfunction]
+#[pyo3(signature = (mode: "str") -> "str")]
 fn _set_fusion(py: Python<'_>, mode: &str) -> PyResult<&'static str> {
     let Some(mode) = Mode::named(mode) else {
         return Err(PyValueError::new_err(format!("fusion is 'auto' or 'off', and not '{mode}'")));
@@ -104,6 +105,7 @@ fn _set_fusion(py: Python<'_>, mode: &str) -> PyResult<&'static str> {
 
 /// The calling thread's mode.
 #[pyfunction]
+#[pyo3(signature = () -> "str")]
 fn _get_fusion() -> PyResult<&'static str> {
     Ok(expression::current()?.name())
 }
@@ -127,6 +129,7 @@ fn _get_fusion() -> PyResult<&'static str> {
 /// >>> y = 2 * x + 1
 /// >>> PyGPU.flush()
 #[pyfunction]
+#[pyo3(signature = () -> "None")]
 fn flush(py: Python<'_>) -> PyResult<()> {
     close(py, Cause::Asked);
     Ok(hooks::take_error().map_or(Ok(()), Err)?)
@@ -139,13 +142,14 @@ fn flush(py: Python<'_>) -> PyResult<()> {
 /// microseconds : int, optional
 ///     Time between two looks of the thread. An operation is launched after one to two of them.
 #[pyfunction]
-#[pyo3(signature = (microseconds = None))]
+#[pyo3(signature = (microseconds: "int | None" = None) -> "None")]
 fn _bound_fusion_age(microseconds: Option<u64>) {
     expression::set_interval(microseconds);
 }
 
 /// The counts of `fusion_report`, by their names.
 #[pyfunction]
+#[pyo3(signature = () -> "dict[str, Any]")]
 fn _fusion_figures(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let figures = expression::figures();
     let all = PyDict::new(py);
@@ -181,12 +185,14 @@ fn _fusion_figures(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
 /// is_begun : bool
 ///     Whether one begins, or ends.
 #[pyfunction]
+#[pyo3(signature = (is_begun: "bool") -> "None")]
 fn _watch_fusion(is_begun: bool) {
     expression::watch(is_begun);
 }
 
 /// How many operations wait.
 #[pyfunction]
+#[pyo3(signature = () -> "int")]
 fn _count_waiting() -> usize {
     expression::waiting()
 }
@@ -208,7 +214,12 @@ fn _count_waiting() -> usize {
 /// meetings : int, optional
 ///     How often an expression is met before it is compiled.
 #[pyfunction]
-#[pyo3(signature = (*, nodes = None, results = None, held = None, arrays = None, outputs = None, meetings = None))]
+#[pyo3(
+    signature = (
+        *, nodes: "int | None" = None, results: "int | None" = None, held: "int | None" = None,
+        arrays: "int | None" = None, outputs: "int | None" = None, meetings: "int | None" = None
+    ) -> "None"
+)]
 fn _limit_fusion(
     nodes: Option<usize>,
     results: Option<usize>,

@@ -14,6 +14,7 @@ impl GpuArray {
     /// The memory from element zero on, as an object of which `int` is the address; None for an empty array. It keeps the memory. Assigned,
     /// it lets the array show other memory, with the shape, strides and dtype that it has; views that were made before stay where they are.
     #[getter]
+    // stub: -> Any
     fn gpudata<'py>(slf: &Bound<'py, Self>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let (py, own) = (slf.py(), slf.get());
         if own.layout().size() == 0 {

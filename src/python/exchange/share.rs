@@ -39,6 +39,7 @@ impl GpuArray {
     /// >>> b[1] = 7
     /// >>> a.tolist()
     /// [0.0, 7.0, 0.0]
+    #[pyo3(signature = () -> "SharedHandle")]
     fn share<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
         ending::run_python(py, || {
@@ -58,6 +59,7 @@ impl GpuArray {
 /// record : bool
 ///     Which of the two; both are done on the current stream.
 #[pyfunction]
+#[pyo3(signature = (array: "GPUArray", event: "Event", record: "bool") -> "None")]
 fn _order_by_event(array: &Bound<'_, GpuArray>, event: &Bound<'_, PyEvent>, record: bool) -> PyResult<()> {
     let py = array.py();
     let (array, event) = (array.get().array(py)?, event.get().event()?);

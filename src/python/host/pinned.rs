@@ -171,8 +171,13 @@ fn of_shape<'py>(
 /// >>> a.shape, a.dtype
 /// ((2, 3), dtype('float32'))
 #[pyfunction]
-#[pyo3(signature = (shape, dtype=None, order=None, *, portable=false, mapped=false, write_combined=false, device=None),
-       text_signature = "(shape, dtype=None, order='C', *, portable=False, mapped=False, write_combined=False, device=None)")]
+#[pyo3(
+    signature = (
+        shape: "ShapeLike", dtype: "DTypeLike | None" = None, order: "Order" = None, *, portable: "bool" = false,
+        mapped: "bool" = false, write_combined: "bool" = false, device: "DeviceLike" = None
+    ) -> "NDArray[Any]",
+    text_signature = "(shape, dtype=None, order='C', *, portable=False, mapped=False, write_combined=False, device=None)"
+)]
 fn empty_pinned<'py>(
     shape: &Bound<'py, PyAny>,
     dtype: Option<&Bound<'py, PyAny>>,
@@ -211,8 +216,13 @@ fn empty_pinned<'py>(
 /// >>> PyGPU.zeros_pinned(3)
 /// array([0., 0., 0.])
 #[pyfunction]
-#[pyo3(signature = (shape, dtype=None, order=None, *, portable=false, mapped=false, write_combined=false, device=None),
-       text_signature = "(shape, dtype=None, order='C', *, portable=False, mapped=False, write_combined=False, device=None)")]
+#[pyo3(
+    signature = (
+        shape: "ShapeLike", dtype: "DTypeLike | None" = None, order: "Order" = None, *, portable: "bool" = false,
+        mapped: "bool" = false, write_combined: "bool" = false, device: "DeviceLike" = None
+    ) -> "NDArray[Any]",
+    text_signature = "(shape, dtype=None, order='C', *, portable=False, mapped=False, write_combined=False, device=None)"
+)]
 fn zeros_pinned<'py>(
     shape: &Bound<'py, PyAny>,
     dtype: Option<&Bound<'py, PyAny>>,
@@ -249,7 +259,12 @@ fn zeros_pinned<'py>(
 /// >>> a.shape, a.flags.f_contiguous
 /// ((2, 3), True)
 #[pyfunction]
-#[pyo3(signature = (ary, *, portable=false, mapped=false, write_combined=false, device=None))]
+#[pyo3(
+    signature = (
+        ary: "ArrayLike | GPUArray", *, portable: "bool" = false, mapped: "bool" = false,
+        write_combined: "bool" = false, device: "DeviceLike" = None
+    ) -> "NDArray[Any]"
+)]
 fn empty_like_pinned<'py>(
     ary: &Bound<'py, PyAny>,
     portable: bool,

@@ -52,6 +52,7 @@ impl KernelArgument {
 #[pymethods]
 impl KernelArgument {
     #[new]
+    #[pyo3(signature = (data: "bytes", lenders: "Sequence[tuple[object, bool]]") -> "Self")]
     fn py_new(data: Vec<u8>, lenders: Vec<(Bound<'_, PyAny>, bool)>) -> PyResult<Self> {
         let access = |writes| if writes { Access::Write } else { Access::Read };
         if let Some((other, _)) = lenders.iter().find(|(lender, _)| !lends(lender)) {
@@ -71,6 +72,7 @@ impl KernelArgument {
     /// -------
     /// bytes
     ///     A launch that finds them there does not know of the memory.
+    #[pyo3(signature = () -> "bytes")]
     fn tobytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, &self.bytes)
     }

@@ -121,10 +121,16 @@ fn is_instance(name: &str) -> bool {
 impl Kernel {
     #[new]
     #[expect(clippy::too_many_arguments, reason = "one for each keyword")]
-    #[pyo3(signature = (source, name=None, options=None, *, compiler=None, extern_c=false, cache=true, device=None, lineinfo=false,
-                        headers=None),
-           text_signature = "(source, name=None, options=(), *, compiler=None, extern_c=False, cache=True, device=None, \
-                             lineinfo=False, headers=None)")]
+    #[pyo3(
+        signature = (
+            source: "str | bytes | bytearray | PathLike[str] | Sequence[str | PathLike[str]]",
+            name: "str | None" = None, options: "str | Sequence[str]" = None, *, compiler: "str | None" = None,
+            extern_c: "bool" = false, cache: "bool" = true, device: "DeviceLike" = None, lineinfo: "bool" = false,
+            headers: "Mapping[str, str] | None" = None
+        ) -> "Self",
+        text_signature = "(source, name=None, options=(), *, compiler=None, extern_c=False, cache=True, device=None, \
+                             lineinfo=False, headers=None)"
+    )]
     fn py_new(
         source: &Bound<'_, PyAny>,
         name: Option<String>,
@@ -148,7 +154,7 @@ impl Kernel {
         Ok(Self::new(instance::function(py, &module, &name)?))
     }
 
-    #[pyo3(signature = (*_args, **_kwargs))]
+    #[pyo3(signature = (*_args: "Any", **_kwargs: "Any") -> "None")]
     fn __call__(&self, _args: &Bound<'_, PyTuple>, _kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
         Err(PyTypeError::new_err(format!(
             "say how many blocks and threads: kernel[grid, block](*arguments), for example {}[(n + 255) // 256, 256](...)",
@@ -180,6 +186,7 @@ impl Kernel {
     /// >>> import PyGPU
     /// >>> kernel = PyGPU.Kernel('__global__ void one(float *x, float a, int n) { *x = n * a; }')
     /// >>> kernel = kernel.prepare('Pfi')
+    #[pyo3(signature = (types: "str | Sequence[Any]") -> "Kernel")]
     fn prepare(&self, types: &Bound<'_, PyAny>) -> PyResult<Self> {
         Ok(Self::new(self.function().with_parameters(parameters(types)?)?))
     }
@@ -212,7 +219,7 @@ impl Kernel {
     /// >>> kernel['add<float, 2>'][1, 3](x)
     /// >>> x.tolist()
     /// [6.0, 6.0, 6.0]
-    #[pyo3(signature = (*arguments))]
+    #[pyo3(signature = (*arguments: "Any") -> "Kernel")]
     fn template(&self, arguments: &Bound<'_, PyTuple>) -> PyResult<Self> {
         let function = self.function();
         Ok(Self::new(instance::of_arguments(function.module(), function.name(), arguments)?))
@@ -238,6 +245,7 @@ impl Kernel {
 
     /// Its parameters as texts, ``''`` where nothing is known but that there is one; None where not even their number is known.
     #[getter]
+    // stub: -> tuple[str, ...] | None
     fn parameters<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
         let known = self.function().parameters();
         known.map(|list| PyTuple::new(py, list.iter().map(ToString::to_string))).transpose()

@@ -149,6 +149,20 @@ impl PyLaunchConfig {
            text_signature = "(grid, block, shared=0, stream=None, *, cluster=None, cluster_scheduling_policy=None, \
                              cooperative=False, programmatic_dependent_launch=False, priority=None, \
                              preferred_shared_memory_carveout=None)")]
+    // stub: def __new__(
+    // stub:     cls,
+    // stub:     grid: int | Sequence[int],
+    // stub:     block: int | Sequence[int],
+    // stub:     shared: int = 0,
+    // stub:     stream: StreamLike = None,
+    // stub:     *,
+    // stub:     cluster: int | Sequence[int] | None = None,
+    // stub:     cluster_scheduling_policy: str | None = None,
+    // stub:     cooperative: bool = False,
+    // stub:     programmatic_dependent_launch: bool = False,
+    // stub:     priority: int | None = None,
+    // stub:     preferred_shared_memory_carveout: int | None = None,
+    // stub: ) -> Self: ...
     fn py_new(
         grid: &Bound<'_, PyAny>,
         block: &Bound<'_, PyAny>,
@@ -186,7 +200,7 @@ impl PyLaunchConfig {
     /// >>> import PyGPU
     /// >>> PyGPU.LaunchConfig(8, 128).replace(cluster=2)
     /// LaunchConfig((8, 1, 1), (128, 1, 1), cluster=(2, 1, 1))
-    #[pyo3(signature = (**changes))]
+    #[pyo3(signature = (**changes: "Any") -> "LaunchConfig")]
     fn replace(&self, py: Python<'_>, changes: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
         let mut made = Self { config: self.config, stream: self.stream.as_ref().map(|stream| stream.clone_ref(py)) };
         for (name, value) in changes.into_iter().flatten() {
@@ -197,12 +211,14 @@ impl PyLaunchConfig {
 
     /// Blocks along x, y, z.
     #[getter]
+    // stub: -> tuple[int, int, int]
     fn grid(&self) -> PyResult<Extent> {
         Ok(self.config.shape.grid.into())
     }
 
     /// Threads of a block along x, y, z.
     #[getter]
+    // stub: -> tuple[int, int, int]
     fn block(&self) -> PyResult<Extent> {
         Ok(self.config.shape.block.into())
     }
@@ -215,12 +231,14 @@ impl PyLaunchConfig {
 
     /// The stream, as it was given; None for the thread's current one.
     #[getter]
+    // stub: -> StreamLike
     fn stream(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
         Ok(self.stream.as_ref().map(|stream| stream.clone_ref(py)))
     }
 
     /// Blocks of a cluster along x, y, z; None for what the kernel was compiled for.
     #[getter]
+    // stub: -> tuple[int, int, int] | None
     fn cluster(&self) -> PyResult<Option<Extent>> {
         Ok(self.config.attributes.cluster.map(Into::into))
     }
@@ -311,7 +329,7 @@ impl ConfiguredLauncher {
 
 #[pymethods]
 impl ConfiguredLauncher {
-    #[pyo3(signature = (*args, **kwargs))]
+    #[pyo3(signature = (*args: "Any", **kwargs: "Any") -> "None")]
     fn __call__(&self, args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
         let function = self.kernel.get().function();
         let current;

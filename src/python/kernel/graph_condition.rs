@@ -80,7 +80,7 @@ impl PyGraphBody {
     }
 
     /// Ends its capture.
-    #[pyo3(signature = (*_exception))]
+    #[pyo3(signature = (*_exception: "object") -> "bool")]
     fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyTuple>) -> PyResult<bool> {
         let Some(stream) = self.stream().clone() else { return Ok(false) };
         stream::pop_current(&stream);
@@ -124,7 +124,7 @@ impl PyGraph {
     /// >>> graph.launch()
     /// >>> ones.tolist()
     /// [1.0, 1.0, 1.0]
-    #[pyo3(signature = (default_value=None))]
+    #[pyo3(signature = (default_value: "int | None" = None) -> "GraphCondition")]
     fn create_condition<'py>(
         slf: &Bound<'py, Self>,
         default_value: Option<u32>,
@@ -158,6 +158,7 @@ impl PyGraph {
     /// Examples
     /// --------
     /// As for `create_condition`.
+    #[pyo3(signature = (condition: "GraphCondition") -> "GraphBody")]
     fn if_then(&self, py: Python<'_>, condition: &Bound<'_, PyGraphCondition>) -> PyResult<PyGraphBody> {
         let [body] = self.branch(py, condition, Branching::If)?;
         Ok(body)
@@ -195,6 +196,7 @@ impl PyGraph {
     /// >>> graph.launch()
     /// >>> a.tolist()
     /// [2.0, 2.0, 2.0]
+    #[pyo3(signature = (condition: "GraphCondition") -> "tuple[GraphBody, GraphBody]")]
     fn if_else(&self, py: Python<'_>, condition: &Bound<'_, PyGraphCondition>) -> PyResult<(PyGraphBody, PyGraphBody)> {
         self.branch(py, condition, Branching::If).map(|[then, otherwise]| (then, otherwise))
     }
@@ -231,6 +233,7 @@ impl PyGraph {
     /// >>> graph.launch()
     /// >>> int(x)
     /// 10
+    #[pyo3(signature = (condition: "GraphCondition") -> "GraphBody")]
     fn while_loop(&self, py: Python<'_>, condition: &Bound<'_, PyGraphCondition>) -> PyResult<PyGraphBody> {
         let [body] = self.branch(py, condition, Branching::While)?;
         Ok(body)
@@ -268,6 +271,7 @@ impl PyGraph {
     /// >>> graph.launch()
     /// >>> a.tolist()
     /// [2.0, 2.0, 2.0]
+    #[pyo3(signature = (condition: "GraphCondition", count: "int") -> "tuple[GraphBody, ...]")]
     fn switch<'py>(
         &self,
         py: Python<'py>,

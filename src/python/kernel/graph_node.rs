@@ -124,6 +124,19 @@ impl PyGraph {
     /// >>> int(a[0]), int(b[0])
     /// (0, 7)
     #[pyo3(signature = (what, /, *arguments, grid=None, block=None, shared=None, strided=false))]
+    // stub: @overload
+    // stub: def update(self, what: Graph, /) -> None: ...
+    // stub: @overload
+    // stub: def update(
+    // stub:     self,
+    // stub:     what: GraphNode,
+    // stub:     /,
+    // stub:     *arguments: Any,
+    // stub:     grid: int | Sequence[int] | None = None,
+    // stub:     block: int | Sequence[int] | None = None,
+    // stub:     shared: int | None = None,
+    // stub:     strided: bool = False,
+    // stub: ) -> None: ...
     fn update(
         slf: &Bound<'_, Self>,
         what: &Bound<'_, PyAny>,

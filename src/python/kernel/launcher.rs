@@ -25,7 +25,7 @@ pub(crate) struct Launcher {
 #[pymethods]
 impl Launcher {
     #[inline]
-    #[pyo3(signature = (*args, **kwargs))]
+    #[pyo3(signature = (*args: "Any", **kwargs: "Any") -> "None")]
     fn __call__(&self, args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
         let function = self.kernel.get().function();
         let current;
@@ -80,6 +80,12 @@ impl Kernel {
     /// The shape of a launch: ``kernel[grid, block]``, ``kernel[grid, block, stream]``, ``kernel[grid, block, stream, shared]``,
     /// or ``kernel[config]``; or by a text another kernel of the same source, such as an instance of a template:
     /// ``kernel['scale<float>']``.
+    // stub: @overload
+    // stub: def __getitem__(self, key: str, /) -> Kernel: ...
+    // stub: @overload
+    // stub: def __getitem__(self, key: tuple[Any, ...], /) -> Launcher: ...
+    // stub: @overload
+    // stub: def __getitem__(self, key: LaunchConfig, /) -> ConfiguredLauncher: ...
     fn __getitem__<'py>(slf: &Bound<'py, Self>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let Ok(parts) = key.cast_exact::<PyTuple>() else { return configured(slf, key) };
         if !(2..=4).contains(&parts.len()) {

@@ -58,6 +58,10 @@ fn out_of<'py>(out: Option<&Bound<'py, GpuArray>>) -> Wish<'py> {
 /// [-1, -1, -1, 3, 4]
 #[pyfunction]
 #[pyo3(name = "where", signature = (condition, x=None, y=None, /))]
+// stub: @overload
+// stub: def where(condition: Any, x: Any, y: Any, /) -> GPUArray: ...
+// stub: @overload
+// stub: def where(condition: Any, /) -> tuple[GPUArray, ...]: ...
 fn choose<'py>(
     condition: &Bound<'py, PyAny>,
     x: Option<&Bound<'py, PyAny>>,
@@ -104,7 +108,11 @@ fn limit<'a, 'py>(
 /// >>> PyGPU.clip(PyGPU.arange(5), 1, 3).tolist()
 /// [1, 1, 2, 3, 3]
 #[pyfunction]
-#[pyo3(signature = (a, /, min = None, max = None, out = None, **keywords))]
+#[pyo3(
+    signature = (
+        a: "Operand", /, min: "Any" = None, max: "Any" = None, out: "GPUArray | None" = None, **keywords: "Any"
+    ) -> "GPUArray"
+)]
 pub(super) fn clip<'py>(
     a: &Bound<'py, PyAny>,
     min: Option<&Bound<'py, PyAny>>,
@@ -145,7 +153,7 @@ pub(super) fn clip<'py>(
 /// >>> PyGPU.round(PyGPU.to_gpu([1234, 1250]), -2).tolist()
 /// [1200, 1200]
 #[pyfunction]
-#[pyo3(signature = (a, /, decimals = 0, out = None))]
+#[pyo3(signature = (a: "Operand", /, decimals: "int" = 0, out: "GPUArray | None" = None) -> "GPUArray")]
 pub(super) fn round<'py>(
     a: &Bound<'py, PyAny>,
     decimals: i64,
@@ -184,7 +192,7 @@ pub(super) fn round<'py>(
 /// >>> PyGPU.angle(PyGPU.to_gpu([1j, -1 + 0j]), deg=True).tolist()
 /// [90.0, 180.0]
 #[pyfunction]
-#[pyo3(signature = (z, deg = false))]
+#[pyo3(signature = (z: "Operand", deg: "bool" = false) -> "GPUArray")]
 fn angle<'py>(z: &Bound<'py, PyAny>, deg: bool) -> PyResult<Bound<'py, PyAny>> {
     computed(if deg { &table::ANGLE_IN_DEGREES } else { &table::ANGLE }, &[z], &Wish::default())
 }
@@ -207,7 +215,12 @@ fn angle<'py>(z: &Bound<'py, PyAny>, deg: bool) -> PyResult<Bound<'py, PyAny>> {
 /// >>> PyGPU.nan_to_num(PyGPU.to_gpu([1.0, float("nan"), float("inf")]), posinf=9).tolist()
 /// [1.0, 0.0, 9.0]
 #[pyfunction]
-#[pyo3(signature = (x, copy = true, nan = 0.0, posinf = None, neginf = None))]
+#[pyo3(
+    signature = (
+        x: "GPUArray", copy: "bool" = true, nan: "float" = 0.0, posinf: "float | None" = None,
+        neginf: "float | None" = None
+    ) -> "GPUArray"
+)]
 fn nan_to_num<'py>(
     x: Own<'_, 'py>,
     copy: bool,

@@ -49,7 +49,12 @@ fn place<'py>(name: &str, a: &Bound<'py, GpuArray>, [axis, out]: [Given<'_, 'py>
 /// >>> PyGPU.nansum(PyGPU.to_gpu([1.0, float("nan"), 2.0])).item()
 /// 3.0
 #[pyfunction]
-#[pyo3(signature = (a, axis=None, dtype=None, out=None, keepdims=false, initial=None, r#where=None))]
+#[pyo3(
+    signature = (
+        a: "GPUArray", axis: "ShapeLike | None" = None, dtype: "DTypeLike | None" = None,
+        out: "GPUArray | None" = None, keepdims: "bool" = false, initial: "Any" = None, r#where: "Any" = None
+    ) -> "GPUArray"
+)]
 #[allow(clippy::too_many_arguments, reason = "NumPy's signature")]
 fn nansum<'py>(
     a: Own<'_, 'py>,
@@ -87,7 +92,12 @@ fn nansum<'py>(
 /// >>> PyGPU.nanprod(PyGPU.to_gpu([1.0, float("nan"), 2.0])).item()
 /// 2.0
 #[pyfunction]
-#[pyo3(signature = (a, axis=None, dtype=None, out=None, keepdims=false, initial=None, r#where=None))]
+#[pyo3(
+    signature = (
+        a: "GPUArray", axis: "ShapeLike | None" = None, dtype: "DTypeLike | None" = None,
+        out: "GPUArray | None" = None, keepdims: "bool" = false, initial: "Any" = None, r#where: "Any" = None
+    ) -> "GPUArray"
+)]
 #[allow(clippy::too_many_arguments, reason = "NumPy's signature")]
 fn nanprod<'py>(
     a: Own<'_, 'py>,
@@ -125,7 +135,12 @@ fn nanprod<'py>(
 /// >>> PyGPU.nanmin(PyGPU.to_gpu([1.0, float("nan"), 2.0])).item()
 /// 1.0
 #[pyfunction]
-#[pyo3(signature = (a, axis=None, out=None, keepdims=false, initial=None, r#where=None))]
+#[pyo3(
+    signature = (
+        a: "GPUArray", axis: "ShapeLike | None" = None, out: "GPUArray | None" = None, keepdims: "bool" = false,
+        initial: "Any" = None, r#where: "Any" = None
+    ) -> "GPUArray"
+)]
 #[allow(clippy::too_many_arguments, reason = "NumPy's signature")]
 fn nanmin<'py>(
     a: Own<'_, 'py>,
@@ -162,7 +177,12 @@ fn nanmin<'py>(
 /// >>> PyGPU.nanmax(PyGPU.to_gpu([1.0, float("nan"), 2.0])).item()
 /// 2.0
 #[pyfunction]
-#[pyo3(signature = (a, axis=None, out=None, keepdims=false, initial=None, r#where=None))]
+#[pyo3(
+    signature = (
+        a: "GPUArray", axis: "ShapeLike | None" = None, out: "GPUArray | None" = None, keepdims: "bool" = false,
+        initial: "Any" = None, r#where: "Any" = None
+    ) -> "GPUArray"
+)]
 #[allow(clippy::too_many_arguments, reason = "NumPy's signature")]
 fn nanmax<'py>(
     a: Own<'_, 'py>,
@@ -199,7 +219,12 @@ fn nanmax<'py>(
 /// >>> PyGPU.nanmean(PyGPU.to_gpu([1.0, float("nan"), 2.0])).item()
 /// 1.5
 #[pyfunction]
-#[pyo3(signature = (a, axis=None, dtype=None, out=None, keepdims=false, *, r#where=None))]
+#[pyo3(
+    signature = (
+        a: "GPUArray", axis: "ShapeLike | None" = None, dtype: "DTypeLike | None" = None,
+        out: "GPUArray | None" = None, keepdims: "bool" = false, *, r#where: "Any" = None
+    ) -> "GPUArray"
+)]
 #[allow(clippy::too_many_arguments, reason = "NumPy's signature")]
 fn nanmean<'py>(
     a: Own<'_, 'py>,
@@ -238,7 +263,13 @@ fn nanmean<'py>(
 /// >>> PyGPU.nanvar(PyGPU.to_gpu([1.0, float("nan"), 3.0])).item()
 /// 1.0
 #[pyfunction]
-#[pyo3(signature = (a, axis=None, dtype=None, out=None, ddof=0.0, keepdims=false, *, r#where=None, correction=None))]
+#[pyo3(
+    signature = (
+        a: "GPUArray", axis: "ShapeLike | None" = None, dtype: "DTypeLike | None" = None,
+        out: "GPUArray | None" = None, ddof: "float" = 0.0, keepdims: "bool" = false, *, r#where: "Any" = None,
+        correction: "float | None" = None
+    ) -> "GPUArray"
+)]
 #[allow(clippy::too_many_arguments, reason = "NumPy's signature")]
 fn nanvar<'py>(
     a: Own<'_, 'py>,
@@ -281,7 +312,13 @@ fn nanvar<'py>(
 /// >>> PyGPU.nanstd(PyGPU.to_gpu([1.0, float("nan"), 3.0])).item()
 /// 1.0
 #[pyfunction]
-#[pyo3(signature = (a, axis=None, dtype=None, out=None, ddof=0.0, keepdims=false, *, r#where=None, correction=None))]
+#[pyo3(
+    signature = (
+        a: "GPUArray", axis: "ShapeLike | None" = None, dtype: "DTypeLike | None" = None,
+        out: "GPUArray | None" = None, ddof: "float" = 0.0, keepdims: "bool" = false, *, r#where: "Any" = None,
+        correction: "float | None" = None
+    ) -> "GPUArray"
+)]
 #[allow(clippy::too_many_arguments, reason = "NumPy's signature")]
 fn nanstd<'py>(
     a: Own<'_, 'py>,
@@ -318,7 +355,11 @@ fn nanstd<'py>(
 /// >>> PyGPU.nanargmin(PyGPU.to_gpu([3.0, float("nan"), 2.0])).item()
 /// 2
 #[pyfunction]
-#[pyo3(signature = (a, axis=None, out=None, *, keepdims=false))]
+#[pyo3(
+    signature = (
+        a: "GPUArray", axis: "ShapeLike | None" = None, out: "GPUArray | None" = None, *, keepdims: "bool" = false
+    ) -> "GPUArray"
+)]
 #[allow(clippy::too_many_arguments, reason = "NumPy's signature")]
 fn nanargmin<'py>(a: Own<'_, 'py>, axis: Given<'_, 'py>, out: Given<'_, 'py>, keepdims: bool) -> Result<'py> {
     place("nanargmin", &a, [axis, out], keepdims)
@@ -344,7 +385,11 @@ fn nanargmin<'py>(a: Own<'_, 'py>, axis: Given<'_, 'py>, out: Given<'_, 'py>, ke
 /// >>> PyGPU.nanargmax(PyGPU.to_gpu([3.0, float("nan"), 2.0])).item()
 /// 0
 #[pyfunction]
-#[pyo3(signature = (a, axis=None, out=None, *, keepdims=false))]
+#[pyo3(
+    signature = (
+        a: "GPUArray", axis: "ShapeLike | None" = None, out: "GPUArray | None" = None, *, keepdims: "bool" = false
+    ) -> "GPUArray"
+)]
 #[allow(clippy::too_many_arguments, reason = "NumPy's signature")]
 fn nanargmax<'py>(a: Own<'_, 'py>, axis: Given<'_, 'py>, out: Given<'_, 'py>, keepdims: bool) -> Result<'py> {
     place("nanargmax", &a, [axis, out], keepdims)
@@ -368,7 +413,11 @@ fn nanargmax<'py>(a: Own<'_, 'py>, axis: Given<'_, 'py>, out: Given<'_, 'py>, ke
 /// >>> PyGPU.ptp(PyGPU.to_gpu([[1, 5], [7, 3]]), axis=1).tolist()
 /// [4, 4]
 #[pyfunction]
-#[pyo3(signature = (a, axis=None, out=None, keepdims=false))]
+#[pyo3(
+    signature = (
+        a: "GPUArray", axis: "ShapeLike | None" = None, out: "GPUArray | None" = None, keepdims: "bool" = false
+    ) -> "GPUArray"
+)]
 #[allow(clippy::too_many_arguments, reason = "NumPy's signature")]
 fn ptp<'py>(a: Own<'_, 'py>, axis: Given<'_, 'py>, out: Given<'_, 'py>, keepdims: bool) -> Result<'py> {
     if a.get().dtype().kind() == Kind::Bool {
@@ -395,7 +444,7 @@ fn ptp<'py>(a: Own<'_, 'py>, axis: Given<'_, 'py>, out: Given<'_, 'py>, keepdims
 /// >>> PyGPU.count_nonzero(PyGPU.to_gpu([0, 2, 3])).item()
 /// 2
 #[pyfunction]
-#[pyo3(signature = (a, axis=None, *, keepdims=false))]
+#[pyo3(signature = (a: "GPUArray", axis: "ShapeLike | None" = None, *, keepdims: "bool" = false) -> "GPUArray")]
 fn count_nonzero<'py>(a: Own<'_, 'py>, axis: Given<'_, 'py>, keepdims: bool) -> Result<'py> {
     reduction::call(row("count_nonzero")?, &a, &asked([axis, None, None, None, None], keepdims))
 }
@@ -413,6 +462,7 @@ fn count_nonzero<'py>(a: Own<'_, 'py>, axis: Given<'_, 'py>, keepdims: bool) -> 
 /// keepdims : bool
 ///     Whether reduced axes stay, with length 1.
 #[pyfunction]
+#[pyo3(signature = (a: "GPUArray", order: "int", axis: "Any", keepdims: "bool") -> "GPUArray")]
 fn _norm<'py>(a: &Bound<'py, GpuArray>, order: u8, axis: Given<'_, 'py>, keepdims: bool) -> Result<'py> {
     let row = row(if order == 1 { "norm_1" } else { "norm_2" })?;
     reduction::call(row, a, &asked([axis, None, None, None, None], keepdims))

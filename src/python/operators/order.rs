@@ -162,7 +162,10 @@ fn order_of<'py>(a: &Bound<'py, GpuArray>, axis: Option<i64>, descending: bool) 
 /// [1, 2, 3]
 #[pyfunction]
 #[pyo3(
-    signature = (a, axis=Some(-1), kind=None, order=None, *, stable=None, descending=false),
+    signature = (
+        a: "GPUArray", axis: "int | None" = Some(-1), kind: "str | None" = None, order: "None" = None, *,
+        stable: "bool | None" = None, descending: "bool" = false
+    ) -> "GPUArray",
     text_signature = "(a, axis=-1, kind=None, order=None, *, stable=None, descending=False)"
 )]
 fn sort<'py>(
@@ -212,7 +215,10 @@ fn sort<'py>(
 /// [1, 2, 0]
 #[pyfunction]
 #[pyo3(
-    signature = (a, axis=Some(-1), kind=None, order=None, *, stable=None, descending=false),
+    signature = (
+        a: "GPUArray", axis: "int | None" = Some(-1), kind: "str | None" = None, order: "None" = None, *,
+        stable: "bool | None" = None, descending: "bool" = false
+    ) -> "GPUArray",
     text_signature = "(a, axis=-1, kind=None, order=None, *, stable=None, descending=False)"
 )]
 fn argsort<'py>(
@@ -259,7 +265,10 @@ impl GpuArray {
     /// >>> a.tolist()
     /// [1, 2, 3]
     #[pyo3(
-        signature = (axis=-1, kind=None, order=None, *, stable=None, descending=false),
+        signature = (
+            axis: "int" = -1, kind: "str | None" = None, order: "None" = None, *, stable: "bool | None" = None,
+            descending: "bool" = false
+        ) -> "None",
         text_signature = "($self, axis=-1, kind=None, order=None, *, stable=None, descending=False)"
     )]
     fn sort<'py>(
@@ -316,7 +325,10 @@ impl GpuArray {
     /// >>> PyGPU.to_gpu([3, 1, 2]).argsort(descending=True).tolist()
     /// [0, 2, 1]
     #[pyo3(
-        signature = (axis=Some(-1), kind=None, order=None, *, stable=None, descending=false),
+        signature = (
+            axis: "int | None" = Some(-1), kind: "str | None" = None, order: "None" = None, *,
+            stable: "bool | None" = None, descending: "bool" = false
+        ) -> "Self",
         text_signature = "($self, axis=-1, kind=None, order=None, *, stable=None, descending=False)"
     )]
     fn argsort<'py>(

@@ -50,7 +50,12 @@ impl GpuArray {
     /// >>> import PyGPU
     /// >>> PyGPU.to_gpu([[1, 2], [3, 4]]).sum(axis=0).tolist()
     /// [4, 6]
-    #[pyo3(signature = (axis=None, dtype=None, out=None, keepdims=false, initial=None, r#where=None))]
+    #[pyo3(
+        signature = (
+            axis: "ShapeLike | None" = None, dtype: "DTypeLike | None" = None, out: "GPUArray | None" = None,
+            keepdims: "bool" = false, initial: "Any" = None, r#where: "Any" = None
+        ) -> "GPUArray"
+    )]
     #[allow(clippy::too_many_arguments, reason = "NumPy's signature")]
     fn sum<'py>(
         slf: &Bound<'py, Self>,
@@ -88,7 +93,12 @@ impl GpuArray {
     /// >>> import PyGPU
     /// >>> PyGPU.to_gpu([[1, 2], [3, 4]]).prod(axis=1).tolist()
     /// [2, 12]
-    #[pyo3(signature = (axis=None, dtype=None, out=None, keepdims=false, initial=None, r#where=None))]
+    #[pyo3(
+        signature = (
+            axis: "ShapeLike | None" = None, dtype: "DTypeLike | None" = None, out: "GPUArray | None" = None,
+            keepdims: "bool" = false, initial: "Any" = None, r#where: "Any" = None
+        ) -> "GPUArray"
+    )]
     #[allow(clippy::too_many_arguments, reason = "NumPy's signature")]
     fn prod<'py>(
         slf: &Bound<'py, Self>,
@@ -124,7 +134,12 @@ impl GpuArray {
     /// >>> import PyGPU
     /// >>> PyGPU.to_gpu([[1, 2], [3, 4]]).min(axis=0).tolist()
     /// [1, 2]
-    #[pyo3(signature = (axis=None, out=None, keepdims=false, initial=None, r#where=None))]
+    #[pyo3(
+        signature = (
+            axis: "ShapeLike | None" = None, out: "GPUArray | None" = None, keepdims: "bool" = false,
+            initial: "Any" = None, r#where: "Any" = None
+        ) -> "GPUArray"
+    )]
     #[allow(clippy::too_many_arguments, reason = "NumPy's signature")]
     fn min<'py>(
         slf: &Bound<'py, Self>,
@@ -159,7 +174,12 @@ impl GpuArray {
     /// >>> import PyGPU
     /// >>> PyGPU.to_gpu([[1, 2], [3, 4]]).max().item()
     /// 4
-    #[pyo3(signature = (axis=None, out=None, keepdims=false, initial=None, r#where=None))]
+    #[pyo3(
+        signature = (
+            axis: "ShapeLike | None" = None, out: "GPUArray | None" = None, keepdims: "bool" = false,
+            initial: "Any" = None, r#where: "Any" = None
+        ) -> "GPUArray"
+    )]
     #[allow(clippy::too_many_arguments, reason = "NumPy's signature")]
     fn max<'py>(
         slf: &Bound<'py, Self>,
@@ -196,7 +216,12 @@ impl GpuArray {
     /// >>> import PyGPU
     /// >>> PyGPU.to_gpu([[0, 2], [0, 0]]).any(axis=1).tolist()
     /// [True, False]
-    #[pyo3(signature = (axis=None, out=None, keepdims=false, *, r#where=None, stream=None, allocator=None))]
+    #[pyo3(
+        signature = (
+            axis: "ShapeLike | None" = None, out: "GPUArray | None" = None, keepdims: "bool" = false, *,
+            r#where: "Any" = None, stream: "StreamLike" = None, allocator: "Callable[[int], Any] | None" = None
+        ) -> "GPUArray"
+    )]
     #[allow(clippy::too_many_arguments, reason = "NumPy's signature")]
     fn any<'py>(
         slf: &Bound<'py, Self>,
@@ -236,7 +261,12 @@ impl GpuArray {
     /// >>> import PyGPU
     /// >>> PyGPU.to_gpu([[1, 2], [0, 4]]).all(axis=1).tolist()
     /// [True, False]
-    #[pyo3(signature = (axis=None, out=None, keepdims=false, *, r#where=None, stream=None, allocator=None))]
+    #[pyo3(
+        signature = (
+            axis: "ShapeLike | None" = None, out: "GPUArray | None" = None, keepdims: "bool" = false, *,
+            r#where: "Any" = None, stream: "StreamLike" = None, allocator: "Callable[[int], Any] | None" = None
+        ) -> "GPUArray"
+    )]
     #[allow(clippy::too_many_arguments, reason = "NumPy's signature")]
     fn all<'py>(
         slf: &Bound<'py, Self>,
@@ -274,7 +304,12 @@ impl GpuArray {
     /// >>> import PyGPU
     /// >>> PyGPU.to_gpu([[1, 2], [3, 4]]).mean(axis=0).tolist()
     /// [2.0, 3.0]
-    #[pyo3(signature = (axis=None, dtype=None, out=None, keepdims=false, *, r#where=None))]
+    #[pyo3(
+        signature = (
+            axis: "ShapeLike | None" = None, dtype: "DTypeLike | None" = None, out: "GPUArray | None" = None,
+            keepdims: "bool" = false, *, r#where: "Any" = None
+        ) -> "GPUArray"
+    )]
     #[allow(clippy::too_many_arguments, reason = "NumPy's signature")]
     fn mean<'py>(
         slf: &Bound<'py, Self>,
@@ -311,7 +346,13 @@ impl GpuArray {
     /// >>> import PyGPU
     /// >>> PyGPU.to_gpu([1.0, 3.0]).var().item()
     /// 1.0
-    #[pyo3(signature = (axis=None, dtype=None, out=None, ddof=0.0, keepdims=false, *, r#where=None, correction=None))]
+    #[pyo3(
+        signature = (
+            axis: "ShapeLike | None" = None, dtype: "DTypeLike | None" = None, out: "GPUArray | None" = None,
+            ddof: "float" = 0.0, keepdims: "bool" = false, *, r#where: "Any" = None,
+            correction: "float | None" = None
+        ) -> "GPUArray"
+    )]
     #[allow(clippy::too_many_arguments, reason = "NumPy's signature")]
     fn var<'py>(
         slf: &Bound<'py, Self>,
@@ -352,7 +393,13 @@ impl GpuArray {
     /// >>> import PyGPU
     /// >>> PyGPU.to_gpu([1.0, 3.0]).std(ddof=1).item()
     /// 1.4142135623730951
-    #[pyo3(signature = (axis=None, dtype=None, out=None, ddof=0.0, keepdims=false, *, r#where=None, correction=None))]
+    #[pyo3(
+        signature = (
+            axis: "ShapeLike | None" = None, dtype: "DTypeLike | None" = None, out: "GPUArray | None" = None,
+            ddof: "float" = 0.0, keepdims: "bool" = false, *, r#where: "Any" = None,
+            correction: "float | None" = None
+        ) -> "GPUArray"
+    )]
     #[allow(clippy::too_many_arguments, reason = "NumPy's signature")]
     fn std<'py>(
         slf: &Bound<'py, Self>,
@@ -387,7 +434,11 @@ impl GpuArray {
     /// >>> import PyGPU
     /// >>> PyGPU.to_gpu([[3, 1], [0, 4]]).argmin(axis=1).tolist()
     /// [1, 0]
-    #[pyo3(signature = (axis=None, out=None, *, keepdims=false))]
+    #[pyo3(
+        signature = (
+            axis: "ShapeLike | None" = None, out: "GPUArray | None" = None, *, keepdims: "bool" = false
+        ) -> "GPUArray"
+    )]
     #[allow(clippy::too_many_arguments, reason = "NumPy's signature")]
     fn argmin<'py>(slf: &Bound<'py, Self>, axis: Given<'_, 'py>, out: Given<'_, 'py>, keepdims: bool) -> Result<'py> {
         reduction::call(row("argmin")?, slf, &asked([axis, None, out, None, None], keepdims))
@@ -411,7 +462,11 @@ impl GpuArray {
     /// >>> import PyGPU
     /// >>> PyGPU.to_gpu([[3, 1], [0, 4]]).argmax().item()
     /// 3
-    #[pyo3(signature = (axis=None, out=None, *, keepdims=false))]
+    #[pyo3(
+        signature = (
+            axis: "ShapeLike | None" = None, out: "GPUArray | None" = None, *, keepdims: "bool" = false
+        ) -> "GPUArray"
+    )]
     #[allow(clippy::too_many_arguments, reason = "NumPy's signature")]
     fn argmax<'py>(slf: &Bound<'py, Self>, axis: Given<'_, 'py>, out: Given<'_, 'py>, keepdims: bool) -> Result<'py> {
         reduction::call(row("argmax")?, slf, &asked([axis, None, out, None, None], keepdims))
@@ -431,7 +486,7 @@ pub(crate) struct Reduction(&'static str);
 
 #[pymethods]
 impl Reduction {
-    #[pyo3(signature = (a, /, *arguments, **keywords))]
+    #[pyo3(signature = (a: "GPUArray", /, *arguments: "Any", **keywords: "Any") -> "GPUArray")]
     fn __call__<'py>(
         &self,
         a: Own<'_, 'py>,
@@ -449,6 +504,7 @@ impl Reduction {
 
     /// The method's parameters behind the array, for whoever asks `inspect.signature`.
     #[getter]
+    // stub: -> Signature
     fn __signature__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         ending::run_python(py, || {
             py.import(intern!(py, "PyGPU._protocols.signatures"))?.call_method1(intern!(py, "of_reduction"), (self.0,))

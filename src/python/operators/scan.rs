@@ -214,7 +214,11 @@ impl GpuArray {
     /// >>> import PyGPU
     /// >>> PyGPU.to_gpu([[1, 2], [3, 4]]).cumsum(axis=0).tolist()
     /// [[1, 2], [4, 6]]
-    #[pyo3(signature = (axis=None, dtype=None, out=None))]
+    #[pyo3(
+        signature = (
+            axis: "ShapeLike | None" = None, dtype: "DTypeLike | None" = None, out: "GPUArray | None" = None
+        ) -> "GPUArray"
+    )]
     fn cumsum<'py>(
         slf: &Bound<'py, Self>,
         axis: Given<'_, 'py>,
@@ -242,7 +246,11 @@ impl GpuArray {
     /// >>> import PyGPU
     /// >>> PyGPU.to_gpu([1, 2, 3]).cumprod().tolist()
     /// [1, 2, 6]
-    #[pyo3(signature = (axis=None, dtype=None, out=None))]
+    #[pyo3(
+        signature = (
+            axis: "ShapeLike | None" = None, dtype: "DTypeLike | None" = None, out: "GPUArray | None" = None
+        ) -> "GPUArray"
+    )]
     fn cumprod<'py>(
         slf: &Bound<'py, Self>,
         axis: Given<'_, 'py>,
@@ -271,7 +279,12 @@ impl GpuArray {
 /// >>> PyGPU.cumsum(PyGPU.to_gpu([1, 2, 3])).tolist()
 /// [1, 3, 6]
 #[pyfunction]
-#[pyo3(signature = (a, axis=None, dtype=None, out=None))]
+#[pyo3(
+    signature = (
+        a: "GPUArray", axis: "ShapeLike | None" = None, dtype: "DTypeLike | None" = None,
+        out: "GPUArray | None" = None
+    ) -> "GPUArray"
+)]
 fn cumsum<'py>(a: Own<'_, 'py>, axis: Given<'_, 'py>, dtype: Given<'_, 'py>, out: Given<'_, 'py>) -> Result<'py> {
     call(row("sum")?, &a, &Asked::new([axis, dtype, out])?)
 }
@@ -294,7 +307,12 @@ fn cumsum<'py>(a: Own<'_, 'py>, axis: Given<'_, 'py>, dtype: Given<'_, 'py>, out
 /// >>> PyGPU.cumprod(PyGPU.to_gpu([[1, 2], [3, 4]]), axis=1).tolist()
 /// [[1, 2], [3, 12]]
 #[pyfunction]
-#[pyo3(signature = (a, axis=None, dtype=None, out=None))]
+#[pyo3(
+    signature = (
+        a: "GPUArray", axis: "ShapeLike | None" = None, dtype: "DTypeLike | None" = None,
+        out: "GPUArray | None" = None
+    ) -> "GPUArray"
+)]
 fn cumprod<'py>(a: Own<'_, 'py>, axis: Given<'_, 'py>, dtype: Given<'_, 'py>, out: Given<'_, 'py>) -> Result<'py> {
     call(row("prod")?, &a, &Asked::new([axis, dtype, out])?)
 }
@@ -317,7 +335,12 @@ fn cumprod<'py>(a: Own<'_, 'py>, axis: Given<'_, 'py>, dtype: Given<'_, 'py>, ou
 /// >>> PyGPU.nancumsum(PyGPU.to_gpu([1.0, float("nan"), 3.0])).tolist()
 /// [1.0, 1.0, 4.0]
 #[pyfunction]
-#[pyo3(signature = (a, axis=None, dtype=None, out=None))]
+#[pyo3(
+    signature = (
+        a: "GPUArray", axis: "ShapeLike | None" = None, dtype: "DTypeLike | None" = None,
+        out: "GPUArray | None" = None
+    ) -> "GPUArray"
+)]
 fn nancumsum<'py>(a: Own<'_, 'py>, axis: Given<'_, 'py>, dtype: Given<'_, 'py>, out: Given<'_, 'py>) -> Result<'py> {
     call(row("nansum")?, &a, &Asked::new([axis, dtype, out])?)
 }
@@ -340,7 +363,12 @@ fn nancumsum<'py>(a: Own<'_, 'py>, axis: Given<'_, 'py>, dtype: Given<'_, 'py>, 
 /// >>> PyGPU.nancumprod(PyGPU.to_gpu([2.0, float("nan"), 3.0])).tolist()
 /// [2.0, 2.0, 6.0]
 #[pyfunction]
-#[pyo3(signature = (a, axis=None, dtype=None, out=None))]
+#[pyo3(
+    signature = (
+        a: "GPUArray", axis: "ShapeLike | None" = None, dtype: "DTypeLike | None" = None,
+        out: "GPUArray | None" = None
+    ) -> "GPUArray"
+)]
 fn nancumprod<'py>(a: Own<'_, 'py>, axis: Given<'_, 'py>, dtype: Given<'_, 'py>, out: Given<'_, 'py>) -> Result<'py> {
     call(row("nanprod")?, &a, &Asked::new([axis, dtype, out])?)
 }

@@ -25,7 +25,11 @@ fn checked(name: &str, array: &Array) -> PyResult<()> {
 /// The values of an array with one axis, each once, in order; where each begins among the sorted elements, and how many these are; where these
 /// were; the number of each element's value.
 #[pyfunction]
-#[pyo3(signature = (array, starts, places, inverse, nan_apart))]
+#[pyo3(
+    signature = (
+        array: "GPUArray", starts: "bool", places: "bool", inverse: "bool", nan_apart: "bool"
+    ) -> "tuple[GPUArray, GPUArray | None, GPUArray | None, GPUArray | None]"
+)]
 fn _unique<'py>(array: &Own<'py>, starts: bool, places: bool, inverse: bool, nan_apart: bool) -> PyResult<Found<'py>> {
     let py = array.py();
     let own = array.get().array(py)?;
@@ -40,6 +44,7 @@ fn _unique<'py>(array: &Own<'py>, starts: bool, places: bool, inverse: bool, nan
 
 /// Where values belong among sorted elements of their type, which lie along one axis.
 #[pyfunction]
+#[pyo3(signature = (sorted: "GPUArray", values: "GPUArray", right: "bool") -> "GPUArray")]
 fn _searchsorted<'py>(sorted: &Own<'py>, values: &Own<'py>, right: bool) -> PyResult<Own<'py>> {
     let py = sorted.py();
     let (own, values) = (sorted.get().array(py)?, values.get().array(py)?);
@@ -53,7 +58,7 @@ fn _searchsorted<'py>(sorted: &Own<'py>, values: &Own<'py>, right: bool) -> PyRe
 
 /// How many values are between two edges each, or equal to each whole number below one.
 #[pyfunction]
-#[pyo3(signature = (values, bins, edges=None))]
+#[pyo3(signature = (values: "GPUArray", bins: "int", edges: "GPUArray | None" = None) -> "GPUArray")]
 fn _counted<'py>(values: &Own<'py>, bins: i64, edges: Option<&Own<'py>>) -> PyResult<Own<'py>> {
     let py = values.py();
     let own = values.get().array(py)?;
@@ -71,6 +76,7 @@ fn _counted<'py>(values: &Own<'py>, bins: i64, edges: Option<&Own<'py>>) -> PyRe
 
 /// The sums of runs of weights, which are named by their places; all in C order, as the caller has made them.
 #[pyfunction]
+#[pyo3(signature = (weights: "GPUArray", places: "GPUArray", starts: "GPUArray") -> "GPUArray")]
 fn _sums_of_runs<'py>(weights: &Own<'py>, places: &Own<'py>, starts: &Own<'py>) -> PyResult<Own<'py>> {
     let py = weights.py();
     let own = weights.get().array(py)?;
@@ -111,7 +117,7 @@ impl GpuArray {
     /// >>> import PyGPU
     /// >>> PyGPU.to_gpu([1, 3, 5]).searchsorted([3, 4]).tolist()
     /// [1, 2]
-    #[pyo3(signature = (v, side="left", sorter=None))]
+    #[pyo3(signature = (v: "Any", side: "str" = "left", sorter: "Any" = None) -> "GPUArray")]
     fn searchsorted<'py>(
         slf: &Bound<'py, Self>,
         v: &Bound<'py, PyAny>,
@@ -142,7 +148,7 @@ impl GpuArray {
     /// >>> a[0].item()
     /// 1
     #[pyo3(
-        signature = (kth, axis=-1, kind="introselect", order=None),
+        signature = (kth: "Any", axis: "int" = -1, kind: "str" = "introselect", order: "None" = None) -> "None",
         text_signature = "($self, kth, axis=-1, kind='introselect', order=None)"
     )]
     fn partition<'py>(
@@ -174,7 +180,9 @@ impl GpuArray {
     /// >>> PyGPU.to_gpu([3, 1, 2]).argpartition(0)[0].item()
     /// 1
     #[pyo3(
-        signature = (kth, axis=Some(-1), kind="introselect", order=None),
+        signature = (
+            kth: "Any", axis: "int | None" = Some(-1), kind: "str" = "introselect", order: "None" = None
+        ) -> "GPUArray",
         text_signature = "($self, kth, axis=-1, kind='introselect', order=None)"
     )]
     fn argpartition<'py>(

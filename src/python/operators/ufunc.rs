@@ -133,7 +133,7 @@ pub(super) fn outer(
 
 #[pymethods]
 impl Ufunc {
-    #[pyo3(signature = (*operands, **keywords))]
+    #[pyo3(signature = (*operands: "Operand", **keywords: "Any") -> "_Result")]
     fn __call__(&self, operands: &Bound<'_, PyTuple>, keywords: Option<&Bound<'_, PyDict>>) -> PyResult<Py<PyAny>> {
         let (row, count) = (self.0, operands.len());
         if count < row.inputs || count > row.inputs + row.outputs() {
@@ -162,7 +162,7 @@ impl Ufunc {
     /// >>> import PyGPU
     /// >>> PyGPU.multiply.outer(PyGPU.arange(1, 4), PyGPU.arange(3)).tolist()
     /// [[0, 1, 2], [0, 2, 4], [0, 3, 6]]
-    #[pyo3(signature = (*operands, **keywords))]
+    #[pyo3(signature = (*operands: "Operand", **keywords: "Any") -> "_Result")]
     fn outer(&self, operands: &Bound<'_, PyTuple>, keywords: Option<&Bound<'_, PyDict>>) -> PyResult<Py<PyAny>> {
         outer(self.0, operands, keywords)?.ok_or_else(|| not_taken(self.0, operands))
     }
@@ -187,7 +187,7 @@ impl Ufunc {
     /// >>> PyGPU.add.at(a, [0, 2, 2], 1)
     /// >>> a.tolist()
     /// [1, 0, 2]
-    #[pyo3(signature = (*operands))]
+    #[pyo3(signature = (*operands: "Any") -> "None")]
     fn at(&self, operands: &Bound<'_, PyTuple>) -> PyResult<()> {
         at::call(self.0, operands)
     }
@@ -208,7 +208,10 @@ impl Ufunc {
     /// >>> import PyGPU
     /// >>> PyGPU.add.reduce(PyGPU.to_gpu([[1, 2], [3, 4]])).tolist()
     /// [4, 6]
-    #[pyo3(signature = (array, *axis, **keywords), text_signature = "($self, array, axis=0, **keywords)")]
+    #[pyo3(
+        signature = (array: "Any", *axis: "ShapeLike | None", **keywords: "Any") -> "GPUArray",
+        text_signature = "($self, array, axis=0, **keywords)"
+    )]
     fn reduce<'py>(
         &self,
         array: Own<'_, 'py>,
@@ -239,6 +242,7 @@ impl Ufunc {
     /// >>> PyGPU.maximum.accumulate(PyGPU.to_gpu([1, 3, 2, 5])).tolist()
     /// [1, 3, 3, 5]
     #[pyo3(signature = (array, *places, **keywords), text_signature = "($self, array, axis=0, dtype=None, out=None)")]
+    // stub: def accumulate(self, array: Any, axis: ShapeLike | None = 0, dtype: DTypeLike | None = None, out: GPUArray | None = None) -> GPUArray: ...
     fn accumulate<'py>(
         &self,
         array: Own<'_, 'py>,
@@ -256,7 +260,7 @@ impl Ufunc {
     /// ------
     /// TypeError
     ///     Always. It names what there is.
-    #[pyo3(signature = (*operands, **keywords))]
+    #[pyo3(signature = (*operands: "Any", **keywords: "Any") -> "GPUArray")]
     fn reduceat(&self, operands: &Bound<'_, PyTuple>, keywords: Option<&Bound<'_, PyDict>>) -> PyResult<Py<PyAny>> {
         let (name, _) = (self.0.name, (operands, keywords));
         Err(PyTypeError::new_err(format!(

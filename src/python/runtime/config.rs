@@ -64,6 +64,7 @@ fn compiler(py: Python<'_>, kind: BackendKind) -> String {
 /// >>> [backend['name'] for backend in PyGPU.config()['backends']]
 /// ['cuda', 'hip', 'cpu']
 #[pyfunction]
+#[pyo3(signature = () -> "dict[str, Any]")]
 fn config(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let report = py.without_gil(backend::report);
     let dict = PyDict::new(py);
@@ -191,6 +192,7 @@ fn text_of(py: Python<'_>, report: &Report) -> String {
 /// PyGPU ...
 /// backend: ...
 #[pyfunction]
+#[pyo3(signature = () -> "None")]
 fn show_config(py: Python<'_>) -> PyResult<()> {
     let report = py.without_gil(backend::report);
     // Python's own print, since a notebook or a test replaces sys.stdout.

@@ -161,7 +161,7 @@ pub(crate) fn required(object: &Bound<'_, PyAny>) -> PyResult<Device> {
 #[pymethods]
 impl PyDevice {
     #[new]
-    #[pyo3(signature = (index=None))]
+    #[pyo3(signature = (index: "DeviceLike" = None) -> "Self")]
     fn new(py: Python<'_>, index: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
         Ok(from_argument(py, index)?.into())
     }
@@ -180,6 +180,7 @@ impl PyDevice {
 
     /// The family of its driver: ``'cpu'``, ``'cuda'`` or ``'hip'``.
     #[getter]
+    // stub: -> Literal["cpu", "cuda", "hip"]
     fn kind(&self) -> &'static str {
         self.device.kind().name()
     }
@@ -215,6 +216,7 @@ impl PyDevice {
     /// >>> free, total = PyGPU.Device().memory_info()
     /// >>> 0 <= free <= total
     /// True
+    #[pyo3(signature = () -> "tuple[int, int]")]
     fn memory_info(&self, py: Python<'_>) -> PyResult<(usize, usize)> {
         deferral::close(py, Cause::Order);
         let info = py.without_gil(|| self.device.memory_info())?;
@@ -232,6 +234,7 @@ impl PyDevice {
     /// --------
     /// >>> import PyGPU
     /// >>> PyGPU.Device().synchronize()
+    #[pyo3(signature = () -> "None")]
     fn synchronize(&self, py: Python<'_>) -> PyResult<()> {
         deferral::close_all(py, Cause::Order);
         Ok(py.without_gil(|| pending::synchronize(self.device).and_then(|()| shutdown::report_deferred()))?)
@@ -248,6 +251,7 @@ impl PyDevice {
     /// --------
     /// >>> import PyGPU
     /// >>> PyGPU.Device(0).make_current()
+    #[pyo3(signature = () -> "None")]
     fn make_current(&self, py: Python<'_>) -> PyResult<()> {
         deferral::close(py, Cause::Order);
         Ok(py.without_gil(|| make_current(self.device))?)
@@ -275,6 +279,7 @@ impl PyDevice {
     /// >>> import PyGPU
     /// >>> PyGPU.Device(0).can_access_peer(0)
     /// True
+    #[pyo3(signature = (other: "DeviceLike") -> "bool")]
     fn can_access_peer(&self, other: &Bound<'_, PyAny>) -> PyResult<bool> {
         let peer = required(other)?;
         Ok(other.py().without_gil(|| reaches(self.device, peer))?)
@@ -298,6 +303,7 @@ impl PyDevice {
     /// --------
     /// >>> import PyGPU
     /// >>> PyGPU.Device(0).enable_peer_access(0)
+    #[pyo3(signature = (other: "DeviceLike") -> "None")]
     fn enable_peer_access(&self, other: &Bound<'_, PyAny>) -> PyResult<()> {
         let peer = required(other)?;
         Ok(other.py().without_gil(|| let_reach(self.device, peer))?)
@@ -315,7 +321,7 @@ impl PyDevice {
         Ok(slf)
     }
 
-    #[pyo3(signature = (*_exception))]
+    #[pyo3(signature = (*_exception: "type[BaseException] | BaseException | TracebackType | None") -> "Literal[False]")]
     fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyTuple>) -> PyResult<()> {
         deferral::close(py, Cause::Order);
         let found = ENTERED.with_borrow_mut(|entered| {
@@ -346,6 +352,7 @@ impl PyDevice {
     }
 
     /// For notebooks: name, architecture, memory.
+    #[pyo3(signature = () -> "str")]
     fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
         py.import(intern!(py, "PyGPU._native.seen.html"))?.call_method1(intern!(py, "device_html"), (slf,))

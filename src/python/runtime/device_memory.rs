@@ -189,6 +189,7 @@ impl DeviceAllocation {
     /// ------
     /// CudaError
     ///     With code 1, when it was freed before.
+    #[pyo3(signature = () -> "None")]
     fn free(&self, py: Python<'_>) -> PyResult<()> {
         let taken = self.slot().take();
         let memory = taken.ok_or_else(freed)?;
@@ -265,7 +266,10 @@ impl DeviceAllocation {
     /// Warnings
     /// --------
     /// Reading it on the host crashes the process, except on the CPU backend.
-    #[pyo3(signature = (size, offset=None), text_signature = "($self, size, offset=0)")]
+    #[pyo3(
+        signature = (size: "SupportsIndex", offset: "SupportsIndex" = None) -> "memoryview",
+        text_signature = "($self, size, offset=0)"
+    )]
     fn as_buffer<'py>(
         slf: &Bound<'py, Self>,
         size: &Bound<'py, PyAny>,
@@ -319,7 +323,7 @@ pub(crate) fn no_bytes(operation: &'static str) -> Error {
 /// >>> _core.allocate_device(1024).nbytes
 /// 1024
 #[pyfunction]
-#[pyo3(signature = (nbytes, device=None))]
+#[pyo3(signature = (nbytes: "SupportsIndex", device: "DeviceLike" = None) -> "DeviceAllocation")]
 fn allocate_device(nbytes: &Bound<'_, PyAny>, device: Option<&Bound<'_, PyAny>>) -> PyResult<DeviceAllocation> {
     let bytes = number::size(nbytes, "nbytes")?;
     let device = device::from_argument(nbytes.py(), device)?;
@@ -356,6 +360,11 @@ fn allocate_device(nbytes: &Bound<'_, PyAny>, device: Option<&Bound<'_, PyAny>>)
 /// >>> pitch >= 100, memory.nbytes == 3 * pitch
 /// (True, True)
 #[pyfunction]
+#[pyo3(
+    signature = (
+        width: "SupportsIndex", height: "SupportsIndex", access_size: "SupportsIndex"
+    ) -> "tuple[DeviceAllocation, int]"
+)]
 fn allocate_pitched(
     width: &Bound<'_, PyAny>,
     height: &Bound<'_, PyAny>,
@@ -403,6 +412,7 @@ fn allocate_pitched(
 /// ...     error.code
 /// 1
 #[pyfunction]
+#[pyo3(signature = (name: "str") -> "NoReturn")]
 fn raise_freed(name: &str) -> PyResult<()> {
     Err(raw::invalid_value("free", format!("{name}: the memory was freed already")).into())
 }

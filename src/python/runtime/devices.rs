@@ -21,6 +21,7 @@ use pygpu_memory::pool;
 /// >>> PyGPU.device_count() >= 1
 /// True
 #[pyfunction]
+#[pyo3(signature = () -> "int")]
 fn device_count(py: Python<'_>) -> PyResult<i32> {
     Ok(py.without_gil(backend::default_backend)?.device_count())
 }
@@ -33,6 +34,7 @@ fn device_count(py: Python<'_>) -> PyResult<i32> {
 /// >>> PyGPU.current_device()
 /// 0
 #[pyfunction]
+#[pyo3(signature = () -> "int")]
 fn current_device(py: Python<'_>) -> PyResult<i32> {
     Ok(py.without_gil(Device::current)?.index())
 }
@@ -54,6 +56,7 @@ fn current_device(py: Python<'_>) -> PyResult<i32> {
 /// >>> import PyGPU
 /// >>> PyGPU.set_device(0)
 #[pyfunction]
+#[pyo3(signature = (device: "DeviceLike") -> "None")]
 fn set_device(device: &Bound<'_, PyAny>) -> PyResult<()> {
     deferral::close_all(device.py(), Cause::Order);
     let chosen = required(device)?;
@@ -82,6 +85,7 @@ fn set_device(device: &Bound<'_, PyAny>) -> PyResult<()> {
 /// >>> import PyGPU
 /// >>> PyGPU.set_default_device(0)
 #[pyfunction]
+#[pyo3(signature = (device: "DeviceLike") -> "None")]
 fn set_default_device(device: &Bound<'_, PyAny>) -> PyResult<()> {
     deferral::close_all(device.py(), Cause::Order);
     let chosen = required(device)?;
@@ -114,7 +118,7 @@ fn set_default_device(device: &Bound<'_, PyAny>) -> PyResult<()> {
 /// >>> import PyGPU
 /// >>> PyGPU.reset_device('cpu')
 #[pyfunction]
-#[pyo3(signature = (device=None))]
+#[pyo3(signature = (device: "DeviceLike" = None) -> "None")]
 fn reset_device(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
     deferral::close_all(py, Cause::Order);
     let device = from_argument(py, device)?;
@@ -152,6 +156,7 @@ fn reset_device(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<(
 /// >>> PyGPU.device_properties(0)['total_memory'] > 0
 /// True
 #[pyfunction]
+#[pyo3(signature = (device: "DeviceLike") -> "dict[str, Any]")]
 fn device_properties<'py>(device: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
     let chosen = required(device)?;
     properties::dict(device.py(), &device.py().without_gil(|| chosen.properties())?)
@@ -176,7 +181,7 @@ fn device_properties<'py>(device: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyD
 /// >>> 0 <= free <= total
 /// True
 #[pyfunction]
-#[pyo3(signature = (device=None))]
+#[pyo3(signature = (device: "DeviceLike" = None) -> "tuple[int, int]")]
 fn memory_info(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<(usize, usize)> {
     deferral::close_all(py, Cause::Order);
     let device = from_argument(py, device)?;
@@ -192,6 +197,7 @@ fn memory_info(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<(u
 /// >>> PyGPU.driver_version() >= 0
 /// True
 #[pyfunction]
+#[pyo3(signature = () -> "int")]
 fn driver_version(py: Python<'_>) -> PyResult<i32> {
     Ok(py.without_gil(backend::default_backend)?.driver_version())
 }
@@ -204,6 +210,7 @@ fn driver_version(py: Python<'_>) -> PyResult<i32> {
 /// >>> PyGPU.backend_name() in ('cuda', 'hip', 'cpu')
 /// True
 #[pyfunction]
+#[pyo3(signature = () -> "Literal['cpu', 'cuda', 'hip']")]
 fn backend_name(py: Python<'_>) -> PyResult<&'static str> {
     Ok(py.without_gil(backend::default_backend)?.kind().name())
 }
@@ -231,6 +238,7 @@ fn backend_name(py: Python<'_>) -> PyResult<&'static str> {
 /// >>> PyGPU.can_access_peer(0, 0)
 /// True
 #[pyfunction]
+#[pyo3(signature = (device: "DeviceLike", peer: "DeviceLike") -> "bool")]
 fn can_access_peer(device: &Bound<'_, PyAny>, peer: &Bound<'_, PyAny>) -> PyResult<bool> {
     let (reader, owner) = (required(device)?, required(peer)?);
     Ok(device.py().without_gil(|| reaches(reader, owner))?)
@@ -255,6 +263,7 @@ fn can_access_peer(device: &Bound<'_, PyAny>, peer: &Bound<'_, PyAny>) -> PyResu
 /// >>> import PyGPU
 /// >>> PyGPU.enable_peer_access(0, 0)
 #[pyfunction]
+#[pyo3(signature = (device: "DeviceLike", peer: "DeviceLike") -> "None")]
 fn enable_peer_access(device: &Bound<'_, PyAny>, peer: &Bound<'_, PyAny>) -> PyResult<()> {
     let (reader, owner) = (required(device)?, required(peer)?);
     Ok(device.py().without_gil(|| let_reach(reader, owner))?)

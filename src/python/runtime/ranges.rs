@@ -17,6 +17,7 @@ use pygpu_backend::libraries::ranges;
 /// str or None
 ///     The library's file.
 #[pyfunction]
+#[pyo3(signature = (which: "str | None") -> "str | None")]
 fn _annotate(py: Python<'_>, which: Option<String>) -> PyResult<Option<String>> {
     match which {
         Some(which) => Ok(Some(py.without_gil(|| ranges::switch_on(&which))?)),
@@ -33,6 +34,7 @@ fn _annotate(py: Python<'_>, which: Option<String>) -> PyResult<Option<String>> 
 /// -------
 /// bool
 #[pyfunction]
+#[pyo3(signature = () -> "bool")]
 fn _is_annotated(py: Python<'_>) -> bool {
     py.without_gil(ranges::are_on)
 }
@@ -48,6 +50,7 @@ fn _is_annotated(py: Python<'_>) -> bool {
 /// -------
 /// bool
 #[pyfunction]
+#[pyo3(signature = (name: "str") -> "bool")]
 fn _begin_range(name: &str) -> bool {
     // It ends with `_end_range`.
     ranges::range(|| name).map(std::mem::forget).is_some()
@@ -55,6 +58,7 @@ fn _begin_range(name: &str) -> bool {
 
 /// Ends what `_begin_range` began last.
 #[pyfunction]
+#[pyo3(signature = () -> "None")]
 fn _end_range() {
     ranges::end();
 }

@@ -129,7 +129,7 @@ fn allocate(device: Device, bytes: usize) -> Result<Address> {
 /// True
 /// >>> _core.raw_free(address)
 #[pyfunction]
-#[pyo3(signature = (nbytes, device=None))]
+#[pyo3(signature = (nbytes: "int", device: "DeviceLike" = None) -> "int")]
 fn raw_allocate(nbytes: &Bound<'_, PyAny>, device: Option<&Bound<'_, PyAny>>) -> PyResult<Address> {
     let py = nbytes.py();
     let bytes = number::size(nbytes, "nbytes")?;
@@ -154,6 +154,7 @@ fn raw_allocate(nbytes: &Bound<'_, PyAny>, device: Option<&Bound<'_, PyAny>>) ->
 /// >>> from PyGPU import _core
 /// >>> _core.raw_free(0)
 #[pyfunction]
+#[pyo3(signature = (address: "int") -> "None")]
 fn raw_free(address: &Bound<'_, PyAny>) -> PyResult<()> {
     deferral::close(address.py(), Cause::Order);
     let freed = number::size(address, "address")?;
@@ -191,7 +192,11 @@ fn raw_free(address: &Bound<'_, PyAny>) -> PyResult<()> {
 /// >>> address = _core.host_allocate(1024)
 /// >>> _core.host_free(address)
 #[pyfunction]
-#[pyo3(signature = (nbytes, portable=false, mapped=false, write_combined=false))]
+#[pyo3(
+    signature = (
+        nbytes: "int", portable: "bool" = false, mapped: "bool" = false, write_combined: "bool" = false
+    ) -> "int"
+)]
 fn host_allocate(nbytes: &Bound<'_, PyAny>, portable: bool, mapped: bool, write_combined: bool) -> PyResult<Address> {
     let bytes = number::size(nbytes, "nbytes")?;
     Ok(nbytes.py().without_gil(|| {
@@ -217,6 +222,7 @@ fn host_allocate(nbytes: &Bound<'_, PyAny>, portable: bool, mapped: bool, write_
 /// >>> from PyGPU import _core
 /// >>> _core.host_free(0)
 #[pyfunction]
+#[pyo3(signature = (address: "int") -> "None")]
 fn host_free(address: &Bound<'_, PyAny>) -> PyResult<()> {
     deferral::close(address.py(), Cause::Order);
     let freed = number::size(address, "address")?;
@@ -277,7 +283,7 @@ fn unregister_range(address: Address) -> Result<()> {
 /// >>> _core.host_register(a.ctypes.data, a.nbytes)
 /// >>> _core.host_unregister(a.ctypes.data)
 #[pyfunction]
-#[pyo3(signature = (address, nbytes, portable=false, mapped=false))]
+#[pyo3(signature = (address: "int", nbytes: "int", portable: "bool" = false, mapped: "bool" = false) -> "None")]
 fn host_register(address: &Bound<'_, PyAny>, nbytes: &Bound<'_, PyAny>, portable: bool, mapped: bool) -> PyResult<()> {
     let (first, bytes) = (number::size(address, "address")?, number::size(nbytes, "nbytes")?);
     if first == 0 || bytes == 0 || first.checked_add(bytes).is_none() {
@@ -307,6 +313,7 @@ fn host_register(address: &Bound<'_, PyAny>, nbytes: &Bound<'_, PyAny>, portable
 /// >>> _core.host_register(a.ctypes.data, a.nbytes)
 /// >>> _core.host_unregister(a.ctypes.data)
 #[pyfunction]
+#[pyo3(signature = (address: "int") -> "None")]
 fn host_unregister(address: &Bound<'_, PyAny>) -> PyResult<()> {
     let first = number::size(address, "address")?;
     Ok(address.py().without_gil(|| unregister_range(first))?)
@@ -329,6 +336,7 @@ fn host_unregister(address: &Bound<'_, PyAny>) -> PyResult<()> {
 /// >>> isinstance(_core.error_name(1), str)
 /// True
 #[pyfunction]
+#[pyo3(signature = (code: "int") -> "str")]
 fn error_name(code: &Bound<'_, PyAny>) -> PyResult<String> {
     let number = error_code(code)?;
     Ok(code.py().without_gil(|| backend::default_backend().map(|backend| backend.error_name(number)))?)
@@ -351,6 +359,7 @@ fn error_name(code: &Bound<'_, PyAny>) -> PyResult<String> {
 /// >>> isinstance(_core.error_text(1), str)
 /// True
 #[pyfunction]
+#[pyo3(signature = (code: "int") -> "str")]
 fn error_text(code: &Bound<'_, PyAny>) -> PyResult<String> {
     let number = error_code(code)?;
     Ok(code.py().without_gil(|| backend::default_backend().map(|backend| backend.error_text(number)))?)

@@ -337,7 +337,10 @@ pub(super) fn stream_argument(py: Python<'_>, object: Option<&Bound<'_, PyAny>>)
 /// >>> _core.raw_free(address)
 #[pyfunction]
 #[pyo3(
-    signature = (dst, src, nbytes, kind=None, stream=None, wait=false),
+    signature = (
+        dst: "int", src: "int", nbytes: "int", kind: "CopyKind" = None, stream: "StreamLike" = None,
+        wait: "bool" = false
+    ) -> "None",
     text_signature = "(dst, src, nbytes, kind='default', stream=None, wait=False)"
 )]
 fn raw_copy(
@@ -390,7 +393,7 @@ fn raw_copy(
 /// >>> _core.raw_fill(address, 255, 4)
 /// >>> _core.raw_free(address)
 #[pyfunction]
-#[pyo3(signature = (dst, value, nbytes, stream=None))]
+#[pyo3(signature = (dst: "int", value: "int", nbytes: "int", stream: "StreamLike" = None) -> "None")]
 fn raw_fill(
     dst: &Bound<'_, PyAny>,
     value: &Bound<'_, PyAny>,

@@ -129,7 +129,10 @@ fn copy_on_host(rows: &Rows, given: Option<&Stream>) -> Result<()> {
 /// array([0, 1, 3, 4], dtype=uint8)
 #[pyfunction]
 #[pyo3(
-    signature = (dst, dst_pitch, src, src_pitch, width, height, kind=None, stream=None),
+    signature = (
+        dst: "int", dst_pitch: "int", src: "int", src_pitch: "int", width: "int", height: "int",
+        kind: "CopyKind" = None, stream: "StreamLike" = None
+    ) -> "None",
     text_signature = "(dst, dst_pitch, src, src_pitch, width, height, kind='default', stream=None)"
 )]
 #[allow(clippy::too_many_arguments)]

@@ -142,10 +142,15 @@ fn explained(error: PyErr, resource: Option<&Resource>, kind: BackendKind, py: P
 #[pymethods]
 impl Texture {
     #[new]
-    #[pyo3(signature = (source, *, address_mode=None, filter_mode="point", read_mode="element", normalized_coords=false,
-                        border_color=None, channels=1),
-           text_signature = "(source, *, address_mode='clamp', filter_mode='point', read_mode='element', \
-                             normalized_coords=False, border_color=0.0, channels=1)")]
+    #[pyo3(
+        signature = (
+            source: "TextureArray | GPUArray", *, address_mode: "str | Sequence[str]" = None,
+            filter_mode: "str" = "point", read_mode: "str" = "element", normalized_coords: "bool" = false,
+            border_color: "float | Sequence[float]" = None, channels: "int" = 1
+        ) -> "Self",
+        text_signature = "(source, *, address_mode='clamp', filter_mode='point', read_mode='element', \
+                             normalized_coords=False, border_color=0.0, channels=1)"
+    )]
     #[expect(clippy::too_many_arguments, reason = "Python's keywords")]
     fn py_new(
         py: Python<'_>,
@@ -194,6 +199,7 @@ impl Texture {
 
     /// What it reads.
     #[getter]
+    // stub: -> TextureArray | GPUArray
     fn source(&self, py: Python<'_>) -> Py<PyAny> {
         self.source.clone_ref(py)
     }
@@ -253,6 +259,7 @@ impl Drop for Surface {
 #[pymethods]
 impl Surface {
     #[new]
+    #[pyo3(signature = (array: "TextureArray") -> "Self")]
     fn py_new(array: &Bound<'_, TextureArray>) -> PyResult<Self> {
         let py = array.py();
         let own = array.get().array();

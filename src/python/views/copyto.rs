@@ -74,7 +74,7 @@ fn mask_for(target: &Array, given: &Bound<'_, PyAny>) -> PyResult<Option<Array>>
 /// >>> a.tolist()
 /// [0.0, 0.0, 2.0, 3.0]
 #[pyfunction]
-#[pyo3(signature = (dst, src, casting="same_kind", r#where=None))]
+#[pyo3(signature = (dst: "GPUArray", src: "Any", casting: "Casting" = "same_kind", r#where: "Any" = None) -> "None")]
 pub(crate) fn copyto(
     dst: Own<'_, '_>,
     src: &Bound<'_, PyAny>,

@@ -70,7 +70,11 @@ fn no_kernel(what: &str) -> PyErr {
 
 /// The elements at some indices of an axis.
 #[pyfunction]
-#[pyo3(signature = (array, indices, axis, out, mode))]
+#[pyo3(
+    signature = (
+        array: "GPUArray", indices: "GPUArray", axis: "int", out: "GPUArray | None", mode: "str"
+    ) -> "GPUArray"
+)]
 fn _take<'py>(
     array: &Bound<'py, GpuArray>,
     indices: &Bound<'py, GpuArray>,
@@ -110,6 +114,7 @@ fn _take<'py>(
 
 /// Values of the array's type to some indices of its one axis.
 #[pyfunction]
+#[pyo3(signature = (array: "GPUArray", indices: "GPUArray", values: "GPUArray", mode: "str") -> "None")]
 fn _put(
     array: &Bound<'_, GpuArray>,
     indices: &Bound<'_, GpuArray>,
@@ -134,6 +139,7 @@ fn _put(
 
 /// The indices of the elements that are not 0, a row for each axis.
 #[pyfunction]
+#[pyo3(signature = (array: "GPUArray") -> "GPUArray")]
 fn _nonzero<'py>(array: &Bound<'py, GpuArray>) -> PyResult<Bound<'py, GpuArray>> {
     let py = array.py();
     let own = array.get().array(py)?;
@@ -154,7 +160,11 @@ fn _nonzero<'py>(array: &Bound<'py, GpuArray>) -> PyResult<Bound<'py, GpuArray>>
 
 /// A function of NumPy's on arrays in host memory, through views of the same memory; `NotImplemented` for other arrays, and in a capture.
 #[pyfunction]
-#[pyo3(signature = (name, array, given, keywords=None))]
+#[pyo3(
+    signature = (
+        name: "str", array: "GPUArray", given: "tuple[Any, ...]", keywords: "dict[str, Any] | None" = None
+    ) -> "Any"
+)]
 fn _by_numpy<'py>(
     name: &str,
     array: Own<'_, 'py>,

@@ -108,6 +108,7 @@ impl GpuArray {
         text_signature = "($self, /, *shape, order=None)"
     )]
     #[allow(clippy::many_single_char_names)]
+    // stub: def reshape(self, *shape: ShapeLike, order: OrderACFK = None) -> Self: ...
     fn reshape<'a, 'py>(
         slf: &Bound<'py, Self>,
         a: Argument<'a, 'py>,
@@ -137,7 +138,7 @@ impl GpuArray {
     /// >>> import PyGPU
     /// >>> PyGPU.arange(4).reshape(2, 2).T.ravel().tolist()
     /// [0, 2, 1, 3]
-    #[pyo3(signature = (order=None))]
+    #[pyo3(signature = (order: "OrderACFK" = None) -> "Self")]
     fn ravel<'py>(slf: &Bound<'py, Self>, order: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, Self>> {
         let order = reading_order(slf.get().layout(), order)?;
         let layout = slf.get().layout();
@@ -161,7 +162,7 @@ impl GpuArray {
     /// >>> import PyGPU
     /// >>> PyGPU.arange(4).reshape(2, 2).flatten("F").tolist()
     /// [0, 2, 1, 3]
-    #[pyo3(signature = (order=None))]
+    #[pyo3(signature = (order: "OrderACFK" = None) -> "Self")]
     fn flatten<'py>(slf: &Bound<'py, Self>, order: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, Self>> {
         copy_reshaped(slf, &[-1], reading_order(slf.get().layout(), order)?)
     }
@@ -183,7 +184,7 @@ impl GpuArray {
     /// >>> import PyGPU
     /// >>> PyGPU.empty((1, 3, 1)).squeeze().shape
     /// (3,)
-    #[pyo3(signature = (axis=None))]
+    #[pyo3(signature = (axis: "ShapeLike | None" = None) -> "Self")]
     fn squeeze<'py>(slf: &Bound<'py, Self>, axis: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, Self>> {
         let array = slf.get().array(slf.py())?;
         let axes = axes(axis)?;
@@ -211,6 +212,7 @@ impl GpuArray {
         signature = (a=ABSENT, b=ABSENT, c=ABSENT, d=ABSENT, /, *more, axes=ABSENT),
         text_signature = "($self, /, *axes)"
     )]
+    // stub: def transpose(self, *axes: ShapeLike | None) -> Self: ...
     fn transpose<'a, 'py>(
         slf: &Bound<'py, Self>,
         a: Argument<'a, 'py>,
@@ -239,6 +241,7 @@ impl GpuArray {
     /// >>> import PyGPU
     /// >>> PyGPU.empty((2, 3, 4)).swapaxes(0, -1).shape
     /// (4, 3, 2)
+    #[pyo3(signature = (axis1: "SupportsIndex", axis2: "SupportsIndex") -> "Self")]
     fn swapaxes<'py>(slf: &Bound<'py, Self>, axis1: i64, axis2: i64) -> PyResult<Bound<'py, Self>> {
         let array = slf.get().array(slf.py())?;
         new_view(slf, &array.layout().swap_axes(axis1, axis2)?)
@@ -258,7 +261,7 @@ impl GpuArray {
     /// >>> import PyGPU
     /// >>> PyGPU.arange(9).reshape(3, 3).diagonal(1).tolist()
     /// [1, 5]
-    #[pyo3(signature = (offset=0, axis1=0, axis2=1))]
+    #[pyo3(signature = (offset: "SupportsIndex" = 0, axis1: "SupportsIndex" = 0, axis2: "SupportsIndex" = 1) -> "Self")]
     fn diagonal<'py>(slf: &Bound<'py, Self>, offset: i64, axis1: i64, axis2: i64) -> PyResult<Bound<'py, Self>> {
         let array = slf.get().array(slf.py())?;
         new_view(slf, &array.layout().diagonal(offset, axis1, axis2)?)
@@ -281,7 +284,7 @@ impl GpuArray {
     /// >>> import PyGPU
     /// >>> PyGPU.zeros(3, dtype='complex64').view('float32').shape
     /// (6,)
-    #[pyo3(signature = (dtype=None))]
+    #[pyo3(signature = (dtype: "DTypeLike | None" = None) -> "Self")]
     fn view<'py>(slf: &Bound<'py, Self>, dtype: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, Self>> {
         let array = slf.get().array(slf.py())?;
         let Some(dtype) = dtype.filter(|dtype| !dtype.is_none()) else {
@@ -307,6 +310,7 @@ impl GpuArray {
 /// >>> PyGPU.expand_dims(PyGPU.empty((2, 3)), 1).shape
 /// (2, 1, 3)
 #[pyfunction]
+#[pyo3(signature = (a: "GPUArray", axis: "ShapeLike") -> "GPUArray")]
 pub(crate) fn expand_dims<'py>(a: Own<'_, 'py>, axis: &Bound<'py, PyAny>) -> PyResult<Bound<'py, GpuArray>> {
     let array = a.get().array(a.py())?;
     new_view(&a, &array.layout().expand_dims(&shape::from_python(axis)?)?)
@@ -330,6 +334,7 @@ pub(crate) fn expand_dims<'py>(a: Own<'_, 'py>, axis: &Bound<'py, PyAny>) -> PyR
 /// >>> PyGPU.broadcast_to(PyGPU.arange(3), (2, 3)).tolist()
 /// [[0, 1, 2], [0, 1, 2]]
 #[pyfunction]
+#[pyo3(signature = (a: "GPUArray", shape: "ShapeLike") -> "GPUArray")]
 pub(crate) fn broadcast_to<'py>(a: Own<'_, 'py>, shape: &Bound<'py, PyAny>) -> PyResult<Bound<'py, GpuArray>> {
     let array = a.get().array(a.py())?;
     let layout = array.layout().broadcast_to(&shape::from_python(shape)?)?;
@@ -350,6 +355,7 @@ pub(crate) fn broadcast_to<'py>(a: Own<'_, 'py>, shape: &Bound<'py, PyAny>) -> P
 /// >>> PyGPU.moveaxis(PyGPU.empty((2, 3, 4)), 0, -1).shape
 /// (3, 4, 2)
 #[pyfunction]
+#[pyo3(signature = (a: "GPUArray", source: "ShapeLike", destination: "ShapeLike") -> "GPUArray")]
 pub(crate) fn moveaxis<'py>(
     a: Own<'_, 'py>,
     source: &Bound<'py, PyAny>,
@@ -374,7 +380,7 @@ pub(crate) fn moveaxis<'py>(
 /// >>> PyGPU.flip(PyGPU.arange(3)).tolist()
 /// [2, 1, 0]
 #[pyfunction]
-#[pyo3(signature = (a, axis=None))]
+#[pyo3(signature = (a: "GPUArray", axis: "ShapeLike | None" = None) -> "GPUArray")]
 pub(crate) fn flip<'py>(a: Own<'_, 'py>, axis: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, GpuArray>> {
     let array = a.get().array(a.py())?;
     new_view(&a, &array.layout().flip(axes(axis)?.as_deref())?)

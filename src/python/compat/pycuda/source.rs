@@ -64,7 +64,12 @@ fn source(
 /// >>> from PyGPU import _core
 /// >>> module = _core.load_source('__global__ void one(int *x) { *x = 1; }')
 #[pyfunction]
-#[pyo3(signature = (text, options=None, compiler=None, extern_c=false, cache=None))]
+#[pyo3(
+    signature = (
+        text: "str", options: "str | Sequence[str] | None" = None, compiler: "str | None" = None,
+        extern_c: "bool" = false, cache: "bool | str | PathLike[str] | None" = None
+    ) -> "Module"
+)]
 fn load_source(
     py: Python<'_>,
     text: String,
@@ -100,7 +105,12 @@ fn load_source(
 /// >>> from PyGPU import _core
 /// >>> image, log = _core.compile_source('__global__ void one(int *x) { *x = 1; }')
 #[pyfunction]
-#[pyo3(signature = (text, options=None, compiler=None, extern_c=false, cache=None))]
+#[pyo3(
+    signature = (
+        text: "str", options: "str | Sequence[str] | None" = None, compiler: "str | None" = None,
+        extern_c: "bool" = false, cache: "bool | str | PathLike[str] | None" = None
+    ) -> "tuple[bytes, str]"
+)]
 fn compile_source<'py>(
     py: Python<'py>,
     text: String,
@@ -173,7 +183,7 @@ fn attribute(device: Device, number: i32) -> Result<i32> {
 /// >>> _core.device_attribute(10) > 0
 /// True
 #[pyfunction]
-#[pyo3(signature = (number, device=None))]
+#[pyo3(signature = (number: "int", device: "DeviceLike" = None) -> "int")]
 fn device_attribute(py: Python<'_>, number: i32, device: Option<&Bound<'_, PyAny>>) -> PyResult<i32> {
     let device = device_argument::from_argument(py, device)?;
     Ok(py.without_gil(|| attribute(device, number))?)

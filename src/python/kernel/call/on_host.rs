@@ -79,11 +79,13 @@ impl HostArgument {
     // The arguments are those of a subclass' `__init__`.
     #[new]
     #[pyo3(signature = (*args, **kwargs), text_signature = "(array)")]
+    // stub: def __new__(cls, *args: Any, **kwargs: Any) -> Self: ...
     fn new(args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> Self {
         let _ = (args, kwargs);
         Self { array: None }
     }
 
+    #[pyo3(signature = (array: "Any") -> "None")]
     fn __init__(slf: &Bound<'_, Self>, array: &Bound<'_, PyAny>) -> PyResult<()> {
         Self::set_array(slf, array)
     }

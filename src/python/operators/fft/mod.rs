@@ -25,7 +25,12 @@ use pygpu_ops::ufunc::Casting;
 
 /// A transform under NumPy's name of it. `ours`: nobody needs what is read any more.
 #[pyfunction]
-#[pyo3(signature = (name, a, n, axis, norm, out, ours=false))]
+#[pyo3(
+    signature = (
+        name: "str", a: "Any", n: "int | Sequence[int] | None", axis: "int | Sequence[int] | None",
+        norm: "str | None", out: "GPUArray | None", ours: "bool" = false
+    ) -> "GPUArray"
+)]
 #[allow(clippy::too_many_arguments)] // NumPy's
 fn _fft<'py>(
     name: &str,
@@ -203,6 +208,7 @@ fn by_numpy<'py>(
 
 /// The version of cuFFT or hipFFT; None where none is found.
 #[pyfunction]
+#[pyo3(signature = () -> "int | None")]
 fn _fft_library_version(py: Python<'_>) -> PyResult<Option<i32>> {
     let device = Device::current()?;
     Ok(library(py, device).ok().map(Fft::version))

@@ -26,7 +26,7 @@ impl GpuArray {
     /// >>> import PyGPU
     /// >>> PyGPU.to_gpu([1, 2]).dot(PyGPU.to_gpu([3, 4])).item()
     /// 11
-    #[pyo3(signature = (b, out=None))]
+    #[pyo3(signature = (b: "Any", out: "GPUArray | None" = None) -> "GPUArray")]
     fn dot<'py>(
         slf: &Bound<'py, Self>,
         b: &Bound<'py, PyAny>,
