@@ -191,6 +191,12 @@ def read() -> tuple[list[Item], list[Name], dict[str, list[str]], list[str]]:
             else:
                 of_module += item.stub
         of_classes.setdefault("GPUArray", []).extend(operators(text))
+    by_rust = {(item.path, item.rust): item for item in items if item.owner is None}
+    for one in exported:  # rows have the names of Rust
+        if one.kind in ("functions", "classes"):
+            item = by_rust.get((one.path, one.name))
+            if item is not None:
+                one.name, one.is_documented = item.name, item.is_documented
     return items, exported, of_classes, of_module
 
 
@@ -198,7 +204,7 @@ def ufuncs() -> tuple[dict[str, int], dict[str, str]]:
     """The functions of the table with their numbers of results, and their other names."""
     text = TABLE.read_text(encoding="utf-8")
     aliases = dict(re.findall(r'^    \("(\w+)", "(\w+)"\),$', text[text.index("pub const ALIASES") :], re.MULTILINE))
-    rows = re.split(r'\brow!\("(\w+)"', text[text.index("pub static TABLE") :])[1:]
+    rows = re.split(r'\b(?:row|comparison|real)!\("(\w+)"', text[text.index("pub static TABLE") :])[1:]
     return {name: 2 if "two(" in row else 1 for name, row in zip(rows[::2], rows[1::2], strict=True)}, aliases
 
 
@@ -240,7 +246,7 @@ def stub() -> str:
     items, exported, of_classes, of_module = read()
     classes = {item.rust: item.name for item in items if item.has("pyclass")}
     public = sorted({"__version__", *(one.name for one in exported if one.group is not None)})
-    lines: list[str] = ["", "__all__ = [", *(f'    "{name}",' for name in public), "]", "__version__: str", ""]
+    lines: list[str] = ["__all__ = [", *(f'    "{name}",' for name in public), "]", "__version__: str", ""]
     lines += of_module
     shown = {one.name for one in exported}
     for item in items:
@@ -261,9 +267,28 @@ def stub() -> str:
             kinds[one.name] = kinds[one.target]
         elif one.kind == "aliases":
             lines += [f"{one.name} = {one.target}"]
-    lines += [f"{name}: {kind}" for name, kind in sorted(kinds.items())]
-    body = "\n".join(lines)
-    return HEAD + "\n" + imports(body) + body + "\n"
+    functions = {one.name for one in exported if one.kind == "functions"}  # in the place of a ufunc of the table
+    lines += [f"{name}: {kind}" for name, kind in sorted(kinds.items()) if name not in functions]
+    body = "\n".join(spaced(lines))
+    return HEAD + "\n" + imports(body) + "\n" + body + "\n"
+
+
+def spaced(lines: list[str]) -> Iterator[str]:
+    """The lines of a module with the blank lines that ruff wants: between kinds, and around classes with a body."""
+    before, is_inside = "", False
+    for number, line in enumerate(lines):
+        if not line or line.startswith((" ", ")", "]")):
+            is_inside |= line.startswith(" ")
+        else:
+            begun = next(each for each in lines[number:] if not each.startswith("@"))
+            kind = begun.split()[0] if begun.startswith(("class ", "def ")) else "value"
+            has_body = kind == "class" and begun.endswith(":")
+            is_decorated = number > 0 and lines[number - 1].startswith("@")
+            if before and not is_decorated and (kind != before or has_body or (kind == "class" and is_inside)):
+                yield ""
+            before, is_inside = kind, False
+        if line:
+            yield line
 
 
 def imports(body: str) -> str:
@@ -276,8 +301,10 @@ def imports(body: str) -> str:
         if module == "PyGPU._native.compiled.occupancy":
             text += "\n"
         if used := [name for name in names if name in words]:
-            line = f"from {module} import {', '.join(used)}\n"
-            text += line
+            line = f"from {module} import {', '.join(used)}"
+            if len(line) > WIDTH:
+                line = f"from {module} import (\n" + "".join(f"    {name},\n" for name in used) + ")"
+            text += line + "\n"
     return text
 
 

@@ -9,6 +9,7 @@ use super::class::GpuArray;
 use super::rare::Rare;
 use crate::convert::dtype;
 use crate::convert::shape::integers;
+use crate::names::names;
 use crate::once::PyOnce;
 use crate::runtime::device::PyDevice;
 use pygpu_layout::Layout;
@@ -143,6 +144,14 @@ impl Flags {
 /// >>> flags = PyGPU.empty((2, 3)).T.flags
 /// >>> flags.c_contiguous, flags.f_contiguous, flags['FORC']
 /// (False, True, True)
+// stub: @property
+// stub: def c_contiguous(self) -> bool: ...
+// stub: @property
+// stub: def f_contiguous(self) -> bool: ...
+// stub: @property
+// stub: def writeable(self) -> bool: ...
+// stub: @property
+// stub: def owndata(self) -> bool: ...
 #[pyclass(frozen, name = "Flags", module = "PyGPU", eq)]
 #[derive(PartialEq, Eq)]
 pub(crate) struct Flags {
@@ -204,4 +213,8 @@ pub(crate) fn is_scalar(object: &Bound<'_, PyAny>) -> bool {
     // SAFETY: a type check of a live object.
     let number = unsafe { ffi::PyNumber_Check(object.as_ptr()) } != 0;
     number && !object.hasattr("__len__").unwrap_or(true)
+}
+
+names! {
+    internal_classes: Flags;
 }

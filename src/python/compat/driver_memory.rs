@@ -9,6 +9,7 @@ use crate::convert::buffer::handle_bytes;
 use crate::convert::number;
 use crate::exchange::place::Place;
 use crate::gil::WithoutGil;
+use crate::names::names;
 use crate::runtime::device_memory::{DeviceAllocation, no_bytes};
 use crate::runtime::stream::stream_or_default;
 use pygpu_backend::{Address, Attachment};
@@ -248,12 +249,7 @@ fn open_shared_memory(handle: &Bound<'_, PyAny>) -> PyResult<DeviceAllocation> {
     Ok(DeviceAllocation::new(block))
 }
 
-/// Puts the functions into the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(allocate_managed, module)?)?;
-    module.add_function(wrap_pyfunction!(attach_managed, module)?)?;
-    module.add_function(wrap_pyfunction!(address_range, module)?)?;
-    module.add_function(wrap_pyfunction!(device_address, module)?)?;
-    module.add_function(wrap_pyfunction!(share_memory, module)?)?;
-    module.add_function(wrap_pyfunction!(open_shared_memory, module)?)
+names! {
+    internal_functions: allocate_managed, attach_managed, address_range, device_address, share_memory,
+        open_shared_memory;
 }

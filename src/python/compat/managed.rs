@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 use crate::convert::number;
 use crate::exchange::place::Place;
 use crate::gil::WithoutGil;
+use crate::names::names;
 use crate::runtime::stream::stream_or_default;
 use pygpu_backend::{Address, Advice, Residence};
 use pygpu_device::Device;
@@ -124,8 +125,6 @@ fn advise_managed(
     })?)
 }
 
-/// Puts the functions into the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(prefetch_managed, module)?)?;
-    module.add_function(wrap_pyfunction!(advise_managed, module)?)
+names! {
+    internal_functions: prefetch_managed, advise_managed;
 }

@@ -3,6 +3,8 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use crate::names::names;
+
 use super::dtype as dtypes;
 use pygpu_base::dtype::{DType, Kind};
 use pygpu_kernel::{Aliases, Element, element, words};
@@ -53,8 +55,6 @@ fn _dtype_of_c_name<'py>(py: Python<'py>, name: &str) -> PyResult<Option<Bound<'
     }
 }
 
-/// Puts the functions into the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(_c_name, module)?)?;
-    module.add_function(wrap_pyfunction!(_dtype_of_c_name, module)?)
+names! {
+    internal_functions: _c_name, _dtype_of_c_name;
 }

@@ -9,6 +9,8 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use pyo3::prelude::*;
 
+use crate::names::names;
+
 use pygpu_base::settings::{self, Variable};
 
 /// 0 and 1 are answers; anything else means that nobody has asked yet.
@@ -78,7 +80,6 @@ fn _set_strict(strict: bool) -> bool {
     before
 }
 
-/// Puts the function into the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(_set_strict, module)?)
+names! {
+    internal_functions: _set_strict;
 }

@@ -13,6 +13,7 @@ use crate::convert::number;
 use crate::convert::shape::{self, OrderArgument};
 use crate::exchange::place::Place;
 use crate::gil::WithoutGil;
+use crate::names::names;
 use crate::once::intern;
 use crate::runtime::stream as streams;
 use crate::runtime::stream::stream_or_default;
@@ -214,10 +215,6 @@ fn address_view<'py>(address: &Bound<'py, PyAny>, nbytes: &Bound<'py, PyAny>) ->
     view_of_address(address.py(), number::size(address, "address")?, number::size(nbytes, "nbytes")?)
 }
 
-/// Puts the functions into the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(address_view, module)?)?;
-    module.add_function(wrap_pyfunction!(array_at, module)?)?;
-    module.add_function(wrap_pyfunction!(copy_array, module)?)?;
-    module.add_function(wrap_pyfunction!(ndarray_at, module)?)
+names! {
+    internal_functions: address_view, array_at, copy_array, ndarray_at;
 }

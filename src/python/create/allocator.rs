@@ -13,6 +13,7 @@ use crate::array::owner::{Heritage, Owner};
 use crate::callback::{self, Kept, Raised};
 use crate::exchange::place::Place;
 use crate::gil::WithoutGil;
+use crate::names::names;
 use crate::once::intern;
 use crate::runtime::stream::PyStream;
 use pygpu_base::error::{Error, Result};
@@ -240,9 +241,8 @@ impl ThreadsAllocator {
     }
 }
 
-/// Puts the functions into the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<ThreadsAllocator>()?;
-    module.add_function(wrap_pyfunction!(_choose_allocator, module)?)?;
-    module.add_function(wrap_pyfunction!(get_allocator, module)?)
+names! {
+    internal_functions: _choose_allocator;
+    functions "Memory": get_allocator;
+    internal_classes: ThreadsAllocator;
 }

@@ -18,6 +18,7 @@ use crate::exchange::table;
 use crate::host::copies::copy_to;
 use crate::host::transfer;
 use crate::host::{cast, new};
+use crate::names::names;
 use crate::once::intern;
 use pygpu_array::Array;
 use pygpu_base::dtype::DType;
@@ -312,4 +313,8 @@ impl Wish {
             _ => None,
         }
     }
+}
+
+names! {
+    functions "Making arrays": asarray;
 }

@@ -12,6 +12,7 @@ use crate::convert::dtype as dtypes;
 use crate::convert::shape::OrderArgument;
 use crate::host::copies;
 use crate::host::{cast, transfer};
+use crate::names::names;
 use pygpu_base::dtype::DType;
 use pygpu_layout::Layout;
 use pygpu_ops::expression::{Operands, Work};
@@ -160,4 +161,8 @@ pub(crate) fn astype<'py>(
     }
     let array = made.get().array(py)?;
     new_like(&x, GpuArray::from_array(copies::copy_to(py, array, device, array.layout().dense_like())?))
+}
+
+names! {
+    functions "Making arrays": astype;
 }

@@ -17,6 +17,7 @@ use crate::exchange::import;
 use crate::gil::WithoutGil;
 use crate::host::new::{new_array, new_block, new_dense};
 use crate::host::transfer;
+use crate::names::names;
 use crate::once::intern;
 use crate::runtime::device as device_argument;
 use crate::views::{assign, item};
@@ -367,4 +368,8 @@ pub(crate) fn full<'py>(
     let array = new_array(py, &shape, dtype, order, target_device(py, device)?)?;
     assign::assign(py, &array, fill_value)?;
     new_exact(py, GpuArray::from_array(array))
+}
+
+names! {
+    functions "Making arrays": empty, full, ones, zeros;
 }

@@ -11,6 +11,7 @@ use crate::exchange::producer::{self, Request};
 use crate::exchange::table::{self, Offer};
 use crate::host::copies::copy_to;
 use crate::host::transfer;
+use crate::names::names;
 use pygpu_array::Array;
 use pygpu_device::Device;
 use pygpu_device::stream::Stream;
@@ -153,4 +154,8 @@ fn lacks_methods(x: &Bound<'_, PyAny>, cause: PyErr) -> PyErr {
     ));
     error.set_cause(x.py(), Some(cause));
     error
+}
+
+names! {
+    functions "Making arrays": from_dlpack;
 }

@@ -16,6 +16,7 @@ use crate::convert::dtype;
 use crate::convert::shape;
 use crate::exchange::place::{Keeper, Place};
 use crate::gil::WithoutGil;
+use crate::names::names;
 use crate::once::{PyOnce, intern};
 use crate::runtime::device;
 use crate::runtime::stream::stream_or_default;
@@ -240,7 +241,6 @@ fn from_pointer<'py>(
     Ok(made)
 }
 
-/// Puts the function into the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(from_pointer, module)?)
+names! {
+    functions "Making arrays": from_pointer;
 }

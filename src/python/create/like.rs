@@ -10,6 +10,7 @@ use crate::convert::ndarray;
 use crate::convert::shape::{self, OrderArgument};
 use crate::gil::WithoutGil;
 use crate::host::new::new_dense;
+use crate::names::names;
 use crate::runtime::device as device_argument;
 use crate::views::assign;
 use pygpu_base::dtype::DType;
@@ -236,4 +237,8 @@ pub(crate) fn full_like<'py>(
     device: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, GpuArray>> {
     new_filled_like(py, like(py, other, dtype, order, shape, device)?, fill_value)
+}
+
+names! {
+    functions "Making arrays": empty_like, full_like, ones_like, zeros_like;
 }

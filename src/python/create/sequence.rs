@@ -12,6 +12,7 @@ use crate::convert::{dtype, ndarray, number, strict};
 use crate::gil::WithoutGil;
 use crate::host::cast;
 use crate::host::new::{new_array, upload_new_on};
+use crate::names::names;
 use crate::once::intern;
 use crate::runtime::stream as stream_argument;
 use crate::views::item;
@@ -387,4 +388,8 @@ impl<'py> Line<'_, 'py> {
         };
         Ok((distance, step))
     }
+}
+
+names! {
+    functions "Making arrays": arange, linspace;
 }

@@ -12,6 +12,7 @@ use crate::convert::ndarray;
 use crate::gil::WithoutGil;
 use crate::host::new::upload_new_on;
 use crate::host::transfer;
+use crate::names::names;
 use crate::once::intern;
 use crate::runtime::stream as stream_argument;
 use pygpu_device::stream::Stream;
@@ -152,4 +153,8 @@ fn to_gpu_on<'py>(
     let array = foreign::from_callable(allocator, layout, dtype, stream.device())?;
     transfer::upload(py, &array, &source)?;
     new_exact(py, GpuArray::from_array(array))
+}
+
+names! {
+    functions "Making arrays": to_gpu, to_gpu_async;
 }

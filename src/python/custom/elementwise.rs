@@ -10,6 +10,7 @@ use super::recipe::Recipe;
 use crate::convert::number;
 use crate::exit;
 use crate::late::Late;
+use crate::names::names;
 use crate::runtime::stream as stream_argument;
 use pygpu_array::Array;
 use pygpu_ops::text::{Texts, Written};
@@ -104,7 +105,7 @@ impl PyElementwise {
 
     #[pyo3(
         signature = (
-            arguments: "str | Sequence[Any]", operation: "str", name: "str" = "kernel", keep: "bool" = None,
+            arguments: "str | Sequence[Any]", operation: "str", name: "str" = "kernel", keep: "bool | None" = None,
             options: "str | Sequence[str] | None" = None, preamble: "str" = "", loop_prep: "str" = "",
             after_loop: "str" = ""
         ) -> "None"
@@ -252,7 +253,6 @@ fn count(start: i64, stop: i64, step: i64) -> i64 {
     if distance <= 0 { 0 } else { (distance - 1) / step.saturating_abs() + 1 }
 }
 
-/// Puts the class into the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<PyElementwise>()
+names! {
+    internal_classes: PyElementwise;
 }

@@ -14,6 +14,7 @@ use crate::create::foreign;
 use crate::exit;
 use crate::gil::WithoutGil;
 use crate::late::Late;
+use crate::names::names;
 use crate::once::intern;
 use crate::runtime::compiler::warn_of_cache;
 use crate::runtime::stream as stream_argument;
@@ -142,7 +143,7 @@ impl PyReduction {
     #[pyo3(
         signature = (
             dtype_out: "DTypeLike", neutral: "str | complex", reduce_expr: "str", map_expr: "str | None" = None,
-            arguments: "str | Sequence[Any] | None" = None, name: "str" = "reduce_kernel", keep: "bool" = None,
+            arguments: "str | Sequence[Any] | None" = None, name: "str" = "reduce_kernel", keep: "bool | None" = None,
             options: "str | Sequence[str] | None" = None, preamble: "str" = ""
         ) -> "None"
     )]
@@ -317,7 +318,6 @@ impl<'py> Keywords<'py> {
     }
 }
 
-/// Puts the class into the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<PyReduction>()
+names! {
+    internal_classes: PyReduction;
 }

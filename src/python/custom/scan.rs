@@ -11,6 +11,7 @@ use crate::convert::dtype as dtypes;
 use crate::exit;
 use crate::gil::WithoutGil;
 use crate::late::Late;
+use crate::names::names;
 use crate::once::intern;
 use crate::runtime::compiler::warn_of_cache;
 use crate::runtime::current::Current;
@@ -334,8 +335,6 @@ impl PyExclusiveScan {
     }
 }
 
-/// Puts the classes into the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<PyInclusiveScan>()?;
-    module.add_class::<PyExclusiveScan>()
+names! {
+    internal_classes: PyInclusiveScan, PyExclusiveScan;
 }

@@ -11,6 +11,7 @@ use pyo3::types::PyDict;
 
 use crate::callback;
 use crate::gil::WithoutGil;
+use crate::names::names;
 use pygpu_array::DeferredArray;
 use pygpu_base::flush::{self as hooks, Cause, Scope};
 use pygpu_device::shutdown;
@@ -18,7 +19,7 @@ use pygpu_memory::{Access, Allocation};
 use pygpu_ops::expression::{self, Mode, Refused};
 
 /// Registers the flush with the layers below.
-pub(crate) fn register() {
+pub(crate) fn set_hooks() {
     expression::keep(flush_from_anywhere);
 }
 
@@ -243,14 +244,8 @@ fn _limit_fusion(
     meetings.into_iter().for_each(|value| limits.meetings.store(value, Ordering::Relaxed));
 }
 
-/// Puts functions into the module.
-pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(_set_fusion, module)?)?;
-    module.add_function(wrap_pyfunction!(_get_fusion, module)?)?;
-    module.add_function(wrap_pyfunction!(_fusion_figures, module)?)?;
-    module.add_function(wrap_pyfunction!(_limit_fusion, module)?)?;
-    module.add_function(wrap_pyfunction!(_count_waiting, module)?)?;
-    module.add_function(wrap_pyfunction!(_watch_fusion, module)?)?;
-    module.add_function(wrap_pyfunction!(_bound_fusion_age, module)?)?;
-    module.add_function(wrap_pyfunction!(flush, module)?)
+names! {
+    internal_functions: _set_fusion, _get_fusion, _fusion_figures, _limit_fusion, _count_waiting, _watch_fusion,
+        _bound_fusion_age;
+    functions "When it is computed": flush;
 }

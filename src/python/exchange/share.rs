@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 use crate::array::class::GpuArray;
 use crate::ending;
 use crate::gil::WithoutGil;
+use crate::names::names;
 use crate::once::intern;
 use crate::runtime::event::PyEvent;
 use pygpu_device::stream;
@@ -73,7 +74,6 @@ fn _order_by_event(array: &Bound<'_, GpuArray>, event: &Bound<'_, PyEvent>, reco
     Ok(())
 }
 
-/// Puts the function into the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(_order_by_event, module)?)
+names! {
+    internal_functions: _order_by_event;
 }

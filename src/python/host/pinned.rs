@@ -13,6 +13,7 @@ use crate::convert::pointer::Parameter;
 use crate::convert::shape::{self, OrderArgument};
 use crate::exit;
 use crate::gil::WithoutGil;
+use crate::names::names;
 use crate::once::intern;
 use crate::runtime::device;
 use pygpu_array::Array;
@@ -290,10 +291,7 @@ fn empty_like_pinned<'py>(
     new_ndarray(py, &layout, dtype, device, HostFlags { portable, mapped, write_combined }, false)
 }
 
-/// Puts the class and the functions into the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<PinnedMemory>()?;
-    module.add_function(wrap_pyfunction!(empty_pinned, module)?)?;
-    module.add_function(wrap_pyfunction!(zeros_pinned, module)?)?;
-    module.add_function(wrap_pyfunction!(empty_like_pinned, module)?)
+names! {
+    functions "Pinned host memory": empty_pinned, zeros_pinned, empty_like_pinned;
+    internal_classes: PinnedMemory;
 }

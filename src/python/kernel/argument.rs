@@ -9,6 +9,7 @@ use pyo3::types::PyBytes;
 use smallvec::{Array, SmallVec};
 
 use crate::array::class::GpuArray;
+use crate::names::names;
 use crate::once::intern;
 use crate::runtime::device_memory::DeviceAllocation;
 use crate::texture::object;
@@ -119,7 +120,6 @@ where
     }
 }
 
-/// Puts the class into the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<KernelArgument>()
+names! {
+    internal_classes: KernelArgument;
 }

@@ -11,6 +11,7 @@ use super::source::Request;
 use crate::array::class::GpuArray;
 use crate::convert::dtype as dtypes;
 use crate::exit;
+use crate::names::names;
 use crate::runtime::device;
 use pygpu_kernel::{Element, Function, Parameter, ParameterKind, signature};
 
@@ -287,7 +288,6 @@ pub(crate) fn parameters(types: &Bound<'_, PyAny>) -> PyResult<Vec<Parameter>> {
     Ok(list)
 }
 
-/// Puts the classes into the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<Kernel>()
+names! {
+    classes "Kernels": Kernel;
 }

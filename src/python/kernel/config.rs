@@ -8,6 +8,7 @@ use super::class::Kernel;
 use super::extent::{extent, number_of};
 use crate::convert::number;
 use crate::kernel::call::pack::{self, Rules};
+use crate::names::names;
 use crate::runtime::stream as runtime_stream;
 use pygpu_backend::{ClusterPolicy, LaunchAttributes, LaunchShape};
 use pygpu_device::stream::{self, Stream};
@@ -370,8 +371,7 @@ pub(crate) fn with_keywords(mut config: LaunchConfig, kwargs: &Bound<'_, PyDict>
     Ok((config, rules))
 }
 
-/// Puts the classes into the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<PyLaunchConfig>()?;
-    module.add_class::<ConfiguredLauncher>()
+names! {
+    classes "Kernels": PyLaunchConfig;
+    internal_classes: ConfiguredLauncher;
 }

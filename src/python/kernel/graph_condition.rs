@@ -9,6 +9,7 @@ use pyo3::types::PyTuple;
 
 use super::argument::KernelArgument;
 use crate::gil::WithoutGil;
+use crate::names::names;
 use crate::runtime::graph::PyGraph;
 use pygpu_array::graph::conditional::{self, Body, Condition};
 use pygpu_backend::Branching;
@@ -309,8 +310,6 @@ impl PyGraph {
     }
 }
 
-/// Puts the classes into the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<PyGraphCondition>()?;
-    module.add_class::<PyGraphBody>()
+names! {
+    classes "Kernels": PyGraphCondition, PyGraphBody;
 }

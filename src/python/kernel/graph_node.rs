@@ -10,6 +10,7 @@ use super::call::pack::{self, Rules};
 use super::extent::{extent, number_of};
 use crate::array::class::GpuArray;
 use crate::gil::WithoutGil;
+use crate::names::names;
 use crate::once::intern;
 use crate::runtime::graph::PyGraph;
 use pygpu_array::graph::{self, Node};
@@ -274,7 +275,6 @@ fn fill(arguments: &Bound<'_, PyTuple>) -> PyResult<()> {
     target.call_method1(intern!(target.py(), "fill"), (value,)).map(drop)
 }
 
-/// Puts the class into the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<PyGraphNode>()
+names! {
+    classes "Kernels": PyGraphNode;
 }

@@ -9,6 +9,7 @@ use super::config::{ConfiguredLauncher, PyLaunchConfig, with_keywords};
 use super::extent::{extent, number_of};
 use super::instance;
 use crate::kernel::call::pack::{self, Rules};
+use crate::names::names;
 use crate::runtime::stream as runtime_stream;
 use pygpu_backend::{LaunchAttributes, LaunchShape};
 use pygpu_device::stream::{self, Stream};
@@ -116,7 +117,6 @@ impl Kernel {
     }
 }
 
-/// Puts the class into the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<Launcher>()
+names! {
+    internal_classes: Launcher;
 }

@@ -12,6 +12,7 @@ use super::instance;
 use super::source::Request;
 use crate::exit;
 use crate::gil::WithoutGil;
+use crate::names::names;
 use crate::runtime::device;
 use pygpu_kernel::Module;
 
@@ -208,7 +209,6 @@ impl PyKernelModule {
     }
 }
 
-/// Puts the class into the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<PyKernelModule>()
+names! {
+    classes "Kernels": PyKernelModule;
 }

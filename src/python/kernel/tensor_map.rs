@@ -7,6 +7,7 @@ use super::argument::KernelArgument;
 use crate::array::class::GpuArray;
 use crate::convert::number;
 use crate::gil::WithoutGil;
+use crate::names::names;
 use crate::runtime::device::PyDevice;
 use pygpu_kernel::tensor_map::{self, Boxes};
 use pygpu_layout::tuple_text;
@@ -176,7 +177,6 @@ impl TensorMap {
     }
 }
 
-/// Puts the class into the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<TensorMap>()
+names! {
+    classes "Kernels": TensorMap;
 }

@@ -10,6 +10,7 @@ use crate::array::class::{GpuArray, new_like};
 use crate::array::own::Own;
 use crate::host::transfer;
 use crate::kernel::call::values;
+use crate::names::names;
 use crate::once::intern;
 use pygpu_base::dtype::Kind;
 use pygpu_ops::ufunc::{Row, known_row, table};
@@ -257,12 +258,7 @@ pub(crate) fn weighted_sum<'py>(
     Ok(computed(&table::WEIGHTED_SUM, &[x, a, y, b], &out_of(out))?.cast_into()?)
 }
 
-/// Puts the functions into the module.
-pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(choose, module)?)?;
-    module.add_function(wrap_pyfunction!(clip, module)?)?;
-    module.add_function(wrap_pyfunction!(round, module)?)?;
-    module.add_function(wrap_pyfunction!(angle, module)?)?;
-    module.add_function(wrap_pyfunction!(nan_to_num, module)?)?;
-    module.add("around", module.getattr("round")?)
+names! {
+    functions "Functions of each element": choose, clip, round, angle, nan_to_num;
+    aliases "Functions of each element": around = round;
 }

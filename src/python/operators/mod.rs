@@ -38,5 +38,6 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     mathematics::register(module)?;
     reductions::register(module)?;
     scan::register(module)?;
+    protocols::register(module)?;
     nan::register(module)
 }

@@ -7,6 +7,7 @@ use super::reduction;
 use super::reductions::{asked, row};
 use crate::array::class::GpuArray;
 use crate::array::own::Own;
+use crate::names::names;
 use pygpu_base::dtype::Kind;
 
 type Given<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
@@ -468,18 +469,8 @@ fn _norm<'py>(a: &Bound<'py, GpuArray>, order: u8, axis: Given<'_, 'py>, keepdim
     reduction::call(row, a, &asked([axis, None, None, None, None], keepdims))
 }
 
-/// Puts the functions into the module.
-pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(nansum, module)?)?;
-    module.add_function(wrap_pyfunction!(nanprod, module)?)?;
-    module.add_function(wrap_pyfunction!(nanmin, module)?)?;
-    module.add_function(wrap_pyfunction!(nanmax, module)?)?;
-    module.add_function(wrap_pyfunction!(nanmean, module)?)?;
-    module.add_function(wrap_pyfunction!(nanvar, module)?)?;
-    module.add_function(wrap_pyfunction!(nanstd, module)?)?;
-    module.add_function(wrap_pyfunction!(nanargmin, module)?)?;
-    module.add_function(wrap_pyfunction!(nanargmax, module)?)?;
-    module.add_function(wrap_pyfunction!(ptp, module)?)?;
-    module.add_function(wrap_pyfunction!(count_nonzero, module)?)?;
-    module.add_function(wrap_pyfunction!(_norm, module)?)
+names! {
+    functions "Reductions": nansum, nanprod, nanmin, nanmax, nanmean, nanvar, nanstd, nanargmin, nanargmax, ptp,
+        count_nonzero;
+    internal_functions: _norm;
 }

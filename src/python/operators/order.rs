@@ -7,6 +7,7 @@ use crate::array::class::{GpuArray, new_like};
 use crate::array::own::Own;
 use crate::gil::WithoutGil;
 use crate::host::{cpu_view, new, transfer};
+use crate::names::names;
 use crate::once::intern;
 use pygpu_array::Array;
 use pygpu_base::dtype::{DType, Kind};
@@ -344,8 +345,6 @@ impl GpuArray {
     }
 }
 
-/// Puts the functions into the module.
-pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(sort, module)?)?;
-    module.add_function(wrap_pyfunction!(argsort, module)?)
+names! {
+    functions "Order": sort, argsort;
 }

@@ -12,6 +12,7 @@ use crate::ending;
 use crate::errors;
 use crate::gil::WithoutGil;
 use crate::host::transfer;
+use crate::names::names;
 use crate::once::intern;
 use pygpu_device::shutdown;
 use pygpu_layout::tuple_text;
@@ -371,4 +372,8 @@ impl Views {
     fn __traverse__(&self, visit: pyo3::gc::PyVisit<'_>) -> Result<(), pyo3::gc::PyTraverseError> {
         visit.call(&self.array)
     }
+}
+
+names! {
+    internal_functions: _restore;
 }

@@ -10,6 +10,7 @@ use crate::array::class::{GpuArray, new_exact};
 use crate::convert::{dtype, shape};
 use crate::gil::WithoutGil;
 use crate::libraries::places;
+use crate::names::names;
 use crate::runtime::device::PyDevice;
 use pygpu_array::Array;
 use pygpu_backend as backend;
@@ -249,10 +250,7 @@ fn _rand_library_table(py: Python<'_>, which: i32, bytes: usize) -> PyResult<Bou
     Ok(PyBytes::new(py, found))
 }
 
-/// Puts the functions into the module, of whose public names they are none.
-pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.setattr("_rand_library_version", wrap_pyfunction!(_rand_library_version, module)?)?;
-    module.setattr("_rand_library_table", wrap_pyfunction!(_rand_library_table, module)?)?;
-    module.setattr("_RandomPlace", module.py().get_type::<RandomPlace>())?;
-    module.setattr("_philox", wrap_pyfunction!(_philox, module)?)
+names! {
+    internal_functions: _rand_library_version, _rand_library_table, _philox;
+    internal_classes: RandomPlace;
 }

@@ -7,6 +7,7 @@ use super::reduction::{self, Asked};
 use crate::array::{class::GpuArray, own::Own};
 use crate::create::allocator;
 use crate::ending;
+use crate::names::names;
 use crate::once::intern;
 use crate::runtime::current::Current;
 use pygpu_ops::axes::{self, Row};
@@ -481,6 +482,8 @@ impl GpuArray {
 /// >>> PyGPU.sum(PyGPU.to_gpu([1, 2, 3])).item()
 /// 6
 // The `dict` is for `__doc__`, as in `Ufunc`.
+// stub: @property
+// stub: def __doc__(self) -> str: ...  # type: ignore[override]
 #[pyclass(frozen, dict, name = "Reduction", module = "PyGPU")]
 pub(crate) struct Reduction(&'static str);
 
@@ -522,9 +525,7 @@ const A: &str = "----------\na : GPUArray\n    What is reduced; ``function(a, ..
 
 const METHODS: [&str; 11] = ["sum", "prod", "min", "max", "any", "all", "mean", "var", "std", "argmin", "argmax"];
 
-/// Puts the functions into the module.
-pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<Reduction>()?;
+fn add_reductions(module: &Bound<'_, PyModule>) -> PyResult<()> {
     for name in METHODS {
         let made = Bound::new(module.py(), Reduction(name))?;
         let of_method: String = module.py().get_type::<GpuArray>().getattr(name)?.getattr("__doc__")?.extract()?;
@@ -538,6 +539,12 @@ pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
         made.setattr("__doc__", of_function)?;
         module.add(name, made)?;
     }
-    module.add("amin", module.getattr("min")?)?;
-    module.add("amax", module.getattr("max")?)
+    Ok(())
+}
+
+names! {
+    with add_reductions;
+    classes "Reductions": Reduction;
+    values "Reductions": sum, prod, min, max, any, all, mean, var, std, argmin, argmax;
+    aliases "Reductions": amin = min, amax = max;
 }

@@ -12,6 +12,7 @@ use crate::array::own::Own;
 use crate::convert::{dtype, ndarray, shape};
 use crate::gil::WithoutGil;
 use crate::host::{cpu_view, new, transfer};
+use crate::names::names;
 use pygpu_array::Array;
 use pygpu_base::dtype::{DType, Kind};
 use pygpu_copy as copy;
@@ -373,10 +374,6 @@ fn nancumprod<'py>(a: Own<'_, 'py>, axis: Given<'_, 'py>, dtype: Given<'_, 'py>,
     call(row("nanprod")?, &a, &Asked::new([axis, dtype, out])?)
 }
 
-/// Puts the functions into the module.
-pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(cumsum, module)?)?;
-    module.add_function(wrap_pyfunction!(cumprod, module)?)?;
-    module.add_function(wrap_pyfunction!(nancumsum, module)?)?;
-    module.add_function(wrap_pyfunction!(nancumprod, module)?)
+names! {
+    functions "Scans": cumsum, cumprod, nancumsum, nancumprod;
 }

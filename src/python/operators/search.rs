@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 use crate::array::class::{GpuArray, new_like};
 use crate::ending;
 use crate::gil::WithoutGil;
+use crate::names::names;
 use crate::once::intern;
 use pygpu_array::Array;
 use pygpu_device::stream;
@@ -196,10 +197,6 @@ impl GpuArray {
     }
 }
 
-/// Puts the functions into the module, of whose public names they are none.
-pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.setattr("_unique", wrap_pyfunction!(_unique, module)?)?;
-    module.setattr("_searchsorted", wrap_pyfunction!(_searchsorted, module)?)?;
-    module.setattr("_counted", wrap_pyfunction!(_counted, module)?)?;
-    module.setattr("_sums_of_runs", wrap_pyfunction!(_sums_of_runs, module)?)
+names! {
+    internal_functions: _unique, _searchsorted, _counted, _sums_of_runs;
 }

@@ -8,6 +8,7 @@ use pyo3::types::{PyDict, PyList};
 use super::compiler;
 use super::properties;
 use crate::gil::WithoutGil;
+use crate::names::names;
 use pygpu_backend::libraries::LibraryReport;
 use pygpu_backend::{self as backend, BackendKind, BackendReport, DeviceProperties, Report};
 use pygpu_copy::ring;
@@ -200,8 +201,6 @@ fn show_config(py: Python<'_>) -> PyResult<()> {
     Ok(())
 }
 
-/// Puts the functions into the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(config, module)?)?;
-    module.add_function(wrap_pyfunction!(show_config, module)?)
+names! {
+    functions "What was found": config, show_config;
 }

@@ -11,6 +11,7 @@ use super::properties;
 use crate::convert::number;
 use crate::deferral;
 use crate::gil::WithoutGil;
+use crate::names::names;
 use crate::once::{PyOnce, intern};
 use pygpu_backend as backend;
 use pygpu_base::error::{Error, Result};
@@ -367,7 +368,6 @@ impl PyDevice {
     }
 }
 
-/// Puts the class into the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<PyDevice>()
+names! {
+    classes "Devices": PyDevice;
 }

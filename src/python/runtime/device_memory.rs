@@ -17,6 +17,7 @@ use crate::convert::number;
 use crate::convert::pointer::Parameter;
 use crate::exit;
 use crate::gil::WithoutGil;
+use crate::names::names;
 use pygpu_array::Array;
 use pygpu_backend::Address;
 use pygpu_base::error::{Error, Result};
@@ -417,10 +418,7 @@ fn raise_freed(name: &str) -> PyResult<()> {
     Err(raw::invalid_value("free", format!("{name}: the memory was freed already")).into())
 }
 
-/// Puts the class and the functions into the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<DeviceAllocation>()?;
-    module.add_function(wrap_pyfunction!(allocate_device, module)?)?;
-    module.add_function(wrap_pyfunction!(raise_freed, module)?)?;
-    module.add_function(wrap_pyfunction!(allocate_pitched, module)?)
+names! {
+    internal_functions: allocate_device, raise_freed, allocate_pitched;
+    internal_classes: DeviceAllocation;
 }

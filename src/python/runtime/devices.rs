@@ -8,6 +8,7 @@ use super::properties;
 use super::raw;
 use crate::deferral;
 use crate::gil::WithoutGil;
+use crate::names::names;
 use pygpu_backend as backend;
 use pygpu_base::flush::Cause;
 use pygpu_device::Device;
@@ -269,17 +270,9 @@ fn enable_peer_access(device: &Bound<'_, PyAny>, peer: &Bound<'_, PyAny>) -> PyR
     Ok(device.py().without_gil(|| let_reach(reader, owner))?)
 }
 
-/// Puts the functions into the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(device_count, module)?)?;
-    module.add_function(wrap_pyfunction!(current_device, module)?)?;
-    module.add_function(wrap_pyfunction!(set_device, module)?)?;
-    module.add_function(wrap_pyfunction!(set_default_device, module)?)?;
-    module.add_function(wrap_pyfunction!(reset_device, module)?)?;
-    module.add_function(wrap_pyfunction!(device_properties, module)?)?;
-    module.add_function(wrap_pyfunction!(memory_info, module)?)?;
-    module.add_function(wrap_pyfunction!(driver_version, module)?)?;
-    module.add_function(wrap_pyfunction!(backend_name, module)?)?;
-    module.add_function(wrap_pyfunction!(can_access_peer, module)?)?;
-    module.add_function(wrap_pyfunction!(enable_peer_access, module)?)
+names! {
+    functions "Devices": device_count, current_device, set_device, set_default_device, reset_device,
+        device_properties, can_access_peer, enable_peer_access;
+    functions "Memory": memory_info;
+    functions "What was found": driver_version, backend_name;
 }

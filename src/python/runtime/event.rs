@@ -12,6 +12,7 @@ use crate::deferral;
 use crate::exit;
 use crate::gil::WithoutGil;
 use crate::late::Late;
+use crate::names::names;
 use crate::once::intern;
 use pygpu_backend::EventFlags;
 use pygpu_base::error::{Error, Result};
@@ -360,9 +361,8 @@ impl PyEvent {
     }
 }
 
-/// Puts the class into the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<PyEvent>()
+names! {
+    classes "Streams and events": PyEvent;
 }
 
 #[pymethods]

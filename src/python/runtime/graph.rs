@@ -13,6 +13,7 @@ use super::stream::PyStream;
 use crate::deferral;
 use crate::exit;
 use crate::gil::WithoutGil;
+use crate::names::names;
 use crate::once::intern;
 use pygpu_array::graph::{self, Graph};
 use pygpu_backend::{CaptureMode, StreamFlags};
@@ -327,7 +328,6 @@ impl PyStream {
     }
 }
 
-/// Puts the class into the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<PyGraph>()
+names! {
+    classes "Kernels": PyGraph;
 }

@@ -8,6 +8,7 @@ use super::spare;
 use crate::convert::number;
 use crate::deferral;
 use crate::gil::WithoutGil;
+use crate::names::names;
 use pygpu_backend::given_out;
 use pygpu_base::flush::Cause;
 use pygpu_copy::ring;
@@ -324,16 +325,7 @@ fn memory_limit(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<O
     Ok(pool::limit(device::from_argument(py, device)?))
 }
 
-/// Puts the functions into the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(memory_statistics, module)?)?;
-    module.add_function(wrap_pyfunction!(set_memory_release_threshold, module)?)?;
-    module.add_function(wrap_pyfunction!(memory_release_threshold, module)?)?;
-    module.add_function(wrap_pyfunction!(set_memory_limit, module)?)?;
-    module.add_function(wrap_pyfunction!(memory_limit, module)?)?;
-    module.add_function(wrap_pyfunction!(set_pinned_limit, module)?)?;
-    module.add_function(wrap_pyfunction!(pinned_limit, module)?)?;
-    module.add_function(wrap_pyfunction!(set_host_cache_limit, module)?)?;
-    module.add_function(wrap_pyfunction!(host_cache_limit, module)?)?;
-    module.add_function(wrap_pyfunction!(trim_memory, module)?)
+names! {
+    functions "Memory": memory_statistics, set_memory_release_threshold, memory_release_threshold, set_memory_limit,
+        memory_limit, set_pinned_limit, pinned_limit, set_host_cache_limit, host_cache_limit, trim_memory;
 }

@@ -3,6 +3,7 @@
 use pyo3::prelude::*;
 
 use crate::gil::WithoutGil;
+use crate::names::names;
 use pygpu_backend::libraries::ranges;
 
 /// Switches ranges on or off; `PyGPU.profile.annotate` for Python code.
@@ -63,10 +64,6 @@ fn _end_range() {
     ranges::end();
 }
 
-/// Puts the functions into the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(_annotate, module)?)?;
-    module.add_function(wrap_pyfunction!(_is_annotated, module)?)?;
-    module.add_function(wrap_pyfunction!(_begin_range, module)?)?;
-    module.add_function(wrap_pyfunction!(_end_range, module)?)
+names! {
+    internal_functions: _annotate, _is_annotated, _begin_range, _end_range;
 }

@@ -11,6 +11,7 @@ use super::device;
 use crate::convert::number;
 use crate::deferral;
 use crate::gil::WithoutGil;
+use crate::names::names;
 use pygpu_backend::{self as backend, Address, HostFlags};
 use pygpu_base::error::{DriverError, Error, Result};
 use pygpu_base::flush::Cause;
@@ -370,14 +371,7 @@ fn error_code(code: &Bound<'_, PyAny>) -> PyResult<u32> {
     u32::try_from(number).map_err(|_| PyValueError::new_err(format!("code is {number}, which is no driver's")))
 }
 
-/// Puts the functions into the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(raw_allocate, module)?)?;
-    module.add_function(wrap_pyfunction!(raw_free, module)?)?;
-    module.add_function(wrap_pyfunction!(host_allocate, module)?)?;
-    module.add_function(wrap_pyfunction!(host_free, module)?)?;
-    module.add_function(wrap_pyfunction!(host_register, module)?)?;
-    module.add_function(wrap_pyfunction!(host_unregister, module)?)?;
-    module.add_function(wrap_pyfunction!(error_name, module)?)?;
-    module.add_function(wrap_pyfunction!(error_text, module)?)
+names! {
+    internal_functions: raw_allocate, raw_free, host_allocate, host_free, host_register, host_unregister, error_name,
+        error_text;
 }

@@ -11,6 +11,7 @@ use super::raw;
 use super::stream;
 use crate::convert::number;
 use crate::gil::WithoutGil;
+use crate::names::names;
 use pygpu_backend::{Address, Direction, HostUse, Pattern, PointerKind, given_out};
 use pygpu_base::error::{Error, Result};
 use pygpu_device::Device;
@@ -410,8 +411,6 @@ fn raw_fill(
     Ok(py.without_gil(|| fill(target, value, bytes, stream.as_ref()))?)
 }
 
-/// Puts the functions into the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(raw_copy, module)?)?;
-    module.add_function(wrap_pyfunction!(raw_fill, module)?)
+names! {
+    internal_functions: raw_copy, raw_fill;
 }

@@ -7,6 +7,7 @@ use super::raw::{self, IN_ORDER, ON_DEVICE, give_out, lock};
 use super::stream;
 use crate::convert::number;
 use crate::gil::WithoutGil;
+use crate::names::names;
 use pygpu_backend::{Address, Attachment, PointerKind};
 use pygpu_base::error::{Error, Result};
 use pygpu_device::Device;
@@ -239,11 +240,7 @@ fn pointer_attributes(address: &Bound<'_, PyAny>) -> PyResult<Option<(&'static s
     })?)
 }
 
-/// Puts the functions into the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(raw_allocate_plain, module)?)?;
-    module.add_function(wrap_pyfunction!(raw_allocate_managed, module)?)?;
-    module.add_function(wrap_pyfunction!(raw_allocate_async, module)?)?;
-    module.add_function(wrap_pyfunction!(raw_free_async, module)?)?;
-    module.add_function(wrap_pyfunction!(pointer_attributes, module)?)
+names! {
+    internal_functions: raw_allocate_plain, raw_allocate_managed, raw_allocate_async, raw_free_async,
+        pointer_attributes;
 }

@@ -9,6 +9,7 @@ use super::raw_copy::{
 };
 use crate::convert::number;
 use crate::gil::WithoutGil;
+use crate::names::names;
 use pygpu_backend::{Address, Direction, Extent, Pitched};
 use pygpu_base::error::{Error, Result};
 use pygpu_device::Device;
@@ -167,7 +168,6 @@ fn raw_copy_rows(
     Ok(py.without_gil(|| copy(&rows, kind, stream.as_ref()))?)
 }
 
-/// Puts the function into the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(raw_copy_rows, module)?)
+names! {
+    internal_functions: raw_copy_rows;
 }

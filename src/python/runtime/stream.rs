@@ -15,6 +15,7 @@ use crate::deferral;
 use crate::exit;
 use crate::gil::WithoutGil;
 use crate::late::Late;
+use crate::names::names;
 use crate::once::intern;
 use pygpu_backend::{BackendKind, StreamFlags, StreamHandle};
 use pygpu_base::error::{Error, Result};
@@ -155,7 +156,7 @@ impl PyStream {
         Self(Late::default())
     }
 
-    #[pyo3(signature = (non_blocking: "bool" = false, priority: "int" = None, device: "DeviceLike" = None) -> "None")]
+    #[pyo3(signature = (non_blocking: "bool" = false, priority: "int | None" = None, device: "DeviceLike" = None) -> "None")]
     fn __init__(
         &self,
         py: Python<'_>,
@@ -439,12 +440,10 @@ fn synchronize(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<()
     Ok(py.without_gil(|| pending::synchronize(device).and_then(|()| shutdown::report_deferred()))?)
 }
 
-/// Puts the class and the functions into the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<PyStream>()?;
-    module.add_function(wrap_pyfunction!(current_stream, module)?)?;
-    module.add_function(wrap_pyfunction!(default_stream, module)?)?;
-    module.add_function(wrap_pyfunction!(synchronize, module)?)
+names! {
+    functions "Streams and events": current_stream, default_stream;
+    functions "Devices": synchronize;
+    classes "Streams and events": PyStream;
 }
 
 /// The stream that an argument means, where `None` is the legacy default stream, as in a driver's calls.

@@ -13,6 +13,7 @@ use crate::convert::dtype as dtypes;
 use crate::convert::shape as shapes;
 use crate::exit;
 use crate::gil::WithoutGil;
+use crate::names::names;
 use crate::once::intern;
 use crate::runtime::device::{self, PyDevice};
 use crate::runtime::stream as streams;
@@ -422,4 +423,8 @@ impl TextureArray {
         plain.call_method(intern!(py, "set"), (host,), Some(&keywords))?;
         Ok(plain.get().array(py)?.clone())
     }
+}
+
+names! {
+    classes "Kernels": TextureArray;
 }

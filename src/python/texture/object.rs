@@ -10,6 +10,7 @@ use super::words;
 use crate::array::class::GpuArray;
 use crate::exit;
 use crate::gil::WithoutGil;
+use crate::names::names;
 use crate::runtime::device::PyDevice;
 use pygpu_array::Array;
 use pygpu_backend::{BackendKind, Resource, Sampling, Texel};
@@ -297,4 +298,8 @@ pub(crate) fn of_python<'a>(value: &'a Bound<'_, PyAny>) -> Option<(&'a KernelOb
         return Some((&texture.get().object, false));
     }
     value.cast::<Surface>().ok().map(|surface| (&*surface.get().object, true))
+}
+
+names! {
+    classes "Kernels": Texture, Surface;
 }

@@ -14,6 +14,7 @@ use crate::convert::{dtype, ndarray, strict};
 use crate::gil::WithoutGil;
 use crate::host::cast::{self, Values, cast_into, is_numpys};
 use crate::host::{cpu_view, new, transfer};
+use crate::names::names;
 use crate::once::intern;
 use pygpu_array::Array;
 use pygpu_base::dtype::{DType, Kind};
@@ -239,10 +240,6 @@ fn wrapped<'py>(
     Ok(new_like(like, GpuArray::from_array(uploaded))?.into_any())
 }
 
-/// Puts the functions into the module, of whose public names they are none.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.setattr("_take", wrap_pyfunction!(_take, module)?)?;
-    module.setattr("_put", wrap_pyfunction!(_put, module)?)?;
-    module.setattr("_nonzero", wrap_pyfunction!(_nonzero, module)?)?;
-    module.setattr("_by_numpy", wrap_pyfunction!(_by_numpy, module)?)
+names! {
+    internal_functions: _take, _put, _nonzero, _by_numpy;
 }

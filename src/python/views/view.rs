@@ -9,6 +9,7 @@ use crate::array::own::Own;
 use crate::convert::dtype;
 use crate::convert::shape::{self, ABSENT, Argument, OrderArgument};
 use crate::host::transfer;
+use crate::names::names;
 use pygpu_layout::{Dims, Layout, Order};
 
 /// Axes as an argument: `None`, one integer or a sequence of them.
@@ -384,4 +385,8 @@ pub(crate) fn moveaxis<'py>(
 pub(crate) fn flip<'py>(a: Own<'_, 'py>, axis: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, GpuArray>> {
     let array = a.get().array(a.py())?;
     new_view(&a, &array.layout().flip(axes(axis)?.as_deref())?)
+}
+
+names! {
+    functions "Views": broadcast_to, expand_dims, flip, moveaxis;
 }

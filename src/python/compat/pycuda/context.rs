@@ -8,6 +8,7 @@ use pyo3::types::PyBytes;
 
 use crate::errors;
 use crate::gil::WithoutGil;
+use crate::names::names;
 use crate::runtime::device as device_argument;
 use pygpu_backend::{LinkInput, LinkKind, LoadOptions};
 use pygpu_device::Device;
@@ -188,12 +189,7 @@ fn link<'py>(
     Ok((PyBytes::new(py, &linked.image), linked.log))
 }
 
-/// Puts the functions into the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(context_limit, module)?)?;
-    module.add_function(wrap_pyfunction!(set_context_limit, module)?)?;
-    module.add_function(wrap_pyfunction!(context_cache_preference, module)?)?;
-    module.add_function(wrap_pyfunction!(set_context_cache_preference, module)?)?;
-    module.add_function(wrap_pyfunction!(context_handle, module)?)?;
-    module.add_function(wrap_pyfunction!(link, module)?)
+names! {
+    internal_functions: context_limit, set_context_limit, context_cache_preference, set_context_cache_preference,
+        context_handle, link;
 }

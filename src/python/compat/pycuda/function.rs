@@ -19,6 +19,7 @@ use crate::kernel::call::pack::{self, Rules};
 use crate::kernel::class::{Kernel, parameters};
 use crate::kernel::config::PyLaunchConfig;
 use crate::kernel::extent::{extent, number_of};
+use crate::names::names;
 use crate::once::intern;
 use crate::runtime::stream as stream_argument;
 use pygpu_backend::{EventFlags, LaunchShape};
@@ -486,8 +487,6 @@ impl PyFunction {
     }
 }
 
-/// Puts the classes into the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<LaunchTimer>()?;
-    module.add_class::<PyFunction>()
+names! {
+    internal_classes: LaunchTimer, PyFunction;
 }

@@ -14,6 +14,7 @@ use crate::exit;
 use crate::gil::WithoutGil;
 use crate::kernel::call::pack::Blocks;
 use crate::kernel::module::PyKernelModule;
+use crate::names::names;
 use crate::texture::object;
 use pygpu_array::Array;
 use pygpu_base::dtype::{DType, Kind};
@@ -204,7 +205,6 @@ impl References {
     }
 }
 
-/// Puts the class into the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<References>()
+names! {
+    internal_classes: References;
 }

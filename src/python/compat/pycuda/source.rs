@@ -9,6 +9,7 @@ use pyo3::types::PyBytes;
 use crate::gil::WithoutGil;
 use crate::kernel::module::PyKernelModule;
 use crate::kernel::source::{load_quietly, options as option_texts};
+use crate::names::names;
 use crate::runtime::compiler::with_compiler;
 use crate::runtime::device as device_argument;
 use pygpu_backend::BackendKind;
@@ -189,9 +190,6 @@ fn device_attribute(py: Python<'_>, number: i32, device: Option<&Bound<'_, PyAny
     Ok(py.without_gil(|| attribute(device, number))?)
 }
 
-/// Puts the functions into the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(load_source, module)?)?;
-    module.add_function(wrap_pyfunction!(compile_source, module)?)?;
-    module.add_function(wrap_pyfunction!(device_attribute, module)?)
+names! {
+    internal_functions: load_source, compile_source, device_attribute;
 }

@@ -8,6 +8,7 @@ use pyo3::types::{PyDict, PyTuple, PyType};
 use crate::convert::dtype as dtypes;
 use crate::convert::ndarray;
 use crate::gil::WithoutGil;
+use crate::names::names;
 use crate::once::{PyOnce, intern};
 use pygpu_array::Array;
 use pygpu_base::error::Result;
@@ -175,7 +176,6 @@ impl Temporary<'_> {
     }
 }
 
-/// Puts the class into the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<HostArgument>()
+names! {
+    internal_classes: HostArgument;
 }

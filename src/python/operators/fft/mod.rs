@@ -11,6 +11,7 @@ use crate::array::heritage;
 use crate::gil::WithoutGil;
 use crate::host::cpu_view;
 use crate::libraries::places;
+use crate::names::names;
 use crate::once::intern;
 use axes::{Axes, Named};
 use pygpu_array::Array;
@@ -214,8 +215,6 @@ fn _fft_library_version(py: Python<'_>) -> PyResult<Option<i32>> {
     Ok(library(py, device).ok().map(Fft::version))
 }
 
-/// Puts the functions into the module, of whose public names they are none.
-pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.setattr("_fft_library_version", wrap_pyfunction!(_fft_library_version, module)?)?;
-    module.setattr("_fft", wrap_pyfunction!(_fft, module)?)
+names! {
+    internal_functions: _fft_library_version, _fft;
 }

@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 use crate::array::class::GpuArray;
 use crate::gil::WithoutGil;
 use crate::libraries::places;
+use crate::names::names;
 use pygpu_backend::libraries::{self, What};
 use pygpu_device::stream;
 use pygpu_ops::solver::{self, Asked};
@@ -50,7 +51,6 @@ fn _factorize(
     Ok(true)
 }
 
-/// Puts the function into the module, of whose public names it is none.
-pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.setattr("_factorize", wrap_pyfunction!(_factorize, module)?)
+names! {
+    internal_functions: _factorize;
 }
