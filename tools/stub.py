@@ -204,17 +204,9 @@ def ufuncs() -> tuple[dict[str, int], dict[str, str]]:
     """The functions of the table with their numbers of results, and their other names."""
     text = TABLE.read_text(encoding="utf-8")
     aliases = dict(re.findall(r'^    \("(\w+)", "(\w+)"\),$', text[text.index("pub const ALIASES") :], re.MULTILINE))
-    rows = re.split(r'\b(?:row|comparison|real)!\("(\w+)"', text[text.index("pub static TABLE") :])[1:]
+    table = text[text.index("pub static TABLE") :].partition("\n];")[0]
+    rows = re.split(r'\b(?:row|comparison|real)!\("(\w+)"', table)[1:]
     return {name: 2 if "two(" in row else 1 for name, row in zip(rows[::2], rows[1::2], strict=True)}, aliases
-
-
-def reductions() -> list[str]:
-    """The functions that are objects of the class `Reduction`, without their other names."""
-    text = REDUCTIONS.read_text(encoding="utf-8")
-    found = re.search(r"const METHODS: \[&str; \d+\] = \[(.*?)\];", text, re.DOTALL)
-    if found is None:
-        raise DeclarationError(f"{REDUCTIONS.relative_to(rust.ROOT)}:1: no METHODS")
-    return re.findall(r'"(\w+)"', found[1])
 
 
 def class_lines(item: Item, members: list[Item], further: list[str], classes: dict[str, str]) -> Iterator[str]:
@@ -241,34 +233,35 @@ def class_lines(item: Item, members: list[Item], further: list[str], classes: di
     yield from body or ["    ..."]
 
 
+def values(exported: list[Name]) -> dict[str, str]:
+    """The names that are objects of a class, or other names of a function, with their types."""
+    results, others = ufuncs()
+    kinds = {name: "Ufunc" if count == 1 else "Ufunc[tuple[GPUArray, GPUArray]]" for name, count in results.items()}
+    kinds |= {alias: kinds[name] for alias, name in others.items()}
+    kinds |= {one.name: "Reduction" for one in exported if one.kind == "values" and one.path == REDUCTIONS}
+    kinds |= {one.name: kinds[str(one.target)] for one in exported if one.kind == "aliases" and one.target in kinds}
+    functions = {one.name for one in exported if one.kind == "functions"}  # in the place of a ufunc of the table
+    return {name: kind for name, kind in sorted(kinds.items()) if name not in functions}
+
+
 def stub() -> str:
     """The text of the stub."""
     items, exported, of_classes, of_module = read()
     classes = {item.rust: item.name for item in items if item.has("pyclass")}
-    public = sorted({"__version__", *(one.name for one in exported if one.group is not None)})
-    lines: list[str] = ["__all__ = [", *(f'    "{name}",' for name in public), "]", "__version__: str", ""]
-    lines += of_module
+    kinds = values(exported)
+    public = sorted({"__version__", *(one.name for one in exported if one.group is not None), *kinds})
+    lines = ["__all__ = [", *(f'    "{name}",' for name in public), "]", "__version__: str", *of_module]
     shown = {one.name for one in exported}
     for item in items:
         if item.has("pyclass") and item.name in shown:
             members = [each for each in items if each.owner == item.rust]
-            lines += ["", *class_lines(item, members, of_classes.get(item.name, []), classes)]
-    lines.append("")
+            lines += class_lines(item, members, of_classes.get(item.name, []), classes)
     for item in items:
         if item.has("pyfunction") and item.name in shown:
             lines += member(item, classes)
-    lines.append("")
-    results, others = ufuncs()
-    kinds = dict.fromkeys(reductions(), "Reduction")
-    kinds |= {name: "Ufunc" if count == 1 else "Ufunc[tuple[GPUArray, GPUArray]]" for name, count in results.items()}
-    kinds |= {alias: kinds[name] for alias, name in others.items()}
-    for one in exported:
-        if one.kind == "aliases" and one.target in kinds:
-            kinds[one.name] = kinds[one.target]
-        elif one.kind == "aliases":
-            lines += [f"{one.name} = {one.target}"]
-    functions = {one.name for one in exported if one.kind == "functions"}  # in the place of a ufunc of the table
-    lines += [f"{name}: {kind}" for name, kind in sorted(kinds.items()) if name not in functions]
+    aliases = (one for one in exported if one.kind == "aliases" and one.name not in kinds)
+    lines += [f"{one.name} = {one.target}" for one in aliases]
+    lines += [f"{name}: {kind}" for name, kind in kinds.items()]
     body = "\n".join(spaced(lines))
     return HEAD + "\n" + imports(body) + "\n" + body + "\n"
 

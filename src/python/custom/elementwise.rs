@@ -103,14 +103,19 @@ impl PyElementwise {
         Self(Late::default())
     }
 
-    #[pyo3(
-        signature = (
-            arguments: "str | Sequence[Any]", operation: "str", name: "str" = "kernel", keep: "bool | None" = None,
-            options: "str | Sequence[str] | None" = None, preamble: "str" = "", loop_prep: "str" = "",
-            after_loop: "str" = ""
-        ) -> "None"
-    )]
+    #[pyo3(signature = (arguments, operation, name="kernel", keep=None, options=None, preamble="", loop_prep="", after_loop=""))]
     #[expect(clippy::too_many_arguments, reason = "PyCUDA's signature")]
+    // stub: def __init__(
+    // stub:     self,
+    // stub:     arguments: str | Sequence[Any],
+    // stub:     operation: str,
+    // stub:     name: str = "kernel",
+    // stub:     keep: bool = False,
+    // stub:     options: str | Sequence[str] | None = None,
+    // stub:     preamble: str = "",
+    // stub:     loop_prep: str = "",
+    // stub:     after_loop: str = "",
+    // stub: ) -> None: ...
     fn __init__(
         &self,
         arguments: &Bound<'_, PyAny>,

@@ -140,14 +140,21 @@ impl PyReduction {
         Self(Late::default())
     }
 
-    #[pyo3(
-        signature = (
-            dtype_out: "DTypeLike", neutral: "str | complex", reduce_expr: "str", map_expr: "str | None" = None,
-            arguments: "str | Sequence[Any] | None" = None, name: "str" = "reduce_kernel", keep: "bool | None" = None,
-            options: "str | Sequence[str] | None" = None, preamble: "str" = ""
-        ) -> "None"
-    )]
+    #[pyo3(signature = (dtype_out, neutral, reduce_expr, map_expr=None, arguments=None, name="reduce_kernel", keep=None,
+                        options=None, preamble=""))]
     #[expect(clippy::too_many_arguments, reason = "PyCUDA's signature")]
+    // stub: def __init__(
+    // stub:     self,
+    // stub:     dtype_out: DTypeLike,
+    // stub:     neutral: str | complex,
+    // stub:     reduce_expr: str,
+    // stub:     map_expr: str | None = None,
+    // stub:     arguments: str | Sequence[Any] | None = None,
+    // stub:     name: str = "reduce_kernel",
+    // stub:     keep: bool = False,
+    // stub:     options: str | Sequence[str] | None = None,
+    // stub:     preamble: str = "",
+    // stub: ) -> None: ...
     fn __init__(
         &self,
         dtype_out: &Bound<'_, PyAny>,

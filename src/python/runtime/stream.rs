@@ -156,7 +156,8 @@ impl PyStream {
         Self(Late::default())
     }
 
-    #[pyo3(signature = (non_blocking: "bool" = false, priority: "int | None" = None, device: "DeviceLike" = None) -> "None")]
+    #[pyo3(signature = (non_blocking=false, priority=None, device=None))]
+    // stub: def __init__(self, non_blocking: bool = False, priority: int = 0, device: DeviceLike = None) -> None: ...
     fn __init__(
         &self,
         py: Python<'_>,
