@@ -83,7 +83,7 @@ class Item:
         for each in self.attributes:
             if found := re.search(r"(?<!text_)signature *= *(?=\()", each):
                 close = closing(each, found.end())
-                inside = [part for part in split(each[found.end() + 1 : close])]
+                inside = split(each[found.end() + 1 : close])
                 returns = re.match(r' *-> *"([^"]*)"', each[close + 1 :])
                 return [parameter(part) for part in inside], returns[1].replace("'", '"') if returns else None
         return None
@@ -245,7 +245,7 @@ def names(path: Path, text: str) -> Iterator[Name]:
             if kind not in KINDS or (group is None) != row[1].startswith("internal_"):
                 line = text.count("\n", 0, start) + 1
                 raise DeclarationError(
-                    f"{path.relative_to(ROOT)}:{line}: names!: a row is `functions \"Group\": a, b;`, or "
+                    f'{path.relative_to(ROOT)}:{line}: names!: a row is `functions "Group": a, b;`, or '
                     f"`internal_functions: a;` for names that only the package uses"
                 )
             for part in re.finditer(r"(\w+)(?: = (\w+))?(?:\(host = \[([^\]]*)\]\))?", row[3]):

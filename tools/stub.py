@@ -1,4 +1,4 @@
-"""Write python/PyGPU/_core.pyi from the Rust sources: ``python tools/stub.py``; with ``--check`` only compare.
+"""The text of python/PyGPU/_core.pyi from the Rust sources; ``tools/names.py`` writes it.
 
 The types of functions and methods stand in their signatures of pyo3; ``tools/rust_declarations.py`` reads them.
 """
@@ -6,9 +6,7 @@ The types of functions and methods stand in their signatures of pyo3; ``tools/ru
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import rust_declarations as rust
 from rust_declarations import DeclarationError, Item, Name, Parameter
@@ -37,7 +35,9 @@ IMPORTS = {
 }  # fmt: skip
 """The names that annotations may use, by module; the stub imports those that it uses."""
 
-OPERATORS = "add sub mul truediv floordiv mod lshift rshift and or xor pow matmul".split()
+OPERATORS = [
+    "add", "sub", "mul", "truediv", "floordiv", "mod", "lshift", "rshift", "and", "or", "xor", "pow", "matmul"
+]  # fmt: skip
 ORDERINGS = ("__lt__", "__le__", "__gt__", "__ge__")
 SPECIAL = {
     **{f"__{name}__": "(self, value: Operand, /) -> GPUArray" for name in OPERATORS},
@@ -123,7 +123,7 @@ def parameters_of(item: Item) -> tuple[list[Parameter], str]:
     """The parameters and the type of the result of an item that has a signature or none of them."""
     signature = item.signature()
     if signature is None:
-        raise DeclarationError(f"{item.place}: {item.name}: no signature = (...) -> \"type\"")
+        raise DeclarationError(f'{item.place}: {item.name}: no signature = (...) -> "type"')
     parameters, returns = signature
     if shown := item.option("text_signature"):
         types = {one.name.lstrip("*"): one.type for one in parameters}
@@ -233,6 +233,12 @@ def class_lines(item: Item, members: list[Item], further: list[str], classes: di
     yield from body or ["    ..."]
 
 
+def sort_key(name: str) -> tuple[bool, list[tuple[int, str]]]:
+    """The order of names that ruff wants: classes first, numbers in names by their value."""
+    parts = re.split(r"(\d+)", name)
+    return not name[0].isupper(), [(int(part), "") if part.isdigit() else (-1, part) for part in parts]
+
+
 def values(exported: list[Name]) -> dict[str, str]:
     """The names that are objects of a class, or other names of a function, with their types."""
     results, others = ufuncs()
@@ -249,7 +255,7 @@ def stub() -> str:
     items, exported, of_classes, of_module = read()
     classes = {item.rust: item.name for item in items if item.has("pyclass")}
     kinds = values(exported)
-    public = sorted({"__version__", *(one.name for one in exported if one.group is not None), *kinds})
+    public = sorted({"__version__", *(one.name for one in exported if one.group is not None), *kinds}, key=sort_key)
     lines = ["__all__ = [", *(f'    "{name}",' for name in public), "]", "__version__: str", *of_module]
     shown = {one.name for one in exported}
     for item in items:
@@ -299,22 +305,3 @@ def imports(body: str) -> str:
                 line = f"from {module} import (\n" + "".join(f"    {name},\n" for name in used) + ")"
             text += line + "\n"
     return text
-
-
-def main() -> int:
-    """Write the stub, or compare it."""
-    try:
-        text = stub()
-    except DeclarationError as error:
-        print(error, file=sys.stderr)
-        return 1
-    if "--check" not in sys.argv:
-        STUB.write_text(text, encoding="utf-8")
-    elif text != STUB.read_text(encoding="utf-8"):
-        print(f"{Path(STUB).relative_to(rust.ROOT)} is not that of the Rust sources; run: make names", file=sys.stderr)
-        return 1
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

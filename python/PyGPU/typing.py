@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, SupportsIndex, Support
 
 if TYPE_CHECKING:
     import numpy
-    import numpy
     from numpy.typing import ArrayLike, NDArray
     from typing_extensions import Buffer
 
@@ -83,8 +82,6 @@ StreamLike: TypeAlias = "Stream | SupportsCudaStream | int | None"
 """A stream: an object of any library, a handle, or None for the current one."""
 CopyKind: TypeAlias = Literal["host_to_host", "host_to_device", "device_to_host", "device_to_device", "default"]
 """Between which kinds of memory `_core.raw_copy` copies."""
-Operand: TypeAlias = "GPUArray | SupportsCudaArrayInterface | complex | numpy.number[Any] | numpy.bool"
-"""An operand of a function: an array on a device, or a number of Python's or NumPy's."""
 Operand: TypeAlias = "GPUArray | SupportsCudaArrayInterface | complex | numpy.number[Any] | numpy.bool"
 """An operand of a function: an array on a device, or a number of Python's or NumPy's."""
 BasicIndex: TypeAlias = SupportsIndex | slice | EllipsisType | None

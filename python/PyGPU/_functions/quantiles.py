@@ -10,8 +10,7 @@ import numpy as np
 from PyGPU import _core
 from PyGPU._functions.arrays import array, axis_of
 from PyGPU._functions.selection import take_along_axis
-
-__all__ = ["median", "nanmedian", "nanpercentile", "nanquantile", "percentile", "quantile"]
+from PyGPU._native.public import public
 
 _CONTINUOUS = {
     "interpolated_inverted_cdf": (0.0, 1.0),
@@ -209,6 +208,7 @@ def _quantiles(
     return _given(a, result, q.shape, axes, out, keepdims)
 
 
+@public("Order", host=("q",))
 def quantile(
     a: _core.GPUArray,
     q: Any,
@@ -254,6 +254,7 @@ def quantile(
     return _quantiles("quantile", a, q, axis, out, overwrite_input, method, keepdims, weights)
 
 
+@public("Order", host=("q",))
 def percentile(
     a: _core.GPUArray,
     q: Any,
@@ -284,6 +285,7 @@ def percentile(
     return _quantiles("percentile", a, q, axis, out, overwrite_input, method, keepdims, weights)
 
 
+@public("Order", host=("q",))
 def nanquantile(
     a: _core.GPUArray,
     q: Any,
@@ -314,6 +316,7 @@ def nanquantile(
     return _quantiles("nanquantile", a, q, axis, out, overwrite_input, method, keepdims, weights)
 
 
+@public("Order", host=("q",))
 def nanpercentile(
     a: _core.GPUArray,
     q: Any,
@@ -344,6 +347,7 @@ def nanpercentile(
     return _quantiles("nanpercentile", a, q, axis, out, overwrite_input, method, keepdims, weights)
 
 
+@public("Order")
 def median(
     a: _core.GPUArray,
     axis: int | tuple[int, ...] | None = None,
@@ -387,6 +391,7 @@ def median(
     return _given(a, result, (), axes, out, keepdims)
 
 
+@public("Order")
 def nanmedian(
     a: _core.GPUArray,
     axis: int | tuple[int, ...] | None = None,

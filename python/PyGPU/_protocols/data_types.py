@@ -27,13 +27,7 @@ from numpy import (
     uint64 as uint64,
 )
 
-TYPES = (
-    "bool", "complex64", "complex128", "float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8",
-    "uint16", "uint32", "uint64",
-)  # fmt: skip
-CONSTANTS = ("e", "inf", "nan", "newaxis", "pi")
-FUNCTIONS = ("finfo", "iinfo", "isdtype")
-__all__ = [*TYPES, *CONSTANTS, *FUNCTIONS]
+from PyGPU._native.public import public, public_values
 
 
 class _Limits:
@@ -66,6 +60,7 @@ def _dtype_of(type: Any) -> np.dtype[Any]:
     return found if isinstance(found, np.dtype) else np.dtype(type)
 
 
+@public("Types and constants")
 def finfo(type: Any, /) -> Any:
     """Tell the limits of a type of floating numbers.
 
@@ -94,6 +89,7 @@ def finfo(type: Any, /) -> Any:
     return _FloatLimits(np.finfo(dtype))
 
 
+@public("Types and constants")
 def iinfo(type: Any, /) -> Any:
     """Tell the limits of a type of integers.
 
@@ -116,6 +112,7 @@ def iinfo(type: Any, /) -> Any:
     return np.iinfo(_dtype_of(type))
 
 
+@public("Types and constants")
 def isdtype(dtype: Any, kind: Any) -> Any:
     """Whether a type is another one, or of a kind.
 
@@ -143,3 +140,10 @@ def isdtype(dtype: Any, kind: Any) -> Any:
         wanted = ("real floating", "numeric")
         return any(one in wanted if isinstance(one, str) else np.dtype(one) == asked for one in several)
     return np.isdtype(asked, tuple(one if isinstance(one, str) else np.dtype(one) for one in several))
+
+
+public_values(
+    "Types and constants",
+    "bool", "complex128", "complex64", "e", "float16", "float32", "float64", "inf", "int16", "int32", "int64", "int8",
+    "nan", "newaxis", "pi", "uint16", "uint32", "uint64", "uint8",
+)  # fmt: skip

@@ -155,7 +155,7 @@ impl GpuArray {
         })
     }
 
-    #[pyo3(signature = (spec: "str", /) -> "str")]
+    #[pyo3(signature = (spec: "str") -> "str")]
     fn __format__<'py>(slf: &Bound<'py, Self>, spec: &str) -> PyResult<Bound<'py, PyAny>> {
         if spec.is_empty() {
             return Self::__str__(slf);
@@ -171,7 +171,7 @@ impl GpuArray {
         Ok(made)
     }
 
-    #[pyo3(signature = (memo: "dict[int, Any]", /) -> "Self")]
+    #[pyo3(signature = (memo: "dict[int, Any]") -> "Self")]
     fn __deepcopy__<'py>(slf: &Bound<'py, Self>, memo: &Bound<'py, PyDict>) -> PyResult<Bound<'py, Self>> {
         let copied = transfer::device_copy_like(slf.py(), slf.get().array(slf.py())?)?;
         let made = new_like(slf, GpuArray::from_array(copied))?;
@@ -209,7 +209,7 @@ impl GpuArray {
         Ok(("PyGPU", unique.getattr(intern!(py, "hex"))?))
     }
 
-    #[pyo3(signature = (state: "dict[str, Any]", /) -> "None")]
+    #[pyo3(signature = (state: "dict[str, Any]") -> "None")]
     fn __setstate__(slf: &Bound<'_, Self>, state: &Bound<'_, PyDict>) -> PyResult<()> {
         slf.getattr(intern!(slf.py(), "__dict__"))?.cast_into::<PyDict>()?.update(state.as_mapping())
     }

@@ -11,18 +11,15 @@ from PyGPU import _core
 from PyGPU._functions.arrays import array, arrays
 from PyGPU._functions.masks import nonzero
 from PyGPU._functions.matrices import tri
+from PyGPU._native.public import public
 
 if TYPE_CHECKING:
     from PyGPU.typing import DeviceLike
 
-__all__ = [
-    "diag_indices", "diag_indices_from", "ix_", "mask_indices", "tril_indices", "tril_indices_from", "triu_indices",
-    "triu_indices_from",
-]  # fmt: skip
-
 _Indices = tuple[_core.GPUArray, ...]
 
 
+@public("Matrices and grids")
 def diag_indices(n: int, ndim: int = 2, *, device: DeviceLike = None) -> _Indices:
     """Return the indices of the main diagonal of an array.
 
@@ -48,6 +45,7 @@ def diag_indices(n: int, ndim: int = 2, *, device: DeviceLike = None) -> _Indice
     return (_core.arange(n, device=device),) * ndim
 
 
+@public("Matrices and grids")
 def diag_indices_from(arr: _core.GPUArray) -> _Indices:
     """Return the indices of the main diagonal of an array.
 
@@ -74,6 +72,7 @@ def diag_indices_from(arr: _core.GPUArray) -> _Indices:
     return diag_indices(arr.shape[0], arr.ndim, device=arr.device)
 
 
+@public("Matrices and grids")
 def tril_indices(n: int, k: int = 0, m: int | None = None, *, device: DeviceLike = None) -> _Indices:
     """Return the indices of the elements at and below a diagonal; the host waits for their number.
 
@@ -101,6 +100,7 @@ def tril_indices(n: int, k: int = 0, m: int | None = None, *, device: DeviceLike
     return nonzero(tri(n, m, k, bool, device=device))
 
 
+@public("Matrices and grids")
 def triu_indices(n: int, k: int = 0, m: int | None = None, *, device: DeviceLike = None) -> _Indices:
     """Return the indices of the elements at and above a diagonal; the host waits for their number.
 
@@ -134,6 +134,7 @@ def _sides(arr: _core.GPUArray) -> tuple[int, int]:
     return arr.shape[0], arr.shape[1]
 
 
+@public("Matrices and grids")
 def tril_indices_from(arr: _core.GPUArray, k: int = 0) -> _Indices:
     """Return the indices of the elements of a matrix at and below a diagonal; the host waits for their number.
 
@@ -159,6 +160,7 @@ def tril_indices_from(arr: _core.GPUArray, k: int = 0) -> _Indices:
     return tril_indices(rows, k, columns, device=arr.device)
 
 
+@public("Matrices and grids")
 def triu_indices_from(arr: _core.GPUArray, k: int = 0) -> _Indices:
     """Return the indices of the elements of a matrix at and above a diagonal; the host waits for their number.
 
@@ -184,6 +186,7 @@ def triu_indices_from(arr: _core.GPUArray, k: int = 0) -> _Indices:
     return triu_indices(rows, k, columns, device=arr.device)
 
 
+@public("Matrices and grids")
 def mask_indices(n: int, mask_func: Callable[..., Any], k: Any = 0, *, device: DeviceLike = None) -> _Indices:
     """Return the indices of the elements of a square matrix that a function leaves; the host waits for their number.
 
@@ -217,6 +220,7 @@ def _of_integers(given: Any) -> _core.GPUArray:
     return made if made.size or isinstance(given, np.ndarray) else made.astype(np.int64)
 
 
+@public("Matrices and grids")
 def ix_(*args: Any) -> _Indices:
     """Return indices of which each is along an axis of its own: ``a[PyGPU.ix_(rows, columns)]`` is a part of a grid.
 

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
+from PyGPU._native.public import public
 
-__all__ = ["common_type", "min_scalar_type"]
 
-
+@public("Types and constants")
 def common_type(*arrays: Any) -> Any:
     """Return the inexact type of NumPy's that several arrays have in common.
 
@@ -32,6 +32,7 @@ def common_type(*arrays: Any) -> Any:
     return np.common_type(*(np.empty(0, one.dtype) if isinstance(one, _core.GPUArray) else one for one in arrays))
 
 
+@public("Types and constants")
 def min_scalar_type(a: Any, /) -> np.dtype[Any]:
     """Return the type of an array; of a number the smallest that has it, for which the host waits.
 

@@ -34,7 +34,7 @@ impl GpuArray {
         out: Option<&Bound<'py, Self>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
-        let function = py.import(intern!(py, "PyGPU._functions.products"))?.getattr(intern!(py, "dot"))?;
+        let function = py.import(intern!(py, "PyGPU._functions.products.axes"))?.getattr(intern!(py, "dot"))?;
         ending::run_python(py, || function.call1((slf, b, out)))
     }
 }
