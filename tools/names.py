@@ -14,7 +14,7 @@ from pathlib import Path
 
 import rust_declarations as rust
 import stub
-from rust_declarations import DeclarationError, Name
+from rust_declarations import DeclarationError, Name, where
 
 PACKAGE = rust.ROOT / "python/PyGPU"
 INDEX = PACKAGE / "_index.py"
@@ -56,6 +56,10 @@ GROUPS = (
 """The groups of the reference, in the order of the page."""
 
 
+MARKS = ("public", "public_values")
+"""The functions of ``PyGPU._native.public`` that mark names."""
+
+
 def module_of(path: Path) -> str:
     """The name of a module by its file."""
     parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
@@ -64,8 +68,18 @@ def module_of(path: Path) -> str:
 
 def marks(path: Path, text: str) -> Iterator[Name]:
     """The names that a Python file declares."""
+    if "public" not in text:
+        return
     tree = ast.parse(text)
     defined = set(definitions(tree))
+    at_top = {
+        id(mark) for node in tree.body for mark in [*getattr(node, "decorator_list", ()), getattr(node, "value", None)]
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.expr) and any(is_call(node, name) for name in MARKS) and id(node) not in at_top:
+            raise DeclarationError(
+                f"{where(path)}:{node.lineno}: a public name is one of the module, not of what is in it"
+            )
     for node in tree.body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             for mark in (one for one in node.decorator_list if is_call(one, "public")):
@@ -93,7 +107,7 @@ def arguments(path: Path, call: ast.expr) -> tuple[str, tuple[str, ...]]:
         first, *others = [ast.literal_eval(one) for one in call.args]
         keywords = {str(one.arg): ast.literal_eval(one.value) for one in call.keywords}
     except ValueError:
-        place = f"{path.relative_to(rust.ROOT)}:{call.lineno}"
+        place = f"{where(path)}:{call.lineno}"
         raise DeclarationError(f"{place}: the arguments of a mark are literal texts, the group first") from None
     return first, tuple(keywords.get("host", others))
 
@@ -132,6 +146,8 @@ def errors(names: Iterable[Name]) -> Iterator[str]:
         seen[one.name] = one
         if not one.is_documented:
             yield f"{one.place}: {one.name} has no docstring"
+        if one.name.startswith("_"):
+            yield f"{one.place}: {one.name} is a private name"
         if one.group not in GROUPS:
             yield f"{one.place}: {one.name}: no group {one.group!r}; tools/names.py lists the groups"
 
@@ -168,7 +184,7 @@ def modules() -> list[str]:
     for node in ast.parse(LAZY.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "MODULES":
             return list(ast.literal_eval(node.value))
-    raise DeclarationError(f"{LAZY.relative_to(rust.ROOT)}:1: no MODULES")
+    raise DeclarationError(f"{where(LAZY)}:1: no MODULES")
 
 
 def types(names: list[Name]) -> str:
@@ -202,7 +218,7 @@ def main() -> int:
     stale = [path for path, text in texts.items() if not path.exists() or path.read_text(encoding="utf-8") != text]
     for path in stale:
         if "--check" in sys.argv:
-            print(f"{path.relative_to(rust.ROOT)} differs from the declarations; run: make names", file=sys.stderr)
+            print(f"{where(path)} differs from the declarations; run: make names", file=sys.stderr)
         else:
             path.write_text(texts[path], encoding="utf-8")
     return int("--check" in sys.argv and bool(stale))

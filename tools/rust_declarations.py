@@ -61,8 +61,7 @@ class Item:
     @property
     def place(self) -> str:
         """The file and the line, as an error begins."""
-        path = self.path.relative_to(ROOT) if self.path.is_relative_to(ROOT) else self.path
-        return f"{path}:{self.line}"
+        return f"{where(self.path)}:{self.line}"
 
     def has(self, attribute: str) -> bool:
         """Whether an attribute such as ``getter`` is there, with arguments or without."""
@@ -105,8 +104,12 @@ class Name:
     @property
     def place(self) -> str:
         """The file and the line, as an error begins."""
-        path = self.path.relative_to(ROOT) if self.path.is_relative_to(ROOT) else self.path
-        return f"{path}:{self.line}"
+        return f"{where(self.path)}:{self.line}"
+
+
+def where(path: Path) -> Path:
+    """A file as an error names it."""
+    return path.relative_to(ROOT) if path.is_relative_to(ROOT) else path
 
 
 def closing(text: str, start: int) -> int:
@@ -245,7 +248,7 @@ def names(path: Path, text: str) -> Iterator[Name]:
             if kind not in KINDS or (group is None) != row[1].startswith("internal_"):
                 line = text.count("\n", 0, start) + 1
                 raise DeclarationError(
-                    f'{path.relative_to(ROOT)}:{line}: names!: a row is `functions "Group": a, b;`, or '
+                    f'{where(path)}:{line}: names!: a row is `functions "Group": a, b;`, or '
                     f"`internal_functions: a;` for names that only the package uses"
                 )
             for part in re.finditer(r"(\w+)(?: = (\w+))?(?:\(host = \[([^\]]*)\]\))?", row[3]):

@@ -194,9 +194,9 @@ def read() -> tuple[list[Item], list[Name], dict[str, list[str]], list[str]]:
     by_rust = {(item.path, item.rust): item for item in items if item.owner is None}
     for one in exported:  # rows have the names of Rust
         if one.kind in ("functions", "classes"):
-            item = by_rust.get((one.path, one.name))
-            if item is not None:
-                one.name, one.is_documented = item.name, item.is_documented
+            declared = by_rust.get((one.path, one.name))
+            if declared is not None:
+                one.name, one.is_documented = declared.name, declared.is_documented
     return items, exported, of_classes, of_module
 
 
@@ -250,6 +250,15 @@ def values(exported: list[Name]) -> dict[str, str]:
     return {name: kind for name, kind in sorted(kinds.items()) if name not in functions}
 
 
+def check_types(items: list[Item], exported: list[Name], of_module: list[str]) -> None:
+    """Refuse an exported name for which the stub would have nothing."""
+    written = re.findall(r"^(?:def|class) (\w+)", "\n".join(of_module), re.MULTILINE)
+    known = {item.name for item in items if item.owner is None} | set(written)
+    for one in exported:
+        if one.kind in ("functions", "classes") and one.name not in known:
+            raise DeclarationError(f"{one.place}: {one.name} has no types; say them as // stub: def {one.name}(...)")
+
+
 def stub() -> str:
     """The text of the stub."""
     items, exported, of_classes, of_module = read()
@@ -258,6 +267,7 @@ def stub() -> str:
     public = sorted({"__version__", *(one.name for one in exported if one.group is not None), *kinds}, key=sort_key)
     lines = ["__all__ = [", *(f'    "{name}",' for name in public), "]", "__version__: str", *of_module]
     shown = {one.name for one in exported}
+    check_types(items, exported, of_module)
     for item in items:
         if item.has("pyclass") and item.name in shown:
             members = [each for each in items if each.owner == item.rust]
