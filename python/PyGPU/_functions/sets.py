@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 
@@ -39,6 +39,50 @@ class UniqueInverseResult(NamedTuple):
     inverse_indices: _core.GPUArray
 
 
+@overload
+def unique(
+    ar: _core.GPUArray,
+    return_index: Literal[False] = False,
+    return_inverse: Literal[False] = False,
+    return_counts: Literal[False] = False,
+    axis: int | None = None,
+    *,
+    equal_nan: bool = True,
+    sorted: bool = True,
+) -> _core.GPUArray: ...
+@overload
+def unique(
+    ar: _core.GPUArray,
+    return_index: Literal[True],
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: int | None = None,
+    *,
+    equal_nan: bool = True,
+    sorted: bool = True,
+) -> tuple[_core.GPUArray, ...]: ...
+@overload
+def unique(
+    ar: _core.GPUArray,
+    return_index: bool = False,
+    *,
+    return_inverse: Literal[True],
+    return_counts: bool = False,
+    axis: int | None = None,
+    equal_nan: bool = True,
+    sorted: bool = True,
+) -> tuple[_core.GPUArray, ...]: ...
+@overload
+def unique(
+    ar: _core.GPUArray,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    *,
+    return_counts: Literal[True],
+    axis: int | None = None,
+    equal_nan: bool = True,
+    sorted: bool = True,
+) -> tuple[_core.GPUArray, ...]: ...
 @public("Sets")
 def unique(
     ar: _core.GPUArray,
@@ -307,6 +351,14 @@ def union1d(ar1: Any, ar2: Any) -> _core.GPUArray:
     return values
 
 
+@overload
+def intersect1d(
+    ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: Literal[False] = False
+) -> _core.GPUArray: ...
+@overload
+def intersect1d(
+    ar1: Any, ar2: Any, assume_unique: bool = False, *, return_indices: Literal[True]
+) -> tuple[_core.GPUArray, _core.GPUArray, _core.GPUArray]: ...
 @public("Sets")
 def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False) -> Any:
     """Give the values that both arrays have, each once, in order.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
 import numpy as np
 
@@ -214,6 +214,10 @@ def rollaxis(a: _core.GPUArray, axis: int, start: int = 0) -> _core.GPUArray:
     return _core.moveaxis(a, place, before - (place < before))
 
 
+@overload
+def atleast_1d(a: Any, /) -> _core.GPUArray: ...
+@overload
+def atleast_1d(*arys: Any) -> _core.GPUArray | tuple[_core.GPUArray, ...]: ...
 @public("Other shapes")
 def atleast_1d(*arys: Any) -> Any:
     """Return arrays with one axis or more.
@@ -238,6 +242,10 @@ def atleast_1d(*arys: Any) -> Any:
     return _one_or_all([one if one.ndim else one.reshape(1) for one in found])
 
 
+@overload
+def atleast_2d(a: Any, /) -> _core.GPUArray: ...
+@overload
+def atleast_2d(*arys: Any) -> _core.GPUArray | tuple[_core.GPUArray, ...]: ...
 @public("Other shapes")
 def atleast_2d(*arys: Any) -> Any:
     """Return arrays with two axes or more.
@@ -262,6 +270,10 @@ def atleast_2d(*arys: Any) -> Any:
     return _one_or_all([one if one.ndim > 1 else one.reshape(1, 1) if not one.ndim else one[None] for one in found])
 
 
+@overload
+def atleast_3d(a: Any, /) -> _core.GPUArray: ...
+@overload
+def atleast_3d(*arys: Any) -> _core.GPUArray | tuple[_core.GPUArray, ...]: ...
 @public("Other shapes")
 def atleast_3d(*arys: Any) -> Any:
     """Return arrays with three axes or more.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 
@@ -142,6 +142,24 @@ def _fitted(a: _core.GPUArray, axis: int | tuple[int, ...] | None, weights: _cor
     return weights.transpose(order).reshape([a.shape[one] if one in axes else 1 for one in range(a.ndim)])
 
 
+@overload
+def average(
+    a: _core.GPUArray,
+    axis: int | tuple[int, ...] | None = None,
+    weights: _core.GPUArray | None = None,
+    returned: Literal[False] = False,
+    *,
+    keepdims: bool = False,
+) -> _core.GPUArray: ...
+@overload
+def average(
+    a: _core.GPUArray,
+    axis: int | tuple[int, ...] | None = None,
+    weights: _core.GPUArray | None = None,
+    *,
+    returned: Literal[True],
+    keepdims: bool = False,
+) -> tuple[_core.GPUArray, _core.GPUArray]: ...
 @public("Reductions")
 def average(
     a: _core.GPUArray,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import (
@@ -28,6 +28,9 @@ from numpy import (
 )
 
 from PyGPU._native.public import public, public_values
+
+if TYPE_CHECKING:
+    import builtins
 
 
 class _Limits:
@@ -90,7 +93,7 @@ def finfo(type: Any, /) -> Any:
 
 
 @public("Types and constants")
-def iinfo(type: Any, /) -> Any:
+def iinfo(type: Any, /) -> np.iinfo[Any]:
     """Tell the limits of a type of integers.
 
     Parameters
@@ -113,7 +116,7 @@ def iinfo(type: Any, /) -> Any:
 
 
 @public("Types and constants")
-def isdtype(dtype: Any, kind: Any) -> Any:
+def isdtype(dtype: Any, kind: Any) -> builtins.bool:
     """Whether a type is another one, or of a kind.
 
     Parameters

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, SupportsIndex, overload
 
 import numpy as np
 
@@ -68,6 +68,12 @@ def _edge(f: list[Any], near: Any, far: Any) -> Any:
     return f[0] * (-(both + near) / (near * both)) + f[1] * (both / (near * far)) - f[2] * (near / (far * both))
 
 
+@overload
+def gradient(f: Any, *varargs: Any, axis: SupportsIndex, edge_order: int = 1) -> _core.GPUArray: ...
+@overload
+def gradient(
+    f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1
+) -> _core.GPUArray | tuple[_core.GPUArray, ...]: ...
 @public("Slopes, areas, filters, polynomials")
 def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
     """Return slopes by the differences of neighbours on both sides.
@@ -170,7 +176,9 @@ def _sorted_period(
 
 
 @public("Slopes, areas, filters, polynomials")
-def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: float | None = None) -> Any:
+def interp(
+    x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: float | None = None
+) -> _core.GPUArray:
     """Return values between samples, by the lines that join them.
 
     Parameters
@@ -209,7 +217,7 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
         if period == 0:
             raise ValueError("period must be a non-zero value")
         period, left, right = abs(period), None, None
-    done = _core._by_numpy("interp", own, (x, xp, fp, left, right, period))
+    done: _core.GPUArray = _core._by_numpy("interp", own, (x, xp, fp, left, right, period))
     if done is not NotImplemented:
         return done
     wanted, places = (on_device_of(own, one, np.dtype(np.float64)) for one in (x, xp))

@@ -183,7 +183,7 @@ def genfromtxt(fname: Any, *args: Any, device: DeviceLike = None, **kwargs: Any)
 
 
 @public("Files")
-def load(file: Any, *args: Any, device: DeviceLike = None, **kwargs: Any) -> Any:
+def load(file: Any, *args: Any, device: DeviceLike = None, **kwargs: Any) -> _core.GPUArray | dict[str, _core.GPUArray]:
     """Read what `save`, `savez` or NumPy wrote.
 
     Parameters

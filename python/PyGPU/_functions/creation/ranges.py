@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -15,6 +15,8 @@ from PyGPU._native.public import public, public_values
 
 if TYPE_CHECKING:
     from PyGPU.typing import DeviceLike
+
+_Result = TypeVar("_Result")
 
 
 @public("Making arrays")
@@ -104,8 +106,8 @@ def geomspace(
 
 @public("Making arrays")
 def fromfunction(
-    function: Callable[..., Any], shape: Any, *, dtype: DTypeLike = float, device: DeviceLike = None, **kwargs: Any
-) -> Any:
+    function: Callable[..., _Result], shape: Any, *, dtype: DTypeLike = float, device: DeviceLike = None, **kwargs: Any
+) -> _Result:
     """Return what a function gives for the indices of all elements.
 
     Parameters

@@ -11,7 +11,7 @@ from PyGPU._native.public import public
 
 
 @public("Types and constants")
-def common_type(*arrays: Any) -> Any:
+def common_type(*arrays: Any) -> type[np.inexact[Any]]:
     """Return the inexact type of NumPy's that several arrays have in common.
 
     Parameters
@@ -29,7 +29,9 @@ def common_type(*arrays: Any) -> Any:
     >>> PyGPU.common_type(PyGPU.zeros(2, "float32"), PyGPU.zeros(2, "int8")).__name__
     'float64'
     """
-    return np.common_type(*(np.empty(0, one.dtype) if isinstance(one, _core.GPUArray) else one for one in arrays))
+    host = (np.empty(0, one.dtype) if isinstance(one, _core.GPUArray) else one for one in arrays)
+    found: type[np.inexact[Any]] = np.common_type(*host)
+    return found
 
 
 @public("Types and constants")
