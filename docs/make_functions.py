@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 import PyGPU
-from PyGPU import _index
+from PyGPU._names import index
 from PyGPU._protocols import function_table
 
 PAGE = Path(__file__).parent / "standard.md"
@@ -72,7 +72,7 @@ def table() -> str:
     """All of NumPy's names, by what became of them."""
     everything = of_numpy()
     ours = {name for name in everything if hasattr(PyGPU, name)}
-    is_same = ours & {*_index.GROUPS["NumPy's own"], "bool", "newaxis", "pi", "e", "inf"}
+    is_same = ours & {*index.GROUPS["NumPy's own"], "bool", "newaxis", "pi", "e", "inf"}
     is_same |= {name for name in ours if getattr(PyGPU, name) is getattr(np, name)} | {"nan"}
     ufuncs = {name for name in ours if isinstance(getattr(np, name), np.ufunc)}
     asked = {name for name in function_table.names() & ours if hasattr(getattr(np, name), "_implementation")}

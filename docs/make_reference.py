@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 import PyGPU
-from PyGPU import _index
+from PyGPU._names import index
 
 PAGE = Path(__file__).parent / "reference.md"
 
@@ -38,7 +38,7 @@ FURTHER = {
 }  # fmt: skip
 
 # The headings with their names, as the declarations of these say.
-GROUPS = {title: (*names, *FURTHER.get(title, ())) for title, names in _index.GROUPS.items()}
+GROUPS = {title: (*names, *FURTHER.get(title, ())) for title, names in index.GROUPS.items()}
 
 # Names that are many of one kind stand in their groups by how they begin.
 PREFIXES = {
@@ -135,7 +135,7 @@ def entry(name: str, owner: ModuleType = PyGPU) -> Iterator[str]:
         operands = ", ".join(f"x{place + 1}" for place in range(value.nin))
         meaning = summary(value) if value.__name__ == name else f"`{value.__name__}`"
         yield f"- `{name}({operands})`: {meaning}"
-    elif value is getattr(np, name, None) and name in _index.GROUPS["NumPy's own"]:
+    elif value is getattr(np, name, None) and name in index.GROUPS["NumPy's own"]:
         yield f"- `{name}`: NumPy's."
     elif type(value).__module__.startswith("PyGPU._functions"):
         yield f"- `{name}[...]`: {summary(value)}"

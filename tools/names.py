@@ -1,4 +1,4 @@
-"""Write python/PyGPU/_index.py and __init__.pyi from the declarations of public names; with ``--check`` only compare.
+"""Write the index and the stubs of PyGPU from the declarations of public names; with ``--check`` only compare.
 
 A function of Rust stands in a row of `names!`, one of Python has the decorator `public`, a value is named in
 `public_values`. Nothing is imported or built. Two declarations of a name, a name without docstring and an unknown group
@@ -17,7 +17,7 @@ import stub
 from rust_declarations import DeclarationError, Name, where
 
 PACKAGE = rust.ROOT / "python/PyGPU"
-INDEX = PACKAGE / "_index.py"
+INDEX = PACKAGE / "_names/index.py"
 TYPES = PACKAGE / "__init__.pyi"
 LAZY = PACKAGE / "_protocols/lazy_names.py"
 
@@ -57,7 +57,7 @@ GROUPS = (
 
 
 MARKS = ("public", "public_values")
-"""The functions of ``PyGPU._native.public`` that mark names."""
+"""The functions of ``PyGPU._names.public`` that mark names."""
 
 
 def module_of(path: Path) -> str:

@@ -83,7 +83,7 @@ class Item:
             if found := re.search(r"(?<!text_)signature *= *(?=\()", each):
                 close = closing(each, found.end())
                 inside = split(each[found.end() + 1 : close])
-                returns = re.match(r' *-> *"([^"]*)"', each[close + 1 :])
+                returns = re.match(r'\s*->\s*"([^"]*)"', each[close + 1 :])
                 return [parameter(part) for part in inside], returns[1].replace("'", '"') if returns else None
         return None
 

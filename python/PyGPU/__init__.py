@@ -33,7 +33,7 @@ from PyGPU._native.host_arguments import In as In, InOut as InOut, Out as Out
 
 
 def __getattr__(name: str):
-    # A submodule, a name of `PyGPU._index`, or one of PybindGPU's; kept afterwards, so that this runs once for each.
+    # A submodule, a name of the index, or one of PybindGPU's; kept afterwards, so that this runs once for each.
     if name.startswith("_") and name not in ("__all__", "__array_api_version__", "__array_namespace_info__"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from PyGPU._protocols import lazy_names

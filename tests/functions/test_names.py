@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import PyGPU
-from PyGPU import _functions, _index
+from PyGPU import _functions
+from PyGPU._names import index
 
-FUNCTIONS = sorted(name for name, home in _index.HOME.items() if home.startswith("PyGPU._functions."))
+FUNCTIONS = sorted(name for name, home in index.HOME.items() if home.startswith("PyGPU._functions."))
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

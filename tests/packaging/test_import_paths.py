@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 import PyGPU
+from PyGPU._protocols import lazy_names
 
 PACKAGE = Path(str(PyGPU.__file__)).parent
-MODULES = sorted(path.stem for path in PACKAGE.glob("[a-z]*.py"))
+MODULES = sorted({*(path.stem for path in PACKAGE.glob("[a-z]*.py")), *lazy_names.MODULES})
 
 
 def run(code: str) -> str:

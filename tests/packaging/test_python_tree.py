@@ -2,7 +2,7 @@
 
 The folders of ``python/PyGPU`` import along one line (`docs/design/packages.md`):
 
-    _core, _index <- _native <- _functions <- _linalg, _fft, _random, _fusion <- _protocols
+    _core, _names <- _native <- _functions <- _linalg, _fft, _random, _fusion <- _protocols
     <- _sharing, _pycuda, _pybindgpu, _dask <- public modules <- _cli
 
 Imports inside functions count. Imports for type checkers do not count. An import of the package itself, which Python
@@ -20,7 +20,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent.parent
 LINE = (
-    "_core, _index <- _native <- _functions <- _linalg, _fft, _random, _fusion <- _protocols"
+    "_core, _names <- _native <- _functions <- _linalg, _fft, _random, _fusion <- _protocols"
     " <- _sharing, _pycuda, _pybindgpu, _dask <- public modules <- _cli"
 )
 RANK = {name.strip(): rank for rank, names in enumerate(LINE.split("<-")) for name in names.split(",")}

@@ -18,7 +18,8 @@ import numpy as np
 import pytest
 
 import PyGPU
-from PyGPU import _core, _index
+from PyGPU import _core
+from PyGPU._names import index
 
 pytestmark = [pytest.mark.reads_in_place, pytest.mark.enough_on("cpu")]
 ROOT = Path(__file__).parents[2]
@@ -99,7 +100,7 @@ def documented() -> dict[str, Any]:
             value = getattr(module, name)
             if not callable(value) or (isinstance(value, type) and issubclass(value, np.generic)):
                 continue  # a constant, or a type of NumPy's
-            if name in _index.GROUPS["NumPy's own"]:
+            if name in index.GROUPS["NumPy's own"]:
                 continue  # documented by NumPy
             add(name, value)
             if isinstance(value, type):

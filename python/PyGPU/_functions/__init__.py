@@ -8,9 +8,9 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from PyGPU import _index
+from PyGPU._names import index
 
 
 def find(name: str) -> Any:
     """Return the function of a name."""
-    return getattr(importlib.import_module(_index.HOME[name]), name)
+    return getattr(importlib.import_module(index.HOME[name]), name)

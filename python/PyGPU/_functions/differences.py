@@ -9,7 +9,7 @@ import numpy as np
 from PyGPU import _core
 from PyGPU._functions.arrays import along, array, axis_of
 from PyGPU._functions.joining import concatenate
-from PyGPU._native.public import public
+from PyGPU._names.public import public
 
 
 @public("Moving and repeating elements")

@@ -10,7 +10,7 @@ import numpy as np
 
 from PyGPU import _core
 from PyGPU._functions.operands import flat, on_device_of
-from PyGPU._native.public import public
+from PyGPU._names.public import public
 
 
 def _sums(places: _core.GPUArray, weights: _core.GPUArray, bins: int) -> _core.GPUArray:

@@ -10,7 +10,7 @@ from PyGPU import _core
 from PyGPU._functions.arrays import array
 from PyGPU._functions.operands import check_values, cycled, flat, on_device_of
 from PyGPU._functions.selection import put, take
-from PyGPU._native.public import public
+from PyGPU._names.public import public
 
 
 @public("Selection")

@@ -8,7 +8,7 @@ from numpy.typing import DTypeLike
 
 from PyGPU import _core
 from PyGPU._functions.arrays import array
-from PyGPU._native.public import public
+from PyGPU._names.public import public
 
 if TYPE_CHECKING:
     from PyGPU.typing import DeviceLike, Order

@@ -14,7 +14,7 @@ import numpy as np
 from PyGPU import _core
 from PyGPU._functions.arrays import along, array as _array, axis_of
 from PyGPU._functions.quantiles import median
-from PyGPU._native.public import public
+from PyGPU._names.public import public
 
 # The modes with the arguments that they take, and what these are by default.
 _ARGUMENTS: dict[str, dict[str, Any]] = {

@@ -10,7 +10,7 @@ import numpy as np
 from PyGPU import _core
 from PyGPU._functions.arrays import array, axis_of
 from PyGPU._functions.selection import take_along_axis
-from PyGPU._native.public import public
+from PyGPU._names.public import public
 
 _CONTINUOUS = {
     "interpolated_inverted_cdf": (0.0, 1.0),

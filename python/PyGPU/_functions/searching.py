@@ -11,7 +11,7 @@ from PyGPU import _core
 from PyGPU._functions.arrays import array, axis_of
 from PyGPU._functions.operands import on_device_of
 from PyGPU._functions.selection import take_along_axis
-from PyGPU._native.public import public
+from PyGPU._names.public import public
 
 
 class TopKResult(NamedTuple):

@@ -14,7 +14,7 @@ import numpy as np
 from PyGPU import _core
 from PyGPU._functions.arrays import array, axis_of
 from PyGPU._functions.operands import check_indices, common, cycled, flat, indices_of, on_device_of
-from PyGPU._native.public import public
+from PyGPU._names.public import public
 
 _MODES = ("raise", "wrap", "clip")
 

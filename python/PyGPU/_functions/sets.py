@@ -13,7 +13,7 @@ from PyGPU._functions.joining import concatenate
 from PyGPU._functions.masks import flatnonzero
 from PyGPU._functions.operands import flat, on_device_of
 from PyGPU._functions.searching import lexsort
-from PyGPU._native.public import public
+from PyGPU._names.public import public
 
 
 class UniqueAllResult(NamedTuple):

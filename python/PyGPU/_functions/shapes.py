@@ -9,7 +9,7 @@ import numpy as np
 
 from PyGPU import _core
 from PyGPU._functions.arrays import array, arrays, axis_of
-from PyGPU._native.public import public, public_values
+from PyGPU._names.public import public, public_values
 
 if TYPE_CHECKING:
     from PyGPU.typing import OrderACFK, ShapeLike

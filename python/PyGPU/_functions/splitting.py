@@ -6,7 +6,7 @@ from typing import Any
 
 from PyGPU import _core
 from PyGPU._functions.arrays import along, array, axis_of
-from PyGPU._native.public import public
+from PyGPU._names.public import public
 
 
 @public("Joining and splitting")

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, Literal, TypeVar
 
 from PyGPU import _core
-from PyGPU._native.public import public
+from PyGPU._names.public import public
 
 __all__ = ["fusion"]
 

@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import Any
 
 from PyGPU import _core
-from PyGPU._native.public import public
+from PyGPU._names.public import public
 
 __all__ = ["FusionReport", "fusion_report"]
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from PyGPU import _core
 from PyGPU._functions.arrays import array, axes_of
-from PyGPU._native.public import public
+from PyGPU._names.public import public
 
 __all__ = ["matrix_norm", "norm", "vector_norm"]
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from PyGPU import _core
-from PyGPU._native.public import public
+from PyGPU._names.public import public
 
 __all__ = ["set_allocator", "using_allocator"]
 

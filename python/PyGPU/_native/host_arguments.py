@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from PyGPU import _core
-from PyGPU._native.public import public
+from PyGPU._names.public import public
 
 __all__ = ["ArgumentHandler", "In", "InOut", "Out"]
 

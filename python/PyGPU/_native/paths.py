@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from PyGPU._native.public import public
+from PyGPU._names.public import public
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from PyGPU import _core, _index
+from PyGPU import _core
 from PyGPU._functions.arrays import refusal
+from PyGPU._names import index
 from PyGPU._protocols import function_table as table
 from PyGPU._protocols.adapting import Adapted, signature_of
 from PyGPU._protocols.like import beside
@@ -75,7 +76,7 @@ def _on_host(given: Any) -> Any:
 
 def _refuse_host_arrays(path: str, func: _Function, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
     """Refuse arrays in host memory, as the operators do; a number is one as an ndarray too."""
-    allowed = _index.HOST.get(path, ())
+    allowed = index.HOST.get(path, ())
     signature = signature_of(func)
     bound = dict(signature.bind(*args, **kwargs).arguments) if signature else dict(enumerate(args)) | dict(kwargs)
     for name, value in bound.items():

@@ -27,7 +27,7 @@ from numpy import (
     uint64 as uint64,
 )
 
-from PyGPU._native.public import public, public_values
+from PyGPU._names.public import public, public_values
 
 if TYPE_CHECKING:
     import builtins

@@ -9,7 +9,8 @@ import functools
 
 import numpy as np
 
-from PyGPU import _core, _index
+from PyGPU import _core
+from PyGPU._names import index
 
 ON_HOST = frozenset({
     "array2string", "array_repr", "array_str", "save", "savetxt", "savez", "savez_compressed",
@@ -40,18 +41,18 @@ def is_dispatched(function: object) -> bool:
 
 def has(name: str) -> bool:
     """Whether the package has a function of its own for one of NumPy's main module."""
-    return name not in ON_HOST and (name in _index.HOME or name in _core.__all__)
+    return name not in ON_HOST and (name in index.HOME or name in _core.__all__)
 
 
 @functools.cache
 def names() -> frozenset[str]:
     """Return the names of NumPy's main module that compute by NEP 18 or NEP 35."""
-    own = {name for name in {*_index.HOME, *_core.__all__} if is_dispatched(getattr(np, name, None))}
+    own = {name for name in {*index.HOME, *_core.__all__} if is_dispatched(getattr(np, name, None))}
     return frozenset(own | ON_HOST | names_with_like())
 
 
 @functools.cache
 def names_with_like() -> frozenset[str]:
     """Return the names of NumPy's functions with ``like=`` that the package has (NEP 35)."""
-    alone = {name for name in {*_index.HOME, *_core.__all__} if not is_dispatched(getattr(np, name, None))}
+    alone = {name for name in {*index.HOME, *_core.__all__} if not is_dispatched(getattr(np, name, None))}
     return frozenset(name for name in alone if "like : array_like" in (getattr(np, name, None).__doc__ or ""))

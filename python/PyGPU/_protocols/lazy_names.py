@@ -7,7 +7,7 @@ import importlib
 import sys
 from typing import Any
 
-from PyGPU import _index
+from PyGPU._names import index
 
 MODULES = (
     "allocators",
@@ -88,7 +88,7 @@ def find(name: str) -> Any:
     if name in MODULES:
         return importlib.import_module(f"PyGPU.{name}")
     # PybindGPU's names are many; whatever is none of the others is looked for among them.
-    home = _index.HOME.get(name) or (_PYCUDAS | _OF_THE_ARRAY_API).get(name, "PyGPU.backend")
+    home = index.HOME.get(name) or (_PYCUDAS | _OF_THE_ARRAY_API).get(name, "PyGPU.backend")
     try:
         return getattr(importlib.import_module(home), name)
     except AttributeError:
@@ -115,9 +115,9 @@ def _native() -> set[str]:
 def everything() -> list[str]:
     """List every public name of `PyGPU`, PybindGPU's included, but for those of Python itself; loads the modules."""
     backend = importlib.import_module("PyGPU.backend")
-    return sorted({*_native(), *_index.HOME, *_STARRED, *backend.__all__} - set(dir(builtins)))
+    return sorted({*_native(), *index.HOME, *_STARRED, *backend.__all__} - set(dir(builtins)))
 
 
 def shown() -> list[str]:
     """List what a person would type: not PybindGPU's names, of which there are more than of all others."""
-    return sorted({*_native(), *_index.HOME, *MODULES, "__version__"} - _SWITCHES)
+    return sorted({*_native(), *index.HOME, *MODULES, "__version__"} - _SWITCHES)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._native.public import public, public_values
+from PyGPU._names.public import public, public_values
 
 __array_api_version__ = "2025.12"
 """The version of the array API that the package follows."""

@@ -53,7 +53,7 @@ from numpy import (
     ushort as ushort,
 )
 
-from PyGPU._native.public import public_values
+from PyGPU._names.public import public_values
 
 public_values(
     "NumPy's own",

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import numpy
 
 from PyGPU import _core
-from PyGPU._native.public import public
+from PyGPU._names.public import public
 from PyGPU._pybindgpu.block import DeviceBlock, checked_nbytes
 from PyGPU._pybindgpu.labelled import class_of
 from PyGPU._pybindgpu.labels import labelled_dtype

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, SupportsIndex
 
 import numpy
 
-from PyGPU._native.public import public_values
+from PyGPU._names.public import public_values
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 
-from PyGPU._native.public import public
+from PyGPU._names.public import public
 
 __all__ = ["as_pycuda"]
 

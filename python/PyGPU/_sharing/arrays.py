@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from PyGPU import _core
-from PyGPU._native.public import public
+from PyGPU._names.public import public
 from PyGPU._sharing.handle import SharedHandle
 from PyGPU._sharing.memory import Memory, allocate, holding, opened
 

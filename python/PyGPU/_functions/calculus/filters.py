@@ -9,7 +9,7 @@ import numpy as np
 from PyGPU import _core
 from PyGPU._functions.arrays import array
 from PyGPU._functions.operands import on_device_of
-from PyGPU._native.public import public
+from PyGPU._names.public import public
 
 _MODES = ("full", "same", "valid")
 

@@ -10,7 +10,7 @@ from PyGPU import _core
 from PyGPU._functions.arrays import array, arrays
 from PyGPU._functions.calculus.filters import convolve
 from PyGPU._functions.joining import concatenate
-from PyGPU._native.public import public
+from PyGPU._names.public import public
 
 
 def _coefficients(*given: Any) -> list[_core.GPUArray]:

@@ -13,7 +13,7 @@ from PyGPU._functions.differences import diff
 from PyGPU._functions.joining import concatenate
 from PyGPU._functions.operands import on_device_of
 from PyGPU._functions.searching import searchsorted
-from PyGPU._native.public import public
+from PyGPU._names.public import public
 
 
 def _steps(distances: Any, f: _core.GPUArray, axis: int) -> Any:

@@ -11,7 +11,7 @@ from numpy.typing import DTypeLike
 from PyGPU import _core
 from PyGPU._functions.grids import indices
 from PyGPU._functions.joining import stack
-from PyGPU._native.public import public, public_values
+from PyGPU._names.public import public, public_values
 
 if TYPE_CHECKING:
     from PyGPU.typing import DeviceLike

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from PyGPU import _core
-from PyGPU._native.public import public
+from PyGPU._names.public import public
 
 if TYPE_CHECKING:
     from PyGPU.typing import DeviceLike, OrderACFK

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._native.public import public
+from PyGPU._names.public import public
 
 if TYPE_CHECKING:
     from PyGPU.typing import DeviceLike

@@ -10,7 +10,7 @@ import numpy as np
 from PyGPU import _core
 from PyGPU._functions.arrays import array, axis_of
 from PyGPU._functions.joining import stack
-from PyGPU._native.public import public
+from PyGPU._names.public import public
 
 
 @public("Functions called for parts")

@@ -11,7 +11,7 @@ from PyGPU import _core
 from PyGPU._functions.arrays import array, arrays
 from PyGPU._functions.masks import nonzero
 from PyGPU._functions.matrices import tri
-from PyGPU._native.public import public
+from PyGPU._names.public import public
 
 if TYPE_CHECKING:
     from PyGPU.typing import DeviceLike

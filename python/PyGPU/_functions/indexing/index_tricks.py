@@ -8,7 +8,7 @@ import numpy as np
 
 from PyGPU import _core
 from PyGPU._functions.joining import concatenate
-from PyGPU._native.public import public_values
+from PyGPU._names.public import public_values
 
 
 class _Joined:

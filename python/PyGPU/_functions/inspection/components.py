@@ -8,7 +8,7 @@ import numpy as np
 
 from PyGPU import _core
 from PyGPU._functions.arrays import array
-from PyGPU._native.public import public
+from PyGPU._names.public import public
 
 
 @public("Moving and repeating elements")

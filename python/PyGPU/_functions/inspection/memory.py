@@ -8,7 +8,7 @@ import numpy as np
 from numpy.lib.array_utils import byte_bounds
 
 from PyGPU import _core
-from PyGPU._native.public import public
+from PyGPU._names.public import public
 
 
 @public("Comparing arrays")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._native.public import public
+from PyGPU._names.public import public
 
 
 @public("Types and constants")

@@ -11,7 +11,7 @@ from PyGPU import _core
 from PyGPU._functions.arrays import array, axis_of
 from PyGPU._functions.joining import concatenate
 from PyGPU._functions.operands import flat
-from PyGPU._native.public import public
+from PyGPU._names.public import public
 
 
 def _moved(a: Any, axis: int | None, name: str) -> tuple[_core.GPUArray, int]:

@@ -10,7 +10,7 @@ from PyGPU import _core
 from PyGPU._functions.arrays import along, array, axes_of, axis_of
 from PyGPU._functions.masks import argwhere
 from PyGPU._functions.operands import cycled, flat, on_device_of
-from PyGPU._native.public import public
+from PyGPU._names.public import public
 
 
 def _on_host(obj: Any) -> Any:

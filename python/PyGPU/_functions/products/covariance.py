@@ -13,7 +13,7 @@ from PyGPU._functions.arrays import array
 from PyGPU._functions.joining import concatenate
 from PyGPU._functions.operands import on_device_of
 from PyGPU._functions.statistics import average
-from PyGPU._native.public import public
+from PyGPU._names.public import public
 
 
 def _observations(m: Any, y: Any, rowvar: bool, dtype: Any) -> _core.GPUArray:

@@ -7,7 +7,7 @@ from typing import Any
 from PyGPU import _core
 from PyGPU._functions.arrays import arrays, axis_of
 from PyGPU._functions.joining import stack
-from PyGPU._native.public import public
+from PyGPU._names.public import public
 
 
 @public("Products")

@@ -11,7 +11,7 @@ import numpy as np
 
 from PyGPU import _core
 from PyGPU._functions.arrays import arrays
-from PyGPU._native.public import public
+from PyGPU._names.public import public
 
 if TYPE_CHECKING:
     from PyGPU.typing import OrderACFK

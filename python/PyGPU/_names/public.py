@@ -1,4 +1,4 @@
-"""Marks of public names: ``tools/names.py`` reads them from the text, and writes ``PyGPU/_index.py`` from them."""
+"""Marks of public names: ``tools/names.py`` reads them from the text, and writes ``PyGPU._names.index``."""
 
 from __future__ import annotations
 
