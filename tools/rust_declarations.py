@@ -1,8 +1,8 @@
 """Read from Rust sources how Python sees them: `names!` rows, functions, classes, and the types in their signatures.
 
 Nothing is compiled. Types stand in ``#[pyo3(signature = (a: "GPUArray") -> "GPUArray")]``; where pyo3 accepts no
-signature (getters, most special methods, items that a macro writes, overloads) a comment ``// stub: ...`` before the
-item has the lines of the stub, or only ``// stub: -> type``.
+signature (getters, most special methods, overloads) a comment ``// stub: ...`` before the item has the lines of the
+stub, or only ``// stub: -> type``.
 """
 
 from __future__ import annotations

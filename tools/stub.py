@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 import rust_declarations as rust
 from rust_declarations import DeclarationError, Item, Name, Parameter
+from rust_macros import Macros
 
 STUB = rust.ROOT / "python/PyGPU/_core.pyi"
 TABLE = rust.ROOT / "src/ops/ufunc/table.rs"
@@ -167,21 +168,15 @@ def member(item: Item, classes: dict[str, str]) -> Iterator[str]:
         yield from function(item.name, parameters, returns, indent)
 
 
-def operators(text: str) -> Iterator[str]:
-    """The lines of the operators that rows of the macro ``slots!`` write."""
-    rows = re.search(r"^ *slots! \{\n(.*?)^ *\}", text, re.MULTILINE | re.DOTALL)
-    for name in re.findall(r"__\w+__", rows[1] if rows else ""):
-        yield f"    def {name}{SPECIAL[name]}: ..."
-
-
 def read() -> tuple[list[Item], list[Name], dict[str, list[str]], list[str]]:
     """What the sources declare: items, exported names, further lines of classes, further lines of the module."""
     items: list[Item] = []
     exported: list[Name] = []
     of_classes: dict[str, list[str]] = {}
     of_module: list[str] = []
-    for path in rust.files():
-        text = path.read_text(encoding="utf-8")
+    texts = {path: path.read_text(encoding="utf-8") for path in rust.files()}
+    macros = Macros(list(texts.values()))
+    for path, text in texts.items():
         exported += rust.names(path, text)
         for item in rust.items(path, text):
             if item.name:
@@ -190,7 +185,12 @@ def read() -> tuple[list[Item], list[Name], dict[str, list[str]], list[str]]:
                 of_classes.setdefault(owner[1], []).extend(f"    {line}" for line in item.stub[1:])
             else:
                 of_module += item.stub
-        of_classes.setdefault("GPUArray", []).extend(operators(text))
+        for start, written in macros.items(text):
+            for item in rust.items(path, written):
+                item.line = text.count("\n", 0, start) + 1
+                items.append(item)
+    by_hand = set(re.findall(r"^def (\w+)", "\n".join(of_module), re.MULTILINE))
+    items = [item for item in items if item.owner is not None or item.name not in by_hand]
     by_rust = {(item.path, item.rust): item for item in items if item.owner is None}
     for one in exported:  # rows have the names of Rust
         if one.kind in ("functions", "classes"):
