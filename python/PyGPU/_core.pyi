@@ -523,7 +523,7 @@ class GPUArray:
         *,
         stable: bool | None = None,
         descending: bool = False,
-    ) -> Self: ...
+    ) -> GPUArray: ...
     def dot(self, b: Any, out: GPUArray | None = None) -> GPUArray: ...
     def __iter__(self) -> Iterator[Self]: ...
     def __bool__(self) -> bool: ...
@@ -544,100 +544,96 @@ class GPUArray:
     def synchronize(self) -> None: ...
     def sum(
         self,
-        axis: ShapeLike | None = None,
+        axis: int | tuple[int, ...] | None = None,
         dtype: DTypeLike | None = None,
         out: GPUArray | None = None,
         keepdims: bool = False,
-        initial: Any = None,
-        where: Any = None,
+        initial: complex | None = None,
+        where: GPUArray | bool | None = None,
     ) -> GPUArray: ...
     def prod(
         self,
-        axis: ShapeLike | None = None,
+        axis: int | tuple[int, ...] | None = None,
         dtype: DTypeLike | None = None,
         out: GPUArray | None = None,
         keepdims: bool = False,
-        initial: Any = None,
-        where: Any = None,
+        initial: complex | None = None,
+        where: GPUArray | bool | None = None,
     ) -> GPUArray: ...
     def min(
         self,
-        axis: ShapeLike | None = None,
+        axis: int | tuple[int, ...] | None = None,
         out: GPUArray | None = None,
         keepdims: bool = False,
-        initial: Any = None,
-        where: Any = None,
+        initial: complex | None = None,
+        where: GPUArray | bool | None = None,
     ) -> GPUArray: ...
     def max(
         self,
-        axis: ShapeLike | None = None,
+        axis: int | tuple[int, ...] | None = None,
         out: GPUArray | None = None,
         keepdims: bool = False,
-        initial: Any = None,
-        where: Any = None,
+        initial: complex | None = None,
+        where: GPUArray | bool | None = None,
     ) -> GPUArray: ...
     def any(
         self,
-        axis: ShapeLike | None = None,
+        axis: int | tuple[int, ...] | None = None,
         out: GPUArray | None = None,
         keepdims: bool = False,
         *,
-        where: Any = None,
+        where: GPUArray | bool | None = None,
         stream: StreamLike = None,
         allocator: Callable[[int], Any] | None = None,
     ) -> GPUArray: ...
     def all(
         self,
-        axis: ShapeLike | None = None,
+        axis: int | tuple[int, ...] | None = None,
         out: GPUArray | None = None,
         keepdims: bool = False,
         *,
-        where: Any = None,
+        where: GPUArray | bool | None = None,
         stream: StreamLike = None,
         allocator: Callable[[int], Any] | None = None,
     ) -> GPUArray: ...
     def mean(
         self,
-        axis: ShapeLike | None = None,
+        axis: int | tuple[int, ...] | None = None,
         dtype: DTypeLike | None = None,
         out: GPUArray | None = None,
         keepdims: bool = False,
         *,
-        where: Any = None,
+        where: GPUArray | bool | None = None,
     ) -> GPUArray: ...
     def var(
         self,
-        axis: ShapeLike | None = None,
+        axis: int | tuple[int, ...] | None = None,
         dtype: DTypeLike | None = None,
         out: GPUArray | None = None,
         ddof: float = 0.0,
         keepdims: bool = False,
         *,
-        where: Any = None,
+        where: GPUArray | bool | None = None,
         correction: float | None = None,
     ) -> GPUArray: ...
     def std(
         self,
-        axis: ShapeLike | None = None,
+        axis: int | tuple[int, ...] | None = None,
         dtype: DTypeLike | None = None,
         out: GPUArray | None = None,
         ddof: float = 0.0,
         keepdims: bool = False,
         *,
-        where: Any = None,
+        where: GPUArray | bool | None = None,
         correction: float | None = None,
     ) -> GPUArray: ...
-    def argmin(
-        self, axis: ShapeLike | None = None, out: GPUArray | None = None, *, keepdims: bool = False
-    ) -> GPUArray: ...
-    def argmax(
-        self, axis: ShapeLike | None = None, out: GPUArray | None = None, *, keepdims: bool = False
-    ) -> GPUArray: ...
+    def argmin(self, axis: int | None = None, out: GPUArray | None = None, *, keepdims: bool = False) -> GPUArray: ...
+    def argmax(self, axis: int | None = None, out: GPUArray | None = None, *, keepdims: bool = False) -> GPUArray: ...
     def cumsum(
-        self, axis: ShapeLike | None = None, dtype: DTypeLike | None = None, out: GPUArray | None = None
+        self, axis: int | None = None, dtype: DTypeLike | None = None, out: GPUArray | None = None
     ) -> GPUArray: ...
     def cumprod(
-        self, axis: ShapeLike | None = None, dtype: DTypeLike | None = None, out: GPUArray | None = None
+        self, axis: int | None = None, dtype: DTypeLike | None = None, out: GPUArray | None = None
     ) -> GPUArray: ...
     def searchsorted(self, v: Any, side: str = "left", sorter: Any = None) -> GPUArray: ...
     def partition(self, kth: Any, axis: int = -1, kind: str = "introselect", order: None = None) -> None: ...
@@ -1630,82 +1626,82 @@ def nan_to_num(
 def _factorize(
     name: str, arrays: Sequence[GPUArray], batch: int, sizes: Sequence[int], first: bool, second: bool
 ) -> bool: ...
+def _norm(a: GPUArray, order: int, axis: ShapeLike | None, keepdims: bool) -> GPUArray: ...
 def nansum(
     a: GPUArray,
-    axis: ShapeLike | None = None,
+    axis: int | tuple[int, ...] | None = None,
     dtype: DTypeLike | None = None,
     out: GPUArray | None = None,
     keepdims: bool = False,
-    initial: Any = None,
-    where: Any = None,
+    initial: complex | None = None,
+    where: GPUArray | bool | None = None,
 ) -> GPUArray: ...
 def nanprod(
     a: GPUArray,
-    axis: ShapeLike | None = None,
+    axis: int | tuple[int, ...] | None = None,
     dtype: DTypeLike | None = None,
     out: GPUArray | None = None,
     keepdims: bool = False,
-    initial: Any = None,
-    where: Any = None,
+    initial: complex | None = None,
+    where: GPUArray | bool | None = None,
 ) -> GPUArray: ...
 def nanmin(
     a: GPUArray,
-    axis: ShapeLike | None = None,
+    axis: int | tuple[int, ...] | None = None,
     out: GPUArray | None = None,
     keepdims: bool = False,
-    initial: Any = None,
-    where: Any = None,
+    initial: complex | None = None,
+    where: GPUArray | bool | None = None,
 ) -> GPUArray: ...
 def nanmax(
     a: GPUArray,
-    axis: ShapeLike | None = None,
+    axis: int | tuple[int, ...] | None = None,
     out: GPUArray | None = None,
     keepdims: bool = False,
-    initial: Any = None,
-    where: Any = None,
+    initial: complex | None = None,
+    where: GPUArray | bool | None = None,
 ) -> GPUArray: ...
 def nanmean(
     a: GPUArray,
-    axis: ShapeLike | None = None,
+    axis: int | tuple[int, ...] | None = None,
     dtype: DTypeLike | None = None,
     out: GPUArray | None = None,
     keepdims: bool = False,
     *,
-    where: Any = None,
+    where: GPUArray | bool | None = None,
 ) -> GPUArray: ...
 def nanvar(
     a: GPUArray,
-    axis: ShapeLike | None = None,
+    axis: int | tuple[int, ...] | None = None,
     dtype: DTypeLike | None = None,
     out: GPUArray | None = None,
     ddof: float = 0.0,
     keepdims: bool = False,
     *,
-    where: Any = None,
+    where: GPUArray | bool | None = None,
     correction: float | None = None,
 ) -> GPUArray: ...
 def nanstd(
     a: GPUArray,
-    axis: ShapeLike | None = None,
+    axis: int | tuple[int, ...] | None = None,
     dtype: DTypeLike | None = None,
     out: GPUArray | None = None,
     ddof: float = 0.0,
     keepdims: bool = False,
     *,
-    where: Any = None,
+    where: GPUArray | bool | None = None,
     correction: float | None = None,
 ) -> GPUArray: ...
 def nanargmin(
-    a: GPUArray, axis: ShapeLike | None = None, out: GPUArray | None = None, *, keepdims: bool = False
+    a: GPUArray, axis: int | None = None, out: GPUArray | None = None, *, keepdims: bool = False
 ) -> GPUArray: ...
 def nanargmax(
-    a: GPUArray, axis: ShapeLike | None = None, out: GPUArray | None = None, *, keepdims: bool = False
+    a: GPUArray, axis: int | None = None, out: GPUArray | None = None, *, keepdims: bool = False
 ) -> GPUArray: ...
 def ptp(
-    a: GPUArray, axis: ShapeLike | None = None, out: GPUArray | None = None, keepdims: bool = False
+    a: GPUArray, axis: int | tuple[int, ...] | None = None, out: GPUArray | None = None, keepdims: bool = False
 ) -> GPUArray: ...
-def count_nonzero(a: GPUArray, axis: ShapeLike | None = None, *, keepdims: bool = False) -> GPUArray: ...
-def _norm(a: GPUArray, order: int, axis: Any, keepdims: bool) -> GPUArray: ...
+def count_nonzero(a: GPUArray, axis: int | tuple[int, ...] | None = None, *, keepdims: bool = False) -> GPUArray: ...
 def sort(
     a: GPUArray,
     axis: int | None = -1,
@@ -1731,16 +1727,16 @@ def _philox(counter: Sequence[int], key: Sequence[int]) -> list[int]: ...
 def _rand_library_version() -> int | None: ...
 def _rand_library_table(which: int, bytes: int) -> bytes: ...
 def cumsum(
-    a: GPUArray, axis: ShapeLike | None = None, dtype: DTypeLike | None = None, out: GPUArray | None = None
+    a: GPUArray, axis: int | None = None, dtype: DTypeLike | None = None, out: GPUArray | None = None
 ) -> GPUArray: ...
 def cumprod(
-    a: GPUArray, axis: ShapeLike | None = None, dtype: DTypeLike | None = None, out: GPUArray | None = None
+    a: GPUArray, axis: int | None = None, dtype: DTypeLike | None = None, out: GPUArray | None = None
 ) -> GPUArray: ...
 def nancumsum(
-    a: GPUArray, axis: ShapeLike | None = None, dtype: DTypeLike | None = None, out: GPUArray | None = None
+    a: GPUArray, axis: int | None = None, dtype: DTypeLike | None = None, out: GPUArray | None = None
 ) -> GPUArray: ...
 def nancumprod(
-    a: GPUArray, axis: ShapeLike | None = None, dtype: DTypeLike | None = None, out: GPUArray | None = None
+    a: GPUArray, axis: int | None = None, dtype: DTypeLike | None = None, out: GPUArray | None = None
 ) -> GPUArray: ...
 def _unique(
     array: GPUArray, starts: bool, places: bool, inverse: bool, nan_apart: bool
