@@ -61,13 +61,13 @@ MARKS = ("public", "public_values")
 
 
 def module_of(path: Path) -> str:
-    """The name of a module by its file."""
+    """Return the name of a module by its file."""
     parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
 def marks(path: Path, text: str) -> Iterator[Name]:
-    """The names that a Python file declares."""
+    """Return the names that a Python file declares."""
     if "public" not in text:
         return
     tree = ast.parse(text)
@@ -91,29 +91,29 @@ def marks(path: Path, text: str) -> Iterator[Name]:
             for name in names:
                 one = Name(name, "values", group, path, node.lineno)
                 if name not in defined:
-                    raise DeclarationError(f"{one.place}: {name}: the module defines no such name")
+                    raise DeclarationError(f"{one.location}: {name}: the module defines no such name")
                 yield one
 
 
 def is_call(node: ast.expr, name: str) -> bool:
-    """Whether an expression calls a function of a name."""
+    """Return whether an expression calls a function of a name."""
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name
 
 
 def arguments(path: Path, call: ast.expr) -> tuple[str, tuple[str, ...]]:
-    """The group of a mark, and its further texts: names, or host parameters."""
+    """Return the group of a mark, and its further texts: names, or host parameters."""
     assert isinstance(call, ast.Call)
     try:
         first, *others = [ast.literal_eval(one) for one in call.args]
         keywords = {str(one.arg): ast.literal_eval(one.value) for one in call.keywords}
     except ValueError:
-        place = f"{where(path)}:{call.lineno}"
-        raise DeclarationError(f"{place}: the arguments of a mark are literal texts, the group first") from None
+        location = f"{where(path)}:{call.lineno}"
+        raise DeclarationError(f"{location}: the arguments of a mark are literal texts, the group first") from None
     return first, tuple(keywords.get("host", others))
 
 
 def definitions(tree: ast.Module) -> Iterator[str]:
-    """The names that a module defines or imports at its top level."""
+    """Return the names that a module defines or imports at its top level."""
     for node in tree.body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             yield node.name
@@ -126,11 +126,11 @@ def definitions(tree: ast.Module) -> Iterator[str]:
 
 
 def declared() -> list[Name]:
-    """All public names: those of the native module first."""
+    """Collect all public names, first the names of the native module."""
     _, exported, *_ = stub.read()
     found = [one for one in exported if one.group is not None]
-    place = {one.name for one in found}
-    ufuncs = [name for name in stub.values(exported) if name not in place]
+    listed = {one.name for one in found}
+    ufuncs = [name for name in stub.values(exported) if name not in listed]
     found += [Name(name, "values", "Functions of each element", stub.TABLE, 1) for name in ufuncs]
     for path in sorted(PACKAGE.rglob("*.py")):
         found += marks(path, path.read_text(encoding="utf-8"))
@@ -138,22 +138,22 @@ def declared() -> list[Name]:
 
 
 def errors(names: Iterable[Name]) -> Iterator[str]:
-    """A sentence for each declaration that cannot stay, with its place."""
+    """Return an error message with the location for each wrong declaration."""
     seen: dict[str, Name] = {}
     for one in names:
         if one.name in seen:
-            yield f"{one.place}: {one.name} is declared twice; the other declaration is {seen[one.name].place}"
+            yield f"{one.location}: {one.name} is declared twice; the other declaration is {seen[one.name].location}"
         seen[one.name] = one
         if not one.is_documented:
-            yield f"{one.place}: {one.name} has no docstring"
+            yield f"{one.location}: {one.name} has no docstring"
         if one.name.startswith("_"):
-            yield f"{one.place}: {one.name} is a private name"
+            yield f"{one.location}: {one.name} is a private name"
         if one.group not in GROUPS:
-            yield f"{one.place}: {one.name}: no group {one.group!r}; tools/names.py lists the groups"
+            yield f"{one.location}: {one.name}: no group {one.group!r}; tools/names.py lists the groups"
 
 
 def index(names: list[Name]) -> str:
-    """The text of the index: homes of names of Python, groups, parameters that accept an ndarray."""
+    """Return the text of the index: homes of names of Python, groups, parameters that accept an ndarray."""
     homes = {one.name: module_of(one.path) for one in names if one.path.suffix == ".py"}
     groups = {
         group: sorted((one for one in names if one.group == group), key=lambda one: (one.kind != "classes", one.name))
@@ -172,7 +172,7 @@ def index(names: list[Name]) -> str:
 
 
 def filled(head: str, items: list[str]) -> Iterator[str]:
-    """The lines of a tuple, each with as many items as it holds."""
+    """Return the lines of a tuple, each with as many items as it holds."""
     line = " " * 7
     yield head
     for item in items:
@@ -185,12 +185,12 @@ def filled(head: str, items: list[str]) -> Iterator[str]:
 
 
 def tuple_text(texts: tuple[str, ...]) -> str:
-    """Texts as a tuple with double quotes."""
+    """Format texts as a tuple with double quotes."""
     return f"({', '.join(f'{chr(34)}{text}{chr(34)}' for text in texts)}{',' if len(texts) == 1 else ''})"
 
 
 def modules() -> list[str]:
-    """The public modules that are attributes of the package."""
+    """Return the public modules that are attributes of the package."""
     for node in ast.parse(LAZY.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "MODULES":
             return list(ast.literal_eval(node.value))
@@ -198,7 +198,7 @@ def modules() -> list[str]:
 
 
 def types(names: list[Name]) -> str:
-    """The text of the stub of the package: each name, imported from its module."""
+    """Return the text of the stub of the package: each name, imported from its module."""
     by_module: dict[str, list[str]] = {"PyGPU": modules(), "PyGPU._core": ["__version__"]}
     for one in names:
         home = module_of(one.path) if one.path.suffix == ".py" else "PyGPU._core"

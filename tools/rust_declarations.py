@@ -1,4 +1,4 @@
-"""Read from Rust sources how Python sees them: `names!` rows, functions, classes, and the types in their signatures.
+"""Read the declarations of Rust sources: `names!` rows, functions, classes, and the types in their signatures.
 
 Nothing is compiled. Types stand in ``#[pyo3(signature = (a: "GPUArray") -> "GPUArray")]``; where pyo3 accepts no
 signature (getters, most special methods, overloads) a comment ``// stub: ...`` before the item has the lines of the
@@ -59,16 +59,16 @@ class Item:
     spans: list[tuple[int, int]] = field(default_factory=list)
 
     @property
-    def place(self) -> str:
-        """The file and the line, as an error begins."""
+    def location(self) -> str:
+        """Return the file and the line, with which an error message begins."""
         return f"{where(self.path)}:{self.line}"
 
     def has(self, attribute: str) -> bool:
-        """Whether an attribute such as ``getter`` is there, with arguments or without."""
+        """Return whether an attribute such as ``getter`` is there, with arguments or without."""
         return any(re.match(rf"#\[{attribute}\b", each) for each in self.attributes)
 
     def option(self, name: str) -> str | None:
-        """The text of an option of pyo3, such as ``name`` in ``#[pyo3(name = "x")]``."""
+        """Return the text of an option of pyo3, such as ``name`` in ``#[pyo3(name = "x")]``."""
         for each in self.attributes:
             if signature := re.search(r"(?<!text_)signature *= *(?=\()", each):
                 each = each[: signature.start()] + each[closing(each, signature.end()) :]
@@ -78,7 +78,7 @@ class Item:
         return None
 
     def signature(self) -> tuple[list[Parameter], str | None] | None:
-        """The parameters and the type of the result that a signature of pyo3 has; None if there is none."""
+        """Return the parameters and the type of the result that a signature of pyo3 has; None if there is none."""
         for each in self.attributes:
             if found := re.search(r"(?<!text_)signature *= *(?=\()", each):
                 close = closing(each, found.end())
@@ -102,18 +102,18 @@ class Name:
     is_documented: bool = True
 
     @property
-    def place(self) -> str:
-        """The file and the line, as an error begins."""
+    def location(self) -> str:
+        """Return the file and the line, with which an error message begins."""
         return f"{where(self.path)}:{self.line}"
 
 
 def where(path: Path) -> Path:
-    """A file as an error names it."""
+    """Return a path as error messages have it: relative to the repository."""
     return path.relative_to(ROOT) if path.is_relative_to(ROOT) else path
 
 
 def closing(text: str, start: int) -> int:
-    """The place of the bracket that closes the one at a place; brackets in literals do not count."""
+    """Return the position of the closing bracket; brackets in literals do not count."""
     depth, at = 0, start
     while at < len(text):
         if text[at] == '"':
@@ -129,7 +129,7 @@ def closing(text: str, start: int) -> int:
 
 
 def literal_end(text: str, start: int) -> int:
-    """The place of the quote that ends the literal which begins at a place."""
+    """Return the position of the quote that ends a literal."""
     at = start + 1
     while text[at] != '"':
         at += 2 if text[at] == "\\" else 1
@@ -137,7 +137,7 @@ def literal_end(text: str, start: int) -> int:
 
 
 def split(text: str) -> list[str]:
-    """The parts of a text between the commas that are in no bracket and no literal."""
+    """Split a text at the commas outside brackets and literals."""
     parts, begin, at = [], 0, 0
     while at < len(text):
         if text[at] == '"':
@@ -152,7 +152,7 @@ def split(text: str) -> list[str]:
 
 
 def parameter(text: str) -> Parameter:
-    """One part of a signature of pyo3."""
+    """Parse one part of a signature of pyo3."""
     found = re.fullmatch(r'([*/]*(?:r#)?\w*)(?: *: *"([^"]*)")?(?: *= *(.*))?', text, re.DOTALL)
     if found is None:
         raise ValueError(f"no parameter of a signature: {text!r}")
@@ -161,7 +161,7 @@ def parameter(text: str) -> Parameter:
 
 
 def python_value(text: str) -> str:
-    """A default of Rust as pyo3 shows it to Python."""
+    """Return a default of Rust as pyo3 shows it to Python."""
     text = text.strip()
     if text in ("true", "false"):
         return text.capitalize()
@@ -171,7 +171,7 @@ def python_value(text: str) -> str:
 
 
 def items(path: Path, text: str) -> Iterator[Item]:
-    """The functions, methods and classes of a file that pyo3 shows to Python."""
+    """Find the functions, methods and classes of a file that pyo3 exports."""
     at, owner, indent = 0, None, ""
     attributes: list[str] = []
     stub: list[str] = []
@@ -225,7 +225,7 @@ def items(path: Path, text: str) -> Iterator[Item]:
 
 
 def python_name(item: Item) -> str:
-    """The name of a function or a method in Python."""
+    """Return the name of a function or a method in Python."""
     if named := item.option("name"):
         return named
     for each in item.attributes:
@@ -240,7 +240,7 @@ def python_name(item: Item) -> str:
 
 
 def names(path: Path, text: str) -> Iterator[Name]:
-    """The names that the `names!` rows of a file declare."""
+    """Return the names that the `names!` rows of a file declare."""
     for block in ROWS.finditer(text):
         for row in re.finditer(r"(\w+)(?: \"([^\"]*)\")?: ([^;]*);", block[1]):
             kind, group = row[1].removeprefix("internal_"), row[2]
@@ -258,12 +258,12 @@ def names(path: Path, text: str) -> Iterator[Name]:
 
 
 def files() -> list[Path]:
-    """The Rust files of the native module."""
+    """Return the Rust files of the native module."""
     return sorted(path for path in FOLDER.rglob("*.rs") if path.stem != "tests")
 
 
 def text_parameters(text: str) -> list[Parameter]:
-    """The parameters of a ``text_signature``."""
+    """Return the parameters of a ``text_signature``."""
     arguments = ast.parse(f"def f{text.replace('$', '')}: ...").body[0].args  # type: ignore[attr-defined]
     found: list[Parameter] = []
     plain = [*arguments.posonlyargs, *arguments.args]
@@ -284,6 +284,6 @@ def text_parameters(text: str) -> list[Parameter]:
 
 
 def quoted(value: ast.expr) -> str:
-    """A default as a stub has it, with double quotes."""
+    """Return a default as the stub has it, with double quotes."""
     text = ast.unparse(value)
     return f'"{text[1:-1]}"' if text.startswith("'") and '"' not in text else text

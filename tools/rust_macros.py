@@ -1,7 +1,6 @@
 """Expand the `macro_rules!` of the native module that write functions or methods, as far as their signatures go.
 
-The matcher knows the fragments that these macros use and never goes back, like that of Rust. Text of functions is
-dropped: only attributes, documentation and heads are kept.
+The matcher has the fragments that these macros use, and no backtracking, as in Rust. Bodies of functions are dropped.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ Token: TypeAlias = str | Group | Variable | Repeated
 
 @dataclass
 class Bound:
-    """What a variable stands for: tokens, or one such for each repetition."""
+    """The value of a variable: tokens, or one set of bindings for each repetition."""
 
     tokens: list[Token] = field(default_factory=list)
     repetitions: list[dict[str, Bound]] | None = None
@@ -62,7 +61,7 @@ Bindings: TypeAlias = dict[str, Bound]
 
 
 def read(text: str, start: int) -> tuple[Group, int]:
-    """The group that begins at a bracket, and the place behind it."""
+    """Return the group that begins at a bracket, and the position after the group."""
     stack = [Group("", [])]
     at = start
     while True:
@@ -86,7 +85,7 @@ def read(text: str, start: int) -> tuple[Group, int]:
 
 
 def pattern(tokens: Sequence[Token]) -> list[Token]:
-    """Tokens with their variables and repetitions."""
+    """Return tokens with variables and repetitions recognized."""
     made: list[Token] = []
     rest = list(tokens)
     while rest:
@@ -109,7 +108,7 @@ def pattern(tokens: Sequence[Token]) -> list[Token]:
 
 
 def until(tokens: Sequence[Token], at: int, ends: tuple[str, ...]) -> int:
-    """The place of the first of some marks that is in no angle brackets."""
+    """Return the position of the first given mark outside angle brackets."""
     depth, start = 0, at
     while at < len(tokens):
         token = tokens[at]
@@ -122,7 +121,7 @@ def until(tokens: Sequence[Token], at: int, ends: tuple[str, ...]) -> int:
 
 
 def fragment(kind: str, tokens: Sequence[Token], at: int) -> int | None:
-    """The place behind a fragment of a kind; None if there is none."""
+    """Return the position after a fragment; None if no such fragment begins here."""
     if kind == "meta":
         return len(tokens) if at < len(tokens) else None
     if at >= len(tokens):
@@ -150,7 +149,7 @@ FRAGMENTS = ("ident", "literal", "tt", "path", "ty", "expr", "meta")
 
 
 def match(wanted: Sequence[Token], tokens: Sequence[Token], at: int, bound: Bindings) -> int | None:
-    """Match tokens from a place on; the place behind them, or None."""
+    """Match tokens from a position on; return the position after them, or None."""
     for token in wanted:
         if isinstance(token, Variable):
             behind = fragment(token.kind, tokens, at)
@@ -177,7 +176,7 @@ def match(wanted: Sequence[Token], tokens: Sequence[Token], at: int, bound: Bind
 
 
 def match_repeated(token: Repeated, tokens: Sequence[Token], at: int, bound: Bindings) -> int:
-    """Match a part as often as it is there."""
+    """Match a repetition as often as possible."""
     found: list[Bindings] = []
     while at < len(tokens) and not (token.count == "?" and found):
         begin = at
@@ -197,7 +196,7 @@ def match_repeated(token: Repeated, tokens: Sequence[Token], at: int, bound: Bin
 
 
 def variables(tokens: Sequence[Token]) -> Iterator[str]:
-    """The names of the variables in tokens."""
+    """Return the names of the variables in tokens."""
     for token in tokens:
         if isinstance(token, Variable):
             yield token.name
@@ -206,7 +205,7 @@ def variables(tokens: Sequence[Token]) -> Iterator[str]:
 
 
 def written(text: Sequence[Token], bound: Bindings) -> list[Token]:
-    """The tokens of a text with its variables replaced."""
+    """Return the tokens of a text with its variables replaced."""
     made: list[Token] = []
     for token in text:
         if isinstance(token, Variable):
@@ -245,7 +244,7 @@ class Macros:
         self._used = used
 
     def items(self, text: str) -> Iterator[tuple[int, str]]:
-        """For each call in a text: its place, and its attributes and heads as lines."""
+        """Find the calls in a text: position, and the written attributes and heads as lines."""
         defined = [(found.start(), read(text, found.end())[1]) for found in DEFINITION.finditer(text)]
         for found in INVOCATION.finditer(text):
             is_inside = any(start <= found.start() < end for start, end in defined)
@@ -275,19 +274,19 @@ class Macros:
 
 
 def arms(tokens: Sequence[Token]) -> Iterator[tuple[list[Token], list[Token]]]:
-    """The patterns and texts of a macro."""
+    """Return the patterns and texts of a macro."""
     groups = [token for token in tokens if isinstance(token, Group)]
     for wanted, text in zip(groups[::2], groups[1::2], strict=True):
         yield pattern(wanted.tokens), pattern(text.tokens)
 
 
 def calls(text: str) -> set[str]:
-    """The names of the macros that a text calls."""
+    """Return the names of the macros that a text calls."""
     return set(re.findall(r"\b(\w+)!", text))
 
 
 def joined(tokens: Sequence[Token]) -> str:
-    """Tokens as a text, with a space only between words."""
+    """Join tokens, with a space only between words."""
     text = ""
     for token in tokens:
         if isinstance(token, Group):
@@ -300,7 +299,7 @@ def joined(tokens: Sequence[Token]) -> str:
 
 
 def lines(tokens: Sequence[Token], indent: str = "") -> Iterator[str]:
-    """Attributes, documentation and heads, one in a line, as rustfmt indents them."""
+    """Return attributes, documentation and heads, one per line, indented as by rustfmt."""
     head: list[Token] = []
     rest = list(tokens)
     while rest:

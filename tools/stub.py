@@ -77,7 +77,7 @@ TYPES = {
 
 
 def python_type(text: str, classes: dict[str, str]) -> str | None:
-    """The type in Python of a result of Rust; None if the table does not have it."""
+    """Return the type in Python of a result of Rust; None if the table does not have it."""
     text = text.strip().lstrip("&").removeprefix("'static ").removeprefix("'py ").strip()
     if generic := re.fullmatch(r"(PyResult|Bound|Py|Option|Vec|PyRef)<(?:'\w+, *)?(.*)>", text):
         inner = python_type(generic[2], classes)
@@ -94,18 +94,18 @@ def python_type(text: str, classes: dict[str, str]) -> str | None:
 
 
 def result_of(item: Item, classes: dict[str, str]) -> str:
-    """The type of the result of an item without a signature."""
+    """Return the type of the result of an item without a signature."""
     if item.stub and (given := re.fullmatch(r"-> (.*)", item.stub[0])):
         return given[1]
     found = re.search(r"->(.*?)(?:where\b.*)?$", item.head, re.DOTALL)
     known = python_type(" ".join(found[1].split()) if found else "()", classes)
     if known is None:
-        raise DeclarationError(f"{item.place}: {item.name}: say the type in Python: // stub: -> type")
+        raise DeclarationError(f"{item.location}: {item.name}: the type in Python is missing; add // stub: -> type")
     return known
 
 
 def function(name: str, parameters: list[Parameter], returns: str, indent: str) -> Iterator[str]:
-    """The lines of a function, broken as ruff breaks them."""
+    """Return the lines of a function, broken as ruff breaks them."""
     parts = [str(one) for one in parameters]
     line = f"{indent}def {name}({', '.join(parts)}) -> {returns}: ..."
     if len(line) <= WIDTH:
@@ -121,10 +121,10 @@ def function(name: str, parameters: list[Parameter], returns: str, indent: str) 
 
 
 def parameters_of(item: Item) -> tuple[list[Parameter], str]:
-    """The parameters and the type of the result of an item that has a signature or none of them."""
+    """Return the parameters and the type of the result of an item that has a signature or none of them."""
     signature = item.signature()
     if signature is None:
-        raise DeclarationError(f'{item.place}: {item.name}: no signature = (...) -> "type"')
+        raise DeclarationError(f'{item.location}: {item.name}: no signature = (...) -> "type"')
     parameters, returns = signature
     if shown := item.option("text_signature"):
         types = {one.name.lstrip("*"): one.type for one in parameters}
@@ -134,12 +134,12 @@ def parameters_of(item: Item) -> tuple[list[Parameter], str]:
     untyped = [one.name for one in parameters if one.type is None and one.name not in ("*", "/")]
     if untyped or returns is None:
         lacking = ", ".join(untyped) or "the result"
-        raise DeclarationError(f"{item.place}: {item.name}: no type of {lacking}")
+        raise DeclarationError(f"{item.location}: {item.name}: no type of {lacking}")
     return parameters, returns
 
 
 def member(item: Item, classes: dict[str, str]) -> Iterator[str]:
-    """The lines of a function, or of a method in its class."""
+    """Return the lines of a function, or of a method in its class."""
     indent = "    " if item.owner else ""
     if item.stub and not item.stub[0].startswith("->"):
         yield from (f"{indent}{line}" for line in item.stub)
@@ -169,7 +169,7 @@ def member(item: Item, classes: dict[str, str]) -> Iterator[str]:
 
 
 def read() -> tuple[list[Item], list[Name], dict[str, list[str]], list[str]]:
-    """What the sources declare: items, exported names, further lines of classes, further lines of the module."""
+    """Read the sources: items, exported names, further lines of classes, further lines of the module."""
     items: list[Item] = []
     exported: list[Name] = []
     of_classes: dict[str, list[str]] = {}
@@ -201,7 +201,7 @@ def read() -> tuple[list[Item], list[Name], dict[str, list[str]], list[str]]:
 
 
 def ufuncs() -> tuple[dict[str, int], dict[str, str]]:
-    """The functions of the table with their numbers of results, and their other names."""
+    """Return the functions of the table with their numbers of results, and their other names."""
     text = TABLE.read_text(encoding="utf-8")
     aliases = dict(re.findall(r'^    \("(\w+)", "(\w+)"\),$', text[text.index("pub const ALIASES") :], re.MULTILINE))
     table = text[text.index("pub static TABLE") :].partition("\n];")[0]
@@ -210,7 +210,7 @@ def ufuncs() -> tuple[dict[str, int], dict[str, str]]:
 
 
 def class_lines(item: Item, members: list[Item], further: list[str], classes: dict[str, str]) -> Iterator[str]:
-    """The lines of one class."""
+    """Return the lines of one class."""
     options = " ".join(item.attributes)
     yield "@disjoint_base" if re.search(r"\bsubclass\b", options) else "@final"
     base = re.search(r"extends = (\w+)", options)
@@ -234,13 +234,13 @@ def class_lines(item: Item, members: list[Item], further: list[str], classes: di
 
 
 def sort_key(name: str) -> tuple[bool, list[tuple[int, str]]]:
-    """The order of names that ruff wants: classes first, numbers in names by their value."""
+    """Return a sort key in the order of ruff: classes first, numbers in names by value."""
     parts = re.split(r"(\d+)", name)
     return not name[0].isupper(), [(int(part), "") if part.isdigit() else (-1, part) for part in parts]
 
 
 def values(exported: list[Name]) -> dict[str, str]:
-    """The names that are objects of a class, or other names of a function, with their types."""
+    """Return the names that are objects of a class, or other names of a function, with their types."""
     results, others = ufuncs()
     kinds = {name: "Ufunc" if count == 1 else "Ufunc[tuple[GPUArray, GPUArray]]" for name, count in results.items()}
     kinds |= {alias: kinds[name] for alias, name in others.items()}
@@ -251,16 +251,16 @@ def values(exported: list[Name]) -> dict[str, str]:
 
 
 def check_types(items: list[Item], exported: list[Name], of_module: list[str]) -> None:
-    """Refuse an exported name for which the stub would have nothing."""
+    """Raise an error for an exported name that the stub would lack."""
     written = re.findall(r"^(?:def|class) (\w+)", "\n".join(of_module), re.MULTILINE)
     known = {item.name for item in items if item.owner is None} | set(written)
     for one in exported:
         if one.kind in ("functions", "classes") and one.name not in known:
-            raise DeclarationError(f"{one.place}: {one.name} has no types; say them as // stub: def {one.name}(...)")
+            raise DeclarationError(f"{one.location}: {one.name} has no types; add // stub: def {one.name}(...)")
 
 
 def stub() -> str:
-    """The text of the stub."""
+    """Return the text of the stub."""
     items, exported, of_classes, of_module = read()
     classes = {item.rust: item.name for item in items if item.has("pyclass")}
     kinds = values(exported)
@@ -283,7 +283,7 @@ def stub() -> str:
 
 
 def spaced(lines: list[str]) -> Iterator[str]:
-    """The lines of a module with the blank lines that ruff wants: between kinds, and around classes with a body."""
+    """Return the lines of a module with blank lines as by ruff: between kinds, and around classes with a body."""
     before, is_inside = "", False
     for number, line in enumerate(lines):
         if not line or line.startswith((" ", ")", "]")):
@@ -301,7 +301,7 @@ def spaced(lines: list[str]) -> Iterator[str]:
 
 
 def imports(body: str) -> str:
-    """The imports of the names that a text uses."""
+    """Return the imports of the names that a text uses."""
     words = set(re.findall(r"\w+", body))
     text = ""
     for module, names in IMPORTS.items():

@@ -29,7 +29,6 @@ from PyGPU._native import interpreter as _interpreter  # noqa: F401
 import numpy as _numpy  # noqa: F401
 
 from PyGPU._core import *  # noqa: F403
-from PyGPU._native.host_arguments import In as In, InOut as InOut, Out as Out
 
 
 def __getattr__(name: str):

@@ -69,6 +69,11 @@ def test_every_submodule_can_be_imported_from_the_package() -> None:
     assert [text for text in refused if "cannot import name" in text] == []
 
 
+def test_importing_the_package_loads_the_native_module_and_two_files() -> None:
+    code = "import sys, numpy; before = set(sys.modules); import PyGPU; print(sorted(set(sys.modules) - before))"
+    assert run(code) == "['PyGPU', 'PyGPU._core', 'PyGPU._native', 'PyGPU._native.interpreter']\n"
+
+
 def test_dir_shows_what_a_person_would_type() -> None:
     shown = set(dir(PyGPU))
     assert {"GPUArray", "zeros", "Stream", "set_allocator", "driver", "compiler", "gpuarray", "backend"} <= shown

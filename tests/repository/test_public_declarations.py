@@ -119,7 +119,7 @@ def test_a_getter_of_an_unknown_type_is_found(tools: Tools) -> None:
     _, stub, rust = tools
     text = "#[pymethods]\nimpl A {\n    #[getter]\n    fn x(&self) -> Strange {\n    }\n}\n"
     (item,) = rust.items(RUST, text)
-    with pytest.raises(rust.DeclarationError, match=r"sorting.rs:4: x: say the type in Python"):
+    with pytest.raises(rust.DeclarationError, match=r"sorting.rs:4: x: the type in Python is missing"):
         list(stub.member(item, {}))
 
 
