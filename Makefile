@@ -53,8 +53,8 @@ help: ## Show this list
 demo: .venv/.extension-quick ## Install into .venv and run the main job on a real file, on whatever device there is
 	$(BIN)/python examples/demo.py
 
-names: ## Write the index and the stubs of public names from their declarations
-	$(PYTHON) tools/names.py
+names: .venv/.created ## Write the index and the stubs of public names from their declarations
+	$(BIN)/python tools/names.py
 
 test: .venv/.extension-dev ## Rust tests, then Python tests on the CPU, simulated CUDA and HIP
 	+@MAKE="$(MAKE)" tools/at_once.sh $(TESTS)

@@ -246,7 +246,7 @@ def values(exported: list[Name]) -> dict[str, str]:
     kinds |= {alias: kinds[name] for alias, name in others.items()}
     kinds |= {one.name: "Reduction" for one in exported if one.kind == "values" and one.path == REDUCTIONS}
     kinds |= {one.name: kinds[str(one.target)] for one in exported if one.kind == "aliases" and one.target in kinds}
-    functions = {one.name for one in exported if one.kind == "functions"}  # in the place of a ufunc of the table
+    functions = {one.name for one in exported if one.kind == "functions"}  # they replace ufuncs of the table
     return {name: kind for name, kind in sorted(kinds.items()) if name not in functions}
 
 
