@@ -241,6 +241,7 @@ def python_name(item: Item) -> str:
 
 def names(path: Path, text: str) -> Iterator[Name]:
     """Return the names that the `names!` rows of a file declare."""
+    text = re.sub(r"//[^\n]*", lambda comment: " " * len(comment[0]), text)
     for block in ROWS.finditer(text):
         for row in re.finditer(r"(\w+)(?: \"([^\"]*)\")?: ([^;]*);", block[1]):
             kind, group = row[1].removeprefix("internal_"), row[2]

@@ -128,6 +128,7 @@ def test_rows_have_groups_aliases_and_host_parameters(tools: Tools) -> None:
     text = """
 names! {
     with add;
+    // A remark: with marks;
     functions "Order": sort, argsort(host = ["a", "b"]),
         lexsort;
     aliases "Order": order = sort;
@@ -136,11 +137,11 @@ names! {
 """
     found = [(one.name, one.kind, one.group, one.line, one.target, one.host) for one in rust.names(RUST, text)]
     assert found == [
-        ("sort", "functions", "Order", 4, None, ()),
-        ("argsort", "functions", "Order", 4, None, ("a", "b")),
-        ("lexsort", "functions", "Order", 5, None, ()),
-        ("order", "aliases", "Order", 6, "sort", ()),
-        ("Launcher", "classes", None, 7, None, ()),
+        ("sort", "functions", "Order", 5, None, ()),
+        ("argsort", "functions", "Order", 5, None, ("a", "b")),
+        ("lexsort", "functions", "Order", 6, None, ()),
+        ("order", "aliases", "Order", 7, "sort", ()),
+        ("Launcher", "classes", None, 8, None, ()),
     ]
 
 

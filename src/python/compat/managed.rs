@@ -56,11 +56,9 @@ fn residence(object: &Bound<'_, PyAny>) -> PyResult<Residence> {
 /// >>> memory = _core.allocate_managed(1024, 1)
 /// >>> _core.prefetch_managed(memory, 1024, 0, None)  # doctest: +SKIP
 #[pyfunction]
-#[pyo3(
-    signature = (
-        address: "AddressLike", nbytes: "SupportsIndex", device: "SupportsIndex", stream: "StreamLike"
-    ) -> "None"
-)]
+#[pyo3(signature = (
+    address: "AddressLike", nbytes: "SupportsIndex", device: "SupportsIndex", stream: "StreamLike"
+) -> "None")]
 fn prefetch_managed(
     address: &Bound<'_, PyAny>,
     nbytes: &Bound<'_, PyAny>,

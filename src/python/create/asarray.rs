@@ -79,12 +79,10 @@ struct Wish {
 /// >>> PyGPU.asarray(a) is a
 /// True
 #[pyfunction]
-#[pyo3(
-    signature = (
-        obj: "Any", dtype: "DTypeLike | None" = None, order: "OrderACFK" = None, *, device: "DeviceLike" = None,
-        copy: "bool | None" = None
-    ) -> "GPUArray"
-)]
+#[pyo3(signature = (
+    obj: "Any", dtype: "DTypeLike | None" = None, order: "OrderACFK" = None, *, device: "DeviceLike" = None,
+    copy: "bool | None" = None
+) -> "GPUArray")]
 pub(crate) fn asarray<'py>(
     obj: &Bound<'py, PyAny>,
     dtype: Option<&Bound<'py, PyAny>>,

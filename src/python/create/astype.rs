@@ -62,12 +62,10 @@ impl GpuArray {
     /// >>> import PyGPU
     /// >>> (PyGPU.arange(3).astype("float32") / 2).get()
     /// array([0. , 0.5, 1. ], dtype=float32)
-    #[pyo3(
-        signature = (
-            dtype: "DTypeLike | None", order: "OrderACFK" = None, casting: "Casting" = "unsafe", subok: "bool" = true,
-            copy: "bool" = true, *, stream: "StreamLike" = None
-        ) -> "Self"
-    )]
+    #[pyo3(signature = (
+        dtype: "DTypeLike | None", order: "OrderACFK" = None, casting: "Casting" = "unsafe", subok: "bool" = true,
+        copy: "bool" = true, *, stream: "StreamLike" = None
+    ) -> "Self")]
     #[allow(clippy::too_many_arguments)]
     fn astype<'py>(
         slf: &Bound<'py, Self>,
@@ -141,11 +139,9 @@ fn put_off<'py>(
 /// >>> PyGPU.astype(PyGPU.arange(3), "float32").dtype
 /// dtype('float32')
 #[pyfunction]
-#[pyo3(
-    signature = (
-        x: "GPUArray", dtype: "DTypeLike | None", /, *, copy: "bool" = true, device: "DeviceLike" = None
-    ) -> "GPUArray"
-)]
+#[pyo3(signature = (
+    x: "GPUArray", dtype: "DTypeLike | None", /, *, copy: "bool" = true, device: "DeviceLike" = None
+) -> "GPUArray")]
 pub(crate) fn astype<'py>(
     x: Own<'_, 'py>,
     dtype: &Bound<'py, PyAny>,

@@ -137,12 +137,10 @@ pub(crate) fn target_device(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -
 /// >>> PyGPU.empty((2, 3), 'float32').nbytes
 /// 24
 #[pyfunction]
-#[pyo3(
-    signature = (
-        shape: "ShapeLike", dtype: "DTypeLike | None" = None, order: "Order | Any" = None, allocator: "Any" = None, *,
-        device: "DeviceLike" = None, shared: "bool" = false
-    ) -> "GPUArray"
-)]
+#[pyo3(signature = (
+    shape: "ShapeLike", dtype: "DTypeLike | None" = None, order: "Order | Any" = None, allocator: "Any" = None, *,
+    device: "DeviceLike" = None, shared: "bool" = false
+) -> "GPUArray")]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn empty<'py>(
     py: Python<'py>,
@@ -227,12 +225,10 @@ fn filled<'py>(py: Python<'py>, array: Array, value: &Bound<'py, PyAny>) -> PyRe
 /// >>> PyGPU.zeros(3, 'int32').tolist()
 /// [0, 0, 0]
 #[pyfunction]
-#[pyo3(
-    signature = (
-        shape: "ShapeLike", dtype: "DTypeLike | None" = None, order: "Order | Any" = None, allocator: "Any" = None, *,
-        device: "DeviceLike" = None, shared: "bool" = false
-    ) -> "GPUArray"
-)]
+#[pyo3(signature = (
+    shape: "ShapeLike", dtype: "DTypeLike | None" = None, order: "Order | Any" = None, allocator: "Any" = None, *,
+    device: "DeviceLike" = None, shared: "bool" = false
+) -> "GPUArray")]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn zeros<'py>(
     py: Python<'py>,
@@ -285,12 +281,10 @@ pub(crate) fn zeros<'py>(
 /// >>> PyGPU.ones((1, 2)).tolist()
 /// [[1.0, 1.0]]
 #[pyfunction]
-#[pyo3(
-    signature = (
-        shape: "ShapeLike", dtype: "DTypeLike | None" = None, order: "Order | Any" = None, allocator: "Any" = None, *,
-        device: "DeviceLike" = None
-    ) -> "GPUArray"
-)]
+#[pyo3(signature = (
+    shape: "ShapeLike", dtype: "DTypeLike | None" = None, order: "Order | Any" = None, allocator: "Any" = None, *,
+    device: "DeviceLike" = None
+) -> "GPUArray")]
 pub(crate) fn ones<'py>(
     py: Python<'py>,
     shape: &Bound<'py, PyAny>,
@@ -334,12 +328,10 @@ pub(crate) fn ones<'py>(
 /// >>> PyGPU.full(2, 7).tolist()
 /// [7, 7]
 #[pyfunction]
-#[pyo3(
-    signature = (
-        shape: "ShapeLike", fill_value: "Any", dtype: "DTypeLike | None" = None, order: "Order" = None, *,
-        device: "DeviceLike" = None, shared: "bool" = false
-    ) -> "GPUArray"
-)]
+#[pyo3(signature = (
+    shape: "ShapeLike", fill_value: "Any", dtype: "DTypeLike | None" = None, order: "Order" = None, *,
+    device: "DeviceLike" = None, shared: "bool" = false
+) -> "GPUArray")]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn full<'py>(
     py: Python<'py>,

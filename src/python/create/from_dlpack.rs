@@ -60,11 +60,9 @@ use pygpu_interop::dlpack;
 /// >>> a.tolist()
 /// [7, 1, 2]
 #[pyfunction]
-#[pyo3(
-    signature = (
-        x: "Any", /, *, device: "DeviceLike" = None, copy: "bool | None" = None, stream: "StreamLike" = None
-    ) -> "GPUArray"
-)]
+#[pyo3(signature = (
+    x: "Any", /, *, device: "DeviceLike" = None, copy: "bool | None" = None, stream: "StreamLike" = None
+) -> "GPUArray")]
 pub(crate) fn from_dlpack<'py>(
     x: &Bound<'py, PyAny>,
     device: Option<&Bound<'py, PyAny>>,

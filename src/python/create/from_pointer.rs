@@ -174,13 +174,11 @@ fn deleter_of(owner: &Bound<'_, PyAny>, address: Address) -> PyResult<Option<Box
 /// >>> a[1].tolist()
 /// [3.0, 4.0, 5.0]
 #[pyfunction]
-#[pyo3(
-    signature = (
-        address: "AddressLike", shape: "ShapeLike", dtype: "DTypeLike | None" = None,
-        strides: "ShapeLike | None" = None, *, owner: "Any" = None, stream: "StreamLike" = None,
-        device: "DeviceLike" = None, readonly: "bool" = false
-    ) -> "GPUArray"
-)]
+#[pyo3(signature = (
+    address: "AddressLike", shape: "ShapeLike", dtype: "DTypeLike | None" = None,
+    strides: "ShapeLike | None" = None, *, owner: "Any" = None, stream: "StreamLike" = None,
+    device: "DeviceLike" = None, readonly: "bool" = false
+) -> "GPUArray")]
 #[allow(clippy::too_many_arguments)]
 fn from_pointer<'py>(
     address: &Bound<'py, PyAny>,

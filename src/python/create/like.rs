@@ -132,12 +132,10 @@ fn new_filled_like<'py>(py: Python<'py>, like: Like<'py>, value: &Bound<'py, PyA
 /// >>> PyGPU.empty_like(PyGPU.empty((2, 3), order='F')).strides
 /// (8, 16)
 #[pyfunction]
-#[pyo3(
-    signature = (
-        other: "GPUArray | ArrayLike", dtype: "DTypeLike | None" = None, order: "OrderACFK" = None, *,
-        shape: "ShapeLike | None" = None, device: "DeviceLike" = None
-    ) -> "GPUArray"
-)]
+#[pyo3(signature = (
+    other: "GPUArray | ArrayLike", dtype: "DTypeLike | None" = None, order: "OrderACFK" = None, *,
+    shape: "ShapeLike | None" = None, device: "DeviceLike" = None
+) -> "GPUArray")]
 pub(crate) fn empty_like<'py>(
     py: Python<'py>,
     other: &Bound<'py, PyAny>,
@@ -157,12 +155,10 @@ pub(crate) fn empty_like<'py>(
 /// >>> PyGPU.zeros_like(PyGPU.arange(3)).tolist()
 /// [0, 0, 0]
 #[pyfunction]
-#[pyo3(
-    signature = (
-        other: "GPUArray | ArrayLike", dtype: "DTypeLike | None" = None, order: "OrderACFK" = None, *,
-        shape: "ShapeLike | None" = None, device: "DeviceLike" = None
-    ) -> "GPUArray"
-)]
+#[pyo3(signature = (
+    other: "GPUArray | ArrayLike", dtype: "DTypeLike | None" = None, order: "OrderACFK" = None, *,
+    shape: "ShapeLike | None" = None, device: "DeviceLike" = None
+) -> "GPUArray")]
 pub(crate) fn zeros_like<'py>(
     py: Python<'py>,
     other: &Bound<'py, PyAny>,
@@ -186,12 +182,10 @@ pub(crate) fn zeros_like<'py>(
 /// >>> PyGPU.ones_like(PyGPU.arange(3)).tolist()
 /// [1, 1, 1]
 #[pyfunction]
-#[pyo3(
-    signature = (
-        other: "GPUArray | ArrayLike", dtype: "DTypeLike | None" = None, order: "OrderACFK" = None, *,
-        shape: "ShapeLike | None" = None, device: "DeviceLike" = None
-    ) -> "GPUArray"
-)]
+#[pyo3(signature = (
+    other: "GPUArray | ArrayLike", dtype: "DTypeLike | None" = None, order: "OrderACFK" = None, *,
+    shape: "ShapeLike | None" = None, device: "DeviceLike" = None
+) -> "GPUArray")]
 pub(crate) fn ones_like<'py>(
     py: Python<'py>,
     other: &Bound<'py, PyAny>,
@@ -220,12 +214,10 @@ pub(crate) fn ones_like<'py>(
 /// >>> PyGPU.full_like(PyGPU.arange(3), 9).tolist()
 /// [9, 9, 9]
 #[pyfunction]
-#[pyo3(
-    signature = (
-        other: "GPUArray | ArrayLike", fill_value: "Any", dtype: "DTypeLike | None" = None, order: "OrderACFK" = None,
-        *, shape: "ShapeLike | None" = None, device: "DeviceLike" = None
-    ) -> "GPUArray"
-)]
+#[pyo3(signature = (
+    other: "GPUArray | ArrayLike", fill_value: "Any", dtype: "DTypeLike | None" = None, order: "OrderACFK" = None,
+    *, shape: "ShapeLike | None" = None, device: "DeviceLike" = None
+) -> "GPUArray")]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn full_like<'py>(
     py: Python<'py>,

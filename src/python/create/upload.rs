@@ -52,12 +52,10 @@ use pygpu_device::stream::Stream;
 /// >>> gpuarray.to_gpu(np.array([1, 2, 3])).get()
 /// array([1, 2, 3])
 #[pyfunction]
-#[pyo3(
-    signature = (
-        ary: "ArrayLike | GPUArray", allocator: "Callable[[int], Any] | None" = None, *, device: "DeviceLike" = None,
-        stream: "StreamLike" = None, progress: "bool | Callable[[int, int], object] | None" = None
-    ) -> "GPUArray"
-)]
+#[pyo3(signature = (
+    ary: "ArrayLike | GPUArray", allocator: "Callable[[int], Any] | None" = None, *, device: "DeviceLike" = None,
+    stream: "StreamLike" = None, progress: "bool | Callable[[int, int], object] | None" = None
+) -> "GPUArray")]
 pub(crate) fn to_gpu<'py>(
     py: Python<'py>,
     ary: &Bound<'py, PyAny>,
@@ -105,12 +103,10 @@ pub(crate) fn to_gpu<'py>(
 /// >>> a.tolist()
 /// [0, 1, 2]
 #[pyfunction]
-#[pyo3(
-    signature = (
-        ary: "ArrayLike | GPUArray", allocator: "Callable[[int], Any] | None" = None, stream: "StreamLike" = None, *,
-        device: "DeviceLike" = None
-    ) -> "GPUArray"
-)]
+#[pyo3(signature = (
+    ary: "ArrayLike | GPUArray", allocator: "Callable[[int], Any] | None" = None, stream: "StreamLike" = None, *,
+    device: "DeviceLike" = None
+) -> "GPUArray")]
 pub(crate) fn to_gpu_async<'py>(
     py: Python<'py>,
     ary: &Bound<'py, PyAny>,

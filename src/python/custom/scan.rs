@@ -196,12 +196,10 @@ impl PyInclusiveScan {
         Self(Held::default())
     }
 
-    #[pyo3(
-        signature = (
-            dtype: "DTypeLike", scan_expr: "str", neutral: "str | complex | None" = None, name_prefix: "str" = "scan",
-            options: "str | Sequence[str] | None" = None, preamble: "str" = "", devices: "Any" = None
-        ) -> "None"
-    )]
+    #[pyo3(signature = (
+        dtype: "DTypeLike", scan_expr: "str", neutral: "str | complex | None" = None, name_prefix: "str" = "scan",
+        options: "str | Sequence[str] | None" = None, preamble: "str" = "", devices: "Any" = None
+    ) -> "None")]
     #[expect(clippy::too_many_arguments, reason = "PyCUDA's signature")]
     fn __init__(
         &self,
@@ -217,12 +215,10 @@ impl PyInclusiveScan {
         self.0.make(Making { dtype, scan_expr, neutral: None, name_prefix, options, preamble })
     }
 
-    #[pyo3(
-        signature = (
-            input_ary: "GPUArray", output_ary: "GPUArray | Literal['new'] | None" = None,
-            allocator: "Callable[[int], Any] | None" = None, stream: "StreamLike" = None
-        ) -> "GPUArray"
-    )]
+    #[pyo3(signature = (
+        input_ary: "GPUArray", output_ary: "GPUArray | Literal['new'] | None" = None,
+        allocator: "Callable[[int], Any] | None" = None, stream: "StreamLike" = None
+    ) -> "GPUArray")]
     fn __call__<'py>(
         &self,
         input_ary: &Bound<'py, PyAny>,
@@ -289,12 +285,10 @@ impl PyExclusiveScan {
         Self(Held::default())
     }
 
-    #[pyo3(
-        signature = (
-            dtype: "DTypeLike", scan_expr: "str", neutral: "str | complex | None" = None, name_prefix: "str" = "scan",
-            options: "str | Sequence[str] | None" = None, preamble: "str" = "", devices: "Any" = None
-        ) -> "None"
-    )]
+    #[pyo3(signature = (
+        dtype: "DTypeLike", scan_expr: "str", neutral: "str | complex | None" = None, name_prefix: "str" = "scan",
+        options: "str | Sequence[str] | None" = None, preamble: "str" = "", devices: "Any" = None
+    ) -> "None")]
     #[expect(clippy::too_many_arguments, reason = "PyCUDA's signature")]
     fn __init__(
         &self,
@@ -314,12 +308,10 @@ impl PyExclusiveScan {
         self.0.make(Making { dtype, scan_expr, neutral, name_prefix, options, preamble })
     }
 
-    #[pyo3(
-        signature = (
-            input_ary: "GPUArray", output_ary: "GPUArray | Literal['new'] | None" = None,
-            allocator: "Callable[[int], Any] | None" = None, stream: "StreamLike" = None
-        ) -> "GPUArray"
-    )]
+    #[pyo3(signature = (
+        input_ary: "GPUArray", output_ary: "GPUArray | Literal['new'] | None" = None,
+        allocator: "Callable[[int], Any] | None" = None, stream: "StreamLike" = None
+    ) -> "GPUArray")]
     fn __call__<'py>(
         &self,
         input_ary: &Bound<'py, PyAny>,

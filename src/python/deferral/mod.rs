@@ -215,12 +215,10 @@ fn _count_waiting() -> usize {
 /// meetings : int, optional
 ///     How often an expression is met before it is compiled.
 #[pyfunction]
-#[pyo3(
-    signature = (
-        *, nodes: "int | None" = None, results: "int | None" = None, held: "int | None" = None,
-        arrays: "int | None" = None, outputs: "int | None" = None, meetings: "int | None" = None
-    ) -> "None"
-)]
+#[pyo3(signature = (
+    *, nodes: "int | None" = None, results: "int | None" = None, held: "int | None" = None,
+    arrays: "int | None" = None, outputs: "int | None" = None, meetings: "int | None" = None
+) -> "None")]
 fn _limit_fusion(
     nodes: Option<usize>,
     results: Option<usize>,

@@ -59,12 +59,10 @@ impl GpuArray {
     /// >>> np.from_dlpack(a)[1] = 5
     /// >>> a.tolist()
     /// [0.0, 5.0, 0.0]
-    #[pyo3(
-        signature = (
-            *, stream: "Any" = None, max_version: "tuple[int, int] | None" = None,
-            dl_device: "tuple[int, int] | None" = None, copy: "bool | None" = None
-        ) -> "Any"
-    )]
+    #[pyo3(signature = (
+        *, stream: "Any" = None, max_version: "tuple[int, int] | None" = None,
+        dl_device: "tuple[int, int] | None" = None, copy: "bool | None" = None
+    ) -> "Any")]
     fn __dlpack__<'py>(
         slf: &Bound<'py, Self>,
         stream: Option<&Bound<'py, PyAny>>,

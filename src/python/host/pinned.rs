@@ -260,12 +260,10 @@ fn zeros_pinned<'py>(
 /// >>> a.shape, a.flags.f_contiguous
 /// ((2, 3), True)
 #[pyfunction]
-#[pyo3(
-    signature = (
-        ary: "ArrayLike | GPUArray", *, portable: "bool" = false, mapped: "bool" = false,
-        write_combined: "bool" = false, device: "DeviceLike" = None
-    ) -> "NDArray[Any]"
-)]
+#[pyo3(signature = (
+    ary: "ArrayLike | GPUArray", *, portable: "bool" = false, mapped: "bool" = false,
+    write_combined: "bool" = false, device: "DeviceLike" = None
+) -> "NDArray[Any]")]
 fn empty_like_pinned<'py>(
     ary: &Bound<'py, PyAny>,
     portable: bool,

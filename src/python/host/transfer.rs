@@ -322,12 +322,10 @@ impl GpuArray {
     /// >>> import PyGPU
     /// >>> PyGPU.to_gpu(np.arange(3)).get()
     /// array([0, 1, 2])
-    #[pyo3(
-        signature = (
-            ary: "NDArray[Any] | bool | None" = None, pagelocked: "bool" = false, async_: "bool" = false,
-            stream: "StreamLike" = None, *, copy: "bool | None" = None
-        ) -> "NDArray[Any]"
-    )]
+    #[pyo3(signature = (
+        ary: "NDArray[Any] | bool | None" = None, pagelocked: "bool" = false, async_: "bool" = false,
+        stream: "StreamLike" = None, *, copy: "bool | None" = None
+    ) -> "NDArray[Any]")]
     fn get<'py>(
         slf: &Bound<'py, Self>,
         ary: Option<&Bound<'py, PyAny>>,

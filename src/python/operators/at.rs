@@ -36,11 +36,9 @@ pub(super) fn call(row: &'static Row, given: &Bound<'_, PyTuple>) -> PyResult<()
 
 /// Applies a function at sorted places of an array with one axis, which the caller has made.
 #[pyfunction]
-#[pyo3(
-    signature = (
-        name: "str", array: "GPUArray", places: "GPUArray", order: "GPUArray", values: "GPUArray | None"
-    ) -> "None"
-)]
+#[pyo3(signature = (
+    name: "str", array: "GPUArray", places: "GPUArray", order: "GPUArray", values: "GPUArray | None"
+) -> "None")]
 fn _apply_at(
     name: &str,
     array: &Bound<'_, GpuArray>,

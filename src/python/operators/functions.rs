@@ -109,11 +109,9 @@ fn limit<'a, 'py>(
 /// >>> PyGPU.clip(PyGPU.arange(5), 1, 3).tolist()
 /// [1, 1, 2, 3, 3]
 #[pyfunction]
-#[pyo3(
-    signature = (
-        a: "Operand", /, min: "Any" = None, max: "Any" = None, out: "GPUArray | None" = None, **keywords: "Any"
-    ) -> "GPUArray"
-)]
+#[pyo3(signature = (
+    a: "Operand", /, min: "Any" = None, max: "Any" = None, out: "GPUArray | None" = None, **keywords: "Any"
+) -> "GPUArray")]
 pub(super) fn clip<'py>(
     a: &Bound<'py, PyAny>,
     min: Option<&Bound<'py, PyAny>>,
@@ -216,12 +214,10 @@ fn angle<'py>(z: &Bound<'py, PyAny>, deg: bool) -> PyResult<Bound<'py, PyAny>> {
 /// >>> PyGPU.nan_to_num(PyGPU.to_gpu([1.0, float("nan"), float("inf")]), posinf=9).tolist()
 /// [1.0, 0.0, 9.0]
 #[pyfunction]
-#[pyo3(
-    signature = (
-        x: "GPUArray", copy: "bool" = true, nan: "float" = 0.0, posinf: "float | None" = None,
-        neginf: "float | None" = None
-    ) -> "GPUArray"
-)]
+#[pyo3(signature = (
+    x: "GPUArray", copy: "bool" = true, nan: "float" = 0.0, posinf: "float | None" = None,
+    neginf: "float | None" = None
+) -> "GPUArray")]
 fn nan_to_num<'py>(
     x: Own<'_, 'py>,
     copy: bool,

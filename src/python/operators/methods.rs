@@ -26,11 +26,9 @@ impl GpuArray {
     /// >>> import PyGPU
     /// >>> PyGPU.arange(5).clip(1, 3).tolist()
     /// [1, 1, 2, 3, 3]
-    #[pyo3(
-        signature = (
-            min: "Any" = None, max: "Any" = None, out: "GPUArray | None" = None, **keywords: "Any"
-        ) -> "GPUArray"
-    )]
+    #[pyo3(signature = (
+        min: "Any" = None, max: "Any" = None, out: "GPUArray | None" = None, **keywords: "Any"
+    ) -> "GPUArray")]
     fn clip<'py>(
         slf: &Bound<'py, Self>,
         min: Option<&Bound<'py, PyAny>>,
@@ -82,12 +80,10 @@ impl GpuArray {
     /// >>> import PyGPU
     /// >>> PyGPU.arange(9).reshape(3, 3).trace().item()
     /// 12
-    #[pyo3(
-        signature = (
-            offset: "SupportsIndex" = 0, axis1: "SupportsIndex" = 0, axis2: "SupportsIndex" = 1,
-            dtype: "DTypeLike | None" = None, out: "GPUArray | None" = None
-        ) -> "GPUArray"
-    )]
+    #[pyo3(signature = (
+        offset: "SupportsIndex" = 0, axis1: "SupportsIndex" = 0, axis2: "SupportsIndex" = 1,
+        dtype: "DTypeLike | None" = None, out: "GPUArray | None" = None
+    ) -> "GPUArray")]
     fn trace<'py>(
         slf: &Bound<'py, Self>,
         offset: i64,

@@ -68,12 +68,10 @@ impl RandomPlace {
     }
 
     /// A new array of random elements, in the order of the current stream; None where the place is in device memory, or has to be.
-    #[pyo3(
-        signature = (
-            size: "ShapeLike", dtype: "Any", distribution: "str", bounds: "tuple[int, int, int]",
-            scale: "tuple[float, float]"
-        ) -> "GPUArray | None"
-    )]
+    #[pyo3(signature = (
+        size: "ShapeLike", dtype: "Any", distribution: "str", bounds: "tuple[int, int, int]",
+        scale: "tuple[float, float]"
+    ) -> "GPUArray | None")]
     fn made<'py>(
         &self,
         py: Python<'py>,
@@ -103,12 +101,10 @@ impl RandomPlace {
 
     /// Writes random elements into an array, in the order of the current stream, and moves the place on: this one, or that in the
     /// memory which is given. False, and nothing is drawn, if it must be given.
-    #[pyo3(
-        signature = (
-            target: "GPUArray", distribution: "str", bounds: "tuple[int, int, int]", scale: "tuple[float, float]",
-            means: "GPUArray | None", there: "GPUArray | None"
-        ) -> "bool"
-    )]
+    #[pyo3(signature = (
+        target: "GPUArray", distribution: "str", bounds: "tuple[int, int, int]", scale: "tuple[float, float]",
+        means: "GPUArray | None", there: "GPUArray | None"
+    ) -> "bool")]
     fn draw(
         &self,
         target: &Own<'_>,

@@ -26,11 +26,9 @@ fn checked(name: &str, array: &Array) -> PyResult<()> {
 /// The values of an array with one axis, each once, in order; where each begins among the sorted elements, and how many these are; where these
 /// were; the number of each element's value.
 #[pyfunction]
-#[pyo3(
-    signature = (
-        array: "GPUArray", starts: "bool", places: "bool", inverse: "bool", nan_apart: "bool"
-    ) -> "tuple[GPUArray, GPUArray | None, GPUArray | None, GPUArray | None]"
-)]
+#[pyo3(signature = (
+    array: "GPUArray", starts: "bool", places: "bool", inverse: "bool", nan_apart: "bool"
+) -> "tuple[GPUArray, GPUArray | None, GPUArray | None, GPUArray | None]")]
 fn _unique<'py>(array: &Own<'py>, starts: bool, places: bool, inverse: bool, nan_apart: bool) -> PyResult<Found<'py>> {
     let py = array.py();
     let own = array.get().array(py)?;

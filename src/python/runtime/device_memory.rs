@@ -361,11 +361,9 @@ fn allocate_device(nbytes: &Bound<'_, PyAny>, device: Option<&Bound<'_, PyAny>>)
 /// >>> pitch >= 100, memory.nbytes == 3 * pitch
 /// (True, True)
 #[pyfunction]
-#[pyo3(
-    signature = (
-        width: "SupportsIndex", height: "SupportsIndex", access_size: "SupportsIndex"
-    ) -> "tuple[DeviceAllocation, int]"
-)]
+#[pyo3(signature = (
+    width: "SupportsIndex", height: "SupportsIndex", access_size: "SupportsIndex"
+) -> "tuple[DeviceAllocation, int]")]
 fn allocate_pitched(
     width: &Bound<'_, PyAny>,
     height: &Bound<'_, PyAny>,

@@ -103,12 +103,10 @@ impl PyEvent {
         Self(Late::default())
     }
 
-    #[pyo3(
-        signature = (
-            timing: "bool" = true, blocking_sync: "bool" = false, interprocess: "bool" = false,
-            device: "DeviceLike" = None
-        ) -> "None"
-    )]
+    #[pyo3(signature = (
+        timing: "bool" = true, blocking_sync: "bool" = false, interprocess: "bool" = false,
+        device: "DeviceLike" = None
+    ) -> "None")]
     fn __init__(
         &self,
         py: Python<'_>,

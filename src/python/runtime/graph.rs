@@ -121,11 +121,9 @@ impl PyGraph {
 #[pymethods]
 impl PyGraph {
     #[new]
-    #[pyo3(
-        signature = (
-            stream: "StreamLike" = None, mode: "Literal['relaxed', 'thread_local', 'global']" = "relaxed"
-        ) -> "Self"
-    )]
+    #[pyo3(signature = (
+        stream: "StreamLike" = None, mode: "Literal['relaxed', 'thread_local', 'global']" = "relaxed"
+    ) -> "Self")]
     fn new(py: Python<'_>, stream: Option<&Bound<'_, PyAny>>, mode: &str) -> PyResult<Self> {
         let mode = mode_of(mode)?;
         let stream = match stream.filter(|stream| !stream.is_none()) {

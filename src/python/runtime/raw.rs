@@ -193,11 +193,9 @@ fn raw_free(address: &Bound<'_, PyAny>) -> PyResult<()> {
 /// >>> address = _core.host_allocate(1024)
 /// >>> _core.host_free(address)
 #[pyfunction]
-#[pyo3(
-    signature = (
-        nbytes: "int", portable: "bool" = false, mapped: "bool" = false, write_combined: "bool" = false
-    ) -> "int"
-)]
+#[pyo3(signature = (
+    nbytes: "int", portable: "bool" = false, mapped: "bool" = false, write_combined: "bool" = false
+) -> "int")]
 fn host_allocate(nbytes: &Bound<'_, PyAny>, portable: bool, mapped: bool, write_combined: bool) -> PyResult<Address> {
     let bytes = number::size(nbytes, "nbytes")?;
     Ok(nbytes.py().without_gil(|| {

@@ -307,11 +307,9 @@ impl TextureArray {
     ///     Whether the array is written, and not read.
     /// stream : Stream, object with `__cuda_stream__` or int, optional
     ///     The current stream by default.
-    #[pyo3(
-        signature = (
-            memory: "GPUArray", at: "tuple[int, int, int]", written: "bool", stream: "StreamLike" = None
-        ) -> "None"
-    )]
+    #[pyo3(signature = (
+        memory: "GPUArray", at: "tuple[int, int, int]", written: "bool", stream: "StreamLike" = None
+    ) -> "None")]
     fn _copy_box(
         &self,
         memory: &Bound<'_, GpuArray>,

@@ -43,11 +43,9 @@ impl GpuArray {
     /// >>> import PyGPU
     /// >>> PyGPU.to_gpu([[1, 2, 3], [4, 5, 6]]).take([2, 0], axis=1).tolist()
     /// [[3, 1], [6, 4]]
-    #[pyo3(
-        signature = (
-            indices: "Any", axis: "int | None" = None, out: "GPUArray | None" = None, mode: "str" = "raise"
-        ) -> "GPUArray"
-    )]
+    #[pyo3(signature = (
+        indices: "Any", axis: "int | None" = None, out: "GPUArray | None" = None, mode: "str" = "raise"
+    ) -> "GPUArray")]
     fn take<'py>(
         slf: &Bound<'py, Self>,
         indices: &Bound<'py, PyAny>,

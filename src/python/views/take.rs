@@ -71,11 +71,9 @@ fn no_kernel(what: &str) -> PyErr {
 
 /// The elements at some indices of an axis.
 #[pyfunction]
-#[pyo3(
-    signature = (
-        array: "GPUArray", indices: "GPUArray", axis: "int", out: "GPUArray | None", mode: "str"
-    ) -> "GPUArray"
-)]
+#[pyo3(signature = (
+    array: "GPUArray", indices: "GPUArray", axis: "int", out: "GPUArray | None", mode: "str"
+) -> "GPUArray")]
 fn _take<'py>(
     array: &Bound<'py, GpuArray>,
     indices: &Bound<'py, GpuArray>,
@@ -161,11 +159,9 @@ fn _nonzero<'py>(array: &Bound<'py, GpuArray>) -> PyResult<Bound<'py, GpuArray>>
 
 /// A function of NumPy's on arrays in host memory, through views of the same memory; `NotImplemented` for other arrays, and in a capture.
 #[pyfunction]
-#[pyo3(
-    signature = (
-        name: "str", array: "GPUArray", given: "tuple[Any, ...]", keywords: "dict[str, Any] | None" = None
-    ) -> "Any"
-)]
+#[pyo3(signature = (
+    name: "str", array: "GPUArray", given: "tuple[Any, ...]", keywords: "dict[str, Any] | None" = None
+) -> "Any")]
 fn _by_numpy<'py>(
     name: &str,
     array: Own<'_, 'py>,

@@ -177,12 +177,10 @@ impl GpuArray {
     /// >>> import PyGPU
     /// >>> PyGPU.arange(3).mul_add(10, PyGPU.arange(3), 1).tolist()
     /// [0, 11, 22]
-    #[pyo3(
-        signature = (
-            selffac: "Any", other: "Any", otherfac: "Any", add_timer: "None" = None, stream: "StreamLike" = None,
-            out: "Self | None" = None
-        ) -> "Self"
-    )]
+    #[pyo3(signature = (
+        selffac: "Any", other: "Any", otherfac: "Any", add_timer: "None" = None, stream: "StreamLike" = None,
+        out: "Self | None" = None
+    ) -> "Self")]
     fn mul_add<'py>(
         slf: &Bound<'py, Self>,
         selffac: &Bound<'py, PyAny>,
@@ -261,12 +259,10 @@ impl GpuArray {
     /// >>> module.get_function('reversed')(out, block=(3, 1, 1))
     /// >>> out.tolist()
     /// [2, 1, 0]
-    #[pyo3(
-        signature = (
-            texref: "Any", channels: "int" = 1, allow_double_hack: "bool" = false, allow_complex_hack: "bool" = false,
-            allow_offset: "bool" = false
-        ) -> "float"
-    )]
+    #[pyo3(signature = (
+        texref: "Any", channels: "int" = 1, allow_double_hack: "bool" = false, allow_complex_hack: "bool" = false,
+        allow_offset: "bool" = false
+    ) -> "float")]
     fn bind_to_texref_ext<'py>(
         slf: &Bound<'py, Self>,
         texref: &Bound<'py, PyAny>,

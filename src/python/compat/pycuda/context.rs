@@ -164,12 +164,10 @@ fn kind_of(number: i32) -> PyResult<LinkKind> {
 /// >>> from PyGPU import _core
 /// >>> image, log = _core.link([(1, b'.version 8.0 ...', 'part')])  # doctest: +SKIP
 #[pyfunction]
-#[pyo3(
-    signature = (
-        parts: "Sequence[tuple[int, bytes, str]]", max_registers: "int | None" = None, debug: "bool" = false,
-        line_info: "bool" = false
-    ) -> "tuple[bytes, str]"
-)]
+#[pyo3(signature = (
+    parts: "Sequence[tuple[int, bytes, str]]", max_registers: "int | None" = None, debug: "bool" = false,
+    line_info: "bool" = false
+) -> "tuple[bytes, str]")]
 fn link<'py>(
     py: Python<'py>,
     parts: Vec<(i32, Bound<'py, PyBytes>, String)>,

@@ -232,13 +232,11 @@ impl PyFunction {
     }
 
     #[expect(clippy::too_many_arguments, reason = "PyCUDA's keywords; a dictionary of them would cost time")]
-    #[pyo3(
-        signature = (
-            *args: "Any", block: "int | Sequence[int] | None" = None, grid: "int | Sequence[int] | None" = None,
-            stream: "StreamLike" = None, shared: "int | None" = None, texrefs: "Sequence[Any] | None" = None,
-            time_kernel: "bool | None" = None, **others: "Any"
-        ) -> "float | None"
-    )]
+    #[pyo3(signature = (
+        *args: "Any", block: "int | Sequence[int] | None" = None, grid: "int | Sequence[int] | None" = None,
+        stream: "StreamLike" = None, shared: "int | None" = None, texrefs: "Sequence[Any] | None" = None,
+        time_kernel: "bool | None" = None, **others: "Any"
+    ) -> "float | None")]
     fn __call__<'py>(
         &self,
         args: &Bound<'py, PyTuple>,

@@ -65,12 +65,10 @@ fn source(
 /// >>> from PyGPU import _core
 /// >>> module = _core.load_source('__global__ void one(int *x) { *x = 1; }')
 #[pyfunction]
-#[pyo3(
-    signature = (
-        text: "str", options: "str | Sequence[str] | None" = None, compiler: "str | None" = None,
-        extern_c: "bool" = false, cache: "bool | str | PathLike[str] | None" = None
-    ) -> "Module"
-)]
+#[pyo3(signature = (
+    text: "str", options: "str | Sequence[str] | None" = None, compiler: "str | None" = None,
+    extern_c: "bool" = false, cache: "bool | str | PathLike[str] | None" = None
+) -> "Module")]
 fn load_source(
     py: Python<'_>,
     text: String,
@@ -106,12 +104,10 @@ fn load_source(
 /// >>> from PyGPU import _core
 /// >>> image, log = _core.compile_source('__global__ void one(int *x) { *x = 1; }')
 #[pyfunction]
-#[pyo3(
-    signature = (
-        text: "str", options: "str | Sequence[str] | None" = None, compiler: "str | None" = None,
-        extern_c: "bool" = false, cache: "bool | str | PathLike[str] | None" = None
-    ) -> "tuple[bytes, str]"
-)]
+#[pyo3(signature = (
+    text: "str", options: "str | Sequence[str] | None" = None, compiler: "str | None" = None,
+    extern_c: "bool" = false, cache: "bool | str | PathLike[str] | None" = None
+) -> "tuple[bytes, str]")]
 fn compile_source<'py>(
     py: Python<'py>,
     text: String,

@@ -26,12 +26,10 @@ use pygpu_ops::ufunc::Casting;
 
 /// A transform under NumPy's name of it. `ours`: nobody needs what is read any more.
 #[pyfunction]
-#[pyo3(
-    signature = (
-        name: "str", a: "Any", n: "int | Sequence[int] | None", axis: "int | Sequence[int] | None",
-        norm: "str | None", out: "GPUArray | None", ours: "bool" = false
-    ) -> "GPUArray"
-)]
+#[pyo3(signature = (
+    name: "str", a: "Any", n: "int | Sequence[int] | None", axis: "int | Sequence[int] | None",
+    norm: "str | None", out: "GPUArray | None", ours: "bool" = false
+) -> "GPUArray")]
 #[allow(clippy::too_many_arguments)] // NumPy's
 fn _fft<'py>(
     name: &str,

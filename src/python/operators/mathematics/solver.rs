@@ -14,12 +14,10 @@ use pygpu_ops::solver::{self, Asked};
 /// Factorises matrices that lie one behind the other, column by column; `docs/design/linalg.md` says which arrays a name wants.
 /// False where the library has no such function and another name has to do.
 #[pyfunction]
-#[pyo3(
-    signature = (
-        name: "str", arrays: "Sequence[GPUArray]", batch: "int", sizes: "Sequence[int]", first: "bool",
-        second: "bool"
-    ) -> "bool"
-)]
+#[pyo3(signature = (
+    name: "str", arrays: "Sequence[GPUArray]", batch: "int", sizes: "Sequence[int]", first: "bool",
+    second: "bool"
+) -> "bool")]
 fn _factorize(
     name: &str,
     arrays: Vec<Bound<'_, GpuArray>>,
