@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -191,3 +192,49 @@ def test_a_mark_that_cannot_be_read_is_found(tools: Tools, text: str, message: s
     names, _, rust = tools
     with pytest.raises(rust.DeclarationError, match=message):
         list(names.marks(PYTHON, text))
+
+
+def returned(text: str) -> Iterator[tuple[str, str]]:
+    """The functions and methods of a module, overloads too, with the types of their results."""
+    for node in ast.walk(ast.parse(text)):
+        for one in getattr(node, "body", ()) if isinstance(node, ast.Module | ast.ClassDef) else ():
+            if isinstance(one, ast.FunctionDef):
+                owner = f"{node.name}." if isinstance(node, ast.ClassDef) else ""
+                yield owner + one.name, "nothing" if one.returns is None else ast.unparse(one.returns)
+
+
+def test_operators_and_functions_do_not_return_any(tools: Tools) -> None:
+    names, stub, _ = tools
+    declared = names.declared()
+    files = {one.path for one in declared if one.path.suffix == ".py"} | {stub.STUB}
+    found: dict[str, set[str]] = {}
+    for text in (path.read_text(encoding="utf-8") for path in files):
+        for name, kind in returned(text):
+            found.setdefault(name, set()).add(kind)
+    functions = {one.name for one in declared} & set(found)
+    assert len(functions) > 250
+    # An overloaded function may have Any as the type of its body, which callers do not see.
+    assert {name for name in functions if found[name] <= {"Any", "nothing"}} == {"get_allocator"}
+    kinds = [found[f"GPUArray.__{name}__"] for name in OPERATORS]
+    assert set().union(*kinds) == {"GPUArray", "Self", "tuple[GPUArray, GPUArray]"}
+
+
+ARITHMETIC = (
+    "add",
+    "sub",
+    "mul",
+    "truediv",
+    "floordiv",
+    "mod",
+    "pow",
+    "matmul",
+    "lshift",
+    "rshift",
+    "and",
+    "or",
+    "xor",
+)
+OPERATORS = [
+    *(side + name for side in ("", "r", "i") for name in ARITHMETIC),
+    *("divmod", "rdivmod", "neg", "pos", "abs", "invert", "lt", "le", "gt", "ge", "eq", "ne"),
+]

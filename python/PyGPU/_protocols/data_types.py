@@ -64,7 +64,7 @@ def _dtype_of(type: Any) -> np.dtype[Any]:
 
 
 @public("Types and constants")
-def finfo(type: Any, /) -> Any:
+def finfo(type: Any, /) -> _FloatLimits:
     """Tell the limits of a type of floating numbers.
 
     Parameters
