@@ -220,20 +220,6 @@ def test_operators_and_functions_do_not_return_any(tools: Tools) -> None:
 
 
 ARITHMETIC = "add sub mul truediv floordiv mod pow matmul lshift rshift and or xor"
-    "add",
-    "sub",
-    "mul",
-    "truediv",
-    "floordiv",
-    "mod",
-    "pow",
-    "matmul",
-    "lshift",
-    "rshift",
-    "and",
-    "or",
-    "xor",
-)
 OPERATORS = [
     *(side + name for side in ("", "r", "i") for name in ARITHMETIC.split()),
     *("divmod", "rdivmod", "neg", "pos", "abs", "invert", "lt", "le", "gt", "ge", "eq", "ne"),
