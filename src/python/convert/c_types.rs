@@ -1,4 +1,4 @@
-//! The names that dtypes have in C, for the Python module that parses declarations.
+//! C names of dtypes, for the Python module that parses declarations.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -9,17 +9,17 @@ use super::dtype as dtypes;
 use pygpu_base::dtype::{DType, Kind};
 use pygpu_kernel::{Aliases, Element, element, words};
 
-/// The C spelling of a dtype of the table.
+/// Returns the C spelling of a dtype.
 ///
 /// Parameters
 /// ----------
 /// dtype : data-type
-///     Bool, an integer, a float, a complex number.
+///     A boolean, integer, float or complex type.
 ///
 /// Returns
 /// -------
 /// str or None
-///     None for types that have no name in C.
+///     None for types without a name in C.
 #[pyfunction]
 #[pyo3(signature = (dtype: "DTypeLike") -> "str | None")]
 fn _c_name(dtype: &Bound<'_, PyAny>) -> PyResult<Option<&'static str>> {
@@ -27,7 +27,7 @@ fn _c_name(dtype: &Bound<'_, PyAny>) -> PyResult<Option<&'static str>> {
     Ok(dtype.row().and_then(|row| (row.c_name != row.name || row.kind == Kind::Bool).then_some(row.c_name)))
 }
 
-/// The dtype of a type's name in C, without pointers.
+/// Returns the dtype of a C type name, without pointers.
 ///
 /// Parameters
 /// ----------
@@ -37,7 +37,7 @@ fn _c_name(dtype: &Bound<'_, PyAny>) -> PyResult<Option<&'static str>> {
 /// Returns
 /// -------
 /// numpy.dtype or None
-///     None for a name that is not known.
+///     None for an unknown name.
 ///
 /// Raises
 /// ------
