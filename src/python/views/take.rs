@@ -1,5 +1,5 @@
-//! What the functions of `PyGPU._functions.selection` are made of: elements along an axis by their indices, values to such places, the
-//! indices of what is not 0, and NumPy's own functions on arrays in host memory.
+//! Native functions for `PyGPU._functions.selection`: take and put along an axis, indices of nonzero elements, and
+//! calls of NumPy functions on arrays in host memory.
 
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
@@ -36,7 +36,7 @@ fn bounds_of(mode: &str) -> PyResult<Bounds> {
     }
 }
 
-/// What takes or puts along an axis.
+/// The selection for taking or putting along an axis.
 fn along(array: &Array, indices: &Array, axis: i64, mode: &str) -> PyResult<Selection> {
     let layout = array.layout();
     let place = normalize_axis(axis, layout.ndim())?;
@@ -54,7 +54,7 @@ fn along(array: &Array, indices: &Array, axis: i64, mode: &str) -> PyResult<Sele
     Ok(Selection { view, indexed, shape, position: place })
 }
 
-/// The outcome of a call of the kernels, with NumPy's words for an index that is out of range.
+/// The result of a kernel call, with NumPy's message for an index out of range.
 fn checked<T>(py: Python<'_>, done: Result<T, Error>, array: &Array, indices: &Array, axis: i64) -> PyResult<T> {
     let Err(Error::Index(refused)) = done else { return Ok(done?) };
     let shape: Vec<i64> = array.layout().shape().collect();
@@ -69,7 +69,7 @@ fn no_kernel(what: &str) -> PyErr {
     Error::Unavailable(format!("{what}: there is no compiler of kernels")).into()
 }
 
-/// The elements at some indices of an axis.
+/// Takes elements along an axis by their indices.
 #[pyfunction]
 #[pyo3(signature = (
     array: "GPUArray", indices: "GPUArray", axis: "int", out: "GPUArray | None", mode: "str"
@@ -111,7 +111,7 @@ fn _take<'py>(
     }
 }
 
-/// Values of the array's type to some indices of its one axis.
+/// Puts values of the array's dtype at indices of its only axis.
 #[pyfunction]
 #[pyo3(signature = (array: "GPUArray", indices: "GPUArray", values: "GPUArray", mode: "str") -> "None")]
 fn _put(
@@ -136,7 +136,7 @@ fn _put(
     }
 }
 
-/// The indices of the elements that are not 0, a row for each axis.
+/// Returns the indices of the nonzero elements, a row for each axis.
 #[pyfunction]
 #[pyo3(signature = (array: "GPUArray") -> "GPUArray")]
 fn _nonzero<'py>(array: &Bound<'py, GpuArray>) -> PyResult<Bound<'py, GpuArray>> {
@@ -157,7 +157,8 @@ fn _nonzero<'py>(array: &Bound<'py, GpuArray>) -> PyResult<Bound<'py, GpuArray>>
     new_like(array, GpuArray::from_array(found))
 }
 
-/// A function of NumPy's on arrays in host memory, through views of the same memory; `NotImplemented` for other arrays, and in a capture.
+/// Calls a NumPy function on arrays in host memory, through views of the same memory. Returns `NotImplemented` for
+/// other arrays, and in a capture.
 #[pyfunction]
 #[pyo3(signature = (
     name: "str", array: "GPUArray", given: "tuple[Any, ...]", keywords: "dict[str, Any] | None" = None
@@ -183,7 +184,7 @@ fn _by_numpy<'py>(
         PyResult::Ok(named)
     });
     let named = named.transpose()?;
-    // `add.at` is one of a function of NumPy's.
+    // The name may be dotted, as `add.at`.
     let function = name.split('.').try_fold(ndarray::numpy(py)?.clone().into_any(), |of, part| of.getattr(part))?;
     let made = strict::as_on_a_gpu(|| function.call(PyTuple::new(py, given)?, named.as_ref()))?;
     wrapped(&array, made, &views)
@@ -191,7 +192,7 @@ fn _by_numpy<'py>(
 
 type Views<'py> = Vec<(Bound<'py, PyAny>, Bound<'py, PyAny>)>;
 
-/// An object with views in the place of arrays of ours, also in lists of them.
+/// Replaces PyGPU arrays by views, also inside lists.
 fn viewed<'py>(object: &Bound<'py, PyAny>, views: &mut Views<'py>) -> PyResult<Bound<'py, PyAny>> {
     if let Ok(own) = object.cast::<GpuArray>() {
         let view = match own.get().device().is_cpu() {
@@ -213,7 +214,7 @@ fn viewed<'py>(object: &Bound<'py, PyAny>, views: &mut Views<'py>) -> PyResult<B
     Ok(object.clone())
 }
 
-/// A result of NumPy's as an array like one of ours; one that was given as itself.
+/// Wraps NumPy's result as an array; a view of an argument is mapped back to the argument.
 fn wrapped<'py>(
     like: &Bound<'py, GpuArray>,
     made: Bound<'py, PyAny>,
