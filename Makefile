@@ -43,7 +43,7 @@ TESTS := .on-cuda .on-hip .on-cpu .from-the-wheel .instructions-counted .wheel-h
     .orders-on-cuda .orders-on-hip .on-cpu-with-torch
 CHECKS := .docs-read .lint-rust .lint-others .lint-python
 
-.PHONY: help demo test test-all check docs links wheel bench plots array-api instructions fuzz soak fusion-soak \
+.PHONY: help demo names test test-all check docs links wheel bench plots array-api instructions fuzz soak fusion-soak \
     fusion-mutations order-mutations clean distclean $(TESTS) $(CHECKS) .simulated-drivers
 .DELETE_ON_ERROR:
 
@@ -52,6 +52,9 @@ help: ## Show this list
 
 demo: .venv/.extension-quick ## Install into .venv and run the main job on a real file, on whatever device there is
 	$(BIN)/python examples/demo.py
+
+names: .venv/.created ## Write the index and the stubs of public names from their declarations
+	$(BIN)/python tools/names.py
 
 test: .venv/.extension-dev ## Rust tests, then Python tests on the CPU, simulated CUDA and HIP
 	+@MAKE="$(MAKE)" tools/at_once.sh $(TESTS)
@@ -123,7 +126,7 @@ held = $(BIN)/python -m twine check --strict $(1) && $(BIN)/python -m auditwheel
 	    "$(CARGO) deny --log-level warn check licenses bans sources" $(part)
 
 .lint-python:
-	@tools/all_of.sh "$(BIN)/ruff check" "$(BIN)/ruff format --check" "$(BIN)/python -m codespell_lib" "$(BIN)/mypy" \
+	@tools/all_of.sh "$(BIN)/python tools/names.py --check" "$(BIN)/ruff check" "$(BIN)/ruff format --check" "$(BIN)/python -m codespell_lib" "$(BIN)/mypy" \
 	    "$(BIN)/abi3audit --strict --assume-minimum-abi3 3.11 python/PyGPU/_core.abi3.so" \
 	    "$(BIN)/python -m mypy.stubtest --mypy-config-file pyproject.toml --allowlist stubtest-allowlist.txt PyGPU._core" $(part)
 

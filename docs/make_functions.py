@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 
 import PyGPU
-from PyGPU._protocols import function_table, numpys_own
+from PyGPU._names import index
+from PyGPU._protocols import function_table
 
 PAGE = Path(__file__).parent / "standard.md"
 BEGIN, END = "<!-- written by docs/make_functions.py -->\n", "<!-- end -->\n"
@@ -71,11 +72,11 @@ def table() -> str:
     """All of NumPy's names, by what became of them."""
     everything = of_numpy()
     ours = {name for name in everything if hasattr(PyGPU, name)}
-    is_same = {name for name in ours if name in numpys_own.__all__ or name in ("bool", "newaxis", "pi", "e", "inf")}
+    is_same = ours & {*index.GROUPS["NumPy's own"], "bool", "newaxis", "pi", "e", "inf"}
     is_same |= {name for name in ours if getattr(PyGPU, name) is getattr(np, name)} | {"nan"}
     ufuncs = {name for name in ours if isinstance(getattr(np, name), np.ufunc)}
     asked = {name for name in function_table.names() & ours if hasattr(getattr(np, name), "_implementation")}
-    like = function_table.LIKE & ours
+    like = function_table.names_with_like() & ours
     alone = ours - is_same - ufuncs - asked - like
     reasons = {name: reason for reason, names in LACKING.items() for name in names}
     lacking = everything - ours - function_table.names()

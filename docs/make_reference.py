@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 import PyGPU
-from PyGPU._protocols import numpys_own
+from PyGPU._names import index
 
 PAGE = Path(__file__).parent / "reference.md"
 
@@ -28,100 +28,17 @@ text of this page comes from there (`python docs/make_reference.py`). The site t
 and the other modules: `driver`, `compiler`, `tools`, `cumath` and so on.
 """
 
-# Where a name stands. A name that is in no group fails the script: say where it belongs.
-GROUPS: dict[str, list[str]] = {
-    "Making arrays": [
-        "GPUArray", "empty", "zeros", "ones", "full", "empty_like", "zeros_like", "ones_like", "full_like", "arange",
-        "linspace", "logspace", "geomspace", "astype", "copyto", "to_gpu", "to_gpu_async", "array", "asarray",
-        "asanyarray", "asarray_chkfinite", "ascontiguousarray", "asfortranarray", "require", "asnumpy", "from_dlpack",
-        "from_pointer", "frombuffer", "fromiter", "fromstring", "fromfunction", "bartlett", "blackman", "hamming",
-        "hanning", "kaiser", "ndarray", "open_shared", "SharedHandle",
-    ],
-    "Files": ["fromfile", "load", "loadtxt", "genfromtxt", "save", "savetxt", "savez", "savez_compressed"],
-    "Functions of each element": ["Ufunc", "where", "clip", "round", "around", "angle", "nan_to_num"],
-    "Reductions": [
-        "Reduction", "sum", "prod", "min", "max", "amin", "amax", "any", "all", "mean", "var", "std", "argmin",
-        "argmax", "count_nonzero", "ptp", "average", "norm", "nansum", "nanprod", "nanmin", "nanmax", "nanmean",
-        "nanvar", "nanstd", "nanargmin", "nanargmax",
-    ],
-    "Order": [
-        "sort", "argsort", "lexsort", "partition", "argpartition", "topk", "searchsorted", "digitize", "bincount",
-        "histogram", "histogram_bin_edges", "median", "percentile", "quantile", "nanmedian", "nanpercentile",
-        "nanquantile",
-    ],
-    "Sets": [
-        "unique", "unique_all", "unique_counts", "unique_inverse", "unique_values", "isin", "union1d", "intersect1d",
-        "setdiff1d", "setxor1d",
-    ],
-    "Other shapes": [
-        "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_arrays", "broadcast_shapes", "matrix_transpose",
-        "ndim", "permute_dims", "ravel", "reshape", "rollaxis", "shape", "size", "squeeze", "swapaxes", "transpose",
-    ],
-    "Joining and splitting": [
-        "append", "block", "column_stack", "concat", "concatenate", "dstack", "hstack", "stack", "vstack",
-        "array_split", "dsplit", "hsplit", "split", "unstack", "vsplit",
-    ],
-    "Moving and repeating elements": [
-        "diff", "ediff1d", "copy", "fliplr", "flipud", "resize", "roll", "rot90", "tile", "pad", "delete", "insert",
-        "trim_zeros", "fill_diagonal", "packbits", "unpackbits", "fix", "real_if_close", "sort_complex",
-    ],
-    "Slopes, areas, filters, polynomials": [
-        "gradient", "trapezoid", "interp", "unwrap", "convolve", "correlate", "polyval", "polyadd", "polysub",
-        "polymul", "polyder", "polyint", "vander",
-    ],
-    "Functions called for parts": ["apply_along_axis", "apply_over_axes", "piecewise"],
-    "Matrices and grids": [
-        "indices", "meshgrid", "ravel_multi_index", "unravel_index", "diag", "diagflat", "diagonal", "eye", "identity",
-        "trace", "tri", "tril", "triu", "mgrid", "ogrid", "r_", "c_", "ix_", "diag_indices", "diag_indices_from",
-        "tril_indices", "tril_indices_from", "triu_indices", "triu_indices_from", "mask_indices",
-    ],
-    "Types and constants": [
-        "float16", "float32", "float64", "complex64", "complex128", "int8", "int16", "int32", "int64", "uint8",
-        "uint16", "uint32", "uint64", "bool", "e", "pi", "inf", "nan", "newaxis", "finfo", "iinfo", "isdtype",
-        "common_type", "min_scalar_type",
-    ],
-    "Comparing arrays": [
-        "allclose", "array_equal", "array_equiv", "can_cast", "isclose", "iscomplex", "iscomplexobj", "isneginf",
-        "isposinf", "isreal", "isrealobj", "result_type", "isfortran", "may_share_memory", "shares_memory",
-    ],
-    "Products": [
-        "matmul", "matvec", "vecmat", "vecdot", "dot", "inner", "outer", "kron", "tensordot", "vdot", "einsum",
-        "einsum_path", "cross", "cov", "corrcoef",
-    ],
-    "Scans": ["cumsum", "cumprod", "cumulative_sum", "cumulative_prod", "nancumsum", "nancumprod"],
-    "Selection": [
-        "take", "put", "nonzero", "argwhere", "flatnonzero", "compress", "extract", "place", "putmask", "choose",
-        "select", "repeat", "take_along_axis", "put_along_axis",
-    ],
-    "Views": ["broadcast_to", "expand_dims", "flip", "moveaxis"],
-    "Pinned host memory": ["empty_pinned", "zeros_pinned", "empty_like_pinned"],
-    "Devices": [
-        "Device", "device_count", "current_device", "set_device", "set_default_device", "synchronize",
-        "device_properties", "can_access_peer", "enable_peer_access", "reset_device",
-    ],
-    "Streams and events": ["Stream", "current_stream", "default_stream", "Event"],
-    "Kernels": [
-        "Kernel", "Module", "LaunchConfig", "In", "Out", "InOut", "Struct", "pointers", "TensorMap", "Graph",
-        "GraphNode", "GraphCondition", "GraphBody", "TextureArray", "Texture", "Surface",
-    ],
-    "Memory": [
-        "memory_info", "memory_statistics", "memory_release_threshold", "set_memory_release_threshold", "trim_memory",
-        "memory_limit", "set_memory_limit", "pinned_limit", "set_pinned_limit", "host_cache_limit",
-        "set_host_cache_limit", "get_allocator", "set_allocator", "using_allocator",
-    ],
-    "When it is computed": ["fusion", "flush", "fusion_report"],
-    "What was found": ["show_config", "config", "backend_name", "driver_version"],
-    "Exceptions": [
-        "CudaError", "OutOfMemoryError", "CompileError", "NotSupportedError", "BackendUnavailableError", "ForkError",
-        "HostFunctionError",
-    ],
-    "Bindings": ["as_argtype", "get_include"],
-    "Modules": ["gpuarray", "backend", "elementwise", "reduction", "scan", "profile", "as_pycuda", "get_array_module"],
-    "NumPy's own": list(numpys_own.__all__),
-    "PybindGPU's classes and constants": [
-        "Allocator", "dtype", "SUPPORTED_DTYPES", "cuda_enabled", "major_version", "minor_version", "release_version",
-    ],
+# Names whose declarations are elsewhere: modules, and what `PyGPU.backend` has of PybindGPU.
+FURTHER = {
+    "Modules": ("gpuarray", "backend", "elementwise", "reduction", "scan", "profile"),
+    "PybindGPU's classes and constants": (
+        "dtype", "cuda_enabled", "major_version", "minor_version", "release_version",
+    ),
+    "Exceptions": ("HostFunctionError",),
 }  # fmt: skip
+
+# The headings with their names, as the declarations of these say.
+GROUPS = {title: (*names, *FURTHER.get(title, ())) for title, names in index.GROUPS.items()}
 
 # Names that are many of one kind stand in their groups by how they begin.
 PREFIXES = {
@@ -188,15 +105,13 @@ def group_of(name: str) -> str:
     """The heading under which a public name stands."""
     if family(name) is not None:
         return FAMILY_GROUP
-    if isinstance(getattr(PyGPU, name, None), PyGPU.Ufunc):
-        return "Functions of each element"
     for title, names in GROUPS.items():
         if name in names:
             return title
     # The longest beginning decides: cudaGetDevice is of the devices, cudaGetLastError of the statuses.
     fitting = [prefix for prefix in PREFIXES if name.startswith(prefix)]
     if not fitting:
-        raise LookupError(f"docs/make_reference.py: say in GROUPS where {name} belongs")
+        raise LookupError(f"docs/make_reference.py: {name} is in no group: is it declared, or in FURTHER or PREFIXES?")
     return PREFIXES[max(fitting, key=len)]
 
 
@@ -220,7 +135,7 @@ def entry(name: str, owner: ModuleType = PyGPU) -> Iterator[str]:
         operands = ", ".join(f"x{place + 1}" for place in range(value.nin))
         meaning = summary(value) if value.__name__ == name else f"`{value.__name__}`"
         yield f"- `{name}({operands})`: {meaning}"
-    elif value is getattr(np, name, None) and name in numpys_own.__all__:
+    elif value is getattr(np, name, None) and name in index.GROUPS["NumPy's own"]:
         yield f"- `{name}`: NumPy's."
     elif type(value).__module__.startswith("PyGPU._functions"):
         yield f"- `{name}[...]`: {summary(value)}"

@@ -17,7 +17,7 @@ import numpy as np
 from make_reference import FAMILIES, FAMILY_GROUP, GROUPS, PREFIXES, call, group_of, public_names
 
 import PyGPU
-from PyGPU._protocols import numpys_own
+from PyGPU._names import index
 
 if TYPE_CHECKING:  # tests read the pages without Sphinx
     from sphinx.application import Sphinx
@@ -112,7 +112,7 @@ def subject_page(title: str, names: list[str]) -> str:
     if title == FAMILY_GROUP:
         page += f"One class for each of {', '.join(PyGPU.SUPPORTED_DTYPES)}; shown for float32.\n\n"
         names = [f"{kind}_float32" for kind in FAMILIES]
-    elsewhere = [name for name in names if name in numpys_own.__all__ or of_numpy(getattr(PyGPU, name))]
+    elsewhere = [name for name in names if name in index.GROUPS["NumPy's own"] or of_numpy(getattr(PyGPU, name))]
     if elsewhere:
         page += f"Re-exported from NumPy: {', '.join(f'``{name}``' for name in elsewhere)}.\n\n"
     modules = [name for name in names if isinstance(getattr(PyGPU, name), ModuleType)]

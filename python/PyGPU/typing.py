@@ -7,6 +7,7 @@ from types import EllipsisType
 from typing import TYPE_CHECKING, Any, Literal, Protocol, SupportsIndex, SupportsInt, TypeAlias, runtime_checkable
 
 if TYPE_CHECKING:
+    import numpy
     from numpy.typing import ArrayLike, NDArray
     from typing_extensions import Buffer
 
@@ -20,6 +21,7 @@ __all__ = [
     "DeviceLike",
     "HostBuffer",
     "Key",
+    "Operand",
     "Order",
     "OrderACFK",
     "ShapeLike",
@@ -80,6 +82,8 @@ StreamLike: TypeAlias = "Stream | SupportsCudaStream | int | None"
 """A stream: an object of any library, a handle, or None for the current one."""
 CopyKind: TypeAlias = Literal["host_to_host", "host_to_device", "device_to_host", "device_to_device", "default"]
 """Between which kinds of memory `_core.raw_copy` copies."""
+Operand: TypeAlias = "GPUArray | SupportsCudaArrayInterface | complex | numpy.number[Any] | numpy.bool"
+"""An operand of a function: an array on a device, or a number of Python's or NumPy's."""
 BasicIndex: TypeAlias = SupportsIndex | slice | EllipsisType | None
 """What selects a view."""
 Key: TypeAlias = "BasicIndex | str | tuple[Any, ...] | ArrayLike | GPUArray"

@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyType};
 
 use crate::callback::Raised;
+use crate::names::names;
 use crate::once::PyOnce;
 use pygpu_base::error::Error;
 
@@ -141,22 +142,55 @@ fn make_classes(py: Python<'_>) -> PyResult<Classes> {
     })
 }
 
-/// Puts the classes into the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+fn add_classes(module: &Bound<'_, PyModule>) -> PyResult<()> {
     pygpu_base::error::raise_with(raise);
     let py = module.py();
     let classes = CLASSES.get_or_try_init(py, || make_classes(py))?;
-    module.add("Error", &classes.error)?;
-    module.add("LaunchError", &classes.launch)?;
-    module.add("DriverRuntimeError", &classes.runtime)?;
-    module.add("LogicError", &classes.logic)?;
-    module.add("InvalidValueError", &classes.invalid)?;
+    module.setattr("Error", &classes.error)?;
+    module.setattr("LaunchError", &classes.launch)?;
+    module.setattr("DriverRuntimeError", &classes.runtime)?;
+    module.setattr("LogicError", &classes.logic)?;
+    module.setattr("InvalidValueError", &classes.invalid)?;
     module.add("CudaError", &classes.cuda_error)?;
     module.add("OutOfMemoryError", &classes.out_of_memory)?;
     module.add("NotSupportedError", &classes.not_supported)?;
     module.add("BackendUnavailableError", &classes.unavailable)?;
     module.add("CompileError", &classes.compile)?;
     module.add("ForkError", &classes.fork)
+}
+
+// stub: class Error(Exception): ...
+
+// stub: class CompileError(Error, RuntimeError):
+// stub:     log: str
+// stub:     source: str
+// stub:     options: tuple[str, ...]
+// stub:     compiler: str
+// stub:     msg: str
+// stub:     command_line: tuple[str, ...]
+// stub:     stdout: str
+// stub:     stderr: str
+
+// stub: class CudaError(Error, RuntimeError):
+// stub:     code: int
+// stub:     name: str
+// stub:     text: str
+// stub:     operation: str
+// stub:     device: str
+
+// stub: class OutOfMemoryError(CudaError, MemoryError): ...
+// stub: class LaunchError(CudaError): ...
+// stub: class DriverRuntimeError(CudaError): ...
+// stub: class LogicError(CudaError): ...
+// stub: class InvalidValueError(LogicError, ValueError): ...
+// stub: class NotSupportedError(Error, RuntimeError): ...
+// stub: class BackendUnavailableError(Error, RuntimeError): ...
+// stub: class ForkError(Error, RuntimeError): ...
+
+names! {
+    with add_classes;
+    values "Exceptions": CudaError, OutOfMemoryError, CompileError, NotSupportedError, BackendUnavailableError, ForkError;
+    internal_values: Error, LaunchError, DriverRuntimeError, LogicError, InvalidValueError;
 }
 
 /// Makes Python's exception of an error of the layers below.

@@ -13,6 +13,7 @@ mod exit;
 mod gil;
 mod late;
 mod libraries;
+mod names;
 mod newer;
 mod once;
 mod settings;
@@ -36,31 +37,6 @@ mod views;
 mod _core {
     use super::*;
 
-    #[pymodule_export]
-    use super::array::attributes::Flags;
-    #[pymodule_export]
-    use super::array::class::GpuArray;
-    #[pymodule_export]
-    use super::create::asarray::asarray;
-    #[pymodule_export]
-    use super::create::astype::astype;
-    #[pymodule_export]
-    use super::create::creation::{empty, full, ones, zeros};
-    #[pymodule_export]
-    use super::create::from_dlpack::from_dlpack;
-    #[pymodule_export]
-    use super::create::like::{empty_like, full_like, ones_like, zeros_like};
-    #[pymodule_export]
-    use super::create::sequence::{arange, linspace};
-    #[pymodule_export]
-    use super::create::upload::{to_gpu, to_gpu_async};
-    #[pymodule_export]
-    use super::operators::protocols::_restore;
-    #[pymodule_export]
-    use super::views::copyto::copyto;
-    #[pymodule_export]
-    use super::views::view::{broadcast_to, expand_dims, flip, moveaxis};
-
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         errors::register(module)?;
@@ -68,8 +44,9 @@ mod _core {
         runtime::compiler::register();
         settings::register();
         callback::register();
-        deferral::register();
+        deferral::set_hooks();
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+        array::register(module)?;
         convert::register(module)?;
         runtime::register(module)?;
         host::register(module)?;
@@ -78,8 +55,8 @@ mod _core {
         texture::register(module)?;
         kernel::register(module)?;
         custom::register(module)?;
-        views::take::register(module)?;
-        deferral::add_to(module)?;
+        views::register(module)?;
+        deferral::register(module)?;
         operators::register(module)?;
         compat::register(module)?;
         exit::register(module)?;

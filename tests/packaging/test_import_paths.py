@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 import PyGPU
+from PyGPU._protocols import lazy_names
 
 PACKAGE = Path(str(PyGPU.__file__)).parent
-MODULES = sorted(path.stem for path in PACKAGE.glob("[a-z]*.py"))
+MODULES = sorted({*(path.stem for path in PACKAGE.glob("[a-z]*.py")), *lazy_names.MODULES})
 
 
 def run(code: str) -> str:
@@ -66,6 +67,11 @@ def test_every_submodule_can_be_imported_from_the_package() -> None:
         except (ImportError, PyGPU.NotSupportedError) as error:
             refused.append(str(error))  # what PyCUDA has and PyGPU refuses, with its sentence
     assert [text for text in refused if "cannot import name" in text] == []
+
+
+def test_importing_the_package_loads_the_native_module_and_two_files() -> None:
+    code = "import PyGPU, sys; print(sorted(name for name in sys.modules if name.startswith('PyGPU')))"
+    assert run(code) == "['PyGPU', 'PyGPU._core', 'PyGPU._native', 'PyGPU._native.interpreter']\n"
 
 
 def test_dir_shows_what_a_person_would_type() -> None:

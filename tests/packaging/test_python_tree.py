@@ -2,7 +2,7 @@
 
 The folders of ``python/PyGPU`` import along one line (`docs/design/packages.md`):
 
-    _core <- _native <- _functions <- _linalg, _fft, _random, _fusion <- _protocols
+    _core, _names <- _native <- _functions <- _linalg, _fft, _random, _fusion <- _protocols
     <- _sharing, _pycuda, _pybindgpu, _dask <- public modules <- _cli
 
 Imports inside functions count. Imports for type checkers do not count. An import of the package itself, which Python
@@ -20,7 +20,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent.parent
 LINE = (
-    "_core <- _native <- _functions <- _linalg, _fft, _random, _fusion <- _protocols"
+    "_core, _names <- _native <- _functions <- _linalg, _fft, _random, _fusion <- _protocols"
     " <- _sharing, _pycuda, _pybindgpu, _dask <- public modules <- _cli"
 )
 RANK = {name.strip(): rank for rank, names in enumerate(LINE.split("<-")) for name in names.split(",")}
@@ -29,7 +29,7 @@ FOLDERS = {"__main__": "_cli", "_cluda": PUBLIC, "_mymako": PUBLIC}
 """Modules whose folder is not their name: the command line's entry point, and PyCUDA's modules with an underscore."""
 
 LOOKUPS = {
-    "PyGPU._functions": "loads the module of a function when the function is first used, by the table in that file",
+    "PyGPU._functions": "loads the module of a function when the function is first used, by the index of names",
     "PyGPU._protocols.array_function": "NEP 18: finds the package's function that has the name of NumPy's",
     "PyGPU._protocols.like": "NEP 35: finds the package's function that has the name of NumPy's",
     "PyGPU._protocols.namespace": "returns the package, which is the namespace of the array API",

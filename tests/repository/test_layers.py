@@ -2,7 +2,7 @@
 
 The folders of `src/python` import one way:
 
-    late, libraries, newer, once <- ending <- callback <- errors, gil, settings <- deferral, exit <- convert
+    late, libraries, names, newer, once <- ending <- callback <- errors, gil, settings <- deferral, exit <- convert
     <- runtime <- array <- host <- exchange <- views <- create <- texture <- kernel <- custom, operators <- compat
 
 In `src/backend`, `cuda` and `hip` never import each other, and `vendor`, which both share, imports neither. Files
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.enough_on("cpu")
 
 ROOT = Path(__file__).parents[2]
 PYTHON_LINE = (
-    "late, libraries, newer, once <- ending <- callback <- errors, gil, settings <- deferral, exit <- convert"
+    "late, libraries, names, newer, once <- ending <- callback <- errors, gil, settings <- deferral, exit <- convert"
     " <- runtime <- array <- host <- exchange <- views <- create <- texture <- kernel <- custom, operators <- compat"
 )
 

@@ -9,26 +9,13 @@ from numpy.typing import DTypeLike
 
 from PyGPU import _core
 from PyGPU._functions.arrays import array, arrays
+from PyGPU._names.public import public
 
 if TYPE_CHECKING:
     from PyGPU.typing import Casting
 
-__all__ = [
-    "allclose",
-    "array_equal",
-    "array_equiv",
-    "can_cast",
-    "isclose",
-    "iscomplex",
-    "iscomplexobj",
-    "isneginf",
-    "isposinf",
-    "isreal",
-    "isrealobj",
-    "result_type",
-]
 
-
+@public("Comparing arrays")
 def isclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False) -> _core.GPUArray:
     """Tell which elements are nearly equal: ``abs(a - b) <= atol + rtol * abs(b)``.
 
@@ -63,6 +50,7 @@ def isclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool 
     return result
 
 
+@public("Comparing arrays")
 def allclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False) -> bool:
     """Tell whether all elements are nearly equal; waits for the answer.
 
@@ -84,6 +72,7 @@ def allclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool
     return bool(isclose(a, b, rtol, atol, equal_nan).all())
 
 
+@public("Comparing arrays")
 def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
     """Tell whether two arrays have the same shape and elements; waits for the answer.
 
@@ -113,6 +102,7 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
     return bool(same.all())
 
 
+@public("Comparing arrays")
 def array_equiv(a1: Any, a2: Any) -> bool:
     """Tell whether two arrays, broadcast to one shape, have the same elements; waits for the answer.
 
@@ -139,6 +129,7 @@ def array_equiv(a1: Any, a2: Any) -> bool:
     return bool((first == second).all())
 
 
+@public("Comparing arrays")
 def iscomplexobj(x: Any) -> bool:
     """Tell whether an array is of complex numbers.
 
@@ -160,6 +151,7 @@ def iscomplexobj(x: Any) -> bool:
     return x.dtype.kind == "c" if isinstance(x, _core.GPUArray) else np.iscomplexobj(x)
 
 
+@public("Comparing arrays")
 def isrealobj(x: Any) -> bool:
     """Tell whether an array is not of complex numbers.
 
@@ -181,6 +173,7 @@ def isrealobj(x: Any) -> bool:
     return not iscomplexobj(x)
 
 
+@public("Comparing arrays")
 def iscomplex(x: Any) -> _core.GPUArray:
     """Tell which elements have an imaginary part that is not 0.
 
@@ -205,6 +198,7 @@ def iscomplex(x: Any) -> _core.GPUArray:
     return result
 
 
+@public("Comparing arrays")
 def isreal(x: Any) -> _core.GPUArray:
     """Tell which elements have no imaginary part, or one that is 0.
 
@@ -229,6 +223,7 @@ def isreal(x: Any) -> _core.GPUArray:
     return result
 
 
+@public("Comparing arrays")
 def isposinf(x: Any, out: _core.GPUArray | None = None) -> _core.GPUArray:
     """Tell which elements are the positive infinity.
 
@@ -252,6 +247,7 @@ def isposinf(x: Any, out: _core.GPUArray | None = None) -> _core.GPUArray:
     return _is_infinity(x, np.inf, out, "isposinf")
 
 
+@public("Comparing arrays")
 def isneginf(x: Any, out: _core.GPUArray | None = None) -> _core.GPUArray:
     """Tell which elements are the negative infinity.
 
@@ -283,6 +279,7 @@ def _is_infinity(x: Any, infinity: float, out: _core.GPUArray | None, function: 
     return result
 
 
+@public("Comparing arrays")
 def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
     """Tell the dtype that a function of several arrays computes in.
 
@@ -304,6 +301,7 @@ def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
     return np.result_type(*(one.dtype if isinstance(one, _core.GPUArray) else one for one in arrays_and_dtypes))
 
 
+@public("Comparing arrays")
 def can_cast(from_: Any, to: DTypeLike, casting: Casting = "safe") -> bool:
     """Tell whether values of one dtype may become another's.
 

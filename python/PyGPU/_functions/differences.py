@@ -9,10 +9,10 @@ import numpy as np
 from PyGPU import _core
 from PyGPU._functions.arrays import along, array, axis_of
 from PyGPU._functions.joining import concatenate
+from PyGPU._names.public import public
 
-__all__ = ["diff", "ediff1d"]
 
-
+@public("Moving and repeating elements")
 def diff(a: _core.GPUArray, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> _core.GPUArray:
     """Subtract from each element the one before it.
 
@@ -65,6 +65,7 @@ def _beside(given: Any, other: _core.GPUArray, axis: int) -> _core.GPUArray:
     return one if one.ndim else _core.broadcast_to(one, (*other.shape[:axis], 1, *other.shape[axis + 1 :]))
 
 
+@public("Moving and repeating elements")
 def ediff1d(ary: _core.GPUArray, to_end: Any = None, to_begin: Any = None) -> _core.GPUArray:
     """Subtract from each element the one before it, along one axis.
 

@@ -9,13 +9,13 @@ from numpy.typing import DTypeLike
 
 from PyGPU import _core
 from PyGPU._functions.arrays import arrays
+from PyGPU._names.public import public
 
 if TYPE_CHECKING:
     from PyGPU.typing import DeviceLike
 
-__all__ = ["indices", "meshgrid", "ravel_multi_index", "unravel_index"]
 
-
+@public("Matrices and grids")
 def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> tuple[_core.GPUArray, ...]:
     """Return the coordinates of the points of a grid.
 
@@ -60,6 +60,7 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
     return tuple(one.copy("C") for one in made) if copy else tuple(made)
 
 
+@public("Matrices and grids")
 def indices(
     dimensions: Any, dtype: DTypeLike = int, sparse: bool = False, *, device: DeviceLike = None
 ) -> _core.GPUArray | tuple[_core.GPUArray, ...]:
@@ -100,6 +101,7 @@ def indices(
     return tuple(parts) if sparse else made
 
 
+@public("Matrices and grids")
 def unravel_index(indices: _core.GPUArray, shape: Any, order: str = "C") -> tuple[_core.GPUArray, ...]:
     """Return the indices along each axis of elements that are counted through.
 
@@ -139,6 +141,7 @@ def unravel_index(indices: _core.GPUArray, shape: Any, order: str = "C") -> tupl
     return tuple(found if order == "F" else found[::-1])
 
 
+@public("Matrices and grids")
 def ravel_multi_index(
     multi_index: Any, dims: Any, mode: str | tuple[str, ...] = "raise", order: str = "C"
 ) -> _core.GPUArray:

@@ -10,8 +10,7 @@ import numpy as np
 
 from PyGPU import _core
 from PyGPU._functions.operands import flat, on_device_of
-
-__all__ = ["bincount", "histogram", "histogram_bin_edges"]
+from PyGPU._names.public import public
 
 
 def _sums(places: _core.GPUArray, weights: _core.GPUArray, bins: int) -> _core.GPUArray:
@@ -34,6 +33,7 @@ def _bins_of(x: _core.GPUArray, least: int) -> int:
     return max(greatest + 1, least)
 
 
+@public("Order")
 def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> _core.GPUArray:
     """Count how often each whole number occurs.
 
@@ -135,6 +135,7 @@ def _edges(a: _core.GPUArray, bins: Any, limits: Any) -> Any:
     return np.histogram_bin_edges(known, bins.get() if isinstance(bins, _core.GPUArray) else bins, limits)
 
 
+@public("Order")
 def histogram_bin_edges(
     a: _core.GPUArray, bins: Any = 10, range: tuple[float, float] | None = None, weights: Any = None
 ) -> _core.GPUArray:
@@ -163,6 +164,7 @@ def histogram_bin_edges(
     return on_device_of(values, _edges(values, bins, range))
 
 
+@public("Order")
 def histogram(
     a: Any,
     bins: Any = 10,

@@ -12,21 +12,10 @@ from numpy.typing import DTypeLike
 from PyGPU import _core
 from PyGPU._functions import shapes
 from PyGPU._functions.arrays import along, array, arrays as _given, axis_of
+from PyGPU._names.public import public, public_values
 
 if TYPE_CHECKING:
     from PyGPU.typing import Casting
-
-__all__ = [
-    "append",
-    "block",
-    "column_stack",
-    "concat",
-    "concatenate",
-    "dstack",
-    "hstack",
-    "stack",
-    "vstack",
-]
 
 
 def _check_shapes(parts: Sequence[_core.GPUArray], axis: int) -> None:
@@ -86,6 +75,7 @@ def joined(
     return out
 
 
+@public("Joining and splitting")
 def concatenate(
     arrays: Any,
     /,
@@ -145,6 +135,7 @@ def concatenate(
 concat = concatenate
 
 
+@public("Joining and splitting")
 def stack(
     arrays: Any,
     axis: int = 0,
@@ -186,6 +177,7 @@ def stack(
     return concatenate([part[index] for part in parts], place, out, dtype=dtype, casting=casting)
 
 
+@public("Joining and splitting")
 def vstack(tup: Any, *, dtype: DTypeLike | None = None, casting: Casting = "same_kind") -> _core.GPUArray:
     """Put arrays below each other: along the first axis, rows for those of one axis.
 
@@ -210,6 +202,7 @@ def vstack(tup: Any, *, dtype: DTypeLike | None = None, casting: Casting = "same
     return concatenate(parts, 0, dtype=dtype, casting=casting)
 
 
+@public("Joining and splitting")
 def hstack(tup: Any, *, dtype: DTypeLike | None = None, casting: Casting = "same_kind") -> _core.GPUArray:
     """Put arrays beside each other: along the second axis, or the first of arrays that have one.
 
@@ -235,6 +228,7 @@ def hstack(tup: Any, *, dtype: DTypeLike | None = None, casting: Casting = "same
     return concatenate(parts, axis, dtype=dtype, casting=casting)
 
 
+@public("Joining and splitting")
 def dstack(tup: Any) -> _core.GPUArray:
     """Put arrays behind each other along the third axis.
 
@@ -256,6 +250,7 @@ def dstack(tup: Any) -> _core.GPUArray:
     return concatenate([shapes.atleast_3d(part) for part in _given(tup, "dstack")], 2)
 
 
+@public("Joining and splitting")
 def column_stack(tup: Any) -> _core.GPUArray:
     """Put columns, and matrices, beside each other.
 
@@ -278,6 +273,7 @@ def column_stack(tup: Any) -> _core.GPUArray:
     return concatenate([part if part.ndim > 1 else part.reshape(-1, 1) for part in parts], 1)
 
 
+@public("Joining and splitting")
 def append(arr: Any, values: Any, axis: int | None = None) -> _core.GPUArray:
     """Put values behind those of an array.
 
@@ -301,6 +297,7 @@ def append(arr: Any, values: Any, axis: int | None = None) -> _core.GPUArray:
     return concatenate((arr, values), axis)
 
 
+@public("Joining and splitting")
 def block(arrays: Any) -> _core.GPUArray:
     """Put an array together from nested lists of blocks.
 
@@ -358,3 +355,6 @@ def _joined_blocks(blocks: Any, depth: int, ndim: int) -> _core.GPUArray:
         one = array(blocks, "block")
         return one.reshape((1,) * (ndim - one.ndim) + one.shape)
     return concatenate([_joined_blocks(one, depth - 1, ndim) for one in blocks], -depth)
+
+
+public_values("Joining and splitting", "concat")

@@ -13,13 +13,13 @@ import numpy as np
 
 from PyGPU import _core
 from PyGPU._functions.arrays import array, axis_of
+from PyGPU._names.public import public
 
 if TYPE_CHECKING:
     from PyGPU.typing import OrderACFK, ShapeLike
 
-__all__ = ["copy", "fliplr", "flipud", "resize", "roll", "rot90", "tile"]
 
-
+@public("Moving and repeating elements")
 def rot90(m: _core.GPUArray, k: int = 1, axes: tuple[int, int] = (0, 1)) -> _core.GPUArray:
     """Turn an array by 90 degrees in the plane of two axes.
 
@@ -69,6 +69,7 @@ def rot90(m: _core.GPUArray, k: int = 1, axes: tuple[int, int] = (0, 1)) -> _cor
     return _core.flip(m.transpose(order), second)
 
 
+@public("Moving and repeating elements")
 def flipud(m: _core.GPUArray) -> _core.GPUArray:
     """Turn the first axis round.
 
@@ -94,6 +95,7 @@ def flipud(m: _core.GPUArray) -> _core.GPUArray:
     return m[::-1]
 
 
+@public("Moving and repeating elements")
 def fliplr(m: _core.GPUArray) -> _core.GPUArray:
     """Turn the second axis round.
 
@@ -119,6 +121,7 @@ def fliplr(m: _core.GPUArray) -> _core.GPUArray:
     return m[:, ::-1]
 
 
+@public("Moving and repeating elements")
 def copy(a: Any, order: OrderACFK = "K", subok: bool = False) -> _core.GPUArray:
     """Return a new array with the same elements.
 
@@ -155,6 +158,7 @@ def _halves(length: int, shift: int) -> list[tuple[slice, slice]]:
     return [(slice(None, length - shift), slice(shift, None)), (slice(length - shift, None), slice(None, shift))]
 
 
+@public("Moving and repeating elements")
 def roll(a: _core.GPUArray, shift: Any, axis: Any = None) -> _core.GPUArray:
     """Move elements along axes; what leaves at one end comes back at the other.
 
@@ -198,6 +202,7 @@ def roll(a: _core.GPUArray, shift: Any, axis: Any = None) -> _core.GPUArray:
     return made
 
 
+@public("Moving and repeating elements")
 def tile(A: Any, reps: Any) -> _core.GPUArray:
     """Repeat an array along axes, beside itself.
 
@@ -233,6 +238,7 @@ def tile(A: Any, reps: Any) -> _core.GPUArray:
     return made
 
 
+@public("Moving and repeating elements")
 def resize(a: Any, new_shape: ShapeLike) -> _core.GPUArray:
     """Return an array of another shape and as many elements as it takes, which are repeated.
 

@@ -10,10 +10,10 @@ from PyGPU import _core
 from PyGPU._functions.arrays import array
 from PyGPU._functions.operands import check_values, cycled, flat, on_device_of
 from PyGPU._functions.selection import put, take
+from PyGPU._names.public import public
 
-__all__ = ["argwhere", "compress", "extract", "flatnonzero", "nonzero", "place", "putmask"]
 
-
+@public("Selection")
 def nonzero(a: _core.GPUArray) -> tuple[_core.GPUArray, ...]:
     """Find the elements that are not 0.
 
@@ -43,6 +43,7 @@ def nonzero(a: _core.GPUArray) -> tuple[_core.GPUArray, ...]:
     return tuple(found[axis] for axis in range(a.ndim))
 
 
+@public("Selection")
 def argwhere(a: _core.GPUArray) -> _core.GPUArray:
     """Find the elements that are not 0, the indices of each as a row.
 
@@ -63,6 +64,7 @@ def argwhere(a: _core.GPUArray) -> _core.GPUArray:
     return _core._nonzero(a).T if done is NotImplemented else done
 
 
+@public("Selection")
 def flatnonzero(a: _core.GPUArray) -> _core.GPUArray:
     """Find the elements that are not 0, by their places in C order.
 
@@ -79,6 +81,7 @@ def flatnonzero(a: _core.GPUArray) -> _core.GPUArray:
     return nonzero(flat(array(a, "flatnonzero")))[0]
 
 
+@public("Selection", host=("condition",))
 def compress(
     condition: Any, a: _core.GPUArray, axis: int | None = None, out: _core.GPUArray | None = None
 ) -> _core.GPUArray:
@@ -109,6 +112,7 @@ def compress(
     return take(a, nonzero(chosen)[0], axis, out)
 
 
+@public("Selection")
 def extract(condition: Any, arr: _core.GPUArray) -> _core.GPUArray:
     """Take the elements for which a condition is true, in C order.
 
@@ -142,6 +146,7 @@ def _checked(name: str, target: _core.GPUArray, mask: Any, values: Any, noun: st
     return chosen
 
 
+@public("Selection")
 def place(arr: _core.GPUArray, mask: Any, vals: Any) -> None:
     """Write values where a mask is true, the first ones as many as there are places.
 
@@ -174,6 +179,7 @@ def place(arr: _core.GPUArray, mask: Any, vals: Any) -> None:
     put(arr, places, values, "wrap")
 
 
+@public("Selection")
 def putmask(a: _core.GPUArray, mask: Any, values: Any) -> None:
     """Write values where a mask is true, each element that at its own place.
 

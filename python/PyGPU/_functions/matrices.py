@@ -8,13 +8,13 @@ from numpy.typing import DTypeLike
 
 from PyGPU import _core
 from PyGPU._functions.arrays import array
+from PyGPU._names.public import public
 
 if TYPE_CHECKING:
     from PyGPU.typing import DeviceLike, Order
 
-__all__ = ["diag", "diagflat", "diagonal", "eye", "identity", "trace", "tri", "tril", "triu"]
 
-
+@public("Matrices and grids")
 def diagonal(
     a: _core.GPUArray, offset: SupportsIndex = 0, axis1: SupportsIndex = 0, axis2: SupportsIndex = 1
 ) -> _core.GPUArray:
@@ -42,6 +42,7 @@ def diagonal(
     return array(a, "diagonal").diagonal(offset, axis1, axis2)
 
 
+@public("Matrices and grids")
 def trace(
     a: _core.GPUArray,
     offset: SupportsIndex = 0,
@@ -78,6 +79,7 @@ def trace(
     return array(a, "trace").diagonal(offset, axis1, axis2).sum(-1, dtype, out)
 
 
+@public("Matrices and grids")
 def diag(v: Any, k: int = 0) -> _core.GPUArray:
     """Return a matrix with given numbers in a diagonal, or the diagonal of a matrix.
 
@@ -117,6 +119,7 @@ def diag(v: Any, k: int = 0) -> _core.GPUArray:
     return made
 
 
+@public("Matrices and grids")
 def diagflat(v: Any, k: int = 0) -> _core.GPUArray:
     """Return a matrix with all elements of an array in a diagonal.
 
@@ -140,6 +143,7 @@ def diagflat(v: Any, k: int = 0) -> _core.GPUArray:
     return diag(array(v, "diagflat").ravel(), k)
 
 
+@public("Matrices and grids")
 def eye(
     N: int,
     M: int | None = None,
@@ -181,6 +185,7 @@ def eye(
     return made
 
 
+@public("Matrices and grids")
 def identity(n: int, dtype: DTypeLike | None = None, *, device: DeviceLike = None) -> _core.GPUArray:
     """Return a square matrix with ones in its diagonal and zeros elsewhere.
 
@@ -215,6 +220,7 @@ def _below(rows: int, columns: int, k: int, device: DeviceLike) -> tuple[_core.G
     return _core.arange(rows, dtype=dtype, device=device)[:, None], numbers
 
 
+@public("Matrices and grids")
 def tri(
     N: int, M: int | None = None, k: int = 0, dtype: DTypeLike = float, *, device: DeviceLike = None
 ) -> _core.GPUArray:
@@ -248,6 +254,7 @@ def tri(
     return result
 
 
+@public("Matrices and grids")
 def tril(m: _core.GPUArray, k: int = 0) -> _core.GPUArray:
     """Return matrices with zeros above a diagonal.
 
@@ -271,6 +278,7 @@ def tril(m: _core.GPUArray, k: int = 0) -> _core.GPUArray:
     return _kept(m, k, "tril")
 
 
+@public("Matrices and grids")
 def triu(m: _core.GPUArray, k: int = 0) -> _core.GPUArray:
     """Return matrices with zeros below a diagonal.
 

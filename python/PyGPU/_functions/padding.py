@@ -14,8 +14,7 @@ import numpy as np
 from PyGPU import _core
 from PyGPU._functions.arrays import along, array as _array, axis_of
 from PyGPU._functions.quantiles import median
-
-__all__ = ["pad"]
+from PyGPU._names.public import public
 
 # The modes with the arguments that they take, and what these are by default.
 _ARGUMENTS: dict[str, dict[str, Any]] = {
@@ -188,6 +187,7 @@ def _filler(mode: str, given: dict[str, Any], ndim: int) -> Callable[[_Axis], No
     return lambda one: _statistic(one, lengths[one.axis], mode)
 
 
+@public("Moving and repeating elements", host=("pad_width",))
 def pad(array: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> _core.GPUArray:
     """Put elements before and behind those of an array, along each axis.
 

@@ -10,9 +10,8 @@ import numpy as np
 from PyGPU import _core
 from PyGPU._functions.arrays import array, axis_of
 from PyGPU._functions.selection import take_along_axis
+from PyGPU._names.public import public
 from PyGPU._native.public.docstrings import documented_like
-
-__all__ = ["median", "nanmedian", "nanpercentile", "nanquantile", "percentile", "quantile"]
 
 _CONTINUOUS = {
     "interpolated_inverted_cdf": (0.0, 1.0),
@@ -210,6 +209,7 @@ def _quantiles(
     return _given(a, result, q.shape, axes, out, keepdims)
 
 
+@public("Order", host=("q",))
 def quantile(
     a: _core.GPUArray,
     q: Any,
@@ -255,6 +255,7 @@ def quantile(
     return _quantiles("quantile", a, q, axis, out, overwrite_input, method, keepdims, weights)
 
 
+@public("Order", host=("q",))
 def percentile(
     a: _core.GPUArray,
     q: Any,
@@ -285,6 +286,7 @@ def percentile(
     return _quantiles("percentile", a, q, axis, out, overwrite_input, method, keepdims, weights)
 
 
+@public("Order", host=("q",))
 @documented_like(percentile)
 def nanquantile(
     a: _core.GPUArray,
@@ -313,6 +315,7 @@ def nanquantile(
     return _quantiles("nanquantile", a, q, axis, out, overwrite_input, method, keepdims, weights)
 
 
+@public("Order", host=("q",))
 @documented_like(percentile)
 def nanpercentile(
     a: _core.GPUArray,
@@ -336,6 +339,7 @@ def nanpercentile(
     return _quantiles("nanpercentile", a, q, axis, out, overwrite_input, method, keepdims, weights)
 
 
+@public("Order")
 def median(
     a: _core.GPUArray,
     axis: int | tuple[int, ...] | None = None,
@@ -379,6 +383,7 @@ def median(
     return _given(a, result, (), axes, out, keepdims)
 
 
+@public("Order")
 def nanmedian(
     a: _core.GPUArray,
     axis: int | tuple[int, ...] | None = None,

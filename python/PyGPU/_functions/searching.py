@@ -11,8 +11,7 @@ from PyGPU import _core
 from PyGPU._functions.arrays import array, axis_of
 from PyGPU._functions.operands import on_device_of
 from PyGPU._functions.selection import take_along_axis
-
-__all__ = ["argpartition", "digitize", "lexsort", "partition", "searchsorted", "topk"]
+from PyGPU._names.public import public
 
 
 class TopKResult(NamedTuple):
@@ -22,6 +21,7 @@ class TopKResult(NamedTuple):
     indices: _core.GPUArray
 
 
+@public("Order")
 def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> _core.GPUArray:
     """Find where values belong among sorted elements.
 
@@ -76,6 +76,7 @@ def _as(a: _core.GPUArray, dtype: Any) -> _core.GPUArray:
     return a if a.dtype == dtype else a.astype(dtype)
 
 
+@public("Order")
 def digitize(x: Any, bins: Any, right: bool = False) -> _core.GPUArray:
     """Find the bin of each value.
 
@@ -153,6 +154,7 @@ def _partitioned(
     return sort(a, axis)
 
 
+@public("Order")
 def partition(
     a: _core.GPUArray, kth: Any, axis: int | None = -1, kind: str = "introselect", order: None = None
 ) -> _core.GPUArray:
@@ -179,6 +181,7 @@ def partition(
     return _partitioned("partition", _core.sort, a, kth, axis, kind, order)
 
 
+@public("Order")
 def argpartition(
     a: _core.GPUArray, kth: Any, axis: int | None = -1, kind: str = "introselect", order: None = None
 ) -> _core.GPUArray:
@@ -211,6 +214,7 @@ def _partition_in_place(a: _core.GPUArray, kth: Any, axis: int, kind: str, order
     a.sort(axis)
 
 
+@public("Order")
 def topk(a: _core.GPUArray, k: int, axis: int = -1, largest: bool = True) -> TopKResult:
     """Return the greatest elements along an axis, or the least ones, in order.
 
@@ -252,6 +256,7 @@ def topk(a: _core.GPUArray, k: int, axis: int = -1, largest: bool = True) -> Top
     return TopKResult(take_along_axis(a, indices, along), indices)
 
 
+@public("Order")
 def lexsort(keys: Any, axis: int = -1) -> _core.GPUArray:
     """Return the order by several keys, the last one before the others.
 

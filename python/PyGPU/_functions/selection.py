@@ -14,12 +14,12 @@ import numpy as np
 from PyGPU import _core
 from PyGPU._functions.arrays import array, axis_of
 from PyGPU._functions.operands import check_indices, common, cycled, flat, indices_of, on_device_of
-
-__all__ = ["choose", "put", "put_along_axis", "repeat", "select", "take", "take_along_axis"]
+from PyGPU._names.public import public
 
 _MODES = ("raise", "wrap", "clip")
 
 
+@public("Selection", host=("indices",))
 def take(
     a: _core.GPUArray, indices: Any, axis: int | None = None, out: _core.GPUArray | None = None, mode: str = "raise"
 ) -> _core.GPUArray:
@@ -58,6 +58,7 @@ def take(
     return _core._take(a.reshape(1) if a.ndim == 0 else a, places, axis, out, mode)
 
 
+@public("Selection", host=("ind",))
 def put(a: _core.GPUArray, ind: Any, v: Any, mode: str = "raise") -> None:
     """Write values to some places of an array, counted in C order.
 
@@ -104,6 +105,7 @@ def put(a: _core.GPUArray, ind: Any, v: Any, mode: str = "raise") -> None:
     a[...] = copied
 
 
+@public("Selection", host=("a",))
 def choose(a: _core.GPUArray, choices: Any, out: _core.GPUArray | None = None, mode: str = "raise") -> _core.GPUArray:
     """Take for each element that at the same place of the array of that number.
 
@@ -155,6 +157,7 @@ def choose(a: _core.GPUArray, choices: Any, out: _core.GPUArray | None = None, m
     return out
 
 
+@public("Selection")
 def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> _core.GPUArray:
     """Take for each element that of the first array whose condition is true there.
 
@@ -198,6 +201,7 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
     return made
 
 
+@public("Selection", host=("repeats",))
 def repeat(a: _core.GPUArray, repeats: Any, axis: int | None = None) -> _core.GPUArray:
     """Repeat each element.
 
@@ -273,6 +277,7 @@ def _along(arr: _core.GPUArray, indices: _core.GPUArray, axis: int) -> tuple[_co
     return tuple(key)
 
 
+@public("Selection", host=("indices",))
 def take_along_axis(arr: _core.GPUArray, indices: Any, axis: int | None = -1) -> _core.GPUArray:
     """Take elements along an axis by an array of indices of the same rank, such as `argmax` with `keepdims` gives.
 
@@ -300,6 +305,7 @@ def take_along_axis(arr: _core.GPUArray, indices: Any, axis: int | None = -1) ->
     return arr[_along(arr, places, axis)]
 
 
+@public("Selection", host=("indices",))
 def put_along_axis(arr: _core.GPUArray, indices: Any, values: Any, axis: int | None) -> None:
     """Write values along an axis to the places that `take_along_axis` takes from.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 
@@ -13,19 +13,7 @@ from PyGPU._functions.joining import concatenate
 from PyGPU._functions.masks import flatnonzero
 from PyGPU._functions.operands import flat, on_device_of
 from PyGPU._functions.searching import lexsort
-
-__all__ = [
-    "intersect1d",
-    "isin",
-    "setdiff1d",
-    "setxor1d",
-    "union1d",
-    "unique",
-    "unique_all",
-    "unique_counts",
-    "unique_inverse",
-    "unique_values",
-]
+from PyGPU._names.public import public
 
 
 class UniqueAllResult(NamedTuple):
@@ -51,6 +39,51 @@ class UniqueInverseResult(NamedTuple):
     inverse_indices: _core.GPUArray
 
 
+@overload
+def unique(
+    ar: _core.GPUArray,
+    return_index: Literal[False] = False,
+    return_inverse: Literal[False] = False,
+    return_counts: Literal[False] = False,
+    axis: int | None = None,
+    *,
+    equal_nan: bool = True,
+    sorted: bool = True,
+) -> _core.GPUArray: ...
+@overload
+def unique(
+    ar: _core.GPUArray,
+    return_index: Literal[True],
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: int | None = None,
+    *,
+    equal_nan: bool = True,
+    sorted: bool = True,
+) -> tuple[_core.GPUArray, ...]: ...
+@overload
+def unique(
+    ar: _core.GPUArray,
+    return_index: bool = False,
+    *,
+    return_inverse: Literal[True],
+    return_counts: bool = False,
+    axis: int | None = None,
+    equal_nan: bool = True,
+    sorted: bool = True,
+) -> tuple[_core.GPUArray, ...]: ...
+@overload
+def unique(
+    ar: _core.GPUArray,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    *,
+    return_counts: Literal[True],
+    axis: int | None = None,
+    equal_nan: bool = True,
+    sorted: bool = True,
+) -> tuple[_core.GPUArray, ...]: ...
+@public("Sets")
 def unique(
     ar: _core.GPUArray,
     return_index: bool = False,
@@ -137,6 +170,7 @@ def _unique_parts(ar: _core.GPUArray, axis: int, return_index: bool, return_inve
     return result[0] if len(result) == 1 else tuple(result)
 
 
+@public("Sets")
 def unique_all(x: _core.GPUArray) -> UniqueAllResult:
     """Give the values of an array, each once, and all that `unique` tells of them.
 
@@ -160,6 +194,7 @@ def unique_all(x: _core.GPUArray) -> UniqueAllResult:
     return UniqueAllResult(*unique(x, True, True, True, equal_nan=False))
 
 
+@public("Sets")
 def unique_counts(x: _core.GPUArray) -> UniqueCountsResult:
     """Give the values of an array, each once, and how often each occurs; no NaN is equal to another one.
 
@@ -181,6 +216,7 @@ def unique_counts(x: _core.GPUArray) -> UniqueCountsResult:
     return UniqueCountsResult(*unique(x, return_counts=True, equal_nan=False))
 
 
+@public("Sets")
 def unique_inverse(x: _core.GPUArray) -> UniqueInverseResult:
     """Give the values of an array, each once, and the number of each element's; no NaN is equal to another one.
 
@@ -202,6 +238,7 @@ def unique_inverse(x: _core.GPUArray) -> UniqueInverseResult:
     return UniqueInverseResult(*unique(x, return_inverse=True, equal_nan=False))
 
 
+@public("Sets")
 def unique_values(x: _core.GPUArray) -> _core.GPUArray:
     """Give the values of an array, each once, in order; no NaN is equal to another one.
 
@@ -238,6 +275,7 @@ def _found(x: _core.GPUArray, ordered: _core.GPUArray) -> tuple[_core.GPUArray, 
     return _core.equal(_core._take(ordered, places, 0, None, "clip"), x), places
 
 
+@public("Sets")
 def isin(
     element: Any,
     test_elements: Any,
@@ -290,6 +328,7 @@ def isin(
     return ~is_in if invert else is_in
 
 
+@public("Sets")
 def union1d(ar1: Any, ar2: Any) -> _core.GPUArray:
     """Give the values that one of two arrays has, each once, in order.
 
@@ -312,6 +351,15 @@ def union1d(ar1: Any, ar2: Any) -> _core.GPUArray:
     return values
 
 
+@overload
+def intersect1d(
+    ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: Literal[False] = False
+) -> _core.GPUArray: ...
+@overload
+def intersect1d(
+    ar1: Any, ar2: Any, assume_unique: bool = False, *, return_indices: Literal[True]
+) -> tuple[_core.GPUArray, _core.GPUArray, _core.GPUArray]: ...
+@public("Sets")
 def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False) -> Any:
     """Give the values that both arrays have, each once, in order.
 
@@ -346,6 +394,7 @@ def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False, return_indices:
     return values[is_in], indices[is_in], _core._take(of_others, places[is_in], 0, None, "wrap")
 
 
+@public("Sets")
 def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> _core.GPUArray:
     """Give the values of one array that another one does not have, each once, in order.
 
@@ -370,6 +419,7 @@ def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> _core.GPUArray
     return values[isin(values, y, invert=True)]
 
 
+@public("Sets")
 def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> _core.GPUArray:
     """Give the values that one of two arrays has and the other one has not, each once, in order.
 

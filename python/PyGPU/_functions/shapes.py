@@ -3,36 +3,19 @@
 from __future__ import annotations
 
 import builtins
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
 import numpy as np
 
 from PyGPU import _core
 from PyGPU._functions.arrays import array, arrays, axis_of
+from PyGPU._names.public import public, public_values
 
 if TYPE_CHECKING:
     from PyGPU.typing import OrderACFK, ShapeLike
 
-__all__ = [
-    "atleast_1d",
-    "atleast_2d",
-    "atleast_3d",
-    "broadcast_arrays",
-    "broadcast_shapes",
-    "matrix_transpose",
-    "ndim",
-    "permute_dims",
-    "ravel",
-    "reshape",
-    "rollaxis",
-    "shape",
-    "size",
-    "squeeze",
-    "swapaxes",
-    "transpose",
-]
 
-
+@public("Other shapes")
 def reshape(
     a: _core.GPUArray, /, shape: ShapeLike, order: OrderACFK = "C", *, copy: bool | None = None
 ) -> _core.GPUArray:
@@ -71,6 +54,7 @@ def reshape(
     return made.copy() if copy and made.base is not None else made
 
 
+@public("Other shapes")
 def ravel(a: _core.GPUArray, order: OrderACFK = "C") -> _core.GPUArray:
     """Return the elements of an array along one axis.
 
@@ -95,6 +79,7 @@ def ravel(a: _core.GPUArray, order: OrderACFK = "C") -> _core.GPUArray:
     return array(a, "ravel").ravel(order)
 
 
+@public("Other shapes")
 def squeeze(a: _core.GPUArray, axis: ShapeLike | None = None) -> _core.GPUArray:
     """Leave axes of length 1 away.
 
@@ -119,6 +104,7 @@ def squeeze(a: _core.GPUArray, axis: ShapeLike | None = None) -> _core.GPUArray:
     return array(a, "squeeze").squeeze(axis)
 
 
+@public("Other shapes")
 def transpose(a: _core.GPUArray, axes: Any = None) -> _core.GPUArray:
     """Return a view with the axes in another order.
 
@@ -145,6 +131,7 @@ def transpose(a: _core.GPUArray, axes: Any = None) -> _core.GPUArray:
 permute_dims = transpose
 
 
+@public("Other shapes")
 def matrix_transpose(x: _core.GPUArray, /) -> _core.GPUArray:
     """Return a view with the last two axes swapped.
 
@@ -174,6 +161,7 @@ def matrix_transpose(x: _core.GPUArray, /) -> _core.GPUArray:
     return x.mT
 
 
+@public("Other shapes")
 def swapaxes(a: _core.GPUArray, axis1: SupportsIndex, axis2: SupportsIndex) -> _core.GPUArray:
     """Return a view with two axes swapped.
 
@@ -197,6 +185,7 @@ def swapaxes(a: _core.GPUArray, axis1: SupportsIndex, axis2: SupportsIndex) -> _
     return array(a, "swapaxes").swapaxes(axis1, axis2)
 
 
+@public("Other shapes")
 def rollaxis(a: _core.GPUArray, axis: int, start: int = 0) -> _core.GPUArray:
     """Return a view with an axis moved before another one.
 
@@ -225,6 +214,11 @@ def rollaxis(a: _core.GPUArray, axis: int, start: int = 0) -> _core.GPUArray:
     return _core.moveaxis(a, place, before - (place < before))
 
 
+@overload
+def atleast_1d(a: Any, /) -> _core.GPUArray: ...
+@overload
+def atleast_1d(*arys: Any) -> _core.GPUArray | tuple[_core.GPUArray, ...]: ...
+@public("Other shapes")
 def atleast_1d(*arys: Any) -> Any:
     """Return arrays with one axis or more.
 
@@ -248,6 +242,11 @@ def atleast_1d(*arys: Any) -> Any:
     return _one_or_all([one if one.ndim else one.reshape(1) for one in found])
 
 
+@overload
+def atleast_2d(a: Any, /) -> _core.GPUArray: ...
+@overload
+def atleast_2d(*arys: Any) -> _core.GPUArray | tuple[_core.GPUArray, ...]: ...
+@public("Other shapes")
 def atleast_2d(*arys: Any) -> Any:
     """Return arrays with two axes or more.
 
@@ -271,6 +270,11 @@ def atleast_2d(*arys: Any) -> Any:
     return _one_or_all([one if one.ndim > 1 else one.reshape(1, 1) if not one.ndim else one[None] for one in found])
 
 
+@overload
+def atleast_3d(a: Any, /) -> _core.GPUArray: ...
+@overload
+def atleast_3d(*arys: Any) -> _core.GPUArray | tuple[_core.GPUArray, ...]: ...
+@public("Other shapes")
 def atleast_3d(*arys: Any) -> Any:
     """Return arrays with three axes or more.
 
@@ -299,6 +303,7 @@ def _one_or_all(found: list[_core.GPUArray]) -> Any:
     return found[0] if len(found) == 1 else tuple(found)
 
 
+@public("Other shapes")
 def broadcast_shapes(*args: Any) -> tuple[int, ...]:
     """Tell the shape to which shapes are broadcast.
 
@@ -325,6 +330,7 @@ def broadcast_shapes(*args: Any) -> tuple[int, ...]:
     return np.broadcast_shapes(*args)
 
 
+@public("Other shapes")
 def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[_core.GPUArray, ...]:
     """Return views of arrays, broadcast to one shape.
 
@@ -357,6 +363,7 @@ def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[_core.GPUArray, .
     return tuple(_core.broadcast_to(one, together) for one in found)
 
 
+@public("Other shapes")
 def ndim(a: Any) -> int:
     """Tell how many axes an array has.
 
@@ -378,6 +385,7 @@ def ndim(a: Any) -> int:
     return a.ndim if isinstance(a, _core.GPUArray) else np.ndim(a)
 
 
+@public("Other shapes")
 def shape(a: Any) -> tuple[int, ...]:
     """Tell the lengths of an array's axes.
 
@@ -399,6 +407,7 @@ def shape(a: Any) -> tuple[int, ...]:
     return a.shape if isinstance(a, _core.GPUArray) else np.shape(a)
 
 
+@public("Other shapes")
 def size(a: Any, axis: int | tuple[int, ...] | None = None) -> int:
     """Tell how many elements an array has, or its length along axes.
 
@@ -421,3 +430,6 @@ def size(a: Any, axis: int | tuple[int, ...] | None = None) -> int:
     """
     # Of an object that has a shape and nothing else.
     return np.size(a if not isinstance(a, _core.GPUArray) else np.broadcast_to(False, a.shape), axis)
+
+
+public_values("Other shapes", "permute_dims")

@@ -6,10 +6,10 @@ from typing import Any
 
 from PyGPU import _core
 from PyGPU._functions.arrays import along, array, axis_of
+from PyGPU._names.public import public
 
-__all__ = ["array_split", "dsplit", "hsplit", "split", "unstack", "vsplit"]
 
-
+@public("Joining and splitting")
 def array_split(ary: _core.GPUArray, indices_or_sections: Any, axis: int = 0) -> list[_core.GPUArray]:
     """Take an array apart along an axis, into parts that may differ by one in length.
 
@@ -53,6 +53,7 @@ def array_split(ary: _core.GPUArray, indices_or_sections: Any, axis: int = 0) ->
     return [ary[along(place, slice(begin, end))] for begin, end in zip(begins, ends, strict=True)]
 
 
+@public("Joining and splitting")
 def split(ary: _core.GPUArray, indices_or_sections: Any, axis: int = 0) -> list[_core.GPUArray]:
     """Take an array apart along an axis, into parts of one length.
 
@@ -92,6 +93,7 @@ def split(ary: _core.GPUArray, indices_or_sections: Any, axis: int = 0) -> list[
     return array_split(ary, indices_or_sections, axis)
 
 
+@public("Joining and splitting")
 def vsplit(ary: _core.GPUArray, indices_or_sections: Any) -> list[_core.GPUArray]:
     """Take an array apart along its first axis.
 
@@ -119,6 +121,7 @@ def vsplit(ary: _core.GPUArray, indices_or_sections: Any) -> list[_core.GPUArray
     return split(ary, indices_or_sections, 0)
 
 
+@public("Joining and splitting")
 def hsplit(ary: _core.GPUArray, indices_or_sections: Any) -> list[_core.GPUArray]:
     """Take an array apart along its second axis, or the only one.
 
@@ -146,6 +149,7 @@ def hsplit(ary: _core.GPUArray, indices_or_sections: Any) -> list[_core.GPUArray
     return split(ary, indices_or_sections, min(ary.ndim - 1, 1))
 
 
+@public("Joining and splitting")
 def dsplit(ary: _core.GPUArray, indices_or_sections: Any) -> list[_core.GPUArray]:
     """Take an array apart along its third axis.
 
@@ -173,6 +177,7 @@ def dsplit(ary: _core.GPUArray, indices_or_sections: Any) -> list[_core.GPUArray
     return split(ary, indices_or_sections, 2)
 
 
+@public("Joining and splitting")
 def unstack(x: _core.GPUArray, /, *, axis: int = 0) -> tuple[_core.GPUArray, ...]:
     """Take an array apart into those at each place of an axis.
 

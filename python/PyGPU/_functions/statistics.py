@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 
 from PyGPU import _core
 from PyGPU._functions.arrays import array
-
-__all__ = ["average", "cumulative_prod", "cumulative_sum"]
+from PyGPU._names.public import public
 
 
 def _cumulative(
@@ -45,6 +44,7 @@ def _cumulative(
     return out
 
 
+@public("Scans")
 def cumulative_sum(
     x: _core.GPUArray,
     /,
@@ -81,6 +81,7 @@ def cumulative_sum(
     return _cumulative(_core.cumsum, 0, array(x, "cumulative_sum"), axis, dtype, include_initial, out)
 
 
+@public("Scans")
 def cumulative_prod(
     x: _core.GPUArray,
     /,
@@ -141,6 +142,25 @@ def _fitted(a: _core.GPUArray, axis: int | tuple[int, ...] | None, weights: _cor
     return weights.transpose(order).reshape([a.shape[one] if one in axes else 1 for one in range(a.ndim)])
 
 
+@overload
+def average(
+    a: _core.GPUArray,
+    axis: int | tuple[int, ...] | None = None,
+    weights: _core.GPUArray | None = None,
+    returned: Literal[False] = False,
+    *,
+    keepdims: bool = False,
+) -> _core.GPUArray: ...
+@overload
+def average(
+    a: _core.GPUArray,
+    axis: int | tuple[int, ...] | None = None,
+    weights: _core.GPUArray | None = None,
+    *,
+    returned: Literal[True],
+    keepdims: bool = False,
+) -> tuple[_core.GPUArray, _core.GPUArray]: ...
+@public("Reductions")
 def average(
     a: _core.GPUArray,
     axis: int | tuple[int, ...] | None = None,

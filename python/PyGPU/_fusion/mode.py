@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Any, Literal, TypeVar
 
 from PyGPU import _core
+from PyGPU._names.public import public
 
 __all__ = ["fusion"]
 
@@ -25,6 +26,7 @@ class _Entered(threading.local):
         self.before: list[str] = []
 
 
+@public("When it is computed")
 class fusion(ContextDecorator):
     """Choose whether operations of this thread are deferred and fused, inside ``with`` or in a function.
 

@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import Any
 
 from PyGPU import _core
+from PyGPU._names.public import public
 
 __all__ = ["FusionReport", "fusion_report"]
 
@@ -184,6 +185,7 @@ def _causes(title: str, counts: dict[str, int], meanings: dict[str, str]) -> Ite
         yield f"  {name:{width}} {count:6}  {meanings.get(name, '')}".rstrip()
 
 
+@public("When it is computed")
 def fusion_report() -> FusionReport:
     """Tell how many operations were computed together, and why others were not.
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from PyGPU import _core
 from PyGPU._functions.arrays import array, axes_of
+from PyGPU._names.public import public
 
 __all__ = ["matrix_norm", "norm", "vector_norm"]
 
@@ -55,6 +56,7 @@ def _of_matrices(x: _core.GPUArray, order: Any, axes: tuple[int, int], keepdims:
     return extreme if keepdims else extreme.squeeze((row, column))
 
 
+@public("Reductions")
 def norm(
     x: _core.GPUArray,
     ord: Any = None,

@@ -9,8 +9,8 @@ from typing import Any
 from numpy.typing import DTypeLike
 
 from PyGPU import _core
-from PyGPU._functions import products as _products
 from PyGPU._functions.arrays import array, arrays, axis_of
+from PyGPU._functions.products import axes as _axes, cross as _cross
 from PyGPU._functions.shapes import matrix_transpose
 from PyGPU._linalg.operands import check_matrices, check_square, identity
 from PyGPU._linalg.systems import inv
@@ -49,7 +49,7 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> _core.GPUArray:
             "Both input arrays must be (arrays of) 3-dimensional vectors, but they are "
             f"{lengths[0]} and {lengths[1]} dimensional instead."
         )
-    return _products.cross(x1, x2, axis=axis)
+    return _cross.cross(x1, x2, axis=axis)
 
 
 def outer(x1: Any, x2: Any, /) -> _core.GPUArray:
@@ -74,7 +74,7 @@ def outer(x1: Any, x2: Any, /) -> _core.GPUArray:
     x1, x2 = arrays((x1, x2), "outer")
     if x1.ndim != 1 or x2.ndim != 1:
         raise ValueError(f"Input arrays must be one-dimensional, but they are {x1.ndim=} and {x2.ndim=}.")
-    return _products.outer(x1, x2)
+    return _axes.outer(x1, x2)
 
 
 def diagonal(x: Any, /, *, offset: int = 0) -> _core.GPUArray:
@@ -166,7 +166,7 @@ def tensordot(x1: Any, x2: Any, /, *, axes: int | Sequence[Any] = 2) -> _core.GP
     >>> PyGPU.linalg.tensordot(PyGPU.ones((2, 3)), PyGPU.ones((3, 2)), axes=1).shape
     (2, 2)
     """
-    return _products.tensordot(x1, x2, axes=axes)
+    return _axes.tensordot(x1, x2, axes=axes)
 
 
 def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> _core.GPUArray:
@@ -272,7 +272,7 @@ def multi_dot(arrays: Sequence[Any], *, out: _core.GPUArray | None = None) -> _c
     if len(given) < 2:
         raise ValueError("Expecting at least two arrays.")
     if len(given) == 2:
-        return _products.dot(given[0], given[1], out=out)
+        return _axes.dot(given[0], given[1], out=out)
     is_row, is_column = given[0].ndim == 1, given[-1].ndim == 1
     matrices = list(given)
     if is_row:
@@ -286,8 +286,8 @@ def multi_dot(arrays: Sequence[Any], *, out: _core.GPUArray | None = None) -> _c
         if first == last:
             return matrices[first]
         cut = cuts[first, last]
-        return _products.dot(product(first, cut), product(cut + 1, last))
+        return _axes.dot(product(first, cut), product(cut + 1, last))
 
     cut = cuts[0, len(matrices) - 1]
     left, right = product(0, cut), product(cut + 1, len(matrices) - 1)
-    return _products.dot(left[0] if is_row else left, right[:, 0] if is_column else right, out=out)
+    return _axes.dot(left[0] if is_row else left, right[:, 0] if is_column else right, out=out)

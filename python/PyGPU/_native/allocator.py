@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from PyGPU import _core
+from PyGPU._names.public import public
 
 __all__ = ["set_allocator", "using_allocator"]
 
@@ -93,6 +94,7 @@ def _resolve(allocator: Any) -> Any:
     return _NAMED[allocator]()
 
 
+@public("Memory")
 def set_allocator(allocator: Any) -> None:
     """Choose where the memory of new arrays comes from, in all threads.
 
@@ -140,6 +142,7 @@ def set_allocator(allocator: Any) -> None:
     _core._choose_allocator(_resolve(allocator))
 
 
+@public("Memory")
 @contextmanager
 def using_allocator(allocator: Any) -> Iterator[None]:
     """Choose where the memory of new arrays comes from, in this thread and inside ``with``.

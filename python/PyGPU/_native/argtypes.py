@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy
 
 from PyGPU import _core
+from PyGPU._names.public import public
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
@@ -98,6 +99,7 @@ def _flag_names(flags: str | Sequence[str] | None) -> tuple[str, ...]:
 _made: dict[Any, type[ArrayArgument]] = {}
 
 
+@public("Bindings")
 def as_argtype(
     dtype: DTypeLike | None = None,
     ndim: int | None = None,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from PyGPU import _core
+from PyGPU._names.public import public
 
 __all__ = ["ArgumentHandler", "In", "InOut", "Out"]
 
@@ -83,6 +84,7 @@ class ArgumentHandler:
         """
 
 
+@public("Kernels")
 class In(_core.HostArgument, ArgumentHandler):
     """A host array that is copied to the device before a kernel and not back.
 
@@ -114,6 +116,7 @@ class In(_core.HostArgument, ArgumentHandler):
         memcpy_htod(self.get_device_alloc(), self.array)
 
 
+@public("Kernels")
 class Out(_core.HostArgument, ArgumentHandler):
     """A host array that a kernel fills, copied back when it is done; the memory on the device is not initialised.
 
@@ -145,6 +148,7 @@ class Out(_core.HostArgument, ArgumentHandler):
         memcpy_dtoh(self.array, self.get_device_alloc())
 
 
+@public("Kernels")
 class InOut(In, Out):
     """A host array that is copied to the device before a kernel and back after it.
 

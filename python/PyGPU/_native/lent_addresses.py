@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from PyGPU import _core
+from PyGPU._names.public import public
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
@@ -17,6 +18,7 @@ __all__ = ["Struct", "pointers"]
 _LENDERS = (_core.GPUArray, _core.DeviceAllocation, _core.Texture, _core.Surface)
 
 
+@public("Kernels")
 class Struct(_core.KernelArgument):
     """A struct as an argument of a kernel, whose fields may be pointers to arrays.
 
@@ -197,6 +199,7 @@ class PointerArray(_core.GPUArray):
         self._lent = getattr(like, "_lent", None)
 
 
+@public("Kernels")
 def pointers(
     arrays: Sequence[Any], *, readonly: bool = False, strided: bool = False, device: Any = None
 ) -> _core.GPUArray:

@@ -2,9 +2,12 @@
 
 from pathlib import Path
 
+from PyGPU._names.public import public
+
 _PACKAGE = Path(__file__).resolve().parents[1]
 
 
+@public("Bindings")
 def get_include() -> str:
     """Return the folder for the compiler's ``-I``, in which ``pygpu/array_view.h`` and the other headers are.
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from PyGPU import _core
 from PyGPU._functions.arrays import refusal
+from PyGPU._names import index
 from PyGPU._protocols import function_table as table
 from PyGPU._protocols.adapting import Adapted, signature_of
 from PyGPU._protocols.like import beside
@@ -53,7 +54,7 @@ def _found(func: _Function) -> tuple[str, Adapted | _Function | None]:
     name: str = func.__name__
     path = name if source == _TOP else f"{source.removeprefix(_TOP + '.')}.{name}"
     module = path.rpartition(".")[0]
-    if not module and name in table.LIKE:
+    if not module and not table.is_dispatched(func) and table.has(name):
         return path, beside(name)
     if module in table.SUBMODULES:
         own = getattr(getattr(importlib.import_module("PyGPU"), module, None), name, None)
@@ -75,7 +76,7 @@ def _on_host(given: Any) -> Any:
 
 def _refuse_host_arrays(path: str, func: _Function, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
     """Refuse arrays in host memory, as the operators do; a number is one as an ndarray too."""
-    allowed = table.HOST_PARAMETERS.get(path, frozenset())
+    allowed = index.HOST.get(path, ())
     signature = signature_of(func)
     bound = dict(signature.bind(*args, **kwargs).arguments) if signature else dict(enumerate(args)) | dict(kwargs)
     for name, value in bound.items():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import (
@@ -27,13 +27,10 @@ from numpy import (
     uint64 as uint64,
 )
 
-TYPES = (
-    "bool", "complex64", "complex128", "float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8",
-    "uint16", "uint32", "uint64",
-)  # fmt: skip
-CONSTANTS = ("e", "inf", "nan", "newaxis", "pi")
-FUNCTIONS = ("finfo", "iinfo", "isdtype")
-__all__ = [*TYPES, *CONSTANTS, *FUNCTIONS]
+from PyGPU._names.public import public, public_values
+
+if TYPE_CHECKING:
+    import builtins
 
 
 class _Limits:
@@ -66,7 +63,8 @@ def _dtype_of(type: Any) -> np.dtype[Any]:
     return found if isinstance(found, np.dtype) else np.dtype(type)
 
 
-def finfo(type: Any, /) -> Any:
+@public("Types and constants")
+def finfo(type: Any, /) -> _FloatLimits:
     """Tell the limits of a type of floating numbers.
 
     Parameters
@@ -94,7 +92,8 @@ def finfo(type: Any, /) -> Any:
     return _FloatLimits(np.finfo(dtype))
 
 
-def iinfo(type: Any, /) -> Any:
+@public("Types and constants")
+def iinfo(type: Any, /) -> np.iinfo[Any]:
     """Tell the limits of a type of integers.
 
     Parameters
@@ -116,7 +115,8 @@ def iinfo(type: Any, /) -> Any:
     return np.iinfo(_dtype_of(type))
 
 
-def isdtype(dtype: Any, kind: Any) -> Any:
+@public("Types and constants")
+def isdtype(dtype: Any, kind: Any) -> builtins.bool:
     """Whether a type is another one, or of a kind.
 
     Parameters
@@ -143,3 +143,10 @@ def isdtype(dtype: Any, kind: Any) -> Any:
         wanted = ("real floating", "numeric")
         return any(one in wanted if isinstance(one, str) else np.dtype(one) == asked for one in several)
     return np.isdtype(asked, tuple(one if isinstance(one, str) else np.dtype(one) for one in several))
+
+
+public_values(
+    "Types and constants",
+    "bool", "complex128", "complex64", "e", "float16", "float32", "float64", "inf", "int16", "int32", "int64", "int8",
+    "nan", "newaxis", "pi", "uint16", "uint32", "uint64", "uint8",
+)  # fmt: skip

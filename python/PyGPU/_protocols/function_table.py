@@ -5,23 +5,12 @@ A function that is in no part of it is refused; nothing is converted but by the 
 
 from __future__ import annotations
 
-from PyGPU import _functions
+import functools
 
-NATIVE = frozenset({
-    "all", "amax", "amin", "angle", "any", "argmax", "argmin", "argsort", "around", "astype", "broadcast_to", "clip",
-    "copyto", "count_nonzero", "cumprod", "cumsum", "empty_like", "expand_dims", "flip", "full_like", "i0", "imag",
-    "linspace", "max", "mean", "min", "moveaxis", "nan_to_num", "nanargmax", "nanargmin", "nancumprod", "nancumsum",
-    "nanmax", "nanmean", "nanmin", "nanprod", "nanstd", "nansum", "nanvar", "ones_like", "prod", "ptp", "real",
-    "round", "sinc", "sort", "std", "sum", "var", "where", "zeros_like",
-})  # fmt: skip
-"""Functions of the native module under the names that NumPy gives them; `_functions.NAMES` has all others."""
+import numpy as np
 
-LIKE = frozenset({
-    "arange", "array", "asanyarray", "asarray", "ascontiguousarray", "asfortranarray", "empty", "eye", "frombuffer",
-    "fromfile", "fromfunction", "fromiter", "fromstring", "full", "genfromtxt", "identity", "loadtxt", "ones",
-    "require", "tri", "zeros",
-})  # fmt: skip
-"""Functions with ``like=``: NumPy asks the array that it names, and what they make is where that is."""
+from PyGPU import _core
+from PyGPU._names import index
 
 ON_HOST = frozenset({
     "array2string", "array_repr", "array_str", "save", "savetxt", "savez", "savez_compressed",
@@ -34,25 +23,6 @@ WITH_HOST_ARRAYS = frozenset({"array_equal"})
 SUBMODULES = frozenset({"fft", "linalg"})
 """Modules of NumPy's whose functions are those of our modules of the same names, as far as these have them."""
 
-HOST_PARAMETERS: dict[str, frozenset[str]] = {
-    "choose": frozenset({"a"}),
-    "compress": frozenset({"condition"}),
-    "copyto": frozenset({"src"}),
-    "delete": frozenset({"obj"}),
-    "insert": frozenset({"obj"}),
-    "nanpercentile": frozenset({"q"}),
-    "nanquantile": frozenset({"q"}),
-    "pad": frozenset({"pad_width"}),
-    "percentile": frozenset({"q"}),
-    "put": frozenset({"ind"}),
-    "put_along_axis": frozenset({"indices"}),
-    "quantile": frozenset({"q"}),
-    "repeat": frozenset({"repeats"}),
-    "take": frozenset({"indices"}),
-    "take_along_axis": frozenset({"indices"}),
-}
-"""Parameters that say where or how often and not what: an ndarray is as good as a list, as in ``a[indices]``."""
-
 OTHER_NAMES = {"a_max": "max", "a_min": "min"}
 """NumPy's names of parameters that have others with us."""
 
@@ -60,11 +30,29 @@ WITHOUT_EFFECT = frozenset({"subok"})
 """Parameters that change nothing here: the class of a result is always that of our array."""
 
 
+_DISPATCHED = type(np.sum)
+"""The class of NumPy's functions that ask the classes of their arguments (NEP 18)."""
+
+
+def is_dispatched(function: object) -> bool:
+    """Whether a function of NumPy's asks the classes of its arguments; others ask only the array of ``like=``."""
+    return isinstance(function, _DISPATCHED)
+
+
 def has(name: str) -> bool:
-    """Whether a function of NumPy's main module computes with one of the package's own of the same name."""
-    return name in NATIVE or name in _functions.names()
+    """Whether the package has a function of its own for one of NumPy's main module."""
+    return name not in ON_HOST and (name in index.HOME or name in _core.__all__)
 
 
-def names() -> set[str]:
-    """Return the names of NumPy's main module that the table has."""
-    return {*NATIVE, *_functions.names(), *ON_HOST, *LIKE}
+@functools.cache
+def names() -> frozenset[str]:
+    """Return the names of NumPy's main module that compute by NEP 18 or NEP 35."""
+    own = {name for name in {*index.HOME, *_core.__all__} if is_dispatched(getattr(np, name, None))}
+    return frozenset(own | ON_HOST | names_with_like())
+
+
+@functools.cache
+def names_with_like() -> frozenset[str]:
+    """Return the names of NumPy's functions with ``like=`` that the package has (NEP 35)."""
+    alone = {name for name in {*index.HOME, *_core.__all__} if not is_dispatched(getattr(np, name, None))}
+    return frozenset(name for name in alone if "like : array_like" in (getattr(np, name, None).__doc__ or ""))

@@ -7,7 +7,7 @@ import importlib
 import sys
 from typing import Any
 
-from PyGPU import _functions
+from PyGPU._names import index
 
 MODULES = (
     "allocators",
@@ -42,49 +42,8 @@ _SWITCHES = {"autoinit", "autoprimaryctx"}
 _STARRED = {"backend", "elementwise", "gpuarray", "reduction", "scan"}
 """Modules that ``from PyGPU import *`` brings."""
 
-_STANDARD = (
-    "bool", "complex64", "complex128", "e", "finfo", "float16", "float32", "float64", "iinfo", "inf", "int8", "int16",
-    "int32", "int64", "isdtype", "nan", "newaxis", "pi", "uint8", "uint16", "uint32", "uint64",
-)  # fmt: skip
-"""Types, constants and questions about types, as the array API names them."""
-
-_NUMPYS = (
-    "array2string", "array_repr", "array_str", "base_repr", "binary_repr", "bool_", "byte", "cdouble",
-    "complexfloating", "csingle", "double", "errstate", "euler_gamma", "floating", "format_float_positional",
-    "format_float_scientific", "generic", "get_printoptions", "half", "index_exp", "inexact", "int_", "intc",
-    "integer", "intp", "isscalar", "issubdtype", "iterable", "longlong", "ndindex", "number", "printoptions",
-    "promote_types", "s_", "set_printoptions", "short", "signedinteger", "single", "ubyte", "uint", "uintc",
-    "uintp", "ulonglong", "unsignedinteger", "ushort",
-)  # fmt: skip
-"""NumPy's own objects that concern no elements, for programs that look for them in their namespace of arrays."""
-
 _OF_THE_ARRAY_API = dict.fromkeys(("__array_api_version__", "__array_namespace_info__"), "PyGPU._protocols.namespace")
 """Names of the package that the array API asks for and nobody types."""
-
-_ELSEWHERE = {
-    "Allocator": "PyGPU._pybindgpu.allocators",
-    "In": "PyGPU._native.host_arguments",
-    "InOut": "PyGPU._native.host_arguments",
-    "Out": "PyGPU._native.host_arguments",
-    "SharedHandle": "PyGPU._sharing.handle",
-    "open_shared": "PyGPU._sharing.arrays",
-    "Struct": "PyGPU._native.lent_addresses",
-    "pointers": "PyGPU._native.lent_addresses",
-    "as_pycuda": "PyGPU._pycuda.alias",
-    "as_argtype": "PyGPU._native.argtypes",
-    **dict.fromkeys(_STANDARD, "PyGPU._protocols.data_types"),
-    **dict.fromkeys(_NUMPYS, "PyGPU._protocols.numpys_own"),
-    "fusion": "PyGPU._fusion.mode",
-    "fusion_report": "PyGPU._fusion.report",
-    "get_array_module": "PyGPU._protocols.namespace",
-    "get_include": "PyGPU._native.paths",
-    "ndarray": "PyGPU._protocols.namespace",
-    "norm": "PyGPU._linalg.norms",
-    "SUPPORTED_DTYPES": "PyGPU._pybindgpu.labels",
-    "set_allocator": "PyGPU._native.allocator",
-    "using_allocator": "PyGPU._native.allocator",
-}
-"""Names of the package that are not the native module's, and where they are."""
 
 _PYCUDAS = dict.fromkeys(("VERSION", "VERSION_STATUS", "VERSION_TEXT"), "PyGPU._pycuda.version")
 """Names of PyCUDA's package, for programs that ask `pycuda` for its version; not shown, since PyGPU's is another."""
@@ -129,9 +88,7 @@ def find(name: str) -> Any:
     if name in MODULES:
         return importlib.import_module(f"PyGPU.{name}")
     # PybindGPU's names are many; whatever is none of the others is looked for among them.
-    home = (_ELSEWHERE | _PYCUDAS | _OF_THE_ARRAY_API).get(name, "PyGPU.backend")
-    if (function := _functions.find(name)) is not None:
-        return function
+    home = index.HOME.get(name) or (_PYCUDAS | _OF_THE_ARRAY_API).get(name, "PyGPU.backend")
     try:
         return getattr(importlib.import_module(home), name)
     except AttributeError:
@@ -152,17 +109,15 @@ def is_asked_by(module: str) -> bool:
 
 
 def _native() -> set[str]:
-    package = importlib.import_module("PyGPU")
-    core = importlib.import_module("PyGPU._core")
-    return {name for name in vars(package) if hasattr(core, name) and not name.startswith("_")}
+    return {name for name in importlib.import_module("PyGPU._core").__all__ if not name.startswith("_")}
 
 
 def everything() -> list[str]:
     """List every public name of `PyGPU`, PybindGPU's included, but for those of Python itself; loads the modules."""
     backend = importlib.import_module("PyGPU.backend")
-    return sorted({*_native(), *_ELSEWHERE, *_STARRED, *_functions.names(), *backend.__all__} - set(dir(builtins)))
+    return sorted({*_native(), *index.HOME, *_STARRED, *backend.__all__} - set(dir(builtins)))
 
 
 def shown() -> list[str]:
     """List what a person would type: not PybindGPU's names, of which there are more than of all others."""
-    return sorted({*_native(), *_ELSEWHERE, *_functions.names(), *MODULES, "__version__"} - _SWITCHES)
+    return sorted({*_native(), *index.HOME, *MODULES, "__version__"} - _SWITCHES)

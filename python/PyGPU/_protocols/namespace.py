@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
+from PyGPU._names.public import public, public_values
 
 __array_api_version__ = "2025.12"
 """The version of the array API that the package follows."""
@@ -42,6 +43,7 @@ def namespace(api_version: str | None = None) -> ModuleType:
     return importlib.import_module("PyGPU")
 
 
+@public("Modules")
 def get_array_module(*args: Any) -> ModuleType:
     """Return the package if an array of a device is among objects, and NumPy else, under the name that CuPy has for it.
 
@@ -164,3 +166,6 @@ def __array_namespace_info__() -> ArrayNamespaceInfo:
     True
     """
     return ArrayNamespaceInfo()
+
+
+public_values("Making arrays", "ndarray")

@@ -53,11 +53,14 @@ from numpy import (
     ushort as ushort,
 )
 
-__all__ = [
+from PyGPU._names.public import public_values
+
+public_values(
+    "NumPy's own",
     "array2string", "array_repr", "array_str", "base_repr", "binary_repr", "bool_", "byte", "cdouble",
     "complexfloating", "csingle", "double", "errstate", "euler_gamma", "floating", "format_float_positional",
-    "format_float_scientific", "generic", "get_printoptions", "half", "index_exp", "inexact", "int_", "intc",
-    "integer", "intp", "isscalar", "issubdtype", "iterable", "longlong", "ndindex", "number", "printoptions",
-    "promote_types", "s_", "set_printoptions", "short", "signedinteger", "single", "ubyte", "uint", "uintc",
-    "uintp", "ulonglong", "unsignedinteger", "ushort",
-]  # fmt: skip
+    "format_float_scientific", "generic", "get_printoptions", "half", "index_exp", "inexact", "int_", "intc", "integer",
+    "intp", "isscalar", "issubdtype", "iterable", "longlong", "ndindex", "number", "printoptions", "promote_types",
+    "s_", "set_printoptions", "short", "signedinteger", "single", "ubyte", "uint", "uintc", "uintp", "ulonglong",
+    "unsignedinteger", "ushort",
+)  # fmt: skip

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import numpy
 
 from PyGPU import _core
+from PyGPU._names.public import public
 from PyGPU._pybindgpu.block import DeviceBlock, checked_nbytes
 from PyGPU._pybindgpu.labelled import class_of
 from PyGPU._pybindgpu.labels import labelled_dtype
@@ -157,6 +158,7 @@ class PagelockedAllocator(HostAllocator):
         self._alloc.take(self._size * self._dtype.itemsize)
 
 
+@public("PybindGPU's classes and constants")
 class Allocator:
     """Memory of others, described for ``GPUArray(allocator=...)``.
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, ClassVar, SupportsIndex
 
 import numpy
 
+from PyGPU._names.public import public_values
+
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
@@ -160,3 +162,6 @@ def labelled_dtype(candidate: DTypeLike) -> numpy.dtype[numpy.generic]:
     if found.name not in SUPPORTED_DTYPES or not found.isnative:
         raise UnsupportedDataType(f"dtype {found} is not supported here; supported are {', '.join(SUPPORTED_DTYPES)}")
     return found
+
+
+public_values("PybindGPU's classes and constants", "SUPPORTED_DTYPES")

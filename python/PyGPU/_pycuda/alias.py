@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 
+from PyGPU._names.public import public
+
 __all__ = ["as_pycuda"]
 
 _NAME = "pycuda"
@@ -52,6 +54,7 @@ def _is_ours(module: ModuleType) -> bool:
     return Path(getattr(module, "__file__", None) or "").is_relative_to(Path(__file__).parents[1])
 
 
+@public("Modules")
 def as_pycuda(*, replace: bool = False) -> ModuleType:
     """Let ``import pycuda`` find PyGPU, in this process from now on.
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from PyGPU import _core
+from PyGPU._names.public import public
 from PyGPU._sharing.handle import SharedHandle
 from PyGPU._sharing.memory import Memory, allocate, holding, opened
 
@@ -59,6 +60,7 @@ def share(array: _core.GPUArray) -> SharedHandle:
     return SharedHandle(memory.name, array.ptr - memory.address, shape, strides, dtype, readonly, event)
 
 
+@public("Making arrays")
 def open_shared(handle: SharedHandle) -> _core.GPUArray:
     """Open an array that another process has shared, or this one.
 

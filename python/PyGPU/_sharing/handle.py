@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from PyGPU._names.public import public
+
 if TYPE_CHECKING:
     import numpy
 
@@ -28,6 +30,7 @@ class BlockName:
     """The driver's handle, or the file of the process."""
 
 
+@public("Making arrays")
 @dataclass(frozen=True, repr=False)
 class SharedHandle:
     """An array of another process, or of this one, by name.

@@ -9,6 +9,7 @@ use super::class::GpuArray;
 use super::rare::Rare;
 use crate::convert::dtype;
 use crate::convert::shape::integers;
+use crate::names::names;
 use crate::once::PyOnce;
 use crate::runtime::device::PyDevice;
 use pygpu_layout::Layout;
@@ -29,18 +30,21 @@ pub(crate) fn length(layout: &Layout) -> PyResult<usize> {
 impl GpuArray {
     /// Lengths of the axes, as a tuple of int.
     #[getter]
+    // stub: -> tuple[int, ...]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         integers(py, self.layout().shape())
     }
 
     /// Strides in bytes, as a tuple of int; they may be negative.
     #[getter]
+    // stub: -> tuple[int, ...]
     fn strides<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         integers(py, self.layout().strides())
     }
 
     /// Type of the elements, as a `numpy.dtype`.
     #[getter(dtype)]
+    // stub: -> numpy.dtype[Any]
     fn py_dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         dtype::to_python(py, self.dtype())
     }
@@ -65,6 +69,7 @@ impl GpuArray {
 
     /// Size of all elements in bytes, without gaps between them.
     #[getter]
+    // stub: -> int
     fn nbytes(&self) -> Option<i64> {
         self.own_rare().and_then(Rare::nbytes).unwrap_or_else(|| Some(self.layout().nbytes()))
     }
@@ -93,6 +98,7 @@ impl GpuArray {
 
     /// Array that owns the memory of a view, or the object given as `base=`; None for an array with its own memory.
     #[getter(base)]
+    // stub: -> Any
     fn base_object<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
         self.base().map(|base| base.bind(py).clone())
     }
@@ -138,6 +144,14 @@ impl Flags {
 /// >>> flags = PyGPU.empty((2, 3)).T.flags
 /// >>> flags.c_contiguous, flags.f_contiguous, flags['FORC']
 /// (False, True, True)
+// stub: @property
+// stub: def c_contiguous(self) -> bool: ...
+// stub: @property
+// stub: def f_contiguous(self) -> bool: ...
+// stub: @property
+// stub: def writeable(self) -> bool: ...
+// stub: @property
+// stub: def owndata(self) -> bool: ...
 #[pyclass(frozen, name = "Flags", module = "PyGPU", eq)]
 #[derive(PartialEq, Eq)]
 pub(crate) struct Flags {
@@ -169,6 +183,7 @@ impl Flags {
         self.f_contiguous && !self.c_contiguous
     }
 
+    // stub: def __getitem__(self, key: str, /) -> bool: ...
     fn __getitem__(&self, key: &str) -> PyResult<bool> {
         match key {
             "C" | "C_CONTIGUOUS" | "CONTIGUOUS" => Ok(self.c_contiguous),
@@ -198,4 +213,8 @@ pub(crate) fn is_scalar(object: &Bound<'_, PyAny>) -> bool {
     // SAFETY: a type check of a live object.
     let number = unsafe { ffi::PyNumber_Check(object.as_ptr()) } != 0;
     number && !object.hasattr("__len__").unwrap_or(true)
+}
+
+names! {
+    internal_classes: Flags;
 }

@@ -19,6 +19,7 @@ use super::rare::Rare;
 use crate::callback::{self, Kept};
 use crate::deferral::give_values;
 use crate::gil::{self, WithoutGil};
+use crate::names::names;
 use crate::runtime::device_memory::give_out;
 use pygpu_array::{Array, DeferredArray};
 use pygpu_backend::Address;
@@ -83,6 +84,7 @@ pub(crate) use object::{
 /// >>> a = gpuarray.GPUArray((2, 3), np.float32)
 /// >>> a.shape, a.dtype, a.strides
 /// ((2, 3), dtype('float32'), (12, 4))
+// stub: __hash__: ClassVar[None]  # type: ignore[assignment]
 #[pyclass(frozen, subclass, weakref, dict, name = "GPUArray", module = "PyGPU")]
 pub(crate) struct GpuArray {
     array: ManuallyDrop<Array>,
@@ -387,4 +389,8 @@ impl GpuArray {
         rare.traverse(visit)?;
         rare.made().map_or(Ok(()), |made| made.traverse(visit))
     }
+}
+
+names! {
+    classes "Making arrays": GpuArray;
 }

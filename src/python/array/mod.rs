@@ -1,5 +1,7 @@
 //! The class `GPUArray`: its object, its attributes, and its rarely used fields.
 
+use pyo3::prelude::*;
+
 pub(crate) mod attributes;
 pub(crate) mod class;
 pub(crate) mod heritage;
@@ -9,3 +11,9 @@ pub(crate) mod own;
 pub(crate) mod owner;
 pub(crate) mod rare;
 pub(crate) mod waiting;
+
+/// Puts the classes into the module.
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    attributes::register(module)?;
+    class::register(module)
+}

@@ -9,6 +9,7 @@ use crate::convert::buffer::handle_bytes;
 use crate::convert::number;
 use crate::exchange::place::Place;
 use crate::gil::WithoutGil;
+use crate::names::names;
 use crate::runtime::device_memory::{DeviceAllocation, no_bytes};
 use crate::runtime::stream::stream_or_default;
 use pygpu_backend::{Address, Attachment};
@@ -45,6 +46,7 @@ fn attachment(flags: &Bound<'_, PyAny>) -> PyResult<Attachment> {
 /// >>> _core.allocate_managed(1024, 1).nbytes
 /// 1024
 #[pyfunction]
+#[pyo3(signature = (nbytes: "SupportsIndex", mem_flags: "SupportsIndex") -> "DeviceAllocation")]
 fn allocate_managed(nbytes: &Bound<'_, PyAny>, mem_flags: &Bound<'_, PyAny>) -> PyResult<DeviceAllocation> {
     let (bytes, attachment) = (number::size(nbytes, "nbytes")?, attachment(mem_flags)?);
     let block = nbytes.py().without_gil(|| {
@@ -74,7 +76,7 @@ fn allocate_managed(nbytes: &Bound<'_, PyAny>, mem_flags: &Bound<'_, PyAny>) -> 
 /// >>> from PyGPU import _core
 /// >>> _core.attach_managed(_core.allocate_managed(1024, 1), 1, None)
 #[pyfunction]
-#[pyo3(signature = (memory, mem_flags, stream))]
+#[pyo3(signature = (memory: "DeviceAllocation", mem_flags: "SupportsIndex", stream: "StreamLike") -> "None")]
 fn attach_managed(
     memory: &Bound<'_, DeviceAllocation>,
     mem_flags: &Bound<'_, PyAny>,
@@ -117,6 +119,7 @@ fn attach_managed(
 /// >>> _core.address_range(memory.ptr + 5) == (memory.ptr, 1024)
 /// True
 #[pyfunction]
+#[pyo3(signature = (address: "AddressLike") -> "tuple[int, int]")]
 fn address_range(address: &Bound<'_, PyAny>) -> PyResult<(Address, usize)> {
     let py = address.py();
     let address = Place::of(address)?.address();
@@ -149,6 +152,7 @@ fn address_range(address: &Bound<'_, PyAny>) -> PyResult<(Address, usize)> {
 /// >>> _core.device_address(pinned.ctypes.data) != 0
 /// True
 #[pyfunction]
+#[pyo3(signature = (address: "SupportsIndex") -> "int")]
 fn device_address(address: &Bound<'_, PyAny>) -> PyResult<Address> {
     let host = number::size(address, "address")?;
     Ok(address.py().without_gil(|| {
@@ -177,6 +181,7 @@ fn device_address(address: &Bound<'_, PyAny>) -> PyResult<Address> {
 /// NotSupportedError
 ///     On the CPU.
 #[pyfunction]
+#[pyo3(signature = (address: "AddressLike") -> "bytearray")]
 fn share_memory<'py>(address: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyByteArray>> {
     let py = address.py();
     let address = Place::of(address)?.address();
@@ -227,6 +232,7 @@ impl Drop for Shared {
 /// NotSupportedError
 ///     On the CPU.
 #[pyfunction]
+#[pyo3(signature = (handle: "Buffer") -> "DeviceAllocation")]
 fn open_shared_memory(handle: &Bound<'_, PyAny>) -> PyResult<DeviceAllocation> {
     let py = handle.py();
     let handle = &handle_bytes(handle)?;
@@ -243,12 +249,7 @@ fn open_shared_memory(handle: &Bound<'_, PyAny>) -> PyResult<DeviceAllocation> {
     Ok(DeviceAllocation::new(block))
 }
 
-/// Puts the functions into the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(allocate_managed, module)?)?;
-    module.add_function(wrap_pyfunction!(attach_managed, module)?)?;
-    module.add_function(wrap_pyfunction!(address_range, module)?)?;
-    module.add_function(wrap_pyfunction!(device_address, module)?)?;
-    module.add_function(wrap_pyfunction!(share_memory, module)?)?;
-    module.add_function(wrap_pyfunction!(open_shared_memory, module)?)
+names! {
+    internal_functions: allocate_managed, attach_managed, address_range, device_address, share_memory,
+        open_shared_memory;
 }

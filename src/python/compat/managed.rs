@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 use crate::convert::number;
 use crate::exchange::place::Place;
 use crate::gil::WithoutGil;
+use crate::names::names;
 use crate::runtime::stream::stream_or_default;
 use pygpu_backend::{Address, Advice, Residence};
 use pygpu_device::Device;
@@ -55,7 +56,9 @@ fn residence(object: &Bound<'_, PyAny>) -> PyResult<Residence> {
 /// >>> memory = _core.allocate_managed(1024, 1)
 /// >>> _core.prefetch_managed(memory, 1024, 0, None)  # doctest: +SKIP
 #[pyfunction]
-#[pyo3(signature = (address, nbytes, device, stream))]
+#[pyo3(signature = (
+    address: "AddressLike", nbytes: "SupportsIndex", device: "SupportsIndex", stream: "StreamLike"
+) -> "None")]
 fn prefetch_managed(
     address: &Bound<'_, PyAny>,
     nbytes: &Bound<'_, PyAny>,
@@ -101,6 +104,7 @@ fn prefetch_managed(
 /// >>> memory = _core.allocate_managed(1024, 1)
 /// >>> _core.advise_managed(memory, 1024, 'read_mostly', 0)  # doctest: +SKIP
 #[pyfunction]
+#[pyo3(signature = (address: "AddressLike", nbytes: "SupportsIndex", advice: "str", device: "SupportsIndex") -> "None")]
 fn advise_managed(
     address: &Bound<'_, PyAny>,
     nbytes: &Bound<'_, PyAny>,
@@ -119,8 +123,6 @@ fn advise_managed(
     })?)
 }
 
-/// Puts the functions into the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(prefetch_managed, module)?)?;
-    module.add_function(wrap_pyfunction!(advise_managed, module)?)
+names! {
+    internal_functions: prefetch_managed, advise_managed;
 }

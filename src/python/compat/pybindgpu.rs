@@ -11,6 +11,7 @@ const STATUS: &str = "_last_status";
 #[pymethods]
 impl GpuArray {
     /// Does nothing: an array has its device memory from the start.
+    #[pyo3(signature = () -> "None")]
     fn allocate(&self) {}
 
     /// 1 if the elements follow each other row by row, else 0.
@@ -50,6 +51,7 @@ impl GpuArray {
     /// >>> a.set_val(1, 4.0)
     /// >>> a.tolist()
     /// [0.0, 4.0, 0.0]
+    #[pyo3(signature = (idx: "SupportsIndex", val: "Any") -> "None")]
     fn set_val<'py>(slf: &Bound<'py, Self>, idx: &Bound<'py, PyAny>, val: &Bound<'py, PyAny>) -> PyResult<()> {
         let py = slf.py();
         slf.get().check_writable("set_val")?;

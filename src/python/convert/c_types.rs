@@ -3,6 +3,8 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use crate::names::names;
+
 use super::dtype as dtypes;
 use pygpu_base::dtype::{DType, Kind};
 use pygpu_kernel::{Aliases, Element, element, words};
@@ -19,6 +21,7 @@ use pygpu_kernel::{Aliases, Element, element, words};
 /// str or None
 ///     None for types without a name in C.
 #[pyfunction]
+#[pyo3(signature = (dtype: "DTypeLike") -> "str | None")]
 fn _c_name(dtype: &Bound<'_, PyAny>) -> PyResult<Option<&'static str>> {
     let dtype = dtypes::from_python(dtype)?;
     Ok(dtype.row().and_then(|row| (row.c_name != row.name || row.kind == Kind::Bool).then_some(row.c_name)))
@@ -41,6 +44,7 @@ fn _c_name(dtype: &Bound<'_, PyAny>) -> PyResult<Option<&'static str>> {
 /// ValueError
 ///     For a vector type, which is a structured dtype.
 #[pyfunction]
+#[pyo3(signature = (name: "str") -> "numpy.dtype[Any] | None")]
 fn _dtype_of_c_name<'py>(py: Python<'py>, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
     match element(&words(name).list, &Aliases::new()) {
         Element::Named(kind) => Ok(Some(dtypes::to_python(py, DType::new(kind))?)),
@@ -51,8 +55,6 @@ fn _dtype_of_c_name<'py>(py: Python<'py>, name: &str) -> PyResult<Option<Bound<'
     }
 }
 
-/// Adds the functions to the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(_c_name, module)?)?;
-    module.add_function(wrap_pyfunction!(_dtype_of_c_name, module)?)
+names! {
+    internal_functions: _c_name, _dtype_of_c_name;
 }

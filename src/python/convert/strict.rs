@@ -10,6 +10,8 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use pyo3::prelude::*;
 
+use crate::names::names;
+
 use pygpu_base::settings::{self, Variable};
 
 /// 0 and 1 are values; any other number means that the setting was not read yet.
@@ -72,13 +74,13 @@ pub(crate) fn as_on_a_gpu<T>(convert: impl FnOnce() -> T) -> T {
 /// >>> _core._set_strict(before)
 /// False
 #[pyfunction]
+#[pyo3(signature = (strict: "bool") -> "bool")]
 fn _set_strict(strict: bool) -> bool {
     let before = is_strict();
     STRICT.store(u8::from(strict), Ordering::Relaxed);
     before
 }
 
-/// Adds the function to the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(_set_strict, module)?)
+names! {
+    internal_functions: _set_strict;
 }

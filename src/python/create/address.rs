@@ -13,6 +13,7 @@ use crate::convert::number;
 use crate::convert::shape::{self, OrderArgument};
 use crate::exchange::place::Place;
 use crate::gil::WithoutGil;
+use crate::names::names;
 use crate::once::intern;
 use crate::runtime::stream as streams;
 use crate::runtime::stream::stream_or_default;
@@ -54,7 +55,13 @@ use pygpu_layout::{Layout, Order};
 /// >>> _core.array_at(memory, 2, 'int32').fill(7).get()
 /// array([7, 7], dtype=int32)
 #[pyfunction]
-#[pyo3(signature = (address, shape, dtype, strides=None, stream=None, offset=None), text_signature = "(address, shape, dtype, strides=None, stream=None, offset=0)")]
+#[pyo3(
+    signature = (
+        address: "AddressLike", shape: "ShapeLike", dtype: "DTypeLike",
+        strides: "Sequence[SupportsIndex] | None" = None, stream: "StreamLike" = None, offset: "SupportsIndex" = None
+    ) -> "GPUArray",
+    text_signature = "(address, shape, dtype, strides=None, stream=None, offset=0)"
+)]
 fn array_at<'py>(
     address: &Bound<'py, PyAny>,
     shape: &Bound<'py, PyAny>,
@@ -104,7 +111,7 @@ fn array_at<'py>(
 /// >>> a.get()
 /// array([0., 1., 2.])
 #[pyfunction]
-#[pyo3(signature = (target, source, stream))]
+#[pyo3(signature = (target: "GPUArray", source: "GPUArray", stream: "StreamLike") -> "None")]
 fn copy_array(
     target: &Bound<'_, GpuArray>,
     source: &Bound<'_, GpuArray>,
@@ -155,7 +162,12 @@ fn copy_array(
 /// >>> _core.ndarray_at(owner, owner.ctypes.data, 2, owner.dtype)
 /// array([0, 1])
 #[pyfunction]
-#[pyo3(signature = (owner, address, shape, dtype, order=None), text_signature = "(owner, address, shape, dtype, order='C')")]
+#[pyo3(
+    signature = (
+        owner: "Any", address: "SupportsIndex", shape: "ShapeLike", dtype: "DTypeLike", order: "str" = None
+    ) -> "NDArray[Any]",
+    text_signature = "(owner, address, shape, dtype, order='C')"
+)]
 fn ndarray_at<'py>(
     owner: Bound<'py, PyAny>,
     address: &Bound<'py, PyAny>,
@@ -198,14 +210,11 @@ fn ndarray_at<'py>(
 /// >>> _core.address_view(4096, 16).nbytes
 /// 16
 #[pyfunction]
+#[pyo3(signature = (address: "SupportsIndex", nbytes: "SupportsIndex") -> "memoryview")]
 fn address_view<'py>(address: &Bound<'py, PyAny>, nbytes: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     view_of_address(address.py(), number::size(address, "address")?, number::size(nbytes, "nbytes")?)
 }
 
-/// Puts the functions into the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(address_view, module)?)?;
-    module.add_function(wrap_pyfunction!(array_at, module)?)?;
-    module.add_function(wrap_pyfunction!(copy_array, module)?)?;
-    module.add_function(wrap_pyfunction!(ndarray_at, module)?)
+names! {
+    internal_functions: address_view, array_at, copy_array, ndarray_at;
 }

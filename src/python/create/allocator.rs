@@ -13,6 +13,7 @@ use crate::array::owner::{Heritage, Owner};
 use crate::callback::{self, Kept, Raised};
 use crate::exchange::place::Place;
 use crate::gil::WithoutGil;
+use crate::names::names;
 use crate::once::intern;
 use crate::runtime::stream::PyStream;
 use pygpu_base::error::{Error, Result};
@@ -193,6 +194,7 @@ fn to_python(py: Python<'_>, choice: &Choice) -> Py<PyAny> {
 
 /// Chooses for all threads; see `PyGPU.set_allocator`.
 #[pyfunction]
+#[pyo3(signature = (allocator: "Any") -> "None")]
 fn _choose_allocator(allocator: &Bound<'_, PyAny>) -> PyResult<()> {
     plugged::choose(to_choice(allocator)?);
     Ok(())
@@ -211,6 +213,7 @@ fn _choose_allocator(allocator: &Bound<'_, PyAny>) -> PyResult<()> {
 /// >>> PyGPU.get_allocator() is None
 /// True
 #[pyfunction]
+#[pyo3(signature = () -> "Any")]
 fn get_allocator(py: Python<'_>) -> Py<PyAny> {
     to_python(py, &plugged::choice())
 }
@@ -222,7 +225,7 @@ struct ThreadsAllocator(Option<Choice>);
 #[pymethods]
 impl ThreadsAllocator {
     #[new]
-    #[pyo3(signature = (allocator, is_inherited=false))]
+    #[pyo3(signature = (allocator: "Any", is_inherited: "bool" = false) -> "Self")]
     fn new(allocator: &Bound<'_, PyAny>, is_inherited: bool) -> PyResult<Self> {
         let choice = match is_inherited {
             true => Choice::Plugged(Arc::new(PyAllocator::inherited(allocator)?)),
@@ -232,14 +235,14 @@ impl ThreadsAllocator {
     }
 
     /// Puts back what held before.
+    #[pyo3(signature = () -> "None")]
     fn put_back(&self) {
         drop(plugged::choose_for_thread(self.0.clone()));
     }
 }
 
-/// Puts the functions into the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<ThreadsAllocator>()?;
-    module.add_function(wrap_pyfunction!(_choose_allocator, module)?)?;
-    module.add_function(wrap_pyfunction!(get_allocator, module)?)
+names! {
+    internal_functions: _choose_allocator;
+    functions "Memory": get_allocator;
+    internal_classes: ThreadsAllocator;
 }

@@ -18,6 +18,7 @@ use crate::exchange::table;
 use crate::host::copies::copy_to;
 use crate::host::transfer;
 use crate::host::{cast, new};
+use crate::names::names;
 use crate::once::intern;
 use pygpu_array::Array;
 use pygpu_base::dtype::DType;
@@ -78,7 +79,10 @@ struct Wish {
 /// >>> PyGPU.asarray(a) is a
 /// True
 #[pyfunction]
-#[pyo3(signature = (obj, dtype=None, order=None, *, device=None, copy=None))]
+#[pyo3(signature = (
+    obj: "Any", dtype: "DTypeLike | None" = None, order: "OrderACFK" = None, *, device: "DeviceLike" = None,
+    copy: "bool | None" = None
+) -> "GPUArray")]
 pub(crate) fn asarray<'py>(
     obj: &Bound<'py, PyAny>,
     dtype: Option<&Bound<'py, PyAny>>,
@@ -307,4 +311,8 @@ impl Wish {
             _ => None,
         }
     }
+}
+
+names! {
+    functions "Making arrays": asarray;
 }

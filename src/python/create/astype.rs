@@ -12,6 +12,7 @@ use crate::convert::dtype as dtypes;
 use crate::convert::shape::OrderArgument;
 use crate::host::copies;
 use crate::host::{cast, transfer};
+use crate::names::names;
 use pygpu_base::dtype::DType;
 use pygpu_layout::Layout;
 use pygpu_ops::expression::{Operands, Work};
@@ -61,7 +62,10 @@ impl GpuArray {
     /// >>> import PyGPU
     /// >>> (PyGPU.arange(3).astype("float32") / 2).get()
     /// array([0. , 0.5, 1. ], dtype=float32)
-    #[pyo3(signature = (dtype, order=None, casting="unsafe", subok=true, copy=true, *, stream=None))]
+    #[pyo3(signature = (
+        dtype: "DTypeLike | None", order: "OrderACFK" = None, casting: "Casting" = "unsafe", subok: "bool" = true,
+        copy: "bool" = true, *, stream: "StreamLike" = None
+    ) -> "Self")]
     #[allow(clippy::too_many_arguments)]
     fn astype<'py>(
         slf: &Bound<'py, Self>,
@@ -135,7 +139,9 @@ fn put_off<'py>(
 /// >>> PyGPU.astype(PyGPU.arange(3), "float32").dtype
 /// dtype('float32')
 #[pyfunction]
-#[pyo3(signature = (x, dtype, /, *, copy=true, device=None))]
+#[pyo3(signature = (
+    x: "GPUArray", dtype: "DTypeLike | None", /, *, copy: "bool" = true, device: "DeviceLike" = None
+) -> "GPUArray")]
 pub(crate) fn astype<'py>(
     x: Own<'_, 'py>,
     dtype: &Bound<'py, PyAny>,
@@ -151,4 +157,8 @@ pub(crate) fn astype<'py>(
     }
     let array = made.get().array(py)?;
     new_like(&x, GpuArray::from_array(copies::copy_to(py, array, device, array.layout().dense_like())?))
+}
+
+names! {
+    functions "Making arrays": astype;
 }

@@ -99,6 +99,18 @@ impl GpuArray {
     #[pyo3(signature = (*args, **kwargs), text_signature = "(shape=None, dtype=None, allocator=None, base=None, gpudata=None, \
                         strides=None, order=None, *, copy=None)")]
     #[classmethod]
+    // stub: def __new__(
+    // stub:     cls,
+    // stub:     shape: ShapeLike | NDArray[Any] | None = None,
+    // stub:     dtype: DTypeLike | None = None,
+    // stub:     allocator: Any = None,
+    // stub:     base: Any = None,
+    // stub:     gpudata: Any = None,
+    // stub:     strides: Sequence[SupportsIndex] | None = None,
+    // stub:     order: Order = None,
+    // stub:     *,
+    // stub:     copy: bool | None = None,
+    // stub: ) -> Self: ...
     fn __new__<'py>(
         class: &Bound<'py, PyType>,
         args: &Bound<'py, PyTuple>,
@@ -120,7 +132,7 @@ impl GpuArray {
 
     /// Makes the array of a subclass that has an ``__init__`` of its own and calls this one, if it does so with other arguments
     /// than it was given itself.
-    #[pyo3(signature = (*args, **kwargs))]
+    #[pyo3(signature = (*args: "Any", **kwargs: "Any") -> "None")]
     fn __init__(&self, args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
         let Some(given) = self.own_rare().and_then(Rare::awaited) else { return Ok(()) };
         let is_same = given == Given::of(args, kwargs)?;

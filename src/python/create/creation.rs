@@ -17,6 +17,7 @@ use crate::exchange::import;
 use crate::gil::WithoutGil;
 use crate::host::new::{new_array, new_block, new_dense};
 use crate::host::transfer;
+use crate::names::names;
 use crate::once::intern;
 use crate::runtime::device as device_argument;
 use crate::views::{assign, item};
@@ -136,7 +137,10 @@ pub(crate) fn target_device(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -
 /// >>> PyGPU.empty((2, 3), 'float32').nbytes
 /// 24
 #[pyfunction]
-#[pyo3(signature = (shape, dtype=None, order=None, allocator=None, *, device=None, shared=false))]
+#[pyo3(signature = (
+    shape: "ShapeLike", dtype: "DTypeLike | None" = None, order: "Order | Any" = None, allocator: "Any" = None, *,
+    device: "DeviceLike" = None, shared: "bool" = false
+) -> "GPUArray")]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn empty<'py>(
     py: Python<'py>,
@@ -221,7 +225,10 @@ fn filled<'py>(py: Python<'py>, array: Array, value: &Bound<'py, PyAny>) -> PyRe
 /// >>> PyGPU.zeros(3, 'int32').tolist()
 /// [0, 0, 0]
 #[pyfunction]
-#[pyo3(signature = (shape, dtype=None, order=None, allocator=None, *, device=None, shared=false))]
+#[pyo3(signature = (
+    shape: "ShapeLike", dtype: "DTypeLike | None" = None, order: "Order | Any" = None, allocator: "Any" = None, *,
+    device: "DeviceLike" = None, shared: "bool" = false
+) -> "GPUArray")]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn zeros<'py>(
     py: Python<'py>,
@@ -274,7 +281,10 @@ pub(crate) fn zeros<'py>(
 /// >>> PyGPU.ones((1, 2)).tolist()
 /// [[1.0, 1.0]]
 #[pyfunction]
-#[pyo3(signature = (shape, dtype=None, order=None, allocator=None, *, device=None))]
+#[pyo3(signature = (
+    shape: "ShapeLike", dtype: "DTypeLike | None" = None, order: "Order | Any" = None, allocator: "Any" = None, *,
+    device: "DeviceLike" = None
+) -> "GPUArray")]
 pub(crate) fn ones<'py>(
     py: Python<'py>,
     shape: &Bound<'py, PyAny>,
@@ -318,7 +328,10 @@ pub(crate) fn ones<'py>(
 /// >>> PyGPU.full(2, 7).tolist()
 /// [7, 7]
 #[pyfunction]
-#[pyo3(signature = (shape, fill_value, dtype=None, order=None, *, device=None, shared=false))]
+#[pyo3(signature = (
+    shape: "ShapeLike", fill_value: "Any", dtype: "DTypeLike | None" = None, order: "Order" = None, *,
+    device: "DeviceLike" = None, shared: "bool" = false
+) -> "GPUArray")]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn full<'py>(
     py: Python<'py>,
@@ -347,4 +360,8 @@ pub(crate) fn full<'py>(
     let array = new_array(py, &shape, dtype, order, target_device(py, device)?)?;
     assign::assign(py, &array, fill_value)?;
     new_exact(py, GpuArray::from_array(array))
+}
+
+names! {
+    functions "Making arrays": empty, full, ones, zeros;
 }

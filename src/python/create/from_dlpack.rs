@@ -11,6 +11,7 @@ use crate::exchange::producer::{self, Request};
 use crate::exchange::table::{self, Offer};
 use crate::host::copies::copy_to;
 use crate::host::transfer;
+use crate::names::names;
 use pygpu_array::Array;
 use pygpu_device::Device;
 use pygpu_device::stream::Stream;
@@ -59,7 +60,9 @@ use pygpu_interop::dlpack;
 /// >>> a.tolist()
 /// [7, 1, 2]
 #[pyfunction]
-#[pyo3(signature = (x, /, *, device=None, copy=None, stream=None))]
+#[pyo3(signature = (
+    x: "Any", /, *, device: "DeviceLike" = None, copy: "bool | None" = None, stream: "StreamLike" = None
+) -> "GPUArray")]
 pub(crate) fn from_dlpack<'py>(
     x: &Bound<'py, PyAny>,
     device: Option<&Bound<'py, PyAny>>,
@@ -149,4 +152,8 @@ fn lacks_methods(x: &Bound<'_, PyAny>, cause: PyErr) -> PyErr {
     ));
     error.set_cause(x.py(), Some(cause));
     error
+}
+
+names! {
+    functions "Making arrays": from_dlpack;
 }

@@ -16,6 +16,7 @@ use crate::convert::dtype;
 use crate::convert::shape;
 use crate::exchange::place::{Keeper, Place};
 use crate::gil::WithoutGil;
+use crate::names::names;
 use crate::once::{PyOnce, intern};
 use crate::runtime::device;
 use crate::runtime::stream::stream_or_default;
@@ -173,7 +174,11 @@ fn deleter_of(owner: &Bound<'_, PyAny>, address: Address) -> PyResult<Option<Box
 /// >>> a[1].tolist()
 /// [3.0, 4.0, 5.0]
 #[pyfunction]
-#[pyo3(signature = (address, shape, dtype=None, strides=None, *, owner=None, stream=None, device=None, readonly=false))]
+#[pyo3(signature = (
+    address: "AddressLike", shape: "ShapeLike", dtype: "DTypeLike | None" = None,
+    strides: "ShapeLike | None" = None, *, owner: "Any" = None, stream: "StreamLike" = None,
+    device: "DeviceLike" = None, readonly: "bool" = false
+) -> "GPUArray")]
 #[allow(clippy::too_many_arguments)]
 fn from_pointer<'py>(
     address: &Bound<'py, PyAny>,
@@ -234,7 +239,6 @@ fn from_pointer<'py>(
     Ok(made)
 }
 
-/// Puts the function into the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(from_pointer, module)?)
+names! {
+    functions "Making arrays": from_pointer;
 }

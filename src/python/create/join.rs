@@ -6,6 +6,7 @@ use smallvec::SmallVec;
 use crate::array::class::{GpuArray, new_like};
 use crate::array::heritage;
 use crate::gil::WithoutGil;
+use crate::names::names;
 use pygpu_array::Array;
 use pygpu_copy as copy;
 use pygpu_device::stream;
@@ -25,6 +26,7 @@ use pygpu_ops::join;
 /// GPUArray or None
 ///     None where that is not simple.
 #[pyfunction]
+#[pyo3(signature = (parts: "Sequence[Any]", axis: "int") -> "GPUArray | None")]
 pub(crate) fn _joined<'py>(
     py: Python<'py>,
     parts: Vec<Bound<'py, PyAny>>,
@@ -50,6 +52,11 @@ pub(crate) fn _joined<'py>(
 /// one, other : GPUArray
 ///     The arrays.
 #[pyfunction]
+#[pyo3(signature = (one: "GPUArray", other: "GPUArray") -> "bool")]
 pub(crate) fn _may_overlap(one: &Bound<'_, GpuArray>, other: &Bound<'_, GpuArray>) -> PyResult<bool> {
     Ok(copy::may_overlap(one.get().array(one.py())?, other.get().array(other.py())?))
+}
+
+names! {
+    internal_functions: _joined, _may_overlap;
 }

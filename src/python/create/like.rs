@@ -10,6 +10,7 @@ use crate::convert::ndarray;
 use crate::convert::shape::{self, OrderArgument};
 use crate::gil::WithoutGil;
 use crate::host::new::new_dense;
+use crate::names::names;
 use crate::runtime::device as device_argument;
 use crate::views::assign;
 use pygpu_base::dtype::DType;
@@ -131,7 +132,10 @@ fn new_filled_like<'py>(py: Python<'py>, like: Like<'py>, value: &Bound<'py, PyA
 /// >>> PyGPU.empty_like(PyGPU.empty((2, 3), order='F')).strides
 /// (8, 16)
 #[pyfunction]
-#[pyo3(signature = (other, dtype=None, order=None, *, shape=None, device=None))]
+#[pyo3(signature = (
+    other: "GPUArray | ArrayLike", dtype: "DTypeLike | None" = None, order: "OrderACFK" = None, *,
+    shape: "ShapeLike | None" = None, device: "DeviceLike" = None
+) -> "GPUArray")]
 pub(crate) fn empty_like<'py>(
     py: Python<'py>,
     other: &Bound<'py, PyAny>,
@@ -151,7 +155,10 @@ pub(crate) fn empty_like<'py>(
 /// >>> PyGPU.zeros_like(PyGPU.arange(3)).tolist()
 /// [0, 0, 0]
 #[pyfunction]
-#[pyo3(signature = (other, dtype=None, order=None, *, shape=None, device=None))]
+#[pyo3(signature = (
+    other: "GPUArray | ArrayLike", dtype: "DTypeLike | None" = None, order: "OrderACFK" = None, *,
+    shape: "ShapeLike | None" = None, device: "DeviceLike" = None
+) -> "GPUArray")]
 pub(crate) fn zeros_like<'py>(
     py: Python<'py>,
     other: &Bound<'py, PyAny>,
@@ -175,7 +182,10 @@ pub(crate) fn zeros_like<'py>(
 /// >>> PyGPU.ones_like(PyGPU.arange(3)).tolist()
 /// [1, 1, 1]
 #[pyfunction]
-#[pyo3(signature = (other, dtype=None, order=None, *, shape=None, device=None))]
+#[pyo3(signature = (
+    other: "GPUArray | ArrayLike", dtype: "DTypeLike | None" = None, order: "OrderACFK" = None, *,
+    shape: "ShapeLike | None" = None, device: "DeviceLike" = None
+) -> "GPUArray")]
 pub(crate) fn ones_like<'py>(
     py: Python<'py>,
     other: &Bound<'py, PyAny>,
@@ -204,7 +214,10 @@ pub(crate) fn ones_like<'py>(
 /// >>> PyGPU.full_like(PyGPU.arange(3), 9).tolist()
 /// [9, 9, 9]
 #[pyfunction]
-#[pyo3(signature = (other, fill_value, dtype=None, order=None, *, shape=None, device=None))]
+#[pyo3(signature = (
+    other: "GPUArray | ArrayLike", fill_value: "Any", dtype: "DTypeLike | None" = None, order: "OrderACFK" = None,
+    *, shape: "ShapeLike | None" = None, device: "DeviceLike" = None
+) -> "GPUArray")]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn full_like<'py>(
     py: Python<'py>,
@@ -216,4 +229,8 @@ pub(crate) fn full_like<'py>(
     device: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, GpuArray>> {
     new_filled_like(py, like(py, other, dtype, order, shape, device)?, fill_value)
+}
+
+names! {
+    functions "Making arrays": empty_like, full_like, ones_like, zeros_like;
 }

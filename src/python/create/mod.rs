@@ -20,7 +20,13 @@ pub(crate) mod upload;
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     address::register(module)?;
     allocator::register(module)?;
+    asarray::register(module)?;
+    astype::register(module)?;
+    creation::register(module)?;
+    from_dlpack::register(module)?;
     from_pointer::register(module)?;
-    module.add_function(wrap_pyfunction!(join::_joined, module)?)?;
-    module.add_function(wrap_pyfunction!(join::_may_overlap, module)?)
+    join::register(module)?;
+    like::register(module)?;
+    sequence::register(module)?;
+    upload::register(module)
 }

@@ -12,6 +12,7 @@ use crate::convert::{dtype, ndarray, number, strict};
 use crate::gil::WithoutGil;
 use crate::host::cast;
 use crate::host::new::{new_array, upload_new_on};
+use crate::names::names;
 use crate::once::intern;
 use crate::runtime::stream as stream_argument;
 use crate::views::item;
@@ -57,6 +58,15 @@ fn is_numpys(device: Device, stream: &Stream) -> PyResult<bool> {
     signature = (*args, device=None, stream=None, **kwargs),
     text_signature = "(start, stop=None, step=1, dtype=None, *, device=None, stream=None)"
 )]
+// stub: def arange(
+// stub:     start: Any,
+// stub:     stop: Any = None,
+// stub:     step: Any = 1,
+// stub:     dtype: DTypeLike | None = None,
+// stub:     *,
+// stub:     device: DeviceLike = None,
+// stub:     stream: StreamLike = None,
+// stub: ) -> GPUArray: ...
 pub(crate) fn arange<'py>(
     py: Python<'py>,
     args: &Bound<'py, PyTuple>,
@@ -243,6 +253,28 @@ fn computed<const N: usize>(
 #[pyfunction]
 #[pyo3(signature = (start, stop, num=None, endpoint=true, retstep=false, dtype=None, *, device=None))]
 #[allow(clippy::too_many_arguments)]
+// stub: @overload
+// stub: def linspace(
+// stub:     start: Any,
+// stub:     stop: Any,
+// stub:     num: SupportsIndex | None = None,
+// stub:     endpoint: bool = True,
+// stub:     retstep: Literal[False] = False,
+// stub:     dtype: DTypeLike | None = None,
+// stub:     *,
+// stub:     device: DeviceLike = None,
+// stub: ) -> GPUArray: ...
+// stub: @overload
+// stub: def linspace(
+// stub:     start: Any,
+// stub:     stop: Any,
+// stub:     num: SupportsIndex | None = None,
+// stub:     endpoint: bool = True,
+// stub:     *,
+// stub:     retstep: Literal[True],
+// stub:     dtype: DTypeLike | None = None,
+// stub:     device: DeviceLike = None,
+// stub: ) -> tuple[GPUArray, Any]: ...
 pub(crate) fn linspace<'py>(
     py: Python<'py>,
     start: &Bound<'py, PyAny>,
@@ -356,4 +388,8 @@ impl<'py> Line<'_, 'py> {
         };
         Ok((distance, step))
     }
+}
+
+names! {
+    functions "Making arrays": arange, linspace;
 }

@@ -12,6 +12,7 @@ use crate::convert::ndarray;
 use crate::gil::WithoutGil;
 use crate::host::new::upload_new_on;
 use crate::host::transfer;
+use crate::names::names;
 use crate::once::intern;
 use crate::runtime::stream as stream_argument;
 use pygpu_device::stream::Stream;
@@ -51,7 +52,10 @@ use pygpu_device::stream::Stream;
 /// >>> gpuarray.to_gpu(np.array([1, 2, 3])).get()
 /// array([1, 2, 3])
 #[pyfunction]
-#[pyo3(signature = (ary, allocator=None, *, device=None, stream=None, progress=None))]
+#[pyo3(signature = (
+    ary: "ArrayLike | GPUArray", allocator: "Callable[[int], Any] | None" = None, *, device: "DeviceLike" = None,
+    stream: "StreamLike" = None, progress: "bool | Callable[[int, int], object] | None" = None
+) -> "GPUArray")]
 pub(crate) fn to_gpu<'py>(
     py: Python<'py>,
     ary: &Bound<'py, PyAny>,
@@ -99,7 +103,10 @@ pub(crate) fn to_gpu<'py>(
 /// >>> a.tolist()
 /// [0, 1, 2]
 #[pyfunction]
-#[pyo3(signature = (ary, allocator=None, stream=None, *, device=None))]
+#[pyo3(signature = (
+    ary: "ArrayLike | GPUArray", allocator: "Callable[[int], Any] | None" = None, stream: "StreamLike" = None, *,
+    device: "DeviceLike" = None
+) -> "GPUArray")]
 pub(crate) fn to_gpu_async<'py>(
     py: Python<'py>,
     ary: &Bound<'py, PyAny>,
@@ -142,4 +149,8 @@ fn to_gpu_on<'py>(
     let array = foreign::from_callable(allocator, layout, dtype, stream.device())?;
     transfer::upload(py, &array, &source)?;
     new_exact(py, GpuArray::from_array(array))
+}
+
+names! {
+    functions "Making arrays": to_gpu, to_gpu_async;
 }

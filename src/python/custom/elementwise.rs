@@ -10,6 +10,7 @@ use super::recipe::Recipe;
 use crate::convert::number;
 use crate::exit;
 use crate::late::Late;
+use crate::names::names;
 use crate::runtime::stream as stream_argument;
 use pygpu_array::Array;
 use pygpu_ops::text::{Texts, Written};
@@ -97,12 +98,24 @@ impl PyElementwise {
     #[pyo3(signature = (*_args, **_kwargs),
            text_signature = "(arguments, operation, name='kernel', keep=False, options=None, preamble='', loop_prep='', \
                              after_loop='')")]
+    // stub: def __new__(cls, *args: Any, **kwargs: Any) -> Self: ...
     fn py_new(_args: &Bound<'_, PyTuple>, _kwargs: Option<&Bound<'_, PyDict>>) -> Self {
         Self(Late::default())
     }
 
     #[pyo3(signature = (arguments, operation, name="kernel", keep=None, options=None, preamble="", loop_prep="", after_loop=""))]
     #[expect(clippy::too_many_arguments, reason = "PyCUDA's signature")]
+    // stub: def __init__(
+    // stub:     self,
+    // stub:     arguments: str | Sequence[Any],
+    // stub:     operation: str,
+    // stub:     name: str = "kernel",
+    // stub:     keep: bool = False,
+    // stub:     options: str | Sequence[str] | None = None,
+    // stub:     preamble: str = "",
+    // stub:     loop_prep: str = "",
+    // stub:     after_loop: str = "",
+    // stub: ) -> None: ...
     fn __init__(
         &self,
         arguments: &Bound<'_, PyAny>,
@@ -130,7 +143,7 @@ impl PyElementwise {
         self.0.make("ElementwiseKernel", make)
     }
 
-    #[pyo3(signature = (*args, **kwargs))]
+    #[pyo3(signature = (*args: "Any", **kwargs: "Any") -> "None")]
     fn __call__(&self, args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
         let py = args.py();
         let Made { kernel, keep, .. } = self.made()?;
@@ -169,6 +182,7 @@ impl PyElementwise {
     }
 
     /// Pickles the texts; unpickled, they are one kernel for the process.
+    #[pyo3(signature = () -> "tuple[Any, ...]")]
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         slf.get().made()?.recipe.reduced(slf)
     }
@@ -244,7 +258,6 @@ fn count(start: i64, stop: i64, step: i64) -> i64 {
     if distance <= 0 { 0 } else { (distance - 1) / step.saturating_abs() + 1 }
 }
 
-/// Puts the class into the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<PyElementwise>()
+names! {
+    internal_classes: PyElementwise;
 }

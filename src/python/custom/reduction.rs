@@ -14,6 +14,7 @@ use crate::create::foreign;
 use crate::exit;
 use crate::gil::WithoutGil;
 use crate::late::Late;
+use crate::names::names;
 use crate::once::intern;
 use crate::runtime::compiler::warn_of_cache;
 use crate::runtime::stream as stream_argument;
@@ -134,6 +135,7 @@ impl PyReduction {
     #[pyo3(signature = (*_args, **_kwargs),
            text_signature = "(dtype_out, neutral, reduce_expr, map_expr=None, arguments=None, name='reduce_kernel', keep=False, \
                              options=None, preamble='')")]
+    // stub: def __new__(cls, *args: Any, **kwargs: Any) -> Self: ...
     fn py_new(_args: &Bound<'_, PyTuple>, _kwargs: Option<&Bound<'_, PyDict>>) -> Self {
         Self(Late::default())
     }
@@ -141,6 +143,18 @@ impl PyReduction {
     #[pyo3(signature = (dtype_out, neutral, reduce_expr, map_expr=None, arguments=None, name="reduce_kernel", keep=None,
                         options=None, preamble=""))]
     #[expect(clippy::too_many_arguments, reason = "PyCUDA's signature")]
+    // stub: def __init__(
+    // stub:     self,
+    // stub:     dtype_out: DTypeLike,
+    // stub:     neutral: str | complex,
+    // stub:     reduce_expr: str,
+    // stub:     map_expr: str | None = None,
+    // stub:     arguments: str | Sequence[Any] | None = None,
+    // stub:     name: str = "reduce_kernel",
+    // stub:     keep: bool = False,
+    // stub:     options: str | Sequence[str] | None = None,
+    // stub:     preamble: str = "",
+    // stub: ) -> None: ...
     fn __init__(
         &self,
         dtype_out: &Bound<'_, PyAny>,
@@ -179,7 +193,7 @@ impl PyReduction {
         self.0.make("ReductionKernel", || Ok(Made { kernel: Reduce::new(of, arguments)?, keep, recipe }))
     }
 
-    #[pyo3(signature = (*args, **kwargs))]
+    #[pyo3(signature = (*args: "Any", **kwargs: "Any") -> "GPUArray")]
     fn __call__<'py>(
         &self,
         args: &Bound<'py, PyTuple>,
@@ -239,6 +253,7 @@ impl PyReduction {
     }
 
     /// Pickles the texts; unpickled, they are one kernel for the process.
+    #[pyo3(signature = () -> "tuple[Any, ...]")]
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         slf.get().made()?.recipe.reduced(slf)
     }
@@ -310,7 +325,6 @@ impl<'py> Keywords<'py> {
     }
 }
 
-/// Puts the class into the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<PyReduction>()
+names! {
+    internal_classes: PyReduction;
 }

@@ -11,6 +11,7 @@ use crate::convert::dtype as dtypes;
 use crate::exit;
 use crate::gil::WithoutGil;
 use crate::late::Late;
+use crate::names::names;
 use crate::once::intern;
 use crate::runtime::compiler::warn_of_cache;
 use crate::runtime::current::Current;
@@ -190,11 +191,15 @@ impl PyInclusiveScan {
     #[new]
     #[pyo3(signature = (*_args, **_kwargs),
            text_signature = "(dtype, scan_expr, neutral=None, name_prefix='scan', options=None, preamble='', devices=None)")]
+    // stub: def __new__(cls, *args: Any, **kwargs: Any) -> Self: ...
     fn py_new(_args: &Bound<'_, PyTuple>, _kwargs: Option<&Bound<'_, PyDict>>) -> Self {
         Self(Held::default())
     }
 
-    #[pyo3(signature = (dtype, scan_expr, neutral=None, name_prefix="scan", options=None, preamble="", devices=None))]
+    #[pyo3(signature = (
+        dtype: "DTypeLike", scan_expr: "str", neutral: "str | complex | None" = None, name_prefix: "str" = "scan",
+        options: "str | Sequence[str] | None" = None, preamble: "str" = "", devices: "Any" = None
+    ) -> "None")]
     #[expect(clippy::too_many_arguments, reason = "PyCUDA's signature")]
     fn __init__(
         &self,
@@ -210,7 +215,10 @@ impl PyInclusiveScan {
         self.0.make(Making { dtype, scan_expr, neutral: None, name_prefix, options, preamble })
     }
 
-    #[pyo3(signature = (input_ary, output_ary=None, allocator=None, stream=None))]
+    #[pyo3(signature = (
+        input_ary: "GPUArray", output_ary: "GPUArray | Literal['new'] | None" = None,
+        allocator: "Callable[[int], Any] | None" = None, stream: "StreamLike" = None
+    ) -> "GPUArray")]
     fn __call__<'py>(
         &self,
         input_ary: &Bound<'py, PyAny>,
@@ -272,11 +280,15 @@ impl PyExclusiveScan {
     #[new]
     #[pyo3(signature = (*_args, **_kwargs),
            text_signature = "(dtype, scan_expr, neutral=None, name_prefix='scan', options=None, preamble='', devices=None)")]
+    // stub: def __new__(cls, *args: Any, **kwargs: Any) -> Self: ...
     fn py_new(_args: &Bound<'_, PyTuple>, _kwargs: Option<&Bound<'_, PyDict>>) -> Self {
         Self(Held::default())
     }
 
-    #[pyo3(signature = (dtype, scan_expr, neutral=None, name_prefix="scan", options=None, preamble="", devices=None))]
+    #[pyo3(signature = (
+        dtype: "DTypeLike", scan_expr: "str", neutral: "str | complex | None" = None, name_prefix: "str" = "scan",
+        options: "str | Sequence[str] | None" = None, preamble: "str" = "", devices: "Any" = None
+    ) -> "None")]
     #[expect(clippy::too_many_arguments, reason = "PyCUDA's signature")]
     fn __init__(
         &self,
@@ -296,7 +308,10 @@ impl PyExclusiveScan {
         self.0.make(Making { dtype, scan_expr, neutral, name_prefix, options, preamble })
     }
 
-    #[pyo3(signature = (input_ary, output_ary=None, allocator=None, stream=None))]
+    #[pyo3(signature = (
+        input_ary: "GPUArray", output_ary: "GPUArray | Literal['new'] | None" = None,
+        allocator: "Callable[[int], Any] | None" = None, stream: "StreamLike" = None
+    ) -> "GPUArray")]
     fn __call__<'py>(
         &self,
         input_ary: &Bound<'py, PyAny>,
@@ -312,8 +327,6 @@ impl PyExclusiveScan {
     }
 }
 
-/// Puts the classes into the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<PyInclusiveScan>()?;
-    module.add_class::<PyExclusiveScan>()
+names! {
+    internal_classes: PyInclusiveScan, PyExclusiveScan;
 }

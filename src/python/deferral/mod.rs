@@ -11,6 +11,7 @@ use pyo3::types::PyDict;
 
 use crate::callback;
 use crate::gil::WithoutGil;
+use crate::names::names;
 use pygpu_array::DeferredArray;
 use pygpu_base::flush::{self as hooks, Cause, Scope};
 use pygpu_device::shutdown;
@@ -18,7 +19,7 @@ use pygpu_memory::{Access, Allocation};
 use pygpu_ops::expression::{self, Mode, Refused};
 
 /// Registers the flush with the layers below.
-pub(crate) fn register() {
+pub(crate) fn set_hooks() {
     expression::keep(flush_from_anywhere);
 }
 
@@ -90,6 +91,7 @@ pub(crate) fn give_values(block: &Arc<Allocation>) -> PyResult<()> {
 /// str
 ///     The mode before.
 #[pyfunction]
+#[pyo3(signature = (mode: "str") -> "str")]
 fn _set_fusion(py: Python<'_>, mode: &str) -> PyResult<&'static str> {
     let Some(mode) = Mode::named(mode) else {
         return Err(PyValueError::new_err(format!("fusion is 'auto' or 'off', and not '{mode}'")));
@@ -104,6 +106,7 @@ fn _set_fusion(py: Python<'_>, mode: &str) -> PyResult<&'static str> {
 
 /// The calling thread's mode.
 #[pyfunction]
+#[pyo3(signature = () -> "str")]
 fn _get_fusion() -> PyResult<&'static str> {
     Ok(expression::current()?.name())
 }
@@ -127,6 +130,7 @@ fn _get_fusion() -> PyResult<&'static str> {
 /// >>> y = 2 * x + 1
 /// >>> PyGPU.flush()
 #[pyfunction]
+#[pyo3(signature = () -> "None")]
 fn flush(py: Python<'_>) -> PyResult<()> {
     close(py, Cause::Asked);
     Ok(hooks::take_error().map_or(Ok(()), Err)?)
@@ -140,13 +144,14 @@ fn flush(py: Python<'_>) -> PyResult<()> {
 ///     Time between two looks of the thread, which work of any size wakes then; 0 for no bound. An operation is launched after one to
 ///     two of them. Without a value: 100, and a thread that sleeps is woken for 4 MiB of operands and results.
 #[pyfunction]
-#[pyo3(signature = (microseconds = None))]
+#[pyo3(signature = (microseconds: "int | None" = None) -> "None")]
 fn _bound_fusion_age(microseconds: Option<u64>) {
     expression::set_interval(microseconds);
 }
 
 /// The counts of `fusion_report`, by their names.
 #[pyfunction]
+#[pyo3(signature = () -> "dict[str, Any]")]
 fn _fusion_figures(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let figures = expression::figures();
     let all = PyDict::new(py);
@@ -182,12 +187,14 @@ fn _fusion_figures(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
 /// is_begun : bool
 ///     Whether one begins, or ends.
 #[pyfunction]
+#[pyo3(signature = (is_begun: "bool") -> "None")]
 fn _watch_fusion(is_begun: bool) {
     expression::watch(is_begun);
 }
 
 /// How many operations wait.
 #[pyfunction]
+#[pyo3(signature = () -> "int")]
 fn _count_waiting() -> usize {
     expression::waiting()
 }
@@ -209,7 +216,10 @@ fn _count_waiting() -> usize {
 /// meetings : int, optional
 ///     How often an expression is met before it is compiled.
 #[pyfunction]
-#[pyo3(signature = (*, nodes = None, results = None, held = None, arrays = None, outputs = None, meetings = None))]
+#[pyo3(signature = (
+    *, nodes: "int | None" = None, results: "int | None" = None, held: "int | None" = None,
+    arrays: "int | None" = None, outputs: "int | None" = None, meetings: "int | None" = None
+) -> "None")]
 fn _limit_fusion(
     nodes: Option<usize>,
     results: Option<usize>,
@@ -233,14 +243,8 @@ fn _limit_fusion(
     meetings.into_iter().for_each(|value| limits.meetings.store(value, Ordering::Relaxed));
 }
 
-/// Puts functions into the module.
-pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(_set_fusion, module)?)?;
-    module.add_function(wrap_pyfunction!(_get_fusion, module)?)?;
-    module.add_function(wrap_pyfunction!(_fusion_figures, module)?)?;
-    module.add_function(wrap_pyfunction!(_limit_fusion, module)?)?;
-    module.add_function(wrap_pyfunction!(_count_waiting, module)?)?;
-    module.add_function(wrap_pyfunction!(_watch_fusion, module)?)?;
-    module.add_function(wrap_pyfunction!(_bound_fusion_age, module)?)?;
-    module.add_function(wrap_pyfunction!(flush, module)?)
+names! {
+    internal_functions: _set_fusion, _get_fusion, _fusion_figures, _limit_fusion, _count_waiting, _watch_fusion,
+        _bound_fusion_age;
+    functions "When it is computed": flush;
 }

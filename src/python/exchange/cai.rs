@@ -176,7 +176,7 @@ impl GpuArray {
     ///     For an array on a GPU, because transfers are never implicit. With `PYGPU_STRICT=1` for every array.
     /// ValueError
     ///     For a copy that is needed and forbidden.
-    #[pyo3(signature = (dtype=None, copy=None))]
+    #[pyo3(signature = (dtype: "DTypeLike | None" = None, copy: "bool | None" = None) -> "NDArray[Any]")]
     fn __array__<'py>(
         slf: &Bound<'py, Self>,
         dtype: Option<&Bound<'py, PyAny>>,

@@ -59,7 +59,10 @@ impl GpuArray {
     /// >>> np.from_dlpack(a)[1] = 5
     /// >>> a.tolist()
     /// [0.0, 5.0, 0.0]
-    #[pyo3(signature = (*, stream=None, max_version=None, dl_device=None, copy=None))]
+    #[pyo3(signature = (
+        *, stream: "Any" = None, max_version: "tuple[int, int] | None" = None,
+        dl_device: "tuple[int, int] | None" = None, copy: "bool | None" = None
+    ) -> "Any")]
     fn __dlpack__<'py>(
         slf: &Bound<'py, Self>,
         stream: Option<&Bound<'py, PyAny>>,
@@ -106,6 +109,7 @@ impl GpuArray {
     /// >>> import PyGPU
     /// >>> PyGPU.zeros(3, device='cpu').__dlpack_device__()
     /// (1, 0)
+    #[pyo3(signature = () -> "tuple[int, int]")]
     fn __dlpack_device__(&self) -> (u32, i32) {
         dlpack::code_of(self.device())
     }

@@ -16,6 +16,7 @@ impl GpuArray {
     /// The object keeps the memory alive. Assigning another memory object makes the array refer to that memory, with
     /// its current shape, strides and dtype; existing views are not affected.
     #[getter]
+    // stub: -> Any
     fn gpudata<'py>(slf: &Bound<'py, Self>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let (py, own) = (slf.py(), slf.get());
         if own.layout().size() == 0 {

@@ -29,6 +29,7 @@ impl GpuArray {
     /// >>> a = PyGPU.zeros(3)
     /// >>> a.data_ptr() == a.ptr
     /// True
+    #[pyo3(signature = () -> "int")]
     fn data_ptr(&self, py: Python<'_>) -> PyResult<Address> {
         self.given_out_address(py)
     }

@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 use crate::array::class::GpuArray;
 use crate::ending;
 use crate::gil::WithoutGil;
+use crate::names::names;
 use crate::once::intern;
 use crate::runtime::event::PyEvent;
 use pygpu_device::stream;
@@ -39,6 +40,7 @@ impl GpuArray {
     /// >>> b[1] = 7
     /// >>> a.tolist()
     /// [0.0, 7.0, 0.0]
+    #[pyo3(signature = () -> "SharedHandle")]
     fn share<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
         ending::run_python(py, || {
@@ -58,6 +60,7 @@ impl GpuArray {
 /// record : bool
 ///     True records the event, False waits for it; both on the current stream.
 #[pyfunction]
+#[pyo3(signature = (array: "GPUArray", event: "Event", record: "bool") -> "None")]
 fn _order_by_event(array: &Bound<'_, GpuArray>, event: &Bound<'_, PyEvent>, record: bool) -> PyResult<()> {
     let py = array.py();
     let (array, event) = (array.get().array(py)?, event.get().event()?);
@@ -71,7 +74,6 @@ fn _order_by_event(array: &Bound<'_, GpuArray>, event: &Bound<'_, PyEvent>, reco
     Ok(())
 }
 
-/// Adds the function to the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(_order_by_event, module)?)
+names! {
+    internal_functions: _order_by_event;
 }

@@ -99,6 +99,10 @@ impl GpuArray {
     /// >>> a.tolist()
     /// [7, 2, 3]
     #[pyo3(signature = (device = None, /, *, stream = None))]
+    // stub: @overload
+    // stub: def to_device(self, device: None = None, /, *, stream: None = None) -> None: ...
+    // stub: @overload
+    // stub: def to_device(self, device: Device | str | int, /, *, stream: StreamLike = None) -> Self: ...
     fn to_device<'py>(
         slf: &Bound<'py, Self>,
         device: Option<&Bound<'py, PyAny>>,
@@ -130,6 +134,7 @@ impl GpuArray {
     /// >>> a.to_gpu()
     /// >>> a.tolist()
     /// [0.0, 2.0, 0.0]
+    #[pyo3(signature = () -> "None")]
     fn to_gpu(slf: &Bound<'_, Self>) -> PyResult<()> {
         Self::upload(slf)
     }
@@ -152,6 +157,7 @@ impl GpuArray {
     /// >>> a.fill(5.0).to_host()
     /// >>> x
     /// array([5., 5., 5.])
+    #[pyo3(signature = () -> "None")]
     fn to_host(slf: &Bound<'_, Self>) -> PyResult<()> {
         let py = slf.py();
         let stream = stream::current(slf.get().device());
@@ -169,6 +175,7 @@ impl GpuArray {
 
     /// ndarray that `to_device` uploads and `to_host` refreshes, or None.
     #[getter]
+    // stub: -> NDArray[Any] | None
     fn host_array<'py>(slf: &Bound<'py, Self>) -> Option<Bound<'py, PyAny>> {
         slf.get().host_side(slf.py())
     }

@@ -13,6 +13,7 @@ use crate::convert::pointer::Parameter;
 use crate::convert::shape::{self, OrderArgument};
 use crate::exit;
 use crate::gil::WithoutGil;
+use crate::names::names;
 use crate::once::intern;
 use crate::runtime::device;
 use pygpu_array::Array;
@@ -172,8 +173,13 @@ fn of_shape<'py>(
 /// >>> a.shape, a.dtype
 /// ((2, 3), dtype('float32'))
 #[pyfunction]
-#[pyo3(signature = (shape, dtype=None, order=None, *, portable=false, mapped=false, write_combined=false, device=None),
-       text_signature = "(shape, dtype=None, order='C', *, portable=False, mapped=False, write_combined=False, device=None)")]
+#[pyo3(
+    signature = (
+        shape: "ShapeLike", dtype: "DTypeLike | None" = None, order: "Order" = None, *, portable: "bool" = false,
+        mapped: "bool" = false, write_combined: "bool" = false, device: "DeviceLike" = None
+    ) -> "NDArray[Any]",
+    text_signature = "(shape, dtype=None, order='C', *, portable=False, mapped=False, write_combined=False, device=None)"
+)]
 fn empty_pinned<'py>(
     shape: &Bound<'py, PyAny>,
     dtype: Option<&Bound<'py, PyAny>>,
@@ -212,8 +218,13 @@ fn empty_pinned<'py>(
 /// >>> PyGPU.zeros_pinned(3)
 /// array([0., 0., 0.])
 #[pyfunction]
-#[pyo3(signature = (shape, dtype=None, order=None, *, portable=false, mapped=false, write_combined=false, device=None),
-       text_signature = "(shape, dtype=None, order='C', *, portable=False, mapped=False, write_combined=False, device=None)")]
+#[pyo3(
+    signature = (
+        shape: "ShapeLike", dtype: "DTypeLike | None" = None, order: "Order" = None, *, portable: "bool" = false,
+        mapped: "bool" = false, write_combined: "bool" = false, device: "DeviceLike" = None
+    ) -> "NDArray[Any]",
+    text_signature = "(shape, dtype=None, order='C', *, portable=False, mapped=False, write_combined=False, device=None)"
+)]
 fn zeros_pinned<'py>(
     shape: &Bound<'py, PyAny>,
     dtype: Option<&Bound<'py, PyAny>>,
@@ -250,7 +261,10 @@ fn zeros_pinned<'py>(
 /// >>> a.shape, a.flags.f_contiguous
 /// ((2, 3), True)
 #[pyfunction]
-#[pyo3(signature = (ary, *, portable=false, mapped=false, write_combined=false, device=None))]
+#[pyo3(signature = (
+    ary: "ArrayLike | GPUArray", *, portable: "bool" = false, mapped: "bool" = false,
+    write_combined: "bool" = false, device: "DeviceLike" = None
+) -> "NDArray[Any]")]
 fn empty_like_pinned<'py>(
     ary: &Bound<'py, PyAny>,
     portable: bool,
@@ -276,10 +290,7 @@ fn empty_like_pinned<'py>(
     new_ndarray(py, &layout, dtype, device, HostFlags { portable, mapped, write_combined }, false)
 }
 
-/// Adds the class and the functions to the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<PinnedMemory>()?;
-    module.add_function(wrap_pyfunction!(empty_pinned, module)?)?;
-    module.add_function(wrap_pyfunction!(zeros_pinned, module)?)?;
-    module.add_function(wrap_pyfunction!(empty_like_pinned, module)?)
+names! {
+    functions "Pinned host memory": empty_pinned, zeros_pinned, empty_like_pinned;
+    internal_classes: PinnedMemory;
 }

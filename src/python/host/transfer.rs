@@ -326,7 +326,10 @@ impl GpuArray {
     /// >>> import PyGPU
     /// >>> PyGPU.to_gpu(np.arange(3)).get()
     /// array([0, 1, 2])
-    #[pyo3(signature = (ary=None, pagelocked=false, async_=false, stream=None, *, copy=None))]
+    #[pyo3(signature = (
+        ary: "NDArray[Any] | bool | None" = None, pagelocked: "bool" = false, async_: "bool" = false,
+        stream: "StreamLike" = None, *, copy: "bool | None" = None
+    ) -> "NDArray[Any]")]
     fn get<'py>(
         slf: &Bound<'py, Self>,
         ary: Option<&Bound<'py, PyAny>>,
@@ -370,7 +373,7 @@ impl GpuArray {
     /// >>> stream.synchronize()
     /// >>> host
     /// array([0, 1, 2])
-    #[pyo3(signature = (stream=None, ary=None))]
+    #[pyo3(signature = (stream: "StreamLike" = None, ary: "NDArray[Any] | None" = None) -> "NDArray[Any]")]
     fn get_async<'py>(
         slf: &Bound<'py, Self>,
         stream: Option<&Bound<'py, PyAny>>,
@@ -409,7 +412,7 @@ impl GpuArray {
     /// >>> a.set(np.array([3, 1, 2]))
     /// >>> a.tolist()
     /// [3, 1, 2]
-    #[pyo3(signature = (ary, async_=false, stream=None))]
+    #[pyo3(signature = (ary: "ArrayLike", async_: "bool" = false, stream: "StreamLike" = None) -> "None")]
     fn set(
         slf: &Bound<'_, Self>,
         ary: &Bound<'_, PyAny>,
@@ -432,7 +435,7 @@ impl GpuArray {
     ///     immediately.
     /// stream : Stream, optional
     ///     The stream of the copy; the thread's current stream by default.
-    #[pyo3(signature = (ary, stream=None))]
+    #[pyo3(signature = (ary: "ArrayLike", stream: "StreamLike" = None) -> "None")]
     fn set_async(slf: &Bound<'_, Self>, ary: &Bound<'_, PyAny>, stream: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         if let Ok(source) = ary.cast::<GpuArray>() {
             return set_from_device(slf, source, stream);
@@ -459,7 +462,7 @@ impl GpuArray {
     /// >>> import PyGPU
     /// >>> PyGPU.arange(6)[::-2].copy().tolist()
     /// [5, 3, 1]
-    #[pyo3(signature = (order=None, *, device=None))]
+    #[pyo3(signature = (order: "OrderACFK" = None, *, device: "DeviceLike | None" = None) -> "Self")]
     fn copy<'py>(
         slf: &Bound<'py, Self>,
         order: Option<&Bound<'py, PyAny>>,

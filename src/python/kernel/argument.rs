@@ -9,6 +9,7 @@ use pyo3::types::PyBytes;
 use smallvec::{Array, SmallVec};
 
 use crate::array::class::GpuArray;
+use crate::names::names;
 use crate::once::intern;
 use crate::runtime::device_memory::DeviceAllocation;
 use crate::texture::object;
@@ -53,6 +54,7 @@ impl KernelArgument {
 #[pymethods]
 impl KernelArgument {
     #[new]
+    #[pyo3(signature = (data: "bytes", lenders: "Sequence[tuple[object, bool]]") -> "Self")]
     fn py_new(data: Vec<u8>, lenders: Vec<(Bound<'_, PyAny>, bool)>) -> PyResult<Self> {
         let access = |writes| if writes { Access::Write } else { Access::Read };
         if let Some((other, _)) = lenders.iter().find(|(lender, _)| !lends(lender)) {
@@ -72,6 +74,7 @@ impl KernelArgument {
     /// -------
     /// bytes
     ///     A launch that reads them from there does not track the memory.
+    #[pyo3(signature = () -> "bytes")]
     fn tobytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, &self.bytes)
     }
@@ -118,7 +121,6 @@ where
     }
 }
 
-/// Adds the class to the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<KernelArgument>()
+names! {
+    internal_classes: KernelArgument;
 }

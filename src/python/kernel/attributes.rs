@@ -93,6 +93,7 @@ impl Kernel {
     }
 
     #[setter]
+    // stub: -> int
     fn set_max_dynamic_shared_size_bytes(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
         let bytes = number::int32(value, "max_dynamic_shared_size_bytes")?;
         self.set(value.py(), FunctionSetting::MaxDynamicSharedBytes(bytes))
@@ -105,6 +106,7 @@ impl Kernel {
     }
 
     #[setter]
+    // stub: -> int
     fn set_preferred_shared_memory_carveout(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
         let percent = number::int32(value, "preferred_shared_memory_carveout")?;
         self.set(value.py(), FunctionSetting::PreferredCarveout(percent))
@@ -118,6 +120,7 @@ impl Kernel {
     }
 
     #[setter]
+    // stub: -> bool
     fn set_non_portable_cluster_size_allowed(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
         self.set(value.py(), FunctionSetting::NonPortableClusters(value.is_truthy()?))
     }
@@ -150,7 +153,10 @@ impl Kernel {
     /// >>> kernel = PyGPU.Kernel('__global__ void one(int *x) { *x = 1; }')
     /// >>> kernel.max_cluster_size(128) >= 1  # 8 on an H200
     /// True
-    #[pyo3(signature = (block, shared=None), text_signature = "($self, block, shared=0)")]
+    #[pyo3(
+        signature = (block: "int | Sequence[int]", shared: "int" = None) -> "int",
+        text_signature = "($self, block, shared=0)"
+    )]
     fn max_cluster_size(&self, block: &Bound<'_, PyAny>, shared: Option<&Bound<'_, PyAny>>) -> PyResult<u32> {
         let block_shape = extent(block, "block")?;
         let shared = shared.map_or(Ok(0), |shared| number_of(shared, "shared"))?;
@@ -175,6 +181,7 @@ impl Kernel {
     /// >>> kernel = PyGPU.Kernel('__global__ void one(int *x) { *x = 1; }')
     /// >>> kernel.max_active_clusters(PyGPU.LaunchConfig(8, 128, cluster=1)) > 0
     /// True
+    #[pyo3(signature = (config: "LaunchConfig") -> "int")]
     fn max_active_clusters(&self, py: Python<'_>, config: &PyLaunchConfig) -> PyResult<u32> {
         let (function, config) = (self.function(), *config.config());
         Ok(py.without_gil(|| launch::active_clusters(function, &config))?)
@@ -192,6 +199,7 @@ impl Kernel {
     /// >>> import PyGPU
     /// >>> kernel = PyGPU.Kernel('__global__ void one(int *x) { *x = 1; }')
     /// >>> kernel.set_cache_config(2)
+    #[pyo3(signature = (preference: "int") -> "None")]
     fn set_cache_config(&self, preference: &Bound<'_, PyAny>) -> PyResult<()> {
         let value = number::int32(preference, "preference")?;
         self.set(preference.py(), FunctionSetting::CachePreference(value))
@@ -216,7 +224,10 @@ impl Kernel {
     /// >>> kernel = PyGPU.Kernel('__global__ void one(int *x) { *x = 1; }')
     /// >>> kernel.active_blocks(256) > 0
     /// True
-    #[pyo3(signature = (block, shared=None), text_signature = "($self, block, shared=0)")]
+    #[pyo3(
+        signature = (block: "int | Sequence[int]", shared: "int" = None) -> "int",
+        text_signature = "($self, block, shared=0)"
+    )]
     fn active_blocks(&self, block: &Bound<'_, PyAny>, shared: Option<&Bound<'_, PyAny>>) -> PyResult<u32> {
         let threads = extent(block, "block")?.iter().fold(1u32, |product, length| product.saturating_mul(*length));
         let shared = shared.map_or(Ok(0), |shared| number_of(shared, "shared"))?;
@@ -248,7 +259,10 @@ impl Kernel {
     /// >>> occupancy = kernel.occupancy(256)  # Occupancy(blocks=8, fraction=1.0) on an H200
     /// >>> 0 < occupancy.fraction <= 1
     /// True
-    #[pyo3(signature = (block, dynamic_shared=None), text_signature = "($self, block, dynamic_shared=0)")]
+    #[pyo3(
+        signature = (block: "int | Sequence[int]", dynamic_shared: "int" = None) -> "Occupancy",
+        text_signature = "($self, block, dynamic_shared=0)"
+    )]
     fn occupancy<'py>(
         &self,
         block: &Bound<'py, PyAny>,
@@ -291,7 +305,10 @@ impl Kernel {
     /// >>> import PyGPU
     /// >>> kernel = PyGPU.Kernel('__global__ void one(int *x) { *x = 1; }')
     /// >>> blocks, threads = kernel.suggested_shape()  # (264, 1024) on an H200
-    #[pyo3(signature = (shared=None, limit=None), text_signature = "($self, shared=0, limit=0)")]
+    #[pyo3(
+        signature = (shared: "int" = None, limit: "int" = None) -> "tuple[int, int]",
+        text_signature = "($self, shared=0, limit=0)"
+    )]
     fn suggested_shape(
         &self,
         py: Python<'_>,

@@ -11,6 +11,7 @@ use super::source::Request;
 use crate::array::class::GpuArray;
 use crate::convert::dtype as dtypes;
 use crate::exit;
+use crate::names::names;
 use crate::runtime::device;
 use pygpu_kernel::{Element, Function, Parameter, ParameterKind, signature};
 
@@ -123,10 +124,16 @@ fn is_instance(name: &str) -> bool {
 impl Kernel {
     #[new]
     #[expect(clippy::too_many_arguments, reason = "one for each keyword")]
-    #[pyo3(signature = (source, name=None, options=None, *, compiler=None, extern_c=false, cache=true, device=None, lineinfo=false,
-                        headers=None),
-           text_signature = "(source, name=None, options=(), *, compiler=None, extern_c=False, cache=True, device=None, \
-                             lineinfo=False, headers=None)")]
+    #[pyo3(
+        signature = (
+            source: "str | bytes | bytearray | PathLike[str] | Sequence[str | PathLike[str]]",
+            name: "str | None" = None, options: "str | Sequence[str]" = None, *, compiler: "str | None" = None,
+            extern_c: "bool" = false, cache: "bool" = true, device: "DeviceLike" = None, lineinfo: "bool" = false,
+            headers: "Mapping[str, str] | None" = None
+        ) -> "Self",
+        text_signature = "(source, name=None, options=(), *, compiler=None, extern_c=False, cache=True, device=None, \
+                             lineinfo=False, headers=None)"
+    )]
     fn py_new(
         source: &Bound<'_, PyAny>,
         name: Option<String>,
@@ -150,7 +157,7 @@ impl Kernel {
         Ok(Self::new(instance::function(py, &module, &name)?))
     }
 
-    #[pyo3(signature = (*_args, **_kwargs))]
+    #[pyo3(signature = (*_args: "Any", **_kwargs: "Any") -> "None")]
     fn __call__(&self, _args: &Bound<'_, PyTuple>, _kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
         Err(PyTypeError::new_err(format!(
             "say how many blocks and threads: kernel[grid, block](*arguments), for example {}[(n + 255) // 256, 256](...)",
@@ -182,6 +189,7 @@ impl Kernel {
     /// >>> import PyGPU
     /// >>> kernel = PyGPU.Kernel('__global__ void one(float *x, float a, int n) { *x = n * a; }')
     /// >>> kernel = kernel.prepare('Pfi')
+    #[pyo3(signature = (types: "str | Sequence[Any]") -> "Kernel")]
     fn prepare(&self, types: &Bound<'_, PyAny>) -> PyResult<Self> {
         Ok(Self::new(self.function().with_parameters(parameters(types)?)?))
     }
@@ -213,7 +221,7 @@ impl Kernel {
     /// >>> kernel['add<float, 2>'][1, 3](x)
     /// >>> x.tolist()
     /// [6.0, 6.0, 6.0]
-    #[pyo3(signature = (*arguments))]
+    #[pyo3(signature = (*arguments: "Any") -> "Kernel")]
     fn template(&self, arguments: &Bound<'_, PyTuple>) -> PyResult<Self> {
         let function = self.function();
         Ok(Self::new(instance::of_arguments(function.module(), function.name(), arguments)?))
@@ -239,6 +247,7 @@ impl Kernel {
 
     /// Parameters as strings, ``''`` for one of unknown type; None if not even their number is known.
     #[getter]
+    // stub: -> tuple[str, ...] | None
     fn parameters<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
         let known = self.function().parameters();
         known.map(|list| PyTuple::new(py, list.iter().map(ToString::to_string))).transpose()
@@ -280,7 +289,6 @@ pub(crate) fn parameters(types: &Bound<'_, PyAny>) -> PyResult<Vec<Parameter>> {
     Ok(list)
 }
 
-/// Adds the classes to the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<Kernel>()
+names! {
+    classes "Kernels": Kernel;
 }

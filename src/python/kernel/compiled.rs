@@ -49,7 +49,7 @@ impl PyKernelModule {
     /// >>> PyGPU.Module.from_file(path)['one'].name
     /// 'one'
     #[classmethod]
-    #[pyo3(signature = (path, *, device=None))]
+    #[pyo3(signature = (path: "str | PathLike[str]", *, device: "DeviceLike" = None) -> "Self")]
     fn from_file(cls: &Bound<'_, PyType>, path: PathBuf, device: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
         let py = cls.py();
         let device = device_argument::from_argument(py, device)?;
@@ -86,7 +86,7 @@ impl PyKernelModule {
     /// >>> PyGPU.Module.from_bytes(memoryview(image))['one'].name
     /// 'one'
     #[classmethod]
-    #[pyo3(signature = (image, *, device=None))]
+    #[pyo3(signature = (image: "Buffer", *, device: "DeviceLike" = None) -> "Self")]
     fn from_bytes(
         cls: &Bound<'_, PyType>,
         image: &Bound<'_, PyAny>,
@@ -127,7 +127,7 @@ impl PyKernelModule {
     /// >>> kernel = module.template('add', np.float32, 4)  # module['add<float, 4>']
     /// >>> kernel.name
     /// 'add<float, 4>'
-    #[pyo3(signature = (name, *arguments))]
+    #[pyo3(signature = (name: "str", *arguments: "Any") -> "Kernel")]
     fn template(&self, name: &str, arguments: &Bound<'_, PyTuple>) -> PyResult<Kernel> {
         Ok(Kernel::new(instance::of_arguments(self.module(), name, arguments)?))
     }

@@ -8,6 +8,7 @@ use super::class::Kernel;
 use super::extent::{extent, number_of};
 use crate::convert::number;
 use crate::kernel::call::pack::{self, Rules};
+use crate::names::names;
 use crate::runtime::stream as runtime_stream;
 use pygpu_backend::{ClusterPolicy, LaunchAttributes, LaunchShape};
 use pygpu_device::stream::{self, Stream};
@@ -151,6 +152,20 @@ impl PyLaunchConfig {
            text_signature = "(grid, block, shared=0, stream=None, *, cluster=None, cluster_scheduling_policy=None, \
                              cooperative=False, programmatic_dependent_launch=False, priority=None, \
                              preferred_shared_memory_carveout=None)")]
+    // stub: def __new__(
+    // stub:     cls,
+    // stub:     grid: int | Sequence[int],
+    // stub:     block: int | Sequence[int],
+    // stub:     shared: int = 0,
+    // stub:     stream: StreamLike = None,
+    // stub:     *,
+    // stub:     cluster: int | Sequence[int] | None = None,
+    // stub:     cluster_scheduling_policy: str | None = None,
+    // stub:     cooperative: bool = False,
+    // stub:     programmatic_dependent_launch: bool = False,
+    // stub:     priority: int | None = None,
+    // stub:     preferred_shared_memory_carveout: int | None = None,
+    // stub: ) -> Self: ...
     fn py_new(
         grid: &Bound<'_, PyAny>,
         block: &Bound<'_, PyAny>,
@@ -188,7 +203,7 @@ impl PyLaunchConfig {
     /// >>> import PyGPU
     /// >>> PyGPU.LaunchConfig(8, 128).replace(cluster=2)
     /// LaunchConfig((8, 1, 1), (128, 1, 1), cluster=(2, 1, 1))
-    #[pyo3(signature = (**changes))]
+    #[pyo3(signature = (**changes: "Any") -> "LaunchConfig")]
     fn replace(&self, py: Python<'_>, changes: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
         let mut made = Self { config: self.config, stream: self.stream.as_ref().map(|stream| stream.clone_ref(py)) };
         for (name, value) in changes.into_iter().flatten() {
@@ -199,12 +214,14 @@ impl PyLaunchConfig {
 
     /// Blocks along x, y, z.
     #[getter]
+    // stub: -> tuple[int, int, int]
     fn grid(&self) -> PyResult<Extent> {
         Ok(self.config.shape.grid.into())
     }
 
     /// Threads of a block along x, y, z.
     #[getter]
+    // stub: -> tuple[int, int, int]
     fn block(&self) -> PyResult<Extent> {
         Ok(self.config.shape.block.into())
     }
@@ -217,12 +234,14 @@ impl PyLaunchConfig {
 
     /// Stream as given; None for the thread's current one.
     #[getter]
+    // stub: -> StreamLike
     fn stream(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
         Ok(self.stream.as_ref().map(|stream| stream.clone_ref(py)))
     }
 
     /// Blocks of a cluster along x, y, z; None for the kernel's compiled cluster.
     #[getter]
+    // stub: -> tuple[int, int, int] | None
     fn cluster(&self) -> PyResult<Option<Extent>> {
         Ok(self.config.attributes.cluster.map(Into::into))
     }
@@ -313,7 +332,7 @@ impl ConfiguredLauncher {
 
 #[pymethods]
 impl ConfiguredLauncher {
-    #[pyo3(signature = (*args, **kwargs))]
+    #[pyo3(signature = (*args: "Any", **kwargs: "Any") -> "None")]
     fn __call__(&self, args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
         let function = self.kernel.get().function();
         let current;
@@ -354,8 +373,7 @@ pub(crate) fn with_keywords(mut config: LaunchConfig, kwargs: &Bound<'_, PyDict>
     Ok((config, rules))
 }
 
-/// Adds the classes to the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<PyLaunchConfig>()?;
-    module.add_class::<ConfiguredLauncher>()
+names! {
+    classes "Kernels": PyLaunchConfig;
+    internal_classes: ConfiguredLauncher;
 }

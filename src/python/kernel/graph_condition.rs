@@ -9,6 +9,7 @@ use pyo3::types::PyTuple;
 
 use super::argument::KernelArgument;
 use crate::gil::WithoutGil;
+use crate::names::names;
 use crate::runtime::graph::PyGraph;
 use pygpu_array::graph::conditional::{self, Body, Condition};
 use pygpu_backend::Branching;
@@ -81,7 +82,7 @@ impl PyGraphBody {
     }
 
     /// End the capture.
-    #[pyo3(signature = (*_exception))]
+    #[pyo3(signature = (*_exception: "object") -> "bool")]
     fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyTuple>) -> PyResult<bool> {
         let Some(stream) = self.stream().clone() else { return Ok(false) };
         stream::pop_current(&stream);
@@ -125,7 +126,7 @@ impl PyGraph {
     /// >>> graph.launch()
     /// >>> ones.tolist()
     /// [1.0, 1.0, 1.0]
-    #[pyo3(signature = (default_value=None))]
+    #[pyo3(signature = (default_value: "int | None" = None) -> "GraphCondition")]
     fn create_condition<'py>(
         slf: &Bound<'py, Self>,
         default_value: Option<u32>,
@@ -159,6 +160,7 @@ impl PyGraph {
     /// Examples
     /// --------
     /// As for `create_condition`.
+    #[pyo3(signature = (condition: "GraphCondition") -> "GraphBody")]
     fn if_then(&self, py: Python<'_>, condition: &Bound<'_, PyGraphCondition>) -> PyResult<PyGraphBody> {
         let [body] = self.branch(py, condition, Branching::If)?;
         Ok(body)
@@ -196,6 +198,7 @@ impl PyGraph {
     /// >>> graph.launch()
     /// >>> a.tolist()
     /// [2.0, 2.0, 2.0]
+    #[pyo3(signature = (condition: "GraphCondition") -> "tuple[GraphBody, GraphBody]")]
     fn if_else(&self, py: Python<'_>, condition: &Bound<'_, PyGraphCondition>) -> PyResult<(PyGraphBody, PyGraphBody)> {
         self.branch(py, condition, Branching::If).map(|[then, otherwise]| (then, otherwise))
     }
@@ -233,6 +236,7 @@ impl PyGraph {
     /// >>> graph.launch()
     /// >>> int(x)
     /// 10
+    #[pyo3(signature = (condition: "GraphCondition") -> "GraphBody")]
     fn while_loop(&self, py: Python<'_>, condition: &Bound<'_, PyGraphCondition>) -> PyResult<PyGraphBody> {
         let [body] = self.branch(py, condition, Branching::While)?;
         Ok(body)
@@ -271,6 +275,7 @@ impl PyGraph {
     /// >>> graph.launch()
     /// >>> a.tolist()
     /// [2.0, 2.0, 2.0]
+    #[pyo3(signature = (condition: "GraphCondition", count: "int") -> "tuple[GraphBody, ...]")]
     fn switch<'py>(
         &self,
         py: Python<'py>,
@@ -308,8 +313,6 @@ impl PyGraph {
     }
 }
 
-/// Adds the classes to the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<PyGraphCondition>()?;
-    module.add_class::<PyGraphBody>()
+names! {
+    classes "Kernels": PyGraphCondition, PyGraphBody;
 }

@@ -10,6 +10,7 @@ use super::call::pack::{self, Rules};
 use super::extent::{extent, number_of};
 use crate::array::class::GpuArray;
 use crate::gil::WithoutGil;
+use crate::names::names;
 use crate::once::intern;
 use crate::runtime::graph::PyGraph;
 use pygpu_array::graph::{self, Node};
@@ -125,6 +126,19 @@ impl PyGraph {
     /// >>> int(a[0]), int(b[0])
     /// (0, 7)
     #[pyo3(signature = (what, /, *arguments, grid=None, block=None, shared=None, strided=false))]
+    // stub: @overload
+    // stub: def update(self, what: Graph, /) -> None: ...
+    // stub: @overload
+    // stub: def update(
+    // stub:     self,
+    // stub:     what: GraphNode,
+    // stub:     /,
+    // stub:     *arguments: Any,
+    // stub:     grid: int | Sequence[int] | None = None,
+    // stub:     block: int | Sequence[int] | None = None,
+    // stub:     shared: int | None = None,
+    // stub:     strided: bool = False,
+    // stub: ) -> None: ...
     fn update(
         slf: &Bound<'_, Self>,
         what: &Bound<'_, PyAny>,
@@ -262,7 +276,6 @@ fn fill(arguments: &Bound<'_, PyTuple>) -> PyResult<()> {
     target.call_method1(intern!(target.py(), "fill"), (value,)).map(drop)
 }
 
-/// Adds the class to the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<PyGraphNode>()
+names! {
+    classes "Kernels": PyGraphNode;
 }

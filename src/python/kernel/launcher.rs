@@ -9,6 +9,7 @@ use super::config::{ConfiguredLauncher, PyLaunchConfig, with_keywords};
 use super::extent::{extent, number_of};
 use super::instance;
 use crate::kernel::call::pack::{self, Rules};
+use crate::names::names;
 use crate::runtime::stream as runtime_stream;
 use pygpu_backend::{LaunchAttributes, LaunchShape};
 use pygpu_device::stream::{self, Stream};
@@ -25,7 +26,7 @@ pub(crate) struct Launcher {
 #[pymethods]
 impl Launcher {
     #[inline]
-    #[pyo3(signature = (*args, **kwargs))]
+    #[pyo3(signature = (*args: "Any", **kwargs: "Any") -> "None")]
     fn __call__(&self, args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
         let function = self.kernel.get().function();
         let current;
@@ -80,6 +81,12 @@ impl Kernel {
     /// Select the launch shape: ``kernel[grid, block]``, ``kernel[grid, block, stream]``, ``kernel[grid, block, stream,
     /// shared]``, or ``kernel[config]``. With a string, return another kernel of the same source, such as an instance
     /// of a template: ``kernel['scale<float>']``.
+    // stub: @overload
+    // stub: def __getitem__(self, key: str, /) -> Kernel: ...
+    // stub: @overload
+    // stub: def __getitem__(self, key: tuple[Any, ...], /) -> Launcher: ...
+    // stub: @overload
+    // stub: def __getitem__(self, key: LaunchConfig, /) -> ConfiguredLauncher: ...
     fn __getitem__<'py>(slf: &Bound<'py, Self>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let Ok(parts) = key.cast_exact::<PyTuple>() else { return configured(slf, key) };
         if !(2..=4).contains(&parts.len()) {
@@ -110,7 +117,6 @@ impl Kernel {
     }
 }
 
-/// Adds the class to the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<Launcher>()
+names! {
+    internal_classes: Launcher;
 }

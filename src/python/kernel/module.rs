@@ -12,6 +12,7 @@ use super::instance;
 use super::source::Request;
 use crate::exit;
 use crate::gil::WithoutGil;
+use crate::names::names;
 use crate::runtime::device;
 use pygpu_kernel::Module;
 
@@ -85,10 +86,16 @@ impl PyKernelModule {
 impl PyKernelModule {
     #[new]
     #[expect(clippy::too_many_arguments, reason = "one for each keyword")]
-    #[pyo3(signature = (source, options=None, *, instances=None, compiler=None, extern_c=false, cache=true, device=None,
-                        lineinfo=false, headers=None),
-           text_signature = "(source, options=(), *, instances=(), compiler=None, extern_c=False, cache=True, device=None, \
-                             lineinfo=False, headers=None)")]
+    #[pyo3(
+        signature = (
+            source: "str | bytes | bytearray | PathLike[str] | Sequence[str | PathLike[str]]",
+            options: "str | Sequence[str]" = None, *, instances: "Sequence[str]" = None,
+            compiler: "str | None" = None, extern_c: "bool" = false, cache: "bool" = true,
+            device: "DeviceLike" = None, lineinfo: "bool" = false, headers: "Mapping[str, str] | None" = None
+        ) -> "Self",
+        text_signature = "(source, options=(), *, instances=(), compiler=None, extern_c=False, cache=True, device=None, \
+                             lineinfo=False, headers=None)"
+    )]
     fn py_new(
         source: &Bound<'_, PyAny>,
         options: Option<&Bound<'_, PyAny>>,
@@ -128,10 +135,12 @@ impl PyKernelModule {
     /// >>> import PyGPU
     /// >>> module = PyGPU.Module('__constant__ float factor; __global__ void scale(float *x) { *x *= factor; }')
     /// >>> kernel = module.get_function('scale')
+    #[pyo3(signature = (name: "str") -> "Kernel")]
     fn get_function(&self, py: Python<'_>, name: &str) -> PyResult<Kernel> {
         Ok(Kernel::new(instance::function(py, &self.module, name)?))
     }
 
+    // stub: def __getitem__(self, name: str, /) -> Kernel: ...
     fn __getitem__(&self, py: Python<'_>, name: &str) -> PyResult<Kernel> {
         let found = self.get_function(py, name);
         found.map_err(|error| match error.is_instance_of::<PyValueError>(py) {
@@ -162,6 +171,7 @@ impl PyKernelModule {
     /// >>> import PyGPU
     /// >>> module = PyGPU.Module('__constant__ float factor; __global__ void scale(float *x) { *x *= factor; }')
     /// >>> address, nbytes = module.get_global('factor')
+    #[pyo3(signature = (name: "str") -> "tuple[int, int]")]
     fn get_global(&self, py: Python<'_>, name: &str) -> PyResult<(usize, usize)> {
         let module = &*self.module;
         Ok(py.without_gil(|| module.global(name))?)
@@ -171,6 +181,7 @@ impl PyKernelModule {
     /// kernels. Empty if they cannot be determined: for a fatbin or a library on HIP, and with CUDA drivers before
     /// 12.4.
     #[getter]
+    // stub: -> tuple[str, ...]
     fn names<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.known_names(py)?.iter())
     }
@@ -199,7 +210,6 @@ impl PyKernelModule {
     }
 }
 
-/// Adds the class to the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<PyKernelModule>()
+names! {
+    classes "Kernels": PyKernelModule;
 }

@@ -7,6 +7,7 @@ use super::argument::KernelArgument;
 use crate::array::class::GpuArray;
 use crate::convert::number;
 use crate::gil::WithoutGil;
+use crate::names::names;
 use crate::runtime::device::PyDevice;
 use pygpu_kernel::tensor_map::{self, Boxes};
 use pygpu_layout::tuple_text;
@@ -104,10 +105,15 @@ fn lengths(value: &Bound<'_, PyAny>, name: &str) -> PyResult<Vec<u32>> {
 #[pymethods]
 impl TensorMap {
     #[new]
-    #[pyo3(signature = (array, r#box, *, swizzle=None, interleave=None, element_strides=None, l2_promotion=None, oob_fill=None,
-                        readonly=false),
-           text_signature = "(array, box, *, swizzle=None, interleave=None, element_strides=None, l2_promotion=None, \
-                             oob_fill='zero', readonly=False)")]
+    #[pyo3(
+        signature = (
+            array: "GPUArray", r#box: "int | Sequence[int]", *, swizzle: "str | None" = None,
+            interleave: "str | None" = None, element_strides: "int | Sequence[int] | None" = None,
+            l2_promotion: "str | None" = None, oob_fill: "str | None" = None, readonly: "bool" = false
+        ) -> "Self",
+        text_signature = "(array, box, *, swizzle=None, interleave=None, element_strides=None, l2_promotion=None, \
+                             oob_fill='zero', readonly=False)"
+    )]
     #[expect(clippy::too_many_arguments, reason = "Python's keywords")]
     fn py_new(
         array: &Bound<'_, PyAny>,
@@ -151,6 +157,7 @@ impl TensorMap {
 
     /// Elements of a box along each axis of the array.
     #[getter]
+    // stub: -> tuple[int, ...]
     fn r#box<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, pyo3::types::PyTuple>> {
         pyo3::types::PyTuple::new(py, &self.boxes.extent)
     }
@@ -173,7 +180,6 @@ impl TensorMap {
     }
 }
 
-/// Adds the class to the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<TensorMap>()
+names! {
+    classes "Kernels": TensorMap;
 }

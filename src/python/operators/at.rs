@@ -8,6 +8,7 @@ use crate::array::class::GpuArray;
 use crate::ending;
 use crate::gil::WithoutGil;
 use crate::host::transfer;
+use crate::names::names;
 use crate::once::intern;
 use pygpu_copy as copy;
 use pygpu_device::stream;
@@ -35,6 +36,9 @@ pub(super) fn call(row: &'static Row, given: &Bound<'_, PyTuple>) -> PyResult<()
 
 /// Applies a function at sorted places of an array with one axis, which the caller has made.
 #[pyfunction]
+#[pyo3(signature = (
+    name: "str", array: "GPUArray", places: "GPUArray", order: "GPUArray", values: "GPUArray | None"
+) -> "None")]
 fn _apply_at(
     name: &str,
     array: &Bound<'_, GpuArray>,
@@ -63,7 +67,6 @@ fn _apply_at(
     Ok(py.without_gil(|| select::at(&call, &stream))?)
 }
 
-/// Puts the function into the module, of whose public names it is none.
-pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.setattr("_apply_at", wrap_pyfunction!(_apply_at, module)?)
+names! {
+    internal_functions: _apply_at;
 }

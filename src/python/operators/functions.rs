@@ -10,6 +10,7 @@ use crate::array::class::{GpuArray, new_like};
 use crate::array::own::Own;
 use crate::host::transfer;
 use crate::kernel::call::values;
+use crate::names::names;
 use crate::once::intern;
 use pygpu_base::dtype::Kind;
 use pygpu_ops::ufunc::{Row, known_row, table};
@@ -58,6 +59,10 @@ fn out_of<'py>(out: Option<&Bound<'py, GpuArray>>) -> Wish<'py> {
 /// [-1, -1, -1, 3, 4]
 #[pyfunction]
 #[pyo3(name = "where", signature = (condition, x=None, y=None, /))]
+// stub: @overload
+// stub: def where(condition: Any, x: Any, y: Any, /) -> GPUArray: ...
+// stub: @overload
+// stub: def where(condition: Any, /) -> tuple[GPUArray, ...]: ...
 fn choose<'py>(
     condition: &Bound<'py, PyAny>,
     x: Option<&Bound<'py, PyAny>>,
@@ -104,7 +109,9 @@ fn limit<'a, 'py>(
 /// >>> PyGPU.clip(PyGPU.arange(5), 1, 3).tolist()
 /// [1, 1, 2, 3, 3]
 #[pyfunction]
-#[pyo3(signature = (a, /, min = None, max = None, out = None, **keywords))]
+#[pyo3(signature = (
+    a: "Operand", /, min: "Any" = None, max: "Any" = None, out: "GPUArray | None" = None, **keywords: "Any"
+) -> "GPUArray")]
 pub(super) fn clip<'py>(
     a: &Bound<'py, PyAny>,
     min: Option<&Bound<'py, PyAny>>,
@@ -145,7 +152,7 @@ pub(super) fn clip<'py>(
 /// >>> PyGPU.round(PyGPU.to_gpu([1234, 1250]), -2).tolist()
 /// [1200, 1200]
 #[pyfunction]
-#[pyo3(signature = (a, /, decimals = 0, out = None))]
+#[pyo3(signature = (a: "Operand", /, decimals: "int" = 0, out: "GPUArray | None" = None) -> "GPUArray")]
 pub(super) fn round<'py>(
     a: &Bound<'py, PyAny>,
     decimals: i64,
@@ -184,7 +191,7 @@ pub(super) fn round<'py>(
 /// >>> PyGPU.angle(PyGPU.to_gpu([1j, -1 + 0j]), deg=True).tolist()
 /// [90.0, 180.0]
 #[pyfunction]
-#[pyo3(signature = (z, deg = false))]
+#[pyo3(signature = (z: "Operand", deg: "bool" = false) -> "GPUArray")]
 fn angle<'py>(z: &Bound<'py, PyAny>, deg: bool) -> PyResult<Bound<'py, PyAny>> {
     computed(if deg { &table::ANGLE_IN_DEGREES } else { &table::ANGLE }, &[z], &Wish::default())
 }
@@ -207,7 +214,10 @@ fn angle<'py>(z: &Bound<'py, PyAny>, deg: bool) -> PyResult<Bound<'py, PyAny>> {
 /// >>> PyGPU.nan_to_num(PyGPU.to_gpu([1.0, float("nan"), float("inf")]), posinf=9).tolist()
 /// [1.0, 0.0, 9.0]
 #[pyfunction]
-#[pyo3(signature = (x, copy = true, nan = 0.0, posinf = None, neginf = None))]
+#[pyo3(signature = (
+    x: "GPUArray", copy: "bool" = true, nan: "float" = 0.0, posinf: "float | None" = None,
+    neginf: "float | None" = None
+) -> "GPUArray")]
 fn nan_to_num<'py>(
     x: Own<'_, 'py>,
     copy: bool,
@@ -244,12 +254,7 @@ pub(crate) fn weighted_sum<'py>(
     Ok(computed(&table::WEIGHTED_SUM, &[x, a, y, b], &out_of(out))?.cast_into()?)
 }
 
-/// Puts the functions into the module.
-pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(choose, module)?)?;
-    module.add_function(wrap_pyfunction!(clip, module)?)?;
-    module.add_function(wrap_pyfunction!(round, module)?)?;
-    module.add_function(wrap_pyfunction!(angle, module)?)?;
-    module.add_function(wrap_pyfunction!(nan_to_num, module)?)?;
-    module.add("around", module.getattr("round")?)
+names! {
+    functions "Functions of each element": choose, clip, round, angle, nan_to_num;
+    aliases "Functions of each element": around = round;
 }

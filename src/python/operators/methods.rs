@@ -26,7 +26,9 @@ impl GpuArray {
     /// >>> import PyGPU
     /// >>> PyGPU.arange(5).clip(1, 3).tolist()
     /// [1, 1, 2, 3, 3]
-    #[pyo3(signature = (min = None, max = None, out = None, **keywords))]
+    #[pyo3(signature = (
+        min: "Any" = None, max: "Any" = None, out: "GPUArray | None" = None, **keywords: "Any"
+    ) -> "GPUArray")]
     fn clip<'py>(
         slf: &Bound<'py, Self>,
         min: Option<&Bound<'py, PyAny>>,
@@ -51,7 +53,7 @@ impl GpuArray {
     /// >>> import PyGPU
     /// >>> PyGPU.to_gpu([0.5, 1.5, 2.25]).round(1).tolist()
     /// [0.5, 1.5, 2.2]
-    #[pyo3(signature = (decimals = 0, out = None))]
+    #[pyo3(signature = (decimals: "int" = 0, out: "GPUArray | None" = None) -> "GPUArray")]
     fn round<'py>(
         slf: &Bound<'py, Self>,
         decimals: i64,
@@ -78,7 +80,10 @@ impl GpuArray {
     /// >>> import PyGPU
     /// >>> PyGPU.arange(9).reshape(3, 3).trace().item()
     /// 12
-    #[pyo3(signature = (offset = 0, axis1 = 0, axis2 = 1, dtype = None, out = None))]
+    #[pyo3(signature = (
+        offset: "SupportsIndex" = 0, axis1: "SupportsIndex" = 0, axis2: "SupportsIndex" = 1,
+        dtype: "DTypeLike | None" = None, out: "GPUArray | None" = None
+    ) -> "GPUArray")]
     fn trace<'py>(
         slf: &Bound<'py, Self>,
         offset: i64,
@@ -101,6 +106,7 @@ impl GpuArray {
     /// >>> PyGPU.zeros(3).allocator is None
     /// True
     #[getter(allocator)]
+    // stub: -> Any
     fn chosen_allocator<'py>(slf: &Bound<'py, Self>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let py = slf.py();
         if slf.get().lacks_memory() {

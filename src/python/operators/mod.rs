@@ -3,6 +3,7 @@
 mod at;
 mod by_numpy;
 pub(crate) mod compute;
+mod declaration;
 mod fft;
 pub(crate) mod functions;
 pub(crate) mod keywords;
@@ -38,5 +39,6 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     mathematics::register(module)?;
     reductions::register(module)?;
     scan::register(module)?;
+    protocols::register(module)?;
     nan::register(module)
 }

@@ -12,6 +12,7 @@ use crate::ending;
 use crate::errors;
 use crate::gil::WithoutGil;
 use crate::host::transfer;
+use crate::names::names;
 use crate::once::intern;
 use pygpu_device::shutdown;
 use pygpu_layout::tuple_text;
@@ -80,7 +81,7 @@ impl GpuArray {
         single(slf, "converted to an index")
     }
 
-    #[pyo3(signature = (ndigits=None))]
+    #[pyo3(signature = (ndigits: "int | None" = None) -> "Any")]
     fn __round__<'py>(slf: &Bound<'py, Self>, ndigits: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
         if slf.get().layout().ndim() == 0 {
@@ -106,7 +107,7 @@ impl GpuArray {
     /// >>> import PyGPU
     /// >>> PyGPU.arange(6).reshape(2, 3).item(1, 2)
     /// 5
-    #[pyo3(signature = (*args))]
+    #[pyo3(signature = (*args: "Any") -> "Any")]
     fn item<'py>(slf: &Bound<'py, Self>, args: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, PyAny>> {
         if args.is_empty() {
             if slf.get().layout().size() != 1 {
@@ -126,6 +127,7 @@ impl GpuArray {
     /// >>> import PyGPU
     /// >>> PyGPU.arange(4).reshape(2, 2).tolist()
     /// [[0, 1], [2, 3]]
+    #[pyo3(signature = () -> "Any")]
     fn tolist<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         transfer::to_ndarray(slf.py(), slf.get().array(slf.py())?)?.call_method0(intern!(slf.py(), "tolist"))
     }
@@ -138,6 +140,7 @@ impl GpuArray {
     }
 
     /// For notebooks: shape, dtype, device, bytes and layout, and the values or their edges where they are cheap to fetch.
+    #[pyo3(signature = () -> "str")]
     fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
         ending::run_python(py, || {
@@ -152,6 +155,7 @@ impl GpuArray {
         })
     }
 
+    #[pyo3(signature = (spec: "str") -> "str")]
     fn __format__<'py>(slf: &Bound<'py, Self>, spec: &str) -> PyResult<Bound<'py, PyAny>> {
         if spec.is_empty() {
             return Self::__str__(slf);
@@ -159,6 +163,7 @@ impl GpuArray {
         single(slf, "formatted with a specification")?.call_method1(intern!(slf.py(), "__format__"), (spec,))
     }
 
+    #[pyo3(signature = () -> "Self")]
     fn __copy__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, Self>> {
         let copied = transfer::device_copy_like(slf.py(), slf.get().array(slf.py())?)?;
         let made = new_like(slf, GpuArray::from_array(copied))?;
@@ -166,6 +171,7 @@ impl GpuArray {
         Ok(made)
     }
 
+    #[pyo3(signature = (memo: "dict[int, Any]") -> "Self")]
     fn __deepcopy__<'py>(slf: &Bound<'py, Self>, memo: &Bound<'py, PyDict>) -> PyResult<Bound<'py, Self>> {
         let copied = transfer::device_copy_like(slf.py(), slf.get().array(slf.py())?)?;
         let made = new_like(slf, GpuArray::from_array(copied))?;
@@ -196,12 +202,14 @@ impl GpuArray {
     }
 
     /// Dask names what it makes of an array by this: another name each time, since an array changes and its values are far away.
+    #[pyo3(signature = () -> "tuple[str, str]")]
     fn __dask_tokenize__<'py>(slf: &Bound<'py, Self>) -> PyResult<(&'static str, Bound<'py, PyAny>)> {
         let py = slf.py();
         let unique = py.import(intern!(py, "uuid"))?.call_method0(intern!(py, "uuid4"))?;
         Ok(("PyGPU", unique.getattr(intern!(py, "hex"))?))
     }
 
+    #[pyo3(signature = (state: "dict[str, Any]") -> "None")]
     fn __setstate__(slf: &Bound<'_, Self>, state: &Bound<'_, PyDict>) -> PyResult<()> {
         slf.getattr(intern!(slf.py(), "__dict__"))?.cast_into::<PyDict>()?.update(state.as_mapping())
     }
@@ -219,6 +227,7 @@ impl GpuArray {
     /// >>> import PyGPU
     /// >>> a = PyGPU.zeros(3)
     /// >>> a.record_stream(PyGPU.Stream())
+    #[pyo3(signature = (stream: "StreamLike") -> "None")]
     fn record_stream(slf: &Bound<'_, Self>, stream: &Bound<'_, PyAny>) -> PyResult<()> {
         let array = slf.get().array(slf.py())?;
         let stream = crate::runtime::stream::from_argument(slf.py(), Some(stream), array.device())?;
@@ -232,6 +241,7 @@ impl GpuArray {
     /// --------
     /// >>> import PyGPU
     /// >>> PyGPU.zeros(3).synchronize()
+    #[pyo3(signature = () -> "None")]
     fn synchronize(slf: &Bound<'_, Self>) -> PyResult<()> {
         let array = slf.get().array(slf.py())?;
         slf.py().without_gil(|| array.allocation().synchronize().and_then(|()| shutdown::report_deferred()))?;
@@ -293,6 +303,9 @@ fn copy_attributes(from: &Bound<'_, GpuArray>, to: &Bound<'_, GpuArray>) -> PyRe
 /// object that says so when it is used: an error here would be lost in the worker of a pool, whose parent then waits for ever.
 #[pyfunction]
 #[pyo3(signature = (class, values, device=None))]
+// stub: def _restore(
+// stub:     class_: type[GPUArray], values: NDArray[Any], device: tuple[str, int] | None = None
+// stub: ) -> GPUArray | ForkedArray: ...
 pub(crate) fn _restore<'py>(
     class: &Bound<'py, pyo3::types::PyType>,
     values: &Bound<'py, PyUntypedArray>,
@@ -359,4 +372,8 @@ impl Views {
     fn __traverse__(&self, visit: pyo3::gc::PyVisit<'_>) -> Result<(), pyo3::gc::PyTraverseError> {
         visit.call(&self.array)
     }
+}
+
+names! {
+    internal_functions: _restore;
 }

@@ -10,6 +10,7 @@ use crate::array::class::{GpuArray, new_exact};
 use crate::convert::{dtype, shape};
 use crate::gil::WithoutGil;
 use crate::libraries::places;
+use crate::names::names;
 use crate::runtime::device::PyDevice;
 use pygpu_array::Array;
 use pygpu_backend as backend;
@@ -39,30 +40,38 @@ struct Here {
 #[pymethods]
 impl RandomPlace {
     #[new]
+    #[pyo3(signature = (device: "Device", key: "Sequence[int]", numbers: "Sequence[int]") -> "Self")]
     fn new(device: &Bound<'_, PyDevice>, key: [u64; 2], numbers: [u64; NUMBERS]) -> Self {
         let here = Here { key, position: Position::read(numbers), is_away: false };
         Self { device: device.get().device, here: Mutex::new(here) }
     }
 
     /// The key and the numbers of the position.
+    #[pyo3(signature = () -> "tuple[list[int], list[int]]")]
     fn read(&self) -> ([u64; 2], [u64; NUMBERS]) {
         let here = self.locked();
         (here.key, here.position.numbers())
     }
 
     /// Goes elsewhere.
+    #[pyo3(signature = (key: "Sequence[int]", numbers: "Sequence[int]") -> "None")]
     fn write(&self, key: [u64; 2], numbers: [u64; NUMBERS]) {
         let mut here = self.locked();
         (here.key, here.position) = (key, Position::read(numbers));
     }
 
     /// The same as `read`, and the last that the host counted.
+    #[pyo3(signature = () -> "tuple[list[int], list[int]]")]
     fn leave(&self) -> ([u64; 2], [u64; NUMBERS]) {
         self.locked().is_away = true;
         self.read()
     }
 
     /// A new array of random elements, in the order of the current stream; None where the place is in device memory, or has to be.
+    #[pyo3(signature = (
+        size: "ShapeLike", dtype: "Any", distribution: "str", bounds: "tuple[int, int, int]",
+        scale: "tuple[float, float]"
+    ) -> "GPUArray | None")]
     fn made<'py>(
         &self,
         py: Python<'py>,
@@ -92,7 +101,10 @@ impl RandomPlace {
 
     /// Writes random elements into an array, in the order of the current stream, and moves the place on: this one, or that in the
     /// memory which is given. False, and nothing is drawn, if it must be given.
-    #[pyo3(signature = (target, distribution, bounds, scale, means, there))]
+    #[pyo3(signature = (
+        target: "GPUArray", distribution: "str", bounds: "tuple[int, int, int]", scale: "tuple[float, float]",
+        means: "GPUArray | None", there: "GPUArray | None"
+    ) -> "bool")]
     fn draw(
         &self,
         target: &Own<'_>,
@@ -203,6 +215,7 @@ fn check_means(target: &Array, means: Option<&Array>) -> PyResult<()> {
 
 /// The four numbers of a counter.
 #[pyfunction]
+#[pyo3(signature = (counter: "Sequence[int]", key: "Sequence[int]") -> "list[int]")]
 fn _philox(counter: [u64; 4], key: [u64; 2]) -> [u64; 4] {
     random::block(counter, key)
 }
@@ -215,6 +228,7 @@ fn library(places: &Places) -> pygpu_base::error::Result<&'static Rand> {
 
 /// The version of cuRAND or hipRAND; None where none is found.
 #[pyfunction]
+#[pyo3(signature = () -> "int | None")]
 fn _rand_library_version(py: Python<'_>) -> PyResult<Option<i32>> {
     let places = places(py, "curand")?;
     Ok(py.without_gil(|| library(&places)).ok().map(Rand::version))
@@ -222,6 +236,7 @@ fn _rand_library_version(py: Python<'_>) -> PyResult<Option<i32>> {
 
 /// The beginning of a table of cuRAND's or hipRAND's.
 #[pyfunction]
+#[pyo3(signature = (which: "int", bytes: "int") -> "bytes")]
 fn _rand_library_table(py: Python<'_>, which: i32, bytes: usize) -> PyResult<Bound<'_, PyBytes>> {
     let Some(table) = Table::numbered(which) else {
         return Err(PyValueError::new_err(format!("there is no table {which}")));
@@ -231,10 +246,7 @@ fn _rand_library_table(py: Python<'_>, which: i32, bytes: usize) -> PyResult<Bou
     Ok(PyBytes::new(py, found))
 }
 
-/// Puts the functions into the module, of whose public names they are none.
-pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.setattr("_rand_library_version", wrap_pyfunction!(_rand_library_version, module)?)?;
-    module.setattr("_rand_library_table", wrap_pyfunction!(_rand_library_table, module)?)?;
-    module.setattr("_RandomPlace", module.py().get_type::<RandomPlace>())?;
-    module.setattr("_philox", wrap_pyfunction!(_philox, module)?)
+names! {
+    internal_functions: _rand_library_version, _rand_library_table, _philox;
+    internal_classes: RandomPlace;
 }

@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 use crate::array::class::{GpuArray, new_like};
 use crate::ending;
 use crate::gil::WithoutGil;
+use crate::names::names;
 use crate::once::intern;
 use pygpu_array::Array;
 use pygpu_device::stream;
@@ -25,7 +26,9 @@ fn checked(name: &str, array: &Array) -> PyResult<()> {
 /// The values of an array with one axis, each once, in order; where each begins among the sorted elements, and how many these are; where these
 /// were; the number of each element's value.
 #[pyfunction]
-#[pyo3(signature = (array, starts, places, inverse, nan_apart))]
+#[pyo3(signature = (
+    array: "GPUArray", starts: "bool", places: "bool", inverse: "bool", nan_apart: "bool"
+) -> "tuple[GPUArray, GPUArray | None, GPUArray | None, GPUArray | None]")]
 fn _unique<'py>(array: &Own<'py>, starts: bool, places: bool, inverse: bool, nan_apart: bool) -> PyResult<Found<'py>> {
     let py = array.py();
     let own = array.get().array(py)?;
@@ -40,6 +43,7 @@ fn _unique<'py>(array: &Own<'py>, starts: bool, places: bool, inverse: bool, nan
 
 /// Where values belong among sorted elements of their type, which lie along one axis.
 #[pyfunction]
+#[pyo3(signature = (sorted: "GPUArray", values: "GPUArray", right: "bool") -> "GPUArray")]
 fn _searchsorted<'py>(sorted: &Own<'py>, values: &Own<'py>, right: bool) -> PyResult<Own<'py>> {
     let py = sorted.py();
     let (own, values) = (sorted.get().array(py)?, values.get().array(py)?);
@@ -53,7 +57,7 @@ fn _searchsorted<'py>(sorted: &Own<'py>, values: &Own<'py>, right: bool) -> PyRe
 
 /// How many values are between two edges each, or equal to each whole number below one.
 #[pyfunction]
-#[pyo3(signature = (values, bins, edges=None))]
+#[pyo3(signature = (values: "GPUArray", bins: "int", edges: "GPUArray | None" = None) -> "GPUArray")]
 fn _counted<'py>(values: &Own<'py>, bins: i64, edges: Option<&Own<'py>>) -> PyResult<Own<'py>> {
     let py = values.py();
     let own = values.get().array(py)?;
@@ -71,6 +75,7 @@ fn _counted<'py>(values: &Own<'py>, bins: i64, edges: Option<&Own<'py>>) -> PyRe
 
 /// The sums of runs of weights, which are named by their places; all in C order, as the caller has made them.
 #[pyfunction]
+#[pyo3(signature = (weights: "GPUArray", places: "GPUArray", starts: "GPUArray") -> "GPUArray")]
 fn _sums_of_runs<'py>(weights: &Own<'py>, places: &Own<'py>, starts: &Own<'py>) -> PyResult<Own<'py>> {
     let py = weights.py();
     let own = weights.get().array(py)?;
@@ -111,7 +116,7 @@ impl GpuArray {
     /// >>> import PyGPU
     /// >>> PyGPU.to_gpu([1, 3, 5]).searchsorted([3, 4]).tolist()
     /// [1, 2]
-    #[pyo3(signature = (v, side="left", sorter=None))]
+    #[pyo3(signature = (v: "Any", side: "str" = "left", sorter: "Any" = None) -> "GPUArray")]
     fn searchsorted<'py>(
         slf: &Bound<'py, Self>,
         v: &Bound<'py, PyAny>,
@@ -142,7 +147,7 @@ impl GpuArray {
     /// >>> a[0].item()
     /// 1
     #[pyo3(
-        signature = (kth, axis=-1, kind="introselect", order=None),
+        signature = (kth: "Any", axis: "int" = -1, kind: "str" = "introselect", order: "None" = None) -> "None",
         text_signature = "($self, kth, axis=-1, kind='introselect', order=None)"
     )]
     fn partition<'py>(
@@ -174,7 +179,9 @@ impl GpuArray {
     /// >>> PyGPU.to_gpu([3, 1, 2]).argpartition(0)[0].item()
     /// 1
     #[pyo3(
-        signature = (kth, axis=Some(-1), kind="introselect", order=None),
+        signature = (
+            kth: "Any", axis: "int | None" = Some(-1), kind: "str" = "introselect", order: "None" = None
+        ) -> "GPUArray",
         text_signature = "($self, kth, axis=-1, kind='introselect', order=None)"
     )]
     fn argpartition<'py>(
@@ -188,10 +195,6 @@ impl GpuArray {
     }
 }
 
-/// Puts the functions into the module, of whose public names they are none.
-pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.setattr("_unique", wrap_pyfunction!(_unique, module)?)?;
-    module.setattr("_searchsorted", wrap_pyfunction!(_searchsorted, module)?)?;
-    module.setattr("_counted", wrap_pyfunction!(_counted, module)?)?;
-    module.setattr("_sums_of_runs", wrap_pyfunction!(_sums_of_runs, module)?)
+names! {
+    internal_functions: _unique, _searchsorted, _counted, _sums_of_runs;
 }

@@ -237,6 +237,7 @@ impl GpuArray {
         answer(slf.py(), row!("power"), &[other, slf.as_any()])
     }
 
+    // stub: def __ipow__(self, value: Operand, /) -> Self: ...  # type: ignore[misc]
     fn __ipow__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>, _modulo: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         match plain_power(slf, other) {
             Some(row) => compute::call(slf.py(), row, &[slf.as_any()], &Wish::into_array(slf)).map(|_| ()),
@@ -297,7 +298,7 @@ impl GpuArray {
     /// TypeError
     ///     For functions and methods that are not computed yet. It names what computes: an ElementwiseKernel, a library that takes the
     ///     array by DLPack, NumPy with `get()`.
-    #[pyo3(signature = (ufunc, method, *inputs, **kwargs))]
+    #[pyo3(signature = (ufunc: "Any", method: "str", *inputs: "Any", **kwargs: "Any") -> "Any")]
     fn __array_ufunc__(
         &self,
         ufunc: &Bound<'_, PyAny>,
@@ -350,6 +351,7 @@ impl GpuArray {
     /// ------
     /// TypeError
     ///     For functions that PyGPU has not, parameters that its function has not, and arrays in host memory.
+    #[pyo3(signature = (func: "Any", types: "Any", args: "tuple[Any, ...]", kwargs: "dict[str, Any]") -> "Any")]
     fn __array_function__<'py>(
         slf: &Bound<'py, Self>,
         func: &Bound<'py, PyAny>,
@@ -383,7 +385,7 @@ impl GpuArray {
     /// >>> xp = PyGPU.zeros(3).__array_namespace__()
     /// >>> xp is PyGPU
     /// True
-    #[pyo3(signature = (*, api_version = None))]
+    #[pyo3(signature = (*, api_version: "str | None" = None) -> "Any")]
     fn __array_namespace__<'py>(
         slf: &Bound<'py, Self>,
         api_version: Option<&Bound<'py, PyAny>>,

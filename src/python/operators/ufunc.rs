@@ -12,6 +12,7 @@ use super::{reduction, scan};
 use crate::array::class::{GpuArray, new_exact, new_view};
 use crate::array::own::Own;
 use crate::exchange::import;
+use crate::names::names;
 use pygpu_base::dtype::{DType, Kind};
 use pygpu_layout::{Dims, Layout};
 use pygpu_ops::ufunc::{self, Row};
@@ -34,6 +35,9 @@ const EXAMPLES: &str = include_str!("examples.txt");
 /// >>> PyGPU.add(a, 1, out=a).get()
 /// array([ 2.,  5., 10.])
 // The `dict` is for `__doc__`: an attribute of the class of that name comes before a getter of its objects.
+// stub: < Generic[_Result_co]
+// stub: @property
+// stub: def __doc__(self) -> str: ...  # type: ignore[override]
 #[pyclass(frozen, dict, name = "Ufunc", module = "PyGPU")]
 pub(crate) struct Ufunc(&'static Row);
 
@@ -133,7 +137,7 @@ pub(super) fn outer(
 
 #[pymethods]
 impl Ufunc {
-    #[pyo3(signature = (*operands, **keywords))]
+    #[pyo3(signature = (*operands: "Operand", **keywords: "Any") -> "_Result_co")]
     fn __call__(&self, operands: &Bound<'_, PyTuple>, keywords: Option<&Bound<'_, PyDict>>) -> PyResult<Py<PyAny>> {
         let (row, count) = (self.0, operands.len());
         if count < row.inputs || count > row.inputs + row.outputs() {
@@ -162,7 +166,7 @@ impl Ufunc {
     /// >>> import PyGPU
     /// >>> PyGPU.multiply.outer(PyGPU.arange(1, 4), PyGPU.arange(3)).tolist()
     /// [[0, 1, 2], [0, 2, 4], [0, 3, 6]]
-    #[pyo3(signature = (*operands, **keywords))]
+    #[pyo3(signature = (*operands: "Operand", **keywords: "Any") -> "_Result_co")]
     fn outer(&self, operands: &Bound<'_, PyTuple>, keywords: Option<&Bound<'_, PyDict>>) -> PyResult<Py<PyAny>> {
         outer(self.0, operands, keywords)?.ok_or_else(|| not_taken(self.0, operands))
     }
@@ -187,7 +191,7 @@ impl Ufunc {
     /// >>> PyGPU.add.at(a, [0, 2, 2], 1)
     /// >>> a.tolist()
     /// [1, 0, 2]
-    #[pyo3(signature = (*operands))]
+    #[pyo3(signature = (*operands: "Any") -> "None")]
     fn at(&self, operands: &Bound<'_, PyTuple>) -> PyResult<()> {
         at::call(self.0, operands)
     }
@@ -208,7 +212,10 @@ impl Ufunc {
     /// >>> import PyGPU
     /// >>> PyGPU.add.reduce(PyGPU.to_gpu([[1, 2], [3, 4]])).tolist()
     /// [4, 6]
-    #[pyo3(signature = (array, *axis, **keywords), text_signature = "($self, array, axis=0, **keywords)")]
+    #[pyo3(
+        signature = (array: "Any", *axis: "ShapeLike | None", **keywords: "Any") -> "GPUArray",
+        text_signature = "($self, array, axis=0, **keywords)"
+    )]
     fn reduce<'py>(
         &self,
         array: Own<'_, 'py>,
@@ -239,6 +246,9 @@ impl Ufunc {
     /// >>> PyGPU.maximum.accumulate(PyGPU.to_gpu([1, 3, 2, 5])).tolist()
     /// [1, 3, 3, 5]
     #[pyo3(signature = (array, *places, **keywords), text_signature = "($self, array, axis=0, dtype=None, out=None)")]
+    // stub: def accumulate(
+    // stub:     self, array: Any, axis: ShapeLike | None = 0, dtype: DTypeLike | None = None, out: GPUArray | None = None
+    // stub: ) -> GPUArray: ...
     fn accumulate<'py>(
         &self,
         array: Own<'_, 'py>,
@@ -256,7 +266,7 @@ impl Ufunc {
     /// ------
     /// TypeError
     ///     Always. It names what there is.
-    #[pyo3(signature = (*operands, **keywords))]
+    #[pyo3(signature = (*operands: "Any", **keywords: "Any") -> "GPUArray")]
     fn reduceat(&self, operands: &Bound<'_, PyTuple>, keywords: Option<&Bound<'_, PyDict>>) -> PyResult<Py<PyAny>> {
         let (name, _) = (self.0.name, (operands, keywords));
         Err(PyTypeError::new_err(format!(
@@ -326,9 +336,7 @@ fn text_of(row: &Row, [formula, call, result]: [&str; 3]) -> String {
     .concat()
 }
 
-/// Puts the class and the functions into the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<Ufunc>()?;
+fn add_functions(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let mut examples = EXAMPLES.split([';', '\n']);
     for row in ufunc::TABLE {
         let ufunc = Bound::new(module.py(), Ufunc(row))?;
@@ -339,4 +347,12 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add(alias, module.getattr(name)?)?;
     }
     Ok(())
+}
+
+// Its objects are those of `pygpu_ops::ufunc::TABLE`.
+// stub: _Result_co = TypeVar("_Result_co", covariant=True, default=GPUArray)
+
+names! {
+    with add_functions;
+    classes "Functions of each element": Ufunc;
 }

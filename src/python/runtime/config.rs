@@ -8,6 +8,7 @@ use pyo3::types::{PyDict, PyList};
 use super::compiler;
 use super::properties;
 use crate::gil::WithoutGil;
+use crate::names::names;
 use pygpu_backend::libraries::LibraryReport;
 use pygpu_backend::{self as backend, BackendKind, BackendReport, DeviceProperties, Report};
 use pygpu_copy::ring;
@@ -65,6 +66,7 @@ fn compiler(py: Python<'_>, kind: BackendKind) -> String {
 /// >>> [backend['name'] for backend in PyGPU.config()['backends']]
 /// ['cuda', 'hip', 'cpu']
 #[pyfunction]
+#[pyo3(signature = () -> "dict[str, Any]")]
 fn config(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let report = py.without_gil(backend::report);
     let dict = PyDict::new(py);
@@ -194,6 +196,7 @@ fn text_of(py: Python<'_>, report: &Report) -> String {
 /// PyGPU ...
 /// backend: ...
 #[pyfunction]
+#[pyo3(signature = () -> "None")]
 fn show_config(py: Python<'_>) -> PyResult<()> {
     let report = py.without_gil(backend::report);
     // Python's own print, because notebooks and tests replace sys.stdout.
@@ -201,8 +204,6 @@ fn show_config(py: Python<'_>) -> PyResult<()> {
     Ok(())
 }
 
-/// Adds the functions to the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(config, module)?)?;
-    module.add_function(wrap_pyfunction!(show_config, module)?)
+names! {
+    functions "What was found": config, show_config;
 }

@@ -11,6 +11,7 @@ use super::properties;
 use crate::convert::number;
 use crate::deferral;
 use crate::gil::WithoutGil;
+use crate::names::names;
 use crate::once::{PyOnce, intern};
 use pygpu_backend as backend;
 use pygpu_base::error::{Error, Result};
@@ -163,7 +164,7 @@ pub(crate) fn required(object: &Bound<'_, PyAny>) -> PyResult<Device> {
 #[pymethods]
 impl PyDevice {
     #[new]
-    #[pyo3(signature = (index=None))]
+    #[pyo3(signature = (index: "DeviceLike" = None) -> "Self")]
     fn new(py: Python<'_>, index: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
         Ok(from_argument(py, index)?.into())
     }
@@ -182,6 +183,7 @@ impl PyDevice {
 
     /// Kind of the backend: ``'cpu'``, ``'cuda'`` or ``'hip'``.
     #[getter]
+    // stub: -> Literal["cpu", "cuda", "hip"]
     fn kind(&self) -> &'static str {
         self.device.kind().name()
     }
@@ -217,6 +219,7 @@ impl PyDevice {
     /// >>> free, total = PyGPU.Device().memory_info()
     /// >>> 0 <= free <= total
     /// True
+    #[pyo3(signature = () -> "tuple[int, int]")]
     fn memory_info(&self, py: Python<'_>) -> PyResult<(usize, usize)> {
         deferral::close(py, Cause::Order);
         let info = py.without_gil(|| self.device.memory_info())?;
@@ -234,6 +237,7 @@ impl PyDevice {
     /// --------
     /// >>> import PyGPU
     /// >>> PyGPU.Device().synchronize()
+    #[pyo3(signature = () -> "None")]
     fn synchronize(&self, py: Python<'_>) -> PyResult<()> {
         deferral::close_all(py, Cause::Order);
         Ok(py.without_gil(|| pending::synchronize(self.device).and_then(|()| shutdown::report_deferred()))?)
@@ -250,6 +254,7 @@ impl PyDevice {
     /// --------
     /// >>> import PyGPU
     /// >>> PyGPU.Device(0).make_current()
+    #[pyo3(signature = () -> "None")]
     fn make_current(&self, py: Python<'_>) -> PyResult<()> {
         deferral::close(py, Cause::Order);
         Ok(py.without_gil(|| make_current(self.device))?)
@@ -277,6 +282,7 @@ impl PyDevice {
     /// >>> import PyGPU
     /// >>> PyGPU.Device(0).can_access_peer(0)
     /// True
+    #[pyo3(signature = (other: "DeviceLike") -> "bool")]
     fn can_access_peer(&self, other: &Bound<'_, PyAny>) -> PyResult<bool> {
         let peer = required(other)?;
         Ok(other.py().without_gil(|| reaches(self.device, peer))?)
@@ -300,6 +306,7 @@ impl PyDevice {
     /// --------
     /// >>> import PyGPU
     /// >>> PyGPU.Device(0).enable_peer_access(0)
+    #[pyo3(signature = (other: "DeviceLike") -> "None")]
     fn enable_peer_access(&self, other: &Bound<'_, PyAny>) -> PyResult<()> {
         let peer = required(other)?;
         Ok(other.py().without_gil(|| let_reach(self.device, peer))?)
@@ -317,7 +324,7 @@ impl PyDevice {
         Ok(slf)
     }
 
-    #[pyo3(signature = (*_exception))]
+    #[pyo3(signature = (*_exception: "type[BaseException] | BaseException | TracebackType | None") -> "Literal[False]")]
     fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyTuple>) -> PyResult<()> {
         deferral::close(py, Cause::Order);
         let found = ENTERED.with_borrow_mut(|entered| {
@@ -348,6 +355,7 @@ impl PyDevice {
     }
 
     /// Returns name, architecture and memory as HTML, for notebooks.
+    #[pyo3(signature = () -> "str")]
     fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
         py.import(intern!(py, "PyGPU._native.seen.html"))?.call_method1(intern!(py, "device_html"), (slf,))
@@ -362,7 +370,6 @@ impl PyDevice {
     }
 }
 
-/// Adds the class to the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<PyDevice>()
+names! {
+    classes "Devices": PyDevice;
 }

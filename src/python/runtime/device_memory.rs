@@ -17,6 +17,7 @@ use crate::convert::number;
 use crate::convert::pointer::Parameter;
 use crate::exit;
 use crate::gil::WithoutGil;
+use crate::names::names;
 use pygpu_array::Array;
 use pygpu_backend::Address;
 use pygpu_base::error::{Error, Result};
@@ -191,6 +192,7 @@ impl DeviceAllocation {
     /// ------
     /// CudaError
     ///     With code 1, if it was already freed.
+    #[pyo3(signature = () -> "None")]
     fn free(&self, py: Python<'_>) -> PyResult<()> {
         let taken = self.slot().take();
         let memory = taken.ok_or_else(freed)?;
@@ -268,7 +270,10 @@ impl DeviceAllocation {
     /// Warnings
     /// --------
     /// Reading it on the host crashes the process, except on the CPU backend.
-    #[pyo3(signature = (size, offset=None), text_signature = "($self, size, offset=0)")]
+    #[pyo3(
+        signature = (size: "SupportsIndex", offset: "SupportsIndex" = None) -> "memoryview",
+        text_signature = "($self, size, offset=0)"
+    )]
     fn as_buffer<'py>(
         slf: &Bound<'py, Self>,
         size: &Bound<'py, PyAny>,
@@ -322,7 +327,7 @@ pub(crate) fn no_bytes(operation: &'static str) -> Error {
 /// >>> _core.allocate_device(1024).nbytes
 /// 1024
 #[pyfunction]
-#[pyo3(signature = (nbytes, device=None))]
+#[pyo3(signature = (nbytes: "SupportsIndex", device: "DeviceLike" = None) -> "DeviceAllocation")]
 fn allocate_device(nbytes: &Bound<'_, PyAny>, device: Option<&Bound<'_, PyAny>>) -> PyResult<DeviceAllocation> {
     let bytes = number::size(nbytes, "nbytes")?;
     let device = device::from_argument(nbytes.py(), device)?;
@@ -359,6 +364,9 @@ fn allocate_device(nbytes: &Bound<'_, PyAny>, device: Option<&Bound<'_, PyAny>>)
 /// >>> pitch >= 100, memory.nbytes == 3 * pitch
 /// (True, True)
 #[pyfunction]
+#[pyo3(signature = (
+    width: "SupportsIndex", height: "SupportsIndex", access_size: "SupportsIndex"
+) -> "tuple[DeviceAllocation, int]")]
 fn allocate_pitched(
     width: &Bound<'_, PyAny>,
     height: &Bound<'_, PyAny>,
@@ -406,14 +414,12 @@ fn allocate_pitched(
 /// ...     error.code
 /// 1
 #[pyfunction]
+#[pyo3(signature = (name: "str") -> "NoReturn")]
 fn raise_freed(name: &str) -> PyResult<()> {
     Err(raw::invalid_value("free", format!("{name}: the memory was freed already")).into())
 }
 
-/// Adds the class and the functions to the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<DeviceAllocation>()?;
-    module.add_function(wrap_pyfunction!(allocate_device, module)?)?;
-    module.add_function(wrap_pyfunction!(raise_freed, module)?)?;
-    module.add_function(wrap_pyfunction!(allocate_pitched, module)?)
+names! {
+    internal_functions: allocate_device, raise_freed, allocate_pitched;
+    internal_classes: DeviceAllocation;
 }

@@ -8,6 +8,7 @@ use super::properties;
 use super::raw;
 use crate::deferral;
 use crate::gil::WithoutGil;
+use crate::names::names;
 use pygpu_backend as backend;
 use pygpu_base::flush::Cause;
 use pygpu_device::Device;
@@ -21,6 +22,7 @@ use pygpu_memory::pool;
 /// >>> PyGPU.device_count() >= 1
 /// True
 #[pyfunction]
+#[pyo3(signature = () -> "int")]
 fn device_count(py: Python<'_>) -> PyResult<i32> {
     Ok(py.without_gil(backend::default_backend)?.device_count())
 }
@@ -33,6 +35,7 @@ fn device_count(py: Python<'_>) -> PyResult<i32> {
 /// >>> PyGPU.current_device()
 /// 0
 #[pyfunction]
+#[pyo3(signature = () -> "int")]
 fn current_device(py: Python<'_>) -> PyResult<i32> {
     Ok(py.without_gil(Device::current)?.index())
 }
@@ -54,6 +57,7 @@ fn current_device(py: Python<'_>) -> PyResult<i32> {
 /// >>> import PyGPU
 /// >>> PyGPU.set_device(0)
 #[pyfunction]
+#[pyo3(signature = (device: "DeviceLike") -> "None")]
 fn set_device(device: &Bound<'_, PyAny>) -> PyResult<()> {
     deferral::close_all(device.py(), Cause::Order);
     let chosen = required(device)?;
@@ -83,6 +87,7 @@ fn set_device(device: &Bound<'_, PyAny>) -> PyResult<()> {
 /// >>> import PyGPU
 /// >>> PyGPU.set_default_device(0)
 #[pyfunction]
+#[pyo3(signature = (device: "DeviceLike") -> "None")]
 fn set_default_device(device: &Bound<'_, PyAny>) -> PyResult<()> {
     deferral::close_all(device.py(), Cause::Order);
     let chosen = required(device)?;
@@ -116,7 +121,7 @@ fn set_default_device(device: &Bound<'_, PyAny>) -> PyResult<()> {
 /// >>> import PyGPU
 /// >>> PyGPU.reset_device('cpu')
 #[pyfunction]
-#[pyo3(signature = (device=None))]
+#[pyo3(signature = (device: "DeviceLike" = None) -> "None")]
 fn reset_device(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
     deferral::close_all(py, Cause::Order);
     let device = from_argument(py, device)?;
@@ -154,6 +159,7 @@ fn reset_device(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<(
 /// >>> PyGPU.device_properties(0)['total_memory'] > 0
 /// True
 #[pyfunction]
+#[pyo3(signature = (device: "DeviceLike") -> "dict[str, Any]")]
 fn device_properties<'py>(device: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
     let chosen = required(device)?;
     properties::dict(device.py(), &device.py().without_gil(|| chosen.properties())?)
@@ -178,7 +184,7 @@ fn device_properties<'py>(device: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyD
 /// >>> 0 <= free <= total
 /// True
 #[pyfunction]
-#[pyo3(signature = (device=None))]
+#[pyo3(signature = (device: "DeviceLike" = None) -> "tuple[int, int]")]
 fn memory_info(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<(usize, usize)> {
     deferral::close_all(py, Cause::Order);
     let device = from_argument(py, device)?;
@@ -194,6 +200,7 @@ fn memory_info(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<(u
 /// >>> PyGPU.driver_version() >= 0
 /// True
 #[pyfunction]
+#[pyo3(signature = () -> "int")]
 fn driver_version(py: Python<'_>) -> PyResult<i32> {
     Ok(py.without_gil(backend::default_backend)?.driver_version())
 }
@@ -206,6 +213,7 @@ fn driver_version(py: Python<'_>) -> PyResult<i32> {
 /// >>> PyGPU.backend_name() in ('cuda', 'hip', 'cpu')
 /// True
 #[pyfunction]
+#[pyo3(signature = () -> "Literal['cpu', 'cuda', 'hip']")]
 fn backend_name(py: Python<'_>) -> PyResult<&'static str> {
     Ok(py.without_gil(backend::default_backend)?.kind().name())
 }
@@ -233,6 +241,7 @@ fn backend_name(py: Python<'_>) -> PyResult<&'static str> {
 /// >>> PyGPU.can_access_peer(0, 0)
 /// True
 #[pyfunction]
+#[pyo3(signature = (device: "DeviceLike", peer: "DeviceLike") -> "bool")]
 fn can_access_peer(device: &Bound<'_, PyAny>, peer: &Bound<'_, PyAny>) -> PyResult<bool> {
     let (reader, owner) = (required(device)?, required(peer)?);
     Ok(device.py().without_gil(|| reaches(reader, owner))?)
@@ -257,22 +266,15 @@ fn can_access_peer(device: &Bound<'_, PyAny>, peer: &Bound<'_, PyAny>) -> PyResu
 /// >>> import PyGPU
 /// >>> PyGPU.enable_peer_access(0, 0)
 #[pyfunction]
+#[pyo3(signature = (device: "DeviceLike", peer: "DeviceLike") -> "None")]
 fn enable_peer_access(device: &Bound<'_, PyAny>, peer: &Bound<'_, PyAny>) -> PyResult<()> {
     let (reader, owner) = (required(device)?, required(peer)?);
     Ok(device.py().without_gil(|| let_reach(reader, owner))?)
 }
 
-/// Adds the functions to the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(device_count, module)?)?;
-    module.add_function(wrap_pyfunction!(current_device, module)?)?;
-    module.add_function(wrap_pyfunction!(set_device, module)?)?;
-    module.add_function(wrap_pyfunction!(set_default_device, module)?)?;
-    module.add_function(wrap_pyfunction!(reset_device, module)?)?;
-    module.add_function(wrap_pyfunction!(device_properties, module)?)?;
-    module.add_function(wrap_pyfunction!(memory_info, module)?)?;
-    module.add_function(wrap_pyfunction!(driver_version, module)?)?;
-    module.add_function(wrap_pyfunction!(backend_name, module)?)?;
-    module.add_function(wrap_pyfunction!(can_access_peer, module)?)?;
-    module.add_function(wrap_pyfunction!(enable_peer_access, module)?)
+names! {
+    functions "Devices": device_count, current_device, set_device, set_default_device, reset_device,
+        device_properties, can_access_peer, enable_peer_access;
+    functions "Memory": memory_info;
+    functions "What was found": driver_version, backend_name;
 }

@@ -12,6 +12,7 @@ use crate::deferral;
 use crate::exit;
 use crate::gil::WithoutGil;
 use crate::late::Late;
+use crate::names::names;
 use crate::once::intern;
 use pygpu_backend::EventFlags;
 use pygpu_base::error::{Error, Result};
@@ -98,11 +99,15 @@ impl PyEvent {
     #[new]
     #[pyo3(signature = (*_args, **_kwargs),
            text_signature = "(timing=True, blocking_sync=False, interprocess=False, device=None)")]
+    // stub: def __new__(cls, *args: Any, **kwargs: Any) -> Self: ...
     fn new(_args: &Bound<'_, PyTuple>, _kwargs: Option<&Bound<'_, PyDict>>) -> Self {
         Self(Late::default())
     }
 
-    #[pyo3(signature = (timing=true, blocking_sync=false, interprocess=false, device=None))]
+    #[pyo3(signature = (
+        timing: "bool" = true, blocking_sync: "bool" = false, interprocess: "bool" = false,
+        device: "DeviceLike" = None
+    ) -> "None")]
     fn __init__(
         &self,
         py: Python<'_>,
@@ -142,6 +147,7 @@ impl PyEvent {
     /// ...     handle = PyGPU.Event(timing=False, interprocess=True).ipc_handle()
     /// ... except (PyGPU.CudaError, PyGPU.NotSupportedError):
     /// ...     pass  # on the CPU
+    #[pyo3(signature = () -> "bytearray")]
     fn ipc_handle<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyByteArray>> {
         let event = self.event()?;
         let handle = py.without_gil(|| event.share())?;
@@ -178,6 +184,7 @@ impl PyEvent {
     /// ...     print('no event of another process')
     /// no event of another process
     #[staticmethod]
+    #[pyo3(signature = (handle: "Buffer") -> "Event")]
     fn from_ipc_handle(handle: &Bound<'_, PyAny>) -> PyResult<Self> {
         let py = handle.py();
         let handle = buffer::handle_bytes(handle)?;
@@ -215,7 +222,7 @@ impl PyEvent {
     /// >>> event = PyGPU.Event()
     /// >>> event.record() is event
     /// True
-    #[pyo3(signature = (stream=None))]
+    #[pyo3(signature = (stream: "StreamLike" = None) -> "Self")]
     fn record<'py>(slf: Bound<'py, Self>, stream: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, Self>> {
         deferral::close(slf.py(), Cause::Order);
         let event = slf.get().event()?;
@@ -235,6 +242,7 @@ impl PyEvent {
     /// --------
     /// >>> import PyGPU
     /// >>> PyGPU.Event().record().synchronize()
+    #[pyo3(signature = () -> "None")]
     fn synchronize(&self, py: Python<'_>) -> PyResult<()> {
         deferral::close_all(py, Cause::Order);
         let event = self.event()?;
@@ -252,6 +260,7 @@ impl PyEvent {
     /// >>> import PyGPU
     /// >>> PyGPU.Event().query()
     /// True
+    #[pyo3(signature = () -> "bool")]
     fn query(&self, py: Python<'_>) -> PyResult<bool> {
         deferral::close(py, Cause::Order);
         let event = self.event()?;
@@ -282,6 +291,7 @@ impl PyEvent {
     /// >>> end.synchronize()
     /// >>> start.elapsed_time(end) >= 0.0
     /// True
+    #[pyo3(signature = (end: "Event") -> "float")]
     fn elapsed_time(&self, py: Python<'_>, end: &Bound<'_, Self>) -> PyResult<f64> {
         deferral::close(py, Cause::Order);
         let (start, end) = (self.event()?, end.get().event()?);
@@ -306,6 +316,7 @@ impl PyEvent {
     /// >>> end.synchronize()
     /// >>> end.time_since(start) >= 0.0
     /// True
+    #[pyo3(signature = (start: "Event") -> "float")]
     fn time_since(&self, py: Python<'_>, start: &Bound<'_, Self>) -> PyResult<f64> {
         deferral::close(py, Cause::Order);
         let (start, end) = (start.get().event()?, self.event()?);
@@ -330,6 +341,7 @@ impl PyEvent {
     /// >>> end.synchronize()
     /// >>> start.time_till(end) >= 0.0
     /// True
+    #[pyo3(signature = (end: "Event") -> "float")]
     fn time_till(&self, py: Python<'_>, end: &Bound<'_, Self>) -> PyResult<f64> {
         self.elapsed_time(py, end)
     }
@@ -348,9 +360,8 @@ impl PyEvent {
     }
 }
 
-/// Adds the class to the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<PyEvent>()
+names! {
+    classes "Streams and events": PyEvent;
 }
 
 #[pymethods]
@@ -367,6 +378,7 @@ impl PyStream {
     /// >>> import PyGPU
     /// >>> first, second = PyGPU.Stream(), PyGPU.Stream()
     /// >>> second.wait_event(first.record())
+    #[pyo3(signature = (event: "Event") -> "None")]
     fn wait_event(&self, py: Python<'_>, event: &Bound<'_, PyEvent>) -> PyResult<()> {
         deferral::close(py, Cause::Order);
         let (stream, event) = (self.stream()?, event.get().event()?);
@@ -392,7 +404,7 @@ impl PyStream {
     /// >>> import PyGPU
     /// >>> event = PyGPU.Stream().record()
     /// >>> event.synchronize()
-    #[pyo3(signature = (event=None))]
+    #[pyo3(signature = (event: "Event | None" = None) -> "Event")]
     fn record<'py>(&self, py: Python<'py>, event: Option<Bound<'py, PyEvent>>) -> PyResult<Bound<'py, PyEvent>> {
         deferral::close(py, Cause::Order);
         let stream = self.stream()?;

@@ -13,6 +13,7 @@ use super::stream::PyStream;
 use crate::deferral;
 use crate::exit;
 use crate::gil::WithoutGil;
+use crate::names::names;
 use crate::once::intern;
 use pygpu_array::graph::{self, Graph};
 use pygpu_backend::{CaptureMode, StreamFlags};
@@ -121,7 +122,9 @@ impl PyGraph {
 #[pymethods]
 impl PyGraph {
     #[new]
-    #[pyo3(signature = (stream=None, mode="relaxed"))]
+    #[pyo3(signature = (
+        stream: "StreamLike" = None, mode: "Literal['relaxed', 'thread_local', 'global']" = "relaxed"
+    ) -> "Self")]
     fn new(py: Python<'_>, stream: Option<&Bound<'_, PyAny>>, mode: &str) -> PyResult<Self> {
         let mode = mode_of(mode)?;
         let stream = match stream.filter(|stream| !stream.is_none()) {
@@ -163,7 +166,7 @@ impl PyGraph {
     }
 
     /// Ends the capture; after an exception the captured work is discarded.
-    #[pyo3(signature = (*exception))]
+    #[pyo3(signature = (*exception: "object") -> "bool")]
     fn __exit__(&self, py: Python<'_>, exception: &Bound<'_, PyTuple>) -> PyResult<bool> {
         let stream = {
             let mut plan = self.plan();
@@ -201,7 +204,7 @@ impl PyGraph {
     /// >>> graph.launch(PyGPU.Stream())
     /// >>> zeros.tolist()
     /// [0.0, 0.0, 0.0]
-    #[pyo3(signature = (stream=None))]
+    #[pyo3(signature = (stream: "StreamLike" = None) -> "None")]
     fn launch(&self, py: Python<'_>, stream: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         let graph = self.graph()?;
         let stream = stream_argument::from_argument(py, stream, graph.device())?;
@@ -209,7 +212,7 @@ impl PyGraph {
     }
 
     /// Launches the graph like `launch`, under torch's name.
-    #[pyo3(signature = (stream=None))]
+    #[pyo3(signature = (stream: "StreamLike" = None) -> "None")]
     fn replay(&self, py: Python<'_>, stream: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         self.launch(py, stream)
     }
@@ -227,7 +230,7 @@ impl PyGraph {
     /// >>> with PyGPU.Graph() as graph:
     /// ...     zeros = PyGPU.zeros(3)
     /// >>> graph.upload()
-    #[pyo3(signature = (stream=None))]
+    #[pyo3(signature = (stream: "StreamLike" = None) -> "None")]
     fn upload(&self, py: Python<'_>, stream: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         deferral::close(py, Cause::Order);
         let graph = self.graph()?;
@@ -255,6 +258,7 @@ impl PyGraph {
     }
 
     /// Returns the device and the operations in order as HTML, for notebooks.
+    #[pyo3(signature = () -> "str")]
     fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
         py.import(intern!(py, "PyGPU._native.seen.html"))?.call_method1(intern!(py, "graph_html"), (slf,))
@@ -286,7 +290,7 @@ impl PyStream {
     /// ...     zeros = PyGPU.zeros(3)
     /// >>> graph = stream.end_capture()
     /// >>> graph.launch(stream)
-    #[pyo3(signature = (mode="relaxed"))]
+    #[pyo3(signature = (mode: "Literal['relaxed', 'thread_local', 'global']" = "relaxed") -> "None")]
     fn begin_capture(&self, py: Python<'_>, mode: &str) -> PyResult<()> {
         deferral::close(py, Cause::Order);
         let mode = mode_of(mode)?;
@@ -310,6 +314,7 @@ impl PyStream {
     /// Examples
     /// --------
     /// As for `begin_capture`.
+    #[pyo3(signature = () -> "Graph")]
     fn end_capture(&self, py: Python<'_>) -> PyResult<PyGraph> {
         end(py, self.stream()?)
     }
@@ -322,7 +327,6 @@ impl PyStream {
     }
 }
 
-/// Adds the class to the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<PyGraph>()
+names! {
+    classes "Kernels": PyGraph;
 }

@@ -146,7 +146,7 @@ impl PyStream {
     /// >>> stream.synchronize()
     /// >>> done
     /// ['all of it']
-    #[pyo3(signature = (function, *arguments))]
+    #[pyo3(signature = (function: "Callable[..., object]", *arguments: "object") -> "None")]
     fn launch_host_function(&self, function: &Bound<'_, PyAny>, arguments: &Bound<'_, PyTuple>) -> PyResult<()> {
         deferral::close(function.py(), Cause::Order);
         if !function.is_callable() {

@@ -8,6 +8,7 @@ use super::spare;
 use crate::convert::number;
 use crate::deferral;
 use crate::gil::WithoutGil;
+use crate::names::names;
 use pygpu_backend::given_out;
 use pygpu_base::flush::Cause;
 use pygpu_copy::ring;
@@ -37,7 +38,7 @@ use pygpu_memory::{pending, pinned, pool, recycled};
 /// >>> sorted(PyGPU.memory_statistics())[:2]
 /// ['bytes', 'count']
 #[pyfunction]
-#[pyo3(signature = (device=None))]
+#[pyo3(signature = (device: "DeviceLike" = None) -> "dict[str, int]")]
 fn memory_statistics<'py>(py: Python<'py>, device: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyDict>> {
     deferral::close(py, Cause::Order);
     let device = device::from_argument(py, device)?;
@@ -79,7 +80,7 @@ fn memory_statistics<'py>(py: Python<'py>, device: Option<&Bound<'py, PyAny>>) -
 /// 1073741824
 /// >>> PyGPU.set_memory_release_threshold(before)
 #[pyfunction]
-#[pyo3(signature = (nbytes, device=None))]
+#[pyo3(signature = (nbytes: "int", device: "DeviceLike" = None) -> "None")]
 fn set_memory_release_threshold(nbytes: &Bound<'_, PyAny>, device: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
     let py = nbytes.py();
     let bytes = number::unsigned(nbytes, "nbytes")?;
@@ -105,7 +106,7 @@ fn set_memory_release_threshold(nbytes: &Bound<'_, PyAny>, device: Option<&Bound
 /// >>> PyGPU.memory_release_threshold() == 2**64 - 1
 /// True
 #[pyfunction]
-#[pyo3(signature = (device=None))]
+#[pyo3(signature = (device: "DeviceLike" = None) -> "int")]
 fn memory_release_threshold(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<u64> {
     Ok(pool::release_threshold(device::from_argument(py, device)?))
 }
@@ -136,7 +137,10 @@ fn memory_release_threshold(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -
 /// >>> PyGPU.synchronize()
 /// >>> PyGPU.trim_memory()
 #[pyfunction]
-#[pyo3(signature = (keep=None, device=None), text_signature = "(keep=0, device=None)")]
+#[pyo3(
+    signature = (keep: "int" = None, device: "DeviceLike" = None) -> "None",
+    text_signature = "(keep=0, device=None)"
+)]
 fn trim_memory(py: Python<'_>, keep: Option<&Bound<'_, PyAny>>, device: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
     deferral::close(py, Cause::Order);
     let keep = keep.map_or(Ok(0), |keep| number::size(keep, "keep"))?;
@@ -185,7 +189,7 @@ fn trim_memory(py: Python<'_>, keep: Option<&Bound<'_, PyAny>>, device: Option<&
 /// 67108864
 /// >>> PyGPU.set_pinned_limit(before)
 #[pyfunction]
-#[pyo3(signature = (nbytes, device=None))]
+#[pyo3(signature = (nbytes: "int", device: "DeviceLike" = None) -> "None")]
 fn set_pinned_limit(nbytes: &Bound<'_, PyAny>, device: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
     let py = nbytes.py();
     let bytes = number::size(nbytes, "nbytes")?;
@@ -206,6 +210,7 @@ fn set_pinned_limit(nbytes: &Bound<'_, PyAny>, device: Option<&Bound<'_, PyAny>>
 /// >>> PyGPU.pinned_limit() >= 0
 /// True
 #[pyfunction]
+#[pyo3(signature = () -> "int")]
 fn pinned_limit() -> PyResult<usize> {
     Ok(ring::limit()?)
 }
@@ -234,6 +239,7 @@ fn pinned_limit() -> PyResult<usize> {
 /// 1073741824
 /// >>> PyGPU.set_host_cache_limit(before)
 #[pyfunction]
+#[pyo3(signature = (nbytes: "int") -> "None")]
 fn set_host_cache_limit(nbytes: &Bound<'_, PyAny>) -> PyResult<()> {
     let bytes = number::size(nbytes, "nbytes")?;
     spare::trim(bytes);
@@ -254,6 +260,7 @@ fn set_host_cache_limit(nbytes: &Bound<'_, PyAny>) -> PyResult<()> {
 /// >>> PyGPU.host_cache_limit() > 0
 /// True
 #[pyfunction]
+#[pyo3(signature = () -> "int")]
 fn host_cache_limit() -> usize {
     recycled::limit()
 }
@@ -288,7 +295,7 @@ fn host_cache_limit() -> usize {
 /// 1073741824
 /// >>> PyGPU.set_memory_limit(None)
 #[pyfunction]
-#[pyo3(signature = (nbytes, device=None))]
+#[pyo3(signature = (nbytes: "int | None", device: "DeviceLike" = None) -> "None")]
 fn set_memory_limit(nbytes: &Bound<'_, PyAny>, device: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
     deferral::close(nbytes.py(), Cause::Order);
     let limit = if nbytes.is_none() { None } else { Some(number::size(nbytes, "nbytes")?) };
@@ -314,21 +321,12 @@ fn set_memory_limit(nbytes: &Bound<'_, PyAny>, device: Option<&Bound<'_, PyAny>>
 /// >>> PyGPU.memory_limit() is None
 /// True
 #[pyfunction]
-#[pyo3(signature = (device=None))]
+#[pyo3(signature = (device: "DeviceLike" = None) -> "int | None")]
 fn memory_limit(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<Option<usize>> {
     Ok(pool::limit(device::from_argument(py, device)?))
 }
 
-/// Adds the functions to the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(memory_statistics, module)?)?;
-    module.add_function(wrap_pyfunction!(set_memory_release_threshold, module)?)?;
-    module.add_function(wrap_pyfunction!(memory_release_threshold, module)?)?;
-    module.add_function(wrap_pyfunction!(set_memory_limit, module)?)?;
-    module.add_function(wrap_pyfunction!(memory_limit, module)?)?;
-    module.add_function(wrap_pyfunction!(set_pinned_limit, module)?)?;
-    module.add_function(wrap_pyfunction!(pinned_limit, module)?)?;
-    module.add_function(wrap_pyfunction!(set_host_cache_limit, module)?)?;
-    module.add_function(wrap_pyfunction!(host_cache_limit, module)?)?;
-    module.add_function(wrap_pyfunction!(trim_memory, module)?)
+names! {
+    functions "Memory": memory_statistics, set_memory_release_threshold, memory_release_threshold, set_memory_limit,
+        memory_limit, set_pinned_limit, pinned_limit, set_host_cache_limit, host_cache_limit, trim_memory;
 }

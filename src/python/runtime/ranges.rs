@@ -3,6 +3,7 @@
 use pyo3::prelude::*;
 
 use crate::gil::WithoutGil;
+use crate::names::names;
 use pygpu_backend::libraries::ranges;
 
 /// Enables or disables ranges; `PyGPU.profile.annotate` for Python code.
@@ -17,6 +18,7 @@ use pygpu_backend::libraries::ranges;
 /// str or None
 ///     File of the library.
 #[pyfunction]
+#[pyo3(signature = (which: "str | None") -> "str | None")]
 fn _annotate(py: Python<'_>, which: Option<String>) -> PyResult<Option<String>> {
     match which {
         Some(which) => Ok(Some(py.without_gil(|| ranges::switch_on(&which))?)),
@@ -33,6 +35,7 @@ fn _annotate(py: Python<'_>, which: Option<String>) -> PyResult<Option<String>> 
 /// -------
 /// bool
 #[pyfunction]
+#[pyo3(signature = () -> "bool")]
 fn _is_annotated(py: Python<'_>) -> bool {
     py.without_gil(ranges::are_on)
 }
@@ -48,6 +51,7 @@ fn _is_annotated(py: Python<'_>) -> bool {
 /// -------
 /// bool
 #[pyfunction]
+#[pyo3(signature = (name: "str") -> "bool")]
 fn _begin_range(name: &str) -> bool {
     // Leaked, because `_end_range` ends it.
     ranges::range(|| name).map(std::mem::forget).is_some()
@@ -55,14 +59,11 @@ fn _begin_range(name: &str) -> bool {
 
 /// Ends the range begun last by `_begin_range`.
 #[pyfunction]
+#[pyo3(signature = () -> "None")]
 fn _end_range() {
     ranges::end();
 }
 
-/// Adds the functions to the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(_annotate, module)?)?;
-    module.add_function(wrap_pyfunction!(_is_annotated, module)?)?;
-    module.add_function(wrap_pyfunction!(_begin_range, module)?)?;
-    module.add_function(wrap_pyfunction!(_end_range, module)?)
+names! {
+    internal_functions: _annotate, _is_annotated, _begin_range, _end_range;
 }

@@ -11,6 +11,7 @@ use super::device;
 use crate::convert::number;
 use crate::deferral;
 use crate::gil::WithoutGil;
+use crate::names::names;
 use pygpu_backend::{self as backend, Address, HostFlags};
 use pygpu_base::error::{DriverError, Error, Result};
 use pygpu_base::flush::Cause;
@@ -130,7 +131,7 @@ fn allocate(device: Device, bytes: usize) -> Result<Address> {
 /// True
 /// >>> _core.raw_free(address)
 #[pyfunction]
-#[pyo3(signature = (nbytes, device=None))]
+#[pyo3(signature = (nbytes: "int", device: "DeviceLike" = None) -> "int")]
 fn raw_allocate(nbytes: &Bound<'_, PyAny>, device: Option<&Bound<'_, PyAny>>) -> PyResult<Address> {
     let py = nbytes.py();
     let bytes = number::size(nbytes, "nbytes")?;
@@ -155,6 +156,7 @@ fn raw_allocate(nbytes: &Bound<'_, PyAny>, device: Option<&Bound<'_, PyAny>>) ->
 /// >>> from PyGPU import _core
 /// >>> _core.raw_free(0)
 #[pyfunction]
+#[pyo3(signature = (address: "int") -> "None")]
 fn raw_free(address: &Bound<'_, PyAny>) -> PyResult<()> {
     deferral::close(address.py(), Cause::Order);
     let freed = number::size(address, "address")?;
@@ -192,7 +194,9 @@ fn raw_free(address: &Bound<'_, PyAny>) -> PyResult<()> {
 /// >>> address = _core.host_allocate(1024)
 /// >>> _core.host_free(address)
 #[pyfunction]
-#[pyo3(signature = (nbytes, portable=false, mapped=false, write_combined=false))]
+#[pyo3(signature = (
+    nbytes: "int", portable: "bool" = false, mapped: "bool" = false, write_combined: "bool" = false
+) -> "int")]
 fn host_allocate(nbytes: &Bound<'_, PyAny>, portable: bool, mapped: bool, write_combined: bool) -> PyResult<Address> {
     let bytes = number::size(nbytes, "nbytes")?;
     Ok(nbytes.py().without_gil(|| {
@@ -218,6 +222,7 @@ fn host_allocate(nbytes: &Bound<'_, PyAny>, portable: bool, mapped: bool, write_
 /// >>> from PyGPU import _core
 /// >>> _core.host_free(0)
 #[pyfunction]
+#[pyo3(signature = (address: "int") -> "None")]
 fn host_free(address: &Bound<'_, PyAny>) -> PyResult<()> {
     deferral::close(address.py(), Cause::Order);
     let freed = number::size(address, "address")?;
@@ -278,7 +283,7 @@ fn unregister_range(address: Address) -> Result<()> {
 /// >>> _core.host_register(a.ctypes.data, a.nbytes)
 /// >>> _core.host_unregister(a.ctypes.data)
 #[pyfunction]
-#[pyo3(signature = (address, nbytes, portable=false, mapped=false))]
+#[pyo3(signature = (address: "int", nbytes: "int", portable: "bool" = false, mapped: "bool" = false) -> "None")]
 fn host_register(address: &Bound<'_, PyAny>, nbytes: &Bound<'_, PyAny>, portable: bool, mapped: bool) -> PyResult<()> {
     let (first, bytes) = (number::size(address, "address")?, number::size(nbytes, "nbytes")?);
     if first == 0 || bytes == 0 || first.checked_add(bytes).is_none() {
@@ -308,6 +313,7 @@ fn host_register(address: &Bound<'_, PyAny>, nbytes: &Bound<'_, PyAny>, portable
 /// >>> _core.host_register(a.ctypes.data, a.nbytes)
 /// >>> _core.host_unregister(a.ctypes.data)
 #[pyfunction]
+#[pyo3(signature = (address: "int") -> "None")]
 fn host_unregister(address: &Bound<'_, PyAny>) -> PyResult<()> {
     let first = number::size(address, "address")?;
     Ok(address.py().without_gil(|| unregister_range(first))?)
@@ -330,6 +336,7 @@ fn host_unregister(address: &Bound<'_, PyAny>) -> PyResult<()> {
 /// >>> isinstance(_core.error_name(1), str)
 /// True
 #[pyfunction]
+#[pyo3(signature = (code: "int") -> "str")]
 fn error_name(code: &Bound<'_, PyAny>) -> PyResult<String> {
     let number = error_code(code)?;
     Ok(code.py().without_gil(|| backend::default_backend().map(|backend| backend.error_name(number)))?)
@@ -352,6 +359,7 @@ fn error_name(code: &Bound<'_, PyAny>) -> PyResult<String> {
 /// >>> isinstance(_core.error_text(1), str)
 /// True
 #[pyfunction]
+#[pyo3(signature = (code: "int") -> "str")]
 fn error_text(code: &Bound<'_, PyAny>) -> PyResult<String> {
     let number = error_code(code)?;
     Ok(code.py().without_gil(|| backend::default_backend().map(|backend| backend.error_text(number)))?)
@@ -362,14 +370,7 @@ fn error_code(code: &Bound<'_, PyAny>) -> PyResult<u32> {
     u32::try_from(number).map_err(|_| PyValueError::new_err(format!("code is {number}, which is no driver's")))
 }
 
-/// Adds the functions to the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(raw_allocate, module)?)?;
-    module.add_function(wrap_pyfunction!(raw_free, module)?)?;
-    module.add_function(wrap_pyfunction!(host_allocate, module)?)?;
-    module.add_function(wrap_pyfunction!(host_free, module)?)?;
-    module.add_function(wrap_pyfunction!(host_register, module)?)?;
-    module.add_function(wrap_pyfunction!(host_unregister, module)?)?;
-    module.add_function(wrap_pyfunction!(error_name, module)?)?;
-    module.add_function(wrap_pyfunction!(error_text, module)?)
+names! {
+    internal_functions: raw_allocate, raw_free, host_allocate, host_free, host_register, host_unregister, error_name,
+        error_text;
 }

@@ -11,6 +11,7 @@ use super::raw;
 use super::stream;
 use crate::convert::number;
 use crate::gil::WithoutGil;
+use crate::names::names;
 use pygpu_backend::{Address, Direction, Extent, HostUse, Pattern, Pitched, PointerKind, given_out};
 use pygpu_base::error::{Error, Result};
 use pygpu_device::Device;
@@ -377,7 +378,10 @@ pub(super) fn stream_argument(py: Python<'_>, object: Option<&Bound<'_, PyAny>>)
 /// >>> _core.raw_free(address)
 #[pyfunction]
 #[pyo3(
-    signature = (dst, src, nbytes, kind=None, stream=None, wait=false),
+    signature = (
+        dst: "int", src: "int", nbytes: "int", kind: "CopyKind" = None, stream: "StreamLike" = None,
+        wait: "bool" = false
+    ) -> "None",
     text_signature = "(dst, src, nbytes, kind='default', stream=None, wait=False)"
 )]
 fn raw_copy(
@@ -427,7 +431,7 @@ fn raw_copy(
 /// >>> _core.raw_fill(address, 255, 4)
 /// >>> _core.raw_free(address)
 #[pyfunction]
-#[pyo3(signature = (dst, value, nbytes, stream=None))]
+#[pyo3(signature = (dst: "int", value: "int", nbytes: "int", stream: "StreamLike" = None) -> "None")]
 fn raw_fill(
     dst: &Bound<'_, PyAny>,
     value: &Bound<'_, PyAny>,
@@ -444,8 +448,6 @@ fn raw_fill(
     Ok(py.without_gil(|| fill(target, value, bytes, stream.as_ref()))?)
 }
 
-/// Adds the functions to the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(raw_copy, module)?)?;
-    module.add_function(wrap_pyfunction!(raw_fill, module)?)
+names! {
+    internal_functions: raw_copy, raw_fill;
 }

@@ -7,6 +7,7 @@ use super::raw::{self, IN_ORDER, ON_DEVICE, give_out, lock};
 use super::stream;
 use crate::convert::number;
 use crate::gil::WithoutGil;
+use crate::names::names;
 use pygpu_backend::{Address, Attachment, PointerKind};
 use pygpu_base::error::{Error, Result};
 use pygpu_device::Device;
@@ -32,6 +33,7 @@ use pygpu_memory::{Access, Allocation, capture};
 /// >>> from PyGPU import _core
 /// >>> _core.raw_free(_core.raw_allocate_plain(1024))
 #[pyfunction]
+#[pyo3(signature = (nbytes: "int") -> "int")]
 fn raw_allocate_plain(nbytes: &Bound<'_, PyAny>) -> PyResult<Address> {
     let bytes = number::size(nbytes, "nbytes")?;
     Ok(nbytes.py().without_gil(|| {
@@ -63,7 +65,7 @@ fn raw_allocate_plain(nbytes: &Bound<'_, PyAny>) -> PyResult<Address> {
 /// >>> from PyGPU import _core
 /// >>> _core.raw_free(_core.raw_allocate_managed(1024))
 #[pyfunction]
-#[pyo3(signature = (nbytes, of_host=false))]
+#[pyo3(signature = (nbytes: "int", of_host: "bool" = false) -> "int")]
 fn raw_allocate_managed(nbytes: &Bound<'_, PyAny>, of_host: bool) -> PyResult<Address> {
     let bytes = number::size(nbytes, "nbytes")?;
     let attachment = if of_host { Attachment::Host } else { Attachment::Global };
@@ -110,6 +112,7 @@ fn stream_of(py: Python<'_>, object: &Bound<'_, PyAny>) -> PyResult<Stream> {
 /// >>> stream = PyGPU.Stream()
 /// >>> _core.raw_free_async(_core.raw_allocate_async(1024, stream), stream)
 #[pyfunction]
+#[pyo3(signature = (nbytes: "int", stream: "StreamLike") -> "int")]
 fn raw_allocate_async(nbytes: &Bound<'_, PyAny>, stream: &Bound<'_, PyAny>) -> PyResult<Address> {
     let bytes = number::size(nbytes, "nbytes")?;
     let py = nbytes.py();
@@ -167,6 +170,7 @@ fn free_in_order(address: Address, stream: &Stream) -> Result<()> {
 /// >>> from PyGPU import _core
 /// >>> _core.raw_free_async(0, PyGPU.Stream())
 #[pyfunction]
+#[pyo3(signature = (address: "int", stream: "StreamLike") -> "None")]
 fn raw_free_async(address: &Bound<'_, PyAny>, stream: &Bound<'_, PyAny>) -> PyResult<()> {
     let freed = number::size(address, "address")?;
     let py = address.py();
@@ -218,6 +222,7 @@ fn kind_of(address: Address) -> Result<Option<(&'static str, i32)>> {
 /// True
 /// >>> _core.raw_free(address)
 #[pyfunction]
+#[pyo3(signature = (address: "int") -> "tuple[Literal['host', 'device', 'managed'], int, int, int] | None")]
 fn pointer_attributes(address: &Bound<'_, PyAny>) -> PyResult<Option<(&'static str, i32, Address, Address)>> {
     let asked = number::size(address, "address")?;
     Ok(address.py().without_gil(|| {
@@ -235,11 +240,7 @@ fn pointer_attributes(address: &Bound<'_, PyAny>) -> PyResult<Option<(&'static s
     })?)
 }
 
-/// Adds the functions to the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(raw_allocate_plain, module)?)?;
-    module.add_function(wrap_pyfunction!(raw_allocate_managed, module)?)?;
-    module.add_function(wrap_pyfunction!(raw_allocate_async, module)?)?;
-    module.add_function(wrap_pyfunction!(raw_free_async, module)?)?;
-    module.add_function(wrap_pyfunction!(pointer_attributes, module)?)
+names! {
+    internal_functions: raw_allocate_plain, raw_allocate_managed, raw_allocate_async, raw_free_async,
+        pointer_attributes;
 }

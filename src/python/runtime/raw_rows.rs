@@ -7,6 +7,7 @@ use pyo3::types::PyString;
 use super::raw_copy::{Kind, Rows, copy, kind_of, pitched, range_end, stream_argument};
 use crate::convert::number;
 use crate::gil::WithoutGil;
+use crate::names::names;
 use pygpu_backend::Extent;
 
 /// Copies rows of bytes between addresses.
@@ -47,7 +48,10 @@ use pygpu_backend::Extent;
 /// array([0, 1, 3, 4], dtype=uint8)
 #[pyfunction]
 #[pyo3(
-    signature = (dst, dst_pitch, src, src_pitch, width, height, kind=None, stream=None),
+    signature = (
+        dst: "int", dst_pitch: "int", src: "int", src_pitch: "int", width: "int", height: "int",
+        kind: "CopyKind" = None, stream: "StreamLike" = None
+    ) -> "None",
     text_signature = "(dst, dst_pitch, src, src_pitch, width, height, kind='default', stream=None)"
 )]
 #[allow(clippy::too_many_arguments)]
@@ -86,7 +90,6 @@ fn raw_copy_rows(
     Ok(py.without_gil(|| copy(&rows, kind, stream.as_ref()))?)
 }
 
-/// Adds the function to the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(raw_copy_rows, module)?)
+names! {
+    internal_functions: raw_copy_rows;
 }

@@ -15,6 +15,7 @@ use crate::deferral;
 use crate::exit;
 use crate::gil::WithoutGil;
 use crate::late::Late;
+use crate::names::names;
 use crate::once::intern;
 use pygpu_backend::{BackendKind, StreamFlags, StreamHandle};
 use pygpu_base::error::{Error, Result};
@@ -150,11 +151,13 @@ impl PyStream {
     // The arguments may be those of the `__init__` of a subclass.
     #[new]
     #[pyo3(signature = (*_args, **_kwargs), text_signature = "(non_blocking=False, priority=0, device=None)")]
+    // stub: def __new__(cls, *args: Any, **kwargs: Any) -> Self: ...
     fn new(_args: &Bound<'_, PyTuple>, _kwargs: Option<&Bound<'_, PyDict>>) -> Self {
         Self(Late::default())
     }
 
     #[pyo3(signature = (non_blocking=false, priority=None, device=None))]
+    // stub: def __init__(self, non_blocking: bool = False, priority: int = 0, device: DeviceLike = None) -> None: ...
     fn __init__(
         &self,
         py: Python<'_>,
@@ -199,7 +202,7 @@ impl PyStream {
     /// >>> PyGPU.Stream.from_handle(0) == PyGPU.default_stream()
     /// True
     #[staticmethod]
-    #[pyo3(signature = (handle, device=None, owner=None))]
+    #[pyo3(signature = (handle: "int", device: "DeviceLike" = None, owner: "Any" = None) -> "Stream")]
     fn from_handle(
         handle: &Bound<'_, PyAny>,
         device: Option<&Bound<'_, PyAny>>,
@@ -246,6 +249,7 @@ impl PyStream {
     /// --------
     /// >>> import PyGPU
     /// >>> PyGPU.Stream().synchronize()
+    #[pyo3(signature = () -> "None")]
     fn synchronize(&self, py: Python<'_>) -> PyResult<()> {
         deferral::close_all(py, Cause::Order);
         let stream = self.stream()?;
@@ -269,6 +273,7 @@ impl PyStream {
     /// >>> import PyGPU
     /// >>> PyGPU.Stream().query()
     /// True
+    #[pyo3(signature = () -> "bool")]
     fn query(&self, py: Python<'_>) -> PyResult<bool> {
         deferral::close(py, Cause::Order);
         let stream = self.stream()?;
@@ -288,6 +293,7 @@ impl PyStream {
     /// >>> import PyGPU
     /// >>> first, second = PyGPU.Stream(), PyGPU.Stream()
     /// >>> second.wait_stream(first)
+    #[pyo3(signature = (other: "StreamLike") -> "None")]
     fn wait_stream(&self, other: &Bound<'_, PyAny>) -> PyResult<()> {
         deferral::close(other.py(), Cause::Order);
         let py = other.py();
@@ -314,6 +320,7 @@ impl PyStream {
     /// >>> stream = PyGPU.Stream()
     /// >>> stream.__cuda_stream__() == (0, stream.handle)
     /// True
+    #[pyo3(signature = () -> "tuple[int, int]")]
     fn __cuda_stream__(&self, py: Python<'_>) -> PyResult<(u32, usize)> {
         deferral::close(py, Cause::Order);
         let stream = self.stream()?;
@@ -328,7 +335,7 @@ impl PyStream {
         Ok(slf)
     }
 
-    #[pyo3(signature = (*_exception))]
+    #[pyo3(signature = (*_exception: "type[BaseException] | BaseException | TracebackType | None") -> "Literal[False]")]
     fn __exit__(&self, _exception: &Bound<'_, PyTuple>) -> PyResult<()> {
         deferral::close(_exception.py(), Cause::Order);
         if stream::pop_current(self.stream()?) {
@@ -386,7 +393,7 @@ impl PyStream {
 /// >>> PyGPU.current_stream().is_default
 /// True
 #[pyfunction]
-#[pyo3(signature = (device=None))]
+#[pyo3(signature = (device: "DeviceLike" = None) -> "Stream")]
 fn current_stream(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<PyStream> {
     Ok(stream::current(device::from_argument(py, device)?).into())
 }
@@ -408,7 +415,7 @@ fn current_stream(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult
 /// >>> PyGPU.default_stream().handle
 /// 0
 #[pyfunction]
-#[pyo3(signature = (device=None))]
+#[pyo3(signature = (device: "DeviceLike" = None) -> "Stream")]
 fn default_stream(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<PyStream> {
     Ok(Stream::default_of(device::from_argument(py, device)?).into())
 }
@@ -430,19 +437,17 @@ fn default_stream(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult
 /// >>> import PyGPU
 /// >>> PyGPU.synchronize()
 #[pyfunction]
-#[pyo3(signature = (device=None))]
+#[pyo3(signature = (device: "DeviceLike" = None) -> "None")]
 fn synchronize(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
     deferral::close_all(py, Cause::Order);
     let device = device::from_argument(py, device)?;
     Ok(py.without_gil(|| pending::synchronize(device).and_then(|()| shutdown::report_deferred()))?)
 }
 
-/// Adds the class and the functions to the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<PyStream>()?;
-    module.add_function(wrap_pyfunction!(current_stream, module)?)?;
-    module.add_function(wrap_pyfunction!(default_stream, module)?)?;
-    module.add_function(wrap_pyfunction!(synchronize, module)?)
+names! {
+    functions "Streams and events": current_stream, default_stream;
+    functions "Devices": synchronize;
+    classes "Streams and events": PyStream;
 }
 
 /// Converts an argument for which `None` is the legacy default stream, as in driver calls.

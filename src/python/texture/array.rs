@@ -13,6 +13,7 @@ use crate::convert::dtype as dtypes;
 use crate::convert::shape as shapes;
 use crate::exit;
 use crate::gil::WithoutGil;
+use crate::names::names;
 use crate::once::intern;
 use crate::runtime::device::{self, PyDevice};
 use crate::runtime::stream as streams;
@@ -156,8 +157,13 @@ fn dense(array: &Array, stream: &Stream) -> Result<Array, Error> {
 #[pymethods]
 impl TextureArray {
     #[new]
-    #[pyo3(signature = (shape, dtype=None, channels=1, *, layered=false, surface=false, device=None),
-           text_signature = "(shape, dtype='float32', channels=1, *, layered=False, surface=False, device=None)")]
+    #[pyo3(
+        signature = (
+            shape: "ShapeLike", dtype: "DTypeLike" = None, channels: "int" = 1, *, layered: "bool" = false,
+            surface: "bool" = false, device: "DeviceLike" = None
+        ) -> "Self",
+        text_signature = "(shape, dtype='float32', channels=1, *, layered=False, surface=False, device=None)"
+    )]
     fn py_new(
         shape: &Bound<'_, PyAny>,
         dtype: Option<&Bound<'_, PyAny>>,
@@ -222,7 +228,7 @@ impl TextureArray {
     /// >>> line.set(PyGPU.arange(3, dtype='uint8')[::-1])
     /// >>> line.get()
     /// array([2, 1, 0], dtype=uint8)
-    #[pyo3(signature = (source, stream=None))]
+    #[pyo3(signature = (source: "ArrayLike | GPUArray", stream: "StreamLike" = None) -> "None")]
     fn set(&self, source: &Bound<'_, PyAny>, stream: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         let py = source.py();
         let on = streams::from_argument(py, stream, self.array.device())?;
@@ -258,7 +264,7 @@ impl TextureArray {
     /// >>> line.set(numpy.ones((2, 2), 'float32'))
     /// >>> line.get().sum()
     /// np.float32(4.0)
-    #[pyo3(signature = (stream=None))]
+    #[pyo3(signature = (stream: "StreamLike" = None) -> "NDArray[Any]")]
     fn get<'py>(&self, py: Python<'py>, stream: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
         let plain = self.to_gpu(py, stream)?;
         let keywords = PyDict::new(py);
@@ -282,7 +288,7 @@ impl TextureArray {
     /// >>> import PyGPU
     /// >>> PyGPU.TextureArray((4, 5), 'int16').to_gpu().shape
     /// (4, 5)
-    #[pyo3(signature = (stream=None))]
+    #[pyo3(signature = (stream: "StreamLike" = None) -> "GPUArray")]
     fn to_gpu<'py>(&self, py: Python<'py>, stream: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, GpuArray>> {
         let on = streams::from_argument(py, stream, self.array.device())?;
         let plain = py.without_gil(|| self.read(&on))?;
@@ -301,7 +307,9 @@ impl TextureArray {
     ///     True copies to the array, False from it.
     /// stream : Stream, object with `__cuda_stream__` or int, optional
     ///     The current stream by default.
-    #[pyo3(signature = (memory, at, written, stream=None))]
+    #[pyo3(signature = (
+        memory: "GPUArray", at: "tuple[int, int, int]", written: "bool", stream: "StreamLike" = None
+    ) -> "None")]
     fn _copy_box(
         &self,
         memory: &Bound<'_, GpuArray>,
@@ -336,12 +344,14 @@ impl TextureArray {
 
     /// Lengths of the axes, without the channels.
     #[getter]
+    // stub: -> tuple[int, ...]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.axes())
     }
 
     /// Dtype of a channel.
     #[getter]
+    // stub: -> numpy.dtype[Any]
     fn dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         dtypes::to_python(py, words::dtype_of(self.array.shape().texel.format))
     }
@@ -411,4 +421,8 @@ impl TextureArray {
         plain.call_method(intern!(py, "set"), (host,), Some(&keywords))?;
         Ok(plain.get().array(py)?.clone())
     }
+}
+
+names! {
+    classes "Kernels": TextureArray;
 }

@@ -8,7 +8,6 @@ mod words;
 
 /// Adds the classes to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<array::TextureArray>()?;
-    module.add_class::<object::Texture>()?;
-    module.add_class::<object::Surface>()
+    array::register(module)?;
+    object::register(module)
 }

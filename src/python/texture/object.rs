@@ -10,6 +10,7 @@ use super::words;
 use crate::array::class::GpuArray;
 use crate::exit;
 use crate::gil::WithoutGil;
+use crate::names::names;
 use crate::runtime::device::PyDevice;
 use pygpu_array::Array;
 use pygpu_backend::{BackendKind, Resource, Sampling, Texel};
@@ -143,10 +144,15 @@ fn explained(error: PyErr, resource: Option<&Resource>, kind: BackendKind, py: P
 #[pymethods]
 impl Texture {
     #[new]
-    #[pyo3(signature = (source, *, address_mode=None, filter_mode="point", read_mode="element", normalized_coords=false,
-                        border_color=None, channels=1),
-           text_signature = "(source, *, address_mode='clamp', filter_mode='point', read_mode='element', \
-                             normalized_coords=False, border_color=0.0, channels=1)")]
+    #[pyo3(
+        signature = (
+            source: "TextureArray | GPUArray", *, address_mode: "str | Sequence[str]" = None,
+            filter_mode: "str" = "point", read_mode: "str" = "element", normalized_coords: "bool" = false,
+            border_color: "float | Sequence[float]" = None, channels: "int" = 1
+        ) -> "Self",
+        text_signature = "(source, *, address_mode='clamp', filter_mode='point', read_mode='element', \
+                             normalized_coords=False, border_color=0.0, channels=1)"
+    )]
     #[expect(clippy::too_many_arguments, reason = "Python's keywords")]
     fn py_new(
         py: Python<'_>,
@@ -195,6 +201,7 @@ impl Texture {
 
     /// Array that the texture reads.
     #[getter]
+    // stub: -> TextureArray | GPUArray
     fn source(&self, py: Python<'_>) -> Py<PyAny> {
         self.source.clone_ref(py)
     }
@@ -254,6 +261,7 @@ impl Drop for Surface {
 #[pymethods]
 impl Surface {
     #[new]
+    #[pyo3(signature = (array: "TextureArray") -> "Self")]
     fn py_new(array: &Bound<'_, TextureArray>) -> PyResult<Self> {
         let py = array.py();
         let own = array.get().array();
@@ -291,4 +299,8 @@ pub(crate) fn of_python<'a>(value: &'a Bound<'_, PyAny>) -> Option<(&'a KernelOb
         return Some((&texture.get().object, false));
     }
     value.cast::<Surface>().ok().map(|surface| (&*surface.get().object, true))
+}
+
+names! {
+    classes "Kernels": Texture, Surface;
 }

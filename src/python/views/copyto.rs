@@ -11,6 +11,7 @@ use crate::convert::{dtype, ndarray, strict};
 use crate::exchange::import;
 use crate::host::cast::{self, Values, cast_into};
 use crate::host::new;
+use crate::names::names;
 use crate::once::intern;
 use pygpu_array::Array;
 use pygpu_base::dtype::Kind;
@@ -74,7 +75,7 @@ fn mask_for(target: &Array, given: &Bound<'_, PyAny>) -> PyResult<Option<Array>>
 /// >>> a.tolist()
 /// [0.0, 0.0, 2.0, 3.0]
 #[pyfunction]
-#[pyo3(signature = (dst, src, casting="same_kind", r#where=None))]
+#[pyo3(signature = (dst: "GPUArray", src: "Any", casting: "Casting" = "same_kind", r#where: "Any" = None) -> "None")]
 pub(crate) fn copyto(
     dst: Own<'_, '_>,
     src: &Bound<'_, PyAny>,
@@ -113,4 +114,8 @@ fn scalar(py: Python<'_>, target: &Array, value: &Bound<'_, PyAny>, casting: &st
     keywords.set_item(intern!(py, "casting"), casting)?;
     strict::as_on_a_gpu(|| numpy.getattr(intern!(py, "copyto"))?.call((&item, value), Some(&keywords)))?;
     Ok(item::bytes_of(&item.cast_into::<PyUntypedArray>()?, target.dtype().itemsize()))
+}
+
+names! {
+    functions "Making arrays": copyto(host = ["src"]);
 }

@@ -37,7 +37,7 @@ impl GpuArray {
     /// >>> import PyGPU
     /// >>> PyGPU.empty(2).fill(1.5).tolist()
     /// [1.5, 1.5]
-    #[pyo3(signature = (value, stream=None))]
+    #[pyo3(signature = (value: "Any", stream: "StreamLike" = None) -> "Self")]
     fn fill<'py>(
         slf: &Bound<'py, Self>,
         value: &Bound<'py, PyAny>,

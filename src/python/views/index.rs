@@ -12,6 +12,7 @@ use pygpu_layout::Layout;
 
 #[pymethods]
 impl GpuArray {
+    // stub: def __getitem__(self, key: Key, /) -> Self: ...
     fn __getitem__<'py>(slf: &Bound<'py, Self>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {
         let layout = slf.get().layout();
         let mut is_basic = true;
@@ -28,6 +29,7 @@ impl GpuArray {
         }
     }
 
+    // stub: def __setitem__(self, key: Key, value: Any, /) -> None: ...
     fn __setitem__(slf: &Bound<'_, Self>, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
         let py = slf.py();
         let array = slf.get().unlaunched()?;

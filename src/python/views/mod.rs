@@ -1,5 +1,7 @@
 //! Views of the same memory, `a[key]` and `a[key] = value`.
 
+use pyo3::prelude::*;
+
 pub(crate) mod assign;
 pub(crate) mod basic;
 pub(crate) mod copyto;
@@ -13,3 +15,10 @@ mod select;
 pub(crate) mod selection;
 pub(crate) mod take;
 pub(crate) mod view;
+
+/// Puts the functions into the module.
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    copyto::register(module)?;
+    take::register(module)?;
+    view::register(module)
+}

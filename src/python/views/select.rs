@@ -43,7 +43,9 @@ impl GpuArray {
     /// >>> import PyGPU
     /// >>> PyGPU.to_gpu([[1, 2, 3], [4, 5, 6]]).take([2, 0], axis=1).tolist()
     /// [[3, 1], [6, 4]]
-    #[pyo3(signature = (indices, axis=None, out=None, mode="raise"))]
+    #[pyo3(signature = (
+        indices: "Any", axis: "int | None" = None, out: "GPUArray | None" = None, mode: "str" = "raise"
+    ) -> "GPUArray")]
     fn take<'py>(
         slf: &Bound<'py, Self>,
         indices: &Bound<'py, PyAny>,
@@ -77,7 +79,7 @@ impl GpuArray {
     /// >>> a.put([0, -1], [10, 20])
     /// >>> a.tolist()
     /// [10, 1, 2, 3, 20]
-    #[pyo3(signature = (indices, values, mode="raise"))]
+    #[pyo3(signature = (indices: "Any", values: "Any", mode: "str" = "raise") -> "None")]
     fn put<'py>(
         slf: &Bound<'py, Self>,
         indices: &Bound<'py, PyAny>,
@@ -96,6 +98,7 @@ impl GpuArray {
     /// >>> import PyGPU
     /// >>> [one.tolist() for one in PyGPU.to_gpu([[0, 3], [4, 0]]).nonzero()]
     /// [[0, 1], [1, 0]]
+    #[pyo3(signature = () -> "tuple[GPUArray, ...]")]
     fn nonzero<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         call(slf.py(), "nonzero", (slf,))
     }
@@ -114,7 +117,7 @@ impl GpuArray {
     /// >>> import PyGPU
     /// >>> PyGPU.arange(3).repeat([1, 0, 2]).tolist()
     /// [0, 2, 2]
-    #[pyo3(signature = (repeats, axis=None))]
+    #[pyo3(signature = (repeats: "Any", axis: "int | None" = None) -> "GPUArray")]
     fn repeat<'py>(
         slf: &Bound<'py, Self>,
         repeats: &Bound<'py, PyAny>,
@@ -139,7 +142,7 @@ impl GpuArray {
     /// >>> import PyGPU
     /// >>> PyGPU.to_gpu([0, 1, 0]).choose([PyGPU.arange(3), -1]).tolist()
     /// [0, -1, 2]
-    #[pyo3(signature = (choices, out=None, mode="raise"))]
+    #[pyo3(signature = (choices: "Any", out: "GPUArray | None" = None, mode: "str" = "raise") -> "GPUArray")]
     fn choose<'py>(
         slf: &Bound<'py, Self>,
         choices: &Bound<'py, PyAny>,
@@ -165,7 +168,7 @@ impl GpuArray {
     /// >>> import PyGPU
     /// >>> PyGPU.to_gpu([[1, 2], [3, 4]]).compress([False, True], axis=0).tolist()
     /// [[3, 4]]
-    #[pyo3(signature = (condition, axis=None, out=None))]
+    #[pyo3(signature = (condition: "Any", axis: "int | None" = None, out: "GPUArray | None" = None) -> "GPUArray")]
     fn compress<'py>(
         slf: &Bound<'py, Self>,
         condition: &Bound<'py, PyAny>,

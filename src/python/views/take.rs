@@ -14,6 +14,7 @@ use crate::convert::{dtype, ndarray, strict};
 use crate::gil::WithoutGil;
 use crate::host::cast::{self, Values, cast_into, is_numpys};
 use crate::host::{cpu_view, new, transfer};
+use crate::names::names;
 use crate::once::intern;
 use pygpu_array::Array;
 use pygpu_base::dtype::{DType, Kind};
@@ -70,7 +71,9 @@ fn no_kernel(what: &str) -> PyErr {
 
 /// Takes elements along an axis by their indices.
 #[pyfunction]
-#[pyo3(signature = (array, indices, axis, out, mode))]
+#[pyo3(signature = (
+    array: "GPUArray", indices: "GPUArray", axis: "int", out: "GPUArray | None", mode: "str"
+) -> "GPUArray")]
 fn _take<'py>(
     array: &Bound<'py, GpuArray>,
     indices: &Bound<'py, GpuArray>,
@@ -110,6 +113,7 @@ fn _take<'py>(
 
 /// Puts values of the array's dtype at indices of its only axis.
 #[pyfunction]
+#[pyo3(signature = (array: "GPUArray", indices: "GPUArray", values: "GPUArray", mode: "str") -> "None")]
 fn _put(
     array: &Bound<'_, GpuArray>,
     indices: &Bound<'_, GpuArray>,
@@ -134,6 +138,7 @@ fn _put(
 
 /// Returns the indices of the nonzero elements, a row for each axis.
 #[pyfunction]
+#[pyo3(signature = (array: "GPUArray") -> "GPUArray")]
 fn _nonzero<'py>(array: &Bound<'py, GpuArray>) -> PyResult<Bound<'py, GpuArray>> {
     let py = array.py();
     let own = array.get().array(py)?;
@@ -155,7 +160,9 @@ fn _nonzero<'py>(array: &Bound<'py, GpuArray>) -> PyResult<Bound<'py, GpuArray>>
 /// Calls a NumPy function on arrays in host memory, through views of the same memory. Returns `NotImplemented` for
 /// other arrays, and in a capture.
 #[pyfunction]
-#[pyo3(signature = (name, array, given, keywords=None))]
+#[pyo3(signature = (
+    name: "str", array: "GPUArray", given: "tuple[Any, ...]", keywords: "dict[str, Any] | None" = None
+) -> "Any")]
 fn _by_numpy<'py>(
     name: &str,
     array: Own<'_, 'py>,
@@ -230,10 +237,6 @@ fn wrapped<'py>(
     Ok(new_like(like, GpuArray::from_array(uploaded))?.into_any())
 }
 
-/// Adds the functions, which are not public, to the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.setattr("_take", wrap_pyfunction!(_take, module)?)?;
-    module.setattr("_put", wrap_pyfunction!(_put, module)?)?;
-    module.setattr("_nonzero", wrap_pyfunction!(_nonzero, module)?)?;
-    module.setattr("_by_numpy", wrap_pyfunction!(_by_numpy, module)?)
+names! {
+    internal_functions: _take, _put, _nonzero, _by_numpy;
 }

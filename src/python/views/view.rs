@@ -10,6 +10,7 @@ use crate::array::own::Own;
 use crate::convert::dtype;
 use crate::convert::shape::{self, ABSENT, Argument, OrderArgument};
 use crate::host::transfer;
+use crate::names::names;
 use pygpu_layout::{Dims, Layout, Order};
 
 /// Parses axes: `None`, one integer or a sequence of integers.
@@ -109,6 +110,7 @@ impl GpuArray {
         text_signature = "($self, /, *shape, order=None)"
     )]
     #[allow(clippy::many_single_char_names)]
+    // stub: def reshape(self, *shape: ShapeLike, order: OrderACFK = None) -> Self: ...
     fn reshape<'a, 'py>(
         slf: &Bound<'py, Self>,
         a: Argument<'a, 'py>,
@@ -138,7 +140,7 @@ impl GpuArray {
     /// >>> import PyGPU
     /// >>> PyGPU.arange(4).reshape(2, 2).T.ravel().tolist()
     /// [0, 2, 1, 3]
-    #[pyo3(signature = (order=None))]
+    #[pyo3(signature = (order: "OrderACFK" = None) -> "Self")]
     fn ravel<'py>(slf: &Bound<'py, Self>, order: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, Self>> {
         let order = reading_order(slf.get().layout(), order)?;
         let layout = slf.get().layout();
@@ -162,7 +164,7 @@ impl GpuArray {
     /// >>> import PyGPU
     /// >>> PyGPU.arange(4).reshape(2, 2).flatten("F").tolist()
     /// [0, 2, 1, 3]
-    #[pyo3(signature = (order=None))]
+    #[pyo3(signature = (order: "OrderACFK" = None) -> "Self")]
     fn flatten<'py>(slf: &Bound<'py, Self>, order: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, Self>> {
         copy_reshaped(slf, &[-1], reading_order(slf.get().layout(), order)?)
     }
@@ -184,7 +186,7 @@ impl GpuArray {
     /// >>> import PyGPU
     /// >>> PyGPU.empty((1, 3, 1)).squeeze().shape
     /// (3,)
-    #[pyo3(signature = (axis=None))]
+    #[pyo3(signature = (axis: "ShapeLike | None" = None) -> "Self")]
     fn squeeze<'py>(slf: &Bound<'py, Self>, axis: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, Self>> {
         let array = slf.get().array(slf.py())?;
         let axes = axes(axis)?;
@@ -213,6 +215,7 @@ impl GpuArray {
         signature = (a=ABSENT, b=ABSENT, c=ABSENT, d=ABSENT, /, *more, axes=ABSENT),
         text_signature = "($self, /, *axes)"
     )]
+    // stub: def transpose(self, *axes: ShapeLike | None) -> Self: ...
     fn transpose<'a, 'py>(
         slf: &Bound<'py, Self>,
         a: Argument<'a, 'py>,
@@ -241,6 +244,7 @@ impl GpuArray {
     /// >>> import PyGPU
     /// >>> PyGPU.empty((2, 3, 4)).swapaxes(0, -1).shape
     /// (4, 3, 2)
+    #[pyo3(signature = (axis1: "SupportsIndex", axis2: "SupportsIndex") -> "Self")]
     fn swapaxes<'py>(slf: &Bound<'py, Self>, axis1: i64, axis2: i64) -> PyResult<Bound<'py, Self>> {
         let array = slf.get().array(slf.py())?;
         new_view(slf, &array.layout().swap_axes(axis1, axis2)?)
@@ -260,7 +264,7 @@ impl GpuArray {
     /// >>> import PyGPU
     /// >>> PyGPU.arange(9).reshape(3, 3).diagonal(1).tolist()
     /// [1, 5]
-    #[pyo3(signature = (offset=0, axis1=0, axis2=1))]
+    #[pyo3(signature = (offset: "SupportsIndex" = 0, axis1: "SupportsIndex" = 0, axis2: "SupportsIndex" = 1) -> "Self")]
     fn diagonal<'py>(slf: &Bound<'py, Self>, offset: i64, axis1: i64, axis2: i64) -> PyResult<Bound<'py, Self>> {
         let array = slf.get().array(slf.py())?;
         new_view(slf, &array.layout().diagonal(offset, axis1, axis2)?)
@@ -283,7 +287,7 @@ impl GpuArray {
     /// >>> import PyGPU
     /// >>> PyGPU.zeros(3, dtype='complex64').view('float32').shape
     /// (6,)
-    #[pyo3(signature = (dtype=None))]
+    #[pyo3(signature = (dtype: "DTypeLike | None" = None) -> "Self")]
     fn view<'py>(slf: &Bound<'py, Self>, dtype: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, Self>> {
         let array = slf.get().array(slf.py())?;
         let Some(dtype) = dtype.filter(|dtype| !dtype.is_none()) else {
@@ -309,6 +313,7 @@ impl GpuArray {
 /// >>> PyGPU.expand_dims(PyGPU.empty((2, 3)), 1).shape
 /// (2, 1, 3)
 #[pyfunction]
+#[pyo3(signature = (a: "GPUArray", axis: "ShapeLike") -> "GPUArray")]
 pub(crate) fn expand_dims<'py>(a: Own<'_, 'py>, axis: &Bound<'py, PyAny>) -> PyResult<Bound<'py, GpuArray>> {
     let array = a.get().array(a.py())?;
     new_view(&a, &array.layout().expand_dims(&shape::from_python(axis)?)?)
@@ -332,6 +337,7 @@ pub(crate) fn expand_dims<'py>(a: Own<'_, 'py>, axis: &Bound<'py, PyAny>) -> PyR
 /// >>> PyGPU.broadcast_to(PyGPU.arange(3), (2, 3)).tolist()
 /// [[0, 1, 2], [0, 1, 2]]
 #[pyfunction]
+#[pyo3(signature = (a: "GPUArray", shape: "ShapeLike") -> "GPUArray")]
 pub(crate) fn broadcast_to<'py>(a: Own<'_, 'py>, shape: &Bound<'py, PyAny>) -> PyResult<Bound<'py, GpuArray>> {
     let array = a.get().array(a.py())?;
     let layout = array.layout().broadcast_to(&shape::from_python(shape)?)?;
@@ -352,6 +358,7 @@ pub(crate) fn broadcast_to<'py>(a: Own<'_, 'py>, shape: &Bound<'py, PyAny>) -> P
 /// >>> PyGPU.moveaxis(PyGPU.empty((2, 3, 4)), 0, -1).shape
 /// (3, 4, 2)
 #[pyfunction]
+#[pyo3(signature = (a: "GPUArray", source: "ShapeLike", destination: "ShapeLike") -> "GPUArray")]
 pub(crate) fn moveaxis<'py>(
     a: Own<'_, 'py>,
     source: &Bound<'py, PyAny>,
@@ -376,8 +383,12 @@ pub(crate) fn moveaxis<'py>(
 /// >>> PyGPU.flip(PyGPU.arange(3)).tolist()
 /// [2, 1, 0]
 #[pyfunction]
-#[pyo3(signature = (a, axis=None))]
+#[pyo3(signature = (a: "GPUArray", axis: "ShapeLike | None" = None) -> "GPUArray")]
 pub(crate) fn flip<'py>(a: Own<'_, 'py>, axis: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, GpuArray>> {
     let array = a.get().array(a.py())?;
     new_view(&a, &array.layout().flip(axes(axis)?.as_deref())?)
+}
+
+names! {
+    functions "Views": broadcast_to, expand_dims, flip, moveaxis;
 }

@@ -9,8 +9,7 @@ import numpy as np
 from PyGPU import _core
 from PyGPU._functions.arrays import array
 from PyGPU._functions.operands import on_device_of
-
-__all__ = ["convolve", "correlate"]
+from PyGPU._names.public import public
 
 _MODES = ("full", "same", "valid")
 
@@ -49,6 +48,7 @@ def _sums(a: _core.GPUArray, v: _core.GPUArray, mode: str) -> _core.GPUArray:
     return _core.matvec(rows[first : first + count], v.astype(dtype, copy=False))
 
 
+@public("Slopes, areas, filters, polynomials")
 def correlate(a: Any, v: Any, mode: str = "valid") -> _core.GPUArray:
     """Add up the products of a row with another one, whose complex conjugate is moved along it.
 
@@ -78,6 +78,7 @@ def correlate(a: Any, v: Any, mode: str = "valid") -> _core.GPUArray:
     return _sums(first, _core.conjugate(second) if second.dtype.kind == "c" else second, mode)
 
 
+@public("Slopes, areas, filters, polynomials")
 def convolve(a: Any, v: Any, mode: str = "full") -> _core.GPUArray:
     """Add up the products of a row with another one, which is turned around and moved along it.
 

@@ -10,8 +10,7 @@ from PyGPU import _core
 from PyGPU._functions.arrays import array, arrays
 from PyGPU._functions.calculus.filters import convolve
 from PyGPU._functions.joining import concatenate
-
-__all__ = ["polyadd", "polyder", "polyint", "polymul", "polysub", "polyval", "vander"]
+from PyGPU._names.public import public
 
 
 def _coefficients(*given: Any) -> list[_core.GPUArray]:
@@ -22,6 +21,7 @@ def _coefficients(*given: Any) -> list[_core.GPUArray]:
     return [one if one.ndim else one.reshape(1) for one in found]
 
 
+@public("Slopes, areas, filters, polynomials")
 def polyval(p: Any, x: Any) -> _core.GPUArray:
     """Return the values of a polynomial.
 
@@ -59,6 +59,7 @@ def _padded(first: _core.GPUArray, second: _core.GPUArray) -> list[_core.GPUArra
     ]
 
 
+@public("Slopes, areas, filters, polynomials")
 def polyadd(a1: Any, a2: Any) -> _core.GPUArray:
     """Add two polynomials.
 
@@ -82,6 +83,7 @@ def polyadd(a1: Any, a2: Any) -> _core.GPUArray:
     return made
 
 
+@public("Slopes, areas, filters, polynomials")
 def polysub(a1: Any, a2: Any) -> _core.GPUArray:
     """Subtract a polynomial from another.
 
@@ -105,6 +107,7 @@ def polysub(a1: Any, a2: Any) -> _core.GPUArray:
     return made
 
 
+@public("Slopes, areas, filters, polynomials")
 def polymul(a1: Any, a2: Any) -> _core.GPUArray:
     """Multiply two polynomials; unlike NumPy's, zeros before the highest power stay, so that nobody waits.
 
@@ -127,6 +130,7 @@ def polymul(a1: Any, a2: Any) -> _core.GPUArray:
     return convolve(first, second)
 
 
+@public("Slopes, areas, filters, polynomials")
 def polyder(p: Any, m: int = 1) -> _core.GPUArray:
     """Return the derivative of a polynomial.
 
@@ -156,6 +160,7 @@ def polyder(p: Any, m: int = 1) -> _core.GPUArray:
     return made
 
 
+@public("Slopes, areas, filters, polynomials")
 def polyint(p: Any, m: int = 1, k: Any = None) -> _core.GPUArray:
     """Return an integral of a polynomial.
 
@@ -191,6 +196,7 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> _core.GPUArray:
     return made
 
 
+@public("Slopes, areas, filters, polynomials")
 def vander(x: Any, N: int | None = None, increasing: bool = False) -> _core.GPUArray:
     """Return a matrix with the powers of a number in each row.
 

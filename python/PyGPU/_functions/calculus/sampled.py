@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, SupportsIndex, overload
 
 import numpy as np
 
@@ -13,8 +13,7 @@ from PyGPU._functions.differences import diff
 from PyGPU._functions.joining import concatenate
 from PyGPU._functions.operands import on_device_of
 from PyGPU._functions.searching import searchsorted
-
-__all__ = ["gradient", "interp", "trapezoid", "unwrap"]
+from PyGPU._names.public import public
 
 
 def _steps(distances: Any, f: _core.GPUArray, axis: int) -> Any:
@@ -69,6 +68,13 @@ def _edge(f: list[Any], near: Any, far: Any) -> Any:
     return f[0] * (-(both + near) / (near * both)) + f[1] * (both / (near * far)) - f[2] * (near / (far * both))
 
 
+@overload
+def gradient(f: Any, *varargs: Any, axis: SupportsIndex, edge_order: int = 1) -> _core.GPUArray: ...
+@overload
+def gradient(
+    f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1
+) -> _core.GPUArray | tuple[_core.GPUArray, ...]: ...
+@public("Slopes, areas, filters, polynomials")
 def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
     """Return slopes by the differences of neighbours on both sides.
 
@@ -119,6 +125,7 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
     return made[0] if len(made) == 1 else tuple(made)
 
 
+@public("Slopes, areas, filters, polynomials")
 def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> _core.GPUArray:
     """Return the area below samples that are joined by lines.
 
@@ -168,7 +175,10 @@ def _sorted_period(
     return x % period, places, concatenate([values[-1:], values, values[:1]])
 
 
-def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: float | None = None) -> Any:
+@public("Slopes, areas, filters, polynomials")
+def interp(
+    x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: float | None = None
+) -> _core.GPUArray:
     """Return values between samples, by the lines that join them.
 
     Parameters
@@ -207,7 +217,7 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
         if period == 0:
             raise ValueError("period must be a non-zero value")
         period, left, right = abs(period), None, None
-    done = _core._by_numpy("interp", own, (x, xp, fp, left, right, period))
+    done: _core.GPUArray = _core._by_numpy("interp", own, (x, xp, fp, left, right, period))
     if done is not NotImplemented:
         return done
     wanted, places = (on_device_of(own, one, np.dtype(np.float64)) for one in (x, xp))
@@ -236,6 +246,7 @@ def _between(x: _core.GPUArray, xp: _core.GPUArray, fp: _core.GPUArray, left: An
     return _core.where(_core.isnan(x), x, made)
 
 
+@public("Slopes, areas, filters, polynomials")
 def unwrap(p: Any, discont: float | None = None, axis: int = -1, *, period: float = 2 * math.pi) -> _core.GPUArray:
     """Take jumps of whole periods out of a row of angles.
 

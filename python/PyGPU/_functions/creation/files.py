@@ -7,14 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from PyGPU import _core
+from PyGPU._names.public import public
 
 if TYPE_CHECKING:
     from PyGPU.typing import DeviceLike
-
-__all__ = [
-    "frombuffer", "fromfile", "fromiter", "fromstring", "genfromtxt", "load", "loadtxt", "save", "savetxt", "savez",
-    "savez_compressed",
-]  # fmt: skip
 
 
 def _uploaded(made: Any, device: DeviceLike) -> _core.GPUArray:
@@ -25,6 +21,7 @@ def _on_host(array: Any) -> Any:
     return array.get() if isinstance(array, _core.GPUArray) else array
 
 
+@public("Making arrays")
 def frombuffer(buffer: Any, *args: Any, device: DeviceLike = None, **kwargs: Any) -> _core.GPUArray:
     """Make an array of the bytes of a buffer.
 
@@ -50,6 +47,7 @@ def frombuffer(buffer: Any, *args: Any, device: DeviceLike = None, **kwargs: Any
     return _uploaded(np.frombuffer(buffer, *args, **kwargs), device)
 
 
+@public("Files")
 def fromfile(file: Any, *args: Any, device: DeviceLike = None, **kwargs: Any) -> _core.GPUArray:
     """Make an array of the bytes of a file.
 
@@ -78,6 +76,7 @@ def fromfile(file: Any, *args: Any, device: DeviceLike = None, **kwargs: Any) ->
     return _uploaded(np.fromfile(file, *args, **kwargs), device)
 
 
+@public("Making arrays")
 def fromiter(iter: Any, dtype: Any, count: int = -1, *, device: DeviceLike = None) -> _core.GPUArray:
     """Make an array of what an iterator gives.
 
@@ -105,6 +104,7 @@ def fromiter(iter: Any, dtype: Any, count: int = -1, *, device: DeviceLike = Non
     return _uploaded(np.fromiter(iter, dtype, count), device)
 
 
+@public("Making arrays")
 def fromstring(string: str, *args: Any, device: DeviceLike = None, **kwargs: Any) -> _core.GPUArray:
     """Make an array of the numbers in a text.
 
@@ -130,6 +130,7 @@ def fromstring(string: str, *args: Any, device: DeviceLike = None, **kwargs: Any
     return _uploaded(np.fromstring(string, *args, **kwargs), device)
 
 
+@public("Files")
 def loadtxt(fname: Any, *args: Any, device: DeviceLike = None, **kwargs: Any) -> _core.GPUArray:
     """Make an array of a file with a row of numbers in each line.
 
@@ -155,6 +156,7 @@ def loadtxt(fname: Any, *args: Any, device: DeviceLike = None, **kwargs: Any) ->
     return _uploaded(np.loadtxt(fname, *args, **kwargs), device)
 
 
+@public("Files")
 def genfromtxt(fname: Any, *args: Any, device: DeviceLike = None, **kwargs: Any) -> _core.GPUArray:
     """Make an array of a file with a row of numbers in each line, of which some may lack.
 
@@ -180,7 +182,8 @@ def genfromtxt(fname: Any, *args: Any, device: DeviceLike = None, **kwargs: Any)
     return _uploaded(np.genfromtxt(fname, *args, **kwargs), device)
 
 
-def load(file: Any, *args: Any, device: DeviceLike = None, **kwargs: Any) -> Any:
+@public("Files")
+def load(file: Any, *args: Any, device: DeviceLike = None, **kwargs: Any) -> _core.GPUArray | dict[str, _core.GPUArray]:
     """Read what `save`, `savez` or NumPy wrote.
 
     Parameters
@@ -213,6 +216,7 @@ def load(file: Any, *args: Any, device: DeviceLike = None, **kwargs: Any) -> Any
         return {name: _uploaded(found[name], device) for name in found.files}
 
 
+@public("Files")
 def save(file: Any, arr: Any, *args: Any, **kwargs: Any) -> None:
     """Write an array to a file of NumPy's form; the host waits for the values.
 
@@ -233,6 +237,7 @@ def save(file: Any, arr: Any, *args: Any, **kwargs: Any) -> None:
     np.save(file, _on_host(arr), *args, **kwargs)
 
 
+@public("Files")
 def savetxt(fname: Any, X: Any, *args: Any, **kwargs: Any) -> None:
     """Write an array to a file with a row in each line; the host waits for the values.
 
@@ -253,6 +258,7 @@ def savetxt(fname: Any, X: Any, *args: Any, **kwargs: Any) -> None:
     np.savetxt(fname, _on_host(X), *args, **kwargs)
 
 
+@public("Files")
 def savez(file: Any, *args: Any, **kwds: Any) -> None:
     """Write several arrays to one file; the host waits for the values.
 
@@ -273,6 +279,7 @@ def savez(file: Any, *args: Any, **kwds: Any) -> None:
     np.savez(file, *map(_on_host, args), **{name: _on_host(one) for name, one in kwds.items()})
 
 
+@public("Files")
 def savez_compressed(file: Any, *args: Any, **kwds: Any) -> None:
     """Write several arrays to one compressed file; the host waits for the values.
 

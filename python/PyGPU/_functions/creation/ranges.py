@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -11,13 +11,15 @@ from numpy.typing import DTypeLike
 from PyGPU import _core
 from PyGPU._functions.grids import indices
 from PyGPU._functions.joining import stack
+from PyGPU._names.public import public, public_values
 
 if TYPE_CHECKING:
     from PyGPU.typing import DeviceLike
 
-__all__ = ["fromfunction", "geomspace", "logspace", "mgrid", "ogrid"]
+_Result = TypeVar("_Result")
 
 
+@public("Making arrays")
 def logspace(
     start: Any,
     stop: Any,
@@ -61,6 +63,7 @@ def logspace(
     return _core.asarray(np.logspace(start, stop, num, endpoint, base, dtype, axis), device=device)
 
 
+@public("Making arrays")
 def geomspace(
     start: Any,
     stop: Any,
@@ -101,9 +104,10 @@ def geomspace(
     return _core.asarray(np.geomspace(start, stop, num, endpoint, dtype, axis), device=device)
 
 
+@public("Making arrays")
 def fromfunction(
-    function: Callable[..., Any], shape: Any, *, dtype: DTypeLike = float, device: DeviceLike = None, **kwargs: Any
-) -> Any:
+    function: Callable[..., _Result], shape: Any, *, dtype: DTypeLike = float, device: DeviceLike = None, **kwargs: Any
+) -> _Result:
     """Return what a function gives for the indices of all elements.
 
     Parameters
@@ -157,3 +161,5 @@ class _Grid:
 
 mgrid = _Grid(False, "Coordinates of all points of a grid: ``mgrid[0:2, 0:3]`` has an array of them for each axis.")
 ogrid = _Grid(True, "Coordinates along each axis of a grid, which broadcasting needs alone: ``ogrid[0:2, 0:3]``.")
+
+public_values("Matrices and grids", "mgrid", "ogrid")

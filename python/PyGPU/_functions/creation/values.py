@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from PyGPU import _core
+from PyGPU._names.public import public
 
 if TYPE_CHECKING:
     from PyGPU.typing import DeviceLike, OrderACFK
 
-__all__ = ["array", "asanyarray", "asarray_chkfinite", "ascontiguousarray", "asfortranarray", "asnumpy", "require"]
 
-
+@public("Making arrays")
 def array(
     object: Any,
     dtype: DTypeLike | None = None,
@@ -68,6 +68,7 @@ def array(
     return made.reshape((1,) * (ndmin - made.ndim) + made.shape) if made.ndim < ndmin else made
 
 
+@public("Making arrays")
 def asanyarray(
     a: Any,
     dtype: DTypeLike | None = None,
@@ -104,6 +105,7 @@ def asanyarray(
     return _core.asarray(a, dtype, order, device=device, copy=copy)
 
 
+@public("Making arrays")
 def asarray_chkfinite(
     a: Any, dtype: DTypeLike | None = None, order: OrderACFK = None, *, device: DeviceLike = None
 ) -> _core.GPUArray:
@@ -141,6 +143,7 @@ def asarray_chkfinite(
     return made
 
 
+@public("Making arrays")
 def ascontiguousarray(a: Any, dtype: DTypeLike | None = None, *, device: DeviceLike = None) -> _core.GPUArray:
     """Give values as an array in C order with at least one axis.
 
@@ -166,6 +169,7 @@ def ascontiguousarray(a: Any, dtype: DTypeLike | None = None, *, device: DeviceL
     return array(a, dtype, copy=None, order="C", ndmin=1, device=device)
 
 
+@public("Making arrays")
 def asfortranarray(a: Any, dtype: DTypeLike | None = None, *, device: DeviceLike = None) -> _core.GPUArray:
     """Give values as an array in F order with at least one axis.
 
@@ -191,6 +195,7 @@ def asfortranarray(a: Any, dtype: DTypeLike | None = None, *, device: DeviceLike
     return array(a, dtype, copy=None, order="F", ndmin=1, device=device)
 
 
+@public("Making arrays")
 def require(
     a: Any, dtype: DTypeLike | None = None, requirements: Any = None, *, device: DeviceLike = None
 ) -> _core.GPUArray:
@@ -232,6 +237,7 @@ def require(
     return made.copy("K" if order is None else order) if is_refused else made
 
 
+@public("Making arrays")
 def asnumpy(a: Any, stream: Any = None, order: OrderACFK = "C", out: NDArray[Any] | None = None) -> NDArray[Any]:
     """Bring an array to the host, under the name that CuPy has for it; the host waits.
 

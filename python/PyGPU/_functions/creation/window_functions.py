@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from PyGPU import _core
+from PyGPU._names.public import public
 
 if TYPE_CHECKING:
     from PyGPU.typing import DeviceLike
 
-__all__ = ["bartlett", "blackman", "hamming", "hanning", "kaiser"]
 
-
+@public("Making arrays")
 def bartlett(M: int, *, device: DeviceLike = None) -> _core.GPUArray:
     """Return Bartlett's window, a triangle.
 
@@ -37,6 +37,7 @@ def bartlett(M: int, *, device: DeviceLike = None) -> _core.GPUArray:
     return _core.asarray(np.bartlett(M), device=device)
 
 
+@public("Making arrays")
 def blackman(M: int, *, device: DeviceLike = None) -> _core.GPUArray:
     """Return Blackman's window, a sum of cosines.
 
@@ -60,6 +61,7 @@ def blackman(M: int, *, device: DeviceLike = None) -> _core.GPUArray:
     return _core.asarray(np.blackman(M), device=device)
 
 
+@public("Making arrays")
 def hamming(M: int, *, device: DeviceLike = None) -> _core.GPUArray:
     """Return Hamming's window, a cosine that does not reach 0.
 
@@ -83,6 +85,7 @@ def hamming(M: int, *, device: DeviceLike = None) -> _core.GPUArray:
     return _core.asarray(np.hamming(M), device=device)
 
 
+@public("Making arrays")
 def hanning(M: int, *, device: DeviceLike = None) -> _core.GPUArray:
     """Return von Hann's window, a cosine.
 
@@ -106,6 +109,7 @@ def hanning(M: int, *, device: DeviceLike = None) -> _core.GPUArray:
     return _core.asarray(np.hanning(M), device=device)
 
 
+@public("Making arrays")
 def kaiser(M: int, beta: float, *, device: DeviceLike = None) -> _core.GPUArray:
     """Return Kaiser's window, of a Bessel function.
 

@@ -10,10 +10,10 @@ import numpy as np
 from PyGPU import _core
 from PyGPU._functions.arrays import array, axis_of
 from PyGPU._functions.joining import stack
+from PyGPU._names.public import public
 
-__all__ = ["apply_along_axis", "apply_over_axes", "piecewise"]
 
-
+@public("Functions called for parts")
 def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any, **kwargs: Any) -> _core.GPUArray:
     """Call a function for each row along an axis, one after the other, and join what it returns.
 
@@ -56,6 +56,7 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any
     return _core.moveaxis(joined, tuple(range(-count, 0)), tuple(range(place, place + count)))
 
 
+@public("Functions called for parts")
 def apply_over_axes(func: Callable[..., Any], a: Any, axes: Any) -> _core.GPUArray:
     """Call a function along several axes, one after the other.
 
@@ -92,6 +93,7 @@ def apply_over_axes(func: Callable[..., Any], a: Any, axes: Any) -> _core.GPUArr
     return made
 
 
+@public("Functions called for parts")
 def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: Any) -> _core.GPUArray:
     """Return what one of several functions gives for each element; the host waits for how many each is given.
 

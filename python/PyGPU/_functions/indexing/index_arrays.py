@@ -11,19 +11,16 @@ from PyGPU import _core
 from PyGPU._functions.arrays import array, arrays
 from PyGPU._functions.masks import nonzero
 from PyGPU._functions.matrices import tri
+from PyGPU._names.public import public
 from PyGPU._native.public.docstrings import documented_like
 
 if TYPE_CHECKING:
     from PyGPU.typing import DeviceLike
 
-__all__ = [
-    "diag_indices", "diag_indices_from", "ix_", "mask_indices", "tril_indices", "tril_indices_from", "triu_indices",
-    "triu_indices_from",
-]  # fmt: skip
-
 _Indices = tuple[_core.GPUArray, ...]
 
 
+@public("Matrices and grids")
 def diag_indices(n: int, ndim: int = 2, *, device: DeviceLike = None) -> _Indices:
     """Return the indices of the main diagonal of an array.
 
@@ -49,6 +46,7 @@ def diag_indices(n: int, ndim: int = 2, *, device: DeviceLike = None) -> _Indice
     return (_core.arange(n, device=device),) * ndim
 
 
+@public("Matrices and grids")
 def diag_indices_from(arr: _core.GPUArray) -> _Indices:
     """Return the indices of the main diagonal of an array.
 
@@ -75,6 +73,7 @@ def diag_indices_from(arr: _core.GPUArray) -> _Indices:
     return diag_indices(arr.shape[0], arr.ndim, device=arr.device)
 
 
+@public("Matrices and grids")
 def tril_indices(n: int, k: int = 0, m: int | None = None, *, device: DeviceLike = None) -> _Indices:
     """Return the indices of the elements at and below a diagonal; the host waits for their number.
 
@@ -102,6 +101,7 @@ def tril_indices(n: int, k: int = 0, m: int | None = None, *, device: DeviceLike
     return nonzero(tri(n, m, k, bool, device=device))
 
 
+@public("Matrices and grids")
 @documented_like(tril_indices)
 def triu_indices(n: int, k: int = 0, m: int | None = None, *, device: DeviceLike = None) -> _Indices:
     """Return the indices of the elements at and above a diagonal; the host waits for their number.
@@ -123,6 +123,7 @@ def _of_matrix(indices: Callable[..., _Indices], arr: _core.GPUArray, k: int, na
     return indices(arr.shape[0], k, arr.shape[1], device=arr.device)
 
 
+@public("Matrices and grids")
 def tril_indices_from(arr: _core.GPUArray, k: int = 0) -> _Indices:
     """Return the indices of the elements of a matrix at and below a diagonal; the host waits for their number.
 
@@ -146,6 +147,7 @@ def tril_indices_from(arr: _core.GPUArray, k: int = 0) -> _Indices:
     return _of_matrix(tril_indices, arr, k, "tril_indices_from")
 
 
+@public("Matrices and grids")
 @documented_like(tril_indices_from)
 def triu_indices_from(arr: _core.GPUArray, k: int = 0) -> _Indices:
     """Return the indices of the elements of a matrix at and above a diagonal; the host waits for their number.
@@ -159,6 +161,7 @@ def triu_indices_from(arr: _core.GPUArray, k: int = 0) -> _Indices:
     return _of_matrix(triu_indices, arr, k, "triu_indices_from")
 
 
+@public("Matrices and grids")
 @documented_like(tril_indices)
 def mask_indices(n: int, mask_func: Callable[..., Any], k: Any = 0, *, device: DeviceLike = None) -> _Indices:
     """Return the indices of the elements of a square matrix that a function leaves; the host waits for their number.
@@ -185,6 +188,7 @@ def _of_integers(given: Any) -> _core.GPUArray:
     return made if made.size or isinstance(given, np.ndarray) else made.astype(np.int64)
 
 
+@public("Matrices and grids")
 def ix_(*args: Any) -> _Indices:
     """Return indices of which each is along an axis of its own: ``a[PyGPU.ix_(rows, columns)]`` is a part of a grid.
 

@@ -8,8 +8,7 @@ import numpy as np
 
 from PyGPU import _core
 from PyGPU._functions.joining import concatenate
-
-__all__ = ["c_", "r_"]
+from PyGPU._names.public import public_values
 
 
 class _Joined:
@@ -44,3 +43,5 @@ class _Joined:
 
 r_ = _Joined("r_", "Numbers, ranges and arrays joined along the first axis: ``r_[1:4, 0, a]``.")
 c_ = _Joined("c_", "Arrays joined along the last axis, rows as columns: ``c_[a, b]``.")
+
+public_values("Matrices and grids", "c_", "r_")

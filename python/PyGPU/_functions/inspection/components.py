@@ -8,10 +8,10 @@ import numpy as np
 
 from PyGPU import _core
 from PyGPU._functions.arrays import array
+from PyGPU._names.public import public
 
-__all__ = ["fix", "real_if_close", "sort_complex"]
 
-
+@public("Moving and repeating elements")
 def fix(x: Any, out: _core.GPUArray | None = None) -> _core.GPUArray:
     """Round towards 0.
 
@@ -36,6 +36,7 @@ def fix(x: Any, out: _core.GPUArray | None = None) -> _core.GPUArray:
     return made
 
 
+@public("Moving and repeating elements")
 def real_if_close(a: Any, tol: float = 100) -> _core.GPUArray:
     """Return the real parts of complex numbers if the imaginary ones are nearly 0, for which the host waits.
 
@@ -64,6 +65,7 @@ def real_if_close(a: Any, tol: float = 100) -> _core.GPUArray:
     return found
 
 
+@public("Moving and repeating elements")
 def sort_complex(a: Any) -> _core.GPUArray:
     """Return complex numbers in order, the real parts before the imaginary ones.
 

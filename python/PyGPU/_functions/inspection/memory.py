@@ -8,10 +8,10 @@ import numpy as np
 from numpy.lib.array_utils import byte_bounds
 
 from PyGPU import _core
+from PyGPU._names.public import public
 
-__all__ = ["isfortran", "may_share_memory", "shares_memory"]
 
-
+@public("Comparing arrays")
 def isfortran(a: _core.GPUArray) -> bool:
     """Tell whether elements lie in F order and not in C order.
 
@@ -33,6 +33,7 @@ def isfortran(a: _core.GPUArray) -> bool:
     return a.flags.f_contiguous and not a.flags.c_contiguous
 
 
+@public("Comparing arrays")
 def may_share_memory(a: Any, b: Any, /, max_work: int = 0) -> bool:
     """Tell whether two arrays may have bytes in common, by the first and the last of each.
 
@@ -57,6 +58,7 @@ def may_share_memory(a: Any, b: Any, /, max_work: int = 0) -> bool:
     return _same_memory(np.may_share_memory, a, b, max_work)
 
 
+@public("Comparing arrays")
 def shares_memory(a: Any, b: Any, /, max_work: int = -1) -> bool:
     """Tell whether two arrays have bytes in common.
 

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
+from PyGPU._names.public import public
 
-__all__ = ["common_type", "min_scalar_type"]
 
-
-def common_type(*arrays: Any) -> Any:
+@public("Types and constants")
+def common_type(*arrays: Any) -> type[np.inexact[Any]]:
     """Return the inexact type of NumPy's that several arrays have in common.
 
     Parameters
@@ -29,9 +29,12 @@ def common_type(*arrays: Any) -> Any:
     >>> PyGPU.common_type(PyGPU.zeros(2, "float32"), PyGPU.zeros(2, "int8")).__name__
     'float64'
     """
-    return np.common_type(*(np.empty(0, one.dtype) if isinstance(one, _core.GPUArray) else one for one in arrays))
+    host = (np.empty(0, one.dtype) if isinstance(one, _core.GPUArray) else one for one in arrays)
+    found: type[np.inexact[Any]] = np.common_type(*host)
+    return found
 
 
+@public("Types and constants")
 def min_scalar_type(a: Any, /) -> np.dtype[Any]:
     """Return the type of an array; of a number the smallest that has it, for which the host waits.
 

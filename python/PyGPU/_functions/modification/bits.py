@@ -11,8 +11,7 @@ from PyGPU import _core
 from PyGPU._functions.arrays import array, axis_of
 from PyGPU._functions.joining import concatenate
 from PyGPU._functions.operands import flat
-
-__all__ = ["packbits", "unpackbits"]
+from PyGPU._names.public import public
 
 
 def _moved(a: Any, axis: int | None, name: str) -> tuple[_core.GPUArray, int]:
@@ -31,6 +30,7 @@ def _shifts(bitorder: str, a: _core.GPUArray) -> _core.GPUArray:
     return _core.asarray(numbers[::-1] if bitorder == "big" else numbers, device=a.device)
 
 
+@public("Moving and repeating elements")
 def packbits(a: Any, /, axis: int | None = None, bitorder: str = "big") -> _core.GPUArray:
     """Put eight elements, which count as 0 or 1, into a byte.
 
@@ -67,6 +67,7 @@ def packbits(a: Any, /, axis: int | None = None, bitorder: str = "big") -> _core
     return _core.moveaxis(made, -1, back)
 
 
+@public("Moving and repeating elements")
 def unpackbits(a: Any, /, axis: int | None = None, count: int | None = None, bitorder: str = "big") -> _core.GPUArray:
     """Make an element of each bit.
 

@@ -10,8 +10,7 @@ from PyGPU import _core
 from PyGPU._functions.arrays import along, array, axes_of, axis_of
 from PyGPU._functions.masks import argwhere
 from PyGPU._functions.operands import cycled, flat, on_device_of
-
-__all__ = ["delete", "fill_diagonal", "insert", "trim_zeros"]
+from PyGPU._names.public import public
 
 
 def _on_host(obj: Any) -> Any:
@@ -24,6 +23,7 @@ def _along_one(arr: Any, axis: int | None, name: str) -> tuple[_core.GPUArray, i
     return (flat(given), 0) if axis is None else (given, axis_of(axis, given.ndim))
 
 
+@public("Moving and repeating elements", host=("obj",))
 def delete(arr: Any, obj: Any, axis: int | None = None) -> _core.GPUArray:
     """Return an array without some of its parts.
 
@@ -51,6 +51,7 @@ def delete(arr: Any, obj: Any, axis: int | None = None) -> _core.GPUArray:
     return _core._take(given, _core.asarray(kept, device=given.device), place, None, "raise")
 
 
+@public("Moving and repeating elements", host=("obj",))
 def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> _core.GPUArray:
     """Return an array with more parts before some of its own.
 
@@ -107,6 +108,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> _core.GP
     return made
 
 
+@public("Moving and repeating elements")
 def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> _core.GPUArray:
     """Return a view without the zeros at the edges, for which the host waits.
 
@@ -145,6 +147,7 @@ def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> _core.GPUArray:
     return given[tuple(key)]
 
 
+@public("Moving and repeating elements")
 def fill_diagonal(a: _core.GPUArray, val: Any, wrap: bool = False) -> None:
     """Write over the main diagonal of an array.
 

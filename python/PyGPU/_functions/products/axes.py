@@ -10,8 +10,7 @@ import numpy as np
 
 from PyGPU import _core
 from PyGPU._functions.arrays import arrays, axis_of
-
-__all__ = ["dot", "inner", "kron", "outer", "tensordot", "vdot"]
+from PyGPU._names.public import public
 
 _CORES = {"matmul": (2, 2), "matvec": (2, 1), "vecmat": (1, 2), "vecdot": (1, 1)}
 
@@ -31,6 +30,7 @@ def _multiplied(a: _core.GPUArray, b: _core.GPUArray, **keywords: Any) -> _core.
     return made
 
 
+@public("Products")
 def dot(a: Any, b: Any, out: _core.GPUArray | None = None) -> _core.GPUArray:
     """Multiply as NumPy's ``dot`` does.
 
@@ -75,6 +75,7 @@ def dot(a: Any, b: Any, out: _core.GPUArray | None = None) -> _core.GPUArray:
     return out
 
 
+@public("Products")
 def vdot(a: Any, b: Any, /) -> _core.GPUArray:
     """Add up the products of all elements, of the first array the complex conjugates.
 
@@ -100,6 +101,7 @@ def vdot(a: Any, b: Any, /) -> _core.GPUArray:
     return _core.vecdot(a.reshape(-1), b.reshape(-1))
 
 
+@public("Products")
 def inner(a: Any, b: Any, /) -> _core.GPUArray:
     """Add up products along the last axes of both arrays.
 
@@ -127,6 +129,7 @@ def inner(a: Any, b: Any, /) -> _core.GPUArray:
     return tensordot(a, b, ([-1], [-1]))
 
 
+@public("Products")
 def outer(a: Any, b: Any, out: _core.GPUArray | None = None) -> _core.GPUArray:
     """Multiply every element of one array with every element of another.
 
@@ -152,6 +155,7 @@ def outer(a: Any, b: Any, out: _core.GPUArray | None = None) -> _core.GPUArray:
     return _multiplied(a.reshape(-1, 1), b.reshape(1, -1), out=out)
 
 
+@public("Products")
 def kron(a: Any, b: Any) -> _core.GPUArray:
     """Put the second array, multiplied with each element of the first, in the place of that element.
 
@@ -200,6 +204,7 @@ def _axes_of(axes: Any, a: _core.GPUArray, b: _core.GPUArray) -> tuple[list[int]
     return of_a, of_b
 
 
+@public("Products")
 def tensordot(a: Any, b: Any, /, axes: int | Sequence[Any] = 2) -> _core.GPUArray:
     """Add up products along several axes of two arrays.
 

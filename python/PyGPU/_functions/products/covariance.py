@@ -13,8 +13,7 @@ from PyGPU._functions.arrays import array
 from PyGPU._functions.joining import concatenate
 from PyGPU._functions.operands import on_device_of
 from PyGPU._functions.statistics import average
-
-__all__ = ["corrcoef", "cov"]
+from PyGPU._names.public import public
 
 
 def _observations(m: Any, y: Any, rowvar: bool, dtype: Any) -> _core.GPUArray:
@@ -58,6 +57,7 @@ def _weights(x: _core.GPUArray, fweights: Any, aweights: Any) -> _core.GPUArray 
     return product
 
 
+@public("Products")
 def cov(
     m: Any,
     y: Any = None,
@@ -127,6 +127,7 @@ def cov(
     return made[0, 0] if made.shape == (1, 1) else made
 
 
+@public("Products")
 def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: DTypeLike | None = None) -> _core.GPUArray:
     """Return how variables are correlated: their covariances over their deviations.
 

@@ -7,10 +7,10 @@ from typing import Any
 from PyGPU import _core
 from PyGPU._functions.arrays import arrays, axis_of
 from PyGPU._functions.joining import stack
+from PyGPU._names.public import public
 
-__all__ = ["cross"]
 
-
+@public("Products")
 def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> _core.GPUArray:
     """Multiply vectors of three numbers so that the product is at right angles to both.
 

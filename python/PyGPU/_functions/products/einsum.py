@@ -11,13 +11,12 @@ import numpy as np
 
 from PyGPU import _core
 from PyGPU._functions.arrays import arrays
+from PyGPU._names.public import public
 
 if TYPE_CHECKING:
     from PyGPU.typing import OrderACFK
 
     Casting = Literal["no", "equiv", "safe", "same_kind", "unsafe"]
-
-__all__ = ["einsum", "einsum_path"]
 
 Label = str | tuple[str, int]
 """A letter, or an axis of an ellipsis counted from the last."""
@@ -219,6 +218,7 @@ def _computed(text: str, operands: list[_core.GPUArray], optimize: Any) -> _core
     return result.transpose([labels.index(label) for label in output]) if labels != output else result
 
 
+@public("Products")
 def einsum(
     *operands: Any,
     out: _core.GPUArray | None = None,
@@ -284,6 +284,7 @@ def einsum(
     return made if is_so else made.copy(order)
 
 
+@public("Products")
 def einsum_path(*operands: Any, optimize: Any = "greedy", einsum_call: bool = False) -> tuple[Any, str]:
     """Return in which order ``einsum`` would multiply, as NumPy plans it.
 

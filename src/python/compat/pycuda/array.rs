@@ -110,7 +110,7 @@ impl GpuArray {
     /// >>> import PyGPU
     /// >>> PyGPU.to_gpu([1 + 2j]).conj().tolist()
     /// [(1-2j)]
-    #[pyo3(signature = (out=None))]
+    #[pyo3(signature = (out: "Self | None" = None) -> "Self")]
     fn conj<'py>(slf: &Bound<'py, Self>, out: Option<&Bound<'py, Self>>) -> PyResult<Bound<'py, Self>> {
         if out.is_none() && !slf.get().dtype().kind().is_complex() {
             return Ok(slf.clone());
@@ -119,7 +119,7 @@ impl GpuArray {
     }
 
     /// As `conj`.
-    #[pyo3(signature = (out=None))]
+    #[pyo3(signature = (out: "Self | None" = None) -> "Self")]
     fn conjugate<'py>(slf: &Bound<'py, Self>, out: Option<&Bound<'py, Self>>) -> PyResult<Bound<'py, Self>> {
         Self::conj(slf, out)
     }
@@ -140,7 +140,7 @@ impl GpuArray {
     /// >>> import PyGPU
     /// >>> PyGPU.arange(3).reverse().tolist()
     /// [2, 1, 0]
-    #[pyo3(signature = (stream=None))]
+    #[pyo3(signature = (stream: "StreamLike" = None) -> "Self")]
     fn reverse<'py>(slf: &Bound<'py, Self>, stream: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, Self>> {
         let _current = Current::of(slf.py(), slf.get().device(), stream)?;
         let array = slf.get().array(slf.py())?;
@@ -177,7 +177,10 @@ impl GpuArray {
     /// >>> import PyGPU
     /// >>> PyGPU.arange(3).mul_add(10, PyGPU.arange(3), 1).tolist()
     /// [0, 11, 22]
-    #[pyo3(signature = (selffac, other, otherfac, add_timer=None, stream=None, out=None))]
+    #[pyo3(signature = (
+        selffac: "Any", other: "Any", otherfac: "Any", add_timer: "None" = None, stream: "StreamLike" = None,
+        out: "Self | None" = None
+    ) -> "Self")]
     fn mul_add<'py>(
         slf: &Bound<'py, Self>,
         selffac: &Bound<'py, PyAny>,
@@ -210,7 +213,7 @@ impl GpuArray {
     /// -------
     /// float
     ///     The elements by which it does.
-    #[pyo3(signature = (texref, allow_offset=false))]
+    #[pyo3(signature = (texref: "Any", allow_offset: "bool" = false) -> "float")]
     fn bind_to_texref<'py>(
         slf: &Bound<'py, Self>,
         texref: &Bound<'py, PyAny>,
@@ -256,7 +259,10 @@ impl GpuArray {
     /// >>> module.get_function('reversed')(out, block=(3, 1, 1))
     /// >>> out.tolist()
     /// [2, 1, 0]
-    #[pyo3(signature = (texref, channels=1, allow_double_hack=false, allow_complex_hack=false, allow_offset=false))]
+    #[pyo3(signature = (
+        texref: "Any", channels: "int" = 1, allow_double_hack: "bool" = false, allow_complex_hack: "bool" = false,
+        allow_offset: "bool" = false
+    ) -> "float")]
     fn bind_to_texref_ext<'py>(
         slf: &Bound<'py, Self>,
         texref: &Bound<'py, PyAny>,
@@ -271,11 +277,13 @@ impl GpuArray {
 
     /// Blocks of a launch over all elements, as PyCUDA's programs read them; `_block` has the threads of a block.
     #[getter]
+    // stub: -> tuple[int, int]
     fn _grid<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         splayed(slf)?.get_item(0)
     }
 
     #[getter]
+    // stub: -> tuple[int, int, int]
     fn _block<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         splayed(slf)?.get_item(1)
     }

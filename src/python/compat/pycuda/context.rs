@@ -8,6 +8,7 @@ use pyo3::types::PyBytes;
 
 use crate::errors;
 use crate::gil::WithoutGil;
+use crate::names::names;
 use crate::runtime::device as device_argument;
 use pygpu_backend::{LinkInput, LinkKind, LoadOptions};
 use pygpu_device::Device;
@@ -33,6 +34,7 @@ fn current(py: Python<'_>) -> PyResult<Device> {
 /// >>> _core.context_limit(0)  # doctest: +SKIP
 /// 1024
 #[pyfunction]
+#[pyo3(signature = (number: "int") -> "int")]
 fn context_limit(py: Python<'_>, number: i32) -> PyResult<usize> {
     let device = current(py)?;
     py.without_gil(|| device.backend().programs()?.limit(device.index(), number))
@@ -53,6 +55,7 @@ fn context_limit(py: Python<'_>, number: i32) -> PyResult<usize> {
 /// >>> from PyGPU import _core
 /// >>> _core.set_context_limit(0, 2048)  # doctest: +SKIP
 #[pyfunction]
+#[pyo3(signature = (number: "int", value: "int") -> "None")]
 fn set_context_limit(py: Python<'_>, number: i32, value: usize) -> PyResult<()> {
     let device = current(py)?;
     py.without_gil(|| device.backend().programs()?.set_limit(device.index(), number, value))
@@ -72,6 +75,7 @@ fn set_context_limit(py: Python<'_>, number: i32, value: usize) -> PyResult<()> 
 /// >>> _core.context_cache_preference()  # doctest: +SKIP
 /// 0
 #[pyfunction]
+#[pyo3(signature = () -> "int")]
 fn context_cache_preference(py: Python<'_>) -> PyResult<i32> {
     let device = current(py)?;
     Ok(py.without_gil(|| device.backend().programs()?.cache_preference(device.index()))?)
@@ -89,6 +93,7 @@ fn context_cache_preference(py: Python<'_>) -> PyResult<i32> {
 /// >>> from PyGPU import _core
 /// >>> _core.set_context_cache_preference(1)  # doctest: +SKIP
 #[pyfunction]
+#[pyo3(signature = (preference: "int") -> "None")]
 fn set_context_cache_preference(py: Python<'_>, preference: i32) -> PyResult<()> {
     let device = current(py)?;
     py.without_gil(|| device.backend().programs()?.set_cache_preference(device.index(), preference))
@@ -112,7 +117,7 @@ fn set_context_cache_preference(py: Python<'_>, preference: i32) -> PyResult<()>
 /// >>> _core.context_handle() >= 0
 /// True
 #[pyfunction]
-#[pyo3(signature = (device=None))]
+#[pyo3(signature = (device: "DeviceLike" = None) -> "int")]
 fn context_handle(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<usize> {
     let device = device_argument::from_argument(py, device)?;
     Ok(py.without_gil(|| device.backend().programs()?.context(device.index()))?)
@@ -159,7 +164,10 @@ fn kind_of(number: i32) -> PyResult<LinkKind> {
 /// >>> from PyGPU import _core
 /// >>> image, log = _core.link([(1, b'.version 8.0 ...', 'part')])  # doctest: +SKIP
 #[pyfunction]
-#[pyo3(signature = (parts, max_registers=None, debug=false, line_info=false))]
+#[pyo3(signature = (
+    parts: "Sequence[tuple[int, bytes, str]]", max_registers: "int | None" = None, debug: "bool" = false,
+    line_info: "bool" = false
+) -> "tuple[bytes, str]")]
 fn link<'py>(
     py: Python<'py>,
     parts: Vec<(i32, Bound<'py, PyBytes>, String)>,
@@ -179,12 +187,7 @@ fn link<'py>(
     Ok((PyBytes::new(py, &linked.image), linked.log))
 }
 
-/// Puts the functions into the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(context_limit, module)?)?;
-    module.add_function(wrap_pyfunction!(set_context_limit, module)?)?;
-    module.add_function(wrap_pyfunction!(context_cache_preference, module)?)?;
-    module.add_function(wrap_pyfunction!(set_context_cache_preference, module)?)?;
-    module.add_function(wrap_pyfunction!(context_handle, module)?)?;
-    module.add_function(wrap_pyfunction!(link, module)?)
+names! {
+    internal_functions: context_limit, set_context_limit, context_cache_preference, set_context_cache_preference,
+        context_handle, link;
 }

@@ -19,6 +19,7 @@ use crate::kernel::call::pack::{self, Rules};
 use crate::kernel::class::{Kernel, parameters};
 use crate::kernel::config::PyLaunchConfig;
 use crate::kernel::extent::{extent, number_of};
+use crate::names::names;
 use crate::once::intern;
 use crate::runtime::stream as stream_argument;
 use pygpu_backend::{EventFlags, LaunchShape};
@@ -103,6 +104,7 @@ impl Drop for LaunchTimer {
 #[pymethods]
 impl LaunchTimer {
     /// Waits for the kernel, and gives the seconds that it took.
+    // stub: def __call__(self, *args: Any, **kwargs: Any) -> float: ...
     fn __call__(&self, py: Python<'_>) -> PyResult<f64> {
         self.timer.seconds(py)
     }
@@ -224,13 +226,17 @@ impl PyFunction {
 #[pymethods]
 impl PyFunction {
     #[new]
-    #[pyo3(signature = (kernel, references=None))]
+    #[pyo3(signature = (kernel: "Kernel", references: "References | None" = None) -> "Self")]
     fn py_new(kernel: Py<Kernel>, references: Option<Py<References>>) -> Self {
         Self { kernel, prepared: Mutex::new(None), references }
     }
 
     #[expect(clippy::too_many_arguments, reason = "PyCUDA's keywords; a dictionary of them would cost time")]
-    #[pyo3(signature = (*args, block=None, grid=None, stream=None, shared=None, texrefs=None, time_kernel=None, **others))]
+    #[pyo3(signature = (
+        *args: "Any", block: "int | Sequence[int] | None" = None, grid: "int | Sequence[int] | None" = None,
+        stream: "StreamLike" = None, shared: "int | None" = None, texrefs: "Sequence[Any] | None" = None,
+        time_kernel: "bool | None" = None, **others: "Any"
+    ) -> "float | None")]
     fn __call__<'py>(
         &self,
         args: &Bound<'py, PyTuple>,
@@ -287,7 +293,7 @@ impl PyFunction {
     /// >>> from PyGPU.compiler import SourceModule
     /// >>> module = SourceModule('__global__ void one(int *x) { *x = 1; }')
     /// >>> func = module.get_function('one').prepare('P')
-    #[pyo3(signature = (arg_types, texrefs=None))]
+    #[pyo3(signature = (arg_types: "str | Sequence[Any]", texrefs: "Sequence[Any] | None" = None) -> "Self")]
     fn prepare<'py>(
         slf: Bound<'py, Self>,
         arg_types: &Bound<'py, PyAny>,
@@ -333,7 +339,12 @@ impl PyFunction {
     /// >>> func.prepared_call((1, 1), (32, 1, 1), x.gpudata, 2.0, 3)
     /// >>> x.tolist()
     /// [2.0, 2.0, 2.0]
-    #[pyo3(signature = (grid, block, *args, shared_size=None), text_signature = "($self, grid, block, *args, shared_size=0)")]
+    #[pyo3(
+        signature = (
+            grid: "int | Sequence[int]", block: "int | Sequence[int]", *args: "Any", shared_size: "int" = None
+        ) -> "None",
+        text_signature = "($self, grid, block, *args, shared_size=0)"
+    )]
     fn prepared_call<'py>(
         &self,
         grid: &Bound<'py, PyAny>,
@@ -367,8 +378,13 @@ impl PyFunction {
     /// >>> func.prepared_async_call((1, 1), (32, 1, 1), PyGPU.Stream(), x.gpudata, 2.0, 3)
     /// >>> x.tolist()
     /// [2.0, 2.0, 2.0]
-    #[pyo3(signature = (grid, block, stream, *args, shared_size=None),
-           text_signature = "($self, grid, block, stream, *args, shared_size=0)")]
+    #[pyo3(
+        signature = (
+            grid: "int | Sequence[int]", block: "int | Sequence[int]", stream: "StreamLike", *args: "Any",
+            shared_size: "int" = None
+        ) -> "None",
+        text_signature = "($self, grid, block, stream, *args, shared_size=0)"
+    )]
     fn prepared_async_call<'py>(
         &self,
         grid: &Bound<'py, PyAny>,
@@ -408,7 +424,12 @@ impl PyFunction {
     /// >>> x = PyGPU.empty(3, 'float32')
     /// >>> func.prepared_timed_call((1, 1), (32, 1, 1), x.gpudata, 2.0, 3)() > 0
     /// True
-    #[pyo3(signature = (grid, block, *args, shared_size=None), text_signature = "($self, grid, block, *args, shared_size=0)")]
+    #[pyo3(
+        signature = (
+            grid: "int | Sequence[int]", block: "int | Sequence[int]", *args: "Any", shared_size: "int" = None
+        ) -> "LaunchTimer",
+        text_signature = "($self, grid, block, *args, shared_size=0)"
+    )]
     fn prepared_timed_call<'py>(
         &self,
         grid: &Bound<'py, PyAny>,
@@ -436,6 +457,7 @@ impl PyFunction {
     /// >>> from PyGPU.compiler import SourceModule
     /// >>> module = SourceModule('texture<float> t; __global__ void one(float *x) { *x = tex1Dfetch(t, 0); }')
     /// >>> module.get_function('one').param_set_texref(module.get_texref('t'))
+    #[pyo3(signature = (tr: "object") -> "None")]
     fn param_set_texref(&self, tr: &Bound<'_, PyAny>) -> PyResult<()> {
         check_texrefs(Some(PyTuple::new(tr.py(), [tr])?.as_any()))
     }
@@ -463,8 +485,6 @@ impl PyFunction {
     }
 }
 
-/// Puts the classes into the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<LaunchTimer>()?;
-    module.add_class::<PyFunction>()
+names! {
+    internal_classes: LaunchTimer, PyFunction;
 }

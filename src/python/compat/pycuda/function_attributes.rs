@@ -34,6 +34,7 @@ impl PyFunction {
     /// >>> func = Function(PyGPU.Kernel('__global__ void one(int *x) { *x = 1; }'))
     /// >>> func.get_attribute(function_attribute.MAX_THREADS_PER_BLOCK) > 0
     /// True
+    #[pyo3(signature = (attr: "int") -> "int")]
     fn get_attribute(&self, attr: &Bound<'_, PyAny>) -> PyResult<i32> {
         let known = self.attributes(attr.py())?;
         Ok(match number::int32(attr, "attr")? {
@@ -68,6 +69,7 @@ impl PyFunction {
     /// >>> from PyGPU.driver import Function, function_attribute
     /// >>> func = Function(PyGPU.Kernel('__global__ void one(int *x) { *x = 1; }'))
     /// >>> func.set_attribute(function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES, 16384)
+    #[pyo3(signature = (attr: "int", value: "int") -> "None")]
     fn set_attribute(&self, attr: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
         let value = number::int32(value, "value")?;
         let setting = match number::int32(attr, "attr")? {
@@ -94,6 +96,7 @@ impl PyFunction {
     /// >>> from PyGPU.driver import Function, func_cache
     /// >>> func = Function(PyGPU.Kernel('__global__ void one(int *x) { *x = 1; }'))
     /// >>> func.set_cache_config(func_cache.PREFER_L1)
+    #[pyo3(signature = (fc: "int") -> "None")]
     fn set_cache_config(&self, fc: &Bound<'_, PyAny>) -> PyResult<()> {
         self.kernel.get().set(fc.py(), FunctionSetting::CachePreference(number::int32(fc, "fc")?))
     }

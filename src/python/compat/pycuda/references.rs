@@ -14,6 +14,7 @@ use crate::exit;
 use crate::gil::WithoutGil;
 use crate::kernel::call::pack::Blocks;
 use crate::kernel::module::PyKernelModule;
+use crate::names::names;
 use crate::texture::object;
 use pygpu_array::Array;
 use pygpu_base::dtype::{DType, Kind};
@@ -125,6 +126,7 @@ impl References {
 #[pymethods]
 impl References {
     #[new]
+    #[pyo3(signature = (module: "Module") -> "Self")]
     fn py_new(module: &Bound<'_, PyKernelModule>) -> Self {
         let module = ManuallyDrop::new(module.get().module().clone());
         Self {
@@ -147,6 +149,7 @@ impl References {
     /// Returns
     /// -------
     /// int
+    #[pyo3(signature = (name: "str") -> "int")]
     fn size(&self, py: Python<'_>, name: &str) -> PyResult<usize> {
         let module = &*self.module;
         Ok(py.without_gil(|| module.global(name))?.1)
@@ -160,6 +163,7 @@ impl References {
     ///     Of the variable.
     /// value : Texture or Surface
     ///     It is kept, and what it reads.
+    #[pyo3(signature = (name: "str", value: "Texture | Surface") -> "None")]
     fn bind(&self, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
         let py = value.py();
         let Some((object, _)) = object::of_python(value) else {
@@ -194,13 +198,13 @@ impl References {
     /// ----------
     /// function : callable
     ///     Called without arguments.
+    #[pyo3(signature = (function: "Callable[[], object]") -> "None")]
     fn call_before_launch(&self, function: Py<PyAny>) {
         self.is_used.store(true, Ordering::Release);
         lock(&self.changed).push(function);
     }
 }
 
-/// Puts the class into the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<References>()
+names! {
+    internal_classes: References;
 }

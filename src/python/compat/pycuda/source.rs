@@ -9,6 +9,7 @@ use pyo3::types::PyBytes;
 use crate::gil::WithoutGil;
 use crate::kernel::module::PyKernelModule;
 use crate::kernel::source::{load_quietly, options as option_texts};
+use crate::names::names;
 use crate::runtime::compiler::with_compiler;
 use crate::runtime::device as device_argument;
 use pygpu_backend::BackendKind;
@@ -64,7 +65,10 @@ fn source(
 /// >>> from PyGPU import _core
 /// >>> module = _core.load_source('__global__ void one(int *x) { *x = 1; }')
 #[pyfunction]
-#[pyo3(signature = (text, options=None, compiler=None, extern_c=false, cache=None))]
+#[pyo3(signature = (
+    text: "str", options: "str | Sequence[str] | None" = None, compiler: "str | None" = None,
+    extern_c: "bool" = false, cache: "bool | str | PathLike[str] | None" = None
+) -> "Module")]
 fn load_source(
     py: Python<'_>,
     text: String,
@@ -100,7 +104,10 @@ fn load_source(
 /// >>> from PyGPU import _core
 /// >>> image, log = _core.compile_source('__global__ void one(int *x) { *x = 1; }')
 #[pyfunction]
-#[pyo3(signature = (text, options=None, compiler=None, extern_c=false, cache=None))]
+#[pyo3(signature = (
+    text: "str", options: "str | Sequence[str] | None" = None, compiler: "str | None" = None,
+    extern_c: "bool" = false, cache: "bool | str | PathLike[str] | None" = None
+) -> "tuple[bytes, str]")]
 fn compile_source<'py>(
     py: Python<'py>,
     text: String,
@@ -173,15 +180,12 @@ fn attribute(device: Device, number: i32) -> Result<i32> {
 /// >>> _core.device_attribute(10) > 0
 /// True
 #[pyfunction]
-#[pyo3(signature = (number, device=None))]
+#[pyo3(signature = (number: "int", device: "DeviceLike" = None) -> "int")]
 fn device_attribute(py: Python<'_>, number: i32, device: Option<&Bound<'_, PyAny>>) -> PyResult<i32> {
     let device = device_argument::from_argument(py, device)?;
     Ok(py.without_gil(|| attribute(device, number))?)
 }
 
-/// Puts the functions into the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(load_source, module)?)?;
-    module.add_function(wrap_pyfunction!(compile_source, module)?)?;
-    module.add_function(wrap_pyfunction!(device_attribute, module)?)
+names! {
+    internal_functions: load_source, compile_source, device_attribute;
 }

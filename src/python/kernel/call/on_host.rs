@@ -8,6 +8,7 @@ use pyo3::types::{PyDict, PyTuple, PyType};
 use crate::convert::dtype as dtypes;
 use crate::convert::ndarray;
 use crate::gil::WithoutGil;
+use crate::names::names;
 use crate::once::{PyOnce, intern};
 use pygpu_array::Array;
 use pygpu_base::error::Result;
@@ -78,11 +79,13 @@ impl HostArgument {
     // The arguments are those of a subclass's `__init__`.
     #[new]
     #[pyo3(signature = (*args, **kwargs), text_signature = "(array)")]
+    // stub: def __new__(cls, *args: Any, **kwargs: Any) -> Self: ...
     fn new(args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> Self {
         let _ = (args, kwargs);
         Self { array: None }
     }
 
+    #[pyo3(signature = (array: "Any") -> "None")]
     fn __init__(slf: &Bound<'_, Self>, array: &Bound<'_, PyAny>) -> PyResult<()> {
         Self::set_array(slf, array)
     }
@@ -172,7 +175,6 @@ impl Temporary<'_> {
     }
 }
 
-/// Adds the class to the module.
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<HostArgument>()
+names! {
+    internal_classes: HostArgument;
 }

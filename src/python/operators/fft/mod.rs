@@ -11,6 +11,7 @@ use crate::array::heritage;
 use crate::gil::WithoutGil;
 use crate::host::cpu_view;
 use crate::libraries::places;
+use crate::names::names;
 use crate::once::intern;
 use axes::{Axes, Named};
 use pygpu_array::Array;
@@ -25,7 +26,10 @@ use pygpu_ops::ufunc::Casting;
 
 /// A transform under NumPy's name of it. `ours`: nobody needs what is read any more.
 #[pyfunction]
-#[pyo3(signature = (name, a, n, axis, norm, out, ours=false))]
+#[pyo3(signature = (
+    name: "str", a: "Any", n: "int | Sequence[int] | None", axis: "int | Sequence[int] | None",
+    norm: "str | None", out: "GPUArray | None", ours: "bool" = false
+) -> "GPUArray")]
 #[allow(clippy::too_many_arguments)] // NumPy's
 fn _fft<'py>(
     name: &str,
@@ -203,13 +207,12 @@ fn by_numpy<'py>(
 
 /// The version of cuFFT or hipFFT; None where none is found.
 #[pyfunction]
+#[pyo3(signature = () -> "int | None")]
 fn _fft_library_version(py: Python<'_>) -> PyResult<Option<i32>> {
     let device = Device::current()?;
     Ok(library(py, device).ok().map(Fft::version))
 }
 
-/// Puts the functions into the module, of whose public names they are none.
-pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.setattr("_fft_library_version", wrap_pyfunction!(_fft_library_version, module)?)?;
-    module.setattr("_fft", wrap_pyfunction!(_fft, module)?)
+names! {
+    internal_functions: _fft_library_version, _fft;
 }

@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 use crate::array::class::GpuArray;
 use crate::gil::WithoutGil;
 use crate::libraries::places;
+use crate::names::names;
 use pygpu_backend::libraries::{self, What};
 use pygpu_device::stream;
 use pygpu_ops::solver::{self, Asked};
@@ -13,6 +14,10 @@ use pygpu_ops::solver::{self, Asked};
 /// Factorises matrices that lie one behind the other, column by column; `docs/design/linalg.md` says which arrays a name wants.
 /// False where the library has no such function and another name has to do.
 #[pyfunction]
+#[pyo3(signature = (
+    name: "str", arrays: "Sequence[GPUArray]", batch: "int", sizes: "Sequence[int]", first: "bool",
+    second: "bool"
+) -> "bool")]
 fn _factorize(
     name: &str,
     arrays: Vec<Bound<'_, GpuArray>>,
@@ -44,7 +49,6 @@ fn _factorize(
     Ok(true)
 }
 
-/// Puts the function into the module, of whose public names it is none.
-pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.setattr("_factorize", wrap_pyfunction!(_factorize, module)?)
+names! {
+    internal_functions: _factorize;
 }

@@ -7,6 +7,7 @@ use pyo3::types::{PyDict, PyTuple};
 use super::with_keywords;
 use crate::array::class::GpuArray;
 use crate::ending;
+use crate::names::names;
 use crate::once::intern;
 use pygpu_ops::product::{Named, table};
 
@@ -26,14 +27,14 @@ impl GpuArray {
     /// >>> import PyGPU
     /// >>> PyGPU.to_gpu([1, 2]).dot(PyGPU.to_gpu([3, 4])).item()
     /// 11
-    #[pyo3(signature = (b, out=None))]
+    #[pyo3(signature = (b: "Any", out: "GPUArray | None" = None) -> "GPUArray")]
     fn dot<'py>(
         slf: &Bound<'py, Self>,
         b: &Bound<'py, PyAny>,
         out: Option<&Bound<'py, Self>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
-        let function = py.import(intern!(py, "PyGPU._functions.products"))?.getattr(intern!(py, "dot"))?;
+        let function = py.import(intern!(py, "PyGPU._functions.products.axes"))?.getattr(intern!(py, "dot"))?;
         ending::run_python(py, || function.call1((slf, b, out)))
     }
 }
@@ -65,12 +66,6 @@ macro_rules! functions {
                 function(&table::$named, operands, keywords)
             }
         )*
-
-        /// Puts the functions into the module.
-        pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-            $(module.add_function(wrap_pyfunction!($name, module)?)?;)*
-            Ok(())
-        }
     };
 }
 
@@ -159,4 +154,55 @@ functions! {
     /// >>> PyGPU.vecdot(PyGPU.to_gpu([1j, 2]), PyGPU.to_gpu([1j, 2])).item()
     /// (5+0j)
     vecdot VECDOT "(x1, x2, /, out=None, *, axis=-1, casting='same_kind', order='K', dtype=None, axes=None)"
+}
+
+// The rows of the macro have no types.
+// stub: def matmul(
+// stub:     x1: Operand,
+// stub:     x2: Operand,
+// stub:     /,
+// stub:     out: GPUArray | None = None,
+// stub:     *,
+// stub:     casting: str = "same_kind",
+// stub:     order: str = "K",
+// stub:     dtype: Any = None,
+// stub:     axes: Sequence[ShapeLike] | None = None,
+// stub: ) -> GPUArray: ...
+// stub: def matvec(
+// stub:     x1: Operand,
+// stub:     x2: Operand,
+// stub:     /,
+// stub:     out: GPUArray | None = None,
+// stub:     *,
+// stub:     casting: str = "same_kind",
+// stub:     order: str = "K",
+// stub:     dtype: Any = None,
+// stub:     axes: Sequence[ShapeLike] | None = None,
+// stub: ) -> GPUArray: ...
+// stub: def vecmat(
+// stub:     x1: Operand,
+// stub:     x2: Operand,
+// stub:     /,
+// stub:     out: GPUArray | None = None,
+// stub:     *,
+// stub:     casting: str = "same_kind",
+// stub:     order: str = "K",
+// stub:     dtype: Any = None,
+// stub:     axes: Sequence[ShapeLike] | None = None,
+// stub: ) -> GPUArray: ...
+// stub: def vecdot(
+// stub:     x1: Operand,
+// stub:     x2: Operand,
+// stub:     /,
+// stub:     out: GPUArray | None = None,
+// stub:     *,
+// stub:     axis: int = -1,
+// stub:     casting: str = "same_kind",
+// stub:     order: str = "K",
+// stub:     dtype: Any = None,
+// stub:     axes: Sequence[ShapeLike] | None = None,
+// stub: ) -> GPUArray: ...
+
+names! {
+    functions "Products": matmul, matvec, vecmat, vecdot;
 }

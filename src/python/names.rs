@@ -1,0 +1,61 @@
+//! The names that a file exports to Python.
+
+use pyo3::prelude::*;
+
+/// Declares the names that a file exports, and writes the function `register` that adds them to the module.
+///
+/// A row has a kind, the group of the reference, and names: `functions "Sorting": sort, argsort;`. Rows of `internal_functions`,
+/// `internal_classes` and `internal_values` have no group: only the package uses these names. Values are added by the function after
+/// `with`. `copyto(host = ["src"])` names parameters in which NumPy's function accepts an ndarray beside arrays of a device.
+/// `tools/names.py` and `tools/stub.py` read the rows from the text.
+macro_rules! names {
+    (with $added:path; $($rows:tt)*) => {
+        $crate::names::names! { @rows ($added) $($rows)* }
+    };
+    (
+        @rows ($($added:path)?)
+        $($kind:ident $($group:literal)?: $($name:ident $(= $target:ident)? $((host = [$($host:literal),+]))?),+;)*
+    ) => {
+        /// Adds the names to the module.
+        pub(crate) fn register(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
+            $($added(module)?;)?
+            $($($crate::names::name!($kind module $name $($target)?);)+)*
+            Ok(())
+        }
+    };
+    ($($rows:tt)*) => {
+        $crate::names::names! { @rows () $($rows)* }
+    };
+}
+
+/// Adds one name of a row of [`names!`].
+macro_rules! name {
+    (functions $module:ident $name:ident) => {
+        pyo3::types::PyModuleMethods::add_function($module, pyo3::wrap_pyfunction!($name, $module)?)?
+    };
+    (classes $module:ident $name:ident) => {
+        pyo3::types::PyModuleMethods::add_class::<$name>($module)?
+    };
+    (internal_functions $module:ident $name:ident) => {
+        $crate::names::add_internal($module, pyo3::wrap_pyfunction!($name, $module)?.as_any())?
+    };
+    (internal_classes $module:ident $name:ident) => {
+        $crate::names::add_internal($module, $module.py().get_type::<$name>().as_any())?
+    };
+    (aliases $module:ident $name:ident $target:ident) => {
+        $crate::names::add_alias($module, stringify!($name), stringify!($target))?
+    };
+    ($values:ident $module:ident $name:ident) => {};
+}
+
+pub(crate) use {name, names};
+
+/// Adds a function or a class under its own name, and not to `__all__`.
+pub(crate) fn add_internal(module: &Bound<'_, PyModule>, object: &Bound<'_, PyAny>) -> PyResult<()> {
+    module.setattr(object.getattr("__name__")?.cast_into()?, object)
+}
+
+/// Adds a second name of an object.
+pub(crate) fn add_alias(module: &Bound<'_, PyModule>, name: &str, target: &str) -> PyResult<()> {
+    module.add(name, module.getattr(target)?)
+}

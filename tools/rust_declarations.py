@@ -1,0 +1,290 @@
+"""Read the declarations of Rust sources: `names!` rows, functions, classes, and the types in their signatures.
+
+Nothing is compiled. Types stand in ``#[pyo3(signature = (a: "GPUArray") -> "GPUArray")]``; where pyo3 accepts no
+signature (getters, most special methods, overloads) a comment ``// stub: ...`` before the item has the lines of the
+stub, or only ``// stub: -> type``.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+FOLDER = ROOT / "src/python"
+
+FUNCTION = re.compile(r"(?:pub(?:\([^)]*\))? +)?(?:const +|unsafe +|extern +\"C\" +)*fn +((?:r#)?\$?\w+)")
+STRUCT = re.compile(r"(?:pub(?:\([^)]*\))? +)?struct +(\w+)")
+IMPL = re.compile(r"( *)impl(?:<[^>]*>)? +(\w+)")
+ROWS = re.compile(r"^ *names! \{\n(.*?)^ *\}", re.MULTILINE | re.DOTALL)
+KINDS = ("functions", "classes", "values", "aliases")
+
+
+class DeclarationError(Exception):
+    """A declaration that the tools cannot accept; the message begins with the file and the line."""
+
+
+@dataclass
+class Parameter:
+    """One parameter: its name with stars, or a separator; annotation and default as the stub has them."""
+
+    name: str
+    type: str | None = None
+    default: str | None = None
+
+    def __str__(self) -> str:
+        annotated = self.name if self.type is None else f"{self.name}: {self.type}"
+        if self.default is None:
+            return annotated
+        return f"{annotated} = {self.default}" if self.type else f"{annotated}={self.default}"
+
+
+@dataclass
+class Item:
+    """A function, method or class of a Rust file."""
+
+    name: str
+    path: Path
+    line: int
+    attributes: list[str]
+    is_documented: bool
+    stub: list[str]
+    owner: str | None = None
+    rust: str = ""
+    head: str = ""
+    start: int = 0
+    spans: list[tuple[int, int]] = field(default_factory=list)
+
+    @property
+    def location(self) -> str:
+        """Return the file and the line, with which an error message begins."""
+        return f"{where(self.path)}:{self.line}"
+
+    def has(self, attribute: str) -> bool:
+        """Return whether an attribute such as ``getter`` is there, with arguments or without."""
+        return any(re.match(rf"#\[{attribute}\b", each) for each in self.attributes)
+
+    def option(self, name: str) -> str | None:
+        """Return the text of an option of pyo3, such as ``name`` in ``#[pyo3(name = "x")]``."""
+        for each in self.attributes:
+            if signature := re.search(r"(?<!text_)signature *= *(?=\()", each):
+                each = each[: signature.start()] + each[closing(each, signature.end()) :]
+            found = re.search(rf'(?<!\w){name} *= *"((?:[^"\\]|\\.)*)"', each, re.DOTALL)
+            if re.match(r"#\[py", each) and found:
+                return re.sub(r"\\\n\s*", "", found[1]).replace('\\"', '"')
+        return None
+
+    def signature(self) -> tuple[list[Parameter], str | None] | None:
+        """Return the parameters and the type of the result that a signature of pyo3 has; None if there is none."""
+        for each in self.attributes:
+            if found := re.search(r"(?<!text_)signature *= *(?=\()", each):
+                close = closing(each, found.end())
+                inside = split(each[found.end() + 1 : close])
+                returns = re.match(r'\s*->\s*"([^"]*)"', each[close + 1 :])
+                return [parameter(part) for part in inside], returns[1].replace("'", '"') if returns else None
+        return None
+
+
+@dataclass
+class Name:
+    """One name of a `names!` row."""
+
+    name: str
+    kind: str
+    group: str | None
+    path: Path
+    line: int
+    target: str | None = None
+    host: tuple[str, ...] = ()
+    is_documented: bool = True
+
+    @property
+    def location(self) -> str:
+        """Return the file and the line, with which an error message begins."""
+        return f"{where(self.path)}:{self.line}"
+
+
+def where(path: Path) -> Path:
+    """Return a path as error messages have it: relative to the repository."""
+    return path.relative_to(ROOT) if path.is_relative_to(ROOT) else path
+
+
+def closing(text: str, start: int) -> int:
+    """Return the position of the closing bracket; brackets in literals do not count."""
+    depth, at = 0, start
+    while at < len(text):
+        if text[at] == '"':
+            at = literal_end(text, at)
+        elif text[at] in "([{":
+            depth += 1
+        elif text[at] in ")]}":
+            depth -= 1
+            if depth == 0:
+                return at
+        at += 1
+    raise ValueError(f"no closing bracket: {text[start : start + 60]!r}")
+
+
+def literal_end(text: str, start: int) -> int:
+    """Return the position of the quote that ends a literal."""
+    at = start + 1
+    while text[at] != '"':
+        at += 2 if text[at] == "\\" else 1
+    return at
+
+
+def split(text: str) -> list[str]:
+    """Split a text at the commas outside brackets and literals."""
+    parts, begin, at = [], 0, 0
+    while at < len(text):
+        if text[at] == '"':
+            at = literal_end(text, at)
+        elif text[at] in "([{":
+            at = closing(text, at)
+        elif text[at] == ",":
+            parts.append(text[begin:at])
+            begin = at + 1
+        at += 1
+    return [part.strip() for part in [*parts, text[begin:]] if part.strip()]
+
+
+def parameter(text: str) -> Parameter:
+    """Parse one part of a signature of pyo3."""
+    found = re.fullmatch(r'([*/]*(?:r#)?\w*)(?: *: *"([^"]*)")?(?: *= *(.*))?', text, re.DOTALL)
+    if found is None:
+        raise ValueError(f"no parameter of a signature: {text!r}")
+    kind = None if found[2] is None else found[2].replace("'", '"')
+    return Parameter(found[1].replace("r#", ""), kind, None if found[3] is None else python_value(found[3]))
+
+
+def python_value(text: str) -> str:
+    """Return a default of Rust as pyo3 shows it to Python."""
+    text = text.strip()
+    if text in ("true", "false"):
+        return text.capitalize()
+    if text == "None" or re.fullmatch(r'-?[\d_]+(\.\d+)?|"[^"\\]*"', text):
+        return text
+    return "()" if re.fullmatch(r"\(\)", text) else "..."
+
+
+def items(path: Path, text: str) -> Iterator[Item]:
+    """Find the functions, methods and classes of a file that pyo3 exports."""
+    at, owner, indent = 0, None, ""
+    attributes: list[str] = []
+    stub: list[str] = []
+    spans: list[tuple[int, int]] = []
+    is_documented, begun = False, 0
+    while at < len(text):
+        end = text.find("\n", at)
+        end = len(text) if end < 0 else end
+        line = text[at:end]
+        bare = line.lstrip()
+        if owner is not None and line == indent + "}":
+            owner = None
+        if bare.startswith("//"):
+            if not attributes and not stub and not is_documented:
+                begun = at
+            is_documented |= bare.startswith("///")
+            if bare.startswith("// stub:"):
+                stub.append(bare.removeprefix("// stub:").removeprefix(" "))
+            at = end + 1
+            continue
+        if bare.startswith("#["):
+            if not attributes and not stub and not is_documented:
+                begun = at
+            begin = at + len(line) - len(bare)
+            close = closing(text, begin + 1)
+            attributes.append(text[begin : close + 1])
+            spans.append((begin, close + 1))
+            at = text.find("\n", close) + 1
+            continue
+        number = text.count("\n", 0, at) + 1
+        common = (path, number, attributes, is_documented, stub)
+        if (found := IMPL.match(line)) and any(each.startswith("#[pymethods") for each in attributes):
+            owner, indent = found[2], found[1]
+        elif found := FUNCTION.match(bare):
+            item = Item(found[1], *common, owner=owner, rust=found[1], start=at, spans=spans)
+            item.head = text[at : text.find("{", at)]
+            if (owner and len(line) - len(bare) == len(indent) + 4) or item.has("pyfunction"):
+                if not item.has("pyfunction") and item.has("cfg"):
+                    pass
+                elif "$" not in item.name:
+                    item.name = python_name(item)
+                    yield item
+        elif (found := STRUCT.match(bare)) and any(each.startswith("#[pyclass") for each in attributes):
+            item = Item(found[1], *common, rust=found[1], start=at, spans=spans)
+            item.name = item.option("name") or found[1]
+            yield item
+        elif stub:
+            yield Item("", *common, start=begun)
+        attributes, stub, spans, is_documented = [], [], [], False
+        at = end + 1
+
+
+def python_name(item: Item) -> str:
+    """Return the name of a function or a method in Python."""
+    if named := item.option("name"):
+        return named
+    for each in item.attributes:
+        if found := re.match(r'#\[(?:getter|setter)\("?(\w+)"?\)\]', each):
+            return found[1]
+    if item.has("new"):
+        return "__new__"
+    name = item.rust.removeprefix("r#")
+    if item.has("getter"):
+        return name.removeprefix("get_") if name.startswith("get_") else name
+    return name.removeprefix("set_") if item.has("setter") else name
+
+
+def names(path: Path, text: str) -> Iterator[Name]:
+    """Return the names that the `names!` rows of a file declare."""
+    text = re.sub(r"//[^\n]*", lambda comment: " " * len(comment[0]), text)
+    for block in ROWS.finditer(text):
+        for row in re.finditer(r"(\w+)(?: \"([^\"]*)\")?: ([^;]*);", block[1]):
+            kind, group = row[1].removeprefix("internal_"), row[2]
+            start = block.start(1) + row.start()
+            if kind not in KINDS or (group is None) != row[1].startswith("internal_"):
+                line = text.count("\n", 0, start) + 1
+                raise DeclarationError(
+                    f'{where(path)}:{line}: names!: a row is `functions "Group": a, b;`, or '
+                    f"`internal_functions: a;` for names that only the package uses"
+                )
+            for part in re.finditer(r"(\w+)(?: = (\w+))?(?:\(host = \[([^\]]*)\]\))?", row[3]):
+                line = text.count("\n", 0, block.start(1) + row.start(3) + part.start()) + 1
+                host = tuple(re.findall(r'"(\w+)"', part[3] or ""))
+                yield Name(part[1], kind, group, path, line, part[2], host)
+
+
+def files() -> list[Path]:
+    """Return the Rust files of the native module."""
+    return sorted(path for path in FOLDER.rglob("*.rs") if path.stem != "tests")
+
+
+def text_parameters(text: str) -> list[Parameter]:
+    """Return the parameters of a ``text_signature``."""
+    arguments = ast.parse(f"def f{text.replace('$', '')}: ...").body[0].args  # type: ignore[attr-defined]
+    found: list[Parameter] = []
+    plain = [*arguments.posonlyargs, *arguments.args]
+    defaults = [None] * (len(plain) - len(arguments.defaults)) + arguments.defaults
+    for number, (one, default) in enumerate(zip(plain, defaults, strict=True)):
+        found.append(Parameter(one.arg, None, None if default is None else quoted(default)))
+        if number + 1 == len(arguments.posonlyargs):
+            found.append(Parameter("/"))
+    if arguments.vararg:
+        found.append(Parameter("*" + arguments.vararg.arg))
+    elif arguments.kwonlyargs:
+        found.append(Parameter("*"))
+    for one, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
+        found.append(Parameter(one.arg, None, None if default is None else quoted(default)))
+    if arguments.kwarg:
+        found.append(Parameter("**" + arguments.kwarg.arg))
+    return found
+
+
+def quoted(value: ast.expr) -> str:
+    """Return a default as the stub has it, with double quotes."""
+    text = ast.unparse(value)
+    return f'"{text[1:-1]}"' if text.startswith("'") and '"' not in text else text
