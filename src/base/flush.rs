@@ -5,7 +5,7 @@
 //! flush. While nothing is pending a flush point costs one load.
 
 use std::cell::Cell;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use crate::error::Error;
 use crate::fork_safe::Once;
@@ -67,7 +67,8 @@ impl Cause {
     }
 }
 
-pub use crate::marks::{Landing, Mark, NodeId, Pending, QUEUES};
+use crate::marks::Usage;
+pub use crate::marks::{Escape, Landing, Mark, NodeId, Pending, QUEUES};
 
 static LANDING: Landing = Landing { count: AtomicUsize::new(0), landed: [const { AtomicU64::new(0) }; QUEUES] };
 
@@ -208,25 +209,18 @@ pub fn forget(id: NodeId) {
     }
 }
 
-/// Whether an operation was ever deferred, or one is about to be.
-static IS_USED: AtomicBool = AtomicBool::new(false);
+static USAGE: Usage = Usage(AtomicUsize::new(0));
 
 /// Records that operations are deferred from now on: before the first check that only PyGPU reaches its operands.
-///
-/// A thread that gives a block out changes who reaches it, then calls [`is_used`]; both are sequentially consistent, as are the store and
-/// the fence here. So that thread finds the record, or the check after the fence finds the change.
 #[inline]
 pub fn begin_use() {
-    if !IS_USED.load(Ordering::Relaxed) {
-        IS_USED.store(true, Ordering::SeqCst);
-        fence(Ordering::SeqCst);
-    }
+    USAGE.begin();
 }
 
-/// Whether operations may have been deferred. It is called after a change of who reaches a block: see [`begin_use`].
+/// Whether operations may have been deferred. It is called after a change of who reaches a block.
 #[inline]
 pub fn is_used() -> bool {
-    IS_USED.load(Ordering::SeqCst)
+    USAGE.is_begun()
 }
 
 /// Waits until an operation that another thread queues is queued.

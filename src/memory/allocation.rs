@@ -7,7 +7,7 @@ mod place;
 
 use std::any::Any;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32};
+use std::sync::atomic::AtomicU32;
 
 use crate::capture;
 use crate::order::{Access, Order, Ticket};
@@ -16,7 +16,7 @@ use crate::pool::Source;
 use crate::{pinned, pool};
 use pygpu_backend::{self as backend, Address, HostFlags, overrun_of_block};
 use pygpu_base::error::{Error, Result};
-use pygpu_base::flush;
+use pygpu_base::flush::{self, Escape};
 use pygpu_device::Device;
 use pygpu_device::shutdown;
 use pygpu_device::stream::{Identity, Mark, Stream};
@@ -43,9 +43,9 @@ pub struct Allocation {
     /// Who used it. Its home is the stream in whose order pool memory was made and is given back.
     order: Order<Stream>,
     /// Somebody else has the address and tells nobody when that ends, or on which stream: the free waits for the whole device.
-    exposed: AtomicBool,
+    exposed: Escape,
     /// Somebody else can have the address: operations on the block are not put off, since nobody sees what is written meanwhile.
-    published: AtomicBool,
+    published: Escape,
     /// Exports that were not given back yet.
     exports: AtomicU32,
 }
@@ -150,7 +150,7 @@ impl Allocation {
 
     #[inline(always)]
     fn with(place: Place, bytes: usize, epoch: u32, origin: Origin, stream: Stream) -> Self {
-        let (exposed, published, exports) = (AtomicBool::new(false), AtomicBool::new(false), AtomicU32::new(0));
+        let (exposed, published, exports) = (Escape::new(), Escape::new(), AtomicU32::new(0));
         Self { place, bytes, epoch, origin, order: Order::new(stream), exposed, published, exports }
     }
 
@@ -368,7 +368,7 @@ impl Allocation {
     /// Puts the end of the block behind every use of it, on its home stream.
     fn wait_before_free(&mut self) -> Result<()> {
         self.order.join_for_the_end()?;
-        if *self.exposed.get_mut() {
+        if self.exposed.is_begun() {
             match Mark::record_device(self.device())? {
                 Some(mark) => self.order.home().wait_event(mark.event())?,
                 // No event covers the streams of others, HIP has none: the host waits, since nothing else is safe.
@@ -386,8 +386,8 @@ impl Allocation {
             epoch: self.epoch,
             origin: std::mem::replace(&mut self.origin, Origin::Own),
             order: self.order.take(),
-            exposed: AtomicBool::new(*self.exposed.get_mut()),
-            published: AtomicBool::new(*self.published.get_mut()),
+            exposed: std::mem::take(&mut self.exposed),
+            published: std::mem::take(&mut self.published),
             exports: AtomicU32::new(*self.exports.get_mut()),
         }
     }
@@ -417,7 +417,7 @@ impl Allocation {
             }
             Origin::Own => {
                 // What others have had goes back to the driver, which knows of more streams than this one.
-                let is_private = self.order.is_untouched() && !*self.exposed.get_mut();
+                let is_private = self.order.is_untouched() && !self.exposed.is_begun();
                 let is_recyclable = is_private && self.place.source() == Source::Recyclable;
                 self.release_in_order(|block| {
                     // SAFETY: this is the last owner; every use known of is before this point of the stream, or has ended.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import operator
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from random import SystemRandom
@@ -16,7 +17,7 @@ import pytest
 import forge
 import PyGPU
 import simulated
-from fusing.figures import waiting
+from fusing.figures import limits, waiting
 from PyGPU import _core
 from support import at_once
 
@@ -153,6 +154,29 @@ def test_array_whose_address_another_thread_gives_out_is_not_read_late(name: str
         assert waiting() == 0  # pending when it was shown, and launched by that; or launched at once
         np.testing.assert_array_equal(z.get(), x.get() + 1)
         shown.clear()
+
+
+@pytest.mark.parametrize("name", ["ptr", "gpudata", "interface"])
+def test_thread_that_finds_an_escape_under_way_waits_for_its_flush(name: str) -> None:
+    PyGPU.zeros(1)
+    driver = simulated.driver()
+    if driver is None or (name == "interface" and driver.is_hip):
+        pytest.skip("the other library is a simulated driver's caller; the interface is CUDA's")
+    twin = (np.arange(12.0).reshape(3, 4) - 5) / 8
+    x, host = PyGPU.to_gpu(twin), np.zeros_like(twin)
+    view, expression = x[:], structure()
+    PyGPU.synchronize()
+    with limits(meetings=1):
+        y = expression(x)  # pending in this thread's queue, and launched by the first thread below, which compiles meanwhile
+        showing = threading.Thread(target=lambda: SHOWN[name](x))
+        showing.start()
+        time.sleep(0.01)
+        shown = in_a_thread(lambda: SHOWN[name](view))
+        address = shown["data"][0] if isinstance(shown, dict) else getattr(shown, "value", shown)
+        driver.foreign_upload(address, host.ctypes.data, host.nbytes, 0)
+        showing.join()
+    np.testing.assert_array_equal(y.get(), expression(twin))
+    np.testing.assert_array_equal(x.get(), host)
 
 
 def test_nor_does_one_that_the_collector_shows_while_the_operation_is_written_down() -> None:

@@ -8,7 +8,7 @@ pub use std::sync::PoisonError;
 
 /// Atomic numbers.
 pub mod atomic {
-    pub use loom::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+    pub use loom::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering, fence};
 }
 
 /// Loom has none: one that is written under a lock and read behind a flag, as the standard library's.
