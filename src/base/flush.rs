@@ -127,6 +127,8 @@ pub struct FlushHooks {
     pub await_push: fn(),
     /// Counts blocks that have a fault: more or fewer by so many.
     pub count_faults: fn(isize),
+    /// Bytes of the results of queued operations.
+    pub pending_bytes: fn() -> usize,
     /// Takes the first error of the calling thread's queue that was not reported.
     pub take_error: fn() -> Option<Error>,
     /// Counts the error of a batch, which begins with this operation, as reported: a use of a block raises it.
@@ -229,6 +231,12 @@ pub fn await_push() {
     if let Some(hooks) = HOOKS.get() {
         (hooks.await_push)();
     }
+}
+
+/// Bytes of the results of queued operations.
+#[cold]
+pub fn pending_bytes() -> usize {
+    HOOKS.get().map_or(0, |hooks| (hooks.pending_bytes)())
 }
 
 /// Counts blocks that have a fault: more or fewer by so many.

@@ -154,7 +154,7 @@ pub(super) fn take_kept(bytes: usize, stream: &Stream) -> Option<Address> {
         return None;
     }
     let accounts = accounts(stream.device());
-    if !fits(accounts, bytes) {
+    if (flush::is_any() && limit(stream.device()).is_some()) || !fits(accounts, bytes) {
         return None;
     }
     let found = stream.take_spare(bytes);
@@ -295,6 +295,9 @@ impl Drop for Account {
 /// # Errors
 /// `OutOfMemory` beyond the limit, also when all that only waits for a stream is let go of; the driver's.
 pub(super) fn account_for(device: Device, bytes: usize) -> Result<Account> {
+    if !capture::is_any() {
+        make_room(device, bytes);
+    }
     if fits(accounts(device), bytes) {
         return Ok(Account { device, bytes });
     }
@@ -337,6 +340,26 @@ fn beyond_limit(device: Device, bytes: usize) -> Error {
 /// Sets how many bytes PyGPU's live blocks of a device may have; what lives stays.
 pub fn set_limit(device: Device, limit: Option<usize>) {
     accounts(device).limit.store(limit.unwrap_or(usize::MAX), Ordering::Relaxed);
+}
+
+/// Whether so many bytes more would exceed the limit of a device. Deferred results count before they have memory: then a flush finds
+/// what eager operations would have found.
+#[inline]
+pub fn exceeds_limit(device: Device, bytes: impl FnOnce() -> usize) -> bool {
+    let accounts = accounts(device);
+    let limit = accounts.limit.load(Ordering::Relaxed);
+    limit != usize::MAX && accounts.bytes.load(Ordering::Relaxed).saturating_add(bytes()) > limit
+}
+
+/// Launches pending operations if their results and so many bytes more would exceed the limit: their operands may end with them.
+#[inline]
+fn make_room(device: Device, bytes: usize) {
+    if flush::is_any()
+        && !flush::is_in_batch()
+        && exceeds_limit(device, || bytes.saturating_add(flush::pending_bytes()))
+    {
+        flush::flush(Cause::Memory);
+    }
 }
 
 /// How many bytes PyGPU's live blocks of a device may have; `None` for no limit.

@@ -167,7 +167,7 @@ def test_thread_that_finds_an_escape_under_way_waits_for_its_flush(name: str) ->
     view, expression = x[:], structure()
     PyGPU.synchronize()
     with limits(meetings=1):
-        y = expression(x)  # pending in this thread's queue, and launched by the first thread below, which compiles meanwhile
+        y = expression(x)  # pending in this thread's queue; the first thread below launches it, and compiles meanwhile
         showing = threading.Thread(target=lambda: SHOWN[name](x))
         showing.start()
         time.sleep(0.01)

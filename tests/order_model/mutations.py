@@ -79,7 +79,12 @@ OF_DEFERRED = [
         "self.0.load(Ordering::Acquire) != Self::ENDED",
         "self.0.load(Ordering::Acquire) == Self::NONE",
     ),
-    (MARKS, "the end of an escape does not release", "(Self::ENDED, Ordering::Release)", "(Self::ENDED, Ordering::Relaxed)"),
+    (
+        MARKS,
+        "the end of an escape does not release",
+        "(Self::ENDED, Ordering::Release)",
+        "(Self::ENDED, Ordering::Relaxed)",
+    ),
     (
         MARKS,
         "an escape does not acquire the end of another",

@@ -285,6 +285,18 @@ impl Queues {
         block.read_by().pending() == Some(Pending::Many) && others.map(|(_, queue)| queue).any(is_any)
     }
 
+    /// Whether large operands that only nodes hold are too large in all queues together.
+    fn hold_too_much(&self, leaving: Option<&Arc<Allocation>>) -> bool {
+        let most = limit().held.load(Ordering::Relaxed);
+        let sum = |bytes: &dyn Fn(&Queue) -> usize| self.queues.iter().map(bytes).fold(0, usize::saturating_add);
+        sum(&|queue| queue.operands) > most && sum(&|queue| queue.held(leaving)) > most
+    }
+
+    /// Bytes of pending results.
+    fn results(&self) -> usize {
+        self.queues.iter().fold(0, |bytes, queue| bytes.saturating_add(queue.results))
+    }
+
     /// Whether anything is queued.
     pub(super) fn is_idle(&self) -> bool {
         self.queues.iter().all(|queue| queue.nodes.is_empty())
@@ -390,6 +402,7 @@ fn large_operands(node: &Node) -> usize {
 pub fn keep(flush: fn(Scope, Cause)) {
     static HOOKS: Once<FlushHooks> = Once::new();
     let await_push = || drop(lock());
+    let pending_bytes = || lock().results();
     let count_faults = |change: isize| lock().add(change);
     let take_error = || {
         let number = own();
@@ -402,7 +415,15 @@ pub fn keep(flush: fn(Scope, Cause)) {
         drop(queues);
         drop(error); // not under the lock: it may be another library's object
     };
-    flush::register(HOOKS.get_or_init(|| FlushHooks { flush, forget, await_push, count_faults, take_error, report }));
+    flush::register(HOOKS.get_or_init(|| FlushHooks {
+        flush,
+        forget,
+        await_push,
+        count_faults,
+        pending_bytes,
+        take_error,
+        report,
+    }));
 }
 
 /// Number of queued operations.
@@ -428,10 +449,15 @@ pub fn figures() -> Figures {
     report::figures(deferred, dropped)
 }
 
-/// Whether operands that only nodes hold will be too large when the caller releases a block.
-pub fn holds_too_much(block: &Arc<Allocation>) -> bool {
-    let Some(Pending::One(id)) = block.read_by().pending().filter(|_| block.bytes() >= LARGE) else { return false };
-    lock().queues.get(id.queue()).is_some_and(|queue| queue.holds_too_much(Some(block)))
+/// Queues to be flushed because operands that only nodes hold will be too large when the caller releases a block.
+pub fn holds_too_much(block: &Arc<Allocation>) -> Option<Scope> {
+    let pending = block.read_by().pending().filter(|_| block.bytes() >= LARGE)?;
+    let queues = lock();
+    let is_too_much = |queue: &Queue| queue.holds_too_much(Some(block));
+    match pending {
+        Pending::One(id) if queues.queues.get(id.queue()).is_some_and(is_too_much) => Some(Scope::One(id.queue())),
+        _ => queues.hold_too_much(Some(block)).then_some(Scope::All),
+    }
 }
 
 /// Takes an operation out whose result has ended.

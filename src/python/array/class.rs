@@ -321,8 +321,8 @@ impl GpuArray {
             return true;
         }
         let is_last = Arc::strong_count(self.array.allocation()) == 1;
-        if !is_last && expression::holds_too_much(self.array.allocation()) {
-            flush::flush(Cause::Held);
+        if !is_last && let Some(scope) = expression::holds_too_much(self.array.allocation()) {
+            flush::flush_now(scope, Cause::Held);
         }
         false
     }

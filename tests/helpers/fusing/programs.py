@@ -1,4 +1,4 @@
-"""Programs whose flushes are of different kinds, for faults that are planted in them: fused, cut, in place, on streams."""
+"""Programs for planted faults, whose flushes are of different kinds: fused, cut, in place, reductions, on streams."""
 
 from __future__ import annotations
 
