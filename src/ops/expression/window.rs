@@ -277,14 +277,6 @@ impl Queues {
         Some(taken)
     }
 
-    /// Whether another queue reads a block that several have read, or may: what is in flight is not looked through.
-    fn is_read_beside(&self, own: usize, block: &Arc<Allocation>) -> bool {
-        let reads = |node: &Node| node.arrays().iter().any(|array| Arc::ptr_eq(array.allocation(), block));
-        let others = self.queues.iter().enumerate().filter(|(number, _)| *number != own);
-        let is_any = |queue: &Queue| queue.is_in_flight || queue.nodes.iter().flatten().any(|node| reads(node));
-        block.read_by().pending() == Some(Pending::Many) && others.map(|(_, queue)| queue).any(is_any)
-    }
-
     /// Whether large operands that only nodes hold are too large in all queues together.
     fn hold_too_much(&self, leaving: Option<&Arc<Allocation>>) -> bool {
         let most = limit().held.load(Ordering::Relaxed);
@@ -295,6 +287,14 @@ impl Queues {
     /// Bytes of pending results.
     fn results(&self) -> usize {
         self.queues.iter().fold(0, |bytes, queue| bytes.saturating_add(queue.results))
+    }
+
+    /// Whether another queue reads a block that several have read, or may: what is in flight is not looked through.
+    fn is_read_beside(&self, own: usize, block: &Arc<Allocation>) -> bool {
+        let reads = |node: &Node| node.arrays().iter().any(|array| Arc::ptr_eq(array.allocation(), block));
+        let others = self.queues.iter().enumerate().filter(|(number, _)| *number != own);
+        let is_any = |queue: &Queue| queue.is_in_flight || queue.nodes.iter().flatten().any(|node| reads(node));
+        block.read_by().pending() == Some(Pending::Many) && others.map(|(_, queue)| queue).any(is_any)
     }
 
     /// Whether anything is queued.

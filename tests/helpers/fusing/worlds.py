@@ -201,6 +201,9 @@ class Device(World):
             pass
         finally:
             PyGPU.set_memory_limit(None)
+            # A line that raises leaves the errors of other batches to the next flush.
+            with contextlib.suppress(MemoryError):
+                _core.flush()
 
     def pressed(self, host: np.ndarray) -> None:
         big = PyGPU.to_gpu(host)
