@@ -314,3 +314,21 @@ impl PythonAccess {
         access
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{FlushToken, PythonAccess};
+
+    #[test]
+    fn python_is_refused_while_the_thread_launches_a_batch() {
+        assert!(PythonAccess::here().is_some());
+        let token = FlushToken::begin();
+        assert!(PythonAccess::here().is_none());
+        let other = std::thread::spawn(|| PythonAccess::here().is_some());
+        assert!(other.join().unwrap_or(false), "other threads may run Python");
+        let asked = std::panic::catch_unwind(|| PythonAccess::expected().is_none());
+        assert_eq!(asked.is_err(), cfg!(debug_assertions));
+        drop(token);
+        assert!(PythonAccess::expected().is_some());
+    }
+}

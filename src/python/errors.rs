@@ -9,6 +9,7 @@ use pyo3::types::{PyDict, PyTuple, PyType};
 use crate::callback::Raised;
 use crate::once::PyOnce;
 use pygpu_base::error::Error;
+use pygpu_base::flush::PythonAccess;
 
 /// The classes that have no equal among the built-in ones.
 struct Classes {
@@ -162,6 +163,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// Makes Python's exception of an error of the layers below.
 #[cold]
 fn raise(error: &Error) -> PyErr {
+    debug_assert!(PythonAccess::here().is_some(), "a flush raises an exception");
     Python::attach(|py| convert(py, error).unwrap_or_else(|failure| failure))
 }
 

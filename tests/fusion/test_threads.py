@@ -254,6 +254,41 @@ def test_threads_on_streams_of_their_own_hand_results_on() -> None:
         assert [number for number in consumer.result() if number <= 0] == []
 
 
+def compiled(work: Callable[[], Any]) -> int:
+    """Count the modules that work loads into a simulated driver."""
+    driver = simulated.driver()
+    assert driver is not None
+    calls = [call for call in driver.calls() if "LoadData" in call]
+    before = sum(map(driver.call_count, calls))
+    work()
+    return sum(map(driver.call_count, calls)) - before
+
+
+@pytest.mark.parametrize("threads", [2, 4])
+def test_threads_that_run_one_loop_compile_what_one_thread_does(threads: int) -> None:
+    x = PyGPU.to_gpu(HOST)
+    if simulated.driver() is None:
+        pytest.skip("modules are counted in a simulated driver only")
+    for step in (operator.add, operator.sub, operator.mul):
+        step(x, x).get()
+
+    def loop(expression: Callable[[Any], Any]) -> None:
+        for turn in range(6):
+            made = expression(x)
+            total = (made * made).sum()
+            np.testing.assert_array_equal(made.get(), expression(HOST))
+            if turn % 2:
+                total.get()
+
+    alone, together, apart = structure(), structure(), [structure() for _ in range(threads)]
+    loop(structure())  # what all of them share
+    one = compiled(lambda: loop(alone))
+    assert one >= 1
+    assert compiled(lambda: at_once(threads, lambda _: loop(together))) == one
+    # Threads with a program each compile what the programs do one after the other.
+    assert compiled(lambda: at_once(threads, lambda number: loop(apart[number]))) == one * threads
+
+
 def test_a_thread_that_ends_leaves_what_it_wrote_down() -> None:
     x = PyGPU.to_gpu(HOST)
     kept = in_a_thread(lambda: [x + number for number in range(3)])

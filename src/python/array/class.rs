@@ -23,7 +23,7 @@ use crate::runtime::device_memory::give_out;
 use pygpu_array::{Array, DeferredArray};
 use pygpu_backend::Address;
 use pygpu_base::dtype::DType;
-use pygpu_base::flush::{self, Cause};
+use pygpu_base::flush::{self, Cause, PythonAccess};
 use pygpu_base::iterative_drop;
 use pygpu_device::Device;
 use pygpu_device::shutdown;
@@ -346,6 +346,7 @@ impl GpuArray {
         // The free may wait for the driver, and whoever holds the driver may wait for the GIL. An interpreter that is ending
         // cannot be attached to; then there is no GIL to leave.
         let mut array = Some(array);
+        debug_assert!(PythonAccess::here().is_some(), "a flush ends an object of Python");
         Python::try_attach(|py| py.without_gil(|| drop(array.take())));
     }
 }
