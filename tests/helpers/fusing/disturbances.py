@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import importlib
+import threading
 from collections.abc import Iterator
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -42,6 +44,9 @@ class Finalisers:
         self.wrong: list[str] = []
         self.runs = 0
         self._is_within = False
+        # Imports now: CPython's import lock fails within a finaliser that runs while it is taken (KeyError, gh-106176).
+        PyGPU.from_dlpack(PyGPU.to_gpu(HOST).__dlpack__()).get()
+        importlib.import_module("PyGPU.driver")
 
     @contextlib.contextmanager
     def of(self, world: Device) -> Iterator[None]:
@@ -109,12 +114,15 @@ class Refusals:
         self.random = Random(seed)
         self.driver = simulated.driver()
         self.planted = 0
+        # One refusal at a time: a second one would meet the request that repeats the first.
+        self._planting = threading.Lock()
 
     @contextlib.contextmanager
     def during(self, step: str) -> Iterator[None]:
         """Plant a refusal for one step. Within a capture nothing is given back, and nothing asked again."""
         driver = self.driver
-        if driver is None or step == "captured" or self.random.random() > 0.2:
+        is_due = driver is not None and step != "captured" and self.random.random() < 0.2
+        if not is_due or not self._planting.acquire(blocking=False):
             yield
             return
         driver.fault(self.random.choice(ALLOCATIONS[driver.is_hip]), OUT_OF_MEMORY, nth=self.random.randrange(1, 4))
@@ -123,6 +131,7 @@ class Refusals:
             yield
         finally:
             driver.clear_faults()
+            self._planting.release()
 
     def allocate(self, size: int) -> Any:
         """Allocate for the program, or refuse."""
