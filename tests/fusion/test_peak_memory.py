@@ -28,6 +28,7 @@ peaks.{call}()
 
 
 @pytest.mark.starts_processes
+@pytest.mark.sampled(on="cuda", elsewhere=0)
 @pytest.mark.timeout(150)
 def test_programs_run_within_the_peak_of_eager_mode() -> None:
     run("main")

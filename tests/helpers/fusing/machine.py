@@ -328,7 +328,7 @@ def replay(
     try:
         with np.errstate(all="ignore"), finalisers.of(world) if finalisers is not None else nullcontext():
             for place, step in enumerate(program.steps):  # noqa: B007 (told of below)
-                with refusals.during(step[0]) if refusals is not None else nullcontext():
+                with refusals.during(step[0]) if refusals is not None and is_alone else nullcontext():
                     do(world, step)
         return world.seen
     except Exception as error:
