@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import gc
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -15,6 +16,7 @@ import PyGPU
 import simulated
 from fusing.figures import allocation_calls, launch_call, limits, waiting
 from fusing.programs import PROGRAMS, Operands, Program
+from PyGPU import _core
 
 INVALID, OUT_OF_MEMORY, OUT_OF_RESOURCES = 1, 2, 701
 ALWAYS = 1 << 30
@@ -78,10 +80,11 @@ class Run:
         PyGPU.synchronize()
         PyGPU.trim_memory()
 
-    def flush(self) -> bool:
+    def flush(self, by: Callable[[], Any] = lambda: None) -> bool:
         """Defer the operations and flush; whether the flush raised.
 
-        A line that flushes and uses what that flush has lost raises: then the rest of the program is left out.
+        A line that flushes and uses what that flush has lost raises: then the rest of the program is left out. `by` may
+        launch the operations before this thread flushes.
         """
         self.has_stopped = False
         try:
@@ -89,6 +92,7 @@ class Run:
         except REFUSED as error:
             check_named(error)
             self.has_stopped = True
+        by()
         return flush_told()
 
     def end(self) -> None:
@@ -138,35 +142,32 @@ class Run:
         return False
 
 
-def calls_of_flush(run: Run, driver: simulated.Driver) -> dict[str, int]:
+def calls_of_flush(run: Run, driver: simulated.Driver, by: Callable[[], Any] = lambda: None) -> dict[str, int]:
     """How often the flushes of a program make each call of the driver."""
     run.begin()
     before = {name: driver.call_count(name) for name in driver.calls()}
-    assert not run.flush()
+    assert not run.flush(by)
     return {name: made for name, count in before.items() if (made := driver.call_count(name) - count)}
 
 
-# A context that failed for good is not a refusal: it ends the process's use of the device.
-@pytest.mark.parametrize("times", [1, ALWAYS], ids=["once", "from then on"])
-@pytest.mark.parametrize("code", [INVALID, OUT_OF_MEMORY, OUT_OF_RESOURCES])
-@pytest.mark.parametrize("name", PROGRAMS)
-@pytest.mark.sampled(on="cuda")
-def test_fault_at_each_driver_call_of_a_flush(driver: simulated.Driver, name: str, code: int, times: int) -> None:
-    program, operands = PROGRAMS[name], Operands()
+def check_each_call(
+    driver: simulated.Driver, program: Program, code: int, times: int, by: Callable[[], Any] = lambda: None
+) -> int:
+    """Refuse each call of the flushes of a program in turn; the most arrays that failed at once."""
+    operands = Operands()
     operands.warm(program)
     run = Run(program, operands)
+    most = 0
     with limits(**program.limits):
-        counts = calls_of_flush(run, driver)
+        counts = calls_of_flush(run, driver, by)
         assert run.check() == 0
         assert counts[launch_call()] >= 1
-        run = Run(program, operands)
         before: dict[str, int] = {}
-        most = 0
         for call, count in counts.items():
             for nth in range(1, count + 1):
                 run.begin()
                 driver.fault(call, code, nth=nth, times=times)
-                is_told = run.flush()
+                is_told = run.flush(by)
                 driver.clear_faults()
                 failed = run.check()
                 assert is_told == (failed > 0) or run.has_stopped, f"{call} {nth}"
@@ -175,7 +176,46 @@ def test_fault_at_each_driver_call_of_a_flush(driver: simulated.Driver, name: st
                 now = in_use(driver)
                 before = before or now
                 assert now == before, f"{call} {nth}"
+    return most
+
+
+# A context that failed for good is not a refusal: it ends the process's use of the device.
+@pytest.mark.parametrize("times", [1, ALWAYS], ids=["once", "from then on"])
+@pytest.mark.parametrize("code", [INVALID, OUT_OF_MEMORY, OUT_OF_RESOURCES])
+@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.sampled(on="cuda")
+def test_fault_at_each_driver_call_of_a_flush(driver: simulated.Driver, name: str, code: int, times: int) -> None:
+    most = check_each_call(driver, PROGRAMS[name], code, times)
     assert most > 0 or times == 1
+
+
+def by_another_thread() -> None:
+    def launch() -> None:
+        assert not flush_told(), "another thread is told"
+        PyGPU.synchronize()
+
+    # Refusals of deferred operations are none of its own, but those of the call that it makes are.
+    with ThreadPoolExecutor(1) as pool, contextlib.suppress(*REFUSED):
+        pool.submit(launch).result()
+
+
+def by_the_helper() -> None:
+    end = time.perf_counter() + 10
+    while waiting() > 0 and time.perf_counter() < end:
+        _core._bound_fusion_age()
+        time.sleep(0.0005)
+    _core._bound_fusion_age(0)
+    assert waiting() == 0
+
+
+@pytest.mark.parametrize("by", [by_another_thread, by_the_helper], ids=["another thread", "helper"])
+@pytest.mark.parametrize("code", [INVALID, OUT_OF_MEMORY])
+@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.sampled(on="cuda")
+def test_fault_at_each_driver_call_of_a_flush_by_others(
+    driver: simulated.Driver, name: str, code: int, by: Callable[[], Any]
+) -> None:
+    check_each_call(driver, PROGRAMS[name], code, 1, by)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
