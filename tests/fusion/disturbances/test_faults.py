@@ -202,7 +202,7 @@ def by_another_thread() -> None:
 def by_the_helper() -> None:
     end = time.perf_counter() + 10
     while waiting() > 0 and time.perf_counter() < end:
-        _core._bound_fusion_age()
+        _core._bound_fusion_age(100)
         time.sleep(0.0005)
     _core._bound_fusion_age(0)
     assert waiting() == 0
