@@ -1,6 +1,6 @@
-"""The pages of the interface: one for each subject of `PyGPU`, one for each other public module.
+"""Write the API pages: one for each subject of `PyGPU`, one for each other public module.
 
-They only name what there is, in the order of ``docs/make_reference.py``; Sphinx's autodoc writes what docstrings say.
+They list names in the order of ``docs/make_reference.py``; Sphinx's autodoc inserts the docstrings.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from make_reference import FAMILIES, FAMILY_GROUP, GROUPS, PREFIXES, call, group
 import PyGPU
 from PyGPU._protocols import numpys_own
 
-if TYPE_CHECKING:  # so that tests read the pages without Sphinx
+if TYPE_CHECKING:  # tests read the pages without Sphinx
     from sphinx.application import Sphinx
 
-# Every public module beside `PyGPU` itself, by who has such modules. One that is in no group fails the build.
+# Every public module except `PyGPU`, by the API that it belongs to. A module without a group fails the build.
 MODULES = {
     "Modules of PyGPU": ["random", "linalg", "fft", "sparse", "typing", "debug", "profile", "gl", "dask"],
     "Modules of PyCUDA": [
@@ -34,23 +34,23 @@ MODULES = {
 
 
 def public_modules() -> list[str]:
-    """The names of the public modules below `PyGPU`, as they lie on disk."""
+    """Return the names of the public modules of `PyGPU` on disk."""
     return sorted(module.name for module in pkgutil.iter_modules(PyGPU.__path__) if not module.name.startswith("_"))
 
 
 def listed(module: ModuleType) -> list[str]:
-    """The names that a module has for its users."""
+    """Return the public names of a module."""
     names = getattr(module, "__all__", None) or [name for name in vars(module) if not name.startswith("_")]
     return sorted(names, key=lambda name: (name.lower(), name))
 
 
 def heading(title: str, under: str = "=") -> str:
-    """A title with its line."""
+    """Return a title with its underline."""
     return f"{title}\n{under * len(title)}\n\n"
 
 
 def directive(module: str, name: str, value: Any) -> str:
-    """What lets autodoc describe one name, with the kind that the value has."""
+    """Return the autodoc directive for a name, by the kind of its value."""
     full = f"{module}.{name}"
     if isinstance(value, PyGPU.Ufunc):
         operands = ", ".join(f"x{place + 1}" for place in range(value.nin))
@@ -75,29 +75,29 @@ def directive(module: str, name: str, value: Any) -> str:
 
 
 def inherited(value: type) -> str:
-    """The option that shows members of bases which have no page: a reader looks for them where the class is."""
+    """Return the option that shows the members of bases without a page."""
     bases = value.__mro__[1:]
     pageless = [base for base in bases if base.__module__.startswith("PyGPU.") and "._" in base.__module__]
-    # Sphinx is told at which bases it ends.
+    # The option lists the bases that are excluded.
     ends = ", ".join(sorted({base.__name__ for base in bases if base not in pageless}))
     return f"   :inherited-members: {ends}\n" if pageless else ""
 
 
 def members_of(value: type) -> Mapping[str, Any]:
-    """The members of an enumeration, Python's or one in the manner of Boost, which have no docstrings."""
+    """Return the members of an enumeration (Python's or Boost-style), which have no docstrings."""
     members = getattr(value, "__members__", None) or getattr(value, "names", None)
     return members if isinstance(members, Mapping) else {}
 
 
 def enumerated(members: Mapping[str, Any]) -> str:
-    """An entry for each member of an enumeration, with its number."""
+    """Return an entry for each member of an enumeration, with its value."""
     lines = [f"   .. py:attribute:: {name}\n      :no-contents-entry:\n" for name in members]
     values = [f"      :value: {int(member)}\n" if isinstance(member, int) else "" for member in members.values()]
     return "".join(line + number + "\n" for line, number in zip(lines, values, strict=True))
 
 
 def by_subject() -> dict[str, list[str]]:
-    """The names of `PyGPU` by the heading under which they stand."""
+    """Return the names of `PyGPU` by subject."""
     subjects: dict[str, list[str]] = {title: [] for title in (*GROUPS, *PREFIXES.values(), FAMILY_GROUP)}
     for name in public_names():
         subjects[group_of(name)].append(name)
@@ -105,16 +105,16 @@ def by_subject() -> dict[str, list[str]]:
 
 
 def subject_page(title: str, names: list[str]) -> str:
-    """The page of one subject of `PyGPU`."""
+    """Return the page of one subject of `PyGPU`."""
     order = GROUPS.get(title, names)
     names = sorted(names, key=lambda name: (order.index(name) if name in order else len(order), name))
     page = heading(title.replace("`", "")) + ".. py:currentmodule:: PyGPU\n\n"
     if title == FAMILY_GROUP:
-        page += f"A class for each of {', '.join(PyGPU.SUPPORTED_DTYPES)}; here those for float32.\n\n"
+        page += f"One class for each of {', '.join(PyGPU.SUPPORTED_DTYPES)}; shown for float32.\n\n"
         names = [f"{kind}_float32" for kind in FAMILIES]
     elsewhere = [name for name in names if name in numpys_own.__all__ or of_numpy(getattr(PyGPU, name))]
     if elsewhere:
-        page += f"NumPy's own, under its names: {', '.join(f'``{name}``' for name in elsewhere)}.\n\n"
+        page += f"Re-exported from NumPy: {', '.join(f'``{name}``' for name in elsewhere)}.\n\n"
     modules = [name for name in names if isinstance(getattr(PyGPU, name), ModuleType)]
     for name in names:
         if name in modules:
@@ -127,27 +127,27 @@ def subject_page(title: str, names: list[str]) -> str:
 
 
 def of_numpy(value: Any) -> bool:
-    """Whether a value is a type of NumPy's, which NumPy documents."""
+    """Whether a value is a NumPy type, documented by NumPy."""
     return isinstance(value, type) and issubclass(value, np.generic)
 
 
 def module_page(name: str, homes: dict[int, str]) -> str:
-    """The page of a module; what another page describes, by its identity in `homes`, is only linked to."""
+    """Return the page of a module; values described on another page (`homes`, by identity) are links."""
     full = f"PyGPU.{name}"
     try:
         module = importlib.import_module(full)
     except (ImportError, PyGPU.NotSupportedError) as error:
-        return heading(full) + f"Not there: {error}.\n"  # what PyCUDA has and PyGPU refuses, with its sentence
+        return heading(full) + f"Unsupported: {error}.\n"  # a PyCUDA module that PyGPU rejects
     values = {each: getattr(module, each) for each in listed(module)}
     values = {each: value for each, value in values.items() if not isinstance(value, ModuleType)}
     elsewhere = {each: home for each, value in values.items() if (home := homes.get(id(value))) and describable(value)}
     own = {each: value for each, value in values.items() if each not in elsewhere}
     page = heading(full) + f".. automodule:: {full}\n\n"
     if elsewhere:
-        page += heading("The same as", "-")
+        page += heading("Aliases", "-")
         page += "\n".join(f"- ``{each}``: :py:obj:`{home}`" for each, home in elsewhere.items()) + "\n\n"
     if elsewhere and own:
-        page += heading("Its own", "-")
+        page += heading("Own names", "-")
     for each, value in own.items():
         homes[id(value)] = f"{full}.{each}"
         page += directive(full, each, value)
@@ -155,13 +155,13 @@ def module_page(name: str, homes: dict[int, str]) -> str:
 
 
 def describable(value: Any) -> bool:
-    """Whether a value is told from others of its kind: numbers and texts are equal by chance."""
+    """Whether a value can be identified: equal numbers and strings may be unrelated."""
     return callable(value) and not of_numpy(value)
 
 
 def pages() -> Iterator[tuple[str, str]]:
-    """The name and the text of each page."""
-    index = heading("Interface") + "Every public name, from its docstring. `PyGPU` is made to be read as NumPy is.\n\n"
+    """Yield the name and the text of each page."""
+    index = heading("Interface") + "Every public name, from its docstring. `PyGPU` has NumPy's structure.\n\n"
     subjects = {slug(title): (title, names) for title, names in by_subject().items() if names}
     yield from ((page, subject_page(title, names)) for page, (title, names) in subjects.items())
     placed = {"PyGPU": list(subjects)}
@@ -180,12 +180,12 @@ def pages() -> Iterator[tuple[str, str]]:
 
 
 def slug(title: str) -> str:
-    """A title as the name of a file; the modules of PyGPU have the short names."""
+    """Return a title as a file name; the modules of PyGPU have the short names."""
     return "pygpu-" + re.sub(r"\W+", "-", title.lower()).strip("-")
 
 
 def write(app: Sphinx) -> None:
-    """Write the pages where Sphinx reads, unless they lie there already: a second build reads only what is new."""
+    """Write new and changed pages to the folder that Sphinx reads."""
     folder = Path(app.srcdir) / "api"
     folder.mkdir(exist_ok=True)
     made = {folder / f"{name}.rst": text for name, text in pages()}

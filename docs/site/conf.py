@@ -1,4 +1,4 @@
-"""Settings of the documentation's site; `make docs` builds it from the pages above this folder and from docstrings."""
+"""Configure the documentation site, which `make docs` builds from the pages above this folder and from docstrings."""
 
 import re
 import sys
@@ -26,16 +26,16 @@ extensions = [
 sphinx_gallery_conf = gallery.settings
 root_doc = "index"
 exclude_patterns = ["site"]
-# A type that two modules have, such as Stream, is looked for in the page's own first.
+# A name in two modules, such as Stream, refers to the module of the page.
 suppress_warnings = ["ref.python", "myst.header"]
 
-# Docstrings write `name`, as NumPy's do: a link where there is such a name, plain code elsewhere.
+# Docstrings write `name`, as in NumPy: a link if the name exists, otherwise code.
 default_role = "py:obj"
 napoleon_google_docstring = False
 napoleon_use_rtype = False
 napoleon_use_ivar = True
 autosummary_generate = False
-# Annotations name types of the package's inside; what an argument may be stands in its description.
+# Annotations name internal types; the descriptions list the accepted arguments.
 autodoc_typehints = "none"
 autodoc_member_order = "alphabetical"
 python_maximum_signature_line_length = 120
@@ -48,7 +48,7 @@ html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sourcelink = False
-# Examples are copied without what the interpreter writes.
+# Copied examples exclude prompts and output.
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 html_theme_options = {
@@ -58,13 +58,13 @@ html_theme_options = {
 }
 
 
-# Pages that stand before the others of their folder, and those.
+# The first page of a folder, and the pattern of its other pages.
 CHAPTERS = {"bindings/index": "*", "design/index": "*", "results/README": "**"}
 LINK = re.compile(r"\[([^\]\n]+)\]\(([^)#:\s]+)\)")
 
 
 def complete(app: Sphinx, page: str, source: list[str]) -> None:
-    """Adjust a page to the site: no folders, examples are its gallery, and the start has the contents of the whole."""
+    """Adjust a page to the site: link the gallery instead of examples, drop links to folders, add the contents."""
     folder = (Path(app.srcdir) / page).parent
 
     def there(link: re.Match[str]) -> str:
@@ -79,7 +79,7 @@ def complete(app: Sphinx, page: str, source: list[str]) -> None:
 
 
 def contents(docs: Path) -> str:
-    """What the site contains: the list beside this file, and guides that it does not name."""
+    """Return the contents of the site: contents.txt, and the guides that it does not name."""
     text = (HERE / "contents.txt").read_text(encoding="utf-8")
     for mark, folder in (("OTHER PAGES", ""), ("OTHER GUIDES", "howto/")):
         pages = sorted(folder + path.stem for path in (docs / folder).glob("*.md"))
@@ -90,8 +90,8 @@ def contents(docs: Path) -> str:
 
 
 def setup(app: Sphinx) -> None:
-    """Called by Sphinx."""
+    """Connect the events; called by Sphinx."""
     app.connect("builder-inited", api_pages.write)
     app.connect("source-read", complete)
-    # The contents change without it.
+    # The contents may change without the file of the page.
     app.connect("env-get-outdated", lambda *_: ["index"])

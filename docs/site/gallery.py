@@ -1,4 +1,4 @@
-"""The gallery: sphinx-gallery makes it of `examples/`; here is what that has to be told."""
+"""Settings of sphinx-gallery, which builds the gallery from `examples/`."""
 
 from pathlib import Path
 from typing import Any
@@ -8,7 +8,7 @@ from sphinx.application import Sphinx
 from sphinx_gallery.scrapers import figure_rst
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-# Those that draw, and some that are quick and tell no times, which would be those of the machine that builds the site.
+# Examples that draw, and fast examples that print no times, which would be times of the build machine.
 RUN = ("mandelbrot", "waves", "walks", "zones", "matmul", "reduction")
 THUMBNAIL = EXAMPLES.parent / "build" / "program.png"
 
@@ -32,7 +32,7 @@ settings = {
 
 
 def pictures(block: Any, variables: dict[str, Any], settings: dict[str, Any]) -> str:
-    """Move what an example wrote beside itself to where the site looks."""
+    """Move the pictures written by an example to the folder of the site."""
     taken = []
     for made in sorted(Path(variables["src_file"]).parent.glob("*.png")):
         target = Path(next(variables["image_path_iterator"]))
@@ -43,12 +43,12 @@ def pictures(block: Any, variables: dict[str, Any], settings: dict[str, Any]) ->
 
 
 def drawing_first(name: str) -> tuple[bool, str]:
-    """Sort examples: those with a picture come first."""
+    """Sort examples, examples with a picture first."""
     return "Image" not in (EXAMPLES / name).read_text(encoding="utf-8"), name
 
 
 def thumbnail() -> None:
-    """Draw what stands for a program without a picture: lines of text, on light and on dark."""
+    """Draw the thumbnail of examples without a picture: lines of text for light and dark backgrounds."""
     image = Image.new("RGBA", (400, 280), "#8a9a9120")
     draw = ImageDraw.Draw(image)
     for line, (indent, length) in enumerate([(0, 210), (1, 150), (1, 240), (2, 130), (2, 190), (1, 90), (0, 120)]):
@@ -59,6 +59,6 @@ def thumbnail() -> None:
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Called by Sphinx, before sphinx-gallery looks for the thumbnail."""
+    """Draw the thumbnail before sphinx-gallery reads it; called by Sphinx."""
     thumbnail()
     return {"parallel_read_safe": True}

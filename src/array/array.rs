@@ -1,4 +1,4 @@
-//! An array: a block of memory with a layout and a dtype on it. Views share the block.
+//! Arrays: a layout and a dtype over a block of memory. Views share the block.
 
 use std::any::Any;
 use std::mem::MaybeUninit;
@@ -14,7 +14,7 @@ use pygpu_device::stream::Stream;
 use pygpu_layout::{Layout, Order};
 use pygpu_memory::{Access, Allocation, Lent};
 
-/// Refuses a layout that reaches outside a block.
+/// Returns an error if a layout reaches outside a block of `bytes` bytes.
 #[inline]
 fn check_extent(allocation: &Allocation, layout: &Layout) -> Result<()> {
     match layout.extent() {
@@ -39,38 +39,39 @@ pub struct Array {
     keeper: Option<Arc<Keeper>>,
 }
 
-/// Somebody who is to live as long as anybody sees the memory, though the block is not theirs.
+/// Owner that an array keeps alive in addition to its block.
 pub struct Keeper(Option<Lent>);
 
 impl Drop for Keeper {
     fn drop(&mut self) {
         if shutdown::exiting() {
-            // Its Python side may be gone already.
+            // Not dropped at exit: the Python object that it refers to may already be destroyed.
             std::mem::forget(self.0.take());
         }
     }
 }
 
-/// Where an array is to be: all but its layout and dtype. Why apart: an array is large, and each function that hands one on copies it.
+/// Everything an array needs except its layout and dtype. Separate because an array is large and every function that
+/// returns one copies it.
 pub struct Ground {
     /// The block.
     pub allocation: Arc<Allocation>,
-    /// What comes to the offset of a layout that counts from element zero.
+    /// Bytes added to the offset of a layout whose offset counts from element zero.
     pub shift: i64,
-    /// Whether writing is refused.
+    /// Whether writes are rejected.
     pub readonly: bool,
-    /// Who is to be kept beside the block.
+    /// Owner to keep alive in addition to the block.
     pub keeper: Option<Lent>,
 }
 
 impl Ground {
-    /// Memory of others, of which a block is made that ends with its arrays.
+    /// Wraps external memory in a block that is freed with the last array over it.
     ///
     /// # Errors
-    /// `ValueError` where the elements would lie outside of all addresses.
+    /// `ValueError` if the elements would lie outside the address space.
     ///
     /// # Safety
-    /// As for [`Array::lent`], of the bytes of `extent` from `address` on.
+    /// As for [`Array::lent`], for the bytes of `extent` relative to `address`.
     pub unsafe fn lent(
         address: Address,
         extent: Option<(i64, i64)>,
@@ -87,21 +88,21 @@ impl Ground {
                 "elements from byte {low} to byte {high} around {address:#x} would lie outside of the address space"
             )));
         };
-        // SAFETY: promised by the caller.
+        // SAFETY: the caller upholds the contract of this function, which is the same.
         let allocation = unsafe {
             match owner {
                 Some(owner) => Allocation::lent(first, bytes, stream, owner),
                 None => Allocation::of_nobody(first, bytes, stream),
             }
         };
-        // From here on the offset counts from the first byte.
+        // The offset now counts from the first byte of the block.
         Ok(Self { allocation: Arc::new(allocation), shift: -low, readonly, keeper: None })
     }
 
-    /// An array there.
+    /// Creates an array over this memory.
     ///
     /// # Errors
-    /// `ValueError` when the layout reaches outside the block.
+    /// `ValueError` if the layout reaches outside the block.
     pub fn array(self, layout: Layout, dtype: DType) -> Result<Array> {
         let layout = if self.shift == 0 { layout } else { layout.with_offset(layout.offset() + self.shift)? };
         let array = Array::over(self.allocation, layout, dtype, self.readonly)?;
@@ -113,56 +114,57 @@ impl Ground {
 }
 
 impl Array {
-    /// A new array with memory of its own, uninitialised, usable in the order of `stream`.
+    /// Allocates an uninitialized array, usable in the order of `stream`.
     ///
     /// # Errors
-    /// `ValueError` for a shape that is negative or too big; `OutOfMemory`; the driver's.
+    /// `ValueError` for a negative or too large shape; `OutOfMemory`; driver errors.
     #[inline]
     pub fn empty(shape: &[i64], dtype: DType, order: Order, stream: Stream) -> Result<Self> {
         let layout = Layout::contiguous(shape, dtype.itemsize() as i64, order)?;
         Self::on_new_memory(layout, dtype, stream)
     }
 
-    /// A new array, uninitialised, with the given dense layout.
+    /// Allocates an uninitialized array with the given dense layout.
     ///
     /// # Errors
-    /// `OutOfMemory`; the driver's.
+    /// `OutOfMemory`; driver errors.
     #[inline]
     pub fn on_new_memory(layout: Layout, dtype: DType, stream: Stream) -> Result<Self> {
         let allocation = Arc::new(Allocation::new(layout.nbytes() as usize, stream)?);
         Ok(Self { allocation, layout, dtype, readonly: false, keeper: None })
     }
 
-    /// An array over a block that exists.
+    /// Creates an array over an existing block.
     ///
     /// # Errors
-    /// `ValueError` when the layout reaches outside the block.
+    /// `ValueError` if the layout reaches outside the block.
     #[inline]
     pub fn over(allocation: Arc<Allocation>, layout: Layout, dtype: DType, readonly: bool) -> Result<Self> {
         check_extent(&allocation, &layout)?;
         Ok(Self { allocation, layout, dtype, readonly, keeper: None })
     }
 
-    /// The same array, which keeps somebody beside the block, and so do its views.
+    /// Returns the same array with an additional owner, which its views keep alive too.
     #[must_use]
     pub fn kept_by(self, keeper: Lent) -> Self {
         Self { keeper: Some(Arc::new(Keeper(Some(keeper)))), ..self }
     }
 
-    /// Who is kept beside the block, and by how many arrays.
+    /// The additional owner, and the number of arrays that share it.
     pub fn keeper(&self) -> Option<(&(dyn Any + Send + Sync), usize)> {
         let keeper = self.keeper.as_ref()?;
         Some((&**keeper.0.as_ref()?, Arc::strong_count(keeper)))
     }
 
-    /// An array over memory of others, of which a block is made that ends where the array does.
+    /// Creates an array over external memory. The block is freed with the last array over it.
     ///
     /// # Errors
-    /// `ValueError` where the elements would lie outside of all addresses.
+    /// `ValueError` if the elements would lie outside the address space.
     ///
     /// # Safety
-    /// The bytes that the layout reaches from `address` on, where element zero is, are memory of the stream's device, usable in the
-    /// order of the stream, and stay it as long as `owner` is not dropped; without one, as long as the array and its views are used.
+    /// `address` is the address of element zero. The bytes that the layout reaches must be memory of the stream's
+    /// device, usable in the order of the stream. They must stay valid until `owner` is dropped, or without an owner
+    /// while the array and its views are used.
     pub unsafe fn lent(
         address: Address,
         layout: Layout,
@@ -171,19 +173,19 @@ impl Array {
         stream: Stream,
         owner: Option<Lent>,
     ) -> Result<Self> {
-        // SAFETY: promised by the caller.
+        // SAFETY: the caller upholds the contract of this function, which is the same.
         let ground = unsafe { Ground::lent(address, layout.extent(), readonly, stream, owner)? };
         ground.array(layout, dtype)
     }
 
-    /// Writes into `slot` an array over a block, whose layout is that of one element, for the caller to set; see
+    /// Writes an array over a block into `slot`, with the layout of one element. The caller sets the layout; see
     /// [`Self::write_view`].
     ///
     /// # Safety
-    /// `slot` may be written and holds no array yet.
+    /// `slot` must be writable and must not hold an array.
     #[inline]
     pub unsafe fn write_new(slot: *mut Self, allocation: Arc<Allocation>, dtype: DType) {
-        // SAFETY: each field of the slot is written once, without being read.
+        // SAFETY: each field of the slot is written once and not read before.
         unsafe {
             (&raw mut (*slot).allocation).write(allocation);
             Layout::write_scalar(&raw mut (*slot).layout, dtype.itemsize() as i64);
@@ -193,44 +195,45 @@ impl Array {
         }
     }
 
-    /// Whether there is an array at an address that is else all zero: the block's pointer is never null.
+    /// Whether `slot` holds an array, if it is all zero otherwise: the pointer to the block is never null.
     ///
     /// # Safety
-    /// `slot` may be read, and holds an array or zeroes.
+    /// `slot` must be readable and hold an array or zeros.
     #[inline]
     pub unsafe fn is_written(slot: *const Self) -> bool {
-        // SAFETY: promised by the caller; a pointer is as good as an `Arc` of a sized value.
+        // SAFETY: the caller guarantees a readable slot; an `Arc` of a sized value has the layout of a pointer.
         unsafe { !(&raw const (*slot).allocation).cast::<*const ()>().read().is_null() }
     }
 
-    /// A view of the same memory with another layout.
+    /// Creates a view of the same memory with another layout.
     ///
     /// # Errors
-    /// `ValueError` when the layout reaches outside the block.
+    /// `ValueError` if the layout reaches outside the block.
     #[inline]
     pub fn view(&self, layout: Layout) -> Result<Self> {
         self.view_as(layout, self.dtype)
     }
 
-    /// Writes into `slot` a view whose layout is that of one element, for the caller to set; see [`Self::layout_mut`]. Why: an array
-    /// is large, and moving one through the returns of a few functions costs more than all else about a view.
+    /// Writes a view into `slot`, with the layout of one element. The caller sets the layout with [`Self::layout_mut`].
+    /// An array is large: moving one through several returns costs more than the rest of creating a view.
     ///
     /// # Safety
-    /// `slot` may be written and holds no array yet.
+    /// `slot` must be writable and must not hold an array.
     #[inline]
     pub unsafe fn write_view(&self, slot: *mut Self) {
-        // SAFETY: promised by the caller; the layout is the field that `write_all_but_layout` leaves.
+        // SAFETY: the caller guarantees a writable slot; `write_all_but_layout` leaves only the layout, which is
+        // written here.
         unsafe {
             self.write_all_but_layout(slot);
             Layout::write_scalar(&raw mut (*slot).layout, self.layout.itemsize());
         }
     }
 
-    /// A clone written where it stays.
+    /// Clones the array directly into `slot`, without moving it.
     #[inline]
     pub fn clone_to(&self, slot: &mut MaybeUninit<Self>) {
         let slot = slot.as_mut_ptr();
-        // SAFETY: the slot may be written; the layout is the field that `write_all_but_layout` leaves.
+        // SAFETY: a `MaybeUninit` is writable; `write_all_but_layout` leaves only the layout, which is written here.
         unsafe {
             self.write_all_but_layout(slot);
             self.layout.clone_to(&mut *(&raw mut (*slot).layout).cast());
@@ -238,10 +241,10 @@ impl Array {
     }
 
     /// # Safety
-    /// As for [`Self::write_view`]; the caller writes the layout.
+    /// As for [`Self::write_view`]. The caller must write the layout.
     #[inline(always)]
     unsafe fn write_all_but_layout(&self, slot: *mut Self) {
-        // SAFETY: each field of the slot is written once, without being read.
+        // SAFETY: each field of the slot is written once and not read before.
         unsafe {
             (&raw mut (*slot).allocation).write(Arc::clone(&self.allocation));
             (&raw mut (*slot).dtype).write(self.dtype);
@@ -250,42 +253,44 @@ impl Array {
         }
     }
 
-    /// Ends the block where nobody else has it and that needs no call of a driver. Only to be dropped afterwards.
+    /// Frees the block if this array is its only user and no driver call is needed. Afterwards the array may only be
+    /// dropped.
     #[inline]
     pub fn end_without_driver(&mut self) -> bool {
         self.keeper.is_none() && Arc::get_mut(&mut self.allocation).is_some_and(Allocation::end_without_driver)
     }
 
-    /// Ends the block where its memory was put off, nobody else has it, and `forget` lets its operation go. Only to be dropped
-    /// afterwards.
+    /// Frees the block if its memory is deferred, this array is its only user, and `forget` discards the operation that
+    /// computes it. Afterwards the array may only be dropped.
     pub fn end_put_off(&self, forget: impl FnOnce(NodeId) -> bool) -> bool {
         Arc::strong_count(&self.allocation) == 1 && self.allocation.end_put_off(forget)
     }
 
-    /// The layout, for the maker of a view to fill.
+    /// The layout of a view that is being created, for the caller to set.
     ///
     /// # Safety
-    /// Before anybody else sees the array its layout reaches no byte outside of the block: that of another array over it which was
-    /// made with a check, or a part of such a one.
+    /// Before any other code sees the array, its layout must reach no byte outside the block. The layout of another,
+    /// checked array over the block, or a part of such a layout, fulfils this.
     #[inline]
     pub unsafe fn layout_mut(&mut self) -> &mut Layout {
         &mut self.layout
     }
 
-    /// A view of the same memory as another dtype.
+    /// Creates a view of the same memory with another dtype.
     ///
     /// # Errors
-    /// `ValueError` when the layout reaches outside the block.
+    /// `ValueError` if the layout reaches outside the block.
     #[inline]
     pub fn view_as(&self, layout: Layout, dtype: DType) -> Result<Self> {
         let view = Self::over(Arc::clone(&self.allocation), layout, dtype, self.readonly)?;
         Ok(Self { keeper: self.keeper.clone(), ..view })
     }
 
-    /// Puts an array that has the block of `ground` there, with a layout that counts from element zero.
+    /// Sets layout and owner of an array that was created over the block of a [`Ground`]. The layout's offset counts
+    /// from element zero.
     ///
     /// # Errors
-    /// `ValueError` when the layout reaches outside the block.
+    /// `ValueError` if the layout reaches outside the block.
     #[inline]
     pub fn settle(&mut self, layout: &Layout, shift: i64, readonly: bool, keeper: Option<Lent>) -> Result<()> {
         self.layout.assign(layout);
@@ -298,7 +303,7 @@ impl Array {
         Ok(())
     }
 
-    /// The same array, not to be written through.
+    /// Returns the same array as read-only.
     pub fn as_readonly(&self) -> Self {
         Self { readonly: true, ..self.clone() }
     }
@@ -321,19 +326,19 @@ impl Array {
         self.dtype
     }
 
-    /// Whether writing is refused.
+    /// Whether writes are rejected.
     #[inline]
     pub fn readonly(&self) -> bool {
         self.readonly
     }
 
-    /// What another library that is given the array may do to it.
+    /// The access that another library gets if the array is exported.
     #[inline]
     pub fn access_of_others(&self) -> Access {
         if self.readonly { Access::Read } else { Access::Write }
     }
 
-    /// Where it is.
+    /// The device of the memory.
     #[inline]
     pub fn device(&self) -> Device {
         self.allocation.device()
@@ -348,10 +353,10 @@ impl Array {
         self.allocation.address().wrapping_add_signed(self.layout.offset() as isize)
     }
 
-    /// Whether writing is allowed.
+    /// Checks that the array is writable.
     ///
     /// # Errors
-    /// `ValueError` as NumPy's for a read-only array.
+    /// `ValueError` with NumPy's message for a read-only array.
     pub fn check_writable(&self, operation: &str) -> Result<()> {
         if self.readonly {
             return Err(Error::value(format!(

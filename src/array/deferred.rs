@@ -1,4 +1,4 @@
-//! An array whose block may have no memory yet: everything but its address.
+//! Arrays whose block may not have memory yet. They offer everything except the address.
 
 use std::any::Any;
 use std::mem::MaybeUninit;
@@ -12,8 +12,9 @@ use pygpu_device::Device;
 use pygpu_layout::Layout;
 use pygpu_memory::Allocation;
 
-/// An array that a deferred operation may have to make. It has no address: [`Self::materialized`] gives the [`Array`], which has one, and
-/// refuses a block without memory. Memory that a block has it keeps, so that proof holds as long as the array is borrowed.
+/// An array that may be the result of a deferred operation, hence without an address. [`Self::materialized`] returns
+/// the [`Array`] and fails if the block has no memory. A block keeps its memory once it has one, so the result stays
+/// valid while the array is borrowed.
 #[derive(Clone)]
 #[repr(transparent)]
 pub struct DeferredArray(Array);
@@ -33,17 +34,18 @@ impl<'a> From<&'a Array> for &'a DeferredArray {
 }
 
 impl DeferredArray {
-    /// An array of which the address is not needed.
+    /// Borrows an array whose address is not needed.
     #[inline(always)]
     pub fn of(array: &Array) -> &Self {
-        // SAFETY: the one field, and transparent over it.
+        // SAFETY: the type is `repr(transparent)` over its only field.
         unsafe { &*ptr::from_ref(array).cast::<Self>() }
     }
 
-    /// The array with its address, after the last flush and the last contact with the interpreter.
+    /// Returns the array with its address. Call it after the last flush and after the last use of the interpreter, both
+    /// of which can run other code.
     ///
     /// # Errors
-    /// That of the operation that was to make it; `ValueError` for one that is still pending.
+    /// The error of the deferred operation; `ValueError` if it is still pending.
     #[inline]
     pub fn materialized(&self) -> Result<&Array> {
         match self.0.allocation().has_memory() || self.0.allocation().bytes() == 0 {
@@ -58,12 +60,12 @@ impl DeferredArray {
         Err(Error::value("the operation that makes this array was not launched"))
     }
 
-    /// The array, for a holder that hands it out as a `DeferredArray` again.
+    /// Unwraps the array, for an owner that lends it as a `DeferredArray` again.
     pub fn into_held(self) -> Array {
         self.0
     }
 
-    /// Who is kept beside the block, and by how many arrays.
+    /// The additional owner, and the number of arrays that share it.
     pub fn keeper(&self) -> Option<(&(dyn Any + Send + Sync), usize)> {
         self.0.keeper()
     }
@@ -80,26 +82,26 @@ impl DeferredArray {
         self.0.dtype()
     }
 
-    /// Where it is, or will be.
+    /// The device of the memory, present or future.
     #[inline]
     pub fn device(&self) -> Device {
         self.0.device()
     }
 
-    /// Whether writing is refused.
+    /// Whether writes are rejected.
     #[inline]
     pub fn readonly(&self) -> bool {
         self.0.readonly()
     }
 
-    /// The block, for its marks, its size and its owners.
+    /// The block, for its flags, size and owners.
     #[inline]
     pub fn allocation(&self) -> &Arc<Allocation> {
         self.0.allocation()
     }
 
-    /// Remainder by 16 of the address of the first element that the layout counts from. Blocks of the pool begin at multiples of more; a
-    /// launch looks at the address that the block has then.
+    /// Remainder modulo 16 of the address of the layout's base element. Pool blocks are aligned to a multiple of 16, so
+    /// it is known before the memory exists. A launch uses the address that the block has by then.
     #[inline]
     pub fn phase(&self) -> i64 {
         const PHASES: i64 = 16;
@@ -108,36 +110,36 @@ impl DeferredArray {
         (first + self.0.layout().offset()) & (PHASES - 1)
     }
 
-    /// A view of the same memory with another layout.
+    /// Creates a view of the same memory with another layout.
     ///
     /// # Errors
-    /// `ValueError` when the layout reaches outside the block.
+    /// `ValueError` if the layout reaches outside the block.
     #[inline]
     pub fn view(&self, layout: Layout) -> Result<Self> {
         self.0.view(layout).map(Self)
     }
 
-    /// As [`Array::write_view`].
+    /// Writes a view into `slot`; see [`Array::write_view`].
     ///
     /// # Safety
-    /// As there.
+    /// As for [`Array::write_view`].
     #[inline]
     pub unsafe fn write_view(&self, slot: *mut Array) {
-        // SAFETY: promised by the caller.
+        // SAFETY: the caller upholds the contract, which is the same.
         unsafe { self.0.write_view(slot) }
     }
 
-    /// A clone written where it stays.
+    /// Clones the array directly into `slot`, without moving it.
     #[inline]
     pub fn clone_to(&self, slot: &mut MaybeUninit<Self>) {
-        // SAFETY: transparent over the array.
+        // SAFETY: the type is `repr(transparent)` over `Array`.
         self.0.clone_to(unsafe { &mut *ptr::from_mut(slot).cast::<MaybeUninit<Array>>() });
     }
 
-    /// Whether writing is allowed.
+    /// Checks that the array is writable.
     ///
     /// # Errors
-    /// `ValueError` as NumPy's for a read-only array.
+    /// `ValueError` with NumPy's message for a read-only array.
     pub fn check_writable(&self, operation: &str) -> Result<()> {
         self.0.check_writable(operation)
     }

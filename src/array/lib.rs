@@ -1,4 +1,4 @@
-//! Arrays: a block of memory with a layout and a dtype; and [`graph`]: captured work that is launched as a whole.
+//! Arrays: a layout and a dtype over a block of memory. [`graph`]: captured work that is launched as a whole.
 
 mod array;
 mod deferred;

@@ -1,9 +1,9 @@
-//! Copies and fills in the order of a stream.
+//! Copies and fills in stream order.
 
 use super::{Address, StreamHandle, Streams};
 use pygpu_base::error::Result;
 
-/// Between which kinds of memory a copy goes.
+/// Kinds of memory that a copy connects.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Direction {
     /// From the host to the device.
@@ -24,62 +24,63 @@ impl std::fmt::Debug for Direction {
     }
 }
 
-/// Says that a copy may use host memory on its stream. A graph that captures a copy uses the memory whenever it runs, so
-/// ordinary memory and a capturing stream have none: `memory::capture` asks and gives it out, and nobody else does.
+/// Permission for a copy to use host memory on its stream. A graph that captures a copy uses the memory at every
+/// launch, so pageable memory must not be used on a capturing stream. Only `memory::capture` creates this value,
+/// after checking.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct HostUse(());
 
 impl HostUse {
-    /// Promises it.
+    /// Creates the permission.
     ///
     /// # Safety
-    /// Unless the stream of the copy takes part in no capture, the host memory is pinned and stays as long as the graph.
+    /// The stream of the copy is not part of a capture, or the host memory is pinned and outlives the graph.
     pub const unsafe fn promised() -> Self {
         Self(())
     }
 }
 
-/// One side of a two- or three-dimensional copy: where it starts and how far apart rows and planes are, in bytes.
+/// One endpoint of a 2-D or 3-D copy: its start, and the distances of rows and planes in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Pitched {
     /// First byte.
     pub address: Address,
-    /// Distance of rows; at least the width of a row.
+    /// Distance between rows; at least the width of a row.
     pub row_pitch: usize,
-    /// Distance of planes; a multiple of `row_pitch`. Ignored when there is one plane.
+    /// Distance between planes; a multiple of `row_pitch`. Ignored for a single plane.
     pub plane_pitch: usize,
 }
 
-/// The box that a pitched copy moves.
+/// Size of the box that a pitched copy moves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Extent {
     /// Bytes of a row.
     pub width: usize,
-    /// Rows of a plane.
+    /// Rows per plane.
     pub height: usize,
-    /// Planes.
+    /// Number of planes.
     pub depth: usize,
 }
 
-/// A value that a driver's memset repeats.
+/// Value that a memset repeats.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Pattern {
     /// One byte.
     U8(u8),
-    /// Two bytes; the address is even.
+    /// Two bytes; the address must be even.
     U16(u16),
-    /// Four bytes; the address is a multiple of four.
+    /// Four bytes; the address must be a multiple of four.
     U32(u32),
 }
 
 /// Copies and fills of one backend's devices.
 ///
 /// # Safety of the callers
-/// As in [`Backend`](super::Backend): who passes an address or a handle promises that it belongs to the device and
-/// stays valid until the stream has passed the call.
+/// As in [`Backend`](super::Backend): a caller that passes an address or a handle guarantees that it belongs to the
+/// device and stays valid until the stream has passed the call.
 pub trait Copies: Streams {
-    /// Copies bytes in the order of `stream`. From pageable memory the source may be changed when the call returns; into
-    /// pageable memory the values are there when it returns; pinned memory is used until the stream has passed.
+    /// Copies bytes in stream order. With pageable memory, the source may be changed, or the target has its values,
+    /// when the call returns; pinned memory is used until the stream has passed.
     ///
     /// # Safety
     /// See the trait.
@@ -92,7 +93,7 @@ pub trait Copies: Streams {
         bytes: usize,
         stream: StreamHandle,
     ) -> Result<()>;
-    /// As `copy`, and waits until the values are there, by one call where the driver has one: it is quicker than two.
+    /// Copies bytes and waits for the copy, with a single driver call if available, which is faster than two.
     ///
     /// # Safety
     /// See the trait.
@@ -105,13 +106,13 @@ pub trait Copies: Streams {
         bytes: usize,
         stream: StreamHandle,
     ) -> Result<()> {
-        // SAFETY: promised by the caller.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             self.copy(device, direction, target, source, bytes, stream)?;
             self.synchronize_stream(device, stream)
         }
     }
-    /// Copies a box of rows and planes in the order of `stream`.
+    /// Copies a box of rows and planes in stream order.
     ///
     /// # Safety
     /// See the trait.
@@ -124,7 +125,7 @@ pub trait Copies: Streams {
         extent: Extent,
         stream: StreamHandle,
     ) -> Result<()>;
-    /// Copies between two devices, directly where they can, through the host otherwise; in the order of `stream`, which
+    /// Copies between two devices: directly if possible, otherwise through the host. Ordered on `stream`, which
     /// belongs to `source_device`.
     ///
     /// # Safety
@@ -138,7 +139,7 @@ pub trait Copies: Streams {
         bytes: usize,
         stream: StreamHandle,
     ) -> Result<()>;
-    /// Repeats a pattern `count` times in each of `height` rows that are `pitch` bytes apart, in the order of `stream`.
+    /// Repeats a pattern `count` times in each of `height` rows that are `pitch` bytes apart, in stream order.
     ///
     /// # Safety
     /// See the trait. The address and the pitch are multiples of the pattern's size.

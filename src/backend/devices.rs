@@ -1,12 +1,12 @@
-//! Devices: how many there are, what each is, and which one a thread uses.
+//! Devices: their number, their properties, and the current device of a thread.
 
 use pygpu_base::error::Result;
 
-/// Which family of driver stands behind a backend.
+/// Driver family of a backend.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[repr(u8)]
 pub enum BackendKind {
-    /// Host memory; always there.
+    /// Host memory; always available.
     Cpu,
     /// NVIDIA.
     Cuda,
@@ -15,7 +15,7 @@ pub enum BackendKind {
 }
 
 impl BackendKind {
-    /// The name in `PYGPU_BACKEND`, in device names and in messages.
+    /// Returns the name used in `PYGPU_BACKEND`, in device names and in messages.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Cpu => "cpu",
@@ -28,77 +28,77 @@ impl BackendKind {
 /// Free and total bytes of a device.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MemoryInfo {
-    /// Bytes free.
+    /// Free bytes.
     pub free: usize,
-    /// Bytes in all.
+    /// Total bytes.
     pub total: usize,
 }
 
-/// What a device is.
+/// Properties of a device.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct DeviceProperties {
-    /// The vendor's name.
+    /// Name given by the vendor.
     pub name: String,
-    /// 16 bytes that name the device on every host.
+    /// 16 bytes that identify the device on every host.
     pub uuid: [u8; 16],
     /// PCI domain, bus and device number.
     pub pci: (i32, i32, i32),
     /// Compute capability, or AMD's major and minor.
     pub compute_capability: (i32, i32),
-    /// Architecture for a compiler: `sm_90`, `gfx90a`, or the host's.
+    /// Architecture name for a compiler: `sm_90`, `gfx90a`, or the host's.
     pub architecture: String,
-    /// Bytes of memory.
+    /// Total memory in bytes.
     pub total_memory: usize,
-    /// Multiprocessors or compute units.
+    /// Number of multiprocessors or compute units.
     pub multiprocessor_count: i32,
     /// Threads of a warp or wavefront.
     pub warp_size: i32,
-    /// Most threads of a block.
+    /// Maximum number of threads of a block.
     pub max_threads_per_block: i32,
-    /// Bytes of the second-level cache.
+    /// Size of the second-level cache in bytes.
     pub l2_cache_size: i32,
-    /// Clock in kHz; 0 where the driver does not say.
+    /// Clock rate in kHz; 0 if the driver does not report it.
     pub clock_rate: i32,
-    /// Whether stream-ordered pools exist.
+    /// Whether the device supports stream-ordered memory pools.
     pub memory_pools: bool,
-    /// Whether the host and the device share memory.
+    /// Whether host and device share physical memory.
     pub integrated: bool,
-    /// Copy engines.
+    /// Number of copy engines.
     pub async_engine_count: i32,
 }
 
-/// The driver and its devices. `kind`, `device_count`, `driver_version` and `library` do not reach the driver.
+/// Driver and its devices. `kind`, `device_count`, `driver_version` and `library` make no driver call.
 pub trait Devices: Send + Sync {
-    /// Which family.
+    /// Driver family.
     fn kind(&self) -> BackendKind;
-    /// How many devices; at least one, since a backend without a device is not opened.
+    /// Number of devices; at least one, since a backend without devices is not opened.
     fn device_count(&self) -> i32;
-    /// The driver's version by its own count: 12080 for CUDA 12.8, 60443483 for HIP 6.4.43483; 0 on the CPU.
+    /// Driver version in the driver's own format: 12080 for CUDA 12.8, 60443483 for HIP 6.4.43483; 0 on the CPU.
     fn driver_version(&self) -> i32;
-    /// The library that was opened; empty on the CPU.
+    /// Path of the opened library; empty on the CPU.
     fn library(&self) -> &str;
-    /// The driver's name of a code.
+    /// The driver's name of an error code.
     fn error_name(&self, code: u32) -> String;
-    /// The driver's explanation of a code.
+    /// The driver's explanation of an error code.
     fn error_text(&self, code: u32) -> String;
 
-    /// The calling thread's current device, which other libraries share.
+    /// The calling thread's current device, shared with other libraries.
     fn current_device(&self) -> Result<i32>;
     /// Makes a device current for the calling thread.
     fn set_current_device(&self, device: i32) -> Result<()>;
-    /// What the device is.
+    /// Returns the properties of a device.
     fn properties(&self, device: i32) -> Result<DeviceProperties>;
-    /// Free and total memory.
+    /// Returns free and total memory.
     fn memory_info(&self, device: i32) -> Result<MemoryInfo>;
-    /// Waits until the device has nothing left to do.
+    /// Waits until all work of the device is complete.
     fn synchronize_device(&self, device: i32) -> Result<()>;
-    /// Destroys everything the process holds on the device.
+    /// Destroys all objects of the process on the device.
     ///
     /// # Safety
-    /// No handle or address of the device may be used afterwards, by any library of the process.
+    /// No library of the process may use a handle or an address of the device afterwards.
     unsafe fn reset_device(&self, device: i32) -> Result<()>;
-    /// Whether `device` can read the memory of `peer` directly.
+    /// Returns whether `device` can read the memory of `peer` directly.
     fn can_access_peer(&self, device: i32, peer: i32) -> Result<bool>;
-    /// Lets `device` read the memory of `peer` directly; a second call does nothing.
+    /// Enables direct reads of `peer`'s memory by `device`; a second call has no effect.
     fn enable_peer_access(&self, device: i32, peer: i32) -> Result<()>;
 }

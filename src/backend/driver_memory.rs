@@ -1,25 +1,25 @@
-//! Memory of the kinds that a driver has beside plain and pooled memory: rows at a pitch of its choice, memory that host and
-//! device both reach, memory and events that other processes open; and what it knows of an address.
+//! Memory other than plain and pooled memory: pitched rows, managed memory, and memory and events shared with other
+//! processes; also address queries.
 
 use super::{Address, EventHandle, StreamHandle};
 use pygpu_base::error::Result;
 
-/// Bytes that name a block or an event for another process.
+/// Size of a handle by which another process opens a block or an event.
 pub const HANDLE_BYTES: usize = 64;
 
-/// Who may use managed memory.
+/// Users of managed memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Attachment {
-    /// Everybody.
+    /// All devices and the host.
     Global,
     /// The host only.
     Host,
-    /// One stream, and the host while that does nothing.
+    /// One stream, and the host while the stream is idle.
     Single,
 }
 
 impl Attachment {
-    /// The number that CUDA and HIP have for it.
+    /// Value in CUDA and HIP.
     pub const fn number(self) -> u32 {
         match self {
             Self::Global => 1,
@@ -29,44 +29,45 @@ impl Attachment {
     }
 }
 
-/// Where managed memory is to be.
+/// Location of managed memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Residence {
-    /// In the host's memory.
+    /// Host memory.
     Host,
-    /// In that of a device.
+    /// Memory of a device.
     Device(i32),
 }
 
-/// What a driver is told of how managed memory will be used; the numbers are CUDA's and HIP's.
+/// Usage hints for managed memory; the values are those of CUDA and HIP.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u32)]
 pub enum Advice {
-    /// It is read much more often than written: who reads it may have a copy.
+    /// Read much more often than written: readers may have a copy.
     SetReadMostly = 1,
-    /// Takes that back.
+    /// Reverts `SetReadMostly`.
     UnsetReadMostly = 2,
-    /// It had best stay at a place.
+    /// Should stay at the given location.
     SetPreferredLocation = 3,
-    /// Takes that back.
+    /// Reverts `SetPreferredLocation`.
     UnsetPreferredLocation = 4,
-    /// Somebody uses it all the time, and is to reach it without faults.
+    /// The given processor uses the memory often and should access it without page faults.
     SetAccessedBy = 5,
-    /// Takes that back.
+    /// Reverts `SetAccessedBy`.
     UnsetAccessedBy = 6,
 }
 
-/// What a driver can do with memory of these kinds.
+/// Operations on these kinds of memory.
 ///
 /// # Safety of the callers
 /// As for [`Backend`](super::Backend).
 pub trait DriverMemory: Send + Sync {
-    /// `height` rows of `width` bytes at a pitch of the driver's choice, and the pitch; given back by `Backend::free` with
-    /// `pitch * height` bytes. Neither is 0. `access_size`: bytes that a kernel reads at once, 4, 8 or 16.
+    /// Allocates `height` rows of `width` bytes at a pitch chosen by the driver; returns address and pitch. Freed by
+    /// `Backend::free` with `pitch * height` bytes. Neither argument may be 0. `access_size`: bytes of one access by
+    /// a kernel, 4, 8 or 16.
     fn allocate_pitched(&self, device: i32, width: usize, height: usize, access_size: u32) -> Result<(Address, usize)>;
-    /// Memory that host and device both reach, given back by `Backend::free`. `bytes` is not 0.
+    /// Allocates memory that host and device can access, freed by `Backend::free`. `bytes` must not be 0.
     fn allocate_managed(&self, device: i32, bytes: usize, attachment: Attachment) -> Result<Address>;
-    /// Says who may use managed memory from this point of the stream on.
+    /// Changes the users of managed memory from this point of the stream on.
     ///
     /// # Safety
     /// The address came from `allocate_managed`; the stream is alive.
@@ -77,10 +78,10 @@ pub trait DriverMemory: Send + Sync {
         attachment: Attachment,
         stream: StreamHandle,
     ) -> Result<()>;
-    /// Brings managed memory to where it will be used, in the order of the stream.
+    /// Moves managed memory to a location before it is used there, in stream order.
     ///
     /// # Safety
-    /// The stream is alive, and the range stays until the stream has passed.
+    /// The stream is alive, and the range stays allocated until the stream has passed.
     unsafe fn prefetch_managed(
         &self,
         device: i32,
@@ -89,26 +90,26 @@ pub trait DriverMemory: Send + Sync {
         to: Residence,
         stream: StreamHandle,
     ) -> Result<()>;
-    /// Says how managed memory will be used; the driver refuses other memory.
+    /// Sets a usage hint for managed memory; the driver rejects other memory.
     fn advise_managed(&self, device: i32, address: Address, bytes: usize, advice: Advice, by: Residence) -> Result<()>;
-    /// The first byte and the bytes of the block in which an address of the device lies.
+    /// Returns start and size of the block that contains an address of the device.
     fn address_range(&self, device: i32, address: Address) -> Result<(Address, usize)>;
-    /// The address at which the device sees pinned host memory.
+    /// Returns the device address of pinned host memory.
     fn device_address(&self, device: i32, address: Address) -> Result<Address>;
-    /// Names a plain block, by its first byte, for other processes.
+    /// Returns a handle by which other processes open a plain block; `address` is its first byte.
     fn share_memory(&self, device: i32, address: Address) -> Result<[u8; HANDLE_BYTES]>;
     /// Opens a block of another process.
     fn open_shared_memory(&self, device: i32, handle: &[u8; HANDLE_BYTES]) -> Result<Address>;
-    /// Ends what `open_shared_memory` began.
+    /// Closes a block that `open_shared_memory` opened.
     ///
     /// # Safety
-    /// The address came from there, and nothing uses the block any more.
+    /// The address came from `open_shared_memory`, and the block is no longer in use.
     unsafe fn close_shared_memory(&self, device: i32, address: Address) -> Result<()>;
-    /// Names an event, made for that, for other processes.
+    /// Returns a handle by which other processes open an event, which must have been created for that.
     ///
     /// # Safety
     /// The event is alive.
     unsafe fn share_event(&self, device: i32, event: EventHandle) -> Result<[u8; HANDLE_BYTES]>;
-    /// Opens an event of another process, which ends as those of one's own.
+    /// Opens an event of another process; it is destroyed like any other event.
     fn open_shared_event(&self, device: i32, handle: &[u8; HANDLE_BYTES]) -> Result<EventHandle>;
 }

@@ -7,50 +7,51 @@ use pygpu_base::error::Result;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct EventHandle(pub usize);
 
-/// How an event is made.
+/// Options of a new event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct EventFlags {
     /// Records the time.
     pub timing: bool,
     /// `synchronize` sleeps instead of spinning.
     pub blocking_sync: bool,
-    /// May be shared with other processes; needs `timing` off.
+    /// Can be shared with other processes; requires `timing` off.
     pub interprocess: bool,
 }
 
 /// Events of one backend's devices.
 ///
 /// # Safety of the callers
-/// As in [`Backend`](super::Backend): who passes an address or a handle promises that it belongs to the device and is alive.
+/// As in [`Backend`](super::Backend): a caller that passes an address or a handle guarantees that it belongs to the
+/// device and is alive.
 pub trait Events: Send + Sync {
-    /// Makes an event.
+    /// Creates an event.
     fn create_event(&self, device: i32, flags: EventFlags) -> Result<EventHandle>;
-    /// Ends an event; streams that wait for it still do.
+    /// Destroys an event; streams that wait for it continue to wait.
     ///
     /// # Safety
     /// The handle came from `create_event` and is not used again.
     unsafe fn destroy_event(&self, device: i32, event: EventHandle) -> Result<()>;
-    /// Marks this point of the stream.
+    /// Marks the current end of the stream.
     ///
     /// # Safety
-    /// Stream and event are alive and of one device.
+    /// Stream and event are alive and belong to one device.
     unsafe fn record_event(&self, device: i32, event: EventHandle, stream: StreamHandle) -> Result<()>;
-    /// Marks this point of all the device's streams at once; `false` where the driver cannot.
+    /// Marks the current end of all streams of the device; returns `false` if the driver does not support it.
     ///
     /// # Safety
-    /// The event is alive and of the device.
+    /// The event is alive and belongs to the device.
     unsafe fn record_event_of_device(&self, device: i32, event: EventHandle) -> Result<bool>;
-    /// Whether the marked point was reached.
+    /// Returns whether the marked point was reached.
     ///
     /// # Safety
     /// The event is alive.
     unsafe fn query_event(&self, device: i32, event: EventHandle) -> Result<bool>;
-    /// Waits until the marked point was reached.
+    /// Waits until the marked point is reached.
     ///
     /// # Safety
     /// The event is alive.
     unsafe fn synchronize_event(&self, device: i32, event: EventHandle) -> Result<()>;
-    /// Milliseconds between two recorded events.
+    /// Returns the milliseconds between two recorded events.
     ///
     /// # Safety
     /// The events are alive.

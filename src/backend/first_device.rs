@@ -1,7 +1,7 @@
-//! The device of threads that have made none current: 0 for every driver, unless `PYGPU_DEVICE` or a program says otherwise.
+//! Default device of threads that have made none current: 0, unless `PYGPU_DEVICE` or the program sets another one.
 //!
-//! A driver keeps the current device for each thread, so a program that wants device 1 would have to say so in each of its
-//! threads, those of its libraries' pools included.
+//! A driver stores the current device per thread. A program that wants device 1 would otherwise have to set it in
+//! each thread, including those of library thread pools.
 
 use std::sync::atomic::{AtomicI32, Ordering};
 
@@ -11,21 +11,21 @@ use pygpu_base::settings::{Settings, Variable};
 
 static FIRST: [AtomicI32; 3] = [const { AtomicI32::new(0) }; 3];
 
-/// The device of threads that have made none current.
+/// Returns the default device.
 #[inline]
 pub fn first_device(kind: BackendKind) -> i32 {
     FIRST[kind as usize].load(Ordering::Relaxed)
 }
 
-/// Sets it, to a device that there is.
+/// Sets the default device, which must exist.
 pub fn set_first_device(kind: BackendKind, index: i32) {
     FIRST[kind as usize].store(index, Ordering::Relaxed);
 }
 
-/// What the settings say of it, for the default backend.
+/// Reads the default device of the default backend from the settings.
 ///
 /// # Errors
-/// `Value` for what names no device of the backend.
+/// `Value` for a value that is not a device of the backend.
 pub(super) fn read(settings: &Settings, backend: &dyn Backend) -> Result<()> {
     let Some(text) = settings.text(Variable::DEVICE) else { return Ok(()) };
     let (kind, count) = (backend.kind(), backend.device_count());

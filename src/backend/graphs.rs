@@ -1,7 +1,7 @@
-//! Graphs: work that is captured from a stream once, and launched as a whole many times.
+//! Graphs: work that is captured from a stream once and launched as a whole many times.
 //!
-//! What a capture forbids, and who keeps the memory of a graph alive, is the caller's work (`memory::capture`, `graph`); here
-//! everything is raw, as in [`Backend`](super::Backend).
+//! The restrictions of a capture, and the lifetime of a graph's memory, are handled by the callers
+//! (`memory::capture`, `graph`). This module is raw, as is [`Backend`](super::Backend).
 
 use std::any::Any;
 use std::sync::Arc;
@@ -9,19 +9,19 @@ use std::sync::Arc;
 use super::StreamHandle;
 use pygpu_base::error::{Error, Result};
 
-/// A captured graph, as the driver describes it.
+/// Driver handle of a captured graph.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct GraphHandle(pub usize);
 
-/// A graph that can be launched.
+/// Driver handle of a graph that can be launched.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ExecutableHandle(pub usize);
 
-/// An operation of a graph.
+/// Driver handle of a graph's operation.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct NodeHandle(pub usize);
 
-/// What an operation of a graph is.
+/// Kind of a graph's operation.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum NodeKind {
     /// A kernel.
@@ -30,14 +30,14 @@ pub enum NodeKind {
     Copy,
     /// A fill.
     Fill,
-    /// A function of the host.
+    /// Host function.
     Host,
-    /// Something else, by the driver's number.
+    /// Other kind, by the driver's number.
     Other(u32),
 }
 
 impl NodeKind {
-    /// The kind of a number, which CUDA and HIP have in common as far as there are names here.
+    /// Returns the kind of a number. CUDA and HIP use equal numbers for the named kinds.
     pub const fn of(number: u32) -> Self {
         match number {
             0 => Self::Kernel,
@@ -48,7 +48,7 @@ impl NodeKind {
         }
     }
 
-    /// As users see it: the driver's word.
+    /// Returns the name shown to users, as in the driver.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Kernel => "kernel",
@@ -67,109 +67,112 @@ impl NodeKind {
     }
 }
 
-/// What decides in a graph, by a number that kernels set: the driver's.
+/// Driver handle of a condition: a number that kernels set and that controls operations of a graph.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ConditionHandle(pub u64);
 
-/// A condition, and what it must not outlive.
+/// Condition and the object that must outlive it.
 #[derive(Clone)]
 pub struct Condition {
-    /// The driver's, which kernels get.
+    /// Driver handle, passed to kernels.
     pub handle: ConditionHandle,
-    /// Kept by whoever gives the handle to kernels.
+    /// Kept alive by the caller that passes the handle to kernels.
     pub keeper: Option<Arc<dyn Any + Send + Sync>>,
 }
 
-/// What a condition decides, in the driver's numbers.
+/// Kinds of conditional operations, with the driver's values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Branching {
-    /// Whether the first body is done; if not, the second one where there are two.
+    /// Executes the first body if the value is not 0, otherwise the second one if it exists.
     If = 0,
-    /// Whether the body is done, and then again.
+    /// Executes the body while the value is not 0.
     While = 1,
-    /// Which body is done.
+    /// Executes the body selected by the value.
     Switch = 2,
 }
 
-/// What a capture under way holds.
+/// State of an active capture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Captured {
-    /// How many operations.
+    /// Number of operations.
     pub nodes: usize,
-    /// The one that comes last on the stream, if it is one.
+    /// Last operation of the stream, if there is exactly one.
     pub last: Option<NodeHandle>,
 }
 
-/// What other calls may be made while a capture is under way, in the driver's numbers.
+/// Calls allowed during a capture, with the driver's values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CaptureMode {
-    /// Nobody in the process may do what could wait.
+    /// No thread of the process may make calls that could wait.
     Global = 0,
-    /// The capturing thread may not.
+    /// The capturing thread may not make such calls.
     ThreadLocal = 1,
-    /// Everybody may.
+    /// All calls are allowed.
     Relaxed = 2,
 }
 
-/// Work of the host in a graph, done at each launch. It holds what it uses.
+/// Host work in a graph, executed at each launch. It owns the objects that it uses.
 pub type HostWork = Box<dyn Fn() -> Result<()> + Send + Sync>;
 
-/// Captures and launches on one backend's devices.
+/// Captures and graph launches on one backend's devices.
 ///
 /// # Safety of the callers
-/// As in [`Backend`](super::Backend): who passes a handle promises that it belongs to the device and is alive.
+/// As in [`Backend`](super::Backend): a caller that passes a handle guarantees that it belongs to the device and is
+/// alive.
 pub trait Graphs: Send + Sync {
-    /// From now on what is put on the stream is captured and does not run.
+    /// Begins a capture: later operations of the stream are recorded and not executed.
     ///
     /// # Safety
     /// The stream is alive.
     ///
     /// # Errors
-    /// The driver's, for a default stream and one that captures already.
+    /// Errors of the driver, for a default stream and for a stream that is already capturing.
     unsafe fn begin_capture(&self, device: i32, stream: StreamHandle, mode: CaptureMode) -> Result<()>;
-    /// Ends the capture that began on the stream.
+    /// Ends the capture of the stream.
     ///
     /// # Safety
     /// The stream is alive.
     ///
     /// # Errors
-    /// The driver's, for a capture that something has made invalid; it is over then, too.
+    /// Errors of the driver, for an invalidated capture, which ends too.
     unsafe fn end_capture(&self, device: i32, stream: StreamHandle) -> Result<GraphHandle>;
-    /// The number of the capture in which a stream takes part, also one that began elsewhere; `None` if it runs what it is given.
+    /// Returns the number of the capture in which a stream takes part, including one begun on another stream; `None`
+    /// without a capture.
     ///
     /// # Safety
     /// The stream is alive.
     unsafe fn capture_of(&self, device: i32, stream: StreamHandle) -> Result<Option<u64>>;
-    /// Puts work of the host's on a stream: it is done now, or at each launch of the graph that the stream captures. Arrays in host
-    /// memory are copied and filled above the backend, which would not know of it.
+    /// Enqueues host work on a stream: it is executed now, or at each launch of the graph that the stream captures.
+    /// Arrays in host memory are copied and filled by layers above the backend, whose work the backend could not
+    /// record otherwise.
     ///
     /// # Safety
-    /// The stream is alive; the work may be done at any time until the graph is destroyed.
+    /// The stream is alive; the work may be executed at any time until the graph is destroyed.
     unsafe fn put_work(&self, _device: i32, _stream: StreamHandle, _kind: NodeKind, _work: HostWork) -> Result<()> {
         Err(Error::not_supported("a GPU's graph holds work of the device only"))
     }
-    /// What the capture holds in which a stream takes part; nothing, if it is spoiled or over.
+    /// Returns the state of the capture in which a stream takes part; empty if the capture is invalid or has ended.
     ///
     /// # Safety
     /// The stream is alive.
     unsafe fn captured(&self, device: i32, stream: StreamHandle) -> Result<Captured>;
 
-    /// Makes a condition for the graph that a stream captures, with its number at the beginning of each launch; without one it has
-    /// what the launch before left.
+    /// Creates a condition for the graph that a stream captures. Each launch resets it to the default value; `None`
+    /// keeps the value of the previous launch.
     ///
     /// # Safety
     /// The stream is alive.
     ///
     /// # Errors
-    /// `NotSupported` where drivers have none; the driver's, for a stream that does not capture.
+    /// `NotSupported` if the driver has no conditions; errors of the driver, for a stream that does not capture.
     unsafe fn create_condition(&self, _device: i32, _stream: StreamHandle, _default: Option<u32>) -> Result<Condition> {
         Err(no_conditions())
     }
-    /// Puts an operation on a capturing stream in which a condition decides what is done; its bodies, which are empty and end with
-    /// the graph.
+    /// Adds a conditional operation to a capturing stream, and returns its bodies, which are empty and live as long
+    /// as the graph.
     ///
     /// # Safety
-    /// The stream is alive, and the condition is one of the graph that it captures, or of one around it.
+    /// The stream is alive, and the condition belongs to the graph that it captures, or to an enclosing one.
     ///
     /// # Errors
     /// As for [`Graphs::create_condition`].
@@ -183,13 +186,13 @@ pub trait Graphs: Send + Sync {
     ) -> Result<Vec<GraphHandle>> {
         Err(no_conditions())
     }
-    /// As [`Graphs::begin_capture`], into a body. To end it gives the body again.
+    /// Begins a capture into a body. Ending the capture returns the body.
     ///
     /// # Safety
-    /// The stream is alive, and so is the graph that the body is part of.
+    /// The stream is alive, and so is the graph that contains the body.
     ///
     /// # Errors
-    /// As there.
+    /// As for [`Graphs::begin_capture`].
     unsafe fn begin_body(
         &self,
         _device: i32,
@@ -200,35 +203,35 @@ pub trait Graphs: Send + Sync {
         Err(no_conditions())
     }
 
-    /// Makes a graph that can be launched.
+    /// Creates an executable graph.
     ///
     /// # Safety
     /// The graph is alive.
     unsafe fn instantiate(&self, device: i32, graph: GraphHandle) -> Result<ExecutableHandle>;
-    /// How many operations a graph has.
+    /// Returns the number of operations of a graph.
     ///
     /// # Safety
     /// The graph is alive.
     unsafe fn node_count(&self, device: i32, graph: GraphHandle) -> Result<usize>;
-    /// The operations of a graph.
+    /// Returns the operations of a graph.
     ///
     /// # Safety
     /// The graph is alive.
     unsafe fn nodes(&self, device: i32, graph: GraphHandle) -> Result<Vec<NodeHandle>>;
-    /// What an operation of a graph is.
+    /// Returns the kind of an operation.
     ///
     /// # Safety
-    /// The graph is alive, and the operation is one of it.
+    /// The graph is alive and contains the operation.
     unsafe fn node_kind(&self, device: i32, graph: GraphHandle, node: NodeHandle) -> Result<NodeKind>;
-    /// Gives an operation of an executable graph the parameters that one of another graph has: for later launches, not for those
-    /// that are under way.
+    /// Copies the parameters of another graph's operation to an operation of an executable graph. Affects later
+    /// launches only, not those in progress.
     ///
     /// # Safety
-    /// All are alive, both operations are of the kind, and `to` is one of the graph of which the executable was made. No
-    /// launch is made meanwhile.
+    /// All handles are alive, both operations have this kind, and `to` belongs to the graph from which the executable
+    /// was instantiated. No launch happens concurrently.
     ///
     /// # Errors
-    /// The driver's, for parameters that it cannot exchange; nothing is changed then.
+    /// Errors of the driver, for parameters that cannot be exchanged; then nothing is changed.
     unsafe fn set_node(
         &self,
         device: i32,
@@ -237,39 +240,39 @@ pub trait Graphs: Send + Sync {
         to: (GraphHandle, NodeHandle),
         from: (GraphHandle, NodeHandle),
     ) -> Result<()>;
-    /// Gives an executable graph, and what it was made of, all parameters of another graph, for later launches.
+    /// Copies all parameters of another graph to an executable graph and its template graph, for later launches.
     ///
     /// # Safety
-    /// All are alive, and no launch is made meanwhile.
+    /// All handles are alive, and no launch happens concurrently.
     ///
     /// # Errors
-    /// The driver's with its reason, for graphs that differ by more than parameters.
+    /// The driver's error with its reason, if the graphs differ in more than parameters.
     unsafe fn update(&self, device: i32, executable: (ExecutableHandle, GraphHandle), graph: GraphHandle)
     -> Result<()>;
-    /// Ends a graph; what was instantiated of it lives on.
+    /// Destroys a graph; graphs instantiated from it stay valid.
     ///
     /// # Safety
     /// It is alive and not used again.
     unsafe fn destroy_graph(&self, device: i32, graph: GraphHandle) -> Result<()>;
 
-    /// Brings what a launch needs to the device already, in the order of the stream.
+    /// Uploads a graph to the device ahead of its launch, in stream order.
     ///
     /// # Safety
-    /// Both are alive.
+    /// Both handles are alive.
     unsafe fn upload(&self, device: i32, executable: ExecutableHandle, stream: StreamHandle) -> Result<()>;
-    /// Puts all operations on a stream.
+    /// Enqueues all operations on a stream.
     ///
     /// # Safety
-    /// Both are alive, and so is all memory that the operations use, until the stream has passed them.
+    /// Both handles are alive, and so is all memory that the operations use, until the stream has passed them.
     unsafe fn launch_graph(&self, device: i32, executable: ExecutableHandle, stream: StreamHandle) -> Result<()>;
-    /// Ends an executable graph.
+    /// Destroys an executable graph.
     ///
     /// # Safety
-    /// It is alive, not used again, and no launch of it is under way.
+    /// It is alive, not used again, and no launch of it is in progress.
     unsafe fn destroy_executable(&self, device: i32, executable: ExecutableHandle) -> Result<()>;
 }
 
-/// Why a graph cannot be updated as a whole, by the number that CUDA and HIP have for it.
+/// Explains why a graph cannot be updated as a whole; CUDA and HIP share the numbers.
 pub(super) const fn update_reason(number: u32) -> &'static str {
     match number {
         2 => "the topology changed: the graphs have other operations or other dependencies",
@@ -283,12 +286,12 @@ pub(super) const fn update_reason(number: u32) -> &'static str {
     }
 }
 
-/// What a backend answers that has no graphs.
+/// Error of a backend without graphs.
 pub(super) fn unsupported(backend: &str) -> Error {
     Error::not_supported(format!("graphs are not supported by the {backend} backend"))
 }
 
-/// What a backend answers whose graphs do the same at each launch.
+/// Error of a backend without conditions in graphs.
 #[cold]
 pub(super) fn no_conditions() -> Error {
     Error::not_supported(

@@ -1,8 +1,8 @@
-//! Which files a text may include, found without a preprocessor: every name that stands where an `#include` could be, whatever
-//! `#if` is around it.
+//! Finds the files that a source may include, without a preprocessor: every name at a position where an `#include` is
+//! possible, regardless of `#if`.
 //!
-//! For the compilers that do not tell what they read. More names than are included are found, never fewer: where that cannot
-//! be promised (`#include MACRO`), the answer is that one cannot tell.
+//! For compilers that do not report the files they read. The result may contain too many names, but never too few. If
+//! that cannot be guaranteed (`#include MACRO`), the result is `None`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -10,27 +10,27 @@ use std::time::SystemTime;
 
 use super::witness::Witness;
 
-/// More than this is more than looking costs.
+/// Maximum number of files; beyond it the search costs more than it saves.
 const MOST: usize = 20_000;
 
-/// A name in an `#include` or a `__has_include`.
+/// Name in an `#include` or a `__has_include`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Name {
-    /// As it is written.
+    /// Name as written.
     pub text: String,
-    /// In quotation marks: looked for beside the including file first.
+    /// In quotation marks: searched next to the including file first.
     pub quoted: bool,
-    /// `#include_next`, which goes on behind the first.
+    /// `#include_next`, which continues the search after the first match.
     pub next: bool,
 }
 
-/// The words that a name may follow.
+/// Words that a name may follow.
 const WORDS: [&[u8]; 6] = [b"include", b"include_next", b"import", b"embed", b"__has_include", b"__has_include_next"];
 
-/// The names in a text; `None` where one cannot tell.
+/// Returns the names in a text; `None` if they cannot be determined.
 pub fn names(text: &[u8]) -> Option<BTreeSet<Name>> {
     let mut found = BTreeSet::new();
-    // A trigraph may be a `#` or a `\`.
+    // A trigraph may represent `#` or `\`.
     if text.windows(3).any(|three| three == b"??=" || three == b"??/") {
         return None;
     }
@@ -63,7 +63,7 @@ pub fn names(text: &[u8]) -> Option<BTreeSet<Name>> {
     Some(found)
 }
 
-/// The names between angle brackets that a source may include; none where one cannot tell.
+/// Returns the names in angle brackets that a source may include; empty if they cannot be determined.
 pub fn included_names(source: &str) -> Vec<String> {
     let names = names(source.as_bytes()).unwrap_or_default();
     names.into_iter().filter(|name| !name.quoted).map(|name| name.text).collect()
@@ -73,7 +73,7 @@ fn contains_word(text: &[u8]) -> bool {
     [&b"include"[..], b"import", b"embed"].iter().any(|word| text.windows(word.len()).any(|window| window == *word))
 }
 
-/// The text with its spliced lines joined. Some compilers splice also where blanks follow the backslash.
+/// Joins continued lines. Some compilers also accept blanks after the backslash.
 fn joined(text: &[u8]) -> Vec<u8> {
     let mut joined = Vec::with_capacity(text.len());
     let mut at = 0;
@@ -106,7 +106,7 @@ fn next_word(text: &[u8], mut at: usize) -> Option<usize> {
     None
 }
 
-/// Behind blanks and comments, on the same line.
+/// Skips blanks and comments on the same line.
 fn behind_blanks(text: &[u8], mut at: usize) -> usize {
     loop {
         match text.get(at) {
@@ -134,39 +134,41 @@ fn name(text: &[u8], at: usize) -> Option<(String, bool)> {
     (rest[length] == close).then(|| (String::from_utf8_lossy(&rest[..length]).into_owned(), close == b'"'))
 }
 
-/// Whether a word behind this may be the name of a directive: `#`, `%:`, and whatever a comment hides.
+/// Returns whether the following word may be the name of a directive: after `#`, `%:`, or anything that a comment may
+/// hide.
 fn may_be_directive(before: &[u8]) -> bool {
     let end = before.iter().rposition(|byte| !matches!(byte, b' ' | b'\t' | b'\r' | 11 | 12));
     let before = end.map_or(&before[..0], |end| &before[..=end]);
     [&b"#"[..], b"%:", b"*/"].iter().any(|last| before.ends_with(last))
 }
 
-/// Whether a word behind this is only asked after: `#ifdef`, `defined(`.
+/// Returns whether the following word is only tested for: `#ifdef`, `defined(`.
 fn is_defined(before: &[u8]) -> bool {
     let text = String::from_utf8_lossy(&before[before.len().saturating_sub(64)..]).into_owned();
     let text = text.trim_end_matches([' ', '\t']).trim_end_matches('(').trim_end_matches([' ', '\t']);
     ["ifdef", "ifndef", "defined"].iter().any(|word| text.ends_with(word))
 }
 
-/// Where a compiler looks for headers.
+/// Search path of a compiler for headers.
 pub struct Search<'a> {
-    /// Where names in quotation marks of the source itself are looked for.
+    /// Folders for quoted names in the source itself.
     pub own: Vec<PathBuf>,
-    /// Where all names are looked for.
+    /// Folders for all names.
     pub folders: Vec<PathBuf>,
-    /// Files that are included before the source.
+    /// Files included before the source.
     pub before: Vec<&'a str>,
 }
 
 impl Search<'_> {
-    /// Every file that the source may have been made of, and every place at which one may appear; `None` where one cannot tell.
+    /// Returns fingerprints of every file that the source may include, and of every path at which such a file may
+    /// appear; `None` if they cannot be determined.
     pub fn witnesses(&self, source: &str, begun: SystemTime) -> Option<Vec<Witness>> {
         let mut texts = names(source.as_bytes())?;
         texts.extend(self.before.iter().map(|file| Name { text: (*file).to_owned(), quoted: true, next: false }));
         let (mut places, mut files) = (BTreeSet::new(), BTreeMap::new());
         let mut open: Vec<PathBuf> = Vec::new();
         self.look(&texts, &self.own, &mut places, &mut open);
-        // Names in quotation marks are looked for beside each file that led there.
+        // Quoted names are searched next to each file that led to them.
         let mut beside: BTreeSet<PathBuf> = self.own.iter().cloned().collect();
         while !open.is_empty() {
             let mut is_new = false;
@@ -193,7 +195,7 @@ impl Search<'_> {
         places.into_iter().map(witness).collect()
     }
 
-    /// Notes each place of the names; files that are new are to be opened.
+    /// Adds a fingerprint for each possible path of the names, and queues files not seen before.
     fn look(
         &self,
         names: &BTreeSet<Name>,
@@ -216,8 +218,8 @@ impl Search<'_> {
     }
 }
 
-/// What a compiler said that it read, and every place at which a file of the same name would be taken instead. `own` is a folder
-/// of files that are not the user's, whose names count all the same.
+/// Returns fingerprints of the files that a compiler reported, and of every path at which a file of the same name
+/// would take precedence. `own` contains PyGPU's own files, whose names count too.
 pub fn witnesses_of(
     source: &str,
     read: &[PathBuf],
@@ -239,7 +241,7 @@ pub fn witnesses_of(
     }
     for path in read {
         found.insert(path.clone(), Witness::read(path.clone(), begun)?);
-        // A macro in a compiler's own header names one of the compiler's own.
+        // A macro in a compiler's own header names one of the compiler's files.
         let is_listed = folders.iter().any(|folder| path.starts_with(folder));
         match names(&std::fs::read(path).ok()?) {
             Some(names) => want(path.parent(), names),
@@ -259,7 +261,7 @@ pub fn witnesses_of(
     (found.len() <= MOST).then(|| found.into_values().collect())
 }
 
-/// As [`witnesses_of`], of a rule of `make` that a program wrote; what lies in its temporary folder is left out.
+/// Like `witnesses_of`, for a `make` rule written by a compiler; files in its temporary folder are left out.
 pub fn included_by_list(
     source: &str,
     list: &[u8],
@@ -269,13 +271,13 @@ pub fn included_by_list(
 ) -> Option<Vec<Witness>> {
     let mut read = pygpu_cpu_engine::dependencies(list);
     if read.is_empty() {
-        return None; // the source itself is in every list
+        return None; // every list contains at least the source itself
     }
     read.retain(|path| !path.starts_with(temporary));
     witnesses_of(source, &read, folders, &[], begun)
 }
 
-/// Whether options that PyGPU does not know name no file that the compiler reads.
+/// Returns whether options that PyGPU does not interpret name no file that the compiler reads.
 pub fn name_no_file<'a>(options: impl IntoIterator<Item = &'a str>) -> bool {
     const HARMLESS: [&str; 22] = [
         "-O",
@@ -389,7 +391,7 @@ mod tests {
                 Some(bytes) => std::fs::write(at(name), bytes).unwrap(),
                 None => std::fs::remove_file(at(name)).unwrap(),
             }
-            // Its times changed, its bytes did not.
+            // Its modification time changed, its bytes did not.
             assert!(witnesses.iter().all(Witness::holds), "{name}");
         }
         assert_eq!(search.witnesses("#include H", begun), None);

@@ -1,38 +1,38 @@
-//! Launches with attributes: clusters of blocks, programmatic dependence, priority, the division of the first-level cache.
+//! Launches with attributes: clusters of blocks, programmatic dependence, priority, cache carveout.
 //!
-//! Apart from [`LaunchShape`], so that a launch without attributes is made as if there were none.
+//! Separate from [`LaunchShape`], so that a launch without attributes has no overhead.
 
 use std::ffi::c_void;
 
 use super::{FunctionHandle, LaunchShape, StreamHandle};
 use pygpu_base::error::{Error, Result};
 
-/// How the blocks of a cluster are spread over the multiprocessors that they share.
+/// Distribution of a cluster's blocks over the multiprocessors that they share.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ClusterPolicy {
-    /// As far from each other as can be.
+    /// As far apart as possible.
     Spread = 1,
-    /// Where there is least to do.
+    /// On the least loaded multiprocessors.
     LoadBalancing = 2,
 }
 
-/// What a launch may say beside its shape. The default says nothing.
+/// Attributes of a launch in addition to its shape. The default sets none.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct LaunchAttributes {
-    /// Blocks of a cluster along x, y, z; `None` is what the kernel was compiled for.
+    /// Blocks of a cluster along x, y, z; `None` uses the cluster that the kernel was compiled for.
     pub cluster: Option<[u32; 3]>,
-    /// `None` is the driver's choice.
+    /// `None` leaves the choice to the driver.
     pub cluster_policy: Option<ClusterPolicy>,
-    /// The kernel may begin before the one in front of it on the stream has ended, and waits for it by itself.
+    /// The kernel may start before the previous one on the stream is complete, and waits for it explicitly.
     pub programmatic: bool,
-    /// Lower numbers run first; `None` is the stream's.
+    /// Lower numbers run first; `None` uses the stream's priority.
     pub priority: Option<i32>,
-    /// Percentage of the first-level cache that is wanted as shared memory; `None` is the kernel's.
+    /// Percentage of the first-level cache to use as shared memory; `None` uses the kernel's setting.
     pub carveout: Option<i32>,
 }
 
 impl LaunchAttributes {
-    /// Blocks of a cluster; 1 without clusters.
+    /// Returns the number of blocks of a cluster; 1 without clusters.
     pub fn cluster_size(&self) -> u32 {
         self.cluster.map_or(1, |cluster| cluster.iter().fold(1u32, |product, &length| product.saturating_mul(length)))
     }
@@ -41,17 +41,18 @@ impl LaunchAttributes {
 /// Launches with attributes on one backend's devices.
 ///
 /// # Safety of the callers
-/// As in [`Backend`](super::Backend): who passes a handle promises that it belongs to the device and is alive.
+/// As in [`Backend`](super::Backend): a caller that passes a handle guarantees that it belongs to the device and is
+/// alive.
 pub trait Launches: Send + Sync {
-    /// As [`Programs::launch`](super::Programs::launch), with attributes; clusters and programmatic dependence only on a device
-    /// whose [`LaunchLimits`](super::LaunchLimits) have clusters. A priority and a division of the cache are passed over where
-    /// there is none.
+    /// Launches with attributes, otherwise like [`Programs::launch`](super::Programs::launch). Clusters and
+    /// programmatic dependence require a device whose [`LaunchLimits`](super::LaunchLimits) have clusters. A priority
+    /// and a carveout are ignored if not supported.
     ///
     /// # Safety
-    /// As there.
+    /// As for `Programs::launch`.
     ///
     /// # Errors
-    /// `NotSupported` where the driver has no such call; the driver's.
+    /// `NotSupported` if the driver has no such call; errors of the driver.
     unsafe fn launch_with(
         &self,
         device: i32,
@@ -62,7 +63,7 @@ pub trait Launches: Send + Sync {
         arguments: *mut *mut c_void,
     ) -> Result<()>;
 
-    /// The cluster for which the kernel was compiled (`__cluster_dims__`).
+    /// Returns the cluster for which the kernel was compiled (`__cluster_dims__`).
     ///
     /// # Safety
     /// The function is alive.
@@ -70,7 +71,7 @@ pub trait Launches: Send + Sync {
         Ok(None)
     }
 
-    /// Most blocks of a cluster that the kernel can be launched in.
+    /// Returns the maximum number of blocks of a cluster for the kernel.
     ///
     /// # Safety
     /// The function is alive.
@@ -78,7 +79,7 @@ pub trait Launches: Send + Sync {
         Ok(1)
     }
 
-    /// Clusters that run at once.
+    /// Returns the number of clusters that can run at once.
     ///
     /// # Safety
     /// The function is alive.
@@ -93,7 +94,7 @@ pub trait Launches: Send + Sync {
     }
 }
 
-/// What a backend answers that has no clusters.
+/// Error of a backend without clusters.
 pub(super) fn no_clusters() -> Error {
     Error::not_supported("the device has no clusters of blocks")
 }

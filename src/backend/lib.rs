@@ -1,8 +1,8 @@
-//! The narrow waist: what a driver can do with its devices, as one object-safe trait, the sum of one trait for each noun.
+//! The driver interface: one object-safe trait that combines a trait for each kind of object.
 //!
-//! A backend allocates, copies, fills and orders; operators are written once above it. Everything here is raw: addresses
-//! and handles are plain numbers whose owners live in `memory` and `stream`. A backend never touches Python, never keeps
-//! a lock while the driver works, and makes the device it is told to use current only for the length of one call.
+//! A backend allocates, copies, fills and orders; operators are written once, above it. Everything here is raw:
+//! addresses and handles are plain numbers, whose owners are in `memory` and `stream`. A backend never touches
+//! Python, never holds a lock during a driver call, and makes a device current only for the length of one call.
 
 mod codes;
 mod contexts;
@@ -63,49 +63,50 @@ pub use vendor::rtc::may_include;
 pub use witness::{State as WitnessState, Witness};
 
 use pygpu_base::error::Result;
-/// What a driver can do with its devices: the sum of the nouns. Every call may reach the driver, unless its noun says otherwise.
+/// Operations of a driver on its devices, combined from one trait per kind of object. Every call may reach the
+/// driver, unless its trait documents otherwise.
 ///
 /// # Safety of the callers
-/// The functions of memory and copies take raw addresses. They are `unsafe` where the backend reads or writes through an address
-/// or ends the life of a handle: the caller promises that the address range, the handle and the device belong together and
-/// stay valid until the stream has passed the call.
+/// The functions of memory and copies take raw addresses. They are `unsafe` if the backend accesses memory through an
+/// address or destroys a handle. The caller guarantees that the address range, the handle and the device belong
+/// together and stay valid until the stream has passed the call.
 pub trait Backend: Devices + Memory + Copies + Streams + Events {
-    /// What loads and launches device code.
+    /// Returns the interface that loads and launches device code.
     ///
     /// # Errors
-    /// `NotSupported` where the backend has none.
+    /// `NotSupported` if the backend has none.
     fn programs(&self) -> Result<&dyn Programs> {
         Err(programs::unsupported(self.kind().name()))
     }
 
-    /// What captures and launches graphs.
+    /// Returns the interface that captures and launches graphs.
     ///
     /// # Errors
-    /// `NotSupported` where the backend has none.
+    /// `NotSupported` if the backend has none.
     fn graphs(&self) -> Result<&dyn Graphs> {
         Err(graphs::unsupported(self.kind().name()))
     }
 
-    /// Memory of the kinds that only some drivers have.
+    /// Returns the interface to pitched, managed and shared memory.
     ///
     /// # Errors
-    /// `NotSupported` where the backend has none.
+    /// `NotSupported` if the backend has none.
     fn driver_memory(&self) -> Result<&dyn DriverMemory> {
         Err(pygpu_base::error::Error::not_supported(format!("{} has plain and pooled memory only", self.kind().name())))
     }
 
-    /// Arrays, textures and surfaces.
+    /// Returns the interface to arrays, textures and surfaces.
     ///
     /// # Errors
-    /// `NotSupported` where the backend has none.
+    /// `NotSupported` if the backend has none.
     fn textures(&self) -> Result<&dyn Textures> {
         Err(textures::unsupported(self.kind().name()))
     }
 
-    /// Tensor maps.
+    /// Returns the interface to tensor maps.
     ///
     /// # Errors
-    /// `NotSupported` where the backend has none.
+    /// `NotSupported` if the backend has none.
     fn tensor_maps(&self) -> Result<&dyn TensorMaps> {
         Err(tensor_maps::unsupported(self.kind().name()))
     }

@@ -1,9 +1,9 @@
-//! Device code: what loads and launches it, and what compiles it, as two object-safe traits.
+//! Device code: loading, launching and compiling it, as two object-safe traits.
 //!
-//! [`Programs`] is the loader and launcher of a driver; [`Compiler`] turns source into an image that it loads: NVRTC, hiprtc, or
-//! the machine's C++ compiler. Which parameters a kernel has, whether the arguments fit and in which order streams run is
-//! the caller's work (`kernel`); here everything is raw, as in [`Backend`](super::Backend). A user writes options once, in
-//! nvcc's words; they arrive here parsed, and each compiler says them in its own.
+//! [`Programs`] is a driver's loader and launcher; [`Compiler`] turns source into an image that it loads: NVRTC,
+//! hiprtc, or the machine's C++ compiler. The parameters of a kernel, the validation of arguments and the order of
+//! streams are handled by the caller (`kernel`); everything here is raw, as in [`Backend`](super::Backend). Users
+//! write options once, in nvcc's syntax; they arrive here parsed, and each compiler translates them.
 
 use std::ffi::{CStr, c_void};
 use std::path::PathBuf;
@@ -12,115 +12,115 @@ use super::witness::Witness;
 use super::{Address, Contexts, Launches, StreamHandle};
 use pygpu_base::error::{Error, Result};
 
-/// A loaded image.
+/// Driver handle of a loaded image.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ModuleHandle(pub usize);
 
-/// A kernel of a loaded image; it lives as long as the image.
+/// Driver handle of a kernel; valid as long as its image is loaded.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct FunctionHandle(pub usize);
 
-/// What a driver's own compiler said while an image was loaded, and what it was told.
+/// Options for the driver's JIT compiler while an image is loaded.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct LoadOptions {
-    /// Most registers of a thread; `None` leaves it to the driver.
+    /// Maximum registers per thread; `None` leaves it to the driver.
     pub max_registers: Option<u32>,
-    /// Whether debugging information is made.
+    /// Whether to generate debugging information.
     pub debug: bool,
-    /// Whether line numbers are made.
+    /// Whether to generate line numbers.
     pub line_info: bool,
 }
 
-/// A loaded image and what the driver said of it; empty where it said nothing.
+/// Loaded image with the driver's messages.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Loaded {
-    /// The handle.
+    /// Handle of the module.
     pub module: ModuleHandle,
-    /// The driver's messages.
+    /// The driver's messages; empty if there are none.
     pub log: String,
 }
 
-/// What is known of a kernel; 0 where the driver does not say.
+/// Attributes of a kernel; 0 if the driver does not report one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct FunctionAttributes {
-    /// Most threads of a block that it can be launched with.
+    /// Maximum threads per block of a launch.
     pub max_threads_per_block: i32,
     /// Bytes of static shared memory.
     pub static_shared_bytes: i32,
     /// Bytes of constant memory.
     pub constant_bytes: i32,
-    /// Bytes of local memory of a thread.
+    /// Bytes of local memory per thread.
     pub local_bytes: i32,
-    /// Registers of a thread.
+    /// Registers per thread.
     pub registers: i32,
-    /// The PTX version it was compiled for, as 90 for 9.0.
+    /// PTX version of its compilation, as 90 for 9.0.
     pub ptx_version: i32,
-    /// The architecture it was compiled for, as 90 for `sm_90`.
+    /// Architecture of its compilation, as 90 for `sm_90`.
     pub binary_version: i32,
-    /// Most bytes of dynamic shared memory that it can be launched with now.
+    /// Current limit of dynamic shared memory per launch in bytes.
     pub max_dynamic_shared_bytes: i32,
-    /// Percentage of the first-level cache that is wanted as shared memory; -1 for the driver's choice.
+    /// Preferred percentage of the first-level cache used as shared memory; -1 leaves it to the driver.
     pub preferred_carveout: i32,
 }
 
-/// What can be set of a kernel.
+/// Settings of a kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FunctionSetting {
-    /// Most bytes of dynamic shared memory that a launch may ask for.
+    /// Limit of dynamic shared memory per launch in bytes.
     MaxDynamicSharedBytes(i32),
-    /// Percentage of the first-level cache that is wanted as shared memory; -1 for the driver's choice.
+    /// Preferred percentage of the first-level cache used as shared memory; -1 leaves it to the driver.
     PreferredCarveout(i32),
     /// 0 no preference, 1 shared memory, 2 cache, 3 equal.
     CachePreference(i32),
-    /// Whether clusters may have more blocks than every device with clusters takes.
+    /// Whether clusters may have more blocks than every device with clusters supports.
     NonPortableClusters(bool),
 }
 
-/// Where a parameter of a kernel lies in its argument buffer.
+/// Position of a parameter in a kernel's argument buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ParameterPlace {
-    /// Bytes before it.
+    /// Offset in bytes.
     pub offset: usize,
-    /// Its bytes.
+    /// Size in bytes.
     pub size: usize,
 }
 
 /// The shape of a launch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LaunchShape {
-    /// Blocks along x, y, z; none is 0.
+    /// Blocks along x, y, z; all nonzero.
     pub grid: [u32; 3],
-    /// Threads of a block along x, y, z; none is 0.
+    /// Threads per block along x, y, z; all nonzero.
     pub block: [u32; 3],
     /// Bytes of dynamic shared memory.
     pub shared: u32,
-    /// All blocks run at once and may wait for one another.
+    /// Whether all blocks run at once and may wait for each other.
     pub cooperative: bool,
 }
 
-/// What a device allows of a launch.
+/// Limits of a device for launches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LaunchLimits {
-    /// Most threads of a block.
+    /// Maximum threads per block.
     pub threads_per_block: u32,
-    /// Most threads of a block along x, y, z.
+    /// Maximum threads per block along x, y, z.
     pub block: [u32; 3],
-    /// Most blocks along x, y, z.
+    /// Maximum blocks along x, y, z.
     pub grid: [u32; 3],
-    /// Bytes of shared memory that every kernel may use.
+    /// Bytes of shared memory available to every kernel.
     pub shared_per_block: u32,
-    /// Bytes of shared memory that a kernel may use which asks for it by `MaxDynamicSharedBytes`.
+    /// Bytes of shared memory available to a kernel that opts in with `MaxDynamicSharedBytes`.
     pub shared_per_block_optin: u32,
-    /// Whether cooperative launches exist.
+    /// Whether cooperative launches are supported.
     pub cooperative: bool,
-    /// Whether clusters of blocks exist.
+    /// Whether clusters of blocks are supported.
     pub clusters: bool,
-    /// Threads that a multiprocessor runs at once.
+    /// Maximum threads resident on a multiprocessor.
     pub threads_per_multiprocessor: u32,
 }
 
 impl LaunchLimits {
-    /// Of what cannot be launched.
+    /// Limits of a device that cannot launch kernels.
     pub const NOTHING: Self = Self {
         threads_per_block: 0,
         block: [0; 3],
@@ -133,66 +133,67 @@ impl LaunchLimits {
     };
 }
 
-/// A part of what is linked.
+/// Input of a link.
 #[derive(Clone, Copy, Debug)]
 pub struct LinkInput<'a> {
-    /// What it is.
+    /// Kind of input.
     pub kind: LinkKind,
-    /// Its bytes.
+    /// Content.
     pub data: &'a [u8],
-    /// Its name in messages.
+    /// Name in messages.
     pub name: &'a CStr,
 }
 
-/// What a part of a linkage is.
+/// Kinds of link inputs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LinkKind {
     /// Device code for one architecture.
     Cubin,
-    /// Text for the driver's own compiler.
+    /// Text for the driver's JIT compiler.
     Ptx,
-    /// Several of these.
+    /// Container of several cubins or PTX texts.
     Fatbinary,
-    /// A host object with device code in it.
+    /// Host object file that contains device code.
     Object,
-    /// An archive of such objects.
+    /// Archive of such object files.
     Library,
 }
 
-/// Loads, asks and launches device code of one backend's devices.
+/// Loads, queries and launches device code of one backend's devices.
 ///
 /// # Safety of the callers
-/// As in [`Backend`](super::Backend): who passes a handle promises that it belongs to the device and is alive.
+/// As in [`Backend`](super::Backend): a caller that passes a handle guarantees that it belongs to the device and is
+/// alive.
 pub trait Programs: Contexts + Launches {
-    /// Loads an image: what the backend's [`Compiler`] makes, and what the driver itself takes (cubin, PTX, fatbin; a code
-    /// object of HIP; a shared library on the CPU). The bytes are not needed when the call returns.
+    /// Loads an image: the output of the backend's [`Compiler`], or a format that the driver accepts (cubin, PTX,
+    /// fatbin; a HIP code object; a shared library on the CPU). The bytes are not needed after the call.
     ///
     /// # Errors
-    /// The driver's, with its log; `ValueError` for an image that is none.
+    /// The driver's error with its log; `ValueError` for an invalid image.
     fn load(&self, device: i32, image: &[u8], options: &LoadOptions) -> Result<Loaded>;
-    /// Ends a module, its functions and its globals.
+    /// Unloads a module with its functions and globals.
     ///
     /// # Safety
-    /// The module is alive; no kernel of it runs, and none of its handles is used again.
+    /// The module is alive; none of its kernels is running, and none of its handles is used again.
     unsafe fn unload(&self, device: i32, module: ModuleHandle) -> Result<()>;
-    /// A kernel by its name in the image.
+    /// Returns a kernel by its name in the image.
     ///
     /// # Safety
     /// The module is alive.
     ///
     /// # Errors
-    /// The driver's code 500 ("not found") where there is no such kernel.
+    /// The driver's code 500 ("not found") if there is no such kernel.
     unsafe fn function(&self, device: i32, module: ModuleHandle, name: &CStr) -> Result<FunctionHandle>;
-    /// The address and the size of a global variable by its name in the image.
+    /// Returns address and size of a global variable by its name in the image.
     ///
     /// # Safety
     /// The module is alive.
     ///
     /// # Errors
-    /// The driver's code 500 where there is no such variable.
+    /// The driver's code 500 if there is no such variable.
     unsafe fn global(&self, device: i32, module: ModuleHandle, name: &CStr) -> Result<(Address, usize)>;
 
-    /// The names that the kernels of a module have in its image; `None` where only the image can tell.
+    /// Returns the names of a module's kernels in its image; `None` if only the image contains them.
     ///
     /// # Safety
     /// The module is alive.
@@ -200,27 +201,29 @@ pub trait Programs: Contexts + Launches {
         Ok(None)
     }
 
-    /// What is known of a kernel.
+    /// Returns the attributes of a kernel.
     ///
     /// # Safety
     /// The function is alive.
     unsafe fn function_attributes(&self, device: i32, function: FunctionHandle) -> Result<FunctionAttributes>;
-    /// Sets something of a kernel.
+    /// Changes a setting of a kernel.
     ///
     /// # Safety
     /// The function is alive.
     unsafe fn set_function(&self, device: i32, function: FunctionHandle, setting: FunctionSetting) -> Result<()>;
-    /// The kernel's parameters in order; `None` where the driver cannot say.
+    /// Returns the kernel's parameters in order; `None` if the driver does not report them.
     ///
     /// # Safety
     /// The function is alive.
     unsafe fn parameters(&self, device: i32, function: FunctionHandle) -> Result<Option<Vec<ParameterPlace>>>;
-    /// Blocks of `threads` threads and `shared` bytes of dynamic shared memory that run on one multiprocessor at once.
+    /// Returns the number of blocks, with `threads` threads and `shared` bytes of dynamic shared memory, that one
+    /// multiprocessor runs at once.
     ///
     /// # Safety
     /// The function is alive.
     unsafe fn active_blocks(&self, device: i32, function: FunctionHandle, threads: u32, shared: u32) -> Result<u32>;
-    /// The fewest blocks that fill the device and the threads of a block for the best occupancy; `limit` 0 is none.
+    /// Returns the minimum number of blocks that fills the device, and the block size with the best occupancy; a
+    /// `limit` of 0 means no limit.
     ///
     /// # Safety
     /// The function is alive.
@@ -232,12 +235,12 @@ pub trait Programs: Contexts + Launches {
         limit: u32,
     ) -> Result<(u32, u32)>;
 
-    /// Puts a kernel on a stream. `arguments` points at one pointer for each parameter, each to the parameter's value; both are
-    /// not needed when the call returns. On the CPU the kernel has run by then.
+    /// Enqueues a kernel on a stream. `arguments` points to one pointer per parameter, each to the parameter's value;
+    /// both are not needed after the call. On the CPU the kernel is complete by then.
     ///
     /// # Safety
-    /// Function and stream are alive; there are as many pointers as parameters, each to as many bytes as the parameter has; what
-    /// the kernel does with the memory that it is given is the caller's affair until the stream has passed it.
+    /// Function and stream are alive. There is one pointer per parameter, to as many bytes as the parameter has. The
+    /// caller is responsible for the kernel's memory accesses until the stream has passed the launch.
     unsafe fn launch(
         &self,
         device: i32,
@@ -247,33 +250,33 @@ pub trait Programs: Contexts + Launches {
         arguments: *mut *mut c_void,
     ) -> Result<()>;
 
-    /// What the device allows of a launch.
+    /// Returns the device's limits for launches.
     fn launch_limits(&self, device: i32) -> Result<LaunchLimits>;
-    /// An attribute of the device by the driver's own number.
+    /// Returns a device attribute by the driver's number.
     fn device_attribute(&self, device: i32, number: i32) -> Result<i32>;
-    /// Links device code that was compiled in parts.
+    /// Links separately compiled device code.
     ///
     /// # Errors
-    /// The driver's, with the linker's log.
+    /// The driver's error with the linker's log.
     fn link(&self, device: i32, inputs: &[LinkInput<'_>], options: &LoadOptions) -> Result<Compiled> {
         let _ = (device, inputs, options);
         Err(links_nothing())
     }
-    /// What tells the compiler that `compiler` would give from every other, without opening it: opening costs more than taking an
-    /// image from the cache. `None` where only opening tells.
+    /// Returns text that identifies the compiler that `compiler` would return, without opening it: opening costs more
+    /// than loading an image from the cache. `None` if it cannot be identified without opening.
     fn compiler_identity(&self, hints: &[PathBuf]) -> Option<String> {
         let _ = hints;
         None
     }
-    /// The compiler that makes images for the backend's devices, opened at the first call that finds it; `hints` are files to
-    /// try first. A failure is not remembered: who installs one need not start again.
+    /// Returns the compiler for the backend's devices, opened at the first call that finds it; `hints` are files to
+    /// try first. A failure is not cached, so a compiler installed later is found without a restart.
     ///
     /// # Errors
-    /// `Unavailable` with everything that was searched and what to install.
+    /// `Unavailable` with all names that were tried and the package to install.
     fn compiler(&self, hints: &[PathBuf]) -> Result<&dyn Compiler>;
 }
 
-/// An option in no compiler's words.
+/// Compiler option, independent of a compiler's syntax.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum CompileOption {
     /// `-D name` or `-D name=value`.
@@ -286,7 +289,7 @@ pub enum CompileOption {
     ForceInclude(String),
     /// `-std=c++17`; the text after the equals sign.
     Standard(String),
-    /// Fast, less exact mathematics.
+    /// Fast, less accurate mathematics.
     FastMath,
     /// Whether a product and a sum may be contracted.
     FusedMultiplyAdd(bool),
@@ -296,19 +299,19 @@ pub enum CompileOption {
     Debug,
     /// `-lineinfo`.
     LineInfo,
-    /// Most registers of a thread.
+    /// Maximum registers per thread.
     MaxRegisters(u32),
-    /// No warnings.
+    /// Disables warnings.
     NoWarnings,
-    /// Resource usage of each kernel goes into the log (`-Xptxas -v`).
+    /// Writes the resource usage of each kernel to the log (`-Xptxas -v`).
     Verbose,
     /// Separate compilation (`-rdc=true` or `-dc`).
     Relocatable(bool),
-    /// Passed on as it is, in the compiler's own words.
+    /// Passed to the compiler unchanged.
     Own(String),
 }
 
-/// nvcc's words on how device code is made, by how they begin.
+/// Prefixes of nvcc options that control the generation of device code.
 const OF_NVCC: [&str; 22] = [
     "-ftz",
     "-prec-div",
@@ -335,7 +338,8 @@ const OF_NVCC: [&str; 22] = [
 ];
 
 impl CompileOption {
-    /// Whether it says how nvcc is to make device code, which changes nothing that a program may rely on elsewhere.
+    /// Returns whether the option only controls nvcc's generation of device code. Such an option has no effect on
+    /// which a program relies with another compiler.
     pub fn is_of_nvcc(&self) -> bool {
         let Self::Own(text) = self else { return false };
         let text = text.strip_prefix('-').filter(|text| text.starts_with('-')).unwrap_or(text);
@@ -343,61 +347,61 @@ impl CompileOption {
     }
 }
 
-/// What is to be compiled.
+/// Compilation request.
 #[derive(Clone, Copy, Debug)]
 pub struct CompileRequest<'a> {
-    /// The source, as the user wrote it: a compiler that puts text before it says so by `#line`.
+    /// Source as the user wrote it. A compiler that adds text before it restores line numbers with `#line`.
     pub source: &'a str,
-    /// The name of the source in messages.
+    /// Name of the source in messages.
     pub name: &'a str,
-    /// The architecture: `sm_90`, `compute_90`, `gfx90a`; the host's on the CPU.
+    /// Architecture: `sm_90`, `compute_90`, `gfx90a`; the host's on the CPU.
     pub architecture: &'a str,
-    /// The options.
+    /// Options.
     pub options: &'a [CompileOption],
-    /// Names as the source says them (`scale<float>`), whose names in the image are wanted.
+    /// Names as written in the source (`scale<float>`), whose names in the image are requested.
     pub expressions: &'a [String],
 }
 
-/// What came of compiling.
+/// Result of a compilation.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Compiled {
-    /// What [`Programs::load`] takes.
+    /// Image for [`Programs::load`].
     pub image: Vec<u8>,
-    /// Warnings and remarks; empty where there are none.
+    /// Warnings and remarks; empty if there are none.
     pub log: String,
-    /// The name in the image of each of the request's expressions.
+    /// Name in the image for each of the request's expressions.
     pub lowered: Vec<String>,
-    /// The files beside the source that it was made of, and where others would have been taken instead; `None` where one cannot
-    /// tell, and the image must not be kept.
+    /// Files from which the image was compiled, except the source, and paths at which other files would have taken
+    /// precedence. `None` if they cannot be determined; the image must then not be cached.
     pub read: Option<Vec<Witness>>,
 }
 
-/// A compiler of device code.
+/// Compiler of device code.
 pub trait Compiler: Send + Sync {
-    /// `nvrtc`, `hiprtc`, `nvcc`, `hipcc`, `g++` ...
+    /// Name: `nvrtc`, `hiprtc`, `nvcc`, `hipcc`, `g++` ...
     fn name(&self) -> &str;
-    /// Its version in one line; with the name it is part of the key of what is cached.
+    /// Version in one line; with the name it is part of the cache key.
     fn version(&self) -> &str;
-    /// The library or the program.
+    /// Path of the library or program.
     fn path(&self) -> &str;
-    /// The words by which the options are passed on, for the key of the cache and for messages.
+    /// Translates the options to the compiler's syntax, for the cache key and for messages.
     ///
     /// # Errors
-    /// `ValueError` or `NotSupported` that names an option which the compiler cannot follow.
+    /// `ValueError` or `NotSupported` that names an unsupported option.
     fn spell(&self, request: &CompileRequest<'_>) -> Result<Vec<String>>;
     /// Compiles.
     ///
     /// # Errors
-    /// [`Error::Compile`] with the log, for a source that does not compile; else the compiler's.
+    /// [`Error::Compile`] with the log, for a source that does not compile; otherwise errors of the compiler.
     fn compile(&self, request: &CompileRequest<'_>) -> Result<Compiled>;
 }
 
-/// What a backend answers that has no linker.
+/// Error of a backend without a linker.
 pub(super) fn links_nothing() -> Error {
     Error::not_supported("this backend links no device code: put all of it into one source")
 }
 
-/// What a backend answers that has no programs.
+/// Error of a backend without programs.
 pub(super) fn unsupported(backend: &str) -> Error {
     Error::not_supported(format!("kernels are not supported by the {backend} backend"))
 }

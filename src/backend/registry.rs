@@ -1,7 +1,7 @@
-//! Finds the backends and opens each on first use, at most once in the process.
+//! Registry of the backends; each is opened on first use, at most once in the process.
 //!
-//! Owns the opened backends and what was learned while opening them. Must never open anything before it is asked, nor
-//! create a context: asking which backends there are leaves no trace on a device.
+//! Owns the opened backends and their reports. A backend must not be opened before it is requested, and no context
+//! may be created: listing the backends has no effect on a device.
 
 use super::opening::Opening;
 use super::{Attempt, Backend, BackendKind, DeviceProperties, Devices, cpu, cuda, first_device, hip, vendor};
@@ -14,9 +14,9 @@ const VARIABLE: &str = Variable::BACKEND.name();
 
 /// How a backend is opened.
 enum Open {
-    /// Whatever the settings say.
+    /// Independent of the settings.
     Always(fn() -> Opening),
-    /// As the settings say.
+    /// Depends on the settings.
     Asking(fn(&Settings) -> Opening),
 }
 
@@ -42,48 +42,48 @@ impl Entry {
     }
 }
 
-/// The backends in the order in which the default is looked for.
+/// Backends in the search order of the default backend.
 static TABLE: [Entry; 3] = [
     Entry::new(BackendKind::Cuda, Open::Asking(vendor::open::<cuda::Cuda>)),
     Entry::new(BackendKind::Hip, Open::Asking(vendor::open::<hip::Hip>)),
     Entry::new(BackendKind::Cpu, Open::Always(cpu::open)),
 ];
 
-/// What is known of one backend.
+/// Report on one backend.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BackendReport {
-    /// Which backend.
+    /// Kind of the backend.
     pub kind: BackendKind,
-    /// Why it cannot be used; `None` if it can.
+    /// Reason why it cannot be used; `None` if it can.
     pub reason: Option<String>,
-    /// The library that was opened; empty where none was, and on the CPU.
+    /// Path of the opened library; empty if none was opened, and on the CPU.
     pub library: String,
-    /// The driver's version by its own count, as [`Devices::driver_version`]; 0 where it is not known, and on the CPU.
+    /// Driver version in the format of [`Devices::driver_version`]; 0 if unknown, and on the CPU.
     pub driver_version: i32,
-    /// The libraries that were looked for in vain.
+    /// Failed attempts to open a library.
     pub attempts: Vec<Attempt>,
-    /// The devices; one that does not answer has its error in place of a name.
+    /// Devices; one that fails has its error as its name.
     pub devices: Vec<DeviceProperties>,
 }
 
-/// What is known of all backends.
+/// Report on all backends.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Report {
-    /// What `PYGPU_BACKEND` asks for; `None` where it is not set.
+    /// Value of `PYGPU_BACKEND`; `None` if it is not set.
     pub forced: Option<String>,
-    /// The backend that is used unless one is named, or why there is none.
+    /// Default backend, or the reason why there is none.
     pub default: std::result::Result<BackendKind, String>,
-    /// One entry for each backend, in the order in which the default is looked for.
+    /// One entry per backend, in the search order of the default backend.
     pub backends: Vec<BackendReport>,
 }
 
-/// The backend that is used unless one is named: what `PYGPU_BACKEND` forces, else the first that has a device.
+/// Returns the default backend: the one forced by `PYGPU_BACKEND`, otherwise the first one with a device.
 ///
 /// # Errors
 /// `Error::Value` for an unknown name in the variable, `Error::Unavailable` if the forced backend cannot be used.
 #[inline]
 pub fn default_backend() -> Result<&'static dyn Backend> {
-    // Every new array asks: apart from the first time this is one load.
+    // Called for every new array: after the first call this is one load.
     static CHOSEN: Once<&'static dyn Backend> = Once::new();
     match CHOSEN.get() {
         Some(backend) => Ok(*backend),
@@ -116,7 +116,7 @@ fn choose(settings: &Settings) -> Result<&'static dyn Backend> {
     usable.copied().ok_or_else(|| Error::Unavailable("no backend can be used".to_owned()))
 }
 
-/// A backend by its name.
+/// Returns a backend by its name.
 ///
 /// # Errors
 /// `Error::Value` for an unknown name, `Error::Unavailable` if the backend cannot be used.
@@ -125,12 +125,12 @@ pub fn by_name(name: &str) -> Result<&'static dyn Backend> {
     open(entry, || format!("the {name} backend was asked for"))
 }
 
-/// The backends that can be used.
+/// Returns the usable backends.
 pub fn available() -> Vec<&'static dyn Backend> {
     TABLE.iter().filter_map(|entry| entry.opening().backend.as_ref().ok().copied()).collect()
 }
 
-/// What is known of all backends. Opens each library, creates no context.
+/// Returns a report on all backends. Opens each library, but creates no context.
 pub fn report() -> Report {
     Report {
         forced: settings::get().text(Variable::BACKEND),

@@ -5,10 +5,10 @@ use std::ffi::c_void;
 use super::EventHandle;
 use pygpu_base::error::Result;
 
-/// A function of the host that a stream calls with a number of the caller's.
+/// Host function that a stream calls with a pointer provided by the caller.
 pub type HostFunction = extern "C" fn(*mut c_void);
 
-/// A driver's stream. `DEFAULT` is the legacy default stream of the device.
+/// Driver handle of a stream. `DEFAULT` is the legacy default stream of the device.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct StreamHandle(pub usize);
 
@@ -17,10 +17,10 @@ impl StreamHandle {
     pub const DEFAULT: Self = Self(0);
 }
 
-/// How a stream is made.
+/// Options of a new stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct StreamFlags {
-    /// Does not wait for the legacy default stream, nor it for this one.
+    /// Whether the stream and the legacy default stream do not wait for each other.
     pub non_blocking: bool,
     /// Lower numbers run first; 0 is the default.
     pub priority: i32,
@@ -29,43 +29,44 @@ pub struct StreamFlags {
 /// Streams of one backend's devices.
 ///
 /// # Safety of the callers
-/// As in [`Backend`](super::Backend): who passes an address or a handle promises that it belongs to the device and is alive.
+/// As in [`Backend`](super::Backend): a caller that passes an address or a handle guarantees that it belongs to the
+/// device and is alive.
 pub trait Streams: Send + Sync {
-    /// Makes a stream.
+    /// Creates a stream.
     fn create_stream(&self, device: i32, flags: StreamFlags) -> Result<StreamHandle>;
-    /// Ends a stream; work in flight still completes.
+    /// Destroys a stream; work already enqueued still completes.
     ///
     /// # Safety
     /// The handle came from `create_stream` and is not used again.
     unsafe fn destroy_stream(&self, device: i32, stream: StreamHandle) -> Result<()>;
-    /// Waits until the stream has nothing left to do.
+    /// Waits until all work of the stream is complete.
     ///
     /// # Safety
     /// The stream is alive.
     unsafe fn synchronize_stream(&self, device: i32, stream: StreamHandle) -> Result<()>;
-    /// Whether the stream has nothing left to do.
+    /// Returns whether all work of the stream is complete.
     ///
     /// # Safety
     /// The stream is alive.
     unsafe fn query_stream(&self, device: i32, stream: StreamHandle) -> Result<bool>;
-    /// Work put on the stream from now on waits for the event.
+    /// Makes work enqueued on the stream from now on wait for the event.
     ///
     /// # Safety
     /// Stream and event are alive.
     unsafe fn wait_event(&self, device: i32, stream: StreamHandle, event: EventHandle) -> Result<()>;
-    /// The device a stream belongs to; `None` where the driver cannot say.
+    /// Returns the device of a stream; `None` if the driver does not report it.
     ///
     /// # Safety
     /// The stream is alive.
     unsafe fn stream_device(&self, stream: StreamHandle) -> Result<Option<i32>>;
-    /// Calls a function of the host in the order of the stream, on a thread of the driver's; or at each launch of the graph that
-    /// the stream captures. On the CPU it is called now, on this thread.
+    /// Calls a host function in stream order, on a driver thread; if the stream captures, at each launch of the
+    /// graph. On the CPU it is called immediately, on this thread.
     ///
     /// # Safety
     /// The stream is alive, and the function may be called with `data` at any time from now on.
     ///
     /// # Errors
-    /// The driver's; the function is not called then.
+    /// Errors of the driver; the function is then not called.
     unsafe fn call_host(
         &self,
         device: i32,

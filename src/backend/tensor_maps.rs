@@ -1,79 +1,80 @@
-//! Tensor maps: how a device's tensor memory accelerator copies boxes between an array and shared memory.
+//! Tensor maps: descriptions by which a device's tensor memory accelerator copies boxes between an array and shared
+//! memory.
 
 use super::Address;
 use pygpu_base::error::{Error, Result};
 
-/// Most axes of a tensor map.
+/// Maximum number of axes of a tensor map.
 pub const MAX_RANK: usize = 5;
 
-/// What the elements are, by the driver's numbers.
+/// Element types, with the driver's values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u32)]
 pub enum TensorElement {
-    /// 8 bits.
+    /// Unsigned 8-bit integer.
     UInt8 = 0,
-    /// 16 bits.
+    /// Unsigned 16-bit integer.
     UInt16 = 1,
-    /// 32 bits without a sign.
+    /// Unsigned 32-bit integer.
     UInt32 = 2,
-    /// 32 bits.
+    /// Signed 32-bit integer.
     Int32 = 3,
-    /// 64 bits without a sign.
+    /// Unsigned 64-bit integer.
     UInt64 = 4,
-    /// 64 bits.
+    /// Signed 64-bit integer.
     Int64 = 5,
-    /// A float of 16 bits.
+    /// 16-bit float.
     Float16 = 6,
-    /// A float of 32 bits.
+    /// 32-bit float.
     Float32 = 7,
-    /// A float of 64 bits.
+    /// 64-bit float.
     Float64 = 8,
-    /// A float of 16 bits with the range of 32.
+    /// 16-bit float with the exponent range of 32 bits.
     BFloat16 = 9,
 }
 
-/// What is said of a tensor map, in the driver's order: the first axis is the one whose elements follow each other.
+/// Parameters of a tensor map, in the driver's order: the first axis has contiguous elements.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TensorMapRequest {
-    /// The first element.
+    /// Address of the first element.
     pub address: Address,
-    /// The elements.
+    /// Element type.
     pub element: TensorElement,
-    /// Axes that count.
+    /// Number of axes.
     pub rank: usize,
-    /// Elements along each axis.
+    /// Length of each axis in elements.
     pub lengths: [u64; MAX_RANK],
-    /// Bytes from one element to the next along each axis but the first.
+    /// Stride of each axis but the first, in bytes.
     pub strides: [u64; MAX_RANK],
-    /// Elements of a box along each axis.
+    /// Length of a box along each axis, in elements.
     pub extent: [u32; MAX_RANK],
-    /// Which elements of a box are taken along each axis: every such-and-such.
+    /// Step between the elements of a box along each axis.
     pub steps: [u32; MAX_RANK],
-    /// By the driver's numbers.
+    /// Interleave mode, with the driver's values.
     pub interleave: u32,
-    /// By the driver's numbers.
+    /// Swizzle mode, with the driver's values.
     pub swizzle: u32,
-    /// By the driver's numbers.
+    /// L2 promotion, with the driver's values.
     pub l2_promotion: u32,
-    /// Whether what lies outside is NaN and not zero.
+    /// Whether elements outside of the array are read as NaN instead of zero.
     pub fills_nan: bool,
 }
 
-/// What a kernel takes as `CUtensorMap`, as aligned as the driver wants to write it.
+/// Encoded tensor map, passed to a kernel as `CUtensorMap`, with the alignment that the driver requires.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(128))]
 pub struct TensorMapBytes(pub [u8; 128]);
 
-/// What a driver does for tensor maps.
+/// Tensor maps of a backend.
 pub trait TensorMaps: Send + Sync {
-    /// Encodes a tensor map. Nothing is made that would have to be ended.
+    /// Encodes a tensor map. No object is created that must be destroyed.
     ///
     /// # Errors
-    /// The driver's, for what it cannot encode.
+    /// Errors of the driver, for invalid parameters.
     fn encode_tensor_map(&self, device: i32, request: &TensorMapRequest) -> Result<TensorMapBytes>;
 }
 
-/// What a backend answers that has none.
+/// Error of a backend without tensor maps.
 pub(super) fn unsupported(backend: &str) -> Error {
     Error::not_supported(format!(
         "the {backend} backend has no tensor maps: they are of NVIDIA's devices of compute capability 9.0 or newer; copy the \

@@ -1,37 +1,37 @@
-//! Arrays whose layout only the driver knows, and the objects through which kernels read them (textures) and write them
+//! Arrays with a layout private to the driver, and the objects by which kernels read them (textures) and write them
 //! (surfaces).
 
 use super::{Address, StreamHandle};
 use pygpu_base::error::{Error, Result};
 
-/// An array of the driver.
+/// Driver handle of an array.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ArrayHandle(pub usize);
 
-/// What the elements of an array or a texture are, by the numbers that CUDA and HIP have for them.
+/// Channel formats of arrays and textures, with the values of CUDA and HIP.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[repr(u32)]
 pub enum TexelFormat {
-    /// 8 bits without a sign.
+    /// Unsigned 8-bit integer.
     UInt8 = 1,
-    /// 16 bits without a sign.
+    /// Unsigned 16-bit integer.
     UInt16 = 2,
-    /// 32 bits without a sign.
+    /// Unsigned 32-bit integer.
     UInt32 = 3,
-    /// 8 bits.
+    /// Signed 8-bit integer.
     Int8 = 8,
-    /// 16 bits.
+    /// Signed 16-bit integer.
     Int16 = 9,
-    /// 32 bits.
+    /// Signed 32-bit integer.
     Int32 = 10,
-    /// A float of 16 bits.
+    /// 16-bit float.
     Float16 = 16,
-    /// A float of 32 bits.
+    /// 32-bit float.
     Float32 = 32,
 }
 
 impl TexelFormat {
-    /// All of them.
+    /// All formats.
     pub const ALL: [Self; 8] =
         [Self::UInt8, Self::UInt16, Self::UInt32, Self::Int8, Self::Int16, Self::Int32, Self::Float16, Self::Float32];
 
@@ -44,18 +44,18 @@ impl TexelFormat {
         }
     }
 
-    /// Whether the values are integers.
+    /// Returns whether the format is an integer.
     pub const fn is_integer(self) -> bool {
         !matches!(self, Self::Float16 | Self::Float32)
     }
 }
 
-/// Elements of one to four channels.
+/// Element of one to four channels.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Texel {
-    /// What each channel is.
+    /// Format of each channel.
     pub format: TexelFormat,
-    /// 1, 2 or 4.
+    /// Number of channels: 1, 2 or 4.
     pub channels: u32,
 }
 
@@ -66,129 +66,131 @@ impl Texel {
     }
 }
 
-/// The shape of an array of the driver. A `height` or a `depth` of 0 is an axis that is not there; the layers of a layered array
-/// are its `depth`.
+/// Shape of a driver array. A `height` or `depth` of 0 means that the axis is absent; `depth` is the number of layers
+/// of a layered array.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ArrayShape {
-    /// Elements of a row.
+    /// Elements per row.
     pub width: usize,
-    /// Rows.
+    /// Number of rows.
     pub height: usize,
-    /// Planes, or layers.
+    /// Number of planes or layers.
     pub depth: usize,
-    /// The elements.
+    /// Element type.
     pub texel: Texel,
-    /// 1: layered, 2: kernels may write it, and what else the driver has.
+    /// Bit set: 1 for layered, 2 for writable by kernels, and others defined by the driver.
     pub flags: u32,
 }
 
-/// The flag of arrays in layers.
+/// Flag of layered arrays.
 pub const LAYERED: u32 = 1;
-/// The flag of arrays that kernels may write.
+/// Flag of arrays that kernels can write.
 pub const SURFACE: u32 = 2;
 
 impl ArrayShape {
-    /// Whether there are layers in place of planes.
+    /// Returns whether the array has layers instead of planes.
     pub const fn is_layered(&self) -> bool {
         self.flags & LAYERED != 0
     }
 
-    /// Bytes of the elements; `None` where no memory has as many.
+    /// Returns the size of all elements in bytes; `None` if it exceeds any memory.
     pub fn bytes(&self) -> Option<usize> {
         let row = self.width.checked_mul(self.texel.bytes())?;
         row.checked_mul(self.height.max(1))?.checked_mul(self.depth.max(1))
     }
 }
 
-/// A part of an array: the first byte of its rows, its first row and plane; bytes, rows and planes that it has. None of these is 0.
+/// Part of an array: its start and its size, in bytes, rows and planes. No length is 0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ArrayBox {
-    /// Bytes before it in a row, rows before it, planes before it.
+    /// Start: byte in a row, row, plane.
     pub at: [usize; 3],
-    /// Bytes of a row, rows, planes.
+    /// Size: bytes of a row, rows, planes.
     pub extent: [usize; 3],
 }
 
-/// Which way a copy goes between an array and plain memory.
+/// Direction of a copy between an array and plain memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ArrayCopy {
-    /// Into the array.
+    /// To the array.
     Write,
-    /// Out of it.
+    /// From the array.
     Read,
 }
 
-/// What a texture reads.
+/// Memory that a texture reads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Resource {
-    /// An array of the driver, and its shape.
+    /// Driver array and its shape.
     Array(ArrayHandle, ArrayShape),
-    /// Elements that follow each other in memory.
+    /// Contiguous elements: address, type, and number of elements.
     Linear(Address, Texel, usize),
-    /// Rows of `width` elements, so many bytes apart.
+    /// Pitched rows of elements.
     Pitched {
-        /// The first element.
+        /// Address of the first element.
         address: Address,
-        /// The elements.
+        /// Element type.
         texel: Texel,
-        /// Elements of a row.
+        /// Elements per row.
         width: usize,
-        /// Rows.
+        /// Number of rows.
         height: usize,
-        /// Bytes from row to row.
+        /// Distance between rows in bytes.
         pitch: usize,
     },
 }
 
-/// What a texture gives beyond its edge, by the numbers of CUDA and HIP.
+/// Values beyond the edge of a texture, with the numbers of CUDA and HIP.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(u32)]
 pub enum AddressMode {
-    /// The other side again; with normalised coordinates only.
+    /// Periodic; requires normalised coordinates.
     Wrap = 0,
-    /// The last element.
+    /// Element at the edge.
     #[default]
     Clamp = 1,
-    /// Back again; with normalised coordinates only.
+    /// Mirrored; requires normalised coordinates.
     Mirror = 2,
-    /// The colour of the border.
+    /// Border colour.
     Border = 3,
 }
 
-/// How a texture reads.
+/// Sampling mode of a texture.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Sampling {
-    /// Along x, y, z.
+    /// Address mode along x, y, z.
     pub address: [AddressMode; 3],
-    /// Whether it computes between elements.
+    /// Whether to interpolate between elements.
     pub linear: bool,
-    /// Whether integers stay integers, and do not become floats of 0 or -1 to 1.
+    /// Whether integers are returned as integers, instead of floats from 0 or -1 to 1.
     pub as_integer: bool,
-    /// Whether coordinates go from 0 to 1.
+    /// Whether coordinates are normalised to 0 to 1.
     pub normalized: bool,
-    /// What [`AddressMode::Border`] gives.
+    /// Border colour of [`AddressMode::Border`].
     pub border: [f32; 4],
 }
 
-/// What a driver can do with arrays, textures and surfaces.
+/// Arrays, textures and surfaces of a backend.
 ///
 /// # Safety of the callers
-/// As in [`Backend`](super::Backend): who passes a handle promises that it belongs to the device and is alive.
+/// As in [`Backend`](super::Backend): a caller that passes a handle guarantees that it belongs to the device and is
+/// alive.
 pub trait Textures: Send + Sync {
-    /// Makes an array, of whose elements nothing is known.
+    /// Creates an array with undefined elements.
     ///
     /// # Errors
-    /// The driver's: `OutOfMemory` too.
+    /// Errors of the driver, including `OutOfMemory`.
     fn create_array(&self, device: i32, shape: &ArrayShape) -> Result<ArrayHandle>;
-    /// Ends an array.
+    /// Destroys an array.
     ///
     /// # Safety
-    /// Nothing uses it any more.
+    /// It is no longer in use.
     unsafe fn destroy_array(&self, device: i32, array: ArrayHandle) -> Result<()>;
-    /// Copies between a part of an array and memory of the device in which its rows follow each other.
+    /// Copies between a part of an array and device memory with contiguous rows.
     ///
     /// # Safety
-    /// The array has the shape; the part lies in it; the memory has as many bytes, until the stream has passed the copy.
+    /// The array has the shape; the part lies in it; the memory is as large as the part and stays valid until the
+    /// stream has passed the copy.
     unsafe fn copy_array(
         &self,
         device: i32,
@@ -198,29 +200,29 @@ pub trait Textures: Send + Sync {
         copy: ArrayCopy,
         stream: StreamHandle,
     ) -> Result<()>;
-    /// Makes a texture: the number that a kernel takes.
+    /// Creates a texture and returns its handle for kernels.
     ///
     /// # Safety
-    /// What it reads is there as long as the texture is used.
+    /// The memory that it reads exists as long as the texture is used.
     unsafe fn create_texture(&self, device: i32, resource: &Resource, sampling: &Sampling) -> Result<u64>;
-    /// Ends a texture.
+    /// Destroys a texture.
     ///
     /// # Safety
     /// No kernel uses it any more.
     unsafe fn destroy_texture(&self, device: i32, texture: u64) -> Result<()>;
-    /// Makes a surface of an array: the number that a kernel takes.
+    /// Creates a surface of an array and returns its handle for kernels.
     ///
     /// # Safety
-    /// The array has the shape, and is there as long as the surface is used.
+    /// The array has the shape, and exists as long as the surface is used.
     unsafe fn create_surface(&self, device: i32, array: (ArrayHandle, &ArrayShape)) -> Result<u64>;
-    /// Ends a surface.
+    /// Destroys a surface.
     ///
     /// # Safety
     /// No kernel uses it any more.
     unsafe fn destroy_surface(&self, device: i32, surface: u64) -> Result<()>;
 }
 
-/// What a backend answers that has none.
+/// Error of a backend without textures.
 pub(super) fn unsupported(backend: &str) -> Error {
     Error::not_supported(format!("the driver of the {backend} backend has no arrays, textures and surfaces"))
 }

@@ -1,7 +1,7 @@
-//! What a file was when a source was compiled, so that it can be told later whether it still is.
+//! Fingerprints of files read by a compilation, to check later whether a cache entry is still valid.
 //!
-//! Size, times and number of a file tell that it was not written to, but not what was written in the moment in which they were
-//! noted: then its bytes are compared, as `git` does.
+//! Size, times and inode number show that a file was not written since, but miss a write within the time resolution
+//! of the fingerprint. In that case the bytes are compared, as `git` does.
 
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
@@ -9,37 +9,38 @@ use std::time::{Duration, SystemTime};
 
 use sha2::{Digest, Sha256};
 
-/// The times of files go in steps, of 10 ms at the most where the kernel keeps them and of 2 s on some disks.
+/// Resolution of file times with a margin: at most 10 ms in the kernel (`STEP`), 2 s on some disks (`SETTLED`).
 const STEP: Duration = Duration::from_millis(20);
 const SETTLED: Duration = Duration::from_secs(3);
 
-/// A path and what was there.
+/// Path and the expected state of its file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Witness {
-    /// Absolute, unless the compiler looked relative to the current folder.
+    /// Absolute, unless the compiler searched relative to the current folder.
     pub path: PathBuf,
-    /// What was there.
+    /// Expected state.
     pub state: State,
 }
 
-/// What was at a path.
+/// State of a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum State {
-    /// No file: one that appears would be taken in the place of another.
+    /// No file: if one appears, it takes precedence over another file.
     Absent,
-    /// A file, whose text does not matter.
+    /// A file exists; its content does not matter.
     Present,
     /// A file that was read.
     Read {
-        /// What is known of it without reading; empty where that says nothing.
+        /// Metadata; empty if it is not conclusive.
         mark: Vec<u8>,
-        /// Of its bytes.
+        /// Hash of its bytes.
         hash: [u8; 32],
     },
 }
 
 impl Witness {
-    /// A file that a compiler read which began at `begun`; `None` if it changed since, or is not a file any more.
+    /// Takes the fingerprint of a file read by a compilation that began at `begun`; `None` if the file changed since,
+    /// or is no longer a file.
     pub fn read(path: PathBuf, begun: SystemTime) -> Option<Self> {
         let known = file(&path)?;
         let changed = changed(&known)?;
@@ -47,18 +48,18 @@ impl Witness {
             return None;
         }
         let hash = hash(&path)?;
-        // Written just before: the next write may bear the same time.
+        // Written shortly before: the next write could have the same time.
         let mark = if changed + SETTLED > begun { Vec::new() } else { mark(&known) };
         Some(Self { path, state: State::Read { mark, hash } })
     }
 
-    /// A place at which a compiler may have looked for a file.
+    /// Takes the fingerprint of a path at which a compiler may have looked for a file.
     pub fn looked(path: PathBuf) -> Self {
         let state = if file(&path).is_some() { State::Present } else { State::Absent };
         Self { path, state }
     }
 
-    /// Whether it is still so.
+    /// Returns whether the file still matches.
     pub fn holds(&self) -> bool {
         let known = file(&self.path);
         match &self.state {
@@ -125,7 +126,7 @@ mod tests {
         std::fs::write(&path, "int b;").unwrap();
         std::fs::File::options().append(true).open(&path).unwrap().set_modified(modified).unwrap();
         assert!(!witness.holds());
-        // One that was noted long after it was written is known by its mark; ctime cannot be set back.
+        // A fingerprint taken long after the write relies on metadata alone; ctime cannot be set back.
         let settled = Witness::read(path.clone(), later() + SETTLED).unwrap();
         assert!(matches!(&settled.state, State::Read { mark, .. } if !mark.is_empty()) && settled.holds());
         std::thread::sleep(STEP);

@@ -1,11 +1,11 @@
-//! The one table of element types: names, sizes and the codes that NumPy, DLPack, the array interfaces and C use.
+//! Table of element types: names, sizes, and codes of NumPy, DLPack, the array interfaces and C.
 //!
 //! A `DType` is a plain value. Structured and void types are opaque items of a given size; their `tag` lets the layer
-//! above remember which NumPy dtype stands behind them. Only the machine's own byte order exists here.
+//! above find the NumPy dtype that they represent. Only the native byte order is supported.
 
 use crate::error::{Error, Result};
 
-/// The element types that have a name of their own, in the order of the table.
+/// Named element types, in table order.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 #[repr(u8)]
 #[allow(missing_docs)]
@@ -33,7 +33,7 @@ pub enum Kind {
     Float8E5M2,
     Float8E5M2FNUZ,
     Float8E8M0FNU,
-    /// Structured and void types: items that are moved but never looked into.
+    /// Structured and void types: items that are copied but never interpreted.
     Opaque,
 }
 
@@ -45,16 +45,16 @@ impl Kind {
     }
 }
 
-/// Where the NumPy dtype of a row comes from.
+/// Package that defines the NumPy dtype of a table entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Origin {
     /// NumPy itself.
     NumPy,
-    /// The package `ml_dtypes`, if it is installed.
+    /// The optional package `ml_dtypes`.
     MlDtypes,
 }
 
-/// DLPack's description of an element: type code and bits, always one lane.
+/// DLPack's description of an element: type code and bits, always with one lane.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct DlpackType {
     /// `DLDataTypeCode`.
@@ -63,22 +63,22 @@ pub struct DlpackType {
     pub bits: u8,
 }
 
-/// One row of the table.
+/// Entry of the table.
 #[derive(Debug)]
 pub struct Row {
     /// The element type.
     pub kind: Kind,
-    /// NumPy's (or `ml_dtypes`') name.
+    /// Name in NumPy or `ml_dtypes`.
     pub name: &'static str,
     /// Bytes of one element.
     pub itemsize: u32,
-    /// `typestr` of the array interfaces; `None` where the field has not agreed on one.
+    /// `typestr` of the array interfaces; `None` if no common spelling exists.
     pub typestr: Option<&'static str>,
-    /// DLPack's code.
+    /// DLPack's type code and bits.
     pub dlpack: DlpackType,
-    /// The C spelling in device code, PyCUDA's where it has one; the type's own name where there is none.
+    /// C spelling in device code: PyCUDA's spelling if it has one, otherwise the name of the type.
     pub c_name: &'static str,
-    /// Who defines the NumPy dtype.
+    /// Package that defines the NumPy dtype.
     pub origin: Origin,
 }
 
@@ -105,7 +105,8 @@ const fn row(
     }
 }
 
-/// A type of `ml_dtypes`: no agreed `typestr` (PyTorch changed its own twice), so it travels by DLPack only.
+/// Builds an entry of an `ml_dtypes` type. It has no common `typestr` (PyTorch changed its own twice), so it is
+/// exchanged through DLPack only.
 const fn ml_row(kind: Kind, name: &'static str, itemsize: u32, code: u8, c_name: &'static str) -> Row {
     let bits = (itemsize * 8) as u8;
     Row { kind, name, itemsize, typestr: None, dlpack: DlpackType { code, bits }, c_name, origin: Origin::MlDtypes }
@@ -119,11 +120,11 @@ const BFLOAT: u8 = 4;
 const COMPLEX: u8 = 5;
 const BOOL: u8 = 6;
 
-// As NumPy and PyCUDA have it: 64 bits are a `long` where that is so wide.
+// As in NumPy and PyCUDA: a 64-bit integer is a `long` on platforms where `long` has 64 bits.
 const LONG: &str = if cfg!(windows) { "long long" } else { "long" };
 const UNSIGNED_LONG: &str = if cfg!(windows) { "unsigned long long" } else { "unsigned long" };
 
-/// The table, one row for each named kind, in the order of [`Kind`].
+/// The table: one entry per named kind, in the order of [`Kind`].
 pub static TABLE: [Row; 23] = [
     row(Kind::Bool, "bool", 1, "|b1", BOOL, "bool"),
     row(Kind::Int8, "int8", 1, "|i1", INT, "signed char"),
@@ -150,7 +151,7 @@ pub static TABLE: [Row; 23] = [
     ml_row(Kind::Float8E8M0FNU, "float8_e8m0fnu", 1, 14, "float8_e8m0fnu"),
 ];
 
-/// The type of an array's elements.
+/// Type of an array's elements.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct DType {
     kind: Kind,
@@ -159,27 +160,28 @@ pub struct DType {
 }
 
 impl DType {
-    /// The dtype of a named kind. `Kind::Opaque` gives items of no bytes; use [`DType::opaque`] for those.
+    /// Returns the dtype of a named kind. `Kind::Opaque` has zero bytes here; use [`DType::opaque`] for opaque items.
     pub const fn new(kind: Kind) -> Self {
         let itemsize = if (kind as usize) < TABLE.len() { TABLE[kind as usize].itemsize } else { 0 };
         Self { kind, itemsize, tag: 0 }
     }
 
-    /// Opaque items of `itemsize` bytes; `tag` is the owner's note of which structured or void type they are.
+    /// Returns the dtype of opaque items of `itemsize` bytes. `tag` is chosen by the caller and identifies the
+    /// structured or void type.
     pub const fn opaque(itemsize: u32, tag: u32) -> Self {
         Self { kind: Kind::Opaque, itemsize, tag }
     }
 
-    /// The dtype of a NumPy or `ml_dtypes` name.
+    /// Returns the dtype of a NumPy or `ml_dtypes` name.
     pub fn from_name(name: &str) -> Option<Self> {
         TABLE.iter().find(|row| row.name == name).map(|row| Self::new(row.kind))
     }
 
-    /// The dtype of an array-interface `typestr`; `|V8` gives opaque items with tag 0.
+    /// Returns the dtype of an array-interface `typestr`; `|V8` gives opaque items with tag 0.
     ///
     /// # Errors
-    /// `TypeError` for the other byte order, for types that have no place on a device (objects, strings, dates), and for
-    /// items of no bytes.
+    /// `TypeError` for the other byte order, for types that a device cannot store (objects, strings, dates), and for
+    /// items of zero bytes.
     pub fn from_typestr(typestr: &str) -> Result<Self> {
         if typestr.starts_with('>') && !typestr.ends_with('1') {
             return Err(Error::type_error(format!(
@@ -192,7 +194,7 @@ impl DType {
         if let Some(row) = TABLE.iter().find(same) {
             return Ok(Self::new(row.kind));
         }
-        // Not for `parse` to judge: it takes a sign.
+        // Digits only: `parse` would accept a sign.
         let void = element.strip_prefix('V').filter(|size| size.bytes().all(|digit| digit.is_ascii_digit()));
         match void.and_then(|size| size.parse().ok()) {
             Some(itemsize) if itemsize > 0 => Ok(Self::opaque(itemsize, 0)),
@@ -200,10 +202,10 @@ impl DType {
         }
     }
 
-    /// The dtype of a DLPack type code, bits and lanes.
+    /// Returns the dtype of a DLPack type code, bits and lanes.
     ///
     /// # Errors
-    /// `BufferError` for codes, widths and lanes that no dtype of the table has.
+    /// `BufferError` if no dtype of the table has this code, width and number of lanes.
     pub fn from_dlpack(code: u8, bits: u8, lanes: u16) -> Result<Self> {
         let same = |row: &&Row| row.dlpack == DlpackType { code, bits };
         match TABLE.iter().find(same) {
@@ -215,7 +217,7 @@ impl DType {
         }
     }
 
-    /// Which element type.
+    /// Element type.
     pub const fn kind(self) -> Kind {
         self.kind
     }
@@ -225,27 +227,27 @@ impl DType {
         self.itemsize as usize
     }
 
-    /// The owner's note on an opaque type; 0 for all others.
+    /// Tag of an opaque type; 0 for all others.
     pub const fn tag(self) -> u32 {
         self.tag
     }
 
-    /// The row of the table; `None` for opaque items.
+    /// Entry of the table; `None` for opaque items.
     pub fn row(self) -> Option<&'static Row> {
         TABLE.get(self.kind as usize)
     }
 
-    /// NumPy's name, `void` for opaque items.
+    /// NumPy name; `void` for opaque items.
     pub fn name(self) -> &'static str {
         self.row().map_or("void", |row| row.name)
     }
 
-    /// The C spelling in device code, empty for opaque items.
+    /// C spelling in device code; empty for opaque items.
     pub fn c_name(self) -> &'static str {
         self.row().map_or("", |row| row.c_name)
     }
 
-    /// DLPack's code.
+    /// DLPack's type code and bits.
     ///
     /// # Errors
     /// `BufferError` for structured and void types, which DLPack cannot express.

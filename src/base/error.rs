@@ -1,33 +1,33 @@
-//! The one error type of the crate.
+//! The error type shared by all crates.
 //!
-//! Every variant says what was tried, on what and with which values; a driver's refusal adds the driver's own
-//! name, number and text. `python::errors` maps each variant to one Python exception class and nothing else does.
+//! Every variant states the operation, its object and the values involved. A driver error adds the driver's name,
+//! number and text. `python::errors` alone maps each variant to one Python exception class.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// Result of every fallible function of the crate.
+/// Result of every fallible function of the crates.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What went wrong.
+/// Kinds of failure.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum Error {
     /// A value, shape or size is not acceptable: `ValueError`.
     #[error("{0}")]
     Value(String),
-    /// An argument is of a kind that cannot work: `TypeError`.
+    /// An argument has an unsupported type: `TypeError`.
     #[error("{0}")]
     Type(String),
-    /// An index is out of range or there are too many: `IndexError`.
+    /// An index is out of range, or there are too many indices: `IndexError`.
     #[error("{0}")]
     Index(String),
-    /// A memory block cannot be lent in the form asked for: `BufferError`.
+    /// A memory block cannot be exported in the requested form: `BufferError`.
     #[error("{0}")]
     Buffer(String),
-    /// The operation exists but not on this backend, device or driver: `NotSupportedError`.
+    /// The operation is not supported by this backend, device or driver: `NotSupportedError`.
     #[error("{0}")]
     NotSupported(String),
-    /// No backend can serve the request; the text holds the report of what was searched.
+    /// No backend can serve the request; the text lists the libraries searched.
     #[error("{0}")]
     Unavailable(String),
     /// A GPU call in a process forked after the driver was initialised.
@@ -36,37 +36,37 @@ pub enum Error {
          survive fork(); start workers with multiprocessing.get_context(\"spawn\") or \"forkserver\""
     )]
     Forked {
-        /// The call that was refused.
+        /// Call that was rejected.
         operation: &'static str,
         /// Name of the backend.
         backend: &'static str,
     },
-    /// Memory could not be had, also after synchronising and trimming the pool.
+    /// An allocation failed, even after synchronizing and trimming the pool.
     #[error("{}", out_of_memory_text(.0))]
     OutOfMemory(Box<OutOfMemory>),
-    /// A driver refused a call.
+    /// A driver call returned an error.
     #[error("{0}")]
     Driver(Box<DriverError>),
-    /// A kernel's source does not compile: `CompileError`.
+    /// Kernel source does not compile: `CompileError`.
     #[error("{0}")]
     Compile(Box<CompileError>),
-    /// What the caller gave to be called failed; the error is its own.
+    /// A callback of the caller failed; this is the callback's error.
     #[error("{0}")]
     Callback(Arc<dyn std::error::Error + Send + Sync>),
 }
 
-/// A source that does not compile.
+/// Details of a failed compilation.
 #[derive(Debug, Clone)]
 pub struct CompileError {
-    /// The compiler, with its version.
+    /// Compiler with its version.
     pub compiler: String,
-    /// The options, in the compiler's words.
+    /// Options as passed to the compiler.
     pub options: Vec<String>,
-    /// The name of the source in messages.
+    /// Name of the source in messages.
     pub name: String,
-    /// The source, as the user wrote it.
+    /// Source as the user wrote it.
     pub source: String,
-    /// What the compiler said.
+    /// Output of the compiler.
     pub log: String,
 }
 
@@ -81,8 +81,9 @@ impl fmt::Display for CompileError {
     }
 }
 
-/// The lines of a compiler's log. A generated kernel has the user's text for several elements, so that the same is said of each: what was
-/// said before is left out, with the indented lines that show where.
+/// Returns the lines of a compiler's log without repetitions. A generated kernel contains the user's expression once
+/// per element of a pack, so the compiler reports each mistake several times. A repeated message is omitted together
+/// with the indented lines that show its position.
 fn told_once(log: &str) -> Vec<&str> {
     let (mut told, mut is_known): (Vec<&str>, bool) = (Vec::new(), false);
     for line in log.trim_end().lines() {
@@ -95,20 +96,21 @@ fn told_once(log: &str) -> Vec<&str> {
     told
 }
 
-/// A driver's refusal.
+/// Details of a driver error.
 #[derive(Debug, Clone)]
 pub struct DriverError {
-    /// The driver's function, for example `cuMemAllocAsync`.
+    /// Driver function, for example `cuMemAllocAsync`.
     pub operation: &'static str,
-    /// The driver's number; the codes that CUDA's runtime, CUDA's driver and HIP share are equal.
+    /// Error number of the driver. The CUDA runtime, the CUDA driver and HIP use equal numbers for the codes they
+    /// share.
     pub code: u32,
-    /// The driver's name of the code, for example `CUDA_ERROR_INVALID_VALUE`.
+    /// Name of the error code, for example `CUDA_ERROR_INVALID_VALUE`.
     pub name: String,
     /// The driver's one-line explanation.
     pub text: String,
-    /// The device, as `cuda:0`; empty where none is concerned.
+    /// Device, as `cuda:0`; empty if the call concerns no device.
     pub device: String,
-    /// The values of the call that matter, and what to do about it if that is known.
+    /// Arguments of the call that explain the error, and the remedy if one is known.
     pub detail: String,
 }
 
@@ -126,28 +128,28 @@ impl fmt::Display for DriverError {
     }
 }
 
-/// What was asked for and what there was when memory ran out.
+/// Details of a failed allocation.
 #[derive(Debug, Clone)]
 pub struct OutOfMemory {
-    /// The driver's function, for example `cuMemAllocFromPoolAsync`.
+    /// Driver function, for example `cuMemAllocFromPoolAsync`.
     pub operation: &'static str,
-    /// The driver's name of the code.
+    /// Name of the error code.
     pub name: String,
     /// The driver's one-line explanation.
     pub text: String,
-    /// Bytes asked for.
+    /// Requested bytes.
     pub requested: usize,
-    /// The device, as `cuda:0`.
+    /// Device, as `cuda:0`.
     pub device: String,
-    /// Free bytes of the device, if it could say.
+    /// Free bytes of the device, if the driver reports them.
     pub free: Option<usize>,
-    /// Bytes of the device in all, if it could say.
+    /// Total bytes of the device, if the driver reports them.
     pub total: Option<usize>,
-    /// Bytes that live PyGPU arrays hold there.
+    /// Bytes of live PyGPU arrays on the device.
     pub used: usize,
-    /// How many they may hold, if it was this that was in the way.
+    /// Limit on the bytes of live arrays, if the allocation failed because of it.
     pub limit: Option<usize>,
-    /// For whom it was asked, if the call does not show that.
+    /// Purpose of the allocation, if the call does not show it.
     pub detail: String,
 }
 
@@ -169,32 +171,32 @@ fn out_of_memory_text(error: &OutOfMemory) -> String {
 }
 
 impl Error {
-    /// A `ValueError`.
+    /// Creates a `ValueError`.
     pub fn value(text: impl Into<String>) -> Self {
         Self::Value(text.into())
     }
 
-    /// A `TypeError`.
+    /// Creates a `TypeError`.
     pub fn type_error(text: impl Into<String>) -> Self {
         Self::Type(text.into())
     }
 
-    /// An `IndexError`.
+    /// Creates an `IndexError`.
     pub fn index(text: impl Into<String>) -> Self {
         Self::Index(text.into())
     }
 
-    /// A `BufferError`.
+    /// Creates a `BufferError`.
     pub fn buffer(text: impl Into<String>) -> Self {
         Self::Buffer(text.into())
     }
 
-    /// A `NotSupportedError`.
+    /// Creates a `NotSupportedError`.
     pub fn not_supported(text: impl Into<String>) -> Self {
         Self::NotSupported(text.into())
     }
 
-    /// The driver's code, if a driver refused.
+    /// Error number of the driver, for a driver error.
     pub fn code(&self) -> Option<u32> {
         match self {
             Self::Driver(error) => Some(error.code),
@@ -214,10 +216,10 @@ mod python {
 
     static RAISE: Once<fn(&Error) -> PyErr> = Once::new();
 
-    /// Sets the function that makes Python's exception of an error. Only the first call counts.
+    /// Sets the function that converts an error to a Python exception. Only the first call has an effect.
     ///
-    /// The conversion is an implementation of a foreign trait, so that it must stand in this crate; the exception classes are made by
-    /// the extension module.
+    /// The conversion implements a foreign trait and therefore must be in this crate; the extension module creates
+    /// the exception classes.
     pub fn raise_with(raise: fn(&Error) -> PyErr) {
         RAISE.get_or_init(|| raise);
     }

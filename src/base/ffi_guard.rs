@@ -1,15 +1,15 @@
-//! What code of other libraries calls: a panic of ours ends here, since a frame of C cannot carry it further.
+//! Stops panics at `extern "C"` functions that other libraries call, because a C frame cannot unwind.
 //!
-//! Every `extern "C"` function of the crate hands its work to [`caught`] at once; `tests/exchange/test_callbacks.py` holds it. Those that
-//! touch Python go through `python::callback` besides.
+//! Every `extern "C"` function immediately passes its work to [`caught`]; `tests/exchange/test_callbacks.py` verifies
+//! this. Functions that call Python additionally go through `python::callback`.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Runs `work`; `otherwise` is the answer if it panics. What it held is then lost, which is the lesser harm.
+/// Runs `work` and returns its result, or `otherwise` if it panics. Values held by the panicking work are leaked.
 #[inline]
 pub fn caught<T>(otherwise: T, work: impl FnOnce() -> T) -> T {
-    // Nothing that a panic leaves half done is looked at again: locks of ours are taken whether poisoned or not, and what was
-    // taken out is leaked.
+    // Unwind safety: no caller relies on state that a panic leaves incomplete. PyGPU's locks ignore poisoning, and
+    // values moved into `work` are leaked.
     catch_unwind(AssertUnwindSafe(work)).unwrap_or(otherwise)
 }
 

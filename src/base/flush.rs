@@ -1,8 +1,8 @@
 //! Flush points: every path that could observe a deferred operation flushes it first.
 //!
-//! `ops::expression` owns the queues of deferred operations, one for each thread. This module holds what lower layers need of
-//! them: the count of pending operations, the marks by which a block names the operations that use it, and the functions that
-//! flush. While nothing is pending a flush point costs one load.
+//! `ops::expression` owns the queues of deferred operations, one per thread. This module contains the parts that
+//! lower layers need: the count of pending operations, the marks that link a block to the operations using it, and
+//! the flush functions. With nothing pending a flush point is one atomic load.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -13,30 +13,30 @@ use crate::fork_safe::Once;
 /// Reason of a flush.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cause {
-    /// Values or an address of an array are requested.
+    /// The values or the address of an array are requested.
     Values,
-    /// Work of another kind goes to a stream: a copy, a fill, a kernel, a graph.
+    /// Other work is enqueued on a stream: a copy, a fill, a kernel, a graph.
     Work,
-    /// A wait, a point in a stream, a change of the current stream, or the beginning of a capture.
+    /// The program waits, records an event, changes the current stream, or begins a capture.
     Order,
-    /// An eager operation uses a pending result, or comes after a barrier.
+    /// An eager operation uses a pending result, or follows an in-place barrier.
     Operation,
-    /// The queue has its maximum number of operations.
+    /// The queue reached its maximum number of operations.
     Nodes,
-    /// Pending results have their maximum size.
+    /// Pending results reached their maximum size.
     Bytes,
-    /// Operands that only pending operations hold have their maximum size.
+    /// Operands referenced only by pending operations reached their maximum size.
     Held,
-    /// A device refused memory.
+    /// A device is out of memory.
     Memory,
-    /// The program requested it: `flush`, another mode.
+    /// The program called `flush` or changed the mode.
     Asked,
     /// The oldest pending operation reached its maximum age.
     Age,
 }
 
 impl Cause {
-    /// All reasons, in the order of a report.
+    /// All reasons, in the order used by reports.
     pub const ALL: [Self; 10] = [
         Self::Values,
         Self::Work,
@@ -73,7 +73,7 @@ pub use crate::marks::{Escape, Landing, Mark, NodeId, Pending, QUEUES};
 static LANDING: Landing = Landing { count: AtomicUsize::new(0), landed: [const { AtomicU64::new(0) }; QUEUES] };
 
 impl NodeId {
-    /// Whether the operation is queued or being launched.
+    /// Returns whether the operation is queued or being launched.
     #[inline]
     pub fn is_pending(self) -> bool {
         LANDING.is_pending(self)
@@ -87,29 +87,29 @@ impl Default for Mark {
 }
 
 impl Mark {
-    /// No operation.
+    /// Creates a mark without an operation.
     #[inline(always)]
     pub const fn new() -> Self {
         Self(AtomicU64::new(0))
     }
 
-    /// Operations that are pending by this mark.
+    /// Returns the pending operations of this mark.
     #[inline]
     pub fn pending(&self) -> Option<Pending> {
         LANDING.pending(self)
     }
 
-    /// Adds a reader, which may be one of several. The caller holds the queues' lock.
+    /// Adds a reader; a mark can have several. The caller holds the queues' lock.
     #[inline]
     pub fn add(&self, id: NodeId) {
         LANDING.add(self, id);
     }
 }
 
-/// Queues that a flush empties.
+/// Queues to flush.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Scope {
-    /// That of the calling thread.
+    /// Queue of the calling thread.
     Own,
     /// One queue.
     One(usize),
@@ -117,57 +117,59 @@ pub enum Scope {
     All,
 }
 
-/// Functions of the layer that owns the queues.
+/// Functions that the layer owning the queues provides.
 pub struct FlushHooks {
-    /// Launches pending operations, and waits for a thread that launches some of them. The GIL is released meanwhile.
+    /// Launches pending operations, and waits for other threads that are launching operations of these queues.
+    /// Releases the GIL meanwhile.
     pub flush: fn(Scope, Cause),
-    /// Takes an operation out of its queue whose result has ended.
+    /// Removes an operation from its queue because its result was dropped.
     pub forget: fn(NodeId),
-    /// Waits until an operation that another thread queues is queued.
+    /// Waits until the operation that another thread is queueing is in its queue.
     pub await_push: fn(),
-    /// Counts blocks that have a fault: more or fewer by so many.
+    /// Adds to the number of blocks with a fault; the argument may be negative.
     pub count_faults: fn(isize),
     /// Bytes of the results of queued operations.
     pub pending_bytes: fn() -> usize,
-    /// Takes the first error of the calling thread's queue that was not reported.
+    /// Takes the first unreported error of the calling thread's queue.
     pub take_error: fn() -> Option<Error>,
-    /// Counts the error of a batch, which begins with this operation, as reported: a use of a block raises it.
+    /// Marks the error of a batch as reported, because a use of a block raises it. The id is that of the batch's first
+    /// operation.
     pub report: fn(NodeId),
 }
 
 static HOOKS: Once<&'static FlushHooks> = Once::new();
 
 thread_local! {
-    /// Whether this thread launches a batch.
+    /// Whether this thread is launching a batch.
     static IN_BATCH: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Registers the owner of the queues; the first one stays.
+/// Registers the owner of the queues. Later calls have no effect.
 pub fn register(hooks: &'static FlushHooks) {
     HOOKS.set(hooks);
 }
 
-/// Stores the count. The caller holds the queues' lock.
+/// Stores the count of pending operations. The caller holds the queues' lock.
 #[inline]
 pub fn set_count(count: usize) {
     LANDING.set_count(count);
 }
 
-/// Marks all operations of a queue up to a number as landed, after they were launched or refused. The caller holds the queues' lock.
+/// Marks all operations of a queue up to a number as landed: launched or failed. The caller holds the queues' lock.
 #[inline]
 pub fn land(queue: usize, number: u64) {
     LANDING.land(queue, number);
 }
 
-/// Whether any operation is pending, or any block has a fault.
+/// Returns whether any operation is pending or any block has a fault.
 #[inline(always)]
 pub fn is_any() -> bool {
     LANDING.is_any()
 }
 
-/// Launches the calling thread's pending operations; if memory is short, those of all threads.
+/// Launches the calling thread's pending operations; with [`Cause::Memory`], those of all threads.
 ///
-/// Never fails: what a driver refuses becomes a fault of the blocks concerned.
+/// Never fails: a driver error becomes a fault of the affected blocks.
 #[inline(always)]
 pub fn flush(cause: Cause) {
     if is_any() {
@@ -176,7 +178,7 @@ pub fn flush(cause: Cause) {
     }
 }
 
-/// Launches the pending operations of all threads, for a wait or a capture.
+/// Launches the pending operations of all threads, before a wait or a capture.
 #[inline]
 pub fn flush_all(cause: Cause) {
     if is_any() {
@@ -184,17 +186,17 @@ pub fn flush_all(cause: Cause) {
     }
 }
 
-/// Launches the pending operations of some queues.
+/// Launches the pending operations of the queues in `scope`.
 #[cold]
 #[inline(never)]
 pub fn flush_now(scope: Scope, cause: Cause) {
-    // The launching thread's own work is a part of the flush.
+    // On the launching thread nothing is flushed: its driver calls are part of a flush.
     if let Some(hooks) = HOOKS.get().filter(|_| !is_in_batch()) {
         (hooks.flush)(scope, cause);
     }
 }
 
-/// Launches the operations that a mark names.
+/// Launches the operations of a mark.
 #[cold]
 pub fn flush_pending(pending: Pending, cause: Cause) {
     match pending {
@@ -203,7 +205,7 @@ pub fn flush_pending(pending: Pending, cause: Cause) {
     }
 }
 
-/// Takes an operation out of its queue, whose result has ended.
+/// Removes an operation from its queue because its result was dropped.
 #[cold]
 pub fn forget(id: NodeId) {
     if let Some(hooks) = HOOKS.get().filter(|_| id.is_pending()) {
@@ -213,19 +215,19 @@ pub fn forget(id: NodeId) {
 
 static USAGE: Usage = Usage(AtomicUsize::new(0));
 
-/// Records that operations are deferred from now on: before the first check that only PyGPU reaches its operands.
+/// Records that operations are deferred from now on. Called before the first check that an operand is private.
 #[inline]
 pub fn begin_use() {
     USAGE.begin();
 }
 
-/// Whether operations may have been deferred. It is called after a change of who reaches a block.
+/// Returns whether operations may have been deferred. Called after a block's visibility changed.
 #[inline]
 pub fn is_used() -> bool {
     USAGE.is_begun()
 }
 
-/// Waits until an operation that another thread queues is queued.
+/// Waits until the operation that another thread is queueing is in its queue.
 #[cold]
 pub fn await_push() {
     if let Some(hooks) = HOOKS.get() {
@@ -239,7 +241,7 @@ pub fn pending_bytes() -> usize {
     HOOKS.get().map_or(0, |hooks| (hooks.pending_bytes)())
 }
 
-/// Counts blocks that have a fault: more or fewer by so many.
+/// Adds to the number of blocks with a fault; `change` may be negative.
 #[cold]
 pub fn count_faults(change: isize) {
     if let Some(hooks) = HOOKS.get() {
@@ -247,23 +249,24 @@ pub fn count_faults(change: isize) {
     }
 }
 
-/// Whether a queue ever kept an error for its thread. It is stored before the count falls, so that a thread that finds nothing pending
-/// finds it.
+/// Whether a queue ever stored an error for its thread. Stored before the count of pending operations falls, so that
+/// a thread that finds nothing pending sees the flag.
 static HAS_ERRORS: AtomicBool = AtomicBool::new(false);
 
-/// Records that a queue keeps an error for its thread. The caller holds the queues' lock.
+/// Records that a queue stores an error for its thread. The caller holds the queues' lock.
 #[cold]
 pub fn keep_error() {
     HAS_ERRORS.store(true, Ordering::Release);
 }
 
-/// Takes the first error of the calling thread's deferred operations that was not reported.
+/// Takes the first unreported error of the calling thread's deferred operations.
 #[inline]
 pub fn take_error() -> Option<Error> {
     if HAS_ERRORS.load(Ordering::Acquire) { HOOKS.get().and_then(|hooks| (hooks.take_error)()) } else { None }
 }
 
-/// Counts the error of a batch, which begins with this operation, as reported: a use of a block raises it.
+/// Marks the error of a batch as reported, because a use of a block raises it. `batch` is the batch's first
+/// operation.
 #[cold]
 pub fn report(batch: NodeId) {
     if let Some(hooks) = HOOKS.get() {
@@ -271,17 +274,18 @@ pub fn report(batch: NodeId) {
     }
 }
 
-/// Whether the calling thread launches a batch: it runs no Python, compiles nothing and waits for no stream.
+/// Returns whether the calling thread is launching a batch. Such a thread runs no Python, compiles nothing and waits
+/// for no stream.
 #[inline]
 pub fn is_in_batch() -> bool {
     IN_BATCH.try_with(Cell::get).unwrap_or(false)
 }
 
-/// Proof that the calling thread launches a batch. It is not sent to another thread.
+/// Proof that the calling thread is launching a batch. Not `Send`.
 pub struct FlushToken(std::marker::PhantomData<*const ()>);
 
 impl FlushToken {
-    /// Begins a batch; its end is the end of the batch.
+    /// Begins a batch, which ends when the token is dropped.
     pub fn begin() -> Self {
         debug_assert!(!is_in_batch(), "a batch is launched within a batch");
         let _ = IN_BATCH.try_with(|flag| flag.set(true));
@@ -295,18 +299,20 @@ impl Drop for FlushToken {
     }
 }
 
-/// Right to run Python, or to wait for a thread that may: every path that attaches to the interpreter requires one.
+/// Permission to run Python, or to wait for a thread that may run Python. Every path that attaches to the interpreter
+/// requires one.
 #[derive(Clone, Copy)]
 pub struct PythonAccess(());
 
 impl PythonAccess {
-    /// Right of the calling thread; `None` while it launches a batch.
+    /// Returns the permission; `None` while the calling thread launches a batch.
     #[inline]
     pub fn here() -> Option<Self> {
         (!is_in_batch()).then_some(Self(()))
     }
 
-    /// Right of a thread, which is refused, and is a defect of the caller, while it launches a batch.
+    /// Returns the permission. `None` means that the calling thread is launching a batch, which is a defect of the
+    /// caller.
     #[inline]
     pub fn expected() -> Option<Self> {
         let access = Self::here();

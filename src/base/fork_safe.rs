@@ -1,12 +1,13 @@
-//! Locks of the process: those that survive `fork`, and what is made once behind one.
+//! Process-wide locks and once-cells that survive `fork`.
 //!
-//! A child has one thread, the one that forked. A lock that another thread held at that moment stays locked in the child for
-//! ever, over data that was half written. So every lock of a static is a [`Global`]: `fork` waits until all are free, and holds
-//! them while it copies the process. What is made on first use is a [`Once`], for the same reason.
-//! `tests/backend/test_global_locks.py` holds that there are no others.
+//! A forked child has one thread, the one that called `fork`. A lock held by another thread at that moment would stay
+//! locked in the child forever, over data that may be half written. Therefore every lock in a static is a [`Global`]:
+//! `fork` acquires all of them and holds them while the process is copied. Values initialized on first use are in a
+//! [`Once`] for the same reason. `tests/backend/test_global_locks.py` verifies that no other static locks exist.
 //!
-//! In which order they are nested does not matter: `fork` waits for none while it has another. What the forking thread holds
-//! itself it goes on holding, on both sides. Locks of single objects are not held over `fork`: take them for moments only.
+//! Locks may be nested in any order: `fork` never waits for one lock while holding another. Locks that the forking
+//! thread already holds stay held in both processes. Locks of single objects are not held across `fork`; hold them
+//! only for a few instructions.
 
 use std::cell::{Cell, RefCell};
 use std::ops::{Deref, DerefMut};
@@ -18,42 +19,43 @@ use std::time::{Duration, Instant};
 
 use crate::ffi_guard::caught;
 
-/// How long `fork` waits for the locks. Some are held while a driver is opened.
+/// Time for which `fork` tries to acquire the locks. Some are held while a driver is opened.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// A static's lock. Panics of who had it are passed over: what it guards is changed in single steps.
-// The node first, so that its address is the lock's.
+/// Lock of a static. Poisoning is ignored: the guarded value is changed in single steps, so a panic leaves it
+/// consistent.
+// The node is the first field, so that node and lock have the same address.
 #[repr(C)]
 pub struct Global<T: 'static> {
     node: Node,
-    /// The thread that has the lock; 0 for none.
+    /// Number of the thread that holds the lock; 0 for none.
     owner: AtomicUsize,
     mutex: Mutex<T>,
 }
 
-/// A lock in the list of those that `fork` takes, whatever they guard.
+/// Type-erased entry in the list of locks that `fork` acquires.
 struct Node {
     is_listed: AtomicBool,
     next: AtomicPtr<Node>,
     hold: fn(&'static Node) -> Holding,
 }
 
-/// What became of the wish to have a lock now.
+/// Result of an attempt to acquire a lock without waiting.
 enum Holding {
-    /// It is had by what is in the box, or by this thread anyway.
+    /// Acquired, with the guard; `None` if this thread already holds the lock.
     Had(Option<Box<dyn Held>>),
-    /// Another thread has it.
+    /// Another thread holds it.
     Taken,
 }
 
 trait Held {}
 impl<T> Held for Guard<T> {}
 
-/// The locks that were ever taken: the latest first.
+/// List of all locks that were ever acquired, latest first.
 static LISTED: AtomicPtr<Node> = AtomicPtr::new(ptr::null_mut());
 
 thread_local! {
-    /// Its address is the thread's number.
+    /// Its address serves as the number of the thread.
     static SELF: Cell<u8> = const { Cell::new(0) };
     static HELD_OVER_FORK: RefCell<Vec<Box<dyn Held>>> = const { RefCell::new(Vec::new()) };
 }
@@ -63,8 +65,9 @@ thread_local! {
     static HELD: Cell<usize> = const { Cell::new(0) };
 }
 
-/// How many of these locks the calling thread has. No driver is called with any: it may wait for another thread, which waits for the
-/// lock. Counted only in builds with debug assertions, which hold it at each call (`backend::exit::Passage`).
+/// Number of these locks that the calling thread holds. No driver may be called with any: the driver may wait for a
+/// thread that waits for the lock. Counted only in builds with debug assertions, which verify it at each driver call
+/// (`backend::exit::Passage`).
 #[cfg(debug_assertions)]
 pub fn held() -> usize {
     HELD.try_with(Cell::get).unwrap_or(0)
@@ -76,13 +79,13 @@ fn this_thread() -> usize {
 }
 
 impl<T: Send> Global<T> {
-    /// A lock over a value.
+    /// Creates a lock over a value.
     pub const fn new(value: T) -> Self {
         let node = Node { is_listed: AtomicBool::new(false), next: AtomicPtr::new(ptr::null_mut()), hold: Self::hold };
         Self { node, owner: AtomicUsize::new(0), mutex: Mutex::new(value) }
     }
 
-    /// Waits for the lock.
+    /// Waits for the lock and acquires it.
     #[inline]
     pub fn lock(&'static self) -> Guard<T> {
         if !self.node.is_listed.load(Ordering::Acquire) {
@@ -97,7 +100,8 @@ impl<T: Send> Global<T> {
     }
 
     fn hold(node: &'static Node) -> Holding {
-        // SAFETY: only `Global::<T>::new` makes a node with this function, and puts it at the beginning of itself.
+        // SAFETY: only `Global::<T>::new` makes a node with this function, and that node is the first field of a
+        // `Global<T>`.
         let own = unsafe { &*ptr::from_ref(node).cast::<Self>() };
         match own.mutex.try_lock() {
             Ok(guard) => Holding::Had(Some(Box::new(own.guard(guard)))),
@@ -108,13 +112,13 @@ impl<T: Send> Global<T> {
     }
 }
 
-/// A lock that is had.
+/// Guard of a held lock.
 pub struct Guard<T: 'static> {
-    owned: Owned, // dropped first: who has the lock next enters its own number
+    owned: Owned, // dropped before the lock: the next holder then stores its own number
     guard: MutexGuard<'static, T>,
 }
 
-/// Says whose the lock is while it is had.
+/// Resets the lock's owner number when dropped.
 struct Owned(&'static AtomicUsize);
 
 impl Owned {
@@ -137,7 +141,7 @@ impl Drop for Owned {
 }
 
 impl<T> Guard<T> {
-    /// Gives the lock up until somebody calls.
+    /// Releases the lock, waits for `call`, and acquires the lock again.
     pub fn wait(self, call: &Condvar) -> Self {
         let Self { owned, guard } = self;
         let owner = owned.0;
@@ -163,7 +167,8 @@ impl<T> DerefMut for Guard<T> {
     }
 }
 
-/// Whether the list is being changed, or the process forks. Had for a few steps, and never waited for with a lock.
+/// Spin lock over the list, also held during `fork`. Held for a few steps only; no thread waits for it while holding
+/// another lock.
 static CHANGING: AtomicBool = AtomicBool::new(false);
 
 fn begin_change() {
@@ -177,14 +182,14 @@ fn end_change() {
 }
 
 impl Node {
-    /// Puts the lock into the list, before it is taken for the first time.
+    /// Adds the lock to the list before its first acquisition.
     #[cold]
     fn enter(&'static self) {
         begin_change();
         let first = LISTED.load(Ordering::Relaxed);
         if first.is_null() {
-            // The only failure is a lack of memory for the entry, which leaves the risk that there was.
-            // SAFETY: the handlers are static and do not unwind.
+            // Registration fails only without memory for the entry; `fork` then does not acquire the locks. SAFETY:
+            // the handlers are static functions and do not unwind.
             unsafe { libc::pthread_atfork(Some(before_fork), Some(after_fork), Some(after_fork)) };
         }
         if !self.is_listed.load(Ordering::Relaxed) {
@@ -212,13 +217,14 @@ extern "C" fn after_fork() {
     });
 }
 
-/// Takes all locks, or after long waiting those that are free: better a child with a risk than no child.
+/// Acquires all locks or, after [`PATIENCE`], those that are free: a child with a possibly locked lock is better than
+/// no child.
 fn hold_all() -> Vec<Box<dyn Held>> {
     let start = Instant::now();
     loop {
         let (mut held, mut are_all) = (Vec::new(), true);
         let mut next = LISTED.load(Ordering::Acquire);
-        // SAFETY: the list is made of nodes of statics, and does not change meanwhile.
+        // SAFETY: the list contains only nodes of statics, and `CHANGING` prevents changes meanwhile.
         while let Some(node) = unsafe { next.as_ref() } {
             match (node.hold)(node) {
                 Holding::Had(guard) => held.extend(guard),
@@ -229,30 +235,32 @@ fn hold_all() -> Vec<Box<dyn Held>> {
         if are_all || start.elapsed() > PATIENCE {
             return held;
         }
-        drop(held); // whoever has the missing one may need these
+        drop(held); // the thread that holds the missing lock may need one of these
         thread::sleep(Duration::from_micros(50));
     }
 }
 
-/// What a static makes on first use. Unlike with `OnceLock`, a child that is forked while another thread makes it finds it made.
+/// Value that a static creates on first use. Unlike with `OnceLock`, a child forked while another thread creates the
+/// value finds it complete.
 pub struct Once<T: 'static> {
     making: Global<()>,
     made: OnceLock<T>,
 }
 
 impl<T> Once<T> {
-    /// Not made yet.
+    /// Creates an empty cell.
     pub const fn new() -> Self {
         Self { making: Global::new(()), made: OnceLock::new() }
     }
 
-    /// What was made, if it was.
+    /// Returns the value, if it was created.
     #[inline]
     pub fn get(&self) -> Option<&T> {
         self.made.get()
     }
 
-    /// What was made, by `make` if by nobody before; others wait for it. `make` must not ask for the same again.
+    /// Returns the value; the first caller creates it with `make` while other threads wait. `make` must not access
+    /// the same cell.
     #[inline]
     pub fn get_or_init(&'static self, make: impl FnOnce() -> T) -> &'static T {
         match self.made.get() {
@@ -267,7 +275,7 @@ impl<T> Once<T> {
         self.made.get_or_init(make)
     }
 
-    /// Sets it, unless it was made before.
+    /// Sets the value, unless it already exists.
     pub fn set(&'static self, value: T) {
         self.get_or_init(|| value);
     }
@@ -288,7 +296,7 @@ mod tests {
     static TWO: Global<u32> = Global::new(2);
     static MADE: Once<u32> = Once::new();
 
-    /// Forks; the child answers with what `work` says, and is killed if it hangs.
+    /// Forks. The child runs `work` and exits with its result; a child that hangs is killed.
     fn in_child(work: impl FnOnce() -> u32) -> i32 {
         unsafe {
             let child = libc::fork();

@@ -1,20 +1,20 @@
-//! Ends of long chains of owners: one after the other, not one inside the other.
+//! Drops long owner chains without recursion.
 //!
-//! An array may keep its lender, which keeps an array, and so on, thousands deep; and between two of ours there may be frames of
-//! Python, NumPy and others. Each `Drop` through which such a chain must pass hands over here what it keeps: the first few are
-//! dropped where they are, what is deeper waits in a queue of the thread, which the outermost of them empties. (CPython's
-//! containers do the same, its "trashcan"; objects of extensions do not.)
+//! An array may own an exporter that owns an array, thousands deep, with frames of Python, NumPy and others in
+//! between. Each `Drop` on such a chain passes its contents to [`end`]: up to `DEEPEST` levels are dropped in place,
+//! deeper ones are queued per thread and dropped by the outermost call. (CPython's containers do the same with their
+//! "trashcan"; objects of extensions do not.)
 
 use std::cell::{Cell, RefCell};
 
-/// How many drops may be inside each other. Each is some kilobytes of stack with the frames between them.
+/// Maximum depth of nested drops. Each needs some kilobytes of stack, with the frames in between.
 const DEEPEST: usize = 16;
 
 type End = Box<dyn FnOnce()>;
 
-/// What is under way on a thread.
+/// State of the nested drops of a thread.
 struct Chain {
-    /// How many drops are inside each other.
+    /// Current depth of nested drops.
     depth: Cell<usize>,
     waits: Cell<bool>,
 }
@@ -24,8 +24,8 @@ thread_local! {
     static WAITING: RefCell<Vec<End>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Ends `value`: by `now`, or by `later` once the chain that is under way above has come back. `later` may be called in any state
-/// of the thread, `now` only here.
+/// Drops `value`: immediately by `now`, or, if too deeply nested, by `later` when the outermost drop returns. `later`
+/// may run in any state of the thread, `now` only inside this call.
 #[inline]
 pub fn end<T: 'static>(value: T, now: impl FnOnce(T), later: fn(T)) {
     CHAIN.with(|chain| {
@@ -42,7 +42,7 @@ pub fn end<T: 'static>(value: T, now: impl FnOnce(T), later: fn(T)) {
     });
 }
 
-/// One more drop that is under way, also if it panics.
+/// Counts one level of nesting until it is dropped, also during a panic.
 struct Level<'a>(&'a Chain, usize);
 
 impl<'a> Level<'a> {
@@ -68,7 +68,7 @@ fn wait<T: 'static>(value: T, later: fn(T)) {
         waiting.borrow_mut().push(Box::new(move || value.into_iter().for_each(later)));
         CHAIN.with(|chain| chain.waits.set(true));
     });
-    // The thread is ending and has no queue any more: then the chain is as deep as it is.
+    // The thread is terminating and its queue is gone: drop in place, however deep the chain.
     if queued.is_err() {
         value.into_iter().for_each(later);
     }

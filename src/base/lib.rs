@@ -1,12 +1,12 @@
-//! Parts that every layer uses.
+//! Foundations that every layer uses.
 //!
-//! - [`error`]: the one error type; [`dtype`]: element types;
+//! - [`error`]: the error type; [`dtype`]: element types;
 //! - [`settings`]: environment variables, read once;
-//! - [`fork_safe`]: process-wide locks that survive `fork`; [`sync`]: the locks that a model checker replaces;
+//! - [`fork_safe`]: process-wide locks that survive `fork`; [`sync`]: locks that a model checker replaces;
 //! - [`ffi_guard`]: stops panics at `extern "C"` boundaries;
 //! - [`flush`]: the hooks by which lower layers flush deferred operations;
 //! - [`log_queue`]: messages for Python's `logging`;
-//! - [`iterative_drop`]: drops long chains of owners without recursion; [`small_sort`]: sorts short lists.
+//! - [`iterative_drop`]: drops long owner chains without recursion; [`small_sort`]: sorts short lists.
 
 pub mod dtype;
 pub mod error;

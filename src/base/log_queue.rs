@@ -1,42 +1,43 @@
-//! What slow paths have to say: what was compiled, opened, not found, or done in a slower way. For Python's `logging`.
+//! Queue of log messages from slow paths (compilation, library loading, fallbacks) for Python's `logging`.
 //!
-//! Whoever tells may hold locks and lacks the GIL, so nothing is handed on here: a note is put down, and the bell that `python` has hung
-//! up says that there are some. Nothing quick tells anything, so there is no switch; where no bell hangs, nothing is kept.
+//! The logging thread may hold locks and lack the GIL, so [`tell`] only queues a record and calls the wake-up
+//! function that `python` registered. Without one, records are dropped. Fast paths never log, hence there is no
+//! switch.
 
 use crate::fork_safe::{Global, Once};
 
-/// How much it matters, by Python's numbers.
+/// Severity of a record, with the numbers of Python's `logging`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Level {
-    /// What the library did, in detail: caches, libraries that were opened.
+    /// Details: cache accesses, opened libraries.
     Debug = 10,
-    /// What takes a while: compilations, detours, something that is absent and done without.
+    /// Slow steps: compilations, fallbacks, optional components that are missing.
     Info = 20,
-    /// What was asked for and cannot be.
+    /// Requests that cannot be fulfilled.
     Warning = 30,
 }
 
-/// One sentence.
+/// Log record: one sentence.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Note {
-    /// How much it matters.
+    /// Severity.
     pub level: Level,
-    /// What was done, to what.
+    /// Operation and its object.
     pub text: String,
 }
 
-/// Most that wait to be handed on; what is told beyond that is lost.
+/// Maximum length of the queue; later records are dropped.
 const MOST: usize = 1000;
 
 static NOTES: Global<Vec<Note>> = Global::new(Vec::new());
 static BELL: Once<fn()> = Once::new();
 
-/// Says whom to tell that there are notes, in any state of any thread; the first one stays.
+/// Registers the wake-up function, which must be callable in any state of any thread. Later calls have no effect.
 pub fn ring_with(bell: fn()) {
     BELL.set(bell);
 }
 
-/// Puts a note down.
+/// Queues a record.
 #[cold]
 pub fn tell(level: Level, text: impl FnOnce() -> String) {
     let Some(ring) = BELL.get() else { return };
@@ -49,7 +50,7 @@ pub fn tell(level: Level, text: impl FnOnce() -> String) {
     ring();
 }
 
-/// What was put down since the last time, in order.
+/// Takes all queued records, oldest first.
 pub fn take() -> Vec<Note> {
     std::mem::take(&mut *NOTES.lock())
 }
@@ -67,7 +68,7 @@ mod tests {
             tell(Level::Debug, || number.to_string());
         }
         let texts: Vec<_> = take().into_iter().map(|note| note.text).collect();
-        // Other tests of the process may tell something meanwhile.
+        // Other tests of the process may log records meanwhile.
         assert!(texts.len() <= MOST && texts.contains(&"7".to_owned()));
         assert!(texts.iter().position(|text| text == "3") < texts.iter().position(|text| text == "9"));
     }

@@ -1,29 +1,32 @@
-//! Marks of deferred operations on the blocks that they use, and the counts that say which of them are pending.
+//! Marks that link a block to the deferred operations using it, and the counts by which pending operations are
+//! recognized.
 //!
-//! Readers look without a lock. The orders that this needs, each held by the model checker in `tests/order_model`:
+//! Readers take no lock. Required memory orderings, each verified by the model checker in `tests/order_model`:
 //!
-//! 1. An operation is launched, and its result has its address, before [`Landing::land`] is called; that store releases, and
-//!    [`Landing::is_pending`] acquires. So a thread that finds an operation landed finds the address and the fault of its result.
-//! 2. The count is lowered after that; its store releases, and [`Landing::is_any`] acquires. So a thread that finds nothing pending finds
-//!    all addresses.
-//! 3. Marks, the queue and the privacy of blocks change under the queues' lock only. A thread that looks at a mark without it got the
-//!    array from the thread that queued the operation, or has held the lock since: marks themselves need no order.
+//! 1. An operation is launched and its result has its address before [`Landing::land`] is called. That store releases
+//!    and [`Landing::is_pending`] acquires, so a thread that sees an operation as landed also sees the address and
+//!    the fault of its result.
+//! 2. The count is lowered after that. Its store releases and [`Landing::is_any`] acquires, so a thread that finds
+//!    nothing pending sees all addresses.
+//! 3. Marks, the queue and the privacy of blocks change only under the queues' lock. A thread that reads a mark
+//!    without the lock either received the array from the thread that queued the operation, or has held the lock
+//!    since. Marks themselves therefore need no ordering.
 //! 4. While no operation was ever deferred, an escape takes no lock: see [`Usage`].
-//! 5. A thread that finds an escape of a block ended finds what was pending before it launched: see [`Escape`].
+//! 5. A thread that finds the escape of a block complete finds all earlier pending operations launched: see [`Escape`].
 
 use crate::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering, fence};
 
-/// Queues; threads beyond that share them.
+/// Number of queues; further threads share them.
 pub const QUEUES: usize = 256;
 
-/// Names one deferred operation: its queue, and its number there, from 1 on.
+/// Identifies a deferred operation by its queue and its number within the queue, starting at 1.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NodeId(u64);
 
 impl NodeId {
     const NUMBER: u32 = 48;
 
-    /// Number `number` of a queue.
+    /// Creates the id of operation `number` of a queue.
     #[inline]
     pub fn new(queue: usize, number: u64) -> Self {
         Self((queue as u64 % QUEUES as u64) << Self::NUMBER | number)
@@ -42,22 +45,22 @@ impl NodeId {
     }
 }
 
-/// Last operation that uses a block in one way. A mark is never cleared: it ends when its operation lands.
+/// Last operation that uses a block in one way. A mark is never cleared: it expires when its operation lands.
 pub struct Mark(pub(crate) AtomicU64);
 
-/// Operations of a mark that are pending.
+/// Pending operations of a mark.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Pending {
-    /// One operation, and earlier ones of its queue.
+    /// One operation, and possibly earlier ones of the same queue.
     One(NodeId),
-    /// Operations of several queues, at most.
+    /// Possibly operations of several queues.
     Many,
 }
 
 impl Mark {
     const MANY: u64 = u64::MAX;
 
-    /// Latest operation, whether or not it is pending. `None` without one, and for several queues.
+    /// Latest operation, pending or not. `None` without an operation, and with operations of several queues.
     #[inline]
     pub fn latest(&self) -> Option<NodeId> {
         Some(self.0.load(Ordering::Relaxed)).filter(|id| *id != 0 && *id != Self::MANY).map(NodeId)
@@ -72,14 +75,14 @@ impl Mark {
 
 /// Progress of all queues.
 pub struct Landing {
-    /// Operations that are queued or being launched, and blocks with a fault.
+    /// Number of operations that are queued or being launched, plus the number of blocks with a fault.
     pub(crate) count: AtomicUsize,
     /// Number up to which all operations of a queue have landed.
     pub(crate) landed: [AtomicU64; QUEUES],
 }
 
 impl Landing {
-    /// Whether anything is counted.
+    /// Returns whether the count is not zero.
     #[inline(always)]
     pub fn is_any(&self) -> bool {
         self.count.load(Ordering::Acquire) > 0
@@ -97,13 +100,13 @@ impl Landing {
         self.landed[queue % QUEUES].store(number, Ordering::Release);
     }
 
-    /// Whether an operation has not landed.
+    /// Returns whether an operation has not landed.
     #[inline]
     pub fn is_pending(&self, id: NodeId) -> bool {
         id.number() > self.landed[id.queue()].load(Ordering::Acquire)
     }
 
-    /// Operations that are pending by a mark.
+    /// Returns the pending operations of a mark.
     #[inline]
     pub fn pending(&self, mark: &Mark) -> Option<Pending> {
         match mark.0.load(Ordering::Relaxed) {
@@ -113,7 +116,7 @@ impl Landing {
         }
     }
 
-    /// Adds a reader to a mark, which may be one of several. The caller holds the queues' lock.
+    /// Adds a reader to a mark, which can have several. The caller holds the queues' lock.
     #[inline]
     pub fn add(&self, mark: &Mark, id: NodeId) {
         let is_shared = match self.pending(mark) {

@@ -1,11 +1,13 @@
-//! What the environment says, read once, as one value: the [`Settings`].
+//! The environment, read once: [`Settings`].
 //!
-//! `getenv` reads a table that `setenv` moves, and Python's `os.environ[name] = value` is a `setenv` of whoever holds the GIL.
-//! So nothing else in the crate reads the environment, not even by the standard library's ways that do (temporary folders, the
-//! home folder, a child that inherits it): here it is copied, by a reader that Python gives and that runs under the GIL, when
-//! the first of the settings is needed. What a program changes later is not seen. `tests/backend/test_settings.py` holds this.
+//! `getenv` reads a table that `setenv` moves, and Python's `os.environ[name] = value` calls `setenv` under the GIL.
+//! Therefore no other code in the crates reads the environment, not even through the standard library (temporary
+//! folders, the home folder, a child that inherits it). It is copied here, when the first setting is needed, by a
+//! reader that `python` registers and that runs under the GIL. Later changes of the environment have no effect.
+//! `tests/backend/test_settings.py` verifies this.
 //!
-//! Whoever initialises something behind a lock takes the settings before the lock: the reader may wait for the GIL.
+//! Code that initializes a value under a lock reads the settings before taking the lock: the reader may wait for the
+//! GIL.
 
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
@@ -13,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use crate::fork_safe::Once;
 
-/// The name of a variable. Only this file makes one, so that the list below is complete.
+/// Name of a variable. Only this file creates names, so that the list below is complete.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Variable(&'static str);
 
@@ -57,7 +59,8 @@ impl Variable {
     pub const TMPDIR: Self = Self("TMPDIR");
     pub const XDG_CACHE_HOME: Self = Self("XDG_CACHE_HOME");
 
-    /// What changes the meaning of a source to a compiler that is a program: part of what an image is kept under.
+    /// Variables that change the output of a compiler program for the same source: part of the cache key of a module
+    /// image.
     const OF_COMPILERS: [Self; 13] = [
         Self::CPU_OPTIONS,
         Self("CPATH"),
@@ -75,30 +78,31 @@ impl Variable {
     ];
     const HEADER_FOLDERS: [Self; 3] = [Self("CPATH"), Self("C_INCLUDE_PATH"), Self("CPLUS_INCLUDE_PATH")];
 
-    /// The name.
+    /// Returns the name.
     pub const fn name(self) -> &'static str {
         self.0
     }
 }
 
-/// A copy of the environment.
+/// Copy of the environment.
 #[derive(Clone, Default, Debug)]
 pub struct Settings {
     variables: HashMap<OsString, OsString>,
 }
 
-/// Reads the environment where that is safe; `None` where it cannot be read any more.
+/// Reads the environment safely; returns `None` if it cannot be read any more.
 pub type Reader = fn() -> Option<Vec<(OsString, OsString)>>;
 
 static READER: Once<Reader> = Once::new();
 static SETTINGS: Once<Settings> = Once::new();
 
-/// Says who reads; the first one stays. Without one the standard library's lock is trusted: all of the program is Rust.
+/// Registers the reader. Later calls have no effect. Without a reader the program is assumed to be all Rust, and the
+/// standard library's lock is used.
 pub fn read_with(reader: Reader) {
     READER.set(reader);
 }
 
-/// The settings, as they were when they were first asked for.
+/// Returns the settings as of the first call.
 #[inline]
 pub fn get() -> &'static Settings {
     match SETTINGS.get() {
@@ -114,7 +118,7 @@ fn first() -> &'static Settings {
         Some(reader) => reader(),
         None => Some(std::env::vars_os().collect()),
     };
-    // Two threads may both have read: they wait for nobody while they do, and the first one's is kept.
+    // Two threads may both have read the environment, since neither waits for the other; the first result is kept.
     match read {
         Some(variables) => SETTINGS.get_or_init(|| Settings::of(variables)),
         None => NONE.get_or_init(Settings::default),
@@ -122,43 +126,43 @@ fn first() -> &'static Settings {
 }
 
 impl Settings {
-    /// The settings of an environment.
+    /// Builds the settings from the variables of an environment.
     pub fn of(variables: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
         Self { variables: variables.into_iter().collect() }
     }
 
-    /// The value of a variable, which may be empty.
+    /// Returns the value of a variable, which may be empty.
     pub fn get(&self, variable: Variable) -> Option<&OsStr> {
         self.variables.get(OsStr::new(variable.0)).map(OsString::as_os_str)
     }
 
-    /// The value of a variable; an empty one counts as none.
+    /// Returns the value of a variable; `None` if it is empty.
     pub fn filled(&self, variable: Variable) -> Option<&OsStr> {
         self.get(variable).filter(|value| !value.is_empty())
     }
 
-    /// The value as text without blanks around it; an empty one counts as none.
+    /// Returns the value as text without surrounding blanks; `None` if it is empty.
     pub fn text(&self, variable: Variable) -> Option<String> {
         let text = self.get(variable)?.to_string_lossy().trim().to_owned();
         (!text.is_empty()).then_some(text)
     }
 
-    /// All of it, for a child process.
+    /// Returns all variables, for a child process.
     pub fn environment(&self) -> Vec<(OsString, OsString)> {
         self.variables.iter().map(|(name, value)| (name.clone(), value.clone())).collect()
     }
 
-    /// Where temporary files go.
+    /// Returns the folder for temporary files.
     pub fn temporary(&self) -> PathBuf {
         self.filled(Variable::TMPDIR).map_or_else(|| PathBuf::from("/tmp"), PathBuf::from)
     }
 
-    /// Whether nothing is to be kept for later processes.
+    /// Returns whether the disk cache is disabled.
     pub fn cache_is_off(&self) -> bool {
         self.filled(Variable::CACHE).is_some_and(|value| value == "0" || value.eq_ignore_ascii_case("off"))
     }
 
-    /// Where what can be made again is kept for later processes; `None` where that is switched off or there is no such place.
+    /// Returns the folder of the disk cache; `None` if the cache is disabled or no folder exists for it.
     pub fn cache_folder(&self) -> Option<PathBuf> {
         match self.filled(Variable::CACHE_DIR) {
             _ if self.cache_is_off() => None,
@@ -167,8 +171,8 @@ impl Settings {
         }
     }
 
-    /// Where programs of this platform keep such things. A few lines: the crate for it brings a licence that the wheel does not have,
-    /// and reads the environment.
+    /// Returns the platform's cache folder. Implemented here because the usual crate reads the environment and has a
+    /// licence that the wheel does not include.
     fn platform_folder(&self) -> Option<PathBuf> {
         // The specification says to ignore a path that is not absolute.
         let named = |variable| self.get(variable).map(PathBuf::from).filter(|folder| folder.is_absolute());
@@ -182,25 +186,25 @@ impl Settings {
         }
     }
 
-    /// The file of a program that is named without a folder, as a shell finds it.
+    /// Returns the file of a program named without a folder, found on `PATH` like in a shell.
     pub fn program(&self, name: &str) -> Option<PathBuf> {
         let folders = self.get(Variable::PATH)?;
         std::env::split_paths(folders).map(|folder| folder.join(name)).find(|path| path.is_file())
     }
 
-    /// Folders of headers that the machine's compilers look into unasked.
+    /// Returns the header folders that the machine's compilers search by default.
     pub fn header_folders(&self) -> Vec<PathBuf> {
         let lists = Variable::HEADER_FOLDERS.into_iter().filter_map(|variable| self.filled(variable));
         lists.flat_map(std::env::split_paths).collect()
     }
 
-    /// What changes the meaning of a source to a compiler that is a program.
+    /// Returns the variables that change the output of a compiler program, as text.
     pub fn of_compilers(&self) -> String {
         let set = Variable::OF_COMPILERS.into_iter().filter_map(|variable| Some((variable.0, self.get(variable)?)));
         set.map(|(name, value)| format!("\n{name}={value:?}")).collect()
     }
 
-    /// Folders that variables name.
+    /// Returns the folders listed in variables.
     pub fn folders<'a>(&'a self, variables: &'a [Variable]) -> impl Iterator<Item = &'a Path> {
         variables.iter().filter_map(|variable| self.filled(*variable)).map(Path::new)
     }

@@ -1,7 +1,7 @@
-//! Sorting lists of a few. The standard library's sort is code of three or four kilobytes for each type of elements, which the wheel would
-//! carry more than twenty times, and is no quicker where there are ten.
+//! Sorting of short lists. The standard library's sort compiles to three or four kilobytes per element type, more
+//! than twenty times in the wheel, and is no faster for ten elements.
 
-/// Sorts by a key; what has the same key stays in order. The time grows with the square of the length.
+/// Sorts by a key; stable. The time grows with the square of the length.
 pub fn sort_by_key<T, K: Ord>(list: &mut [T], mut key: impl FnMut(&T) -> K) {
     for from in 1..list.len() {
         let mut at = from;

@@ -1,31 +1,31 @@
-//! How a kernel is told where elements are: parameters as C lays them out, and the device code that reads them.
+//! Element access of kernels: parameter blocks with C layout, and the device code that reads them.
 //!
-//! Numbers below 2^31 are divided by a product and a shift; what is larger is divided by the device.
+//! Numbers below 2^31 are divided by a multiplication and a shift; larger ones by the device's division.
 
 use smallvec::SmallVec;
 
 use pygpu_kernel::Arguments;
 use pygpu_layout::{NARROW, Walk};
 
-/// The device code: `pygpu::divisor`, `pygpu::walk` and its wider kinds, `pygpu::strided` and other ways to an element.
+/// Device code: `pygpu::divisor`, `pygpu::walk` and its wider variants, `pygpu::strided` and other element accessors.
 pub const HEADER: &str = include_str!("device/access.h");
 
-/// The same with `pygpu::tile`, for kernels that read arrays which lie across those they write.
+/// [`HEADER`] with `pygpu::tile`, for kernels with operands that are transposed relative to their result.
 pub const TILES: &str = concat!(include_str!("device/access.h"), include_str!("device/tiles.h"));
 
-/// The kinds of walks that kernels are given.
+/// Widths of indices and strides in a kernel's loop nest.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Span {
-    /// Below 2^31 elements, and 2^31 bytes from one to the next.
+    /// Fewer than 2^31 elements, strides below 2^31 bytes.
     Short,
-    /// Below 2^31 elements.
+    /// Fewer than 2^31 elements, any strides.
     Far,
-    /// Anything.
+    /// Any number of elements, any strides.
     Wide,
 }
 
 impl Span {
-    /// Of a walk, as far as some of its arrays are concerned.
+    /// The narrowest width that fits the given operands of a loop nest.
     pub fn of(walk: &Walk, mut sides: impl Iterator<Item = usize>) -> Self {
         match walk.size() < NARROW && sides.all(|side| walk.has_short_strides(side)) {
             true => Self::Short,
@@ -33,7 +33,7 @@ impl Span {
         }
     }
 
-    /// The type of a walk of so many axes and arrays.
+    /// Name of the C++ type of a loop nest with `rank` axes over `arrays` arrays.
     pub fn type_of(self, rank: usize, arrays: usize) -> String {
         let name = match self {
             Self::Short => "walk",
@@ -44,20 +44,20 @@ impl Span {
     }
 }
 
-/// A structure as C lays it out, in words of 32 bits.
+/// A parameter block: a structure with C layout, in 32-bit words.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Record {
     words: SmallVec<[u32; 64]>,
 }
 
 impl Record {
-    /// Nothing yet.
+    /// Creates an empty block.
     #[inline]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Fills up to a multiple of so many bytes.
+    /// Pads to a multiple of `bytes` bytes.
     #[inline]
     pub fn align(&mut self, bytes: usize) {
         let words = bytes.div_ceil(size_of::<u32>());
@@ -66,13 +66,13 @@ impl Record {
         }
     }
 
-    /// A member of four bytes.
+    /// Appends a 4-byte member.
     #[inline]
     pub fn push(&mut self, value: u32) {
         self.words.push(value);
     }
 
-    /// A member of eight bytes: an address, or a number.
+    /// Appends an 8-byte member: an address or a number.
     #[inline]
     pub fn push_word(&mut self, value: u64) {
         self.align(size_of::<u64>());
@@ -80,7 +80,7 @@ impl Record {
         self.words.push((value >> 32) as u32);
     }
 
-    /// Bytes, as they are, and zeroes up to a number of four.
+    /// Appends bytes, padded with zeros to a multiple of four.
     pub fn push_bytes(&mut self, bytes: &[u8]) {
         self.words.extend(bytes.chunks(size_of::<u32>()).map(|chunk| {
             let mut word = [0; size_of::<u32>()];
@@ -89,13 +89,14 @@ impl Record {
         }));
     }
 
-    /// A `pygpu::divisor`: q = (high(x * factor) + x) >> shift, right for x below 2^31; by more than that 0.
+    /// Appends a `pygpu::divisor`: q = (high(x * factor) + x) >> shift, exact for x below 2^31. A length of 2^31 or
+    /// more gives q = 0.
     #[inline]
     pub fn push_divisor(&mut self, length: i64) {
         divisor(length).into_iter().for_each(|word| self.words.push(word));
     }
 
-    /// A walk: lengths and then strides of each array, all outermost first.
+    /// Appends a loop nest: the lengths, then the strides of each array, all outermost axis first.
     #[inline]
     pub fn push_walk<S: Iterator<Item = i64>>(
         &mut self,
@@ -104,7 +105,7 @@ impl Record {
         strides: impl Iterator<Item = S>,
     ) {
         if span != Span::Short {
-            self.align(size_of::<u64>()); // as its steps are, so is the structure
+            self.align(size_of::<u64>()); // 8-byte strides align the structure to 8 bytes
         }
         for len in lens.skip(1) {
             match span {
@@ -122,24 +123,24 @@ impl Record {
         }
     }
 
-    /// So many bytes it has.
+    /// Size in bytes.
     pub fn bytes(&self) -> usize {
         self.words.len() * size_of::<u32>()
     }
 
-    /// Adds it to the arguments of a launch.
+    /// Adds the block to the arguments of a launch.
     #[inline]
     pub fn pass(&self, arguments: &mut Arguments) {
         arguments.push_words(&self.words);
     }
 
-    /// The words, for who looks at them.
+    /// The words of the block, for tests and inspection.
     pub fn words(&self) -> &[u32] {
         &self.words
     }
 }
 
-/// The length, and the factor and the shift that divide by it.
+/// The length, and the factor and shift that divide by it.
 #[inline]
 fn divisor(length: i64) -> [u32; 3] {
     if length >= NARROW {
@@ -158,7 +159,7 @@ mod tests {
     use pygpu_layout::{Layout, Rules};
 
     fn quotient(number: u32, [_, factor, shift]: [u32; 3]) -> u32 {
-        // As the kernels do it.
+        // The same computation as in the kernels.
         (((u64::from(number) * u64::from(factor)) >> 32) as u32 + number) >> shift
     }
 

@@ -1,7 +1,7 @@
-//! What generated and built-in kernels have in common.
+//! Code shared by generated and built-in kernels.
 //!
-//! - [`access`] is how a kernel is told where the elements of its arrays are, and its half in device code;
-//! - [`store`] keeps what was compiled, for the whole process.
+//! - [`access`] passes addresses, lengths and strides to kernels, and contains the device code that uses them.
+//! - [`store`] caches compiled variants for the whole process.
 
 pub mod access;
 pub mod store;

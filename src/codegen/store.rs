@@ -1,9 +1,9 @@
-//! What was compiled: one table for the process.
+//! Process-wide cache of compiled kernel variants.
 //!
-//! Kernels are looked up at every launch and compiled once in a while. So the table that is read never changes: who adds
-//! something makes a new one and puts it in the place of the old one, which is freed when nobody reads. Reading takes no lock. What
-//! is being compiled is written down, so that whoever else needs it waits and nothing is compiled twice. Whole keys are
-//! compared, not only their hashes.
+//! Every launch looks a variant up; compilation is rare. The table is therefore immutable while it is read: adding an
+//! entry creates a new table and swaps the pointer, and the old table is freed when no thread reads. A lookup takes no
+//! lock. Compilations in progress are recorded, so that other threads wait for them and no variant is compiled twice.
+//! Entries are compared by their whole key, not only by its hash.
 
 mod postponed;
 
@@ -21,10 +21,10 @@ use pygpu_base::fork_safe::{Global, Guard};
 use pygpu_device::Device;
 use pygpu_kernel::{self as kernel, Function, Source};
 
-/// Kernels that are kept; beyond that those go that were not used for longest.
+/// Maximum number of cached variants; beyond it variants that were not used recently are evicted.
 const MOST: usize = 1024;
 
-/// What tells the variants of a kernel apart.
+/// Key that distinguishes the variants of a kernel.
 pub type Key = SmallVec<[u8; 24]>;
 
 static COMPILED: Store<Function> = Store::new(MOST);
@@ -32,24 +32,25 @@ static COMPILED: Store<Function> = Store::new(MOST);
 use self::postponed::{POSTPONED, REFUSED, Variant};
 pub use self::postponed::{Postponed, forget_refused, has_postponed, take_postponed};
 
-/// The variants of one kernel: an expression of a user's, or all kernels of a part of the library. They are given up with it.
+/// The variants of one kernel: a user's expression, or all kernels of one part of the library. Dropping it evicts its
+/// variants.
 pub struct Family {
     number: u64,
-    /// Whether one was made that a driver knows of.
+    /// Whether any variant was compiled for a device with a driver.
     is_on_device: AtomicBool,
 }
 
 impl Family {
-    /// Of a kernel that nobody else has.
+    /// Creates a family with a new number.
     pub fn new() -> Self {
         static LATEST: AtomicU64 = AtomicU64::new(Family::FIRST_OWN);
         Self { number: LATEST.fetch_add(1, Ordering::Relaxed), is_on_device: AtomicBool::new(false) }
     }
 
-    /// Numbers below are of parts of the library.
+    /// Smaller numbers belong to parts of the library.
     const FIRST_OWN: u64 = 1 << 16;
 
-    /// Of a part of the library, by a number that no other part has.
+    /// The family of a part of the library. Each part has a unique number.
     pub const fn of_library(number: u16) -> Self {
         Self { number: number as u64, is_on_device: AtomicBool::new(false) }
     }
@@ -59,15 +60,15 @@ impl Family {
         Identity { family: self.number, place, key }
     }
 
-    /// A variant, if it was compiled for the device since this was last reset.
+    /// Looks up a variant that was compiled since the last reset of the device.
     #[inline]
     pub fn find(&self, device: Device, key: &[u8]) -> Option<Function> {
         COMPILED.find(&self.identity(device, key)).flatten()
     }
 
-    /// A variant; compiled now if it is not there.
+    /// Returns a variant, and compiles it if it is missing.
     ///
-    /// A source that does not compile is tried again each time: it may include a file that changes.
+    /// A source that failed to compile is compiled again on every call, because an included file may have changed.
     ///
     /// # Errors
     /// As [`kernel::load`].
@@ -86,8 +87,9 @@ impl Family {
         }
     }
 
-    /// Leaves a variant to be compiled when the flush has let go of its operations; a flush compiles nothing. Returns the error of an
-    /// operation that waits for that, or that of the compiler, which was asked before.
+    /// Schedules a variant for compilation after the flush in progress has returned its operations to the queue: a
+    /// flush never compiles. Returns the compiler's error if this was already tried, else an error that makes the flush
+    /// retry.
     #[cold]
     fn postpone(&self, device: Device, key: &[u8], name: &str, source: Source) -> Error {
         self.note(device);
@@ -105,7 +107,7 @@ impl Family {
             })
     }
 
-    /// A variant; made now if it is not there.
+    /// Returns a variant, and builds it with `make` if it is missing.
     ///
     /// # Errors
     /// Those of `make`.
@@ -116,8 +118,7 @@ impl Family {
         made.ok_or_else(|| Error::Unavailable("the kernel could not be compiled before".to_owned()))
     }
 
-    /// A variant of what the library can do in another way too; `None` where there is no way to have it, which is not tried
-    /// again.
+    /// Returns a variant that has a fallback. A failed compilation is cached as `None` and not retried.
     #[inline]
     pub fn function_if_any(
         &self,
@@ -145,7 +146,7 @@ impl Family {
         let made = COMPILED.find_or_make(identity, || {
             match kernel::load_searching(device, &source()).and_then(|module| module.function(name)) {
                 Ok(function) => Ok(Some(function)),
-                // What a driver refuses now it may take later: full memory, a device that is busy with something else.
+                // Temporary failures, such as exhausted memory or a busy device, are not cached.
                 Err(error @ (Error::Driver(_) | Error::OutOfMemory(_) | Error::Forked { .. })) => Err(error),
                 Err(_) => Ok(None),
             }
@@ -160,7 +161,7 @@ impl Family {
         }
     }
 
-    /// Whether its end may reach a driver.
+    /// Whether dropping the family may call a driver.
     pub fn is_on_device(&self) -> bool {
         self.is_on_device.load(Ordering::Relaxed)
     }
@@ -178,11 +179,11 @@ impl Drop for Family {
     }
 }
 
-/// What a variant is known by.
+/// Identity of a variant.
 #[derive(Clone, Copy)]
 struct Identity<'a> {
     family: u64,
-    /// The device, and in the lower half how often it was reset.
+    /// The device in the upper half, the number of its resets in the lower half.
     place: u64,
     key: &'a [u8],
 }
@@ -197,7 +198,7 @@ impl Identity<'_> {
     }
 }
 
-/// A quick hash; keys are ours.
+/// A fast, non-cryptographic hash. Keys are generated by PyGPU, not by users.
 #[derive(Default)]
 pub struct Mixer(u64);
 
@@ -214,7 +215,7 @@ impl Hasher for Mixer {
         for word in words {
             self.write_u64(u64::from_le_bytes(*word));
         }
-        // Some bytes twice, so that each load is a whole word.
+        // The last load overlaps the previous one, so that it is a whole word.
         match bytes.last_chunk() {
             Some(last) if !rest.is_empty() => self.write_u64(u64::from_le_bytes(*last)),
             Some(_) => {}
@@ -228,14 +229,14 @@ impl Hasher for Mixer {
     }
 }
 
-/// One variant; `None` for one that cannot be had.
+/// A cached variant; `value` is `None` if it cannot be compiled.
 struct Entry<V> {
     hash: u64,
     family: u64,
     place: u64,
     key: Key,
     value: Option<V>,
-    /// Since the last time that some had to go.
+    /// Used since the last eviction.
     was_used: AtomicBool,
 }
 
@@ -245,13 +246,13 @@ impl<V> Entry<V> {
         self.hash == hash && self.family == of.family && self.place == of.place && self.key.as_slice() == of.key
     }
 
-    /// Whether a reset of its device has come between it and another one.
+    /// Whether this entry belongs to an earlier reset of the same device than `of`.
     fn is_older(&self, of: &Identity<'_>) -> bool {
         self.place >> 32 == of.place >> 32 && (self.place as u32) < of.place as u32
     }
 }
 
-/// Entries by their hashes: a power of two of places, of which at most half are taken.
+/// Hash table with open addressing. Its length is a power of two, and at most half of the positions are occupied.
 struct Table<V>(Box<[Option<Arc<Entry<V>>>]>);
 
 impl<V> Table<V> {
@@ -272,7 +273,7 @@ impl<V> Table<V> {
     fn find(&self, of: &Identity<'_>) -> Option<&Entry<V>> {
         let (hash, last) = (of.hash(), self.0.len() - 1);
         let mut at = hash as usize & last;
-        // Ends, since half of the places are free.
+        // Terminates because half of the positions are free.
         while let Some(entry) = &self.0[at] {
             if entry.is(hash, of) {
                 return Some(entry);
@@ -287,7 +288,7 @@ impl<V> Table<V> {
     }
 }
 
-/// What is being made, and by which process: a child does not wait for its parent's threads.
+/// A compilation in progress and its process: a forked child does not wait for threads of its parent.
 struct Making {
     hash: u64,
     family: u64,
@@ -296,24 +297,24 @@ struct Making {
     process: u32,
 }
 
-/// What only who changes the table needs.
+/// State that only a thread that changes the table needs.
 struct Changing<V> {
     making: Vec<Making>,
-    /// Tables that were replaced, and may be read still.
+    /// Replaced tables that may still be read.
     replaced: Freed<V>,
 }
 
 struct Store<V: 'static> {
     table: AtomicPtr<Table<V>>,
-    /// Threads that read a table. In a child that was forked from one of several threads it may stay above zero, and then replaced
-    /// tables are kept.
+    /// Number of threads that read a table. In a child forked from a multi-threaded process it may stay above zero;
+    /// replaced tables are then never freed.
     readers: AtomicUsize,
     changing: Global<Changing<V>>,
     made: Condvar,
     most: usize,
 }
 
-/// A thread reads.
+/// Guard that counts this thread as a reader.
 struct Reading<'a>(&'a AtomicUsize);
 
 impl Drop for Reading<'_> {
@@ -334,14 +335,16 @@ impl<V: Clone + Send + Sync> Store<V> {
         }
     }
 
-    /// What is there: `Some(None)` if it is known that it cannot be had.
+    /// Looks up an entry: `Some(None)` means that it cannot be compiled.
     #[inline]
     fn find(&self, of: &Identity<'_>) -> Option<Option<V>> {
-        // Counted before the pointer is read: who frees a table has replaced it before it saw that nobody is counted.
+        // The reader is counted before it loads the pointer. A thread that frees a table replaces the pointer first and
+        // then checks that the count is zero.
         self.readers.fetch_add(1, Ordering::SeqCst);
         let reading = Reading(&self.readers);
         let table = self.table.load(Ordering::SeqCst);
-        // SAFETY: null, or a table that is not freed while a reader is counted who may have found it.
+        // SAFETY: the pointer is null or valid: a replaced table is not freed while a reader is counted that may have
+        // loaded it.
         let entry = unsafe { table.as_ref() }.and_then(|table| table.find(of));
         let found = entry.map(|entry| {
             if !entry.was_used.load(Ordering::Relaxed) {
@@ -353,7 +356,8 @@ impl<V: Clone + Send + Sync> Store<V> {
         found
     }
 
-    /// What is there, or what `make` makes, unless another thread does that just now. What fails is forgotten; `Ok(None)` is kept.
+    /// Returns the entry, or builds it with `make` if no other thread is building it. `Ok(None)` is cached, errors are
+    /// not.
     fn find_or_make(&'static self, of: &Identity<'_>, make: impl FnOnce() -> Result<Option<V>>) -> Result<Option<V>> {
         if let Some(found) = self.begin(of) {
             return Ok(found);
@@ -361,12 +365,12 @@ impl<V: Clone + Send + Sync> Store<V> {
         let turn = Turn { store: self, of: *of };
         let made = make();
         let freed = made.as_ref().ok().map(|value| self.keep(of, value.clone()));
-        drop(turn); // not before it is kept: who waited looks for it
-        drop(freed); // may reach a driver, which nobody is to wait for with the lock
+        drop(turn); // not before the entry is added: waiting threads look it up next
+        drop(freed); // not under the lock: dropping may call a driver
         made
     }
 
-    /// Waits until it is there, or until it is this thread's turn to make it.
+    /// Waits until the entry exists or this thread may build it. Returns the entry in the first case.
     fn begin(&'static self, of: &Identity<'_>) -> Option<Option<V>> {
         let (hash, process) = (of.hash(), process::id());
         let mut changing = self.changing.lock();
@@ -395,7 +399,7 @@ impl<V: Clone + Send + Sync> Store<V> {
         self.made.notify_all();
     }
 
-    /// Adds an entry; some others may have to go.
+    /// Adds an entry and evicts others if the table is full.
     fn keep(&'static self, of: &Identity<'_>, value: Option<V>) -> Freed<V> {
         let hash = of.hash();
         let mut changing = self.changing.lock();
@@ -410,7 +414,7 @@ impl<V: Clone + Send + Sync> Store<V> {
         self.replace(&mut changing, entries)
     }
 
-    /// Gives up the variants of a family.
+    /// Evicts the variants of a family.
     fn forget(&'static self, family: u64) {
         let mut changing = self.changing.lock();
         let mut entries = self.entries(&changing);
@@ -421,21 +425,21 @@ impl<V: Clone + Send + Sync> Store<V> {
         drop(freed);
     }
 
-    /// All entries. Who has the lock is the only one who replaces the table.
+    /// All entries. The lock holder is the only thread that replaces the table.
     fn entries(&self, _: &Guard<Changing<V>>) -> Vec<Arc<Entry<V>>> {
-        // SAFETY: the table is freed only by who has the lock, and only when it was replaced.
+        // SAFETY: a table is freed only under the lock, which the caller holds, and only after it was replaced.
         let table = unsafe { self.table.load(Ordering::SeqCst).as_ref() };
         table.map_or_else(Vec::new, |table| table.entries().cloned().collect())
     }
 
-    /// Puts another table in the place of the one that is read. The answer is what can be freed, without the lock.
+    /// Replaces the table. Returns the tables that can now be freed, for the caller to drop without the lock.
     fn replace(&self, changing: &mut Guard<Changing<V>>, entries: Vec<Arc<Entry<V>>>) -> Freed<V> {
         let old = self.table.swap(Box::into_raw(Box::new(Table::of(entries))), Ordering::SeqCst);
         if !old.is_null() {
-            // SAFETY: made by `Box::into_raw`, and no longer in the place from which it was taken.
+            // SAFETY: the pointer comes from `Box::into_raw` and was just removed from `self.table`.
             changing.replaced.push(unsafe { Box::from_raw(old) });
         }
-        // Who reads one of these has counted itself before it was replaced, hence before now.
+        // A thread that reads one of these tables was counted before the replacement, hence before this check.
         match self.readers.load(Ordering::SeqCst) {
             0 => std::mem::take(&mut changing.replaced),
             _ => Vec::new(),
@@ -443,7 +447,7 @@ impl<V: Clone + Send + Sync> Store<V> {
     }
 }
 
-/// Tables that nobody finds any more.
+/// Tables that no thread can reach.
 type Freed<V> = Vec<Box<Table<V>>>;
 
 impl Making {
@@ -452,7 +456,7 @@ impl Making {
     }
 }
 
-/// A thread makes what others wait for; it ends however that ends.
+/// Guard of a thread that builds an entry others wait for. Dropping it wakes them, whatever the outcome.
 struct Turn<'a, V: Clone + Send + Sync + 'static> {
     store: &'static Store<V>,
     of: Identity<'a>,

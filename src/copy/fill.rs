@@ -1,7 +1,7 @@
-//! Filling an array with one item: by the driver's memset where the item is a pattern that it knows, else by a kernel, and
-//! where there is no compiler by several memsets.
+//! Fills an array with one item: by the driver's memset if the item is a pattern it supports, otherwise by a kernel, or
+//! by several memsets if no compiler is available.
 //!
-//! A fill copies nothing from the host: a graph that has captured it runs when the item is long gone.
+//! A fill reads no host memory when it runs, so a captured graph does not depend on the lifetime of the item.
 
 use super::on_cpu::on_cpu;
 use super::words::Words;
@@ -13,16 +13,16 @@ use pygpu_device::stream::Stream;
 use pygpu_layout::{Blocks, Dims, Layout, Pieces, Uniform};
 use pygpu_memory::Access;
 
-/// Planes of rows that are filled one by one; a kernel takes more of them at once.
+/// Maximum number of planes that are filled by separate memsets; a kernel fills more planes in one launch.
 const PLANES: i64 = 16;
 
-/// Memsets of one element that cost no more than a launch, and need no kernel.
+/// Number of single-element memsets that cost no more than a kernel launch.
 const CHEAP: i64 = 4;
 
 /// Sets every element to `item`, given as bytes, in the order of `stream`.
 ///
 /// # Errors
-/// `ValueError` when the item has another size than the elements; the driver's.
+/// `ValueError` if the size of the item differs from that of the elements; driver errors.
 pub fn fill(target: &Array, item: &[u8], stream: &Stream) -> Result<()> {
     if item.len() as i64 != target.layout().itemsize() {
         return Err(Error::value(format!(
@@ -43,7 +43,7 @@ pub fn fill(target: &Array, item: &[u8], stream: &Stream) -> Result<()> {
     {
         return fill_rows(target, &rows, pattern, stream);
     }
-    // Both ways take the item along by value: a captured fill needs nothing of the host when it runs.
+    // Memsets and kernels both receive the item by value, so a captured fill needs no host memory when it runs.
     let mut parts = item.chunks(kernels::LONGEST as usize).enumerate();
     parts.try_for_each(|(number, part)| {
         let pieces = pieces(target.layout(), number as i64 * kernels::LONGEST, part.len() as i64)?;
@@ -56,7 +56,7 @@ pub fn fill(target: &Array, item: &[u8], stream: &Stream) -> Result<()> {
     })
 }
 
-/// The target as a few planes of rows, if it is that.
+/// Describes the target as at most [`PLANES`] planes of evenly spaced rows, if possible.
 fn rows(target: &Array) -> Result<Option<Uniform>> {
     Ok(match Blocks::of(target.layout(), target.layout())? {
         Blocks::One { dst, bytes, .. } => Some(Uniform {
@@ -75,7 +75,7 @@ fn rows(target: &Array) -> Result<Option<Uniform>> {
     })
 }
 
-/// So many bytes of every item from one on, as pieces.
+/// The part of every item from byte `start` on, `bytes` long, as pieces.
 fn pieces(layout: &Layout, start: i64, bytes: i64) -> Result<Pieces> {
     let (shape, strides): (Dims, Dims) = (layout.shape().collect(), layout.strides().collect());
     let part = Layout::strided(&shape, &strides, layout.offset() + start, bytes)?;
@@ -85,11 +85,11 @@ fn pieces(layout: &Layout, start: i64, bytes: i64) -> Result<Pieces> {
 fn fill_on_cpu(target: &Array, item: &[u8]) -> Result<()> {
     let repeated = Layout::scalar(item.len() as i64).broadcast_to(&target.layout().shape().collect::<Vec<_>>())?;
     let source = Side { base: item.as_ptr() as Address, layout: &repeated };
-    // SAFETY: the target is an array's own memory; the source repeats one borrowed item.
+    // SAFETY: the target is an array's memory; the source repeats one borrowed item.
     unsafe { host::copy(side_of(target), source) }
 }
 
-/// The shortest pattern that a driver's memset repeats to give the item.
+/// The shortest memset pattern whose repetition is the item.
 fn pattern(item: &[u8]) -> Option<Pattern> {
     let repeats =
         |period: usize| item.len().is_multiple_of(period) && item.chunks(period).all(|chunk| chunk == &item[..period]);
@@ -109,7 +109,7 @@ fn size_of_pattern(pattern: Pattern) -> usize {
     }
 }
 
-/// The pattern, if memset takes it at these addresses.
+/// The pattern, if the driver's memset supports it at these addresses.
 fn pattern_for(target: &Array, rows: &Uniform, item: &[u8]) -> Option<Pattern> {
     let pattern = pattern(item)?;
     let size = size_of_pattern(pattern) as i64;
@@ -124,7 +124,7 @@ fn fill_rows(target: &Array, rows: &Uniform, pattern: Pattern, stream: &Stream) 
     let count = rows.width as usize / size_of_pattern(pattern);
     with_access(target, Access::Write, stream, || {
         (0..rows.depth).try_for_each(|plane| {
-            // SAFETY: the rows lie inside the array, which its usage keeps alive in the order of the stream.
+            // SAFETY: the rows are inside the array, which its recorded use keeps alive in the order of the stream.
             unsafe {
                 device.backend().fill(
                     device.index(),

@@ -1,18 +1,18 @@
-//! Copies within host memory, for CPU arrays and for packing what a copy engine would fetch item by item.
+//! Copies within host memory, for CPU arrays and for packing data that a copy engine would transfer item by item.
 
 use super::Side;
 use pygpu_backend::Address;
 use pygpu_base::error::Result;
 use pygpu_layout::{Layout, Line, Odometer, Pieces, SharedAxis, for_each_line_of};
 
-/// Copies element by element what the layouts say, in the largest runs they allow.
+/// Copies element by element according to the layouts, in the largest contiguous runs.
 ///
 /// # Safety
-/// The source is readable and the target writable wherever their layouts reach, and they do not overlap.
+/// The source must be readable and the target writable wherever their layouts reach, and they must not overlap.
 pub(super) unsafe fn copy(target: Side<'_>, source: Side<'_>) -> Result<()> {
     let pieces = Pieces::of(target.layout, source.layout)?;
     let offsets = [pieces.dst, pieces.src];
-    // SAFETY of all below: promised by the caller: all pieces stay inside both layouts.
+    // SAFETY of all blocks below: the pieces are inside both layouts, for which the caller guarantees valid memory.
     match crossing(&pieces) {
         Some(rows) => {
             let mut axes = pieces.axes.clone();
@@ -31,17 +31,17 @@ pub(super) unsafe fn copy(target: Side<'_>, source: Side<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Items up to this size are copied in tiles where source and target run along different axes.
+/// Largest item size in bytes that is copied in tiles when source and target have different innermost axes.
 const SMALL: i64 = 16;
-/// Bytes that memory gives at once.
+/// Size of a cache line in bytes.
 const CACHE_LINE: u64 = 64;
-/// So many of them stay in the nearest cache from one line of the target to the next.
+/// Number of cache lines that stay in the L1 cache between consecutive rows of the target.
 const NEAR_LINES: i64 = 256;
-/// Items of a tile along each axis: its lines of both sides stay in the nearest cache.
+/// Items of a tile along each axis: the cache lines of both operands fit into the L1 cache.
 const TILE: i64 = 32;
 
-/// The place of the axis along which the source runs faster than along the target's fastest, as in a transposed copy: going
-/// along either axis alone would fetch a line of memory for each item.
+/// The index of the axis that is contiguous in the source but not in the target, as in a transposed copy. Iterating
+/// along one of the two axes only would load a cache line for each item.
 fn crossing(pieces: &Pieces) -> Option<usize> {
     let (column, outer) = pieces.axes.split_last()?;
     let (place, row) = outer.iter().enumerate().min_by_key(|(_, axis)| axis.strides[1].unsigned_abs())?;
@@ -54,7 +54,7 @@ fn crossing(pieces: &Pieces) -> Option<usize> {
     crosses.then_some(place)
 }
 
-/// A plane of items, to be copied in squares.
+/// A plane of items that is copied in square tiles.
 struct Tiles {
     row: SharedAxis<2>,
     column: SharedAxis<2>,
@@ -73,7 +73,7 @@ impl Tiles {
                     let [dst, src] = [0, 1]
                         .map(|side| offsets[side] + row * self.row.strides[side] + left * self.column.strides[side]);
                     let line = Line { dst, src, count, dst_stride, src_stride, width: self.width };
-                    // SAFETY: promised by the caller.
+                    // SAFETY: the caller upholds the contract of this function.
                     unsafe { copy_line(target, source, &line) };
                 }
             }
@@ -81,25 +81,25 @@ impl Tiles {
     }
 }
 
-/// As `copy`, for sides that may lie on each other: then all is read before anything is written.
+/// Copies like `copy`, for operands that may overlap: the whole source is then read before the target is written.
 ///
 /// # Safety
-/// The source is readable and the target writable wherever their layouts reach.
+/// The source must be readable and the target writable wherever their layouts reach.
 pub(super) unsafe fn copy_overlapping(target: Side<'_>, source: Side<'_>) -> Result<()> {
     if !meet(target, source) {
-        // SAFETY: promised by the caller, and they do not overlap.
+        // SAFETY: the caller guarantees valid memory, and the operands do not overlap.
         return unsafe { copy(target, source) };
     }
     let dense = source.layout.dense_like();
     let packed = Packed::new(&dense);
-    // SAFETY: promised by the caller; the packed buffer is ours and as large as `dense`.
+    // SAFETY: the caller guarantees valid memory; the packed buffer is owned here and as large as `dense`.
     unsafe {
         copy(packed.side(&dense), source)?;
         copy(target, packed.side(&dense))
     }
 }
 
-/// Whether the spans of two sides have a byte in common.
+/// Whether the byte ranges of two operands overlap.
 fn meet(target: Side<'_>, source: Side<'_>) -> bool {
     let (Some((low, high)), Some((source_low, source_high))) = (target.layout.extent(), source.layout.extent()) else {
         return false;
@@ -109,11 +109,11 @@ fn meet(target: Side<'_>, source: Side<'_>) -> bool {
 }
 
 /// # Safety
-/// As `copy`, for the pieces of one line.
+/// As `copy`, for the pieces of one row.
 unsafe fn copy_line(target: Address, source: Address, line: &Line) {
     let to = target.wrapping_add_signed(line.dst as isize) as *mut u8;
     let from = source.wrapping_add_signed(line.src as isize) as *const u8;
-    // SAFETY: promised by the caller.
+    // SAFETY: the caller upholds the contract of this function.
     unsafe {
         match line.width {
             1 => copy_items::<1>(to, from, line),
@@ -132,14 +132,14 @@ unsafe fn copy_line(target: Address, source: Address, line: &Line) {
     }
 }
 
-/// Loops whose item size the compiler knows, so that an item is one load and one store; where it knows the distances too, it
-/// makes vectors of them. Items may be unaligned.
+/// Copies items of a size known at compile time, so that an item is one load and one store. Loops with constant strides
+/// are vectorized. Items may be unaligned.
 ///
 /// # Safety
-/// As `copy`, for the items of one line.
+/// As `copy`, for the items of one row.
 unsafe fn copy_items<const N: usize>(to: *mut u8, from: *const u8, line: &Line) {
     let (item, count) = (N as i64, line.count);
-    // SAFETY: promised by the caller.
+    // SAFETY: the caller upholds the contract of this function.
     unsafe {
         match (line.dst_stride, line.src_stride) {
             (to_stride, from_stride) if to_stride == item && from_stride == 2 * item => {
@@ -157,11 +157,11 @@ unsafe fn copy_items<const N: usize>(to: *mut u8, from: *const u8, line: &Line) 
 }
 
 /// # Safety
-/// As `copy`, for `count` items at the given distances.
+/// As `copy`, for `count` items with the given strides.
 #[inline(always)]
 unsafe fn copy_steps<const N: usize>(to: *mut u8, from: *const u8, count: i64, to_stride: isize, from_stride: isize) {
     for index in 0..count as isize {
-        // SAFETY: promised by the caller; an array of bytes has no alignment.
+        // SAFETY: the caller upholds the contract of this function; a byte array needs no alignment.
         unsafe {
             let item = from.offset(index * from_stride).cast::<[u8; N]>().read();
             to.offset(index * to_stride).cast::<[u8; N]>().write(item);
@@ -169,25 +169,25 @@ unsafe fn copy_steps<const N: usize>(to: *mut u8, from: *const u8, count: i64, t
     }
 }
 
-/// Copies adjacent bytes.
+/// Copies contiguous bytes.
 ///
 /// # Safety
-/// The source is readable, the target writable, and they do not overlap.
+/// The source must be readable and the target writable, and they must not overlap.
 pub(super) unsafe fn copy_bytes(target: Address, source: Address, bytes: usize) {
-    // SAFETY: promised by the caller.
+    // SAFETY: the caller upholds the contract of this function.
     unsafe { std::ptr::copy_nonoverlapping(source as *const u8, target as *mut u8, bytes) }
 }
 
-/// Copies adjacent bytes, past the caches where the processor can.
+/// Copies contiguous bytes with non-temporal stores, if the processor has them.
 ///
-/// For what a device reads next: lines that are dirty in the caches of many cores make its reads wait. Measured on 16 cores, an
-/// upload of 16 MiB takes less than half the time.
+/// For data that a device reads next: the device's reads are delayed by lines that are dirty in the caches of other
+/// cores. On 16 cores an upload of 16 MiB takes less than half the time.
 ///
 /// # Safety
 /// As `copy_bytes`.
 pub(super) unsafe fn copy_around_cache(target: Address, source: Address, bytes: usize) {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: promised by the caller; SSE2 is part of every x86-64 processor.
+    // SAFETY: the caller upholds the contract of this function; SSE2 is part of every x86-64 processor.
     unsafe {
         use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_sfence, _mm_stream_si128};
         const LINE: usize = 64;
@@ -201,12 +201,12 @@ pub(super) unsafe fn copy_around_cache(target: Address, source: Address, bytes: 
             line.into_iter().enumerate().for_each(|(part, value)| _mm_stream_si128(to.add(part), value));
             (to, from) = (to.add(4), from.add(4));
         }
-        _mm_sfence(); // so that a copy engine which is started now reads what was written
+        _mm_sfence(); // makes the stores visible to a copy engine that is started next
         let done = head + lines * LINE;
         copy_bytes(target + done, source + done, bytes - done);
     }
     #[cfg(not(target_arch = "x86_64"))]
-    // SAFETY: promised by the caller.
+    // SAFETY: the caller upholds the contract of this function.
     unsafe {
         copy_bytes(target, source, bytes)
     }
@@ -221,7 +221,7 @@ impl Packed {
     pub(super) fn new(dense: &Layout) -> Self {
         let length = dense.nbytes() as usize;
         let mut bytes = Vec::with_capacity(length);
-        // SAFETY: uninitialised bytes are what `MaybeUninit` is for, and the capacity is there.
+        // SAFETY: `MaybeUninit` bytes may be uninitialized, and the capacity was reserved.
         unsafe { bytes.set_len(length) };
         Self { bytes }
     }

@@ -1,13 +1,12 @@
-//! Moving values: host to device, device to host, device to device, whatever the layouts.
+//! Copies and fills: host to device, device to host, device to device, for any layout.
 //!
-//! This is the only caller of a backend's copies and fills. A copy is decomposed into what a copy engine knows: one block,
-//! rows at even distances, or several of these; [`kernels`] do the rest within a device, or [`staged`] where there is no
-//! compiler. [`bus`] copies between host and device, large
-//! pageable memory through the [`ring`]. Every function works inside `memory::ordered`, which
-//! lets the stream wait for whom it must, and notes the use.
+//! No other crate calls a backend's copies and fills. A copy is decomposed into forms that a copy engine supports: one
+//! block, evenly spaced rows, or several of these. Within a device [`kernels`] do the rest, or [`staged`] without a
+//! compiler. [`bus`] copies between host and device, large pageable memory through the [`ring`]. Every function uses
+//! `memory::ordered`, which waits for conflicting uses and records the new one.
 //!
-//! Pageable host memory may be changed or freed when a call returns. Pinned host memory is in use until the stream has
-//! passed: whoever calls with it synchronises, or keeps it (`memory::pending`).
+//! Pageable host memory may be changed or freed when a call returns. Pinned host memory stays in use until the stream
+//! has passed: the caller must synchronize or keep it alive (`memory::pending`).
 
 mod bus;
 mod fill;
@@ -31,19 +30,19 @@ pub use bus::{is_pinned, to_device, to_device_and_wait, to_host, to_host_and_wai
 pub use fill::fill;
 pub use kernels::{Bounds, Indexed, Selection, check_capture, gather, gather_into, scatter};
 
-/// Host memory with a layout on it; offsets count from `address`.
+/// Host memory with a layout; offsets count from `address`.
 #[derive(Clone)]
 pub struct HostSide {
-    /// Where byte 0 of the layout is.
+    /// Address of byte 0 of the layout.
     pub address: Address,
     /// Shape and strides.
     pub layout: Layout,
 }
 
-/// Most blocks that are copied one by one; beyond that a detour over the host is quicker.
+/// Maximum number of blocks that are copied individually; with more, a copy through the host is faster.
 const MANY: i64 = 256;
 
-/// One side of a copy: where byte 0 of its layout is, and the layout.
+/// An operand of a copy: the address of byte 0 of its layout, and the layout.
 #[derive(Clone, Copy)]
 struct Side<'a> {
     base: Address,
@@ -72,10 +71,10 @@ fn check_shapes(target: &Layout, source: &Layout) -> Result<()> {
     )))
 }
 
-/// Copies an array into another, in the order of `stream`; overlapping memory is read before it is written.
+/// Copies an array into another, in the order of `stream`. Overlapping memory is read before it is written.
 ///
 /// # Errors
-/// `ValueError` when the shapes or item sizes differ; `OutOfMemory` for a scratch copy; the driver's.
+/// `ValueError` if the shapes or item sizes differ; `OutOfMemory` for a temporary copy; driver errors.
 pub fn between(target: &Array, source: &Array, stream: &Stream) -> Result<()> {
     check_shapes(target.layout(), source.layout())?;
     if target.layout().size() == 0 {
@@ -95,7 +94,7 @@ pub fn between(target: &Array, source: &Array, stream: &Stream) -> Result<()> {
         let uses = [(source, Access::Read), (target, Access::Write)];
         let owned = || (target.clone(), source.clone());
         return on_cpu::on_cpu(stream, NodeKind::Copy, &uses, (target, source), owned, |target, source| {
-            // SAFETY: both are arrays' own memory and do not overlap.
+            // SAFETY: both are arrays' memory and do not overlap.
             unsafe { host::copy(side_of(target), side_of(source)) }
         });
     }
@@ -109,12 +108,12 @@ pub fn between(target: &Array, source: &Array, stream: &Stream) -> Result<()> {
         return staged::between(target, source, stream);
     }
     ordered(&[(source.allocation(), Access::Read), (target.allocation(), Access::Write)], stream, || {
-        // SAFETY: both are arrays' own memory, kept alive in the order of the stream by their usage.
+        // SAFETY: both are arrays' memory, which the recorded uses keep alive in the order of the stream.
         unsafe { copy_blocks(device, Direction::DeviceToDevice, side_of(target), side_of(source), &blocks, stream) }
     })
 }
 
-/// Whether two arrays of one device may share a byte.
+/// Whether two arrays of one device may overlap.
 pub fn may_overlap(target: &Array, source: &Array) -> bool {
     if std::sync::Arc::ptr_eq(target.allocation(), source.allocation()) {
         return layout::overlap(target.layout(), source.layout());
@@ -122,7 +121,7 @@ pub fn may_overlap(target: &Array, source: &Array) -> bool {
     if !target.allocation().is_lent() && !source.allocation().is_lent() {
         return false;
     }
-    // Two lent blocks may be parts of one: compare addresses instead of offsets.
+    // Two imported blocks may be parts of the same memory: compares addresses instead of offsets.
     match (target.layout().extent(), source.layout().extent()) {
         (Some((target_low, target_high)), Some((source_low, source_high))) => {
             let base = source.allocation().address().wrapping_sub(target.allocation().address()) as i64;
@@ -132,7 +131,7 @@ pub fn may_overlap(target: &Array, source: &Array) -> bool {
     }
 }
 
-/// Whether each element of one is that of the other.
+/// Whether two arrays have the same elements at the same addresses.
 pub fn is_same_place(one: &Array, other: &Array) -> bool {
     let (first, second) = (one.layout(), other.layout());
     one.address() == other.address()
@@ -141,17 +140,17 @@ pub fn is_same_place(one: &Array, other: &Array) -> bool {
         && first.strides().eq(second.strides())
 }
 
-/// Between two devices: one run of bytes, or a kernel that reaches over.
+/// Copies between two devices: one contiguous run, or a kernel with peer access.
 fn across(target: &Array, source: &Array, stream: &Stream) -> Result<()> {
     let (to, from) = (target.device(), source.device());
     if from.is_cpu() {
         let host = HostSide { address: source.allocation().address(), layout: source.layout().clone() };
-        // SAFETY: the source array is borrowed, and the copy is waited for.
+        // SAFETY: the borrow keeps the source array alive until the copy is complete, because the call waits.
         return unsafe { to_device_and_wait(target, &host, &on_device(stream, to)) };
     }
     if to.is_cpu() {
         let host = HostSide { address: target.allocation().address(), layout: target.layout().clone() };
-        // SAFETY: as above.
+        // SAFETY: the borrow keeps the target array alive until the copy is complete, because the call waits.
         return unsafe { to_host_and_wait(&host, source, &on_device(stream, from)) };
     }
     if to.kind() != from.kind() {
@@ -181,37 +180,39 @@ fn across(target: &Array, source: &Array, stream: &Stream) -> Result<()> {
         let bytes = target.layout().nbytes() as usize;
         let (low_target, low_source) = (lowest(target), lowest(source));
         let backend = to.backend();
-        // SAFETY: two dense blocks of equal size, kept alive in the order of the stream by their usage.
+        // SAFETY: two dense blocks of equal size, which the recorded uses keep alive in the order of the stream.
         unsafe { backend.copy_peer(to.index(), low_target, from.index(), low_source, bytes, sending.handle()) }
     })?;
     receiving.wait_for(&sending)?;
     before(stream, &sending)
 }
 
-/// A stream of a device that goes on behind what the given one has to do: somebody may have put work there that PyGPU does not know of.
+/// A stream of a device that continues after the current work of `stream`, which may include work unknown to PyGPU.
 fn behind(stream: &Stream, device: Device) -> Result<Stream> {
     let own = on_device(stream, device);
-    // In a capture that would take a stream in which did not ask for it.
+    // Not during a capture: the wait would pull a stream into the capture that did not request it.
     if !capture::is_any() {
         own.wait_for(stream)?;
     }
     Ok(own)
 }
 
-/// Lets the given stream go on behind what was done in its name on another.
+/// Makes `stream` continue after the work that was enqueued for it on another stream.
 fn before(stream: &Stream, own: &Stream) -> Result<()> {
     if capture::is_any() { Ok(()) } else { stream.wait_for(own) }
 }
 
-/// Copies between two devices by one kernel, which runs where elements do not lie side by side, so that whole packs cross; `false`
-/// where no device reaches the other's memory, or without a compiler: then dense copies are made on both sides.
+/// Copies between two devices by one kernel with peer access. It runs on the device with the non-contiguous array, so
+/// that whole packs cross the link. Returns `false` without peer access or a compiler; the caller then makes dense
+/// copies on both devices.
 fn reach_over(target: &Array, source: &Array, stream: &Stream) -> Result<bool> {
     let (to, from) = (target.device(), source.device());
     let dense = source.layout().dense_like();
     let is_dense = matches!(Blocks::of(&dense, source.layout())?, Blocks::One { .. });
     let (here, there, far) = if is_dense { (to, from, source) } else { (from, to, target) };
-    // A kernel that touches what its device does not reach ends the whole context, and what others allocated (a virtual range, a pool
-    // of theirs, another process's block) may be open to its own device alone. What is allowed in a capture the driver does not say.
+    // A kernel that accesses memory out of its device's reach destroys the whole context. External memory (a virtual
+    // range, another library's pool, another process's block) may be accessible on its own device only. During a
+    // capture the driver cannot be queried.
     if capture::is_any()
         || !far.allocation().is_own()
         || !here.backend().can_access_peer(here.index(), there.index())?
@@ -233,18 +234,18 @@ fn lowest(array: &Array) -> Address {
     array.allocation().address().wrapping_add_signed(low as isize)
 }
 
-/// The given stream if it is of the device, else the thread's current one there.
+/// `stream` if it belongs to the device, otherwise the thread's current stream there.
 fn on_device(stream: &Stream, device: Device) -> Stream {
     if stream.device() == device { stream.clone() } else { pygpu_device::stream::current(device) }
 }
 
-/// Runs `work`, which uses the array on the stream, between the waits it needs and the note of the use.
+/// Runs `work`, which uses the array on the stream: waits for conflicting uses before and records the use after it.
 fn with_access(array: &Array, access: Access, stream: &Stream, work: impl FnOnce() -> Result<()>) -> Result<()> {
     ordered(&[(array.allocation(), access)], stream, work)
 }
 
 /// # Safety
-/// Both sides are valid wherever the blocks reach, until the stream has passed.
+/// Both operands must be valid wherever the blocks reach, until the stream has passed.
 unsafe fn copy_blocks(
     device: Device,
     direction: Direction,
@@ -256,13 +257,13 @@ unsafe fn copy_blocks(
     match blocks {
         Blocks::One { dst, src, bytes } => {
             let (to, from) = (at(target.base, *dst), at(source.base, *src));
-            // SAFETY: promised by the caller.
+            // SAFETY: the caller upholds the contract of this function.
             unsafe { device.backend().copy(device.index(), direction, to, from, *bytes as usize, stream.handle()) }
         }
-        // SAFETY: promised by the caller.
+        // SAFETY: the caller upholds the contract of this function.
         Blocks::Uniform(block) => unsafe { copy_uniform(device, direction, target, source, block, stream) },
         Blocks::Many(many) => many.blocks().try_for_each(|block| {
-            // SAFETY: promised by the caller.
+            // SAFETY: the caller upholds the contract of this function.
             unsafe { copy_uniform(device, direction, target, source, &block, stream) }
         }),
     }
@@ -289,7 +290,7 @@ unsafe fn copy_uniform(
         plane_pitch: block.src_slice as usize,
     };
     let extent = Extent { width: block.width as usize, height: block.height as usize, depth: block.depth as usize };
-    // SAFETY: promised by the caller.
+    // SAFETY: the caller upholds the contract of this function.
     unsafe { device.backend().copy_pitched(device.index(), direction, to, from, extent, stream.handle()) }
 }
 
@@ -297,10 +298,10 @@ fn at(base: Address, offset: i64) -> Address {
     base.wrapping_add_signed(offset as isize)
 }
 
-/// A copy of an array with memory of its own, in C or F order, on the same device.
+/// Copies an array to new memory on the same device, in C or F order.
 ///
 /// # Errors
-/// `OutOfMemory`; the driver's.
+/// `OutOfMemory`; driver errors.
 pub fn duplicate(source: &Array, order: Order, stream: &Stream) -> Result<Array> {
     let shape: layout::Dims = source.layout().shape().collect();
     let copy = Array::empty(&shape, source.dtype(), order, stream.clone())?;

@@ -1,4 +1,4 @@
-//! Work on arrays in host memory, which passes no backend: done at once; during captures it is put on its stream.
+//! Work on arrays in host memory, without a backend call. It runs immediately, or is enqueued during captures.
 
 use std::borrow::Borrow;
 
@@ -9,7 +9,7 @@ use pygpu_base::error::Result;
 use pygpu_device::stream::Stream;
 use pygpu_memory::{Access, capture};
 
-/// Does `work` on two sides that are borrowed; while anything is captured it is given sides of its own, which `owned` makes.
+/// Runs `work` on two borrowed operands. During a capture `work` gets owned operands, which `owned` creates.
 #[inline]
 pub(super) fn on_cpu<A, B, OwnA, OwnB>(
     stream: &Stream,
@@ -36,7 +36,8 @@ where
 fn put(stream: &Stream, kind: NodeKind, uses: &[(&Array, Access)], work: HostWork) -> Result<()> {
     let device = stream.device();
     match uses {
-        // SAFETY: the stream is borrowed, and so alive; the work holds its arrays, and who captures keeps other memory.
+        // SAFETY: the borrow keeps the stream alive; the work owns its arrays, and the capturing caller keeps other
+        // memory alive.
         [] => unsafe { device.backend().graphs()?.put_work(device.index(), stream.handle(), kind, work) },
         [(array, access), others @ ..] => with_access(array, *access, stream, || put(stream, kind, others, work)),
     }

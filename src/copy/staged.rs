@@ -1,9 +1,9 @@
-//! The detour over the host, for device copies that are neither blocks nor rows where kernels cannot be had: no compiler, or
-//! one that fails.
+//! Copies within a device through the host: the fallback for scattered layouts without kernels (no compiler, or a
+//! failing one).
 //!
-//! A scattered copy fetches the span of both sides, copies on the host, and writes the target's span back. It stops the host, and it
-//! costs the bus twice, but every byte is right: the span's other bytes are written back as they were read, in the
-//! order of the stream, so that nothing PyGPU knows of can write them in between.
+//! Fetches the byte ranges of both arrays, copies on the host, and writes the target's range back. This blocks the host
+//! and crosses the bus twice. Bytes between the target's elements are written back unchanged. This is safe: the range
+//! is fetched and written in stream order, so that no work tracked by PyGPU can write these bytes in between.
 
 use super::{HostSide, Side, at, host};
 use pygpu_array::Array;
@@ -13,7 +13,7 @@ use pygpu_base::log_queue::{self, Level};
 use pygpu_device::stream::Stream;
 use pygpu_memory::{Access, capture, ordered};
 
-/// The bytes that an array reaches, fetched to the host.
+/// The byte range of an array, fetched to the host.
 struct Span {
     bytes: Vec<u8>,
     low: i64,
@@ -24,7 +24,8 @@ impl Span {
         let (low, high) = array.layout().extent().unwrap_or((0, 0));
         let mut span = Self { bytes: vec![0; (high - low) as usize], low };
         let device = array.device();
-        // SAFETY: the span lies inside the array's block; the vector is as long and pageable, so it is filled on return.
+        // SAFETY: the range is inside the array's block; the vector has the same size and is pageable, so it is filled
+        // on return.
         unsafe {
             device.backend().copy(
                 device.index(),
@@ -54,14 +55,14 @@ impl Span {
         }
     }
 
-    /// Byte 0 of the array's layout, as if the whole block were here.
+    /// The fetched bytes as host memory with the array's layout; the address is that of the layout's byte 0.
     fn host_side(&self, array: &Array) -> HostSide {
         let address = (self.bytes.as_ptr() as Address).wrapping_sub(self.low as usize);
         HostSide { address, layout: array.layout().clone() }
     }
 }
 
-/// Copies an array into another of the same device that does not overlap it.
+/// Copies an array into a non-overlapping array of the same device.
 pub(super) fn between(target: &Array, source: &Array, stream: &Stream) -> Result<()> {
     log_queue::tell(Level::Info, || {
         let bytes = target.layout().size() * target.layout().itemsize();
@@ -75,7 +76,7 @@ pub(super) fn between(target: &Array, source: &Array, stream: &Stream) -> Result
         let from = Span::fetch(source, host, stream)?;
         let to = Span::fetch(target, host, stream)?;
         let (target_side, source_side) = (to.host_side(target), from.host_side(source));
-        // SAFETY: both spans hold every byte that their layouts reach, and they are different vectors.
+        // SAFETY: both vectors contain every byte that the layouts reach, and they are distinct.
         unsafe {
             host::copy(
                 Side { base: target_side.address, layout: &target_side.layout },

@@ -1,7 +1,7 @@
-//! Fills by memsets alone, for items that are no pattern of a memset: each word of the item is set in all items at once.
+//! Fills by memsets only, for items that are not a memset pattern: each memset sets one word of all items.
 //!
-//! Two words of eight bytes are two memsets of rows that are one word wide and an item apart. Where axes are left over, as many
-//! for each of their indices.
+//! An item of two words needs two memsets, each over rows that are one word wide and an item apart. Further axes
+//! multiply the number of memsets.
 
 use super::{at, with_access};
 use pygpu_array::Array;
@@ -11,12 +11,12 @@ use pygpu_device::stream::Stream;
 use pygpu_layout::{Odometer, Pieces, SharedAxes, SharedAxis};
 use pygpu_memory::Access;
 
-/// The largest word of a memset.
+/// The largest word of a memset, in bytes.
 const LARGEST: i64 = 4;
 
-/// Equal words that lie side by side in each item.
+/// Equal adjacent words of the item.
 struct Run {
-    /// The first byte in the item.
+    /// Offset of the first byte in the item.
     start: i64,
     pattern: Pattern,
     count: usize,
@@ -27,17 +27,17 @@ pub(super) struct Words {
     runs: Vec<Run>,
     /// Byte offset of the first item.
     offset: i64,
-    /// The rows of each memset: one item each, or in equal words one piece.
+    /// The rows of each memset: one item per row, or one whole piece if all words are equal.
     rows: SharedAxis<2>,
-    /// Along these memsets repeat.
+    /// Axes along which the memsets are repeated.
     others: SharedAxes<2>,
 }
 
 impl Words {
-    /// For pieces of whole items, offsets counting from `base`.
+    /// The memsets for pieces of whole items; offsets count from `base`.
     pub(super) fn of(pieces: &Pieces, base: Address, item: &[u8]) -> Self {
         let itemsize = item.len() as i64;
-        // To repeat an element is to set it again.
+        // A broadcast axis would set the same element repeatedly.
         let mut axes: SharedAxes<2> = pieces.axes.iter().filter(|axis| axis.strides[0] != 0).copied().collect();
         let strides = axes.iter().map(|axis| axis.strides[0]);
         let bits = strides.fold(LARGEST | itemsize | at(base, pieces.dst) as i64, |bits, stride| bits | stride);
@@ -48,7 +48,7 @@ impl Words {
         if row < pieces.width {
             axes.push(SharedAxis { len: pieces.width / itemsize, strides: [itemsize; 2] });
         }
-        // Rows may not lie on each other.
+        // Rows must not overlap.
         let fitting = (0..axes.len()).filter(|&place| axes[place].strides[0] >= row);
         let longest = fitting.max_by_key(|&place| axes[place].len);
         let rows = longest.map_or(SharedAxis { len: 1, strides: [row; 2] }, |place| axes.remove(place));
@@ -60,20 +60,21 @@ impl Words {
         Self { runs, offset: pieces.dst, rows, others: axes }
     }
 
-    /// How many memsets they are.
+    /// Number of memsets.
     pub(super) fn count(&self) -> i64 {
         let repeated = self.others.iter().fold(1i64, |product, axis| product.saturating_mul(axis.len));
         repeated.saturating_mul(self.runs.len() as i64)
     }
 
-    /// Sets the words, in the order of the stream.
+    /// Executes the memsets, in the order of the stream.
     pub(super) fn fill(&self, target: &Array, stream: &Stream) -> Result<()> {
         let device = target.device();
         let base = target.allocation().address();
         with_access(target, Access::Write, stream, || {
             Odometer::new(&self.others, [self.offset; 2]).try_for_each(|[offset, _]| {
                 self.runs.iter().try_for_each(|run| {
-                    // SAFETY: the words are those of items of the array, which its usage keeps alive in the order of the stream.
+                    // SAFETY: the words belong to items of the array, which its recorded use keeps alive in the order
+                    // of the stream.
                     unsafe {
                         device.backend().fill(
                             device.index(),
@@ -103,7 +104,7 @@ fn runs(words: &[Pattern], word: usize) -> Vec<Run> {
         .collect()
 }
 
-/// The pattern of a word.
+/// The memset pattern of a word.
 fn pattern(bytes: &[u8]) -> Pattern {
     match *bytes {
         [a, b, c, d] => Pattern::U32(u32::from_le_bytes([a, b, c, d])),

@@ -1,11 +1,11 @@
-//! Which line of a source an instruction belongs to, asked of the system's tools once something failed.
+//! Maps an instruction to its source line with the system's tools, after a failure.
 
 use std::path::PathBuf;
 use std::process::Stdio;
 
 use crate::host_environment::Host;
 
-/// A library's file that has its lines.
+/// Library file with debug lines.
 #[derive(Debug)]
 pub struct Lines {
     path: PathBuf,
@@ -13,12 +13,12 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Of a file that stays.
+    /// Refers to a file that is not deleted.
     pub fn of(path: PathBuf, host: &Host) -> Self {
         Self { path, host: host.clone() }
     }
 
-    /// `kernel.cu:12` for a place of the library; `None` where there is no tool, or it does not know.
+    /// Returns `kernel.cu:12` for an offset in the library; `None` if the tool is missing or has no line for it.
     pub fn find(&self, place: u64) -> Option<String> {
         let tool = std::env::split_paths(&self.host.path)
             .map(|folder| folder.join("addr2line"))

@@ -1,13 +1,13 @@
-//! Whether an ELF file is all there: a loader believes what its headers say, and what it maps or reads beyond the end of a file
-//! or of a buffer ends the process.
+//! Checks that an ELF file is complete. A loader trusts the headers, and accessing data beyond the end of a file or
+//! buffer ends the process.
 
 const PROGRAMS: Table = Table { first: 32, size: 54, count: 56, place: 8, length: 32, absent: None };
 const CLASS_64: u8 = 2;
-/// A section of this kind takes no place in the file.
+/// Section type without data in the file.
 const NOBITS: u32 = 8;
 const SECTIONS: Table = Table { first: 40, size: 58, count: 60, place: 24, length: 32, absent: Some(NOBITS) };
 
-/// Where the header of a file tells of a table, and where a row of it tells its bytes.
+/// Offsets: of the description of a table in the file header, and of position and length in an entry of the table.
 struct Table {
     first: usize,
     size: usize,
@@ -17,8 +17,8 @@ struct Table {
     absent: Option<u32>,
 }
 
-/// Whether everything that the headers name lies in the image. Of files with 64-bit addresses in the machine's own order, which
-/// all are that are loaded here; any other file is not judged.
+/// Returns whether all data named by the headers lies inside the image. Checks files with 64-bit addresses in native
+/// byte order, the only ones loaded here; returns true for any other file.
 pub fn is_whole(image: &[u8]) -> bool {
     let is_other = !image.starts_with(b"\x7fELF") || image.get(4).is_some_and(|class| *class != CLASS_64);
     is_other || [PROGRAMS, SECTIONS].iter().all(|table| lies_inside(image, table).is_some())
@@ -30,7 +30,7 @@ fn lies_inside(image: &[u8], table: &Table) -> Option<()> {
     (0..count).try_for_each(|index| {
         let row = first.checked_add(index.checked_mul(size)?)?;
         image.get(row..row.checked_add(size)?)?;
-        // The kind is the first word of a program's row and the second of a section's.
+        // The type is the first word of a program header and the second of a section header.
         let kind = if table.absent.is_some() { word(image, row.checked_add(4)?)? } else { word(image, row)? };
         let place = number(image, row.checked_add(table.place)?)?;
         let length = number(image, row.checked_add(table.length)?)?;

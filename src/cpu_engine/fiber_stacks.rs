@@ -1,6 +1,7 @@
-//! The memory on which threads of a block wait, kept by each thread of the system from one launch to the next.
+//! Stack memory for waiting threads of a block, cached by each OS thread between launches.
 //!
-//! To map it, to guard each stack and to touch it takes longer than most kernels run. What threads have of it ends with them.
+//! Mapping the memory, protecting guard pages and touching it takes longer than most kernels run. A thread's cache is
+//! freed when the thread ends.
 
 use std::cell::RefCell;
 use std::ffi::{c_char, c_uint, c_ulonglong};
@@ -9,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pygpu_base::ffi_guard::caught;
 
-/// As `abi.h` has it.
+/// Declaration of `abi.h`.
 #[repr(C)]
 pub struct Stacks {
     memory: *mut c_char,
@@ -18,9 +19,10 @@ pub struct Stacks {
     may_guard: c_uint,
 }
 
-/// How many of them a thread keeps: stacks for 256 threads of a block.
+/// Maximum number cached per thread: stacks for 256 threads of a block.
 const MOST_KEPT: usize = 8;
-/// How many are guarded: each guard splits a mapping in two, and the system counts mappings.
+/// Maximum number with guard pages: each guard splits a mapping in two, and the number of mappings is limited by the
+/// system.
 const MOST_GUARDED: usize = 256;
 
 static MAPPED: AtomicUsize = AtomicUsize::new(0);
@@ -34,7 +36,7 @@ impl Stacks {
         let access = libc::PROT_READ | libc::PROT_WRITE;
         let flags = libc::MAP_PRIVATE | libc::MAP_ANON | libc::MAP_NORESERVE;
         let length = usize::try_from(bytes).ok()?;
-        // SAFETY: fresh memory.
+        // SAFETY: creates a new mapping.
         let memory = unsafe { libc::mmap(ptr::null_mut(), length, access, flags, -1, 0) };
         if memory == libc::MAP_FAILED {
             return None;
@@ -46,16 +48,16 @@ impl Stacks {
 
 impl Drop for Stacks {
     fn drop(&mut self) {
-        // SAFETY: mapped by `map` with as many bytes, and no fiber is on it any more.
+        // SAFETY: mapped by `map` with this size, and no fiber uses it any more.
         unsafe { libc::munmap(self.memory.cast(), self.bytes as usize) };
         MAPPED.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
-/// Stacks for some threads of a block; null where there is no memory.
+/// Takes stacks for 32 threads of a block; null if there is no memory.
 pub extern "C" fn take(bytes: c_ulonglong) -> *mut Stacks {
     caught(ptr::null_mut(), || {
-        // A thread that ends has none any more.
+        // A terminating thread has no cache any more.
         let kept = KEPT.try_with(|kept| {
             let mut kept = kept.try_borrow_mut().ok()?;
             let place = kept.iter().rposition(|stacks| stacks.bytes == bytes)?;
@@ -66,13 +68,13 @@ pub extern "C" fn take(bytes: c_ulonglong) -> *mut Stacks {
     })
 }
 
-/// Takes them back.
+/// Returns stacks to the cache.
 ///
 /// # Safety
-/// They come from `take`, and nobody is on them.
+/// They come from `take`, and no fiber uses them.
 pub unsafe extern "C" fn give(stacks: *mut Stacks) {
     caught((), || {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that it comes from `take`, which leaks a `Box`.
         let mut stacks = Some(*unsafe { Box::from_raw(stacks) });
         let _ = KEPT.try_with(|kept| {
             if let Ok(mut kept) = kept.try_borrow_mut()

@@ -1,4 +1,4 @@
-//! Finds the machine's C++ compiler.
+//! Search for the machine's C++ compiler.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -8,22 +8,22 @@ use crate::host_environment::Host;
 
 const USUAL: [&str; 3] = ["c++", "g++", "clang++"];
 
-/// A C++ compiler that answers.
+/// C++ compiler that was run successfully.
 #[derive(Clone, Debug)]
 pub struct CxxCompiler {
-    /// The machine that it runs on.
+    /// Machine on which it runs.
     pub host: Host,
-    /// The program.
+    /// Path of the program.
     pub path: PathBuf,
-    /// The first line of what it says of its version, and the version of the headers.
+    /// First line of its version output, and a hash of the headers.
     pub version: String,
 }
 
-/// The variable that means this compiler and no other; `CXX` says what builds of all kinds had better use.
+/// Variable that requires exactly this compiler; `CXX` is only a preference, which build tools share.
 const BINDING: &str = "PYGPU_CXX";
 
-/// The compiler that a variable names, else the first usual one on the search path; else the text of an error
-/// that says what was looked for.
+/// Finds the compiler that a variable names, otherwise the first common one on the search path. The error text lists
+/// the names that were tried.
 pub fn find(host: &Host) -> Result<CxxCompiler, String> {
     let named = host.named.iter().map(|(variable, program)| (format!("{variable}={program}"), program.clone()));
     let usual = USUAL.iter().map(|&name| (name.to_owned(), name.to_owned()));
@@ -59,7 +59,7 @@ fn ask(program: &str, host: &Host) -> Result<CxxCompiler, String> {
     Ok(CxxCompiler { path, version, host: host.clone() })
 }
 
-/// A program by its path or its name.
+/// Finds a program by its path or its name.
 fn on_path(program: &str, host: &Host) -> Option<PathBuf> {
     if program.contains('/') {
         return Path::new(program).canonicalize().ok();

@@ -1,10 +1,11 @@
-//! What the engine is told of the machine: it reads no environment itself, since it runs on threads that must not.
+//! Environment of the engine as values. The engine does not read the environment itself, because it runs on threads
+//! where that is unsafe.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// The order in which blocks, and the threads of a block, start.
+/// Order in which blocks, and the threads of a block, start.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub enum Order {
     /// First to last.
@@ -12,12 +13,12 @@ pub enum Order {
     Plain,
     /// Last to first.
     Reversed,
-    /// As a number chooses.
+    /// Permuted by a seed.
     Shuffled(u64),
 }
 
 impl Order {
-    /// `reversed`, `shuffled` or `shuffled:7`, and the plain one for no text; `None` for others.
+    /// Parses `reversed`, `shuffled` or `shuffled:7`; empty text is the plain order. `None` for other text.
     pub fn named(text: &str) -> Option<Self> {
         match text.split_once(':').unwrap_or((text, "1")) {
             ("", "1") => Some(Self::Plain),
@@ -28,29 +29,29 @@ impl Order {
     }
 }
 
-/// The machine, as whoever uses the engine knows it.
+/// Environment of the machine, provided by the user of the engine.
 #[derive(Clone, Default, Debug)]
 pub struct Host {
-    /// The variables that compilers are started with.
+    /// Environment variables for compilers.
     pub environment: Vec<(OsString, OsString)>,
-    /// Compilers that variables name, each with the variable's name.
+    /// Compilers named by variables, each with the variable's name.
     pub named: Vec<(&'static str, String)>,
-    /// Folders in which programs are looked for, as `PATH` has them.
+    /// Search path for programs, in the format of `PATH`.
     pub path: OsString,
-    /// Where temporary files go.
+    /// Folder for temporary files.
     pub temporary: PathBuf,
-    /// A folder for what can be made again, if there is one: it need not exist yet.
+    /// Cache folder, if there is one; it is created on first use.
     pub kept: Option<PathBuf>,
-    /// The order in which blocks and threads start.
+    /// Order in which blocks and threads start.
     pub order: Order,
-    /// Options of every kernel's compilation, beside its own.
+    /// Options added to every kernel's compilation.
     pub options: Vec<String>,
-    /// A failed kernel stops in a debugger.
+    /// Whether a failing kernel stops in a debugger.
     pub breaks: bool,
 }
 
 impl Host {
-    /// A program to be started with the environment that is known here, not with that of the process.
+    /// Returns the command of a program, with this environment instead of that of the process.
     pub fn command(&self, program: &std::path::Path) -> Command {
         let mut command = Command::new(program);
         command.env_clear().envs(self.environment.iter().map(|(name, value)| (name, value)));

@@ -1,6 +1,6 @@
-//! An image that is loaded: its kernels, its variables, and how a kernel is launched.
+//! Loaded image: its kernels, its variables, and kernel launches.
 //!
-//! The declarations are those of `src/cpu_engine/include/pygpu_cpu/abi.h`.
+//! The declarations match `src/cpu_engine/include/pygpu_cpu/abi.h`.
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_ulonglong, c_void};
 use std::io::Write;
@@ -70,44 +70,44 @@ struct RawModule {
     globals: *const RawGlobal,
 }
 
-/// A loaded image.
+/// Loaded image.
 pub struct Library {
-    // Names the code and the tables below; dropped with them.
+    // Owns the code and the tables that the fields below point to.
     _handle: libloading::Library,
     kernels: Vec<Kernel>,
     globals: Vec<(String, usize, usize)>,
 }
 
-/// A kernel of a library; it may be used as long as the library is there.
+/// Kernel of a library; valid only while the library is loaded.
 #[derive(Clone, Debug)]
 pub struct Kernel {
-    /// Its name in the source.
+    /// Name in the source.
     pub name: String,
     /// Bytes and alignment of each parameter, in order.
     pub parameters: Vec<(usize, usize)>,
-    /// Of its launch bounds; 0 where it has none.
+    /// Limit from its launch bounds; 0 if it has none.
     pub max_threads: u32,
-    /// Bytes of its static shared memory.
+    /// Bytes of static shared memory.
     pub shared_bytes: u32,
-    /// Bytes of its library's constant memory.
+    /// Bytes of constant memory of its library.
     pub constant_bytes: u32,
     launch: unsafe extern "C" fn(*const RawLaunch, *const *const c_void) -> c_int,
-    /// Of every launch.
+    /// Start order of every launch.
     order: Order,
     breaks: bool,
     lines: Option<Arc<Lines>>,
 }
 
-/// The shape of a launch.
+/// Shape of a launch.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
     /// Blocks along x, y, z.
     pub grid: [u32; 3],
-    /// Threads of a block along x, y, z.
+    /// Threads per block along x, y, z.
     pub block: [u32; 3],
     /// Bytes of dynamic shared memory.
     pub shared: u64,
-    /// Whether blocks may wait for one another.
+    /// Whether blocks may wait for each other.
     pub cooperative: bool,
 }
 
@@ -115,7 +115,7 @@ impl Library {
     /// Loads an image.
     ///
     /// # Errors
-    /// A text that says why it is none, or why it cannot be loaded.
+    /// The reason why it is not an image or cannot be loaded.
     pub fn load(image: &[u8], host: &Host) -> Result<Self, String> {
         check(image)?;
         let mut file = tempfile::Builder::new()
@@ -124,34 +124,34 @@ impl Library {
             .tempfile_in(&host.temporary)
             .map_err(|error| format!("no temporary file for the kernel: {error}"))?;
         file.write_all(image).map_err(|error| format!("the kernel cannot be written: {error}"))?;
-        // SAFETY: opening runs the initialisers of what the user asked to run.
+        // SAFETY: opening runs the library's initialisers; the user requested to run this code.
         let handle = unsafe { libloading::Library::new(file.path()) }.map_err(|error| describe(&error))?;
         let mut lines = None;
         if [&b"__asan_init"[..], b".debug_info"].iter().any(|text| contains(image, text)) {
-            // A debugger, the sanitizer and we look for the lines in the file.
+            // The debugger, the sanitizer and the search for source lines read the file.
             lines = file.keep().ok().map(|(_, path)| Arc::new(Lines::of(path, host)));
         }
         fault_handlers::install();
-        // SAFETY: the symbol, where it exists, is a `RawModule`.
+        // SAFETY: the symbol, if it exists, points to a `RawModule`.
         let module = unsafe { handle.get::<*const RawModule>(b"pygpu_cpu_module\0") };
         let module = module.map_err(|_| "the image is a shared library, but PyGPU did not make it".to_owned())?;
-        // SAFETY: the library is open, and its first field is the version in every version.
+        // SAFETY: the library is open, and the version is the first field in every version.
         let module = unsafe { &**module };
         if module.abi != ABI {
             return Err(format!("the image was made by another version of PyGPU ({} instead of {ABI})", module.abi));
         }
-        // SAFETY: the version says that the tables are as declared here.
+        // SAFETY: the checked version has tables as declared here.
         let (kernels, globals) = unsafe { (kernels(module, image, host, lines.as_ref()), globals(module)) };
         Ok(Self { _handle: handle, kernels, globals })
     }
 
-    /// A kernel by its name, also by the mangled one that a C++ compiler gives it.
+    /// Finds a kernel by its name or its mangled C++ name.
     pub fn kernel(&self, name: &str) -> Option<&Kernel> {
         let named = |name: &str| self.kernels.iter().find(|kernel| kernel.name == name);
         named(name).or_else(|| named(&unmangled(name)?))
     }
 
-    /// The names of its kernels.
+    /// Returns the names of all kernels.
     pub fn names(&self) -> Vec<String> {
         self.kernels.iter().map(|kernel| kernel.name.clone()).collect()
     }
@@ -162,18 +162,18 @@ impl Library {
         &self.globals
     }
 
-    /// The address and the bytes of a variable by its name.
+    /// Returns address and bytes of a variable.
     pub fn global(&self, name: &str) -> Option<(usize, usize)> {
         self.globals.iter().find(|global| global.0 == name).map(|global| (global.1, global.2))
     }
 }
 
 impl Kernel {
-    /// Runs the kernel to its end; else gives the code (`abi.h`) and the text of a failure.
+    /// Runs a kernel to its end. The error has the code (`abi.h`) and the text of a failure.
     ///
     /// # Safety
-    /// The library is loaded; there is one pointer for each parameter, to as many bytes as it has; the kernel is right in what
-    /// it does with them.
+    /// The library is loaded; `arguments` has one pointer for each parameter, to as many bytes as the parameter has;
+    /// the kernel uses them correctly.
     pub unsafe fn launch(&self, shape: &Shape, arguments: *const *const c_void) -> Result<(), (i32, String)> {
         let mut message = [0u8; MESSAGE_BYTES];
         let mut place = 0;
@@ -190,7 +190,7 @@ impl Kernel {
             place: ptr::from_mut(&mut place),
             host: ptr::from_ref(&fault_handlers::HOST),
         };
-        // SAFETY: the caller's promise; everything in `launch` outlives the call.
+        // SAFETY: the caller promises valid arguments; all data in `launch` outlives the call.
         match unsafe { (self.launch)(&launch, arguments) } {
             0 => Ok(()),
             code => {
@@ -216,9 +216,10 @@ impl Kernel {
     }
 }
 
-/// As many threads of the system as may run at once. To ask costs more than a small launch: it reads files.
+/// Number of OS threads that can run in parallel. Cached, because the query reads files, which takes longer than a
+/// small launch.
 fn processors() -> u32 {
-    // Asked twice at the worst; no lock that a forked child could find taken.
+    // At worst queried twice; a lock could be left locked in a forked child.
     static KNOWN: AtomicU32 = AtomicU32::new(0);
     match KNOWN.load(Ordering::Relaxed) {
         0 => {
@@ -230,7 +231,7 @@ fn processors() -> u32 {
     }
 }
 
-/// Refuses what the system's loader would not take as it should.
+/// Rejects images that the system's loader would not handle safely.
 fn check(image: &[u8]) -> Result<(), String> {
     if !image.starts_with(b"\x7fELF") && !image.starts_with(&[0xcf, 0xfa, 0xed, 0xfe]) {
         return Err(
@@ -242,7 +243,7 @@ fn check(image: &[u8]) -> Result<(), String> {
         return Err("the image is cut short: it says that it has more bytes than it has".to_owned());
     }
     let sanitized = contains(image, b"__asan_init");
-    // SAFETY: only asks whether the process has the symbol.
+    // SAFETY: only looks up a symbol in the process.
     let present = !unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"__asan_init".as_ptr()) }.is_null();
     if sanitized && !present {
         return Err("the kernel was compiled with -fsanitize=address, whose library must be there when the program starts: run it \
@@ -261,15 +262,17 @@ fn describe(error: &libloading::Error) -> String {
     format!("the system's loader refuses the kernel: {error}{source}")
 }
 
+/// Copies a C string.
+///
 /// # Safety
-/// The text ends with a zero.
+/// The text ends with a zero byte.
 unsafe fn text(pointer: *const c_char) -> String {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises a final zero.
     unsafe { CStr::from_ptr(pointer) }.to_string_lossy().into_owned()
 }
 
-/// The name in the source of a mangled one: `k` of `_Z1kPi`, `ns::k` of `_ZN2ns1kEPi`. What it says of the parameters is left
-/// out, since kernels are not overloaded here.
+/// Returns the source name of a mangled one: `k` for `_Z1kPi`, `ns::k` for `_ZN2ns1kEPi`. The parameters are ignored,
+/// because kernels are not overloaded here.
 fn unmangled(name: &str) -> Option<String> {
     let mut rest = name.strip_prefix("_Z")?;
     let is_nested = rest.starts_with('N');
@@ -286,19 +289,21 @@ fn unmangled(name: &str) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("::"))
 }
 
+/// Reads the table of kernels.
+///
 /// # Safety
-/// The module is that of an open library of this version.
+/// The module belongs to an open library of this version.
 unsafe fn kernels(module: &RawModule, image: &[u8], host: &Host, lines: Option<&Arc<Lines>>) -> Vec<Kernel> {
-    // SAFETY: the table has one row more than it counts, so it is never empty.
+    // SAFETY: the caller promises a valid module; its table has one entry more than it counts, so it is never empty.
     let rows = unsafe { std::slice::from_raw_parts(module.kernels, module.kernel_count as usize) };
     let shared = StaticShared::of(image);
-    // SAFETY: as above.
+    // SAFETY: the caller promises a valid module.
     let constant_bytes = unsafe { constants(module) };
     let read = |row: &RawKernel| {
-        // SAFETY: the same holds for the table of parameters.
+        // SAFETY: the table of parameters is never empty either.
         let parameters = unsafe { std::slice::from_raw_parts(row.parameters, row.parameter_count as usize) };
         let parameters = parameters.iter().map(|each| (each.bytes as usize, each.alignment as usize)).collect();
-        // SAFETY: names are string literals.
+        // SAFETY: names are string literals of the library.
         let name = unsafe { text(row.name) };
         Some(Kernel {
             name,
@@ -315,22 +320,24 @@ unsafe fn kernels(module: &RawModule, image: &[u8], host: &Host, lines: Option<&
     rows.iter().filter_map(read).collect()
 }
 
-/// Bytes of constant memory.
+/// Returns the bytes of constant memory.
 ///
 /// # Safety
 /// As for `kernels`.
 unsafe fn constants(module: &RawModule) -> u32 {
-    // SAFETY: as above.
+    // SAFETY: as in `kernels`.
     let rows = unsafe { std::slice::from_raw_parts(module.globals, module.global_count as usize) };
     let bytes: c_ulonglong = rows.iter().filter(|row| row.constant != 0).map(|row| row.bytes).sum();
     u32::try_from(bytes).unwrap_or(u32::MAX)
 }
 
+/// Reads the table of variables.
+///
 /// # Safety
 /// As for `kernels`.
 unsafe fn globals(module: &RawModule) -> Vec<(String, usize, usize)> {
-    // SAFETY: as above.
+    // SAFETY: as in `kernels`.
     let rows = unsafe { std::slice::from_raw_parts(module.globals, module.global_count as usize) };
-    // SAFETY: names are string literals.
+    // SAFETY: names are string literals of the library.
     rows.iter().map(|row| (unsafe { text(row.name) }, row.address as usize, row.bytes as usize)).collect()
 }

@@ -1,19 +1,19 @@
-//! Functions of the system that take no lock: a kernel that fails inside of one may be left there.
+//! System functions that take no lock: a kernel that faults inside one of them may be left there.
 //!
-//! Those that copy and look at bytes, into which compilers turn loops; and mathematics. They are known by where they lie: the
-//! copying ones beside each other in the C library, which chooses among them by the processor, far from its heap and its files; and
-//! mathematics in a library of its own.
+//! These are functions that copy and compare bytes, into which compilers turn loops, and mathematics. They are
+//! recognized by address. The copy functions are adjacent in the C library, which selects a variant by processor, far
+//! from its heap and file functions. Mathematics is in a separate library.
 
 use std::ffi::{CStr, c_int, c_ulonglong};
 use std::sync::atomic::{AtomicI32, AtomicU64, AtomicUsize, Ordering};
 
 use pygpu_base::ffi_guard::caught;
 
-/// How far around a function its siblings lie that it jumps to.
+/// Distance around a function within which the variants that it jumps to are found.
 const AROUND: u64 = 4096;
 const MOST: usize = 16;
 
-/// As `abi.h` has them.
+/// Values of `abi.h`.
 const COPIES: c_int = 1;
 const COMPUTES: c_int = 2;
 
@@ -37,7 +37,7 @@ fn add(kind: c_int, begin: u64, end: u64) {
     }
 }
 
-/// Looks where they are. One thread at a time.
+/// Finds their addresses. Must not be called concurrently.
 pub fn learn() {
     if COUNT.load(Ordering::Acquire) != 0 {
         return;
@@ -49,40 +49,40 @@ pub fn learn() {
         }
     }
     #[cfg(target_os = "linux")]
-    // SAFETY: the function keeps nothing of what it is given.
+    // SAFETY: the callback keeps no pointer to its arguments.
     unsafe {
         libc::dl_iterate_phdr(Some(mathematics), std::ptr::null_mut());
     }
 }
 
 fn function(name: &CStr) -> u64 {
-    // SAFETY: only asks for a symbol, which the process has.
+    // SAFETY: only looks up a symbol, which the process has.
     unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) as u64 }
 }
 
 #[cfg(target_os = "linux")]
 unsafe extern "C" fn mathematics(library: *mut libc::dl_phdr_info, _: libc::size_t, _: *mut libc::c_void) -> c_int {
     caught((), || {
-        // SAFETY: the loader's, alive during the call.
+        // SAFETY: a pointer from the loader, valid during the call.
         unsafe { add_mathematics(&*library) };
     });
     0
 }
 
-/// Notes where the code of a library lies, if it is the one of mathematical functions.
+/// Records the code range of a library, if it is the one of mathematical functions.
 ///
 /// # Safety
-/// The loader's, of a library that is loaded.
+/// `library` comes from the loader and describes a loaded library.
 #[cfg(target_os = "linux")]
 unsafe fn add_mathematics(library: &libc::dl_phdr_info) {
     if library.dlpi_name.is_null() {
         return;
     }
-    // SAFETY: names end with a zero.
+    // SAFETY: names end with a zero byte.
     let name = unsafe { CStr::from_ptr(library.dlpi_name) }.to_bytes();
     let file = name.rsplit(|&letter| letter == b'/').next().unwrap_or_default();
     if file.starts_with(b"libm.so") || file.starts_with(b"libm-") {
-        // SAFETY: as many headers as it says.
+        // SAFETY: the loader's count matches its table.
         let headers = unsafe { std::slice::from_raw_parts(library.dlpi_phdr, usize::from(library.dlpi_phnum)) };
         for header in headers.iter().filter(|header| header.p_type == libc::PT_LOAD && header.p_flags & libc::PF_X != 0)
         {
@@ -92,7 +92,7 @@ unsafe fn add_mathematics(library: &libc::dl_phdr_info) {
     }
 }
 
-/// Of which kind the function is that an instruction is of; 0 for all others. Called in handlers.
+/// Returns the kind of function that contains an instruction; 0 for all others. Called in signal handlers.
 pub extern "C" fn is_plain(instruction: c_ulonglong) -> c_int {
     caught(0, || {
         let known = &RANGES[..COUNT.load(Ordering::Acquire).min(MOST)];

@@ -1,4 +1,4 @@
-//! Where in a source one is: in a namespace, in `extern "C"`, or inside of something; and what a declaration declares.
+//! Tracks the scope in a source (namespace, `extern "C"`, or other braces), and parses the name of a declaration.
 
 use crate::tokens::{Kind, Token};
 
@@ -9,14 +9,14 @@ enum Scope {
     Inside,
 }
 
-/// Follows the braces.
+/// Tracks braces.
 #[derive(Default)]
 pub struct Scopes {
     open: Vec<Scope>,
 }
 
 impl Scopes {
-    /// Goes over a mark. `statement` holds the tokens since the last statement began.
+    /// Processes a punctuation mark. `statement` holds the tokens since the start of the statement.
     pub fn pass(&mut self, mark: &str, statement: &[&str]) {
         match mark {
             "{" => self.open.push(opened_by(statement)),
@@ -27,12 +27,12 @@ impl Scopes {
         }
     }
 
-    /// Whether declarations here are of namespace scope.
+    /// Returns whether declarations here have namespace scope.
     pub fn outside(&self) -> bool {
         !self.open.contains(&Scope::Inside)
     }
 
-    /// A name with its namespaces before it.
+    /// Returns a name qualified by the current namespaces.
     pub fn qualified(&self, name: &str) -> String {
         let mut parts: Vec<&str> = Vec::new();
         for scope in &self.open {
@@ -54,7 +54,7 @@ fn opened_by(statement: &[&str]) -> Scope {
     }
 }
 
-/// The position behind the bracket that closes the one at `open`.
+/// Returns the position after the bracket that closes the one at `open`.
 pub fn behind_brackets(source: &str, tokens: &[Token], open: usize) -> usize {
     let mut depth = 0usize;
     for (position, token) in tokens.iter().enumerate().skip(open) {
@@ -72,27 +72,27 @@ pub fn behind_brackets(source: &str, tokens: &[Token], open: usize) -> usize {
     tokens.len()
 }
 
-/// Words that are followed by brackets which declare nothing.
+/// Keywords followed by brackets that are not a parameter list.
 const WITH_BRACKETS: [&str; 7] =
     ["__attribute__", "__attribute", "alignas", "decltype", "__launch_bounds__", "__maxnreg__", "__declspec"];
 
-/// Whether a word is followed by brackets that declare nothing.
+/// Returns whether a word is such a keyword.
 pub fn has_brackets(word: &str) -> bool {
     WITH_BRACKETS.contains(&word)
 }
 
-/// What is declared from `from` on.
+/// Kind and name of a declaration.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Declared<'a> {
-    /// A function of this name.
+    /// Function of this name.
     Function(&'a str),
-    /// A variable of this name.
+    /// Variable of this name.
     Variable(&'a str),
-    /// Something else.
+    /// Any other declaration.
     Nothing,
 }
 
-/// Reads as far as the name.
+/// Parses the declaration at `from` up to its name.
 pub fn declared<'a>(source: &'a str, tokens: &[Token], from: usize) -> Declared<'a> {
     let (mut position, mut name, mut angles) = (from, None, 0usize);
     while let Some(token) = tokens.get(position) {

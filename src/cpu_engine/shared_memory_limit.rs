@@ -1,27 +1,28 @@
-//! Static shared memory is bounded, as on devices: what does not fit into a block's there does not compile here.
+//! Limits static shared memory, as on devices: a source that exceeds the limit per block does not compile.
 //!
-//! Sizes are the compiler's business, so it is asked: behind each declaration stands an assertion about the sum of what is visible
-//! there. Variables of scopes beside each other are not added up, and those of functions that are called neither.
+//! Only the compiler has the sizes. Therefore a static assertion about the sum of all visible variables is inserted
+//! after each declaration. Variables in separate scopes are not added up, and variables of called functions are not
+//! counted.
 
 use crate::scopes::{behind_brackets, has_brackets};
 use crate::tokens::{Kind, Token};
 
-/// The shared variables that are visible, by scopes.
+/// Visible shared variables, by scope.
 #[derive(Default)]
 pub struct SharedSizes {
     visible: Vec<(usize, String)>,
     depth: usize,
-    /// Declared in the statement that is read.
+    /// Variables declared in the current statement.
     fresh: Vec<String>,
 }
 
 impl SharedSizes {
-    /// Takes the names of a declaration.
+    /// Adds the names of a declaration.
     pub fn declared(&mut self, names: Vec<String>) {
         self.fresh = names;
     }
 
-    /// Goes over a mark; gives what is to stand behind it.
+    /// Processes a punctuation mark; returns the text to insert after it.
     pub fn pass(&mut self, mark: &str) -> Option<String> {
         match mark {
             "{" => self.depth += 1,
@@ -50,7 +51,8 @@ fn assertion<'a>(names: impl Iterator<Item = &'a str>) -> String {
     )
 }
 
-/// The names that a declaration declares, whose type begins at `position`: before each `[`, `=`, `,` or the end.
+/// Returns the variable names in the declaration whose type begins at `position`. A name precedes each `[`, `=`, `,`
+/// or the end.
 pub fn names_declared(source: &str, tokens: &[Token], position: usize) -> Vec<String> {
     let mut names = Vec::new();
     let mut last: Option<&str> = None;
@@ -69,7 +71,7 @@ pub fn names_declared(source: &str, tokens: &[Token], position: usize) -> Vec<St
             }
             "{" | "}" => return Vec::new(),
             "(" | "[" => {
-                // `(*name)[4]` and the like are left alone, as is what attributes say.
+                // `(*name)[4]` and similar are ignored, and so are attributes.
                 at = behind_brackets(source, tokens, at);
                 is_value |= text == "[";
                 continue;

@@ -1,7 +1,7 @@
-//! How much static shared memory each kernel of an image has, by the image's table of symbols.
+//! Size of the static shared memory of each kernel, from the image's symbol table.
 //!
-//! A shared variable is a thread-local one of a function, and a C++ compiler puts the function's name before the variable's: `s` of
-//! `_Z1kPi` is `_ZZ1kPiE1s`. What functions that a kernel calls have of their own is not counted with it.
+//! A shared variable is a thread-local variable of a function, and C++ compilers put the function's name before the
+//! variable's: `s` of `_Z1kPi` is `_ZZ1kPiE1s`. Variables of functions called by a kernel are not counted.
 
 use crate::elf_check::{half, number, word};
 
@@ -11,12 +11,12 @@ const THREAD_LOCAL: u8 = 6;
 const SECTION_BYTES: usize = 64;
 const SYMBOL_BYTES: usize = 24;
 
-/// The symbols of an image that are about shared memory.
+/// Symbols of an image that concern shared memory.
 #[derive(Default)]
 pub struct StaticShared<'a> {
     functions: Vec<(usize, &'a [u8])>,
     variables: Vec<(&'a [u8], usize)>,
-    /// Where the table of kernels is.
+    /// Address of the table of kernels.
     module: usize,
 }
 
@@ -26,10 +26,10 @@ fn text(image: &[u8], at: usize) -> Option<&[u8]> {
 }
 
 impl<'a> StaticShared<'a> {
-    /// Reads an image; one without such a table has nothing.
+    /// Reads an image; an image without such symbols has no shared memory.
     pub fn of(image: &'a [u8]) -> Self {
         let mut found = Self::default();
-        let _ = found.read(image); // what cannot be read is not there
+        let _ = found.read(image); // unreadable symbols count as absent
         found
     }
 
@@ -55,7 +55,7 @@ impl<'a> StaticShared<'a> {
         Some(())
     }
 
-    /// Bytes of the kernel whose function lies at an address, in a process in which the table of kernels lies at another.
+    /// Returns the bytes of the kernel at address `function`, in a process where the table of kernels is at `module`.
     pub fn bytes(&self, function: usize, module: usize) -> u32 {
         if self.variables.is_empty() {
             return 0;

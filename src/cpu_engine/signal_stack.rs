@@ -1,4 +1,4 @@
-//! The stack on which a thread's handlers run when its own, or a kernel's, is full.
+//! Alternate stack for signal handlers, used when a thread's or a kernel's own stack is full.
 
 use std::cell::Cell;
 use std::ptr;
@@ -10,7 +10,7 @@ thread_local! {
     static OWN: Own = const { Own(Cell::new(ptr::null_mut())) };
 }
 
-/// Ours, given back when the thread ends.
+/// Stack allocated here, freed when the thread ends.
 struct Own(Cell<*mut libc::c_void>);
 
 impl Drop for Own {
@@ -20,7 +20,8 @@ impl Drop for Own {
             return;
         }
         let none = libc::stack_t { ss_sp: ptr::null_mut(), ss_flags: libc::SS_DISABLE, ss_size: BYTES };
-        // SAFETY: no handler runs on it, since this thread is here; ours, and used by nobody else.
+        // SAFETY: no handler runs on it, since this thread is executing this code; the memory was mapped here and has
+        // no other user.
         unsafe {
             libc::sigaltstack(&none, ptr::null_mut());
             libc::munmap(memory, BYTES);
@@ -28,7 +29,7 @@ impl Drop for Own {
     }
 }
 
-/// Makes sure that this thread has one: what somebody gave it already is kept.
+/// Gives this thread a signal stack, unless it already has one.
 #[inline]
 pub fn have_one() {
     if !KNOWN.replace(true) {
@@ -39,18 +40,18 @@ pub fn have_one() {
 #[cold]
 fn make() {
     let mut old = libc::stack_t { ss_sp: ptr::null_mut(), ss_flags: 0, ss_size: 0 };
-    // SAFETY: only reads what is set.
+    // SAFETY: only reads the current stack.
     if unsafe { libc::sigaltstack(ptr::null(), &mut old) } != 0 || old.ss_flags & libc::SS_DISABLE == 0 {
         return;
     }
     let access = libc::PROT_READ | libc::PROT_WRITE;
-    // SAFETY: fresh memory.
+    // SAFETY: creates a new mapping.
     let memory = unsafe { libc::mmap(ptr::null_mut(), BYTES, access, libc::MAP_PRIVATE | libc::MAP_ANON, -1, 0) };
     if memory == libc::MAP_FAILED {
         return;
     }
     let new = libc::stack_t { ss_sp: memory, ss_flags: 0, ss_size: BYTES };
-    // SAFETY: ours until the thread ends, and taken away before it is given back.
+    // SAFETY: the memory stays mapped until the thread ends, and `drop` unregisters it before it is unmapped.
     unsafe { libc::sigaltstack(&new, ptr::null_mut()) };
     let _ = OWN.try_with(|own| own.0.set(memory));
 }

@@ -1,42 +1,42 @@
-//! What a texture or a surface is to a kernel on the CPU: the number that stands for it is the address of one of these.
+//! Texture or surface of a kernel on the CPU: its handle is the address of an [`Image`].
 //!
-//! The declaration is that of `src/cpu_engine/include/pygpu_cpu/textures.h`, which reads and writes through it. The
-//! numbers are those that CUDA and HIP have.
+//! The declaration matches `src/cpu_engine/include/pygpu_cpu/textures.h`, which reads and writes through it. The
+//! constants are those of CUDA and HIP.
 
-/// Elements of one to three axes in memory, and how they are read.
+/// Image with one to three axes in memory, and its sampling mode.
 #[derive(Clone, Copy, Default, Debug)]
 #[repr(C)]
 pub struct Image {
-    /// The first byte.
+    /// Address of the first byte.
     pub data: u64,
-    /// Bytes from row to row.
+    /// Distance between rows in bytes.
     pub row_pitch: u64,
-    /// Bytes from plane to plane, or from layer to layer.
+    /// Distance between planes or layers in bytes.
     pub plane_pitch: u64,
-    /// Elements of a row; of linear memory, all.
+    /// Elements per row; for linear memory, all elements.
     pub width: u64,
-    /// Rows; 1 where there is no such axis.
+    /// Number of rows; 1 without this axis.
     pub height: u32,
-    /// Planes or layers; 1 where there is no such axis.
+    /// Number of planes or layers; 1 without this axis.
     pub depth: u32,
-    /// What a channel is.
+    /// Format of a channel.
     pub format: u32,
-    /// 1, 2 or 4.
+    /// Number of channels: 1, 2 or 4.
     pub channels: u32,
-    /// What lies beyond the edges along x, y, z.
+    /// Address mode beyond the edges along x, y, z.
     pub address: [u32; 3],
-    /// Whether there is interpolation.
+    /// Whether reads interpolate linearly.
     pub linear: u32,
-    /// Whether coordinates go from 0 to 1.
+    /// Whether coordinates are normalized to 0 to 1.
     pub normalized: u32,
-    /// Whether integers stay integers.
+    /// Whether integers are returned as integers.
     pub as_integer: u32,
-    /// What lies beyond an edge that asks for it.
+    /// Border colour, for the address mode that uses it.
     pub border: [f32; 4],
 }
 
 impl Image {
-    /// An array whose rows and planes follow each other; an axis of 0 is not there.
+    /// Describes an array with contiguous rows and planes; a length of 0 means that the axis is absent.
     pub fn of_array(data: u64, (width, height, depth): (u64, u64, u64), (format, channels): (u32, u32)) -> Self {
         let size = match format {
             1 | 8 => 1,

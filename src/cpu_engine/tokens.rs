@@ -1,35 +1,36 @@
-//! Cuts preprocessed C++ into tokens, just finely enough to find declarations: nothing inside strings is taken for code.
+//! Splits preprocessed C++ into tokens, just detailed enough to find declarations: nothing inside strings is taken
+//! for code.
 
-/// What a token is.
+/// Kind of token.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// A name or a keyword.
     Word,
-    /// A string, a character or a number.
+    /// A string, character or number literal.
     Literal,
     /// One character of punctuation.
     Mark,
 }
 
-/// A piece of the text.
+/// Token of the text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Token {
-    /// What it is.
+    /// Kind.
     pub kind: Kind,
-    /// Its first byte.
+    /// Offset of its first byte.
     pub start: usize,
-    /// The byte behind its last.
+    /// Offset after its last byte.
     pub end: usize,
 }
 
 impl Token {
-    /// Its characters.
+    /// Returns the text of the token.
     pub fn text<'a>(&self, source: &'a str) -> &'a str {
         &source[self.start..self.end]
     }
 }
 
-/// The tokens of what the user wrote or included: headers of the system are left out.
+/// Returns the tokens of the user's source and headers; system headers are left out.
 pub fn tokens(source: &str) -> Vec<Token> {
     let bytes = source.as_bytes();
     let mut found = Vec::new();
@@ -65,7 +66,7 @@ fn end_of_line(bytes: &[u8], from: usize) -> usize {
     bytes[from..].iter().position(|&byte| byte == b'\n').map_or(bytes.len(), |length| from + length)
 }
 
-/// Whether a line marker (`# 12 "file" 1 3`) begins text of the system; `None` for another directive.
+/// Returns whether a line marker (`# 12 "file" 1 3`) begins text of a system header; `None` for another directive.
 fn marker(line: &str) -> Option<bool> {
     let rest = line.strip_prefix("# ")?;
     if !rest.starts_with(|first: char| first.is_ascii_digit()) {
@@ -86,7 +87,7 @@ fn token(bytes: &[u8], at: usize) -> (Kind, usize) {
     }
     if is_word(first) {
         let end = at + bytes[at..].iter().take_while(|&&byte| is_word(byte)).count();
-        // A prefix belongs to its string: u8"..." and R"x(...)x".
+        // A prefix belongs to its string literal: u8"..." and R"x(...)x".
         return match bytes.get(end) {
             Some(b'"') if end - at <= 3 && bytes[end - 1] == b'R' => (Kind::Literal, raw_string(bytes, end)),
             Some(quote @ (b'"' | b'\'')) if end - at <= 2 => (Kind::Literal, quoted(bytes, end, *quote)),

@@ -1,7 +1,7 @@
-//! Devices: a backend and a number, and the guard that leaves the thread's current device as it was found.
+//! Devices: a backend and an index, and a guard that restores the thread's current device.
 //!
-//! A `Device` is a plain value, since backends live as long as the process. The current device is the driver's own, per
-//! thread, so that what another library made current is current here too.
+//! A `Device` is a plain value, since backends exist as long as the process. The current device is the driver's
+//! per-thread one, so a device that another library made current is current here too.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -10,7 +10,7 @@ use pygpu_backend::{self as backend, Backend, BackendKind, DeviceProperties, Mem
 use pygpu_base::error::{Error, Result};
 use pygpu_base::fork_safe::Once;
 
-/// One device of one backend: a pointer to what is kept of it, since every array, stream and block holds one.
+/// Device of a backend: a pointer to its static state, since every array, stream and block holds one.
 #[derive(Clone, Copy)]
 pub struct Device(&'static Inner);
 
@@ -18,30 +18,30 @@ struct Inner {
     backend: &'static dyn Backend,
     index: i32,
     kind: BackendKind,
-    /// How often the device was reset. What was made before a reset must not reach the driver after it.
+    /// Number of resets. Objects created before a reset must not be passed to the driver after it.
     epoch: AtomicU32,
-    /// How many waits for the whole device were begun, and the latest one of these that has ended.
+    /// Number of waits for the whole device that were begun, and the number of the latest of them that completed.
     waits_begun: AtomicU64,
     wait_ended: AtomicU64,
 }
 
-/// Most devices of one backend; drivers themselves stop at 64.
+/// Maximum number of devices of a backend; drivers support at most 64.
 pub const MAX_DEVICES: usize = 64;
 
-/// Every device that was asked for. A process has one backend of a kind.
+/// State of every device that was requested. A process has at most one backend of each kind.
 static DEVICES: PerDevice<Once<Inner>> = crate::per_device!(Once::new());
 
-/// What is kept of each device, by those who know more of it than is known here. [`per_device`] makes one.
+/// Per-device state of other modules; the macro `per_device!` creates it.
 pub struct PerDevice<T>(#[doc(hidden)] pub [[T; MAX_DEVICES]; 3]);
 
 impl<T> PerDevice<T> {
-    /// What is kept of a device.
+    /// Returns the state of a device.
     #[inline]
     pub fn of(&self, device: Device) -> &T {
         self.at(device.0.kind, device.0.index)
     }
 
-    /// What is kept of any device, also of those that were never asked for.
+    /// Returns the state of every device, including devices that were never requested.
     pub fn all(&self) -> impl Iterator<Item = &T> {
         self.0.iter().flatten()
     }
@@ -52,7 +52,7 @@ impl<T> PerDevice<T> {
     }
 }
 
-/// The same for each device, to begin with.
+/// Creates a [`PerDevice`] with the same initial value for each device.
 #[macro_export]
 macro_rules! per_device {
     ($each:expr) => {
@@ -85,10 +85,10 @@ impl fmt::Debug for Device {
 }
 
 impl Device {
-    /// Device `index` of a backend.
+    /// Returns device `index` of a backend.
     ///
     /// # Errors
-    /// `ValueError` when there is no such device.
+    /// `ValueError` if the device does not exist.
     pub fn new(backend: &'static dyn Backend, index: i32) -> Result<Self> {
         let count = backend.device_count();
         if index < 0 || index >= count.min(MAX_DEVICES as i32) {
@@ -100,7 +100,7 @@ impl Device {
         Ok(Self::of(backend, index))
     }
 
-    /// The device of a number that the backend is known to have.
+    /// Returns the device of an index that is valid for the backend.
     #[inline]
     fn of(backend: &'static dyn Backend, index: i32) -> Self {
         let kind = backend.kind();
@@ -114,20 +114,20 @@ impl Device {
         }))
     }
 
-    /// The calling thread's current device of the default backend.
+    /// Returns the calling thread's current device of the default backend.
     ///
     /// # Errors
-    /// The backend's, and `Unavailable` when `PYGPU_BACKEND` names one that is not there.
+    /// Errors of the backend; `Unavailable` if the backend named by `PYGPU_BACKEND` is unavailable.
     #[inline]
     pub fn current() -> Result<Self> {
         let backend = backend::default_backend()?;
         Ok(Self::of(backend, backend.current_device()?))
     }
 
-    /// The device named `cpu`, `cuda`, `cuda:1`, `hip:0`.
+    /// Returns the device with a name such as `cpu`, `cuda`, `cuda:1` or `hip:0`.
     ///
     /// # Errors
-    /// `ValueError` for a name of another form or a number out of range; `Unavailable` for a backend that is not there.
+    /// `ValueError` for a malformed name or an index out of range; `Unavailable` if the backend is unavailable.
     pub fn parse(name: &str) -> Result<Self> {
         let (kind, index) = name.split_once(':').map_or((name, None), |(kind, index)| (kind, Some(index)));
         let backend = backend::by_name(kind)?;
@@ -140,10 +140,10 @@ impl Device {
         Self::new(backend, index)
     }
 
-    /// The host as a device: the calling thread's current one, where it has several numbers.
+    /// Returns the host as a device: the calling thread's current CPU device, if several are configured.
     ///
     /// # Errors
-    /// None in practice: the CPU backend is always there.
+    /// None in practice: the CPU backend is always available.
     pub fn cpu() -> Result<Self> {
         static CPU: Once<&'static dyn Backend> = Once::new();
         let backend = match CPU.get() {
@@ -156,50 +156,50 @@ impl Device {
         Ok(Self::of(backend, backend.current_device()?))
     }
 
-    /// What the device can do.
+    /// Returns the backend of the device.
     #[inline]
     pub fn backend(self) -> &'static dyn Backend {
         self.0.backend
     }
 
-    /// Its number among the devices of its backend.
+    /// Returns the index of the device within its backend.
     #[inline]
     pub fn index(self) -> i32 {
         self.0.index
     }
 
-    /// The family of its driver.
+    /// Returns the kind of the backend.
     #[inline]
     pub fn kind(self) -> BackendKind {
         self.0.kind
     }
 
-    /// Whether its memory is host memory that NumPy and C functions read directly.
+    /// Returns whether the device's memory is host memory, which NumPy and C functions read directly.
     #[inline]
     pub fn is_cpu(self) -> bool {
         self.0.kind == BackendKind::Cpu
     }
 
-    /// What it is.
+    /// Returns the properties of the device.
     ///
     /// # Errors
-    /// The driver's.
+    /// Errors of the driver.
     pub fn properties(self) -> Result<DeviceProperties> {
         self.0.backend.properties(self.0.index)
     }
 
-    /// Its free and total memory.
+    /// Returns the free and total memory of the device.
     ///
     /// # Errors
-    /// The driver's.
+    /// Errors of the driver.
     pub fn memory_info(self) -> Result<MemoryInfo> {
         self.0.backend.memory_info(self.0.index)
     }
 
-    /// Waits until it has nothing left to do.
+    /// Waits until all work of the device is complete.
     ///
     /// # Errors
-    /// The driver's, which may be that of earlier asynchronous work.
+    /// Errors of the driver, including those of earlier asynchronous work.
     pub fn synchronize(self) -> Result<()> {
         let wait = self.0.waits_begun.fetch_add(1, Ordering::AcqRel) + 1;
         self.0.backend.synchronize_device(self.0.index)?;
@@ -207,28 +207,28 @@ impl Device {
         Ok(())
     }
 
-    /// A point in time, for [`Self::was_waited_for_since`].
+    /// Returns the current point in time, for [`Self::was_waited_for_since`].
     pub fn now(self) -> u64 {
         self.0.waits_begun.load(Ordering::Acquire)
     }
 
-    /// Whether somebody has waited for all that the device had to do at that time. Costs no driver call.
+    /// Returns whether a wait for the whole device was begun after `time` and is complete. Makes no driver call.
     pub fn was_waited_for_since(self, time: u64) -> bool {
         self.0.wait_ended.load(Ordering::Acquire) > time
     }
 
-    /// Makes it current for the calling thread, for every library that shares the driver.
+    /// Makes the device current for the calling thread and every library that shares the driver.
     ///
     /// # Errors
-    /// The driver's.
+    /// Errors of the driver.
     pub fn make_current(self) -> Result<()> {
         self.0.backend.set_current_device(self.0.index)
     }
 
-    /// Makes it current until the guard is dropped.
+    /// Makes the device current until the guard is dropped.
     ///
     /// # Errors
-    /// The driver's.
+    /// Errors of the driver.
     pub fn guard(self) -> Result<DeviceGuard> {
         let found = self.0.backend.current_device()?;
         if found == self.0.index {
@@ -238,26 +238,27 @@ impl Device {
         Ok(DeviceGuard { restore: Some(Self::of(self.0.backend, found)) })
     }
 
-    /// How often it was reset.
+    /// Returns the number of resets.
     #[inline]
     pub fn epoch(self) -> u32 {
         self.0.epoch.load(Ordering::Acquire)
     }
 
-    /// Destroys everything the process holds on it and starts a new epoch, in which what was made before is dead. On the CPU
-    /// there is nothing to destroy.
+    /// Destroys all objects of the process on the device and starts a new epoch, which invalidates all earlier
+    /// objects. Has nothing to destroy on the CPU.
     ///
     /// # Safety
     /// No library of the process may use memory, streams or events of the device afterwards.
     ///
     /// # Errors
-    /// The driver's; then nothing was destroyed, and what was made before still lives.
+    /// Errors of the driver; then nothing was destroyed, and all objects stay valid.
     pub unsafe fn reset(self) -> Result<()> {
         if self.is_cpu() {
             return Ok(());
         }
         self.0.epoch.fetch_add(1, Ordering::AcqRel);
-        // SAFETY: promised by the caller; PyGPU's own handles are dead from the line above on.
+        // SAFETY: the caller promises that no library uses objects of the device; the new epoch above already
+        // invalidates PyGPU's own handles.
         let outcome = unsafe { self.0.backend.reset_device(self.0.index) };
         if outcome.is_err() {
             self.0.epoch.fetch_sub(1, Ordering::AcqRel);
@@ -265,13 +266,13 @@ impl Device {
         outcome
     }
 
-    /// Its place in tables of per-device state.
+    /// Returns the index of the device in tables of per-device state.
     pub fn slot(self) -> usize {
         self.0.index as usize % MAX_DEVICES
     }
 }
 
-/// Puts the thread's current device back when dropped.
+/// Restores the thread's previous current device when dropped.
 #[must_use]
 pub struct DeviceGuard {
     restore: Option<Device>,
@@ -280,7 +281,7 @@ pub struct DeviceGuard {
 impl Drop for DeviceGuard {
     fn drop(&mut self) {
         if let Some(device) = self.restore {
-            // A driver that refuses here refuses every later call too, and says so there.
+            // Ignored: a driver that fails here fails in every later call too, and that call reports the error.
             let _ = device.make_current();
         }
     }

@@ -1,8 +1,8 @@
-//! What a destructor may do: nothing at process exit, and never raise.
+//! Rules for destructors: free nothing at process exit, and never raise.
 //!
-//! At interpreter exit the driver may be half gone and memory is left to the process. A driver's refusal inside a `Drop`
-//! is kept here and reported by the next call that waits for the host's sake, whose own work is done by then. A call that has
-//! nothing to do with what failed, such as another thread's launch, never fails for it.
+//! At interpreter exit the driver may be partly shut down, and the operating system frees the memory. A driver error
+//! inside a `Drop` is stored here. The next call that synchronizes with the host reports it after its own work.
+//! Unrelated calls, such as a launch on another thread, never fail because of it.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -16,55 +16,55 @@ use pygpu_base::fork_safe::Global;
 static EXITING: AtomicBool = AtomicBool::new(false);
 static HAS_DEFERRED: AtomicBool = AtomicBool::new(false);
 static DEFERRED: Global<Option<Error>> = Global::new(None);
-/// What ended where no driver may be called; it ends with the next report.
+/// Values dropped where no driver call is allowed; the next report drops them.
 static PUT_OFF: Global<Vec<Box<dyn Any + Send>>> = Global::new(Vec::new());
-/// Calls of others' code that are under way.
+/// Number of active calls into code of other libraries.
 static ASKING: AtomicUsize = AtomicUsize::new(0);
 thread_local! {
-    /// Those of this thread.
+    /// The calling thread's part of `ASKING`.
     static OWN_ASKING: Cell<usize> = const { Cell::new(0) };
 }
 
-/// From now on nothing is given back, and only the calling thread reaches a driver: it is about to end the process.
+/// Stops all driver calls but those of the calling thread and frees nothing from now on: the process is about to end.
 pub fn leave_to_process() {
-    // Sequentially consistent: who ends the process next looks for threads that have not seen it.
+    // Sequentially consistent: the thread that ends the process next checks for threads that have not seen the flag.
     EXITING.store(true, Ordering::SeqCst);
     backend::close_drivers();
 }
 
-/// Whether the process is about to end.
+/// Returns whether the process is about to end.
 #[inline]
 pub fn exiting() -> bool {
     EXITING.load(Ordering::SeqCst)
 }
 
 thread_local! {
-    /// What destructors of this thread report to `caught`, innermost last.
+    /// Results of destructors on this thread for the enclosing `caught` calls, innermost last.
     static CAUGHT: RefCell<Vec<Result<()>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Runs `work`, which ends something on purpose, and gives out what destructors inside it could not say.
+/// Runs `work`, which drops objects deliberately, and returns the errors of their destructors.
 ///
 /// # Errors
-/// The first of them.
+/// The first error of a destructor.
 pub fn caught(work: impl FnOnce()) -> Result<()> {
     CAUGHT.with_borrow_mut(|caught| caught.push(Ok(())));
     work();
     CAUGHT.with_borrow_mut(|caught| caught.pop().unwrap_or(Ok(())))
 }
 
-/// Keeps a destructor's error for the next report; the first of several is kept. A forked child's refusals are not errors:
-/// the parent owns what the child's copies name.
+/// Stores a destructor's error for the next report; of several, the first is kept. In a forked child errors are
+/// ignored: the objects belong to the parent.
 pub fn defer(result: Result<()>) {
     let Err(error) = result else { return };
     if matches!(error, Error::Forked { .. }) {
         return;
     }
     let Some(error) = uncaught(error) else { return };
-    drop(keep(error)); // not under the lock: it may be somebody else's object
+    drop(keep(error)); // not under the lock: the drop may run another library's code
 }
 
-/// Keeps an error for the next report, and gives it back if there is one already.
+/// Stores an error for the next report; returns it if one is already stored.
 pub fn keep(error: Error) -> Option<Error> {
     let mut deferred = DEFERRED.lock();
     if deferred.is_some() {
@@ -76,17 +76,18 @@ pub fn keep(error: Error) -> Option<Error> {
     None
 }
 
-/// Keeps what ends in a function that a stream calls, whose end would call the driver which waits for that function.
+/// Postpones the drop of a value inside a function that a stream calls. Its destructor would call the driver, which
+/// waits for that function to return.
 #[cold]
 pub fn put_off(thing: Box<dyn Any + Send>) {
     PUT_OFF.lock().push(thing);
     HAS_DEFERRED.store(true, Ordering::Release);
 }
 
-/// The error, unless somebody up this thread's calls catches it.
+/// Returns the error, unless an enclosing `caught` of this thread takes it.
 fn uncaught(error: Error) -> Option<Error> {
     let mut error = Some(error);
-    // A thread that is ending catches nothing any more.
+    // A terminating thread has no `caught` left to take the error.
     let _ = CAUGHT.try_with(|caught| {
         if let Ok(mut caught) = caught.try_borrow_mut()
             && let Some(first) = caught.last_mut()
@@ -99,10 +100,10 @@ fn uncaught(error: Error) -> Option<Error> {
     error
 }
 
-/// Raises what a destructor could not.
+/// Returns the stored error of a destructor, and drops postponed values.
 ///
 /// # Errors
-/// The kept one, once.
+/// The stored error, once.
 #[inline]
 pub fn report_deferred() -> Result<()> {
     if HAS_DEFERRED.load(Ordering::Acquire) { take_deferred() } else { Ok(()) }?;
@@ -113,7 +114,7 @@ pub fn report_deferred() -> Result<()> {
 fn take_deferred() -> Result<()> {
     HAS_DEFERRED.store(false, Ordering::Release);
     let put_off = std::mem::take(&mut *PUT_OFF.lock());
-    drop(put_off); // without the lock: here the driver is called
+    drop(put_off); // without the lock: these drops call the driver
     let deferred = DEFERRED.lock().take();
     match deferred {
         Some(error) => Err(error),
@@ -121,13 +122,13 @@ fn take_deferred() -> Result<()> {
     }
 }
 
-/// Code of others that runs below frames of ours, and may ask for an interpreter's lock. When an interpreter ends it stops threads
-/// that ask, which takes frames of ours apart; so the end of the process waits for those that are under way, and who begins one
-/// looks at [`exiting`] first, with this in hand.
+/// Marks a call into code of another library that may request an interpreter lock. A finalizing interpreter
+/// terminates threads that request its lock, which would unwind Rust frames. The end of the process therefore waits
+/// for such calls. A caller creates this value first and checks [`exiting`] afterwards.
 pub struct Asking(());
 
 impl Asking {
-    /// Counts this thread. Whoever ends the process says so before it looks at the count.
+    /// Counts a call of this thread. The thread that ends the process sets its flag before it reads the count.
     #[inline]
     pub fn begin() -> Self {
         OWN_ASKING.set(OWN_ASKING.get() + 1);
@@ -135,12 +136,13 @@ impl Asking {
         Self(())
     }
 
-    /// How many are under way, of all threads.
+    /// Returns the number of active calls, over all threads.
     pub fn count() -> usize {
         ASKING.load(Ordering::SeqCst)
     }
 
-    /// Says that those of this thread never end, which the end of the process is not to wait for.
+    /// Removes this thread's calls from the count because they never return: the end of the process must not wait for
+    /// them.
     pub fn give_up() {
         ASKING.fetch_sub(OWN_ASKING.replace(0), Ordering::SeqCst);
     }

@@ -1,4 +1,4 @@
-//! The CUDA array interface, version 3, as plain data: who waits for whom when memory changes hands by it.
+//! CUDA array interface, version 3, without Python: memory exchange and its synchronization.
 
 use std::any::Any;
 
@@ -14,11 +14,11 @@ use pygpu_device::shutdown;
 use pygpu_device::stream::{self, Stream};
 use pygpu_memory::Lent;
 
-/// The producer's object, and how to end our use of its memory.
+/// The producer's object, and how PyGPU's use of its memory ends.
 struct Borrowed {
     keeper: Option<Lent>,
     ready: Stream,
-    /// Whether the producer works on a stream of its own, and not on the legacy default one.
+    /// Whether the producer works on a separate stream, not on the legacy default stream.
     has_own_stream: bool,
 }
 
@@ -28,8 +28,9 @@ impl Drop for Borrowed {
             std::mem::forget(self.keeper.take());
             return;
         }
-        // The protocol wants the producer's stream to wait for ours now, and to live as long as the producer's object. CuPy's
-        // does not, and a dead handle crashes the driver: the host waits instead.
+        // The protocol requires the producer's stream to wait for PyGPU's at this point, and to live as long as the
+        // producer's object. CuPy's stream may already be destroyed, and a destroyed handle crashes the driver, so the
+        // host waits instead.
         shutdown::defer(if self.has_own_stream {
             self.ready.synchronize()
         } else {
@@ -39,19 +40,19 @@ impl Drop for Borrowed {
 }
 
 impl Borrowed {
-    /// Whether nobody has to wait when the memory is given back.
+    /// Whether the memory can be returned without waiting.
     fn ends_at_once(&self) -> bool {
         !self.has_own_stream && self.ready == Stream::default_of(self.ready.device())
     }
 }
 
-/// Behind a lender that [`import`] made: who keeps the producer's object. `None` also where giving it back must wait.
+/// Returns the producer's object from an owner that [`import`] created. `None` also if returning it requires a wait.
 pub fn keeper_of(lender: &(dyn Any + Send + Sync)) -> Option<&(dyn Any + Send + Sync)> {
     let borrowed = lender.downcast_ref::<Borrowed>().filter(|borrowed| borrowed.ends_at_once())?;
     borrowed.keeper.as_deref()
 }
 
-/// Whether a producer's stream is waited for. A user who orders the work by other means switches it off.
+/// Whether imports wait for the producer's stream. Users who synchronize by other means disable it.
 fn waits_for_producers() -> bool {
     static WAITS: Once<bool> = Once::new();
     *WAITS.get().unwrap_or_else(|| {
@@ -60,20 +61,20 @@ fn waits_for_producers() -> bool {
     })
 }
 
-/// The array that an interface describes. `stream` is what the interface says under that name.
+/// Creates the array that an interface describes. `stream` is the value of its `stream` entry.
 ///
 /// # Errors
-/// `ValueError` for claims that cannot be true; `Unavailable` without a GPU; the driver's.
+/// `ValueError` for inconsistent descriptions; `Unavailable` without a GPU; driver errors.
 ///
 /// # Safety
-/// What the interface says of the memory is true as long as `keeper` is not dropped.
+/// The description of the memory must be true until `keeper` is dropped.
 pub unsafe fn import(description: &Description, stream: Option<i64>, keeper: Lent) -> Result<Array> {
     let producer = streams::of_cai_producer(stream)?;
     description.check()?;
     description.check_alignment(false)?;
     let device = device_of(description)?;
     let ready = stream::own_current(device);
-    // Without elements there is nothing to wait for, nor an address that tells of which device the stream is.
+    // An empty array needs no synchronization, and its address does not identify the stream's device.
     let producer = producer.filter(|_| !description.shape.contains(&0));
     if let Some(handle) = producer
         && waits_for_producers()
@@ -82,16 +83,16 @@ pub unsafe fn import(description: &Description, stream: Option<i64>, keeper: Len
     }
     let has_own_stream = producer.is_some_and(|handle| handle != StreamHandle::DEFAULT);
     let owner = Borrowed { keeper: Some(keeper), ready: ready.clone(), has_own_stream };
-    // SAFETY: promised by the caller.
+    // SAFETY: the caller guarantees that the description is true.
     unsafe { description.adopt(ready, Box::new(owner)) }
 }
 
-/// The interface does not say which device the memory is of: the driver does.
+/// Queries the driver for the device of the memory: the interface does not contain it.
 fn device_of(description: &Description) -> Result<Device> {
     let is_gpu = |backend: &&'static dyn Backend| backend.kind() != BackendKind::Cpu;
     let backend = match Some(backend::default_backend()?).filter(is_gpu) {
         Some(backend) => backend,
-        // Where there is no GPU at all, the refusal is that of the interface's own vendor.
+        // If there is no GPU at all, the error is that of the CUDA backend, whose vendor defined the interface.
         None => backend::available().into_iter().find(is_gpu).map_or_else(|| backend::by_name("cuda"), Ok)?,
     };
     let current = || Device::new(backend, backend.current_device()?);
@@ -100,7 +101,7 @@ fn device_of(description: &Description) -> Result<Device> {
     }
     match backend.pointer_kind(description.address)? {
         PointerKind::Device(index) => Device::new(backend, index),
-        // The device reads it in place.
+        // The device accesses this memory in place.
         PointerKind::Managed | PointerKind::Host => current(),
         PointerKind::Unregistered => Err(Error::value(format!(
             "__cuda_array_interface__: {:#x} is no address of device memory that the driver knows",
@@ -109,18 +110,18 @@ fn device_of(description: &Description) -> Result<Device> {
     }
 }
 
-/// Puts everything that uses the array behind one stream, and gives what the interface says of it. The memory may be used
-/// by others from now on.
+/// Orders all uses of the array before one stream, and returns the value for the interface's `stream` entry. Other
+/// libraries may use the memory from now on.
 ///
 /// # Errors
-/// The driver's.
+/// Driver errors.
 pub fn export(array: &Array) -> Result<Option<usize>> {
     let allocation = array.allocation();
     allocation.expose();
     let stream = allocation.join(array.access_of_others())?;
     match array.device().kind() {
         BackendKind::Cpu => Ok(None),
-        // The interface has no word for a stream of HIP: the work is over before it is handed out.
+        // The interface cannot name a HIP stream: the work is completed before the memory is exported.
         BackendKind::Hip => stream.synchronize().map(|()| None),
         kind => Ok(streams::as_cai_producer(kind, stream.handle())),
     }
@@ -142,7 +143,7 @@ mod tests {
             dtype: DType::new(Kind::Float32),
             readonly: false,
         };
-        // SAFETY: refused before anything is made of it.
+        // SAFETY: the import fails before the memory is used.
         let imported = |address, stream| unsafe { import(&description(address), stream, Box::new(())) };
         assert!(matches!(imported(64, Some(0)), Err(Error::Value(_))));
         assert!(matches!(imported(65, None), Err(Error::Value(_))));

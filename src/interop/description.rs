@@ -1,8 +1,7 @@
-//! What another library says about memory of its own, and the checks after which it is an array.
+//! Descriptions of external memory, and the checks that turn one into an array.
 //!
-//! Nothing is read through the address: whether memory is really there only the producer knows. What can be known is
-//! checked here: sizes that overflow, a null address, an address that no element type can lie on, elements outside of the
-//! address space.
+//! Nothing is read through the address: only the producer can guarantee that memory is there. Everything else is
+//! checked here: overflowing sizes, null addresses, misaligned addresses, and elements outside the address space.
 
 use pygpu_array::Array;
 use pygpu_backend::Address;
@@ -13,28 +12,28 @@ use pygpu_layout::tuple_text;
 use pygpu_layout::{Dims, Layout, Order};
 use pygpu_memory::Lent;
 
-/// A claim about memory.
+/// A description of external memory.
 pub struct Description {
-    /// Where element zero is; with negative strides not the lowest address.
+    /// Address of element zero; with negative strides not the lowest address.
     pub address: Address,
     /// Lengths of the axes.
     pub shape: Dims,
-    /// Bytes between neighbours along each axis; `None` for C order.
+    /// Strides in bytes; `None` for C order.
     pub strides: Option<Dims>,
     /// The type of the elements.
     pub dtype: DType,
-    /// Whether the memory must not be written.
+    /// Whether writes are forbidden.
     pub readonly: bool,
 }
 
-/// No address of user space is beyond this on any machine that a GPU driver runs on.
+/// End of user-space addresses on every platform with a GPU driver.
 const END_OF_ADDRESSES: i64 = 1 << 57;
 
 impl Description {
-    /// Where the elements lie, relative to element zero.
+    /// The layout relative to element zero.
     ///
     /// # Errors
-    /// `ValueError` for negative lengths, sizes and strides that overflow, and strides of another rank.
+    /// `ValueError` for negative lengths, overflowing sizes or strides, and a wrong number of strides.
     fn layout(&self) -> Result<Layout> {
         let itemsize = self.dtype.itemsize() as i64;
         let dense = Layout::contiguous(&self.shape, itemsize, Order::C)?;
@@ -42,7 +41,7 @@ impl Description {
         if strides.len() == self.shape.len() && dense.is_empty() {
             return Ok(dense);
         }
-        // Along an axis of one element a stride may be anything: the shape is believed, not it.
+        // The stride of an axis of length one is meaningless: it is replaced by the stride that the shape implies.
         let believed = |(axis, &stride): (usize, &i64)| match dense.axes().get(axis) {
             Some(axis) if axis.len == 1 => axis.stride,
             _ => stride,
@@ -51,15 +50,15 @@ impl Description {
         Layout::strided(&self.shape, &strides, 0, itemsize)
     }
 
-    /// Refuses an address on which no element can lie.
+    /// Checks the alignment of the address.
     ///
     /// # Errors
-    /// `ValueError` that names it.
+    /// `ValueError` with the address.
     pub fn check_alignment(&self, on_host: bool) -> Result<()> {
         let itemsize = self.dtype.itemsize();
         let alignment = match self.dtype.kind() {
             Kind::Opaque => 1,
-            // A host reads the two parts of a complex number one by one, a device both at once.
+            // A host reads the two parts of a complex number separately, a device both at once.
             Kind::Complex64 | Kind::Complex128 if on_host => itemsize / 2,
             _ => itemsize,
         };
@@ -74,7 +73,7 @@ impl Description {
         )))
     }
 
-    /// The layout, whose elements may all be there.
+    /// The layout, checked to lie inside the address space.
     fn checked_layout(&self) -> Result<Layout> {
         let layout = self.layout()?;
         if let Some((low, high)) = layout.extent() {
@@ -83,7 +82,7 @@ impl Description {
         Ok(layout)
     }
 
-    /// Refuses what cannot be true of any memory, for a caller who is yet to find out whose it is.
+    /// Checks the description for a caller that has not yet determined the owner of the memory.
     ///
     /// # Errors
     /// `ValueError`.
@@ -91,17 +90,17 @@ impl Description {
         self.checked_layout().map(|_| ())
     }
 
-    /// The array, usable in the order of `stream`. The owner is dropped when the last user of the memory is gone, and at
-    /// once if this fails.
+    /// Creates the array, usable in the order of `stream`. The owner is dropped with the last user of the memory, or
+    /// immediately on failure.
     ///
     /// # Errors
-    /// `ValueError` for every claim that cannot be true.
+    /// `ValueError` for every invalid part of the description.
     ///
     /// # Safety
-    /// What is claimed of the memory is true as long as `owner` is not dropped.
+    /// The description of the memory must be true until `owner` is dropped.
     pub unsafe fn adopt(&self, stream: Stream, owner: Lent) -> Result<Array> {
         let layout = self.checked_layout()?;
-        // SAFETY: promised by the caller.
+        // SAFETY: the caller guarantees that the description is true until the owner is dropped.
         unsafe { Array::lent(self.address, layout, self.dtype, self.readonly, stream, Some(owner)) }
     }
 
@@ -146,7 +145,7 @@ mod tests {
     }
 
     fn adopt(description: &Description) -> Result<Array> {
-        // SAFETY: nothing is read or written through the array.
+        // SAFETY: no element is read or written through the array.
         unsafe { description.adopt(Stream::default_of(Device::cpu().unwrap()), Box::new(())) }
     }
 
@@ -205,14 +204,14 @@ mod tests {
     fn the_owner_is_let_go_once_with_the_last_view_or_with_the_refusal() {
         static DROPS: AtomicUsize = AtomicUsize::new(0);
         let stream = Stream::default_of(Device::cpu().unwrap());
-        // SAFETY: as in `adopt`.
+        // SAFETY: as in `adopt`: no element is accessed.
         let array = unsafe { float32(64, &[4], None).adopt(stream.clone(), Box::new(Counted(&DROPS))).unwrap() };
         let view = array.clone();
         drop(array);
         assert_eq!(DROPS.load(Ordering::SeqCst), 0);
         drop(view);
         assert_eq!(DROPS.load(Ordering::SeqCst), 1);
-        // SAFETY: as in `adopt`.
+        // SAFETY: as in `adopt`: no element is accessed.
         let refused = unsafe { float32(64, &[-1], None).adopt(stream, Box::new(Counted(&DROPS))) };
         assert!(refused.is_err());
         assert_eq!(DROPS.load(Ordering::SeqCst), 2);

@@ -1,12 +1,11 @@
-//! Lending blocks to other libraries and borrowing theirs, below Python: what a protocol says in plain data, and what it
-//! becomes.
+//! Exchange of memory with other libraries, without Python: the protocols' data structures and their conversion.
 //!
-//! - [`dlpack`] fills and reads DLPack's structures;
-//! - [`cai`] does the same for the CUDA array interface;
-//! - [`streams`] is the table of the numbers that these two use for streams;
-//! - [`description`] is the one place where a foreign claim about memory is checked.
+//! - [`dlpack`] fills and reads DLPack's structures.
+//! - [`cai`] does the same for the CUDA array interface.
+//! - [`streams`] converts the stream numbers of both protocols.
+//! - [`description`] checks every description of external memory.
 //!
-//! Nothing here knows an interpreter: a deleter may run on any thread, without the GIL, after Python has gone.
+//! Nothing here uses the interpreter: a deleter may run on any thread, without the GIL, after Python has ended.
 
 pub mod cai;
 pub mod description;

@@ -1,4 +1,4 @@
-//! The numbers by which the protocols name streams, as one table per direction.
+//! Conversion between streams and the numbers that the protocols use for them, one table per direction.
 //!
 //! DLPack, `__dlpack__(stream=)`, from the consumer:
 //!
@@ -11,8 +11,9 @@
 //! | 2      | per-thread default | error          | error       |
 //! | > 2    | a handle           | a handle       | error       |
 //!
-//! CUDA array interface, from the producer: absent is nothing, 0 is forbidden, 1 the legacy default, 2 the per-thread
-//! default, anything else a handle. On ROCm the interface carries no stream: 1 and 2 crash HIP's runtime.
+//! CUDA array interface, from the producer: absent means no synchronization, 0 is forbidden, 1 is the legacy default, 2
+//! the per-thread default, any other value a handle. On ROCm the interface carries no stream: 1 and 2 crash HIP's
+//! runtime.
 
 use pygpu_backend::{BackendKind, StreamHandle};
 use pygpu_base::error::{Error, Result};
@@ -22,19 +23,19 @@ use pygpu_device::stream::Stream;
 /// CUDA's and HIP's handle of the per-thread default stream.
 const PER_THREAD: StreamHandle = StreamHandle(2);
 
-/// The stream on which a DLPack consumer wants the data usable; `None` where nobody is to wait.
+/// The stream on which a DLPack consumer uses the data; `None` if no synchronization is requested.
 ///
 /// # Errors
-/// `ValueError` for a number that the device's row of the table does not have.
+/// `ValueError` for a number that the table does not allow for the device.
 pub fn of_dlpack_consumer(kind: BackendKind, value: Option<i64>) -> Result<Option<StreamHandle>> {
     match (kind, value) {
-        // The handle of `default_stream()`, whatever there is.
+        // 0 is accepted because `default_stream()` returns it as the handle of the CPU backend.
         (BackendKind::Cpu, None | Some(0)) | (_, Some(-1)) => Ok(None),
         (BackendKind::Cpu, Some(value)) => {
             Err(Error::value(format!("__dlpack__: stream={value} for host memory, which has no streams: give None")))
         }
-        // The standard has no 0 for CUDA, since it may mean either default stream; who means the per-thread one is behind the
-        // legacy one too, for which that waits.
+        // DLPack does not define 0 for CUDA, because it could mean either default stream. The legacy default stream is
+        // correct for both: the per-thread stream synchronizes with it.
         (_, None) | (BackendKind::Cuda, Some(0 | 1)) | (BackendKind::Hip, Some(0)) => Ok(Some(StreamHandle::DEFAULT)),
         (BackendKind::Cuda, Some(2)) => Ok(Some(PER_THREAD)),
         (_, Some(value @ 3..)) => Ok(Some(StreamHandle(value as usize))),
@@ -47,10 +48,11 @@ pub fn of_dlpack_consumer(kind: BackendKind, value: Option<i64>) -> Result<Optio
     }
 }
 
-/// How to ask a DLPack producer for data that is usable on one of our streams, and the stream on which it then is.
+/// The `stream` argument for a DLPack producer whose data is used on `stream`, and the stream on which the data is then
+/// ready.
 ///
-/// A stream of another library may be gone when the data is next used, and ROCm has no number for the per-thread stream:
-/// there the default stream is asked for, behind which ours waits by an event when it comes to it.
+/// A stream of another library may be destroyed before the data is next used, and ROCm has no number for the per-thread
+/// stream. In these cases the default stream is requested, and `stream` waits for it by an event when it uses the data.
 pub fn as_dlpack_consumer(stream: &Stream) -> (Option<i64>, Stream) {
     let device = stream.device();
     let handle = stream.handle();
@@ -64,7 +66,7 @@ pub fn as_dlpack_consumer(stream: &Stream) -> (Option<i64>, Stream) {
     }
 }
 
-/// The stream behind which the data of a CUDA array interface is; `None` where nobody is to wait.
+/// The stream after whose work the data of a CUDA array interface is ready; `None` if no synchronization is requested.
 ///
 /// # Errors
 /// `ValueError` for 0, which the protocol forbids, and for negative numbers.
@@ -81,7 +83,7 @@ pub fn of_cai_producer(value: Option<i64>) -> Result<Option<StreamHandle>> {
     }
 }
 
-/// What a CUDA array interface says about a stream of ours; `None` where it must not name one.
+/// The value of a CUDA array interface's `stream` entry for a PyGPU stream; `None` if it must not name one.
 pub fn as_cai_producer(kind: BackendKind, handle: StreamHandle) -> Option<usize> {
     match kind {
         BackendKind::Cuda if handle == StreamHandle::DEFAULT => Some(1),
@@ -90,7 +92,7 @@ pub fn as_cai_producer(kind: BackendKind, handle: StreamHandle) -> Option<usize>
     }
 }
 
-/// A stream that another library named by its handle, for the length of a call.
+/// A stream that another library identified by its handle, for the duration of a call.
 pub fn borrowed(device: Device, handle: StreamHandle) -> Stream {
     Stream::foreign(device, handle, None)
 }

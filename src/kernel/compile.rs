@@ -1,4 +1,4 @@
-//! From a source to an image: the compiler is chosen, the cache is asked, the source is compiled.
+//! Compilation of a source to an image: chooses the compiler, looks the image up in the cache, and compiles on a miss.
 
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -16,51 +16,51 @@ use pygpu_base::log_queue::{self, Level};
 use pygpu_base::settings;
 use pygpu_device::Device;
 
-/// What a user wants compiled.
+/// A source to compile, with its options.
 #[derive(Clone, Debug, Default)]
 pub struct Source {
     /// The text.
     pub text: String,
-    /// The name in messages: a file's, or one that stands for the text.
+    /// The name in messages: a file name, or a placeholder.
     pub name: String,
-    /// Options as they were written.
+    /// Options as the user wrote them.
     pub options: Vec<String>,
-    /// Instances of templates (`scale<float>`) that are wanted; what is no template is in the image anyway.
+    /// Template instances (`scale<float>`) to compile. Non-template kernels are always part of the image.
     pub instances: Vec<String>,
-    /// The whole source is wrapped in `extern "C"`, as PyCUDA does unless told not to.
+    /// Whether the whole source is wrapped in `extern "C"`, as PyCUDA does by default.
     pub extern_c: bool,
-    /// `nvcc`, `hipcc`, or the path of one; `None` for the backend's own.
+    /// `nvcc`, `hipcc`, or the path of such a program; `None` for the backend's default compiler.
     pub compiler: Option<String>,
-    /// Where the image may be kept.
+    /// Where the image may be cached.
     pub cache: Cache,
 }
 
-/// What was made of a source.
+/// A compiled source.
 pub struct Built {
-    /// The image, with the names of the wanted instances in it.
+    /// The image, with the names of the requested instances in it.
     pub compiled: Arc<Compiled>,
-    /// The options that say something about the source's text.
+    /// The options that affect how the source text is parsed.
     pub options: Options,
-    /// The key of an image that was kept before.
+    /// The cache key, if the image came from the cache.
     pub(super) kept: Option<Key>,
 }
 
-/// Compiles for a device, or takes what was compiled before. `hints` are files in which the compiler's library may be.
+/// Compiles a source for a device, or returns the cached image. `hints` are candidate paths of the compiler's library.
 ///
 /// # Errors
-/// `Error::Compile` for a source that does not compile; `ValueError` for options that are refused; `Unavailable` without a
+/// `Error::Compile` if the source does not compile; `ValueError` for rejected options; `Unavailable` without a
 /// compiler.
 pub fn build(device: Device, source: &Source, hints: &[PathBuf]) -> Result<Built> {
     let made = build_if(device, source, hints, true)?;
     made.ok_or_else(|| Error::Unavailable("nothing was compiled".to_owned()))
 }
 
-/// Whether an image of a source was kept by whom compiled it before.
+/// Whether the image of a source is cached.
 pub fn is_kept(device: Device, source: &Source, hints: &[PathBuf]) -> bool {
     build_if(device, source, hints, false).is_ok_and(|built| built.is_some())
 }
 
-/// As [`build`]; `None` where an image would have to be compiled, and may not.
+/// Compiles like [`build`]. Returns `None` if the image is not cached and `may_compile` is false.
 fn build_if(device: Device, source: &Source, hints: &[PathBuf], may_compile: bool) -> Result<Option<Built>> {
     let options = options::parse(&source.options, source.compiler.is_none())?;
     let architecture = match &options.architecture {
@@ -103,7 +103,7 @@ fn build_if(device: Device, source: &Source, hints: &[PathBuf], may_compile: boo
     Ok(Some(Built { compiled, options, kept: None }))
 }
 
-/// What gives file-scope textures and surfaces back to a source that has some.
+/// Declares file-scope textures and surfaces for sources that use them.
 const REFERENCES: &str = include_str!("include/texture_references.h");
 
 /// Whether a source has textures or surfaces at file scope.
@@ -117,14 +117,14 @@ fn has_references(text: &str) -> bool {
     })
 }
 
-/// What C's headers of the host, which nvcc reads before a source, call unsigned numbers: no run-time compiler has these names. To say
-/// them again is allowed.
+/// Names of unsigned types from the host's C headers. nvcc includes these headers before a source, run-time compilers
+/// do not. Repeating a typedef is allowed.
 const OF_THE_HOST: &str = "typedef unsigned short ushort; typedef unsigned int uint; typedef unsigned long ulong;\n";
 
-/// What a graph's condition is set by: a function of the driver's, which NVRTC knows from no header.
+/// Declares the driver function that sets a graph's condition: no header of NVRTC does.
 const CONDITIONS: &str = "extern \"C\" __device__ void cudaGraphSetConditional(unsigned long long, unsigned int);\n";
 
-/// The text that is compiled, in which the user's lines keep their numbers.
+/// The text passed to the compiler. The user's lines keep their line numbers.
 fn wrapped(source: &Source) -> Cow<'_, str> {
     let references = if has_references(&source.text) { REFERENCES } else { "" };
     let conditions = if source.text.contains("cudaGraphSetConditional") { CONDITIONS } else { "" };
@@ -140,7 +140,7 @@ fn wrapped(source: &Source) -> Cow<'_, str> {
     Cow::Owned(format!("{references}{conditions}{hoisted}{begin}#line 1 \"{name}\"\n{}\n{end}", source.text))
 }
 
-/// Everything on which the image depends.
+/// Cache key of everything that determines the image.
 fn key(compiler: &str, request: &CompileRequest<'_>) -> Key {
     let options = format!("{:?}", request.options);
     let mut parts: Vec<&[u8]> = vec![
@@ -153,13 +153,14 @@ fn key(compiler: &str, request: &CompileRequest<'_>) -> Key {
         b"instances",
     ];
     parts.extend(request.expressions.iter().map(|name| name.as_bytes()));
-    // Names are looked for from there, and options may be relative to it.
+    // Includes and options may be relative to the current directory.
     let here = if may_include(request) { std::env::current_dir().unwrap_or_default() } else { PathBuf::new() };
     parts.push(here.as_os_str().as_encoded_bytes());
     Key::of(parts)
 }
 
-/// Compiles; a source that includes what the library has not is given to the toolkit's program, where there is one.
+/// Compiles. If a header is missing from the library compiler, retries with the toolkit's compiler program, if
+/// available.
 fn compile(device: Device, compiler: &dyn Compiler, request: &CompileRequest<'_>) -> Result<Compiled> {
     let mut refused = match compiler.compile(request) {
         Err(Error::Compile(refused)) if lacks_header(&refused.log) => refused,
@@ -178,7 +179,7 @@ fn compile(device: Device, compiler: &dyn Compiler, request: &CompileRequest<'_>
     }
 }
 
-/// Compiles, and tells how long that took.
+/// Compiles and logs the duration.
 fn timed(device: Device, compiler: &dyn Compiler, request: &CompileRequest<'_>) -> Result<Compiled> {
     let (name, architecture) = (request.name, request.architecture);
     log_queue::tell(Level::Debug, || format!("{name} for {architecture}: not in the cache of kernels"));

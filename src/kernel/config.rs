@@ -1,4 +1,4 @@
-//! What is said of a launch: its shape, and perhaps attributes. Which of them can be had, and what is told where they cannot.
+//! Launch configuration: the shape and optional attributes, with the checks whether a device supports them.
 
 use std::ffi::c_void;
 
@@ -10,10 +10,10 @@ use pygpu_base::error::{Error, Result};
 use pygpu_device::stream::Stream;
 use pygpu_layout::tuple_text;
 
-/// Blocks of a cluster that every device with clusters takes.
+/// Number of blocks in a cluster that every device with clusters supports.
 const PORTABLE: u32 = 8;
 
-/// A shape with attributes.
+/// A launch shape with attributes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LaunchConfig {
     /// The shape.
@@ -22,19 +22,19 @@ pub struct LaunchConfig {
     pub attributes: LaunchAttributes,
 }
 
-/// What a launch is told. A shape is one without attributes, and costs nothing that attributes would.
+/// Configuration of a launch. A plain shape is a configuration without attributes and adds no overhead.
 pub trait Configuration: Sync {
     /// The shape.
     fn shape(&self) -> &LaunchShape;
-    /// Refuses attributes that the device or the kernel cannot follow.
+    /// Checks the attributes against the device and the kernel.
     ///
     /// # Errors
-    /// `ValueError` or `NotSupported` that says what was asked for and what there is.
+    /// `ValueError` or `NotSupported` with the requested and the supported value.
     fn check(&self, function: &Function) -> Result<()>;
-    /// Puts the kernel on the stream.
+    /// Enqueues the kernel on the stream.
     ///
     /// # Safety
-    /// As for [`Programs::launch`](pygpu_backend::Programs::launch), of a function and a stream of one device.
+    /// As for [`Programs::launch`](pygpu_backend::Programs::launch). Function and stream must belong to one device.
     unsafe fn put(&self, function: &Function, stream: &Stream, arguments: *mut *mut c_void) -> Result<()>;
 }
 
@@ -52,7 +52,7 @@ impl Configuration for LaunchShape {
     #[inline]
     unsafe fn put(&self, function: &Function, stream: &Stream, arguments: *mut *mut c_void) -> Result<()> {
         let (programs, index) = (function.programs(), function.device().index());
-        // SAFETY: the caller's promise is the same.
+        // SAFETY: the caller upholds the contract, which is the same.
         let put = unsafe { programs.launch(index, function.handle(), self, stream.handle(), arguments) };
         put.map_err(|error| explained(function, self, &LaunchAttributes::default(), error))
     }
@@ -94,14 +94,14 @@ impl Configuration for LaunchConfig {
         let (programs, index) = (function.programs(), function.device().index());
         let attributes = self.attributes_on(function);
         let (shape, handle) = (&self.shape, function.handle());
-        // SAFETY: the caller's promise is the same.
+        // SAFETY: the caller upholds the contract, which is the same.
         let put = unsafe { programs.launch_with(index, handle, shape, &attributes, stream.handle(), arguments) };
         put.map_err(|error| explained(function, &self.shape, &attributes, error))
     }
 }
 
 impl LaunchConfig {
-    /// The attributes that make a difference on the kernel's device.
+    /// The attributes that have an effect on the kernel's device.
     pub(super) fn attributes_on(&self, function: &Function) -> LaunchAttributes {
         match function.limits().clusters {
             true => self.attributes,
@@ -138,7 +138,7 @@ fn check_cluster(function: &Function, shape: &LaunchShape, asked: Option<[u32; 3
     Ok(())
 }
 
-/// The refusal of a grid that is no multiple of the cluster.
+/// The error for a grid that is not a multiple of the cluster.
 fn uneven(function: &Function, shape: &LaunchShape, cluster: [u32; 3]) -> Option<Error> {
     let axis = (0..3).find(|&axis| !shape.grid[axis].is_multiple_of(cluster[axis]))?;
     Some(Error::value(format!(
@@ -164,7 +164,7 @@ fn no_clusters(function: &Function, asked: &LaunchAttributes) -> Error {
     ))
 }
 
-/// What the driver refused, in terms of what the device allows, where that is the reason.
+/// Explains a driver error by the device limit that was exceeded, if that is the cause.
 #[cold]
 fn explained(function: &Function, shape: &LaunchShape, attributes: &LaunchAttributes, error: Error) -> Error {
     let reason = match error.code() {
@@ -182,7 +182,7 @@ fn threads_of(shape: &LaunchShape) -> u32 {
     shape.block.iter().fold(1u32, |product, &length| product.saturating_mul(length))
 }
 
-/// On the CPU each block of a cooperative launch has a thread of the system's.
+/// On the CPU backend each block of a cooperative launch needs an operating-system thread.
 fn too_many_threads(function: &Function, shape: &LaunchShape) -> Error {
     Error::value(format!(
         "{}: the cooperative grid {} has {} blocks, which must all run at once: cpu runs at most 512",
@@ -196,7 +196,7 @@ fn blocks_of(shape: &LaunchShape) -> u64 {
     shape.grid.iter().fold(1u64, |product, &length| product.saturating_mul(length.into()))
 }
 
-/// `None` where the driver does not even say how many there may be.
+/// `None` if the driver does not report the maximum number of blocks.
 fn too_many_blocks(function: &Function, shape: &LaunchShape) -> Option<Error> {
     let of_one = function.active_blocks(threads_of(shape), shape.shared).ok()?;
     let multiprocessors = function.device().properties().ok()?.multiprocessor_count.max(0).cast_unsigned();
@@ -213,7 +213,7 @@ fn too_many_blocks(function: &Function, shape: &LaunchShape) -> Option<Error> {
     )))
 }
 
-/// `None` where it is not the cluster.
+/// `None` if the cluster is not the cause.
 fn wrong_cluster(function: &Function, shape: &LaunchShape, attributes: &LaunchAttributes) -> Option<Error> {
     let required = function.required_cluster().ok()?;
     let cluster = attributes.cluster.or(required)?;

@@ -1,33 +1,34 @@
-//! The kernels that a source declares, and their parameters.
+//! Parser for kernel declarations in a source, and for their parameters.
 //!
-//! This is no C++ parser: it knows the form of a declaration, and where it does not understand a type it says so. What it says
-//! is held against what the driver knows of the loaded kernel before it is believed (`function`).
+//! This is not a C++ parser: it recognizes the form of a declaration and marks types that it does not understand as
+//! unknown. The result is checked against the parameters that the driver reports for the loaded kernel before it is
+//! used (`function`).
 
 use super::lexer::{self, note};
 use super::types::{Aliases, BASIC, Element, Parameter, ParameterKind, element, joined};
 use pygpu_backend::CompileOption;
 
-/// A kernel as it is declared.
+/// The declaration of a kernel.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Declared<'a> {
     name: &'a str,
-    /// The names of the template's parameters that are types; `None` for another parameter; empty for no template.
+    /// Names of the template parameters: `None` for one that is not a type. Empty if the kernel is not a template.
     template: Option<Vec<Option<&'a str>>>,
     parameters: Vec<Vec<&'a str>>,
 }
 
-/// What a source declares.
+/// All declarations of a source.
 pub struct Declarations<'a> {
     kernels: Vec<Declared<'a>>,
     aliases: Aliases,
 }
 
-/// Words before a kernel's name that take an argument in brackets.
+/// Specifiers before a kernel's name that take an argument in parentheses.
 const WITH_BRACKETS: [&str; 6] =
     ["__launch_bounds__", "__cluster_dims__", "__attribute__", "__block_size__", "__maxnreg__", "alignas"];
 
 impl<'a> Declarations<'a> {
-    /// Reads a source; the options may define names.
+    /// Parses a source. The options may define macros.
     pub fn read(source: &'a str, options: &[CompileOption]) -> Self {
         let words = lexer::words(source);
         let mut aliases = words.macros;
@@ -43,7 +44,7 @@ impl<'a> Declarations<'a> {
         Self { kernels, aliases }
     }
 
-    /// The names of the kernels that are no templates, each once.
+    /// Names of the kernels that are not templates, each once.
     pub fn names(&self) -> Vec<&'a str> {
         let mut names: Vec<&str> = Vec::new();
         for kernel in self.kernels.iter().filter(|kernel| kernel.template.is_none()) {
@@ -54,7 +55,7 @@ impl<'a> Declarations<'a> {
         names
     }
 
-    /// The names of all kernels, templates marked, for messages.
+    /// Names of all kernels with templates marked, for messages.
     pub fn described(&self) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
         for kernel in &self.kernels {
@@ -66,8 +67,8 @@ impl<'a> Declarations<'a> {
         names
     }
 
-    /// The parameters of the kernel that is called `name`, which may be qualified and may have template arguments. `None` if
-    /// there is none, or if there are several that differ.
+    /// The parameters of kernel `name`, which may be qualified and have template arguments. `None` if the kernel does
+    /// not exist or has several different declarations.
     pub fn parameters(&self, name: &str) -> Option<Vec<Parameter>> {
         let words = lexer::words(name).list;
         let open = words.iter().position(|word| *word == "<");
@@ -103,7 +104,7 @@ fn kinds(parameters: &[Parameter]) -> Vec<ParameterKind> {
     parameters.iter().map(|parameter| parameter.kind).collect()
 }
 
-/// `typedef float real;` and `using real = float;`.
+/// Records `typedef float real;` and `using real = float;`.
 fn note_types(words: &[&str], aliases: &mut Aliases) {
     for (at, word) in words.iter().enumerate() {
         let end = |from: usize| words[from..].iter().position(|word| *word == ";").map(|length| from + length);
@@ -126,7 +127,7 @@ fn note_types(words: &[&str], aliases: &mut Aliases) {
     }
 }
 
-/// The position behind the bracket that closes the one at `open`.
+/// The position after the bracket that closes the one at `open`.
 fn behind(words: &[&str], open: usize) -> Option<usize> {
     let mut depth = 0usize;
     for (at, word) in words.iter().enumerate().skip(open) {
@@ -144,7 +145,7 @@ fn behind(words: &[&str], open: usize) -> Option<usize> {
     None
 }
 
-/// The kernel whose `__global__` stands at a place.
+/// The kernel whose `__global__` is at position `at`.
 fn declared<'a>(words: &[&'a str], at: usize) -> Option<Declared<'a>> {
     let mut next = at + 1;
     loop {
@@ -153,7 +154,7 @@ fn declared<'a>(words: &[&'a str], at: usize) -> Option<Declared<'a>> {
             ("[", Some("[")) => next += words[next..].iter().position(|word| *word == "]")? + 2,
             (name, Some("(")) if name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') => {
                 let end = behind(words, next + 1)?;
-                // `void MACRO(name)(...)`: which name it makes only the preprocessor knows.
+                // `void MACRO(name)(...)`: only the preprocessor knows the resulting name.
                 if words.get(end) == Some(&"(") {
                     return None;
                 }
@@ -161,16 +162,17 @@ fn declared<'a>(words: &[&'a str], at: usize) -> Option<Declared<'a>> {
                 let parameters = if parameters == [["void"]] { Vec::new() } else { parameters };
                 return Some(Declared { name, template: template(words, at), parameters });
             }
-            // The end of something that was no declaration; `name<float>(` is a specialisation, and its template is known.
+            // End of a statement that is not a declaration. `name<float>(` is a specialization of a template that is
+            // already recorded.
             (";" | "{" | "}" | "<", _) => return None,
             _ => next += 1,
         }
     }
 }
 
-/// The template's parameters, if a header of one stands before the place.
+/// The template parameters, if a template header precedes position `at`.
 fn template<'a>(words: &[&'a str], at: usize) -> Option<Vec<Option<&'a str>>> {
-    // Back over `extern "C"` (the text is no word), `static`, `inline` to the `>` of a header.
+    // Skips `extern "C"` (the string is not a token), `static` and `inline` backwards to the `>` of a template header.
     let mut last = at.checked_sub(1)?;
     while matches!(words[last], "extern" | "static" | "inline" | "__forceinline__" | "constexpr") {
         last = last.checked_sub(1)?;
@@ -192,7 +194,7 @@ fn template<'a>(words: &[&'a str], at: usize) -> Option<Vec<Option<&'a str>>> {
     Some(names.collect())
 }
 
-/// Parts between commas that are in no bracket.
+/// Splits at commas outside brackets.
 fn split<'a>(words: &[&'a str]) -> Vec<Vec<&'a str>> {
     let mut parts: Vec<Vec<&str>> = vec![Vec::new()];
     let mut depth = 0i32;
@@ -213,7 +215,7 @@ fn split<'a>(words: &[&'a str]) -> Vec<Vec<&'a str>> {
     if parts.len() == 1 && parts[0].is_empty() { Vec::new() } else { parts }
 }
 
-/// One parameter of its words.
+/// Parses one parameter.
 fn parameter(words: &[&str], aliases: &Aliases) -> Parameter {
     const QUALIFIERS: [&str; 6] =
         ["__restrict__", "__restrict", "restrict", "__grid_constant__", "volatile", "register"];
@@ -246,12 +248,12 @@ fn parameter(words: &[&str], aliases: &Aliases) -> Parameter {
     Parameter { name: name.to_owned(), spelled, kind }
 }
 
-/// `const Foo`, `struct Foo`: a type without a name of the parameter.
+/// Whether the tokens are a type without a parameter name, as `const Foo` or `struct Foo`.
 fn only_qualified(body: &[&str]) -> bool {
     body[..body.len() - 1].iter().all(|word| matches!(*word, "const" | "struct" | "typename" | "class" | "enum"))
 }
 
-/// The type for messages.
+/// The type as text for messages.
 fn spell(types: &[&str], is_array: bool) -> String {
     let mut text = String::new();
     for word in types {

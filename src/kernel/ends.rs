@@ -1,4 +1,5 @@
-//! Whether a kernel wrote behind the blocks that it was given: told where a launch returns when the kernel has run, on the host.
+//! Detection of writes past the end of blocks. Applies to launches on the host, which have finished when the call
+//! returns.
 
 use std::sync::Arc;
 
@@ -6,10 +7,10 @@ use super::function::Function;
 use pygpu_base::error::Result;
 use pygpu_memory::{Access, Allocation, Use, overrun};
 
-/// Looks behind each block that a launch may have written. `whose` says what a block is of, for the message.
+/// Checks the red zone of each block that a launch may have written. `whose` describes a block in the error message.
 ///
 /// # Errors
-/// That the kernel wrote there, as a driver tells of an illegal address; once.
+/// An illegal-address error like a driver's, once per overrun.
 #[inline]
 pub fn check_ends(function: &Function, uses: &[Use<'_>], whose: impl Fn(&Arc<Allocation>) -> String) -> Result<()> {
     if function.device().is_cpu() {

@@ -1,4 +1,5 @@
-//! `nvcc` and `hipcc`, as programs: for who asks for them, and for a source that includes what the library compilers have not.
+//! `nvcc` and `hipcc` as external programs: on request, and for sources that include headers missing from the library
+//! compilers.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -9,7 +10,7 @@ use pygpu_backend::{BackendKind, CompileOption, CompileRequest, Compiled, Compil
 use pygpu_base::error::{CompileError, Error, Result};
 use pygpu_base::settings::{self, Settings, Variable};
 
-/// A compiler that is a program.
+/// An external compiler program.
 pub struct External {
     program: PathBuf,
     path: String,
@@ -17,7 +18,7 @@ pub struct External {
     kind: BackendKind,
 }
 
-/// The program's usual name.
+/// The program's default name.
 fn usual_name(kind: BackendKind) -> Option<&'static str> {
     match kind {
         BackendKind::Cuda => Some("nvcc"),
@@ -26,7 +27,7 @@ fn usual_name(kind: BackendKind) -> Option<&'static str> {
     }
 }
 
-/// Variables that name a toolkit's folder, and where it is if none does.
+/// Environment variables that contain the toolkit's folder, and its default folder.
 fn homes(kind: BackendKind) -> (&'static [Variable], &'static str) {
     match kind {
         BackendKind::Hip => (&[Variable::ROCM_PATH, Variable::HIP_PATH], "/opt/rocm"),
@@ -35,10 +36,10 @@ fn homes(kind: BackendKind) -> (&'static [Variable], &'static str) {
 }
 
 impl External {
-    /// Finds a program by its name or its path.
+    /// Finds a compiler program by name or path.
     ///
     /// # Errors
-    /// `Unavailable` with what was searched; `NotSupported` on the CPU, whose compiler is no other.
+    /// `Unavailable` with the searched locations; `NotSupported` on the CPU backend, which has one compiler only.
     pub fn find(kind: BackendKind, name: &str) -> Result<Self> {
         let Some(usual) = usual_name(kind) else {
             return Err(Error::not_supported(format!(
@@ -67,7 +68,7 @@ impl External {
         )))
     }
 
-    /// The usual program of a backend, if it is there.
+    /// The default compiler program of a backend, if installed.
     pub fn usual(kind: BackendKind) -> Option<Self> {
         Self::find(kind, usual_name(kind)?).ok()
     }
@@ -100,7 +101,7 @@ impl External {
             CompileOption::NoWarnings => "-w".to_owned(),
             CompileOption::Verbose if is_hip => "-Rpass-analysis=kernel-resource-usage".to_owned(),
             CompileOption::Verbose => "--ptxas-options=-v".to_owned(),
-            // A cubin is linked, with or without relocatable parts.
+            // A cubin is always linked, with or without relocatable code.
             CompileOption::Relocatable(on) => format!("{}={on}", if is_hip { "-fgpu-rdc" } else { "-rdc" }),
             CompileOption::Own(text) => text.clone(),
         };
@@ -129,14 +130,15 @@ fn candidates(kind: BackendKind, name: &str, settings: &Settings) -> Vec<PathBuf
     found
 }
 
-/// A program, started with the settings' environment: the process's may be changing.
+/// Creates a command with the environment of the settings, because other threads may be changing the process's
+/// environment.
 fn command(program: &Path, settings: &Settings) -> Command {
     let mut command = Command::new(program);
     command.env_clear().envs(settings.environment());
     command
 }
 
-/// The last line of what the program says of itself, which has the build in it.
+/// The last line of the program's `--version` output, which contains the build number.
 fn version(program: &Path, settings: &Settings) -> std::result::Result<String, String> {
     if program.parent().is_none_or(|folder| folder.as_os_str().is_empty()) {
         return Err("not on PATH".to_owned());
@@ -150,13 +152,14 @@ fn version(program: &Path, settings: &Settings) -> std::result::Result<String, S
     line.map(str::to_owned).ok_or_else(|| "--version says nothing".to_owned())
 }
 
-/// What both outputs say, with the user's name of the source in the place of the temporary file's.
+/// The program's combined output, with the temporary file's path replaced by the user's name of the source.
 fn log_of(output: &Output, file: &Path, name: &str) -> String {
     let text = [output.stderr.as_slice(), output.stdout.as_slice()].concat();
     String::from_utf8_lossy(&text).replace(&file.display().to_string(), name).trim().to_owned()
 }
 
-/// What the program wrote that it read; `None` where it did not, or where an option names what is not in the list.
+/// Fingerprints of the files that the program read. `None` if it wrote no list, or if an unrecognized option may have
+/// added files that are not in the list.
 fn read(
     request: &CompileRequest<'_>,
     own: &Path,
@@ -215,7 +218,7 @@ impl Compiler for External {
         let begun = SystemTime::now();
         let mut command = command(&self.program, settings);
         command.args(&options).arg("-MD").arg("-MF").arg(&list).arg("-o").arg(&image).arg(&source);
-        // Headers beside the file that the source came from are found as if it were there.
+        // Adds the source's original folder, so that headers next to the file are found.
         if let Some(folder) = Path::new(request.name).parent().filter(|folder| folder.is_dir()) {
             command.arg(format!("-I{}", folder.display()));
         }

@@ -1,4 +1,4 @@
-//! A kernel of a loaded module: what its parameters are and what is known of it.
+//! Kernels of a loaded module, their parameters and attributes.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -13,28 +13,28 @@ use pygpu_base::dtype::DType;
 use pygpu_base::error::{Error, Result};
 use pygpu_device::Device;
 
-/// Dynamic shared memory that every kernel may use without asking, if it has no static one.
+/// Dynamic shared memory available to every kernel without an attribute, in bytes, if it uses no static shared memory.
 const UNASKED: u32 = 48 << 10;
 
-/// More blocks than a cluster has on any device.
+/// An upper bound of the cluster size on all devices.
 const LARGEST_CLUSTER: u32 = 32;
-/// How well blocks of one shape fill a device.
+/// Occupancy of a device by blocks of one shape.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Occupancy {
-    /// Blocks that run on one multiprocessor at once.
+    /// Number of blocks that run concurrently on one multiprocessor.
     pub blocks: u32,
-    /// The warps of these of all that the multiprocessor runs at once, from 0 to 1.
+    /// Their warps as a fraction of the maximum per multiprocessor, from 0 to 1.
     pub fraction: f64,
 }
 
-/// In the place of a handle where there is only a template.
+/// Placeholder for the handle of a template, which has none.
 const TEMPLATE: FunctionHandle = FunctionHandle(0);
 
-/// A kernel with what its parameters are known to be. Clones are the same kernel.
+/// A kernel with its known parameters. Clones refer to the same kernel.
 #[derive(Clone)]
 pub struct Function(Arc<Known>);
 
-/// A kernel, and what somebody says of its parameters.
+/// A kernel, optionally with parameters given by the caller.
 struct Known {
     kernel: Arc<Kernel>,
     signature: Option<Box<[Parameter]>>,
@@ -44,19 +44,19 @@ struct Kernel {
     module: Module,
     handle: FunctionHandle,
     name: String,
-    /// What the driver knows of the parameters.
+    /// Offsets and sizes of the parameters as reported by the driver.
     places: Option<Vec<ParameterPlace>>,
     limits: &'static LaunchLimits,
-    /// Dynamic shared memory that a launch may ask for now.
+    /// Dynamic shared memory that launches may currently request.
     allowed_shared: AtomicU32,
-    /// Asked when first needed.
+    /// Maximum number of threads per block; queried on first use.
     threads: OnceLock<u32>,
-    /// Asked when first needed.
+    /// The compiled-in cluster shape; queried on first use.
     cluster: OnceLock<Option<[u32; 3]>>,
     large_clusters: AtomicBool,
 }
 
-/// Bytes of a parameter of a kind; `None` where that is not known.
+/// Size of a parameter in bytes; `None` if unknown.
 fn bytes_of(kind: ParameterKind) -> Option<usize> {
     match kind {
         ParameterKind::Pointer { .. } => Some(size_of::<usize>()),
@@ -66,7 +66,8 @@ fn bytes_of(kind: ParameterKind) -> Option<usize> {
     }
 }
 
-/// What a declaration says, as far as the driver agrees: the parser may have been misled by what only a preprocessor sees.
+/// Uses a parsed declaration as far as the driver's sizes agree with it: without a preprocessor the parser may be
+/// wrong.
 fn believed(declared: Option<Vec<Parameter>>, places: Option<&[ParameterPlace]>) -> Option<Box<[Parameter]>> {
     let Some(places) = places else { return declared.map(Box::from) };
     let agrees = |parameter: &Parameter, place: &ParameterPlace| {
@@ -86,10 +87,10 @@ fn believed(declared: Option<Vec<Parameter>>, places: Option<&[ParameterPlace]>)
 }
 
 impl Module {
-    /// A kernel by its name in the source, or in the image.
+    /// Looks up a kernel by its name in the source or in the image.
     ///
     /// # Errors
-    /// `ValueError` that names the kernels there are; the driver's.
+    /// `ValueError` with the names of the existing kernels; driver errors.
     pub fn function(&self, name: &str) -> Result<Function> {
         self.check_alive()?;
         let handle = self.handle_of(name)?;
@@ -98,13 +99,13 @@ impl Module {
 }
 
 impl Function {
-    /// A kernel of a module; `declared` is what the source says of its parameters.
+    /// Creates a kernel; `declared` are the parameters from the source.
     ///
     /// # Errors
-    /// The driver's.
+    /// Driver errors.
     fn new(module: Module, handle: FunctionHandle, name: String, declared: Option<Vec<Parameter>>) -> Result<Self> {
         let device = module.device();
-        // SAFETY: the function is the module's, which is alive.
+        // SAFETY: the function belongs to the module, which is alive.
         let places = unsafe { module.programs().parameters(device.index(), handle) }?;
         let signature = believed(declared, places.as_deref());
         let limits = limits_of(device)?;
@@ -115,7 +116,7 @@ impl Function {
         Ok(Self(Arc::new(Known { kernel: Arc::new(kernel), signature })))
     }
 
-    /// A template without arguments, of which nothing is compiled: it gives instances, and cannot be launched.
+    /// Creates a template without arguments. It has no code: it provides instances and cannot be launched.
     pub fn of_template(module: Module, name: String) -> Self {
         static NOTHING: LaunchLimits = LaunchLimits::NOTHING;
         let kernel = Kernel {
@@ -132,15 +133,15 @@ impl Function {
         Self(Arc::new(Known { kernel: Arc::new(kernel), signature: None }))
     }
 
-    /// Refuses what cannot be launched, or not any more.
+    /// Checks that the kernel can be launched.
     ///
     /// # Errors
-    /// `ValueError`.
+    /// `ValueError` for a template, and after a device reset.
     pub fn check_launchable(&self) -> Result<()> {
         if self.is_template() { Err(self.is_no_instance()) } else { self.0.kernel.module.check_alive() }
     }
 
-    /// Whether it is a template without arguments.
+    /// Whether this is a template without arguments.
     #[inline]
     pub fn is_template(&self) -> bool {
         self.0.kernel.handle == TEMPLATE
@@ -176,28 +177,28 @@ impl Function {
         self.0.kernel.handle
     }
 
-    /// What loads and launches it.
+    /// The backend interface that loads and launches it.
     #[inline]
     pub(super) fn programs(&self) -> &'static dyn Programs {
         self.0.kernel.module.programs()
     }
 
-    /// What its device allows.
+    /// The launch limits of its device.
     #[inline]
     pub(super) fn limits(&self) -> &'static LaunchLimits {
         self.0.kernel.limits
     }
 
-    /// Its parameters, where their number is known.
+    /// Its parameters, if their number is known.
     #[inline]
     pub fn parameters(&self) -> Option<&[Parameter]> {
         self.0.signature.as_deref()
     }
 
-    /// The same kernel with parameters that the caller knows.
+    /// Returns the same kernel with parameters given by the caller.
     ///
     /// # Errors
-    /// `TypeError` when the driver knows of others.
+    /// `TypeError` if the driver reports different ones.
     pub fn with_parameters(&self, parameters: Vec<Parameter>) -> Result<Self> {
         if let Some(places) = &self.0.kernel.places {
             if places.len() != parameters.len() {
@@ -223,23 +224,23 @@ impl Function {
         Ok(Self(Arc::new(Known { kernel: Arc::clone(&self.0.kernel), signature: Some(parameters.into()) })))
     }
 
-    /// What is known of it.
+    /// Attributes of the compiled kernel.
     ///
     /// # Errors
-    /// The driver's.
+    /// Driver errors.
     pub fn attributes(&self) -> Result<FunctionAttributes> {
         self.check_launchable()?;
-        // SAFETY: alive with its module.
+        // SAFETY: `self` keeps the module alive, and with it the function.
         unsafe { self.programs().function_attributes(self.device().index(), self.handle()) }
     }
 
-    /// Sets something of it.
+    /// Changes a setting of the kernel.
     ///
     /// # Errors
-    /// The driver's.
+    /// Driver errors.
     pub fn set(&self, setting: FunctionSetting) -> Result<()> {
         self.check_launchable()?;
-        // SAFETY: alive with its module.
+        // SAFETY: `self` keeps the module alive, and with it the function.
         unsafe { self.programs().set_function(self.device().index(), self.handle(), setting) }?;
         if let FunctionSetting::MaxDynamicSharedBytes(bytes) = setting {
             self.0.kernel.allowed_shared.store(bytes.max(0) as u32, Ordering::Relaxed);
@@ -250,22 +251,22 @@ impl Function {
         Ok(())
     }
 
-    /// Blocks that run on one multiprocessor at once.
+    /// Number of blocks that run concurrently on one multiprocessor.
     ///
     /// # Errors
-    /// The driver's.
+    /// Driver errors.
     pub fn active_blocks(&self, threads: u32, shared: u32) -> Result<u32> {
         self.check_launchable()?;
-        // SAFETY: alive with its module.
+        // SAFETY: `self` keeps the module alive, and with it the function.
         unsafe { self.programs().active_blocks(self.device().index(), self.handle(), threads, shared) }
     }
 
-    /// How well blocks of so many threads fill a multiprocessor.
+    /// The occupancy by blocks of `threads` threads.
     ///
     /// # Errors
-    /// The driver's.
+    /// Driver errors.
     pub fn occupancy(&self, threads: u32, shared: u32) -> Result<Occupancy> {
-        // Drivers count blocks as well that no launch may have.
+        // Drivers also report occupancy for blocks larger than the kernel allows.
         let blocks = if threads > self.max_threads()? { 0 } else { self.active_blocks(threads, shared)? };
         let warp = self.device().properties()?.warp_size.max(1).cast_unsigned();
         let most = f64::from(self.limits().threads_per_multiprocessor.max(1));
@@ -273,55 +274,55 @@ impl Function {
         Ok(Occupancy { blocks, fraction: used / most })
     }
 
-    /// The fewest blocks that fill the device, and the threads of a block for the best occupancy.
+    /// The smallest grid that fills the device, and the block size with the best occupancy.
     ///
     /// # Errors
-    /// The driver's.
+    /// Driver errors.
     pub fn suggested_shape(&self, shared: u32, limit: u32) -> Result<(u32, u32)> {
         self.check_launchable()?;
-        // SAFETY: alive with its module.
+        // SAFETY: `self` keeps the module alive, and with it the function.
         unsafe { self.programs().suggested_shape(self.device().index(), self.handle(), shared, limit) }
     }
 
-    /// Whether its clusters may have more blocks than every device with clusters takes.
+    /// Whether the kernel may use clusters larger than the portable size.
     pub fn allows_large_clusters(&self) -> bool {
         self.0.kernel.large_clusters.load(Ordering::Relaxed)
     }
 
-    /// The cluster for which it was compiled (`__cluster_dims__`).
+    /// The cluster shape that the kernel was compiled for (`__cluster_dims__`).
     ///
     /// # Errors
-    /// The driver's.
+    /// Driver errors.
     pub fn required_cluster(&self) -> Result<Option<[u32; 3]>> {
         if let Some(cluster) = self.0.kernel.cluster.get() {
             return Ok(*cluster);
         }
         self.0.kernel.module.check_alive()?;
-        // SAFETY: alive with its module.
+        // SAFETY: `self` keeps the module alive, and with it the function.
         let cluster = unsafe { self.programs().required_cluster(self.device().index(), self.handle()) }?;
         Ok(*self.0.kernel.cluster.get_or_init(|| cluster))
     }
 
-    /// Most blocks of a cluster that it can be launched in; 1 on a device without clusters.
+    /// The maximum cluster size for a launch, in blocks; 1 on a device without clusters.
     ///
     /// # Errors
-    /// `ValueError` for more shared memory than the device has; the driver's.
+    /// `ValueError` if `shared` exceeds the device's shared memory; driver errors.
     pub fn max_cluster_size(&self, block: [u32; 3], shared: u32) -> Result<u32> {
         self.0.kernel.module.check_alive()?;
         if !self.limits().clusters {
             return Ok(1);
         }
         self.allow_shared(shared)?;
-        // The cluster's blocks are those of the grid, so it has as many as any cluster.
+        // The grid must be at least as large as the largest cluster.
         let shape = LaunchShape { grid: [LARGEST_CLUSTER, 1, 1], block, shared, cooperative: false };
-        // SAFETY: alive with its module.
+        // SAFETY: `self` keeps the module alive, and with it the function.
         unsafe { self.programs().max_cluster_size(self.device().index(), self.handle(), &shape) }
     }
 
-    /// Most threads of a block that it can be launched with.
+    /// Maximum number of threads per block.
     ///
     /// # Errors
-    /// The driver's.
+    /// Driver errors.
     #[inline]
     pub(super) fn max_threads(&self) -> Result<u32> {
         match self.0.kernel.threads.get() {
@@ -333,10 +334,10 @@ impl Function {
         }
     }
 
-    /// Makes a launch with so much dynamic shared memory possible.
+    /// Permits launches with `bytes` bytes of dynamic shared memory.
     ///
     /// # Errors
-    /// `ValueError` for more than the device has; the driver's.
+    /// `ValueError` if the device has less; driver errors.
     #[inline]
     pub(super) fn allow_shared(&self, bytes: u32) -> Result<()> {
         if bytes <= self.0.kernel.allowed_shared.load(Ordering::Relaxed) { Ok(()) } else { self.raise_shared(bytes) }

@@ -1,13 +1,14 @@
-//! Headers in C++ that a source includes, before the `extern "C"` that is put around it: their templates do not bear it.
+//! C++ headers included by a source are included again before its `extern "C"` wrapper, because templates must not have
+//! C linkage.
 
 use std::fmt::Write;
 
 use pygpu_backend::included_names;
 
-/// Folders of headers that are C++ throughout.
+/// Folders that contain C++ headers only.
 const FOLDERS: [&str; 5] = ["cooperative_groups/", "cub/", "cuda/", "thrust/", "nv/"];
 
-/// Headers of the vendors that are, and that may be read before anything else.
+/// Vendor headers that are C++ and may be included first.
 const VENDORS: [&str; 9] = [
     "cooperative_groups.h",
     "cuComplex.h",
@@ -21,11 +22,12 @@ const VENDORS: [&str; 9] = [
 ];
 
 fn is_cxx(name: &str) -> bool {
-    // Without a suffix it is the C++ library's.
+    // A name without suffix belongs to the C++ standard library.
     FOLDERS.iter().any(|folder| name.starts_with(folder)) || VENDORS.contains(&name) || !name.contains(['.', '/'])
 }
 
-/// The lines that include them; a header that is not there is left to the source to ask for.
+/// Include lines for these headers. Missing headers are skipped here, so that the error refers to the source's own
+/// line.
 pub fn hoisted(source: &str) -> String {
     let mut lines = String::new();
     for name in included_names(source) {

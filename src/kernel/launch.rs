@@ -1,4 +1,4 @@
-//! One launch: the arguments as the driver wants them, in the order of whatever else uses the arrays.
+//! A single launch: the arguments in the driver's format, ordered with the other uses of the arrays.
 
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -14,17 +14,17 @@ use pygpu_device::stream::Stream;
 use pygpu_layout::tuple_text;
 use pygpu_memory::{Use, capture, ordered};
 
-/// Sixteen bytes, aligned as the most demanding parameter is.
+/// An argument cell: 16 bytes with the largest alignment that a parameter needs.
 #[derive(Clone, Copy)]
 #[repr(C, align(16))]
 struct Cell([u8; 16]);
 
 const CELL: usize = size_of::<Cell>();
 
-/// Arguments that most kernels do not have more of: so many need no memory of their own.
+/// Number of arguments stored without heap allocation; most kernels have fewer.
 const USUAL: usize = 16;
 
-/// An argument that is to lie at an address which more than a cell's alignment divides.
+/// An argument that may need a larger alignment than a cell.
 #[derive(Clone, Copy, Debug)]
 pub struct Wide {
     argument: usize,
@@ -33,9 +33,9 @@ pub struct Wide {
     alignment: usize,
 }
 
-/// What may be the alignment of a type of so many bytes, which divides them.
+/// The largest power of two that divides `bytes`, at most 128: an upper bound of the alignment of a type of that size.
 fn alignment_of(bytes: usize) -> usize {
-    /// `CUtensorMap` since CUDA 13.
+    /// Alignment of `CUtensorMap` since CUDA 13.
     const MOST: usize = 128;
     match bytes {
         0 => 1,
@@ -43,7 +43,7 @@ fn alignment_of(bytes: usize) -> usize {
     }
 }
 
-/// The values of the arguments, one after the other, and where each begins.
+/// The argument values, contiguous, and the start of each.
 #[derive(Clone, Default)]
 pub struct Arguments {
     cells: SmallVec<[Cell; USUAL]>,
@@ -51,37 +51,37 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// No arguments yet.
+    /// Creates an empty list.
     #[inline]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// How many there are.
+    /// Number of arguments.
     #[inline]
     pub fn len(&self) -> usize {
         self.starts.len()
     }
 
-    /// Whether there are none.
+    /// Whether the list is empty.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.starts.is_empty()
     }
 
-    /// The first value, by the bytes of its cell.
+    /// The first value, as the bytes of its cell.
     pub fn first(&self) -> Option<&[u8]> {
         self.cells.first().map(|cell| cell.0.as_slice())
     }
 
-    /// Adds all values of others.
+    /// Appends all values of another list.
     pub fn append(&mut self, others: &Self) {
         let before = self.cells.len() as u32;
         self.cells.extend_from_slice(&others.cells);
         others.starts.iter().for_each(|start| self.starts.push(before + start));
     }
 
-    /// Adds a value of eight bytes: an address, or a number.
+    /// Appends an 8-byte value: an address or a number.
     #[inline]
     pub fn push_word(&mut self, value: u64) {
         self.starts.push(self.cells.len() as u32);
@@ -90,7 +90,7 @@ impl Arguments {
         self.cells.push(cell);
     }
 
-    /// Adds a value by its bytes.
+    /// Appends a value as bytes.
     #[inline]
     pub fn push(&mut self, bytes: &[u8]) {
         self.starts.push(self.cells.len() as u32);
@@ -101,7 +101,7 @@ impl Arguments {
         }
     }
 
-    /// Adds a value by its words of four bytes.
+    /// Appends a value as 4-byte words.
     #[inline]
     pub fn push_words(&mut self, words: &[u32]) {
         self.starts.push(self.cells.len() as u32);
@@ -114,7 +114,7 @@ impl Arguments {
         }
     }
 
-    /// Adds a value by its bytes, of a type that may be more aligned than a cell. What it gives is for [`Self::align`].
+    /// Appends a value of a type whose alignment may exceed a cell's. Pass the result to [`Self::align`].
     pub fn push_wide(&mut self, bytes: &[u8]) -> Option<Wide> {
         let (argument, first) = (self.starts.len(), self.cells.len());
         self.push(bytes);
@@ -126,7 +126,8 @@ impl Arguments {
         Some(Wide { argument, first, cells, alignment })
     }
 
-    /// Moves a value to where its alignment wants it: once, when all arguments are there, for they stay where they are then.
+    /// Moves a value to an address with its alignment. Call it after the last append, because appending can move all
+    /// values.
     pub fn align(&mut self, wide: Wide) {
         let Wide { argument, first, cells, alignment } = wide;
         let address = self.cells[first..].as_ptr().addr();
@@ -135,12 +136,12 @@ impl Arguments {
         self.starts[argument] = (first + ahead) as u32;
     }
 
-    /// One pointer for each argument, to its value.
+    /// Writes one pointer per argument to its value.
     #[inline]
     fn pointers(&mut self, pointers: &mut SmallVec<[*mut c_void; USUAL]>) {
         let first = self.cells.as_mut_ptr();
         for &start in &self.starts {
-            // SAFETY: each start is a place of `cells`, or its end for a value of no bytes.
+            // SAFETY: each start is an index into `cells`, or its end for a value of zero bytes.
             pointers.push(unsafe { first.add(start as usize) }.cast());
         }
     }
@@ -150,20 +151,20 @@ impl Arguments {
 pub struct Launched {
     /// The kernel.
     pub function: Function,
-    /// How many of it.
+    /// The launch shape.
     pub shape: LaunchShape,
-    /// What it was given.
+    /// The arguments.
     pub arguments: Arguments,
 }
 
-/// Puts a kernel on a stream, behind whatever its arrays wait for; later users of the arrays wait for it.
+/// Launches a kernel on a stream after all conflicting uses of its arrays. Later users of the arrays wait for it.
 ///
 /// # Errors
-/// `ValueError` for a shape that the device or the kernel cannot run; the driver's.
+/// `ValueError` for a shape that the device or the kernel does not support; driver errors.
 ///
 /// # Safety
-/// There are as many arguments as the kernel has parameters, each with as many bytes; the memory to which they point is as
-/// large as the kernel takes it to be.
+/// `arguments` must have the number and sizes of the kernel's parameters. The memory that they point to must be as
+/// large as the kernel assumes.
 #[inline]
 pub unsafe fn launch<C: Configuration>(
     function: &Function,
@@ -181,7 +182,8 @@ pub unsafe fn launch<C: Configuration>(
     let mut pointers = SmallVec::new();
     arguments.pointers(&mut pointers);
     ordered(uses, stream, || {
-        // SAFETY: the module is alive and its device is the stream's; the rest is the caller's promise.
+        // SAFETY: `function` keeps its module alive, and its device is the stream's as checked above; the caller
+        // guarantees the arguments.
         unsafe { config.put(function, stream, pointers.as_mut_ptr()) }?;
         if let Some(capture) = capture::of(stream)? {
             capture.made_of(Arc::new(Launched {
@@ -194,10 +196,10 @@ pub unsafe fn launch<C: Configuration>(
     })
 }
 
-/// Refuses what the device or the kernel cannot run.
+/// Checks the launch against the limits of the device and the kernel.
 ///
 /// # Errors
-/// `ValueError` or `NotSupported` that says what was asked for and what there is.
+/// `ValueError` or `NotSupported` with the requested and the supported value.
 #[inline]
 fn check<C: Configuration>(function: &Function, config: &C) -> Result<()> {
     let shape = config.shape();
@@ -213,10 +215,10 @@ fn check<C: Configuration>(function: &Function, config: &C) -> Result<()> {
     function.allow_shared(shape.shared)
 }
 
-/// Clusters of a launch that run at once; without clusters, blocks.
+/// Number of clusters, or of blocks without clusters, that run concurrently.
 ///
 /// # Errors
-/// As for the launch; the driver's.
+/// As for the launch; driver errors.
 pub fn active_clusters(function: &Function, config: &LaunchConfig) -> Result<u32> {
     function.module().check_alive()?;
     check(function, config)?;
@@ -227,7 +229,7 @@ pub fn active_clusters(function: &Function, config: &LaunchConfig) -> Result<u32
         let multiprocessors = device.properties()?.multiprocessor_count.max(0).cast_unsigned();
         return Ok(function.active_blocks(threads, shape.shared)?.saturating_mul(multiprocessors));
     }
-    // SAFETY: alive with its module.
+    // SAFETY: `function` keeps its module alive.
     unsafe { function.programs().active_clusters(device.index(), function.handle(), shape, attributes) }
 }
 

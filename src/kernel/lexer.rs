@@ -1,16 +1,16 @@
-//! The words of a C++ source, without comments, texts and preprocessor lines; of those, simple macros are kept.
+//! Tokens of a C++ source without comments, strings and preprocessor lines. Simple macros are recorded.
 
 use super::types::Aliases;
 
-/// The words of a source: names, numbers, and signs one by one, except `::` and `->`.
+/// The tokens of a source: names, numbers, and single punctuation characters, except `::` and `->`.
 pub struct Words<'a> {
-    /// In order.
+    /// The tokens in source order.
     pub list: Vec<&'a str>,
-    /// `#define` of a name without parameters.
+    /// `#define` of names without parameters.
     pub macros: Aliases,
 }
 
-/// What a position in the source is the beginning of, and where that ends.
+/// The end of the comment, string or preprocessor line that begins at `at`; `None` for anything else.
 fn skipped(text: &str, at: usize) -> Option<usize> {
     let rest = &text[at..];
     let end_of = |pattern: &str, from: usize| {
@@ -33,7 +33,7 @@ fn skipped(text: &str, at: usize) -> Option<usize> {
         match byte {
             _ if escaped => escaped = false,
             b'\\' => escaped = true,
-            // A text ends with its line, if the source is not finished yet.
+            // An unterminated string ends with its line.
             b'\n' => return Some(at + position),
             byte if byte == quote => return Some(at + position + 1),
             _ => {}
@@ -42,7 +42,7 @@ fn skipped(text: &str, at: usize) -> Option<usize> {
     Some(text.len())
 }
 
-/// Where a preprocessor line ends, its continuations included.
+/// The end of a preprocessor line, including continuations.
 fn end_of_line(text: &str, at: usize) -> usize {
     let mut from = at;
     while let Some(position) = text[from..].find('\n') {
@@ -59,7 +59,7 @@ fn is_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
 }
 
-/// Splits a source.
+/// Splits a source into tokens.
 pub fn words(text: &str) -> Words<'_> {
     let bytes = text.as_bytes();
     let mut words = Words { list: Vec::new(), macros: Aliases::new() };
@@ -93,7 +93,7 @@ fn length_of_word(rest: &str) -> usize {
     }
 }
 
-/// Keeps `define NAME words`; a name that is defined in two ways means neither.
+/// Records `define NAME words`. A name with two different definitions is marked as ambiguous.
 fn note_macro(line: &str, macros: &mut Aliases) {
     let Some(rest) = line.trim_start().strip_prefix("define") else { return };
     let rest = rest.trim_start();
@@ -106,7 +106,7 @@ fn note_macro(line: &str, macros: &mut Aliases) {
     note(macros, name, meaning);
 }
 
-/// Adds a meaning.
+/// Records a meaning of a name.
 pub fn note(aliases: &mut Aliases, name: &str, meaning: String) {
     let same = |known: &Option<String>| known.as_ref() == Some(&meaning);
     match aliases.get(name) {

@@ -1,15 +1,16 @@
-//! Kernels: from a source or an image to a launch.
+//! Kernels, from a source or an image to a launch.
 //!
-//! - [`options`], [`compile`], [`cache`] and [`external`] make an image of a source, or take it from where it is kept;
-//! - [`search`] finds a compiler for the library's own kernels;
-//! - [`lexer`], [`declaration`] and [`types`] read from the source which parameters a kernel has; [`signature`] reads it from
-//!   the letters of PyCUDA's `prepare`;
-//! - [`module`] and [`function`] are what is loaded, parts of a library that somebody else compiled among it; [`symbols`] finds names
-//!   in it;
-//! - [`tensor_map`] checks what a `CUtensorMap` is to be of;
-//! - [`config`] is what a launch is told, and [`limits`] and [`launch`] put it on a stream, in the order of whatever else uses the arrays.
+//! - [`options`], [`compile`], [`cache`] and [`external`] compile a source to an image or take it from the cache.
+//! - [`search`] locates a compiler for the library's own kernels.
+//! - [`lexer`], [`declaration`] and [`types`] determine a kernel's parameters from its source; [`signature`] from the
+//!   type codes of PyCUDA's `prepare`.
+//! - [`module`] and [`function`] are loaded images and kernels, including prebuilt libraries; [`symbols`] looks names
+//!   up in them.
+//! - [`tensor_map`] validates the arguments of a `CUtensorMap`.
+//! - [`config`] describes a launch; [`limits`] and [`launch`] enqueue it on a stream, ordered with the other uses of
+//!   the arrays.
 //!
-//! Nothing here knows which driver works below, nor Python.
+//! This crate depends neither on a specific driver nor on Python.
 
 mod cache;
 mod compile;

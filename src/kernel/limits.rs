@@ -1,4 +1,4 @@
-//! What a launch may ask of a device, asked once for each device.
+//! Launch limits of devices, queried once per device.
 
 use pygpu_backend::LaunchLimits;
 use pygpu_base::error::Result;
@@ -10,7 +10,7 @@ static LIMITS: PerDevice<Once<LaunchLimits>> = per_device!(Once::new());
 /// The limits of a device.
 ///
 /// # Errors
-/// The driver's.
+/// Driver errors.
 pub fn limits_of(device: Device) -> Result<&'static LaunchLimits> {
     let cell = LIMITS.of(device);
     match cell.get() {

@@ -1,8 +1,8 @@
-//! What a user writes as options, in nvcc's words: parsed into words that every compiler can say in its own, or refused by
-//! name.
+//! Compiler options in nvcc's syntax: parsed into a form that every compiler can translate, or rejected with the
+//! option's name.
 //!
-//! One text of a program serves NVRTC, hiprtc, nvcc and the machine's C++ compiler. An option that is not known here is
-//! passed on as it is: the compiler knows its own options best.
+//! The same options work for NVRTC, hiprtc, nvcc and the host's C++ compiler. Unrecognized options are passed to the
+//! compiler unchanged.
 
 use pygpu_backend::CompileOption;
 use pygpu_base::error::{Error, Result};
@@ -10,16 +10,16 @@ use pygpu_base::error::{Error, Result};
 /// Parsed options.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Options {
-    /// In the order in which they were given.
+    /// The options in their original order.
     pub list: Vec<CompileOption>,
-    /// The architecture that was asked for, if not the device's.
+    /// The requested architecture, if it is not the device's.
     pub architecture: Option<String>,
-    /// What was passed over, a sentence for each.
+    /// One sentence for each option that was skipped.
     pub notes: Vec<String>,
 }
 
-/// Options of nvcc for host code and for the linker, of which a kernel's source has nothing: they are passed over with a note.
-/// Whether a value follows, and why.
+/// nvcc options for host code and for the linker, which do not apply to kernels. They are skipped with a note. Each
+/// entry contains the names, whether a value follows, and the reason.
 const PASSED_OVER: &[(&[&str], bool, &str)] = &[
     (
         &["-Xcompiler", "--compiler-options"],
@@ -32,7 +32,7 @@ const PASSED_OVER: &[(&[&str], bool, &str)] = &[
     (&["-shared", "--shared"], false, "nothing is linked"),
 ];
 
-/// Options of nvcc that have no meaning where the result is one image, and why.
+/// nvcc options that are meaningless when the result is a single image, and the reason.
 const REFUSED: &[(&[&str], &str)] = &[
     (&["-o", "--output-file", "-odir", "--output-directory"], "the image stays in memory and in the cache"),
     (
@@ -55,13 +55,13 @@ const REFUSED: &[(&[&str], &str)] = &[
     (&["-keep", "--keep", "-save-temps", "--save-temps", "-dryrun", "--dryrun"], "there are no intermediate files"),
 ];
 
-/// Flags without a value that mean nothing here and do no harm.
+/// Flags without a value that have no effect here.
 const IGNORED: &[&str] = &["-m64", "--m64", "-v", "--verbose", "-noeh", "--no-exceptions"];
 
-/// What is passed on with its value, which may follow as a text of its own.
+/// Options that are passed on with a value, which may be the next argument.
 const SEPARATE: &[&str] = &["-default-stream", "--default-stream", "-Xcudafe", "-diag-suppress", "--diag-suppress"];
 
-/// The long and short names of what takes a value, in the order of [`Valued`].
+/// Long and short names of options with a value, in the order of [`Valued`].
 const VALUED: &[(Valued, &[&str])] = &[
     (Valued::Define, &["-D", "--define-macro"]),
     (Valued::Undefine, &["-U", "--undefine-macro"]),
@@ -95,15 +95,16 @@ enum Valued {
     Optimize,
 }
 
-/// Whether a value may follow the name without anything between: `-DN`, `-Ifolder`, `-O3`.
+/// Whether a value may follow the name directly: `-DN`, `-Ifolder`, `-O3`.
 fn is_letter(name: &str) -> bool {
     name.len() == 2
 }
 
-/// Parses options. With `refuse` off nothing is refused: nvcc itself, if the user asked for it, knows all of them.
+/// Parses options. If `refuse` is false, no option is rejected, because an nvcc that the user selected accepts all of
+/// them.
 ///
 /// # Errors
-/// `ValueError` that names the option.
+/// `ValueError` with the option's name.
 pub fn parse(texts: &[String], refuse: bool) -> Result<Options> {
     let mut options = Options::default();
     let mut texts = texts.iter().map(|text| text.trim()).filter(|text| !text.is_empty());
@@ -138,11 +139,11 @@ pub fn parse(texts: &[String], refuse: bool) -> Result<Options> {
     Ok(options)
 }
 
-/// Whether the next text belongs to an option that is passed over, and what is said of it.
+/// If an option is to be skipped: whether the next argument belongs to it, and the note to add.
 fn passed_over(text: &str) -> Option<(bool, String)> {
     let name = text.split_once('=').map_or(text, |(name, _)| name);
     let (_, has_value, reason) = PASSED_OVER.iter().find(|(names, _, _)| {
-        // `-lineinfo` begins with -l too.
+        // `-lineinfo` also begins with -l.
         let is_joined = |one: &&str| matches!(*one, "-l" | "-L") && text.starts_with(*one) && flag(text).is_none();
         names.contains(&name) || names.iter().any(is_joined)
     })?;
@@ -174,7 +175,7 @@ fn flag(text: &str) -> Option<CompileOption> {
     })
 }
 
-/// The option, its name as it was written, and its value where it is in the same text.
+/// The option, its name as written, and its value if it is in the same argument.
 fn valued(text: &str) -> Option<(Valued, &str, Option<&str>)> {
     for (kind, names) in VALUED {
         for name in *names {
@@ -183,7 +184,7 @@ fn valued(text: &str) -> Option<(Valued, &str, Option<&str>)> {
                 return Some((*kind, name, None));
             }
             if is_letter(name) {
-                // `-O3` and `-Ifolder`, but not `-Ofast` nor `-Inconsistent`, which is a folder.
+                // `-O3` and `-Ifolder` match. `-Ofast` does not; `-Inconsistent` is a folder name.
                 let value = rest.trim_start();
                 if *kind != Valued::Optimize || value.bytes().all(|byte| byte.is_ascii_digit()) {
                     return Some((*kind, name, Some(value)));
@@ -250,12 +251,12 @@ impl Options {
 
     fn architecture(&mut self, name: &str, value: &str) -> Result<()> {
         if matches!(value, "native" | "all" | "all-major") {
-            return Ok(()); // the device's own, which is what is compiled for anyway
+            return Ok(()); // the device's own architecture is the default anyway
         }
         if self.architecture.is_none() {
             return self.one_architecture(name, value);
         }
-        Ok(()) // `-code` has said it more exactly
+        Ok(()) // `-code` was more specific
     }
 
     fn code(&mut self, name: &str, value: &str) -> Result<()> {

@@ -1,4 +1,4 @@
-//! Relocatable device code of one source (`-rdc=true`): linked before it is loaded, with the device's runtime where its
+//! Relocatable device code of a single source (`-rdc=true`): linked before loading, with the device runtime if its
 //! kernels launch kernels.
 
 use std::borrow::Cow;
@@ -12,10 +12,10 @@ use pygpu_device::Device;
 
 const RUNTIME: &str = "libcudadevrt.a";
 
-/// What is loaded of what was compiled: the same, unless it is one part of a linkage.
+/// The loadable image of a compilation: the same bytes, or the result of linking if the code is relocatable.
 ///
 /// # Errors
-/// The linker's; `Unavailable` where the runtime of launches from kernels is not found.
+/// Linker errors; `Unavailable` if the device runtime for launches from kernels is not found.
 pub fn linked<'a>(
     device: Device,
     source: &Source,
@@ -40,7 +40,7 @@ pub fn linked<'a>(
     Ok(Cow::Owned(Compiled { image: linked.image, log, lowered: compiled.lowered.clone(), read: None }))
 }
 
-/// Where the runtime may be: in the toolkit, or in the wheels beside the compiler's library.
+/// Candidate folders of the device runtime: the toolkit, or wheels next to the compiler's library.
 fn places(hints: &[PathBuf], settings: &Settings) -> Vec<PathBuf> {
     let mut folders: Vec<PathBuf> = Vec::new();
     for folder in hints.iter().filter_map(|hint| hint.parent()) {

@@ -1,4 +1,5 @@
-//! Where else the compiler's library may be: what only the program around the crate knows, asked when a kernel is compiled.
+//! Search for the compiler's library. Only the embedding program (Python) can find it in installed wheels; it is called
+//! when a kernel is compiled.
 
 use std::path::PathBuf;
 
@@ -10,20 +11,21 @@ use pygpu_base::flush::PythonAccess;
 use pygpu_base::fork_safe::Once;
 use pygpu_device::Device;
 
-/// Files in which the library may be; `thorough` when those that are quickly found have not served.
+/// Returns candidate files of the library. `thorough` is set after the quickly found candidates failed.
 pub type Search = fn(kind: BackendKind, thorough: bool) -> Vec<PathBuf>;
 
 static SEARCH: Once<Search> = Once::new();
 
-/// Files for each kind of device, as they were found before its first operation was deferred.
+/// Candidate files per backend, found before the backend's first operation was deferred.
 static RESOLVED: [Once<Vec<PathBuf>>; 4] = [const { Once::new() }; 4];
 
-/// Registers the search; the first one stays.
+/// Registers the search function. Only the first registration has an effect.
 pub fn search_with(search: Search) {
     SEARCH.set(search);
 }
 
-/// Finds the compiler's files for a kind of device, unless that was done. No operation is deferred before: a flush does not search.
+/// Finds the candidate files of a backend once. Called before an operation is deferred, because a flush must not
+/// search.
 #[inline]
 pub fn resolve(kind: BackendKind) {
     let known = &RESOLVED[kind as usize % RESOLVED.len()];
@@ -34,11 +36,11 @@ pub fn resolve(kind: BackendKind) {
 
 #[cold]
 fn resolve_now(kind: BackendKind, known: &'static Once<Vec<PathBuf>>) {
-    let found = search(kind, false); // not within `get_or_init`: Python may come here again
+    let found = search(kind, false); // not inside `get_or_init`: Python code may call this function recursively
     known.set(found);
 }
 
-/// Files in which the library may be, for a flush: those that are known, or all that Python finds.
+/// Candidate files for a flush: the files found earlier, or with `thorough` the result of a new search.
 pub fn files(kind: BackendKind, thorough: bool) -> Vec<PathBuf> {
     match RESOLVED[kind as usize % RESOLVED.len()].get() {
         Some(known) if !thorough => known.clone(),
@@ -46,7 +48,7 @@ pub fn files(kind: BackendKind, thorough: bool) -> Vec<PathBuf> {
     }
 }
 
-/// Files in which the library may be. Within a flush those that are known.
+/// Candidate files. Within a flush only files found earlier.
 fn search(kind: BackendKind, thorough: bool) -> Vec<PathBuf> {
     match PythonAccess::here() {
         Some(_) => SEARCH.get().map(|search| search(kind, thorough)).unwrap_or_default(),
@@ -55,10 +57,10 @@ fn search(kind: BackendKind, thorough: bool) -> Vec<PathBuf> {
     }
 }
 
-/// As [`load`], with the files that [`search_with`] finds. For kernels of the library's own.
+/// Loads a source like [`load`], with the candidates of the registered search. For the library's own kernels.
 ///
 /// # Errors
-/// As `load`.
+/// As [`load`].
 pub fn load_searching(device: Device, source: &Source) -> Result<Module> {
     match load(device, source, &search(device.kind(), false)) {
         Err(Error::Unavailable(text)) => match search(device.kind(), true) {
@@ -69,7 +71,7 @@ pub fn load_searching(device: Device, source: &Source) -> Result<Module> {
     }
 }
 
-/// Whether an image of a source was kept, so that [`load_searching`] would compile nothing.
+/// Whether the image of a source is cached, so that [`load_searching`] compiles nothing.
 pub fn is_kept(device: Device, source: &Source) -> bool {
     compile::is_kept(device, source, &search(device.kind(), false))
 }

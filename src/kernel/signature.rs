@@ -1,10 +1,10 @@
-//! The letters by which PyCUDA's `prepare` and Python's `struct` name types.
+//! Type codes of PyCUDA's `prepare` and Python's `struct`.
 
 use super::types::{Element, Parameter, ParameterKind};
 use pygpu_base::dtype::{DType, Kind};
 use pygpu_base::error::{Error, Result};
 
-/// The kind of a letter.
+/// The parameter kind of a type code.
 fn of_letter(letter: char) -> Option<ParameterKind> {
     use Kind::*;
     Some(ParameterKind::Scalar(match letter {
@@ -29,11 +29,11 @@ fn of_letter(letter: char) -> Option<ParameterKind> {
     }))
 }
 
-/// Parameters of letters: `PPif`. A number before `s` is that many bytes of a struct: `P16s`; before another letter it repeats
-/// it, as in `struct`.
+/// Parses type codes such as `PPif`. A number before `s` is the size of a struct: `P16s`. Before another code it
+/// repeats the code, as in `struct`.
 ///
 /// # Errors
-/// `ValueError` that names the letter.
+/// `ValueError` with the unknown code.
 pub fn of_letters(text: &str) -> Result<Vec<Parameter>> {
     const MOST: usize = 4096;
     let mut parameters = Vec::new();
@@ -67,7 +67,7 @@ pub fn of_letters(text: &str) -> Result<Vec<Parameter>> {
     }
 }
 
-/// The parameter that a dtype means.
+/// The parameter kind of a dtype.
 pub fn of_dtype(dtype: DType) -> Parameter {
     match dtype.row() {
         Some(row) => Parameter::unnamed(row.name, ParameterKind::Scalar(dtype.kind())),

@@ -1,4 +1,5 @@
-//! Tensor maps of arrays: what the driver demands of address, strides and boxes, in sentences, before it is asked.
+//! Tensor maps of arrays. Checks the driver's requirements on address, strides and boxes first, for precise error
+//! messages.
 
 use pygpu_array::Array;
 use pygpu_backend::{BackendKind, MAX_RANK, TensorElement, TensorMapBytes, TensorMapRequest};
@@ -6,20 +7,20 @@ use pygpu_base::dtype::{DType, Kind};
 use pygpu_base::error::{Error, Result};
 use pygpu_layout::tuple_text;
 
-/// How boxes are copied. The numbers are the driver's.
+/// How boxes are copied. The numbers are the driver's enumerators.
 #[derive(Clone, Debug)]
 pub struct Boxes {
-    /// Elements along each axis of the array.
+    /// Size of a box along each axis of the array.
     pub extent: Vec<u32>,
-    /// Which elements are taken along each axis: every such-and-such.
+    /// Step between copied elements along each axis.
     pub steps: Vec<u32>,
-    /// None, of 16 bytes, of 32.
+    /// 0: none, 1: 16 bytes, 2: 32 bytes.
     pub interleave: u32,
-    /// None, within 32, 64 or 128 bytes, and three more within 128.
+    /// 0: none, 1 to 3: within 32, 64 or 128 bytes, 4 to 6: further variants within 128 bytes.
     pub swizzle: u32,
-    /// None, to 64, 128 or 256 bytes.
+    /// 0: none, 1 to 3: to 64, 128 or 256 bytes.
     pub l2_promotion: u32,
-    /// Whether what lies outside is NaN.
+    /// Whether out-of-bounds elements read as NaN.
     pub fills_nan: bool,
 }
 
@@ -28,7 +29,7 @@ const LARGEST_STEP: u32 = 8;
 const MOST_ELEMENTS: u64 = 1 << 32;
 const LARGEST_STRIDE: i64 = 1 << 40;
 const INTERLEAVE_32: u32 = 2;
-/// The first device generation that has the accelerator.
+/// The first compute capability with the tensor memory accelerator.
 const CAPABILITY: (i32, i32) = (9, 0);
 
 fn element_of(dtype: DType) -> Result<TensorElement> {
@@ -53,10 +54,10 @@ fn element_of(dtype: DType) -> Result<TensorElement> {
     })
 }
 
-/// What the driver is asked for an array.
+/// The driver request for an array.
 ///
 /// # Errors
-/// `TypeError` and `ValueError` for what it does not take.
+/// `TypeError` and `ValueError` for unsupported arrays or boxes.
 fn request_of(array: &Array, boxes: &Boxes) -> Result<TensorMapRequest> {
     let layout = array.layout();
     let (shape, strides): (Vec<i64>, Vec<i64>) = (layout.shape().collect(), layout.strides().collect());
@@ -120,7 +121,7 @@ fn request_of(array: &Array, boxes: &Boxes) -> Result<TensorMapRequest> {
                 "axis {axis} has {length} elements; a tensor map has at most {MOST_ELEMENTS}"
             )));
         }
-        // Along an axis of one element the stride says nothing.
+        // The stride of an axis of length one is meaningless.
         let stride = if length == 1 { dense } else { stride };
         if place > 0 && (stride < 0 || stride % divisor != 0 || stride >= LARGEST_STRIDE) {
             return Err(Error::value(format!(
@@ -171,11 +172,11 @@ fn check_boxes(boxes: &Boxes, element: TensorElement, item: i64, name: &str) -> 
     }
 }
 
-/// The tensor map of an array.
+/// Encodes the tensor map of an array.
 ///
 /// # Errors
-/// `NotSupported` where the device or the driver has none; `TypeError` and `ValueError` for what a tensor map cannot be of; the
-/// driver's.
+/// `NotSupported` if the device or the driver has no tensor maps; `TypeError` and `ValueError` for unsupported arrays
+/// or boxes; driver errors.
 pub fn encode(array: &Array, boxes: &Boxes) -> Result<TensorMapBytes> {
     let device = array.device();
     let maps = device.backend().tensor_maps()?;

@@ -1,52 +1,52 @@
-//! The types of a kernel's parameters as C spells them, and which element types of arrays fit them.
+//! C types of kernel parameters, and the array dtypes that match them.
 
 use std::collections::HashMap;
 use std::fmt;
 
 use pygpu_base::dtype::{DType, Kind};
 
-/// What a pointer points at.
+/// The type that a pointer points to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Element {
-    /// A type of the table.
+    /// A scalar type of the table.
     Named(Kind),
-    /// A vector of several of a kind: `float4`. Its parts, or items of as many bytes, fit.
+    /// A vector type such as `float4`. Arrays of its components, or of items of its size, match.
     Vector(Kind, u8),
-    /// Not known: everything fits.
+    /// Unknown: every dtype matches.
     Any,
 }
 
-/// What a parameter is.
+/// The kind of a parameter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ParameterKind {
-    /// An address of elements.
+    /// A pointer.
     Pointer {
-        /// What lies there.
+        /// Its element type.
         element: Element,
-        /// Whether the kernel only reads there.
+        /// Whether the kernel only reads through it.
         constant: bool,
     },
-    /// A value of a type of the table.
+    /// A scalar of the table.
     Scalar(Kind),
-    /// So many bytes, of whatever type.
+    /// A value of this size in bytes, of any type.
     Bytes(usize),
-    /// Nothing is known.
+    /// An unknown type.
     Unknown,
 }
 
 /// One parameter of a kernel.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Parameter {
-    /// Its name; empty where it has none.
+    /// Its name, or empty.
     pub name: String,
-    /// Its type as the source says it.
+    /// Its type as written in the source.
     pub spelled: String,
-    /// What it is.
+    /// Its kind.
     pub kind: ParameterKind,
 }
 
 impl Parameter {
-    /// A parameter that only a signature tells of.
+    /// A parameter known from a signature only, without a name.
     pub fn unnamed(spelled: impl Into<String>, kind: ParameterKind) -> Self {
         Self { name: String::new(), spelled: spelled.into(), kind }
     }
@@ -62,13 +62,13 @@ impl fmt::Display for Parameter {
     }
 }
 
-/// Names that stand for others: typedefs, simple macros, parameters of a template. `None` for one that means two things.
+/// Names that stand for other tokens: typedefs, simple macros, template parameters. `None` for an ambiguous name.
 pub type Aliases = HashMap<String, Option<String>>;
 
 const LONG: Kind = if cfg!(windows) { Kind::Int32 } else { Kind::Int64 };
 const UNSIGNED_LONG: Kind = if cfg!(windows) { Kind::UInt32 } else { Kind::UInt64 };
 
-/// Names of one word.
+/// Single-word type names.
 const WORDS: &[(&str, Kind)] = &[
     ("bool", Kind::Bool),
     ("size_t", Kind::UInt64),
@@ -109,7 +109,7 @@ const WORDS: &[(&str, Kind)] = &[
     ("hipSurfaceObject_t", Kind::UInt64),
 ];
 
-/// The vector types of CUDA and HIP, without their number.
+/// Vector types of CUDA and HIP, without their number of components.
 const VECTORS: &[(&str, Kind)] = &[
     ("char", Kind::Int8),
     ("uchar", Kind::UInt8),
@@ -125,10 +125,10 @@ const VECTORS: &[(&str, Kind)] = &[
     ("double", Kind::Float64),
 ];
 
-/// The words of which the basic types are made.
+/// The words of C's basic types.
 pub const BASIC: [&str; 9] = ["unsigned", "signed", "char", "short", "int", "long", "float", "double", "bool"];
 
-/// The element type of a name, which may be of several words.
+/// The element type for a type name of one or more words.
 pub fn element(words: &[&str], aliases: &Aliases) -> Element {
     const DEEPEST: usize = 8;
     let mut text: String = joined(words);
@@ -144,7 +144,7 @@ pub fn element(words: &[&str], aliases: &Aliases) -> Element {
     Element::Any
 }
 
-/// Words with one space between names and none around signs, without what says nothing about the size.
+/// Joins tokens, with single spaces between words, and omits qualifiers that do not affect the size.
 pub fn joined(words: &[&str]) -> String {
     const SILENT: [&str; 7] = ["const", "volatile", "struct", "typename", "class", "enum", "register"];
     let mut text = String::new();
@@ -179,7 +179,7 @@ fn known(text: &str) -> Option<Element> {
     Some(Element::Vector(*kind, lanes))
 }
 
-/// The basic types, whose words may stand in any order.
+/// The basic types. Their words may be in any order.
 fn basic(text: &str) -> Option<Kind> {
     let words: Vec<&str> = text.split(' ').collect();
     if !words.iter().all(|word| BASIC.contains(word)) {
@@ -204,7 +204,7 @@ fn pick(first: bool, one: Kind, other: Kind) -> Kind {
     if first { one } else { other }
 }
 
-/// Integers, floats, complex numbers: what may not stand for each other.
+/// Classes of types that are not interchangeable: integers, floats, complex numbers.
 #[derive(PartialEq, Eq)]
 enum Family {
     Integer,
@@ -225,18 +225,18 @@ fn family(kind: Kind) -> Family {
     }
 }
 
-/// Whether values of one type are read as another without turning into others. Integers of one size differ in the sign only,
-/// which C programs are free with.
+/// Whether values of one type can be read as the other without conversion. Integers of the same size may differ in
+/// signedness, as is common in C programs.
 pub fn fits(declared: Kind, given: DType) -> bool {
     let (one, other) = (family(declared), family(given.kind()));
-    // Eight bits that are moved, not computed with, are declared as some 8-bit integer.
+    // 8-bit types without arithmetic are commonly declared as an 8-bit integer.
     let is_byte =
         one == Family::Integer && given.itemsize() == 1 && matches!(other, Family::Other(kind) if kind != Kind::Opaque);
     (one == other || is_byte) && DType::new(declared).itemsize() == given.itemsize()
 }
 
 impl Element {
-    /// Whether an array of `given` may be passed for a pointer to this.
+    /// Whether an array of dtype `given` may be passed for this pointer.
     pub fn takes(self, given: DType) -> bool {
         match self {
             Self::Any => true,

@@ -1,70 +1,71 @@
-//! The class of a copy between two layouts: one block, a pitched block, or many of these.
+//! Classifies a copy between two layouts: one block, a pitched block, or several of these.
 
 use super::{Layout, Odometer, Pieces, SharedAxes, SharedAxis};
 use pygpu_base::error::Result;
 
-/// What must be copied, in the largest units that a copy engine knows. Offsets are from the start of the allocations.
+/// Byte ranges of a copy, in the largest units that a copy engine supports. Offsets are relative to the start of the
+/// allocations.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Blocks {
-    /// One run of adjacent bytes (none, if `bytes` is 0).
+    /// One contiguous range (empty if `bytes` is 0).
     One {
-        /// Where it is written.
+        /// Offset in the destination.
         dst: i64,
-        /// Where it is read.
+        /// Offset in the source.
         src: i64,
-        /// Its length.
+        /// Length in bytes.
         bytes: i64,
     },
-    /// Rows at even distances: one 2-D or 3-D copy.
+    /// Equally spaced rows: one 2-D or 3-D copy.
     Uniform(Uniform),
-    /// Anything else: several uniform blocks, or a kernel.
+    /// Anything else: several uniform blocks, or a copy kernel.
     Many(Many),
 }
 
-/// `depth` slices of `height` rows of `width` bytes: what a pitched 2-D (`depth` 1) or 3-D copy takes.
+/// `depth` slices of `height` rows of `width` bytes: the arguments of a pitched 2-D (`depth` 1) or 3-D copy.
 ///
-/// Pitches are at least `width`. With `depth` above 1 the slices do not interleave, and the distance of slices is a
-/// multiple of the pitch, as `cuMemcpy3D` needs, which takes it as a number of rows: `dst_slice / dst_pitch`. The
-/// largest pitch of a device is not known here.
+/// Pitches are at least `width`. With `depth` above 1 the slices do not interleave, and the distance between slices
+/// is a multiple of the pitch: `cuMemcpy3D` takes it as a number of rows, `dst_slice / dst_pitch`. The largest pitch
+/// of the device is not checked here.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Uniform {
-    /// Where the first row is written.
+    /// Offset of the first row in the destination.
     pub dst: i64,
-    /// Where the first row is read.
+    /// Offset of the first row in the source.
     pub src: i64,
     /// Bytes of a row.
     pub width: i64,
-    /// Number of rows of a slice.
+    /// Rows per slice.
     pub height: i64,
     /// Number of slices.
     pub depth: i64,
-    /// Bytes from row to row where they are written.
+    /// Distance between rows in the destination, in bytes.
     pub dst_pitch: i64,
-    /// Bytes from row to row where they are read.
+    /// Distance between rows in the source, in bytes.
     pub src_pitch: i64,
-    /// Bytes from slice to slice where they are written.
+    /// Distance between slices in the destination, in bytes.
     pub dst_slice: i64,
-    /// Bytes from slice to slice where they are read.
+    /// Distance between slices in the source, in bytes.
     pub src_slice: i64,
 }
 
-/// Equal uniform blocks at places that an odometer gives.
+/// Equal uniform blocks, repeated along outer axes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Many {
     /// The first block.
     pub block: Uniform,
-    /// The axes along which it repeats, outermost first; strides in the order (written, read).
+    /// Axes along which the block repeats, outermost first; strides in the order (destination, source).
     pub outer: SharedAxes<2>,
 }
 
 impl Blocks {
-    /// Decomposes the copy from `src` to `dst`, of equal shape and itemsize.
+    /// Decomposes the copy from `src` to `dst`, which have equal shape and itemsize.
     ///
-    /// Nothing is said about overlap: see [`overlap`](super::overlap()) and [`Layout::has_internal_overlap`].
+    /// Does not check for overlap: see [`overlap`](super::overlap()) and [`Layout::has_internal_overlap`].
     pub fn of(dst: &Layout, src: &Layout) -> Result<Self> {
         if dst.is_c_contiguous() && src.is_c_contiguous() && dst.itemsize == src.itemsize && dst.shape().eq(src.shape())
         {
-            // What most copies are, found in a tenth of the time.
+            // Shortcut for the most common copy, ten times faster than the general path.
             return Ok(Self::One { dst: dst.offset, src: src.offset, bytes: dst.nbytes() });
         }
         let Pieces { mut axes, dst, src, width } = Pieces::of(dst, src)?;
@@ -95,7 +96,8 @@ impl Uniform {
     fn take_rows(&mut self, axis: Option<SharedAxis<2>>) {
         if let Some(SharedAxis { len, strides: [dst, src] }) = axis {
             (self.height, self.dst_pitch, self.src_pitch) = (len, dst, src);
-            // Their value for `depth` 1: the smallest that does not interleave. Wraps at the end of addresses only.
+            // Values for `depth` 1: the smallest that do not interleave. The product wraps only near the end of the
+            // address range.
             (self.dst_slice, self.src_slice) = (dst.wrapping_mul(len), src.wrapping_mul(len));
         }
     }
@@ -111,7 +113,7 @@ impl Uniform {
         }
     }
 
-    /// The offsets `(dst, src)` of every row.
+    /// Returns the offsets `(dst, src)` of every row.
     pub fn rows(&self) -> impl Iterator<Item = (i64, i64)> + use<> {
         let block = *self;
         (0..block.depth).flat_map(move |slice| {
@@ -127,13 +129,13 @@ impl Many {
         self.outer.iter().map(|axis| axis.len).product()
     }
 
-    /// Every uniform block.
+    /// Returns every uniform block.
     pub fn blocks(&self) -> impl ExactSizeIterator<Item = Uniform> + '_ {
         let block = self.block;
         Odometer::new(&self.outer, [block.dst, block.src]).map(move |[dst, src]| Uniform { dst, src, ..block })
     }
 
-    /// Every run of adjacent bytes, as `(dst, src, bytes)`.
+    /// Returns every contiguous range, as `(dst, src, bytes)`.
     pub fn runs(&self) -> impl Iterator<Item = (i64, i64, i64)> + '_ {
         self.blocks().flat_map(|block| block.rows().map(move |(dst, src)| (dst, src, block.width)))
     }

@@ -1,9 +1,9 @@
-//! Broadcasting: one shape for several, and views that repeat elements with stride 0.
+//! Broadcasting: the common shape of several shapes, and views that repeat elements with stride 0.
 
 use super::{Axes, Axis, Dims, Layout, check_rank, check_size, errors};
 use pygpu_base::error::{Error, Result};
 
-/// The shape to which all shapes broadcast.
+/// Returns the shape to which all shapes broadcast.
 pub fn broadcast_shapes(shapes: &[&[i64]]) -> Result<Dims> {
     let rank = shapes.iter().map(|shape| shape.len()).max().unwrap_or(0);
     check_rank(rank)?;
@@ -24,7 +24,7 @@ pub fn broadcast_shapes(shapes: &[&[i64]]) -> Result<Dims> {
 }
 
 impl Layout {
-    /// The view of a larger shape that repeats elements: with stride 0 wherever the length was 1 or there was no axis.
+    /// Returns a view of a larger shape. The stride is 0 along every axis that had length 1 or is new.
     pub fn broadcast_to(&self, shape: &[i64]) -> Result<Self> {
         check_rank(shape.len())?;
         if shape.iter().any(|&len| len < 0) {

@@ -1,10 +1,10 @@
-//! Layouts for fresh memory that follow an existing one.
+//! Layouts of new memory that follow an existing layout.
 
 use super::{Axes, Axis, Dims, Layout, Order, dense_bytes};
 use pygpu_base::error::Result;
 use pygpu_base::small_sort;
 
-/// A shape that an array without gaps may have: of no more bytes than can be addressed.
+/// Checked shape of an array without gaps: its size in bytes is addressable.
 #[derive(Clone, Copy)]
 pub struct Dense<'a> {
     pub(super) shape: &'a [i64],
@@ -13,20 +13,22 @@ pub struct Dense<'a> {
 }
 
 impl<'a> Dense<'a> {
+    /// Checks a shape.
+    ///
     /// # Errors
-    /// `ValueError` for a shape that is negative, of too many axes or too big.
+    /// `ValueError` for a negative length, too many axes or too many bytes.
     #[inline]
     pub fn of(shape: &'a [i64], itemsize: i64) -> Result<Self> {
         Ok(Self { shape, itemsize, bytes: dense_bytes(shape, itemsize)? })
     }
 
-    /// The bytes of its elements.
+    /// Bytes of all elements.
     #[inline]
     pub fn bytes(self) -> usize {
         self.bytes as usize
     }
 
-    /// The bytes of one of them.
+    /// Bytes of one element.
     #[inline]
     pub fn itemsize(self) -> i64 {
         self.itemsize
@@ -34,18 +36,18 @@ impl<'a> Dense<'a> {
 }
 
 impl Layout {
-    /// One element.
+    /// Returns the layout of one element.
     pub fn scalar(itemsize: i64) -> Self {
         Self::from_parts(Axes::new(), 0, itemsize)
     }
 
-    /// Writes into `slot` a layout of one element. Why: see `Array::write_view`.
+    /// Writes the layout of one element into `slot`. Why: see `Array::write_view`.
     ///
     /// # Safety
-    /// `slot` may be written and holds no layout yet.
+    /// `slot` must be valid for writes and must not contain a layout.
     #[inline(always)]
     pub unsafe fn write_scalar(slot: *mut Self, itemsize: i64) {
-        // SAFETY: each field of the slot is written once, without being read.
+        // SAFETY: the caller promises that `slot` is writable; each field is written once and not read before.
         unsafe {
             (&raw mut (*slot).axes).write(Axes::new());
             (&raw mut (*slot).offset).write(0);
@@ -53,40 +55,41 @@ impl Layout {
         }
     }
 
-    /// Becomes a copy of another layout, in place.
+    /// Overwrites this layout with a copy of another one.
     #[inline(always)]
     pub fn assign(&mut self, other: &Self) {
         self.axes.clear();
         for &axis in &other.axes {
-            self.axes.push(axis); // inlined, which `extend_from_slice` is not
+            self.axes.push(axis); // inlined, unlike `extend_from_slice`
         }
         self.offset = other.offset;
         self.itemsize = other.itemsize;
     }
 
-    /// A dense layout for items of another size: the same shape, and the axes in the same order.
+    /// Returns a dense layout for items of another size, with the same shape and the same order of axes.
     ///
     /// # Errors
-    /// `ValueError` when the bytes do not fit in 64 bits.
+    /// `ValueError` if the size in bytes exceeds 64 bits.
     pub fn with_itemsize(&self, itemsize: i64) -> Result<Self> {
         let dense = self.dense_like();
         let shape: Dims = dense.shape().collect();
-        // Checks the size for the new items; C order is as good as any for that.
+        // Checks the size for the new itemsize; the memory order does not matter for that.
         Self::contiguous(&shape, itemsize, Order::C)?;
-        // Wraps only where strides mean nothing.
+        // Wraps only for strides without meaning (axes of length 1, empty arrays).
         let scaled = |stride: i64| (stride / dense.itemsize).wrapping_mul(itemsize);
         let axes = dense.axes.iter().map(|axis| Axis { len: axis.len, stride: scaled(axis.stride) });
         Ok(Self::from_parts(axes.collect(), 0, itemsize))
     }
 
-    /// The same shape without gaps, with the axes in the same order in memory and all strides positive: NumPy's order
-    /// `'K'`, and what a copy of an array gets so that the copy is one block or nearly so.
+    /// Returns a layout of the same shape without gaps, with the axes in the same memory order and all strides
+    /// positive. This is NumPy's order `'K'`. A copy of an array gets this layout, so that the copy is one block, or
+    /// nearly so.
     pub fn dense_like(&self) -> Self {
         if self.is_c_contiguous() || self.is_f_contiguous() {
             return Self::from_parts(self.axes.clone(), 0, self.itemsize);
         }
         let mut innermost_last: Dims = (0..self.ndim() as i64).collect();
-        // Stable, so that equal distances stay in C order, as in NumPy.
+        // The sort is stable, so axes with equal strides keep C order, as in NumPy.
         small_sort::sort_by_key(&mut innermost_last, |&axis| {
             std::cmp::Reverse(self.axes[axis as usize].stride.unsigned_abs())
         });
@@ -94,7 +97,7 @@ impl Layout {
         let mut stride = self.itemsize;
         for &axis in innermost_last.iter().rev() {
             axes[axis as usize].stride = stride;
-            // Fits: the bytes of every layout do.
+            // Cannot overflow: the size in bytes of every layout fits in `i64`.
             stride *= axes[axis as usize].len.max(1);
         }
         Self::from_parts(axes, 0, self.itemsize)

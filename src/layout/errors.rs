@@ -1,13 +1,13 @@
-//! The refusals of the layout layer, in NumPy's words.
+//! Error constructors of the layout layer, with NumPy's messages.
 //!
-//! Out of line and cold, so that the paths that succeed stay small. NumPy's `AxisError` is both a `ValueError` and an
+//! Out of line and cold, so that the successful paths stay small. NumPy's `AxisError` is both a `ValueError` and an
 //! `IndexError`; the crate has no such class and uses `IndexError`.
 
 use std::fmt::Write;
 
 use pygpu_base::error::Error;
 
-/// `(2,3)`, `(2,)`, `()`, as NumPy writes a shape in its messages.
+/// Formats a shape as in NumPy's messages: `(2,3)`, `(2,)`, `()`.
 pub(super) fn shape_text(shape: impl IntoIterator<Item = i64>) -> String {
     let mut text = String::from("(");
     let mut count = 0;
@@ -22,7 +22,7 @@ pub(super) fn shape_text(shape: impl IntoIterator<Item = i64>) -> String {
     text
 }
 
-/// `(2, 3)`, `(2,)`, `()`, as Python writes a tuple: a shape or strides in any other message.
+/// Formats a shape or strides as a Python tuple: `(2, 3)`, `(2,)`, `()`.
 pub fn tuple_text<T: ToString>(items: impl IntoIterator<Item = T>) -> String {
     let items: Vec<String> = items.into_iter().map(|item| item.to_string()).collect();
     if items.len() == 1 { format!("({},)", items[0]) } else { format!("({})", items.join(", ")) }
@@ -62,7 +62,7 @@ pub(super) fn axis(axis: i64, ndim: usize) -> Error {
     Error::index(format!("axis {axis} is out of bounds for array of dimension {ndim}"))
 }
 
-/// As [`axis`], with the name of the argument before it.
+/// Prefixes the message of [`axis`] with the name of the argument.
 #[cold]
 pub(super) fn named(argument: &str, error: Error) -> Error {
     Error::index(format!("{argument}: {error}"))
@@ -83,7 +83,7 @@ pub(super) fn broadcast(shapes: &[&[i64]]) -> Error {
     Error::value(text)
 }
 
-/// With the two blanks that NumPy writes.
+/// NumPy's message contains the two spaces.
 #[cold]
 pub(super) fn broadcast_to(layout: &super::Layout, shape: &[i64]) -> Error {
     Error::value(format!(
@@ -124,7 +124,7 @@ pub(super) fn slice_outside(start: i64, step: i64, count: i64, axis: usize, len:
     ))
 }
 
-/// Writes the wanted shape as NumPy does: unknown lengths as `newaxis`, leading ones not at all.
+/// Formats the requested shape as NumPy does: unknown lengths as `newaxis`, leading ones omitted.
 #[cold]
 pub(super) fn reshape(size: i64, wanted: &[i64]) -> Error {
     let mut text = String::new();

@@ -1,4 +1,4 @@
-//! Basic indexing: integers, slices, `...` and `None`, fed one at a time so that no list of them is built.
+//! Basic indexing: integers, slices, `...` and `None`, passed one at a time so that no list of items is built.
 
 use super::{Axis, Layout, MAX_RANK, errors};
 use pygpu_base::error::{Error, Result};
@@ -6,47 +6,48 @@ use pygpu_base::error::{Error, Result};
 /// One item of a basic index.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Index {
-    /// Takes one element of an axis and drops the axis; negative counts from the end.
+    /// Selects one element of an axis and drops the axis; a negative index counts from the end.
     Integer(i64),
-    /// Takes a part of an axis, with Python's rules for missing, negative and large values.
+    /// Selects a part of an axis, with Python's rules for missing, negative and out-of-range values.
     Slice {
         /// First index.
         start: Option<i64>,
-        /// Index before which it stops.
+        /// End of the slice (exclusive).
         stop: Option<i64>,
         /// Distance between indices, not zero.
         step: Option<i64>,
     },
-    /// Keeps all axes that the rest of the key does not name.
+    /// Keeps all axes that the rest of the key does not consume.
     Ellipsis,
     /// Adds an axis of length 1.
     NewAxis,
 }
 
-/// Builds the view of one basic index while the key is walked.
+/// Builds the view of one basic index from the items of its key.
 ///
-/// The key is walked twice, once to count and once to feed, so that `...` knows how many axes it stands for. An
-/// empty result keeps the offset of the array, which stays inside the allocation, whatever was sliced.
+/// The caller traverses the key twice: first to count the items, then to pass them, because `...` needs the number of
+/// axes it represents. An empty result keeps the offset of the array, which stays inside the allocation for any
+/// slice.
 ///
-/// Everything that succeeds is inlined into the caller and the view is written where it stays: through returns and calls
-/// it was copied several times, which took longer than the rest.
+/// All successful paths are inlined into the caller, and the view is written directly to its final location.
+/// Returning it by value copied it several times, which took longer than the rest.
 #[derive(Debug)]
 pub struct Indexer<'a> {
     base: &'a Layout,
     view: &'a mut Layout,
     next: usize,
     consumed: usize,
-    /// Axes that `None` asked for beyond `MAX_RANK`: counted for the message, not kept.
+    /// Number of axes that `None` adds beyond `MAX_RANK`: counted for the error message only.
     excess: usize,
     pending_ellipsis: bool,
     empty: bool,
 }
 
 impl<'a> Indexer<'a> {
-    /// `view`: any layout, which becomes the result; `consumed_axes`: number of integers and slices in the key;
-    /// `has_ellipsis`: whether an ellipsis will be fed.
+    /// Starts a view of `base`. `view`: any layout, which is overwritten by the result; `consumed_axes`: number of
+    /// integers and slices in the key; `has_ellipsis`: whether an ellipsis will be passed.
     ///
-    /// Too many axes are refused by the first item that consumes one.
+    /// If the key consumes too many axes, the first item that consumes one fails.
     #[inline(always)]
     pub fn new(base: &'a Layout, view: &'a mut Layout, consumed_axes: usize, has_ellipsis: bool) -> Self {
         view.axes.clear();
@@ -55,7 +56,7 @@ impl<'a> Indexer<'a> {
         Self { base, view, next: 0, consumed: consumed_axes, excess: 0, pending_ellipsis: has_ellipsis, empty: false }
     }
 
-    /// Takes element `index` of the next axis.
+    /// Selects element `index` of the next axis.
     #[inline(always)]
     pub fn integer(&mut self, index: i64) -> Result<()> {
         let (place, axis) = self.next_axis()?;
@@ -67,7 +68,7 @@ impl<'a> Indexer<'a> {
         Ok(())
     }
 
-    /// Takes a slice of the next axis; `None` and out-of-range values as in Python.
+    /// Selects a slice of the next axis; `None` and out-of-range values as in Python.
     #[inline(always)]
     pub fn slice(&mut self, start: Option<i64>, stop: Option<i64>, step: Option<i64>) -> Result<()> {
         let (_, axis) = self.next_axis()?;
@@ -76,7 +77,7 @@ impl<'a> Indexer<'a> {
         Ok(())
     }
 
-    /// Takes a slice that was clipped to the axis already (`PySlice_AdjustIndices`).
+    /// Selects a slice that was already clipped to the axis (`PySlice_AdjustIndices`).
     #[inline(always)]
     pub fn slice_clipped(&mut self, start: i64, step: i64, len: i64) -> Result<()> {
         let (place, axis) = self.next_axis()?;
@@ -100,13 +101,14 @@ impl<'a> Indexer<'a> {
         Ok(())
     }
 
-    /// Keeps the next `count` axes: an ellipsis for a caller that counts by itself.
+    /// Keeps the next `count` axes: an ellipsis for a caller that counted the axes.
     #[inline]
     pub fn ellipsis_of(&mut self, count: usize) {
         self.keep(count);
     }
 
-    /// Adds an axis of length 1. Too high a rank is refused by [`Indexer::finish`], which knows how high.
+    /// Adds an axis of length 1. Too many axes are reported by [`Indexer::finish`], because only it has the final
+    /// rank.
     #[inline]
     pub fn new_axis(&mut self) -> Result<()> {
         if self.view.ndim() < MAX_RANK {
@@ -117,7 +119,7 @@ impl<'a> Indexer<'a> {
         Ok(())
     }
 
-    /// Keeps the axes that no item named, which completes the view.
+    /// Keeps all remaining axes and completes the view.
     #[inline(always)]
     pub fn finish(mut self) -> Result<()> {
         if self.next < self.base.ndim() {
@@ -157,25 +159,26 @@ impl<'a> Indexer<'a> {
 
     #[inline(always)]
     fn push_slice(&mut self, axis: Axis, start: i64, step: i64, len: i64) {
-        // NumPy keeps the stride of an axis that a slice empties.
+        // NumPy keeps the original stride of an axis that becomes empty.
         let step = if len == 0 { 1 } else { step };
         self.empty |= len == 0;
         self.advance(start, axis.stride);
-        // Wraps for a single element and a large step only, where the stride means nothing.
+        // Wraps only for a single element with a large step; its stride has no meaning.
         self.view.axes.push(Axis { len, stride: axis.stride.wrapping_mul(step) });
     }
 
-    // Wraps only where an axis is empty, and then the offset is not used.
+    // Wraps only if some axis is empty; the offset is then unused.
     #[inline(always)]
     const fn advance(&mut self, index: i64, stride: i64) {
         self.view.offset = self.view.offset.wrapping_add(index.wrapping_mul(stride));
     }
 }
 
-/// CPython's `PySlice_Unpack` and `PySlice_AdjustIndices`: start, step and number of elements.
+/// Clips a slice like CPython's `PySlice_Unpack` and `PySlice_AdjustIndices`. Returns start, step and number of
+/// elements.
 #[inline]
 fn clip(len: i64, start: Option<i64>, stop: Option<i64>, step: Option<i64>) -> Result<(i64, i64, i64)> {
-    // So that the step can be negated, as in CPython.
+    // The smallest step is excluded so that the step can be negated, as in CPython.
     let step = step.unwrap_or(1).max(-i64::MAX);
     if step > 0 {
         let bound = |index: i64| if index < 0 { (index + len).max(0) } else { index.min(len) };
@@ -203,7 +206,7 @@ fn zero_step() -> Error {
 }
 
 impl Layout {
-    /// The view of a whole key.
+    /// Returns the view of a whole key.
     #[inline]
     pub fn index(&self, key: &[Index]) -> Result<Self> {
         let consumed = key.iter().filter(|item| matches!(item, Index::Integer(_) | Index::Slice { .. })).count();

@@ -1,11 +1,11 @@
-//! Visiting the pieces of a layout or a pair of layouts: an odometer over byte offsets, for copies on the host.
+//! Iteration over the parts of one or two layouts: an odometer over byte offsets, for copies on the host.
 
 use smallvec::SmallVec;
 
 use super::{Dims, Layout, Pieces, SharedAxis};
 use pygpu_base::error::Result;
 
-/// Byte offsets of every combination of indices along some axes, the last axis running fastest.
+/// Iterates over the byte offsets of all index combinations along some axes, last axis fastest.
 #[derive(Clone, Debug)]
 pub struct Odometer<'a, const N: usize> {
     axes: &'a [SharedAxis<N>],
@@ -15,7 +15,7 @@ pub struct Odometer<'a, const N: usize> {
 }
 
 impl<'a, const N: usize> Odometer<'a, N> {
-    /// Starts at the given offsets.
+    /// Starts at the given byte offsets.
     pub fn new(axes: &'a [SharedAxis<N>], offsets: [i64; N]) -> Self {
         let left = axes.iter().map(|axis| axis.len).product();
         Self { axes, indices: SmallVec::from_elem(0, axes.len()), offsets, left }
@@ -59,24 +59,24 @@ impl<const N: usize> Iterator for Odometer<'_, N> {
 
 impl<const N: usize> ExactSizeIterator for Odometer<'_, N> {}
 
-/// Equal pieces at even distances: the inner loop of a copy.
+/// Equally spaced pieces of equal size: the inner loop of a copy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Line {
-    /// Byte offset of the first piece to write.
+    /// Byte offset of the first piece in the destination.
     pub dst: i64,
-    /// Byte offset of the first piece to read.
+    /// Byte offset of the first piece in the source.
     pub src: i64,
     /// Number of pieces.
     pub count: i64,
-    /// Bytes from a piece to the next where it is written.
+    /// Distance between pieces in the destination, in bytes.
     pub dst_stride: i64,
-    /// Bytes from a piece to the next where it is read; may be zero or negative.
+    /// Distance between pieces in the source, in bytes; may be zero or negative.
     pub src_stride: i64,
-    /// Bytes of a piece: one element, or several that lie side by side in both.
+    /// Bytes of a piece: one element, or several that are contiguous in both layouts.
     pub width: i64,
 }
 
-/// Visits every run of bytes that lie side by side in both layouts: `visit(dst_offset, src_offset, bytes)`.
+/// Calls `visit(dst_offset, src_offset, bytes)` for every range that is contiguous in both layouts.
 pub fn for_each_run(dst: &Layout, src: &Layout, mut visit: impl FnMut(i64, i64, i64)) -> Result<()> {
     let pieces = Pieces::of(dst, src)?;
     for [dst, src] in Odometer::new(&pieces.axes, [pieces.dst, pieces.src]) {
@@ -85,13 +85,14 @@ pub fn for_each_run(dst: &Layout, src: &Layout, mut visit: impl FnMut(i64, i64, 
     Ok(())
 }
 
-/// As [`for_each_run`] with the innermost axis left to the visitor, who can so choose a loop once for many runs.
+/// Like [`for_each_run`], but passes the innermost axis as a [`Line`], so that the visitor can choose a loop once for
+/// many pieces.
 pub fn for_each_line(dst: &Layout, src: &Layout, visit: impl FnMut(Line)) -> Result<()> {
     for_each_line_of(&Pieces::of(dst, src)?, visit);
     Ok(())
 }
 
-/// As [`for_each_line`], for who has the pieces already.
+/// Like [`for_each_line`], for a caller that already has the pieces.
 pub fn for_each_line_of(pieces: &Pieces, mut visit: impl FnMut(Line)) {
     let width = pieces.width;
     match pieces.axes.split_last() {

@@ -1,14 +1,14 @@
-//! NumPy's order `'K'` of several operands: how the result lies that is made for them.
+//! Memory order of results of several operands: NumPy's order `'K'`.
 
 use super::{Dims, Layout, Order};
 use pygpu_base::error::Result;
 
 impl Layout {
-    /// A dense layout of the shape to which operands are broadcast, with the axes in the order that the operands agree about;
-    /// where they do not, in C order.
+    /// Returns a dense layout of the shape to which the operands are broadcast. Its axes are in the memory order on
+    /// which the operands agree, otherwise in C order.
     ///
     /// # Errors
-    /// `ValueError` when the bytes do not fit in 64 bits.
+    /// `ValueError` if the size in bytes exceeds 64 bits.
     pub fn in_k_order(shape: &[i64], operands: &[&Self], itemsize: i64) -> Result<Self> {
         let mut made = Self::contiguous(shape, itemsize, Order::C)?;
         if operands.iter().all(|operand| operand.is_c_contiguous()) || made.is_empty() {
@@ -16,7 +16,7 @@ impl Layout {
         }
         let mut innermost_first: Dims = Dims::new();
         for axis in (0..shape.len()).rev() {
-            // Axes of which no operand says anything are passed over, and stay where they are unless others do.
+            // Axes for which no operand has a preference are skipped and keep their position.
             let (mut place, mut candidate) = (innermost_first.len(), innermost_first.len());
             while candidate > 0 {
                 candidate -= 1;
@@ -37,8 +37,8 @@ impl Layout {
     }
 }
 
-/// Whether the operands move less along an axis than along another, which is further in: all of those that move along both say so.
-/// `None` if there are none.
+/// Returns whether `axis` belongs further in than `other`: every operand that has a stride along both has a smaller
+/// one along `axis`. `None` if no operand has a stride along both.
 fn is_nearer(operands: &[&Layout], rank: usize, axis: usize, other: usize) -> Option<bool> {
     let stride = |operand: &Layout, axis: usize| {
         let own = operand.axes.get((axis + operand.ndim()).checked_sub(rank)?)?;

@@ -1,19 +1,19 @@
 //! Pure arithmetic of array layouts: shape, signed byte strides, byte offset and itemsize.
 //!
-//! Owns the meaning of an index, a reshape, a transpose, a broadcast and a dtype view, and the decomposition of a
-//! copy into blocks. NumPy is the judge of every result and of every message. It must never know a pointer, a device
-//! or Python: whether a layout fits the memory it is put on is asked of [`Layout::extent`] by the one who owns that
-//! memory.
+//! Defines indexing, reshape, transpose, broadcast and dtype views, and decomposes a copy into blocks. Every result
+//! and every message matches NumPy. This crate must not depend on pointers, devices or Python: the owner of the
+//! memory checks with [`Layout::extent`] whether a layout fits.
 //!
-//! Every view costs a few nanoseconds, because Python pays it on each `a[i:j]`: no heap up to rank 8, and errors are
-//! built out of line.
+//! Every view takes a few nanoseconds, because each `a[i:j]` in Python creates one: no heap allocation up to rank 8,
+//! and errors are built out of line.
 //!
-//! Three things hold for every [`Layout`], and the arithmetic of the submodules leans on them:
-//! - rank at most [`MAX_RANK`], no negative length, itemsize at least 1;
-//! - itemsize times the product of the lengths that are not zero fits in `i64` (NumPy's rule, so that the size of any
-//!   part of an empty array fits too);
-//! - if there are elements, the addresses of their bytes, and the distance between any two, fit in `i64`. Strides of axes of length 1, and
-//!   all strides of an empty layout, mean nothing and may be any value: arithmetic on them wraps.
+//! Invariants of every [`Layout`], on which the submodules rely:
+//! - the rank is at most [`MAX_RANK`], no length is negative, the itemsize is at least 1;
+//! - itemsize times the product of all nonzero lengths fits in `i64` (NumPy's rule, so that any part of an empty
+//!   array fits too);
+//! - if there are elements, the addresses of their bytes and the distance between any two of them fit in `i64`.
+//!   Strides of axes of length 1, and all strides of an empty layout, have no meaning and may have any value:
+//!   arithmetic on them wraps.
 
 mod blocks;
 mod broadcast;
@@ -45,10 +45,10 @@ pub use overlap::overlap;
 pub use reshape::resolve_shape;
 pub use walk::{Form, NARROW, Pieces, Rules, SharedAxes, SharedAxis, Walk, fastest, paired};
 
-/// The largest rank, as in NumPy.
+/// Maximum rank, as in NumPy.
 pub const MAX_RANK: usize = 64;
 
-/// One axis: its length, and the distance in bytes from one element to the next along it.
+/// Axis: its length and the distance in bytes between neighbouring elements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub struct Axis {
     /// Number of elements along the axis.
@@ -63,7 +63,7 @@ pub type Axes = SmallVec<[Axis; 8]>;
 /// Lengths alone, outermost first.
 pub type Dims = SmallVec<[i64; 8]>;
 
-/// Which axis runs fastest.
+/// Memory order of a dense layout.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum Order {
     /// The last axis runs fastest.
@@ -72,7 +72,7 @@ pub enum Order {
     F,
 }
 
-/// Where the elements of an array lie, relative to the start of its allocation.
+/// Locations of the elements of an array, relative to the start of its allocation.
 #[derive(PartialEq, Eq, Debug)]
 pub struct Layout {
     axes: Axes,
@@ -80,9 +80,9 @@ pub struct Layout {
     itemsize: i64,
 }
 
-// By hand: the derived clone builds the axes apart and moves them. To move axes that were just written is what views
-// cost (the wide loads wait for the narrow stores), so the whole layer writes them where they stay, with
-// `extend` into a binding rather than `collect`, and moves them once.
+// Implemented manually: the derived clone builds the axes separately and then moves them. Moving axes that were just
+// written dominates the cost of a view (wide loads wait for the narrow stores). The whole layer therefore writes axes
+// in place, with `extend` into a binding instead of `collect`, and moves them once.
 impl Clone for Layout {
     #[inline]
     fn clone(&self) -> Self {
@@ -93,18 +93,19 @@ impl Clone for Layout {
 }
 
 impl Layout {
-    /// A clone written where it stays, by one move as wide as may be.
+    /// Clones into `slot` with one move that is as wide as possible.
     #[inline]
     pub fn clone_to(&self, slot: &mut MaybeUninit<Self>) {
         if self.axes.spilled() {
             slot.write(self.clone());
             return;
         }
-        // SAFETY: axes in line are `Copy` and own nothing, so that both may be dropped.
+        // SAFETY: inline axes are `Copy` and own nothing, so both copies may be dropped; `slot` is a reference and
+        // thus valid for writes.
         unsafe { ptr::copy_nonoverlapping(self, slot.as_mut_ptr(), 1) };
     }
 
-    /// The layout of a fresh array without gaps. As in NumPy the strides of an empty one are all zero.
+    /// Returns the layout of a new array without gaps. As in NumPy, all strides of an empty one are zero.
     #[inline]
     pub fn contiguous(shape: &[i64], itemsize: i64, order: Order) -> Result<Self> {
         let mut layout = Self::scalar(itemsize);
@@ -112,19 +113,19 @@ impl Layout {
         Ok(layout)
     }
 
-    /// As [`Layout::contiguous`], written where it stays.
+    /// Like [`Layout::contiguous`], but overwrites this layout.
     #[inline(always)]
     pub fn set_contiguous(&mut self, shape: &[i64], itemsize: i64, order: Order) -> Result<()> {
         self.set_dense(Dense::of(shape, itemsize)?, order);
         Ok(())
     }
 
-    /// The same, of what was checked.
+    /// Overwrites this layout with a dense one of a checked shape.
     #[inline(always)]
     pub fn set_dense(&mut self, Dense { shape, itemsize, bytes }: Dense<'_>, order: Order) {
         self.axes.clear();
         for &len in shape {
-            self.axes.push(Axis { len, stride: 0 }); // inlined, which `extend` is not
+            self.axes.push(Axis { len, stride: 0 }); // inlined, unlike `extend`
         }
         if bytes > 0 {
             fill_contiguous(&mut self.axes, itemsize, order);
@@ -132,7 +133,7 @@ impl Layout {
         (self.offset, self.itemsize) = (0, itemsize);
     }
 
-    /// A layout of any signed strides, checked so that no address of an element overflows.
+    /// Returns a layout with any signed strides. Fails if the address of an element overflows.
     #[inline]
     pub fn strided(shape: &[i64], strides: &[i64], offset: i64, itemsize: i64) -> Result<Self> {
         check_size(shape, itemsize)?;
@@ -147,7 +148,7 @@ impl Layout {
         }
     }
 
-    /// Moves the first element; the strides stay.
+    /// Returns the layout with another offset and the same strides.
     #[inline]
     pub fn with_offset(&self, offset: i64) -> Result<Self> {
         let layout = Self { offset, ..self.clone() };
@@ -158,7 +159,7 @@ impl Layout {
         Ok(layout)
     }
 
-    /// For submodules that have shown the invariants of the module docs.
+    /// Builds a layout without checks: the caller guarantees the invariants of the crate documentation.
     #[inline]
     const fn from_parts(axes: Axes, offset: i64, itemsize: i64) -> Self {
         Self { axes, offset, itemsize }
@@ -194,7 +195,7 @@ impl Layout {
         self.axes.iter().fold(1, |size, axis| size * axis.len)
     }
 
-    /// Bytes that the elements would need side by side; a broadcast layout covers fewer.
+    /// Bytes of all elements without gaps; a broadcast layout covers fewer.
     #[inline]
     pub fn nbytes(&self) -> i64 {
         self.size() * self.itemsize
@@ -212,31 +213,31 @@ impl Layout {
         self.offset
     }
 
-    /// Whether there are no elements.
+    /// Returns whether the layout has no elements.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.axes.iter().any(|axis| axis.len == 0)
     }
 
-    /// Whether the elements lie side by side, the last axis running fastest. Axes of length 1 do not count.
+    /// Returns whether the elements are contiguous with the last axis fastest. Axes of length 1 are ignored.
     #[inline]
     pub fn is_c_contiguous(&self) -> bool {
         packed(self.axes.iter().rev(), self.itemsize) || self.is_empty()
     }
 
-    /// Whether the elements lie side by side, the first axis running fastest. Axes of length 1 do not count.
+    /// Returns whether the elements are contiguous with the first axis fastest. Axes of length 1 are ignored.
     #[inline]
     pub fn is_f_contiguous(&self) -> bool {
         packed(self.axes.iter(), self.itemsize) || self.is_empty()
     }
 
-    /// The bytes `[low, high)` of the allocation between which all elements lie; `None` if there are no elements.
+    /// Returns the byte range `[low, high)` of the allocation that contains all elements; `None` without elements.
     pub fn extent(&self) -> Option<(i64, i64)> {
-        // `checked_extent` is `None` for no existing layout.
+        // `checked_extent` returns `None` only for layouts that cannot exist.
         self.checked_extent().flatten()
     }
 
-    /// `None`: an address overflows. `Some(None)`: there are no elements.
+    /// Computes the extent. `None`: an address overflows. `Some(None)`: there are no elements.
     fn checked_extent(&self) -> Option<Option<(i64, i64)>> {
         if self.is_empty() {
             return Some(None);
@@ -269,7 +270,8 @@ fn packed<'a>(innermost_first: impl Iterator<Item = &'a Axis>, itemsize: i64) ->
     true
 }
 
-/// Sets the strides of an array without gaps. A zero length counts as one, as in NumPy, so that strides stay distinct.
+/// Sets the strides of an array without gaps. A zero length counts as one, as in NumPy, so that strides stay
+/// distinct.
 #[inline]
 fn fill_contiguous(axes: &mut [Axis], itemsize: i64, order: Order) {
     let mut stride = itemsize;
@@ -283,13 +285,13 @@ fn fill_contiguous(axes: &mut [Axis], itemsize: i64, order: Order) {
     }
 }
 
-/// The first two invariants of the module docs.
+/// Checks the first two invariants of the crate documentation.
 #[inline]
 fn check_size(shape: &[i64], itemsize: i64) -> Result<()> {
     dense_bytes(shape, itemsize).map(drop)
 }
 
-/// The bytes of elements side by side, if they hold those invariants.
+/// Returns the bytes of a dense array, after checking those invariants.
 fn dense_bytes(shape: &[i64], itemsize: i64) -> Result<i64> {
     check_rank(shape.len())?;
     if itemsize < 1 {
@@ -326,12 +328,12 @@ pub fn normalize_axis(axis: i64, ndim: usize) -> Result<usize> {
     if (counted as u64) < ndim as u64 { Ok(counted as usize) } else { Err(errors::axis(axis, ndim)) }
 }
 
-/// A set of axes; a rank of at most 64 fits in one word.
+/// Set of axes, one bit per axis: the rank is at most 64.
 #[derive(Clone, Copy, Default)]
 struct AxisSet(u64);
 
 impl AxisSet {
-    /// `None` if an axis is repeated.
+    /// Builds the set; `None` if an axis is repeated.
     #[inline]
     fn of_distinct(axes: &[usize]) -> Option<Self> {
         let mut set = Self::default();
@@ -342,7 +344,7 @@ impl AxisSet {
         Self(if ndim == 0 { 0 } else { u64::MAX >> (MAX_RANK - ndim) })
     }
 
-    /// Whether `axis` was not in the set before.
+    /// Adds `axis`; returns `false` if the set already contains it.
     #[inline]
     fn insert(&mut self, axis: usize) -> bool {
         let fresh = !self.contains(axis);

@@ -1,15 +1,15 @@
-//! Reshape without a copy where NumPy finds one.
+//! Reshape, without a copy in the same cases as NumPy.
 
 use super::{Axes, Axis, Dims, Layout, Order, check_rank, check_size, errors, fill_contiguous};
 use pygpu_base::error::{Error, Result};
 
-/// Fills in the one unknown (negative) length of a wanted shape, so that it holds `size` elements.
+/// Replaces the one unknown (negative) length of a requested shape, so that the shape has `size` elements.
 pub fn resolve_shape(size: i64, wanted: &[i64]) -> Result<Dims> {
     let unknown = unknown_length(size, wanted)?;
     Ok(wanted.iter().map(|&len| if len < 0 { unknown } else { len }).collect())
 }
 
-/// What the one negative length of `wanted` stands for; any value if there is none.
+/// Returns the value of the unknown length in `wanted`; any value if every length is given.
 #[inline]
 fn unknown_length(size: i64, wanted: &[i64]) -> Result<i64> {
     check_rank(wanted.len())?;
@@ -31,21 +31,21 @@ fn unknown_length(size: i64, wanted: &[i64]) -> Result<i64> {
 }
 
 impl Layout {
-    /// The view with another shape (one length may be negative: unknown), reading and placing the elements in
-    /// `order`; `None` if they must be copied first. Decided exactly as NumPy does.
+    /// Returns a view with another shape, with elements read and placed in `order`; `None` if a copy is needed. One
+    /// length may be negative, meaning unknown. The decision is exactly NumPy's.
     #[inline]
     pub fn reshape(&self, wanted: &[i64], order: Order) -> Result<Option<Self>> {
         let mut view = Self::scalar(self.itemsize);
         Ok(if self.reshape_into(&mut view, wanted, order)? { Some(view) } else { None })
     }
 
-    /// As [`Layout::reshape`], written where it stays; `false` if the elements must be copied first.
+    /// Like [`Layout::reshape`], but writes into `view`; returns `false` if a copy is needed.
     #[inline]
     pub fn reshape_into(&self, view: &mut Self, wanted: &[i64], order: Order) -> Result<bool> {
         let size = self.size();
         let unknown = unknown_length(size, wanted)?;
         let len = |&len: &i64| if len < 0 { unknown } else { len };
-        // Not where a length is unknown: there NumPy gives axes of length 1 new strides even if the shape is the same.
+        // Not for an unknown length: NumPy then gives axes of length 1 new strides even if the shape is unchanged.
         if wanted.len() == self.ndim() && self.shape().eq(wanted.iter().copied()) {
             view.assign(self);
             return Ok(true);
@@ -55,7 +55,7 @@ impl Layout {
         axes.clear();
         axes.extend(wanted.iter().map(|wanted| Axis { len: len(wanted), stride: 0 }));
         if size == 0 {
-            // Only then can the product of the other lengths be another than before.
+            // For an empty array the product of the other lengths may differ from before.
             check_size(&resolve_shape(size, wanted)?, self.itemsize)?;
         }
         let packed = match order {
@@ -69,18 +69,18 @@ impl Layout {
         Ok(split_and_merge(&self.axes, axes, order))
     }
 
-    /// All elements along one axis, in `order`; `None` if they must be copied first.
+    /// Returns a view of all elements along one axis, in `order`; `None` if a copy is needed.
     #[inline]
     pub fn ravel(&self, order: Order) -> Result<Option<Self>> {
         self.reshape(&[-1], order)
     }
 }
 
-/// NumPy's `_attempt_nocopy_reshape`: gives `new` its strides, or says that there are none.
+/// NumPy's `_attempt_nocopy_reshape`: sets the strides of `new`; returns `false` if no strides are possible.
 ///
-/// Walks both shapes side by side in groups of axes with equal products: a group of old axes must be one even run of
-/// elements, which the new axes of the group divide. Both hold the same number of elements, at least two, since
-/// anything smaller is contiguous; the products stay below that number.
+/// Traverses both shapes in groups of axes with equal products. The old axes of a group must form one evenly spaced
+/// run of elements, which the new axes of the group divide. Both shapes have the same number of elements, at least
+/// two, since a smaller array is contiguous; the products stay at or below that number.
 fn split_and_merge(old: &[Axis], new: &mut [Axis], order: Order) -> bool {
     let old: Axes = old.iter().copied().filter(|axis| axis.len != 1).collect();
     let (mut old_start, mut new_start) = (0, 0);
@@ -112,7 +112,7 @@ fn split_and_merge(old: &[Axis], new: &mut [Axis], order: Order) -> bool {
         (old_start, new_start) = (old_end, new_end);
     }
     let Some(last) = new_start.checked_sub(1).map(|last| new[last]) else { return true };
-    // What is left has length 1; the value is NumPy's.
+    // All remaining axes have length 1; the stride is NumPy's choice.
     let stride = match order {
         Order::C => last.stride,
         Order::F => last.stride.wrapping_mul(last.len),
@@ -121,7 +121,8 @@ fn split_and_merge(old: &[Axis], new: &mut [Axis], order: Order) -> bool {
     true
 }
 
-/// Strides of axes that divide one even run, the fastest first. May wrap in the last step for axes of length 1.
+/// Sets the strides of axes that divide one evenly spaced run, fastest axis first. The last step may wrap for axes of
+/// length 1.
 fn spread<'a>(fastest_first: impl Iterator<Item = &'a mut Axis>, mut stride: i64) {
     for axis in fastest_first {
         axis.stride = stride;

@@ -1,4 +1,4 @@
-//! Views that move, drop, add or reverse whole axes: the transpose family.
+//! Views that move, drop, add or reverse whole axes.
 
 use smallvec::SmallVec;
 
@@ -6,7 +6,7 @@ use super::{Axes, AxisSet, Layout, Order, check_rank, errors, normalize_axis};
 use pygpu_base::error::{Error, Result};
 
 impl Layout {
-    /// Axes in another order, or reversed for `None`.
+    /// Returns the view with its axes in another order, or reversed for `None`.
     #[inline]
     pub fn transpose(&self, axes: Option<&[i64]>) -> Result<Self> {
         match axes {
@@ -19,7 +19,7 @@ impl Layout {
         }
     }
 
-    /// The axes reversed, written where they stay.
+    /// Writes the view with reversed axes into `view`.
     #[inline(always)]
     pub fn reverse_into(&self, view: &mut Self) {
         view.axes.clear();
@@ -27,7 +27,7 @@ impl Layout {
         (view.offset, view.itemsize) = (self.offset, self.itemsize);
     }
 
-    /// Axis `i` of the result is axis `axes[i]` of this one.
+    /// Returns the view whose axis `i` is axis `axes[i]` of this layout.
     #[inline]
     pub fn permute(&self, axes: &[i64]) -> Result<Self> {
         if axes.len() != self.ndim() {
@@ -54,7 +54,7 @@ impl Layout {
         Ok(self.with_axes(axes))
     }
 
-    /// Moves the axes `source` to the places `destination`; the others keep their order.
+    /// Moves the axes `source` to the positions `destination`; the others keep their order.
     pub fn move_axis(&self, source: &[i64], destination: &[i64]) -> Result<Self> {
         let from = self.distinct_axes("source", source)?;
         let to = self.distinct_axes("destination", destination)?;
@@ -70,13 +70,13 @@ impl Layout {
         Ok(self.with_axes(axes.collect()))
     }
 
-    /// Drops axes of length 1: those named, or all for `None`.
+    /// Drops axes of length 1: the named ones, or all for `None`.
     pub fn squeeze(&self, axes: Option<&[i64]>) -> Result<Self> {
         let Some(axes) = axes else {
             return Ok(self.with_axes(self.axes.iter().copied().filter(|axis| axis.len != 1).collect()));
         };
         if self.ndim() == 0 && matches!(axes, [0 | -1]) {
-            // NumPy allows this for a single axis, for the sake of old programs.
+            // NumPy allows this for a single axis, for compatibility with old programs.
             return Ok(self.clone());
         }
         let dropped = axis_set(axes, self.ndim(), "duplicate value in 'axis'")?;
@@ -87,7 +87,7 @@ impl Layout {
         Ok(self.with_axes(kept().map(|(_, axis)| *axis).collect()))
     }
 
-    /// Adds axes of length 1 at the given places of the result.
+    /// Adds axes of length 1 at the given positions of the result.
     pub fn expand_dims(&self, axes: &[i64]) -> Result<Self> {
         let rank = self.ndim() + axes.len();
         check_rank(rank)?;
@@ -95,7 +95,7 @@ impl Layout {
         let mut old = self.shape();
         let shape: super::Dims =
             (0..rank).map(|axis| if added.contains(axis) { 1 } else { old.next().unwrap_or(1) }).collect();
-        // By way of reshape, as NumPy does, so that the strides of the new axes are NumPy's. It never needs a copy.
+        // Through reshape, as in NumPy, so that the new axes have NumPy's strides. It never needs a copy.
         Ok(self.reshape(&shape, Order::C)?.unwrap_or_else(|| self.clone()))
     }
 
@@ -108,7 +108,7 @@ impl Layout {
         let mut view = self.clone();
         for (place, axis) in view.axes.iter_mut().enumerate() {
             if flipped.contains(place) && axis.len > 0 {
-                // Both wrap only where the value means nothing: in an empty array, or on an axis of length 1.
+                // Both operations wrap only for values without meaning: in an empty array, or on an axis of length 1.
                 view.offset = view.offset.wrapping_add((axis.len - 1).wrapping_mul(axis.stride));
                 axis.stride = axis.stride.wrapping_neg();
             }
@@ -119,7 +119,8 @@ impl Layout {
         Ok(view)
     }
 
-    /// The diagonal of two axes as a new last axis, `offset` elements above (or below, if negative) the main one.
+    /// Returns the diagonal of two axes as a new last axis, `offset` elements above (or below, if negative) the main
+    /// diagonal.
     pub fn diagonal(&self, offset: i64, axis1: i64, axis2: i64) -> Result<Self> {
         if self.ndim() < 2 {
             return Err(Error::value("diag requires an array of at least two dimensions"));
@@ -138,7 +139,7 @@ impl Layout {
         let len = rows.min(columns).max(0);
         let others = self.axes.iter().enumerate().filter(|(axis, _)| *axis != first && *axis != second);
         let mut axes: Axes = others.map(|(_, axis)| *axis).collect();
-        // Wraps only where there is at most one element.
+        // Wraps only if there is at most one element.
         axes.push(super::Axis { len, stride: row.stride.wrapping_add(column.stride) });
         let mut view = self.with_axes(axes);
         if !view.is_empty() {

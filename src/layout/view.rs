@@ -1,10 +1,10 @@
-//! The bytes of an array seen as elements of another size: `ndarray.view(dtype)`.
+//! Reinterprets the bytes of an array as elements of another size: `ndarray.view(dtype)`.
 
 use super::{Axes, Axis, Dims, Layout, check_size, errors};
 use pygpu_base::error::{Error, Result};
 
 impl Layout {
-    /// The view with another itemsize: the last axis, whose elements must lie side by side, is divided anew.
+    /// Returns the view with another itemsize. The last axis must be contiguous and is divided into new elements.
     #[inline]
     pub fn view_dtype(&self, itemsize: i64) -> Result<Self> {
         if itemsize == self.itemsize {
@@ -39,7 +39,7 @@ impl Layout {
             *axis = Axis { len: bytes / itemsize, stride: itemsize };
         }
         if last.len == 0 {
-            // Only then can the product of the other lengths with the new itemsize be larger than before.
+            // For an empty array the product of the other lengths and the new itemsize may be larger than before.
             let shape: Dims = self.shape().collect();
             check_size(&shape, itemsize)?;
         }

@@ -1,7 +1,8 @@
-//! Blocks whose addresses were given out as numbers: who comes with a number gets the block back, and with it its extent, whether it
-//! may be written, and what is known of its use. Holds no block alive.
+//! Registry of blocks whose addresses escaped as integers. Maps an address back to its block, and with it to the
+//! extent, the write permission and the recorded uses. It keeps no block alive.
 //!
-//! A block of an array is entered when somebody first asks for its address, since to enter each would cost more than to make it.
+//! An array's block is registered when its address is first requested, because registering every block would cost more
+//! than creating it.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
@@ -14,14 +15,14 @@ use pygpu_base::fork_safe::{Global, Guard};
 use pygpu_base::small_sort;
 use pygpu_device::Device;
 
-/// What the numbers within a block mean.
+/// Kind of memory that the addresses in a block refer to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Nature {
-    /// Memory of a device that PyGPU owns, or was given whole: nothing beyond its end is anybody's business.
+    /// Device memory that PyGPU owns, or received as a whole. Addresses past its end are invalid.
     Own,
-    /// Pinned memory of the host.
+    /// Pinned host memory.
     Pinned,
-    /// What another library lent, perhaps a part of more: beyond it nothing is known.
+    /// Imported memory, possibly part of a larger block; nothing is known about addresses past its end.
     Lent {
         /// Whether it must not be written.
         readonly: bool,
@@ -33,16 +34,16 @@ struct Entry {
     device: Device,
     bytes: usize,
     nature: Nature,
-    /// It was freed by hand. Arrays over it may keep it, and its numbers mean nothing any more.
+    /// Explicitly freed by the user. Arrays may still keep it alive, but its addresses are no longer valid.
     freed: bool,
 }
 
 struct Table {
-    /// By their first address; where blocks begin together, the latest is last.
+    /// Entries by first address; of blocks with the same first address the most recent is last.
     entries: BTreeMap<Address, SmallVec<[Entry; 1]>>,
-    /// No entry is longer: where a search may end.
+    /// Maximum length of an entry, which bounds a search.
     longest: usize,
-    /// So many entries, and the dead among them are swept out.
+    /// Number of entries at which dead ones are removed.
     sweep_at: usize,
 }
 
@@ -50,25 +51,25 @@ const FIRST_SWEEP: usize = 64;
 
 static TABLE: Global<Table> = Global::new(Table { entries: BTreeMap::new(), longest: 0, sweep_at: FIRST_SWEEP });
 
-/// Living blocks in which an address lies, the inner ones first, and PyGPU's own before what was lent.
+/// Live blocks that contain an address: inner blocks first, and PyGPU's own before imported ones.
 pub type Blocks = SmallVec<[(Arc<Allocation>, Nature); 1]>;
 
-/// What a number means.
+/// Result of looking up an address.
 pub enum Found {
-    /// It lies in living blocks, at least one.
+    /// It is in at least one live block.
     Blocks(Blocks),
-    /// It lay in a block that was freed.
+    /// It was in a block that has been freed.
     Freed,
-    /// Nothing is known of it.
+    /// It is in no registered block.
     Unknown,
 }
 
-/// Held for moments, and nothing is dropped meanwhile: the end of a block may reach a driver.
+/// Locks the registry. Held briefly; nothing may be dropped meanwhile, because freeing a block may call a driver.
 fn table() -> Guard<Table> {
     TABLE.lock()
 }
 
-/// Enters a block, or does nothing if it is known.
+/// Registers a block. Does nothing if it is registered already.
 pub fn enter(block: &Arc<Allocation>, nature: Nature) {
     if block.bytes() == 0 {
         return;
@@ -91,7 +92,7 @@ pub fn enter(block: &Arc<Allocation>, nature: Nature) {
     }
 }
 
-/// Says that a block was freed by hand: its addresses may be somebody else's soon.
+/// Marks a block as explicitly freed: its addresses may soon belong to other memory.
 pub fn forget(block: &Arc<Allocation>) {
     let mut table = table();
     let entries = table.entries.get_mut(&block.address());
@@ -100,15 +101,15 @@ pub fn forget(block: &Arc<Allocation>) {
     }
 }
 
-/// The living block of PyGPU's own in which an address lies.
+/// The live block owned by PyGPU that contains an address.
 pub fn find(address: Address) -> Option<Arc<Allocation>> {
     let Found::Blocks(blocks) = look_up(address) else { return None };
     blocks.into_iter().find_map(|(block, nature)| (nature == Nature::Own).then_some(block))
 }
 
-/// What is known of an address.
+/// Looks up an address.
 pub fn look_up(address: Address) -> Found {
-    // Let go of without the lock: each may be the last owner by then.
+    // The references are dropped after the lock is released: each may be the last owner by then.
     let mut blocks = Blocks::new();
     let (mut freed, mut ended) = (false, None);
     for (first, entry) in table().reaching(address) {
@@ -141,7 +142,8 @@ pub fn look_up(address: Address) -> Found {
     }
 }
 
-/// Whether an address that was a device's is unknown to its driver now. Addresses of the host may be somebody else's unseen.
+/// Whether the driver no longer recognizes a former device address. Host addresses may belong to other memory without
+/// any way to detect it.
 fn is_nobodys(device: Device, address: Address) -> bool {
     !device.is_cpu() && matches!(device.backend().pointer_kind(address), Ok(PointerKind::Unregistered))
 }
@@ -157,15 +159,16 @@ impl Entry {
 }
 
 impl Table {
-    /// The entries that begin at an address or so little before it that they may reach it, the nearest and latest first.
+    /// The entries that begin at most `longest` bytes before an address, nearest and most recent first.
     fn reaching(&self, address: Address) -> impl Iterator<Item = (Address, &Entry)> {
         let least = address.saturating_sub(self.longest);
-        // One bound: to look for the other takes as long, and few steps are left over.
+        // Only one bound is searched in the tree: few entries remain, so that scanning them costs less than a second
+        // search.
         let near = self.entries.range(..=address).rev().take_while(move |(first, _)| **first >= least);
         near.flat_map(|(&first, same)| same.iter().rev().map(move |entry| (first, entry)))
     }
 
-    /// Takes the dead out, each time that as many entries came as were left the time before.
+    /// Removes dead entries, whenever the number of entries has doubled since the last sweep.
     fn sweep(&mut self) {
         if self.entries.len() < self.sweep_at {
             return;
@@ -217,7 +220,7 @@ mod tests {
     #[test]
     fn a_part_that_was_lent_is_found_where_no_block_of_our_own_is() {
         let (own, stream) = (block(64), Stream::default_of(Device::cpu().unwrap()));
-        // SAFETY: the block is kept by `own`.
+        // SAFETY: `own` keeps the memory alive.
         let part = Arc::new(unsafe { Allocation::of_nobody(own.address() + 16, 8, stream) });
         enter(&part, Nature::Lent { readonly: true });
         assert!(finds(own.address() + 16, &part) && !finds(own.address() + 24, &part));

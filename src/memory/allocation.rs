@@ -1,4 +1,4 @@
-//! One block of memory: who owns it, who used it last, and its end behind that.
+//! A block of memory: its owner, its uses, and its release after the last use.
 
 mod deferred;
 mod kept;
@@ -24,37 +24,40 @@ use pygpu_device::stream::{Identity, Mark, Stream};
 use self::place::Place;
 
 enum Origin {
-    /// From the pool of the device, or where it has none.
+    /// From the device's pool, or by plain allocation without a pool.
     Own,
     /// Pinned host memory.
     Pinned(HostFlags),
-    /// From an allocator of the user's choice, which takes it back in the order of the stream.
+    /// From a custom allocator, which takes the memory back in the order of the stream.
     Plugged(Option<Lent>),
-    /// Lent by another library.
+    /// Imported from another library.
     Lent(Option<Lent>),
 }
 
-/// One block of memory. Arrays and lent-out buffers share it through an `Arc`.
+/// A block of memory. Arrays and exported buffers share it through an `Arc`.
 pub struct Allocation {
     place: Place,
     bytes: usize,
     epoch: u32,
     origin: Origin,
-    /// Who used it. Its home is the stream in whose order pool memory was made and is given back.
+    /// The uses of the block. Their home is the stream in whose order pool memory is allocated and freed.
     order: Order<Stream>,
-    /// Somebody else has the address and tells nobody when that ends, or on which stream: the free waits for the whole device.
+    /// Whether the block is untracked: its address is used elsewhere, and the end of this use is never reported. The
+    /// free waits for the whole device.
     exposed: Escape,
-    /// Somebody else can have the address: operations on the block are not put off, since nobody sees what is written meanwhile.
+    /// Whether the address escaped: operations on the block are not deferred, because PyGPU does not see accesses by
+    /// other code.
     published: Escape,
-    /// Exports that were not given back yet.
+    /// Number of exports that have not ended.
     exports: AtomicU32,
 }
 
 impl Allocation {
-    /// A block of `bytes` on a device, usable in the order of `stream`. No bytes: no driver call, address 0.
+    /// Allocates a block of `bytes` bytes, usable in the order of `stream`. For zero bytes no driver is called and the
+    /// address is 0.
     ///
     /// # Errors
-    /// `OutOfMemory`, also after synchronising and trimming; the driver's.
+    /// `OutOfMemory`, after synchronizing and trimming; driver errors.
     #[inline(always)]
     pub fn new(bytes: usize, stream: Stream) -> Result<Self> {
         if stream.is_foreign() || capture::is_any() {
@@ -63,14 +66,15 @@ impl Allocation {
         Self::on(bytes, stream)
     }
 
-    /// As [`Self::new`], where memory in the order of the stream itself would end with it, or with a capture.
+    /// Allocates like [`Self::new`] for a stream on which the memory cannot be allocated: it would be lost with the
+    /// stream or a capture.
     #[cold]
     fn beside(bytes: usize, stream: Stream) -> Result<Self> {
         let device = stream.device();
         if bytes > 0 && capture::number_of(&stream)?.is_some() {
             return Self::on(bytes, capture::home(device)?);
         }
-        // A foreign stream may be gone when the block is freed; the default stream never is.
+        // A borrowed stream may be destroyed before the block is freed; the default stream never is.
         Self::on(bytes, if stream.is_foreign() { Stream::default_of(device) } else { stream })
     }
 
@@ -87,7 +91,7 @@ impl Allocation {
         Ok(Self::with(Place::new(address, source), bytes, epoch, Origin::Own, stream))
     }
 
-    /// A block of `bytes`, not 0, of somebody else's allocator, asked for in the order of `stream`.
+    /// Allocates a block of `bytes` bytes, not 0, by a custom allocator, in the order of `stream`.
     ///
     /// # Errors
     /// The allocator's; `OutOfMemory` beyond the device's limit.
@@ -105,33 +109,33 @@ impl Allocation {
         Ok(Self::with(place, bytes, epoch, Origin::Plugged(Some(block.owner)), block.stream))
     }
 
-    /// Memory of a kind that the driver has beside its pools: `ask` gives the address and the bytes, `Backend::free` takes it
-    /// back. Usable on every stream at once.
+    /// Allocates memory of a kind that the driver offers besides its pools. `ask` returns the address and the size;
+    /// `Backend::free` frees it. Usable on every stream immediately.
     ///
     /// # Errors
-    /// `OutOfMemory`, also after synchronising and trimming the pool; the driver's.
+    /// `OutOfMemory`, after synchronizing and trimming the pool; driver errors.
     pub fn by_driver(device: Device, ask: impl Fn() -> Result<(Address, usize)>) -> Result<Self> {
         let epoch = device.epoch();
         let (address, bytes) = pool::allocate_by(device, ask)?;
         let place = Place::new(address, Source::Plain);
         let block = Self::with(place, bytes, epoch, Origin::Own, Stream::default_of(device));
-        block.publish(); // the host or other processes may have it
+        block.publish(); // the host or other processes may access it
         Ok(block)
     }
 
-    /// Memory of which only the address is known, in the order of `stream`. Whoever brought the address keeps it there.
+    /// Wraps memory of which only the address is known, in the order of `stream`. The caller keeps the memory alive.
     ///
     /// # Safety
-    /// So many bytes of the stream's device are at the address as long as anything uses the block.
+    /// There must be `bytes` bytes of the stream's device at the address while anything uses the block.
     pub unsafe fn of_nobody(address: Address, bytes: usize, stream: Stream) -> Self {
         let epoch = stream.device().epoch();
         Self::with(Place::new(address, Source::Plain), bytes, epoch, Origin::Lent(None), stream)
     }
 
-    /// Pinned host memory that the device's copy engines reach directly.
+    /// Allocates pinned host memory that the device's copy engines access directly.
     ///
     /// # Errors
-    /// `OutOfMemory`; the driver's.
+    /// `OutOfMemory`; driver errors.
     pub fn pinned(device: Device, bytes: usize, flags: HostFlags) -> Result<Self> {
         let epoch = device.epoch();
         let address = if bytes == 0 { 0 } else { pinned::allocate(device, bytes, flags)? };
@@ -139,10 +143,10 @@ impl Allocation {
         Ok(Self::with(place, bytes, epoch, Origin::Pinned(flags), Stream::default_of(device)))
     }
 
-    /// Memory that another library owns and has made usable in the order of `stream`.
+    /// Wraps memory of another library, which is usable in the order of `stream`.
     ///
     /// # Safety
-    /// So many bytes of the stream's device are at the address until `owner` is dropped.
+    /// There must be `bytes` bytes of the stream's device at the address until `owner` is dropped.
     pub unsafe fn lent(address: Address, bytes: usize, stream: Stream, owner: Lent) -> Self {
         let epoch = stream.device().epoch();
         Self::with(Place::new(address, Source::Plain), bytes, epoch, Origin::Lent(Some(owner)), stream)
@@ -154,38 +158,39 @@ impl Allocation {
         Self { place, bytes, epoch, origin, order: Order::new(stream), exposed, published, exports }
     }
 
-    /// The device whose memory it is; for pinned memory, the device it was pinned for.
+    /// The device of the memory; for pinned memory, the device it was pinned for.
     #[inline]
     pub fn device(&self) -> Device {
         self.order.home().device()
     }
 
-    /// The first byte; for lent memory, the address of element zero; 0 as long as an operation that was put off has given it none.
+    /// The first byte; for imported memory, the address of element zero. 0 until a deferred operation has been given
+    /// its memory.
     #[inline]
     pub fn address(&self) -> Address {
         self.place.address()
     }
 
-    /// Bytes of the block.
+    /// Size of the block in bytes.
     #[inline]
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Whether the device was not reset since.
+    /// Whether the device has not been reset since the allocation.
     #[inline]
     pub fn is_alive(&self) -> bool {
         self.epoch == self.device().epoch()
     }
 
-    /// How many bytes behind the block somebody has written, at least; told once. 0 also where nobody can know: only what the
-    /// host allocated itself has a zone behind it.
+    /// Minimum number of bytes written past the end of the block; each overrun is reported once. 0 if unknown: only
+    /// host memory allocated by PyGPU has a red zone.
     #[inline]
     pub fn overrun(&self) -> usize {
         if self.address() == 0 || !self.is_plain() || !self.device().is_cpu() {
             return 0;
         }
-        // SAFETY: alive, and from the host's heap with these bytes.
+        // SAFETY: the block is alive and was allocated from the host's heap with this size.
         unsafe { overrun_of_block(self.address(), self.bytes) }
     }
 
@@ -195,25 +200,25 @@ impl Allocation {
         matches!(self.origin, Origin::Lent(_))
     }
 
-    /// Whether it is PyGPU's own memory of a device, which all devices reach that reach its device.
+    /// Whether it is PyGPU's own device memory, which is accessible from all devices that can access its device.
     #[inline]
     pub fn is_own(&self) -> bool {
         matches!(self.origin, Origin::Own)
     }
 
-    /// Whether it is, and of no pool.
+    /// Whether it is PyGPU's own device memory outside of any pool.
     #[inline]
     fn is_plain(&self) -> bool {
         self.is_own() && self.place.source() == Source::Plain
     }
 
-    /// Whether somebody is to be told that the memory is not used any more.
+    /// Whether the memory has an owner that must be dropped.
     #[inline]
     fn has_owner(&self) -> bool {
         matches!(self.origin, Origin::Lent(_) | Origin::Plugged(_))
     }
 
-    /// Who is told when the memory is not used any more; `None` also where that must first wait for work on other streams.
+    /// The owner of imported memory; `None` also if dropping it requires waiting for work on other streams.
     #[inline]
     pub fn lender(&self) -> Option<&(dyn Any + Send + Sync)> {
         match &self.origin {
@@ -222,7 +227,7 @@ impl Allocation {
         }
     }
 
-    /// What keeps the memory that an allocator of the user's choice gave.
+    /// The owner of memory from a custom allocator.
     pub fn plugged(&self) -> Option<&(dyn Any + Send + Sync)> {
         match &self.origin {
             Origin::Plugged(Some(owner)) => Some(&**owner),
@@ -230,22 +235,23 @@ impl Allocation {
         }
     }
 
-    /// Whether a use on that stream has nothing to wait for, since no other stream has ever used the block.
+    /// Whether a use on `stream` needs no wait, because no other stream has ever used the block.
     #[inline]
     pub(super) fn is_at_home(&self, stream: Identity) -> bool {
         self.order.is_at_home(stream) && self.is_alive()
     }
 
-    /// Whether no other stream than its home has ever used the block.
+    /// Whether no stream other than its home has ever used the block.
     #[inline]
     pub(super) fn is_untouched(&self) -> bool {
         self.order.is_untouched()
     }
 
-    /// Makes `stream` wait for whom an access must wait for. Only [`super::ordered`] calls it, which ends what it begins.
+    /// Makes `stream` wait for all uses that conflict with an access. Called by [`super::ordered`] only, which also
+    /// ends the use.
     ///
     /// # Errors
-    /// `ValueError` when the device was reset since; the driver's.
+    /// `ValueError` if the device was reset since the allocation; driver errors.
     #[inline]
     pub(super) fn begin(self: &Arc<Self>, access: Access, stream: &Stream) -> Result<Ticket> {
         let device = self.device();
@@ -267,7 +273,7 @@ impl Allocation {
         }
     }
 
-    /// On the CPU work is done when its call returns, unless it is captured.
+    /// On the CPU backend work is complete when its call returns, unless it is captured.
     #[inline]
     fn begin_on_cpu(self: &Arc<Self>, access: Access, stream: &Stream) -> Result<Ticket> {
         if let Some(capture) = capture::of(stream)? {
@@ -285,31 +291,32 @@ impl Allocation {
         self.order.begin(access, stream)
     }
 
-    /// Stops the host until no work uses the block, for a capture that somebody else began: who launches it is not seen.
+    /// Blocks the host until no work uses the block, for a capture by another library, whose launches PyGPU does not
+    /// see.
     #[cold]
     fn settle(&self) -> Result<()> {
         self.expose();
         self.synchronize()
     }
 
-    /// Notes an access whose work was put on the stream, or may have been.
+    /// Records a use whose work was enqueued, or may have been.
     ///
     /// # Errors
-    /// The driver's.
+    /// Driver errors.
     #[inline]
     pub(super) fn end(&self, ticket: Ticket, access: Access, stream: &Stream) -> Result<()> {
         self.order.end(ticket, access, stream)
     }
 
-    /// Ends an access of which nothing was put on the stream.
+    /// Ends a use without enqueued work.
     pub(super) fn cancel(&self, ticket: Ticket) {
         self.order.cancel(ticket);
     }
 
-    /// Says that work which PyGPU did not see uses the block on `stream`: later uses and the free wait for it.
+    /// Records a use on `stream` by work that PyGPU did not enqueue: later uses and the free wait for it.
     ///
     /// # Errors
-    /// The driver's.
+    /// Driver errors.
     pub fn record_stream(&self, stream: &Stream) -> Result<()> {
         if self.device().is_cpu() || capture::is_capturing(stream)? {
             return Ok(());
@@ -317,45 +324,47 @@ impl Allocation {
         self.order.note(Access::Write, stream)
     }
 
-    /// Whether work on `stream` needs no wait for any known use, so that an operation there reaches no driver for it.
+    /// Whether work on `stream` needs no wait for any recorded use, so that an operation there needs no driver call for
+    /// it.
     #[inline(always)]
     pub fn is_in_order_of(&self, stream: &Stream) -> bool {
         self.epoch == self.device().epoch() && self.order.is_all_of(stream) && !capture::is_any()
     }
 
-    /// A stream of the block's device behind which every use is that such an access waits for, and which lives as long as the
-    /// block.
+    /// Returns a stream of the block's device on which all uses that conflict with an access are ordered, and which
+    /// lives as long as the block.
     ///
     /// # Errors
-    /// `ValueError` when the device was reset since; the driver's.
+    /// `ValueError` if the device was reset since the allocation; driver errors.
     pub fn join(self: &Arc<Self>, access: Access) -> Result<Stream> {
-        // A copy between devices is written on the source's, whose streams mean nothing to who is handed this block.
+        // A copy between devices is written on the source's stream, which is useless to a consumer of this block.
         let own = self.order.latest_writer().filter(|stream| stream.device() == self.device());
         let stream = own.unwrap_or_else(|| Stream::default_of(self.device()));
         self.hand_over(access, &stream)?;
         Ok(stream)
     }
 
-    /// Makes `stream` wait for whom an access must wait for that is not ours to see; it is noted as if it were there already.
+    /// Makes `stream` wait for all uses that conflict with an access by another library, and records that access in
+    /// advance.
     ///
     /// # Errors
-    /// `ValueError` when the device was reset since; the driver's.
+    /// `ValueError` if the device was reset since the allocation; driver errors.
     pub fn hand_over(self: &Arc<Self>, access: Access, stream: &Stream) -> Result<()> {
         super::ordered(&[(self, access)], stream, || Ok(()))
     }
 
-    /// Stops the host until every known use has ended.
+    /// Blocks the host until every recorded use is complete.
     ///
     /// # Errors
-    /// The driver's.
+    /// Driver errors.
     pub fn synchronize(&self) -> Result<()> {
         if self.device().is_cpu() { Ok(()) } else { self.order.synchronize() }
     }
 
-    /// After a wait for the block: what failed on other devices, which wrote it, and of which this one knows nothing.
+    /// After a wait for the block: returns errors of other devices that wrote it, which its own device does not report.
     ///
     /// # Errors
-    /// The driver's.
+    /// Driver errors.
     #[inline]
     pub fn check_other_devices(&self) -> Result<()> {
         let own = self.device();
@@ -365,20 +374,20 @@ impl Allocation {
         self.order.synchronize_where(|stream, access| access == Access::Write && stream.device() != own)
     }
 
-    /// Puts the end of the block behind every use of it, on its home stream.
+    /// Makes the home stream wait for every use, before the free.
     fn wait_before_free(&mut self) -> Result<()> {
         self.order.join_for_the_end()?;
         if self.exposed.is_begun() {
             match Mark::record_device(self.device())? {
                 Some(mark) => self.order.home().wait_event(mark.event())?,
-                // No event covers the streams of others, HIP has none: the host waits, since nothing else is safe.
+                // On HIP no event covers other libraries' streams: only waiting on the host is safe.
                 None => self.device().synchronize()?,
             }
         }
         Ok(())
     }
 
-    /// All that the block is, to be dropped later; what stays behind owns nothing.
+    /// Moves the block out, to be dropped later. `self` owns nothing afterwards.
     fn take(&mut self) -> Self {
         Self {
             place: self.place.take(),
@@ -392,11 +401,11 @@ impl Allocation {
         }
     }
 
-    /// Frees what may be used again in the order of its home stream.
+    /// Frees memory that may be reused in the order of its home stream.
     fn release_in_order(&mut self, free: impl FnOnce(&Self) -> Result<()>) -> Result<()> {
         let ordered = if self.device().is_cpu() { Ok(()) } else { self.wait_before_free() };
         if ordered.is_err() && self.device().synchronize().is_err() {
-            // Nobody knows who still uses the block: better lost than given to somebody else.
+            // The remaining uses are unknown: a leak is better than reuse.
             std::mem::forget(free);
             return ordered;
         }
@@ -410,24 +419,26 @@ impl Allocation {
         let (backend, index) = (device.backend(), device.index());
         match &mut self.origin {
             Origin::Own if self.place.source() == Source::Plain => {
-                // SAFETY: this is the last owner; the driver waits for the device, the CPU has nothing in flight.
+                // SAFETY: this is the last owner; the driver waits for the device, and the CPU backend has no work in
+                // progress.
                 unsafe { backend.free(index, self.place.address(), self.bytes)? };
                 pool::account_for_free(device, self.bytes);
                 Ok(())
             }
             Origin::Own => {
-                // What others have had goes back to the driver, which knows of more streams than this one.
+                // Blocks used by other libraries are returned to the driver, which tracks all streams of the device.
                 let is_private = self.order.is_untouched() && !self.exposed.is_begun();
                 let is_recyclable = is_private && self.place.source() == Source::Recyclable;
                 self.release_in_order(|block| {
-                    // SAFETY: this is the last owner; every use known of is before this point of the stream, or has ended.
+                    // SAFETY: this is the last owner; every recorded use precedes this point of the stream, or is
+                    // complete.
                     unsafe { pool::free(block.address(), block.bytes, block.order.home(), is_recyclable) }
                 })
             }
             Origin::Plugged(owner) => {
                 let owner = owner.take();
                 if self.epoch != device.epoch() {
-                    // The memory and the streams went with a reset; what the allocator still has to put away is its own.
+                    // A reset destroyed the memory and the streams; the allocator frees its own resources.
                     return Ok(());
                 }
                 self.release_in_order(|_| {
@@ -436,14 +447,14 @@ impl Allocation {
                 })
             }
             Origin::Pinned(flags) => {
-                // Who copies asynchronously keeps the memory until the copy is over (`pending`).
-                // SAFETY: this is the last owner and no copy is in flight.
+                // A caller that copies asynchronously keeps the memory alive until the copy is complete (`pending`).
+                // SAFETY: this is the last owner, and no copy is in progress.
                 unsafe { pinned::free(device, self.place.address(), self.bytes, *flags, self.epoch) }
             }
-            Origin::Lent(None) => Ok(()), // nobody waits for the end
+            Origin::Lent(None) => Ok(()), // no owner to wait for
             Origin::Lent(owner) => {
                 let owner = owner.take();
-                // The owner knows of the stream it made the memory usable on, and of none other.
+                // The owner only knows the stream on which it made the memory usable.
                 let result = if self.order.is_all_of(self.order.home()) { Ok(()) } else { self.synchronize() };
                 drop(owner);
                 result
@@ -456,7 +467,7 @@ impl Drop for Allocation {
     fn drop(&mut self) {
         if shutdown::exiting() {
             if let Origin::Lent(owner) | Origin::Plugged(owner) = &mut self.origin {
-                // Its Python side may be gone already: the deleter must not run.
+                // The Python part of the owner may already be destroyed, so the deleter must not run.
                 std::mem::forget(owner.take());
             }
             return;
@@ -465,7 +476,7 @@ impl Drop for Allocation {
             flush::forget(id);
         }
         if self.is_own() && self.address() == 0 {
-            return; // no bytes, or none that were had
+            return; // zero bytes, or never materialized
         }
         let dead = self.epoch != self.device().epoch();
         if (self.bytes == 0 || dead) && !self.has_owner() {

@@ -1,12 +1,12 @@
-//! Captures that are under way: what they take hold of, and what must wait for their end.
+//! Active stream captures: the resources that they collect, and objects whose drop must wait for their end.
 //!
-//! While a stream captures, what is put on it does not run, and much that is harmless elsewhere makes the capture invalid: a
-//! wait for other streams' work, an allocation in the stream's order, an event over all streams. So a block that is used in a
-//! capture of ours is noted instead of waited for, and the order is kept when the graph is launched (`graph`); what is given
-//! back meanwhile is given back afterwards. A capture that somebody else began cannot be told of launches: there the host waits
-//! until a block is settled, before the block is captured.
+//! Work enqueued on a capturing stream does not run, and many otherwise harmless calls invalidate the capture: waiting
+//! for other streams' work, stream-ordered allocation, an event over all streams. Within a PyGPU capture a block's use
+//! is therefore recorded in the capture instead of being waited for, and ordered when the graph is launched (`graph`).
+//! Memory freed meanwhile is freed after the capture. A capture begun by another library does not report its launches:
+//! there the host waits until a block is idle before the block is captured.
 //!
-//! Never on the quick path: as long as no capture of ours is under way, one number is read.
+//! Outside of captures the overhead is one atomic load.
 
 use std::any::Any;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,36 +21,36 @@ use pygpu_base::fork_safe::Global;
 use pygpu_device::stream::Stream;
 use pygpu_device::{Device, PerDevice, per_device};
 
-/// What is only held.
+/// A resource that only has to stay alive.
 pub type Thing = Box<dyn Any + Send>;
 
-/// What is only held, by several graphs perhaps.
+/// A resource that only has to stay alive and may be shared by several graphs.
 pub type Part = Arc<dyn Any + Send + Sync>;
 
-/// A block and what is done to it.
+/// A block and its access.
 pub type Used = (Arc<Allocation>, Access);
 
-/// What is known of one operation of a graph.
+/// One captured operation with its resources.
 #[derive(Clone)]
 pub struct Made {
     /// The operation.
     pub node: NodeHandle,
-    /// The blocks that it uses, all of them.
+    /// All blocks that it uses.
     pub uses: Vec<Used>,
-    /// What it was made of.
+    /// The resource that it was created from.
     pub part: Option<Part>,
 }
 
-/// A capture of ours.
+/// A capture that PyGPU began.
 pub struct Capture {
     device: Device,
     number: u64,
     contents: Mutex<Contents>,
-    /// The capture and its stream in whose operation this one is a body.
+    /// For the body of a conditional node: the enclosing capture and its stream.
     around: Option<(Arc<Capture>, Stream)>,
-    /// How many bodies are being captured into it.
+    /// Number of bodies that are being captured inside this capture.
     bodies: AtomicUsize,
-    /// How many uses were noted, of its own.
+    /// Number of uses recorded directly in this capture.
     notes: AtomicUsize,
 }
 
@@ -58,41 +58,41 @@ pub struct Capture {
 pub struct Noted {
     /// The block.
     pub block: Arc<Allocation>,
-    /// The most that is done to it.
+    /// Its strongest access.
     pub access: Access,
-    /// Its last write in the capture and the reads since, by their streams.
+    /// Its last write in the capture and all later reads, with their streams.
     uses: SmallVec<[(Stream, Access); 1]>,
 }
 
-/// What a graph uses.
+/// The resources of a graph.
 #[derive(Default)]
 pub struct Contents {
     /// The blocks, each once.
     pub blocks: Vec<Noted>,
-    /// What else must be there when the graph runs.
+    /// Other resources that must stay alive while the graph may run.
     pub things: Vec<Thing>,
-    /// The operations of which is known what they use.
+    /// The operations whose resources are known.
     pub made: Vec<Made>,
-    /// What is used by operations of which is not known which they are.
+    /// Blocks that cannot be attributed to an operation.
     pub shared: Vec<Used>,
-    /// How many operations there were when the last work began.
+    /// Number of captured operations when the current work began.
     seen: usize,
-    /// What the next operation is made of.
+    /// The resource that the next operation is created from.
     part: Option<Part>,
 }
 
-/// How many captures of ours are under way.
+/// Number of active PyGPU captures.
 static ACTIVE: AtomicUsize = AtomicUsize::new(0);
 
 #[derive(Default)]
 struct Table {
     captures: Vec<Arc<Capture>>,
-    /// What is dropped when none is under way any more.
+    /// Objects to drop when the last active capture ends.
     afterwards: Vec<Thing>,
 }
 
 static TABLE: Global<Table> = Global::new(Table { captures: Vec::new(), afterwards: Vec::new() });
-/// A stream of each device in whose order memory is made that a capture needs.
+/// A stream per device in whose order memory for captured work is allocated.
 static HOMES: PerDevice<Global<Option<Home>>> = per_device!(Global::new(None));
 
 struct Home {
@@ -104,33 +104,33 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether a capture of ours is under way.
+/// Whether a PyGPU capture is active.
 #[inline]
 pub fn is_any() -> bool {
     ACTIVE.load(Ordering::Acquire) > 0
 }
 
-/// The driver's number of the capture in which a stream takes part, whoever began it.
+/// The driver's id of the capture in which a stream takes part, including captures by other libraries.
 ///
 /// # Errors
-/// The driver's.
+/// Driver errors.
 pub fn number_of(stream: &Stream) -> Result<Option<u64>> {
     let device = stream.device();
-    // The legacy default stream never takes part, and to ask about it is an error while others do.
+    // The legacy default stream cannot be captured, and querying it is an error while other streams are capturing.
     if matches!(stream.handle(), StreamHandle(0 | 1)) {
         return Ok(None);
     }
     match device.backend().graphs() {
-        // SAFETY: the stream is borrowed, and so alive.
+        // SAFETY: the borrow keeps the stream alive.
         Ok(graphs) => unsafe { graphs.capture_of(device.index(), stream.handle()) },
         Err(_) => Ok(None),
     }
 }
 
-/// The capture of ours in which a stream takes part.
+/// The PyGPU capture in which a stream takes part.
 ///
 /// # Errors
-/// The driver's.
+/// Driver errors.
 #[inline]
 pub fn of(stream: &Stream) -> Result<Option<Arc<Capture>>> {
     if is_any() { find(stream) } else { Ok(None) }
@@ -143,40 +143,40 @@ fn find(stream: &Stream) -> Result<Option<Arc<Capture>>> {
     Ok(found)
 }
 
-/// Whether a stream takes part in a capture, as far as that is asked for everywhere: of streams that are ours only while a
-/// capture of ours is under way.
+/// Whether a stream takes part in a capture. PyGPU's own streams are queried only while a PyGPU capture is active.
 ///
 /// # Errors
-/// The driver's.
+/// Driver errors.
 #[inline]
 pub fn is_capturing(stream: &Stream) -> Result<bool> {
     Ok((is_any() || stream.is_foreign()) && number_of(stream)?.is_some())
 }
 
-/// Refuses what a stream that takes part in a capture cannot take in.
+/// Returns an error if a stream takes part in a capture, for work that cannot be captured.
 ///
 /// # Errors
-/// `NotSupported`; the driver's.
+/// `NotSupported`; driver errors.
 #[inline]
 pub fn refuse(what: &str, stream: &Stream) -> Result<()> {
     if is_capturing(stream)? { Err(refusal(what)) } else { Ok(()) }
 }
 
-/// The one door through which host memory comes to a copy: a graph uses it whenever it runs, not now, so in a capture it must be
-/// `lasting`, which is asked only then. Who says so keeps the memory as long as the graph (`pending`).
+/// Checks host memory for a copy; every use of host memory goes through here. A graph uses the memory at each launch,
+/// so that in a capture it must be `lasting`, which is evaluated only then. The caller must keep lasting memory alive
+/// as long as the graph (`pending`).
 ///
 /// # Errors
-/// `NotSupported` for memory that does not last and a stream that takes part in a capture; the driver's.
+/// `NotSupported` for other memory on a capturing stream; driver errors.
 #[inline]
 pub fn host_use(what: &str, stream: &Stream, lasting: impl FnOnce() -> Result<bool>) -> Result<HostUse> {
     if is_capturing(stream)? && !lasting()? {
         return Err(refusal(what));
     }
-    // SAFETY: the stream takes part in no capture that we are asked to know of, or the memory lasts.
+    // SAFETY: the stream takes part in no capture visible to PyGPU, or the caller has confirmed that the memory lasts.
     Ok(unsafe { HostUse::promised() })
 }
 
-/// What is told before the driver makes a capture invalid for something that it cannot take in.
+/// The error for work that cannot be captured, raised before the driver would invalidate the capture.
 #[cold]
 pub fn refusal(what: &str) -> Error {
     Error::not_supported(format!(
@@ -185,11 +185,11 @@ pub fn refusal(what: &str) -> Error {
     ))
 }
 
-/// The stream in whose order memory is made that work on a capturing stream is to use: memory that is made in a capture is there
-/// only while its graph runs.
+/// The stream in whose order memory for captured work is allocated. Memory allocated inside a capture would exist only
+/// while the graph runs.
 ///
 /// # Errors
-/// The driver's.
+/// Driver errors.
 pub(super) fn home(device: Device) -> Result<Stream> {
     let slot = HOMES.of(device);
     let epoch = device.epoch();
@@ -197,23 +197,23 @@ pub(super) fn home(device: Device) -> Result<Stream> {
     if let Some(stream) = known(&slot.lock()) {
         return Ok(stream);
     }
-    let made = Stream::create(device, StreamFlags { non_blocking: true, priority: 0 })?; // not under the lock
+    let made = Stream::create(device, StreamFlags { non_blocking: true, priority: 0 })?; // not under the lock: calls the driver
     let mut home = slot.lock();
     let stream = known(&home).unwrap_or_else(|| made.clone());
     let before = home.replace(Home { epoch, stream: stream.clone() });
-    drop(home); // before a stream that nobody needs
+    drop(home); // the lock is released before a surplus stream is dropped
     drop((before, made));
     Ok(stream)
 }
 
-/// Drops a thing now, or when no capture of ours is under way any more.
+/// Drops an object now, or when the last active PyGPU capture ends.
 pub fn drop_afterwards(thing: Thing) {
     let mut table = TABLE.lock();
     if is_any() {
         table.afterwards.push(thing);
         return;
     }
-    drop(table); // before the thing, whose end may come here again
+    drop(table); // the lock is released before the object is dropped, which may call this function again
     drop(thing);
 }
 
@@ -221,23 +221,23 @@ impl Capture {
     /// Begins a capture.
     ///
     /// # Errors
-    /// The driver's, for a default stream and one that captures already.
+    /// Driver errors, e.g. for a default stream or one that is already capturing.
     pub fn begin(stream: &Stream, mode: CaptureMode) -> Result<Arc<Self>> {
         let device = stream.device();
         let graphs = device.backend().graphs()?;
         home(device)?;
-        // SAFETY: the stream is borrowed, and so alive.
+        // SAFETY: the borrow keeps the stream alive.
         unsafe { graphs.begin_capture(device.index(), stream.handle(), mode) }?;
         Self::of_stream(stream, None)
     }
 
-    /// Begins the capture of a body, by a stream that is to capture nothing else.
+    /// Begins the capture of a conditional node's body. The stream must capture nothing else.
     ///
     /// # Errors
-    /// The driver's.
+    /// Driver errors.
     ///
     /// # Safety
-    /// The body is one of an operation of `around`, which is not over.
+    /// The body must belong to a node of `around`, which must be active.
     pub unsafe fn begin_body(
         stream: &Stream,
         body: GraphHandle,
@@ -245,7 +245,7 @@ impl Capture {
         around: (Arc<Self>, Stream),
     ) -> Result<Arc<Self>> {
         let device = stream.device();
-        // SAFETY: the stream is borrowed, and so alive; the rest is promised.
+        // SAFETY: the borrow keeps the stream alive; the caller guarantees the rest.
         unsafe { device.backend().graphs()?.begin_body(device.index(), stream.handle(), body, mode) }?;
         around.0.bodies.fetch_add(1, Ordering::AcqRel);
         Self::of_stream(stream, Some(around))
@@ -267,7 +267,7 @@ impl Capture {
         Ok(capture)
     }
 
-    /// As [`Capture::close`], of a body: what it took hold of belongs to the graph as a whole.
+    /// Ends the capture of a body. Its resources become those of the whole graph; compare [`Capture::close`].
     pub fn close_body(&self) {
         let Contents { things, made, shared, .. } = self.close();
         let Some((around, _)) = &self.around else { return };
@@ -281,20 +281,20 @@ impl Capture {
         }
     }
 
-    /// The capture in whose operation this one is a body.
+    /// The enclosing capture of a body.
     pub fn around(&self) -> Option<&Arc<Self>> {
         self.around.as_ref().map(|(around, _)| around)
     }
 
-    /// How many uses there were of its own, for whoever asks later whether there were more.
+    /// Number of uses recorded directly in this capture. A later call shows whether more were recorded.
     pub fn notes(&self) -> usize {
         self.notes.load(Ordering::Acquire)
     }
 
-    /// Lets a stream of the capture come after everything that it holds by now: a body may use all of it.
+    /// Makes a stream of the capture depend on everything captured so far, so that a body may use any block.
     ///
     /// # Errors
-    /// The driver's.
+    /// Driver errors.
     pub fn gather(&self, stream: &Stream) -> Result<()> {
         let contents = lock(&self.contents);
         let uses = contents.blocks.iter().flat_map(|noted| &noted.uses).map(|(other, _)| other);
@@ -308,7 +308,7 @@ impl Capture {
         others.iter().try_for_each(|other| stream.wait_for(other))
     }
 
-    /// Says that the capture is over: what was to be dropped meanwhile is dropped. What it took hold of is given out.
+    /// Ends the capture and returns its resources. Objects whose drop was postponed are dropped.
     pub fn close(&self) -> Contents {
         let mut table = TABLE.lock();
         table.captures.retain(|other| !std::ptr::eq(&raw const **other, self));
@@ -319,15 +319,15 @@ impl Capture {
         std::mem::take(&mut *lock(&self.contents))
     }
 
-    /// Notes that a block is used on a stream of the capture, which other streams of it that have used the block come before.
+    /// Records a use of a block on a stream of the capture, after conflicting uses on other streams of the capture.
     pub(super) fn note(&self, block: &Arc<Allocation>, access: Access, stream: &Stream) -> Result<()> {
         self.check_open()?;
-        block.publish(); // who has the graph's handle reaches it
+        block.publish(); // code with the graph's handle can access the block from now on
         self.notes.fetch_add(1, Ordering::AcqRel);
         self.note_use(block, access, stream)
     }
 
-    /// Refuses what goes beside a body that is being captured.
+    /// Returns an error if a body is being captured inside this capture.
     ///
     /// # Errors
     /// `ValueError`.
@@ -343,7 +343,7 @@ impl Capture {
 
     fn note_use(&self, block: &Arc<Allocation>, access: Access, stream: &Stream) -> Result<()> {
         if let Some((around, origin)) = &self.around {
-            // The body's operation uses it.
+            // The conditional node of the body uses the block.
             around.note_use(block, access, origin)?;
         }
         let is_before = |(other, earlier): &(Stream, Access)| {
@@ -368,19 +368,19 @@ impl Capture {
         before.iter().try_for_each(|other| stream.wait_for(other))
     }
 
-    /// Says that work of the stream begins, which is to become an operation.
+    /// Begins work that will become one operation of the stream.
     pub(super) fn begin_work(&self, stream: &Stream) -> Result<()> {
         let device = self.device;
-        // SAFETY: the stream is borrowed, and so alive.
+        // SAFETY: the borrow keeps the stream alive.
         let now = unsafe { device.backend().graphs()?.captured(device.index(), stream.handle()) }?;
         lock(&self.contents).seen = now.nodes;
         Ok(())
     }
 
-    /// Says that work of the stream was put on it: what it uses belongs to the operation that came of it, where it is one.
+    /// Ends work of the stream. Its uses are attributed to the captured operation, if it became exactly one.
     pub(super) fn end_work(&self, uses: &[(&Arc<Allocation>, Access)], stream: &Stream) -> Result<()> {
         let device = self.device;
-        // SAFETY: the stream is borrowed, and so alive.
+        // SAFETY: the borrow keeps the stream alive.
         let now = unsafe { device.backend().graphs()?.captured(device.index(), stream.handle()) }?;
         let uses = uses.iter().map(|(block, access)| (Arc::clone(block), *access));
         let mut contents = lock(&self.contents);
@@ -388,7 +388,7 @@ impl Capture {
         let known = now.last.and_then(|last| contents.made.iter().rposition(|made| made.node == last));
         match (now.nodes.checked_sub(before), now.last, known) {
             (Some(1), Some(node), None) => contents.made.push(Made { node, uses: uses.collect(), part }),
-            // Work within other work.
+            // The work contained other work, which already recorded the operation.
             (Some(0), _, Some(place)) if place + 1 == contents.made.len() => contents.made[place].uses.extend(uses),
             _ => {
                 contents.shared.extend(uses);
@@ -398,13 +398,13 @@ impl Capture {
         Ok(())
     }
 
-    /// Says what the operation was made of that was put on a stream just now.
+    /// Records the resource from which the next operation is created.
     pub fn made_of(&self, part: Part) {
         let before = lock(&self.contents).part.replace(part);
-        drop(before); // without the lock
+        drop(before); // not under the lock
     }
 
-    /// Keeps a thing as long as the graph.
+    /// Keeps an object alive as long as the graph.
     pub fn keep(&self, thing: Thing) {
         lock(&self.contents).things.push(thing);
     }

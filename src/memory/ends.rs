@@ -1,10 +1,11 @@
-//! Bytes behind a block of host memory that somebody has written, as an error.
+//! Error for a write past the end of a host block.
 
 use super::allocation::Allocation;
 use pygpu_backend::ILLEGAL_ADDRESS;
 use pygpu_base::error::{DriverError, Error};
 
-/// That `who` wrote behind a block, as a driver tells of an illegal address. `whose` says what the block is of.
+/// An illegal-address error like a driver's: `who` wrote `beyond` bytes past the end of a block. `whose` describes the
+/// block.
 #[cold]
 pub fn overrun(block: &Allocation, beyond: usize, who: &str, whose: &str) -> Error {
     let (device, code, bytes) = (block.device(), ILLEGAL_ADDRESS, block.bytes());

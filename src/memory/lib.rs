@@ -1,16 +1,16 @@
-//! Memory: blocks that know who used them last and are freed behind that.
+//! Memory: blocks that track their uses and are freed after the last one.
 //!
-//! - [`Allocation`] owns one block and frees it in order;
-//! - [`order`] remembers on which streams a block was written and read, and makes others wait; [`transaction`] is how work
-//!   uses it;
-//! - [`addresses`] finds the block in which an address lies, for blocks that were given out as addresses;
-//! - [`pool`] is where blocks come from, with the accounts of each device; [`pinned`] keeps pinned host memory;
-//! - [`plugged`] is where they come from when the user has chosen another allocator;
-//! - [`recycled`] keeps host memory of results that nobody holds any more;
-//! - [`capture`] knows the captures that are under way, and what must wait for their end;
-//! - [`pending`] keeps things alive until a stream has passed them;
-//! - [`texture`] has arrays of the driver, textures and surfaces, which are used as blocks are;
-//! - [`word`] is how a kernel tells the host a number.
+//! - [`Allocation`] owns one block and frees it in stream order.
+//! - [`order`] tracks the uses of a block on streams and makes conflicting ones wait; [`transaction`] applies it to
+//!   submitted work.
+//! - [`addresses`] maps raw addresses to blocks, for blocks whose address escaped.
+//! - [`pool`] allocates blocks and counts them per device; [`pinned`] caches pinned host memory.
+//! - [`plugged`] contains custom allocators chosen by the user.
+//! - [`recycled`] caches host memory of results.
+//! - [`capture`] tracks active captures.
+//! - [`pending`] keeps objects alive until a stream has passed them.
+//! - [`texture`] contains driver arrays, textures and surfaces, whose uses are tracked like those of blocks.
+//! - [`word`] is a number that kernels report to the host.
 
 pub mod addresses;
 mod allocation;

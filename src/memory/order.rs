@@ -1,17 +1,20 @@
-//! Who used a block, and who must wait for that: a transaction with tickets.
+//! Hazard tracking: the uses of a block, and the waits that they require.
 //!
-//! The rules, each held by the model checker in `tests/order_model` and told with their reasons in
-//! `docs/design/order.md`:
+//! The rules, verified by the model checker in `tests/order_model` and explained in `docs/design/order.md`:
 //!
-//! 1. An operation begins (it waits for every conflicting use that was noted), puts its work on a queue, and ends (its use
-//!    is noted). No use is noted before its work is on the queue, and none is left out after it.
-//! 2. A use leaves the list when another one stands for it: what a write waited for when it began, and earlier work of a
-//!    queue whose end is asked for late. Nothing that was noted since a write began is removed by its end.
-//! 3. Who waits says so before it asks the driver. An operation that began alone and finds somebody else there when it ends
-//!    notes its use; one that finds nobody was on its queue before the other one asked.
-//! 4. The end of a queue that lasts is marked when somebody waits for it, which covers all that is on it by then. A queue
-//!    that may be gone, or mean another one in another thread, is marked when the use is noted.
-//! 5. The driver is never called, and nothing is dropped, while the list is locked.
+//! 1. A use has three steps: `begin` waits for all conflicting uses, the work is enqueued, `end` records the use. No
+//!    use is recorded before its work is enqueued. Once work may have been enqueued, the use is recorded even if a
+//!    later step fails.
+//! 2. A use is removed from the list only if a newer use implies it: a write that waited for it in `begin`, or later
+//!    work on the same queue whose event is recorded lazily. The end of a write never removes uses recorded after its
+//!    begin.
+//! 3. A waiter announces itself before it requests an event from the driver. An operation that began uncontended checks
+//!    for announcements in `end` and records itself if it finds one. Otherwise its work was enqueued before the
+//!    waiter's event.
+//! 4. Events on persistent queues are recorded when the first waiter needs one, and then cover all work enqueued by
+//!    that time. Events on borrowed queues, which may be destroyed or denote another queue in another thread, are
+//!    recorded together with the use.
+//! 5. The lock is never held during a driver call or a drop.
 
 use std::sync::Arc;
 
@@ -19,52 +22,52 @@ use smallvec::SmallVec;
 
 use pygpu_base::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// What an operation does to a block.
+/// Access of an operation to a block.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Access {
-    /// Only reads it.
+    /// Read only.
     Read,
-    /// Writes it.
+    /// Write, possibly with reads.
     Write,
 }
 
-/// A queue of work on which others can wait: a stream.
+/// A queue of work that other queues can wait for: a stream.
 pub trait Queue: Clone {
-    /// What two queues share exactly if work on one is in the order of the other.
+    /// Equal for two queues if and only if their work is mutually ordered.
     type Identity: Copy + PartialEq;
-    /// A point of a queue.
+    /// A recorded event.
     type Mark;
-    /// What the driver answers.
+    /// Driver errors.
     type Error;
 
-    /// Which queue it is, for the calling thread.
+    /// The queue's identity for the calling thread.
     fn identity(&self) -> Self::Identity;
-    /// Whether its end may be asked for at any later time, from any thread.
+    /// Whether the queue is persistent: an event may be recorded on it at any later time, from any thread.
     fn lasts(&self) -> bool;
-    /// Marks its present end.
+    /// Records an event after all work enqueued so far.
     fn mark(&self) -> Result<Self::Mark, Self::Error>;
-    /// Lets later work on it wait for a point of another queue.
+    /// Makes later work on this queue wait for an event of another queue.
     fn wait(&self, mark: &Self::Mark) -> Result<(), Self::Error>;
-    /// Stops the host until everything on it has ended.
+    /// Blocks the host until all work on the queue is complete.
     fn synchronize(&self) -> Result<(), Self::Error>;
-    /// Stops the host until everything on its device has ended.
+    /// Blocks the host until all work on the device is complete.
     fn synchronize_device(&self) -> Result<(), Self::Error>;
-    /// Whether a point was passed; `false` where the driver cannot tell.
+    /// Whether an event is complete; `false` if the driver cannot tell.
     fn is_passed(mark: &Self::Mark) -> bool;
-    /// Stops the host until a point was passed.
+    /// Blocks the host until an event is complete.
     fn synchronize_mark(mark: &Self::Mark) -> Result<(), Self::Error>;
 }
 
-/// Until when a use lasts.
+/// The end of a use.
 enum Until<Mark> {
-    /// The end of the queue, whenever that is asked for.
+    /// The end of the queue at the time a waiter needs it.
     End,
     Mark(Arc<Mark>),
-    /// Nobody knows: the driver refused to mark it.
+    /// Unknown: the driver failed to record an event.
     Unknown,
 }
 
-/// A point that others wait for.
+/// A synchronization point of a queue.
 struct Point<Q: Queue> {
     queue: Q,
     until: Until<Q::Mark>,
@@ -82,7 +85,8 @@ impl<Q: Queue> Clone for Point<Q> {
 }
 
 impl<Q: Queue> Point<Q> {
-    /// The present end of a queue; `None` when it was waited for instead. Beside it, what the driver said to a mark.
+    /// The current end of a queue, or `None` if this function waited for it instead. Also returns the driver's error
+    /// for a failed event.
     fn of(queue: &Q) -> (Option<Self>, Result<(), Q::Error>) {
         let point = |until| Some(Self { queue: queue.clone(), until });
         if queue.lasts() {
@@ -121,32 +125,32 @@ struct Use<Q: Queue> {
     point: Point<Q>,
     identity: Q::Identity,
     access: Access,
-    /// Its place among the uses of the block.
+    /// Sequence number among the uses of the block.
     number: u64,
-    /// Every write up to this number was waited for by its queue.
+    /// The queue has waited for every write up to this number.
     behind: u64,
 }
 
 type Few<T> = SmallVec<[T; 2]>;
 
-/// The uses that somebody may still have to wait for.
+/// The uses that later operations may have to wait for.
 struct Uses<Q: Queue> {
     list: Few<Use<Q>>,
     /// The number of the latest use.
     latest: u64,
-    /// Operations that have begun beside others, and not ended.
+    /// Number of announced operations that have begun and not ended.
     under_way: u32,
 }
 
 impl<Q: Queue> Uses<Q> {
-    /// Whether every use is in the order of one queue, so that work there has nothing to wait for, and none to note.
+    /// Whether all uses are on one persistent queue. Work on it then neither waits nor is recorded.
     fn are_all_of(&self, identity: Q::Identity) -> bool {
         self.under_way == 0
             && self.list.iter().all(|one| one.identity == identity && one.point.is_late())
             && self.list.iter().any(|one| one.access == Access::Write)
     }
 
-    /// What an operation must wait for.
+    /// The points that an operation must wait for.
     fn before(&self, access: Access, identity: Q::Identity) -> Few<Point<Q>> {
         let own = self.list.iter().filter(|one| one.identity == identity);
         let behind = own.map(|one| one.behind).max().unwrap_or(0);
@@ -159,7 +163,7 @@ impl<Q: Queue> Uses<Q> {
         self.list.iter().filter(is_before).map(|one| one.point.clone()).collect()
     }
 
-    /// Adds a use that has seen all up to `seen`, and gives out those that it stands for.
+    /// Adds a use that has waited for all conflicting uses up to `seen`. Returns the removed uses that it implies.
     fn add(&mut self, identity: Q::Identity, access: Access, point: Point<Q>, seen: u64) -> Few<Use<Q>> {
         self.latest += 1;
         let new = Use { point, identity, access, number: self.latest, behind: seen };
@@ -182,44 +186,46 @@ impl<Q: Queue> Uses<Q> {
     }
 }
 
-/// The right to end what has begun.
+/// Token for ending an operation that has begun.
 #[must_use]
 #[derive(Clone, Copy)]
 pub struct Ticket {
-    /// The latest use when it began: all up to it were waited for, as far as they conflict.
+    /// Number of the latest use when the operation began. All conflicting uses up to it were waited for.
     seen: u64,
     kind: Kind,
 }
 
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
-    /// The order is kept elsewhere.
+    /// Ordered by other means.
     Nothing,
-    /// Nobody else was there.
+    /// No other operation was active.
     Alone,
-    /// Others know that it is under way.
+    /// Other operations can see that it is active.
     Announced,
 }
 
 impl Ticket {
-    /// For what needs no order here: on the host, and in captures, which keep their own.
+    /// Token for operations that are ordered by other means: on the host, and in captures, which track their own
+    /// dependencies.
     pub const NOTHING: Self = Self { seen: 0, kind: Kind::Nothing };
-    /// What [`Order::begin_alone`] gives for a block that [`Order::is_at_home`].
+    /// The token that [`Order::begin_alone`] returns for a block that [`Order::is_at_home`].
     pub const AT_HOME: Self = Self { seen: MADE, kind: Kind::Alone };
 }
 
 /// The uses of one block.
 pub struct Order<Q: Queue> {
-    /// The queue in whose order the block was made, and ends.
+    /// The queue in whose order the block is allocated and freed.
     home: Q,
-    /// Empty as long as only `home` has used the block, which is most blocks' whole life.
+    /// Empty while only `home` has used the block, which holds for most blocks until they are freed.
     uses: OnceLock<Box<Mutex<Uses<Q>>>>,
 }
 
-/// The number of a block's making, which is its first use.
+/// The number of the block's allocation, which counts as its first use.
 const MADE: u64 = 1;
 
-/// More uses than this are looked through for those that have ended: reads on handles of which no two are known to be one.
+/// Number of recorded uses above which completed ones are searched and removed. Only reads on handles of unknown
+/// identity can accumulate.
 const MANY: usize = 32;
 
 impl<Q: Queue> Order<Q> {
@@ -230,31 +236,31 @@ impl<Q: Queue> Order<Q> {
         Self { home, uses: OnceLock::new() }
     }
 
-    /// The queue in whose order the block was made, and ends.
+    /// The queue in whose order the block is allocated and freed.
     #[inline]
     pub fn home(&self) -> &Q {
         &self.home
     }
 
-    /// Whether no other queue than `home` has ever used the block.
+    /// Whether no queue other than `home` has used the block.
     #[inline]
     pub fn is_untouched(&self) -> bool {
         self.uses.get().is_none()
     }
 
-    /// Whether no other queue than `home` has ever used the block, and that is the queue.
+    /// Whether no queue other than `home` has used the block, and `home` has this identity.
     #[inline]
     pub fn is_at_home(&self, identity: Q::Identity) -> bool {
         self.is_untouched() && self.home.identity() == identity
     }
 
-    /// Whether every use is in the order of `queue`, so that work there has nothing to wait for, and none to note.
+    /// Whether all uses are in the order of `queue`. Work on it then neither waits nor is recorded.
     #[inline]
     pub fn is_all_of(&self, queue: &Q) -> bool {
         self.seen_alone(queue).is_some()
     }
 
-    /// Begins an operation that has nothing to wait for, if it has not.
+    /// Begins an operation without an announcement, if it has nothing to wait for.
     #[inline]
     pub fn begin_alone(&self, queue: &Q) -> Option<Ticket> {
         self.seen_alone(queue).map(|seen| Ticket { seen, kind: Kind::Alone })
@@ -272,10 +278,10 @@ impl<Q: Queue> Order<Q> {
         }
     }
 
-    /// Begins an operation: `queue` waits for whom it must.
+    /// Begins an operation: makes `queue` wait for all conflicting uses.
     ///
     /// # Errors
-    /// The driver's; then nothing has begun.
+    /// Driver errors; the operation has not begun then.
     pub fn begin(&self, access: Access, queue: &Q) -> Result<Ticket, Q::Error> {
         let identity = queue.identity();
         let (before, seen) = {
@@ -293,17 +299,17 @@ impl<Q: Queue> Order<Q> {
         Ok(ticket)
     }
 
-    /// Ends an operation that has put nothing on its queue.
+    /// Ends an operation that enqueued no work.
     pub fn cancel(&self, ticket: Ticket) {
         if ticket.kind == Kind::Announced {
             lock(self.uses()).under_way -= 1;
         }
     }
 
-    /// Ends an operation that has put its work on its queue.
+    /// Ends an operation whose work was enqueued, and records its use.
     ///
     /// # Errors
-    /// The driver's, for a mark; later uses wait for the operation all the same.
+    /// Driver errors while recording an event. Later uses wait for the operation nevertheless.
     #[inline]
     pub fn end(&self, ticket: Ticket, access: Access, queue: &Q) -> Result<(), Q::Error> {
         match ticket.kind {
@@ -314,10 +320,10 @@ impl<Q: Queue> Order<Q> {
         }
     }
 
-    /// Notes work on `queue` that nobody has made wait for anything.
+    /// Records work on `queue` that was enqueued without `begin`.
     ///
     /// # Errors
-    /// The driver's, for a mark; later uses wait for the work all the same.
+    /// Driver errors while recording an event. Later uses wait for the work nevertheless.
     pub fn note(&self, access: Access, queue: &Q) -> Result<(), Q::Error> {
         if self.is_all_of(queue) { Ok(()) } else { self.add(access, queue, 0, 0) }
     }
@@ -334,14 +340,14 @@ impl<Q: Queue> Order<Q> {
             };
             (covered, uses.list.len() > MANY)
         };
-        drop(covered); // streams of others, which may be kept by objects of Python: not under the lock
+        drop(covered); // not under the lock: streams of other libraries may be kept alive by Python objects
         if is_long {
             self.forget_passed();
         }
         marked
     }
 
-    /// Removes uses that have ended, as far as the driver knows.
+    /// Removes uses whose events are complete.
     fn forget_passed(&self) {
         let mark_of = |one: &Use<Q>| match &one.point.until {
             Until::Mark(mark) => Some((one.number, Arc::clone(mark))),
@@ -356,10 +362,10 @@ impl<Q: Queue> Order<Q> {
         drop::<Few<Use<Q>>>(gone);
     }
 
-    /// Puts `home` behind every use, for the end of the block.
+    /// Makes `home` wait for every use, before the block is freed.
     ///
     /// # Errors
-    /// The driver's.
+    /// Driver errors.
     pub fn join_for_the_end(&mut self) -> Result<(), Q::Error> {
         let Some(uses) = self.uses.get_mut() else { return Ok(()) };
         let uses = uses.get_mut().unwrap_or_else(PoisonError::into_inner);
@@ -367,13 +373,13 @@ impl<Q: Queue> Order<Q> {
         before.iter().try_for_each(|point| point.let_wait(&self.home))
     }
 
-    /// All that is known, for who ends the block in this one's place; what stays behind knows of no use.
+    /// Moves all recorded uses to the result, which takes over freeing the block. `self` keeps no uses.
     #[must_use]
     pub fn take(&mut self) -> Self {
         Self { home: self.home.clone(), uses: std::mem::take(&mut self.uses) }
     }
 
-    /// The queue of the latest write, if it lasts.
+    /// The queue of the latest write, if it is persistent.
     pub fn latest_writer(&self) -> Option<Q> {
         let Some(uses) = self.uses.get() else { return Some(self.home.clone()) };
         let uses = lock(uses);
@@ -381,18 +387,18 @@ impl<Q: Queue> Order<Q> {
         writes.max_by_key(|one| one.number).filter(|one| one.point.is_late()).map(|one| one.point.queue.clone())
     }
 
-    /// Stops the host until every use has ended.
+    /// Blocks the host until every use is complete.
     ///
     /// # Errors
-    /// The driver's.
+    /// Driver errors.
     pub fn synchronize(&self) -> Result<(), Q::Error> {
         self.synchronize_where(|_, _| true)
     }
 
-    /// Stops the host until the uses that `concerns` says have ended.
+    /// Blocks the host until the uses selected by `concerns` are complete.
     ///
     /// # Errors
-    /// The driver's.
+    /// Driver errors.
     pub fn synchronize_where(&self, concerns: impl Fn(&Q, Access) -> bool) -> Result<(), Q::Error> {
         let Some(uses) = self.uses.get() else {
             return if concerns(&self.home, Access::Write) { self.home.synchronize() } else { Ok(()) };

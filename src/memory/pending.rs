@@ -1,5 +1,5 @@
-//! Things that must outlive a stream's work, such as the host array of an asynchronous copy, and things whose end makes the host
-//! wait for the device, such as a module.
+//! Retired objects: objects whose drop is postponed until a stream has passed, e.g. the host array of an asynchronous
+//! copy, or until the device is idle, e.g. a module.
 
 use std::any::Any;
 use std::collections::VecDeque;
@@ -13,7 +13,8 @@ use pygpu_device::{Device, PerDevice, per_device};
 
 type Kept = (Mark, Box<dyn Any + Send>);
 
-/// The things behind one stream, oldest first: as long as the first one waits, the driver is not asked about the others.
+/// Retired objects of one stream, oldest first. While the first one is in use, the driver is not queried for the
+/// others.
 struct Queue {
     handle: StreamHandle,
     kept: VecDeque<Kept>,
@@ -23,13 +24,13 @@ type Lists<T> = PerDevice<Global<Vec<T>>>;
 
 static PENDING: Lists<Queue> = per_device!(Global::new(Vec::new()));
 static WAITING_FOR_IDLE: Lists<Box<dyn Any + Send>> = per_device!(Global::new(Vec::new()));
-/// Things that wait for an idle device before the host is stopped for their sake. A module takes some hundred KB.
+/// Maximum number of objects that wait for an idle device; beyond it the host waits. A module takes several hundred KB.
 const MOST_WAITING: usize = 64;
 
-/// Keeps `thing` until the stream has passed its present end.
+/// Keeps `thing` until the stream has passed all work enqueued so far.
 ///
 /// # Errors
-/// The driver's; then the stream was waited for and `thing` is not needed any more.
+/// Driver errors; the stream was waited for in this case, and `thing` was dropped.
 pub fn keep_until_passed(stream: &Stream, thing: Box<dyn Any + Send>) -> Result<()> {
     let device = stream.device();
     if let Some(capture) = capture::of(stream)? {
@@ -37,7 +38,8 @@ pub fn keep_until_passed(stream: &Stream, thing: Box<dyn Any + Send>) -> Result<
         return Ok(());
     }
     if stream.is_foreign() && capture::number_of(stream)?.is_some() {
-        // It is somebody else's capture, whose graph may be launched at any time: nobody will know that it is over.
+        // The object is leaked: the stream is part of another library's capture, whose graph may be launched at any
+        // time, unknown to PyGPU.
         std::mem::forget(thing);
         return Ok(());
     }
@@ -60,30 +62,30 @@ pub fn keep_until_passed(stream: &Stream, thing: Box<dyn Any + Send>) -> Result<
     }
 }
 
-/// Keeps `thing`, whose end stops the host until the device is idle, until the host waits for that anyway; or until too many
-/// such things are kept.
+/// Keeps `thing`, whose drop requires an idle device, until the host next waits for the device. Waits itself if there
+/// are too many such objects.
 ///
 /// # Errors
-/// The driver's, when there are too many; they are all kept then.
+/// Driver errors while waiting; all objects are kept then.
 pub fn keep_until_idle(device: Device, thing: Box<dyn Any + Send>) -> Result<()> {
     if device.is_cpu() {
-        return Ok(()); // nothing is ever under way
+        return Ok(()); // the CPU backend has no work in progress
     }
     let mut waiting = lock(WAITING_FOR_IDLE.of(device));
     waiting.push(thing);
     let are_too_many = waiting.len() > MOST_WAITING;
     drop(waiting);
-    // A wait for the device would make a capture invalid.
+    // Waiting for the device would invalidate a capture.
     if are_too_many && !capture::is_any() { synchronize(device) } else { Ok(()) }
 }
 
-/// Stops the host until the device is idle, and lets go of all that was kept until now.
+/// Waits until the device is idle, and drops all objects retired before.
 ///
 /// # Errors
-/// The driver's; everything is kept then.
+/// Driver errors; all objects are kept then.
 pub fn synchronize(device: Device) -> Result<()> {
     let slot = WAITING_FOR_IDLE.of(device);
-    // What is let go of may have been the last to hold a module: then once more.
+    // A dropped object may have been the last owner of a module, which is then retired too: repeat once.
     for _ in 0..2 {
         let mut waiting = std::mem::take(&mut *lock(slot));
         if let Err(error) = device.synchronize() {
@@ -99,11 +101,11 @@ pub fn synchronize(device: Device) -> Result<()> {
     Ok(())
 }
 
-/// Lets go of everything whose stream has passed or was reset. What cannot be asked for is kept: better leaked than torn
-/// away.
+/// Drops all objects whose stream has passed or was reset. Objects whose state cannot be queried are kept: a leak is
+/// better than a use after free.
 pub fn sweep(device: Device) {
     let is_over = |mark: &Mark| !mark.event().is_alive() || mark.event().query().unwrap_or(false);
-    // The lock is free while the driver is asked and while things are dropped.
+    // The lock is released while the driver is queried and while objects are dropped.
     let mut fronts = pop_fronts(&mut list(device), |_| true);
     while !fronts.is_empty() {
         let (passed, waiting): (Vec<_>, Vec<_>) = fronts.into_iter().partition(|(_, (mark, _))| is_over(mark));
@@ -117,7 +119,7 @@ pub fn sweep(device: Device) {
     }
 }
 
-/// The oldest thing behind each stream that is asked for.
+/// Takes the oldest object of each stream that `is_asked` selects.
 fn pop_fronts(queues: &mut Vec<Queue>, is_asked: impl Fn(StreamHandle) -> bool) -> Vec<(StreamHandle, Kept)> {
     let pop = |queue: &mut Queue| Some((queue.handle, queue.kept.pop_front()?));
     let fronts = queues.iter_mut().filter(|queue| is_asked(queue.handle)).filter_map(pop).collect();

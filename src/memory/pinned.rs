@@ -1,9 +1,9 @@
-//! Pinned host memory, kept for the next use.
+//! Cache of pinned host memory.
 //!
-//! Why: a driver gives pinned memory back only when the whole device is idle, and waits for that, so that dropping a pinned
-//! array in the middle of asynchronous work would stop the host. What is dropped is kept instead, up to `LIMIT` bytes a
-//! device, and is given out again to who asks for as much with the same flags, once the device has passed the point at which
-//! it was dropped: somebody may have used the bare address.
+//! A driver frees pinned memory only when the whole device is idle, and waits for that. Dropping a pinned array during
+//! asynchronous work would therefore block the host. Dropped memory is cached instead, up to `LIMIT` bytes per device,
+//! and reused for requests of the same size and flags. Reuse waits until the device has passed the point of the drop,
+//! because the raw address may have been used elsewhere.
 
 use pygpu_backend::{Address, HostFlags};
 use pygpu_base::error::Result;
@@ -11,7 +11,7 @@ use pygpu_base::fork_safe::{Global, Guard};
 use pygpu_device::stream::Mark;
 use pygpu_device::{Device, PerDevice, per_device};
 
-/// Most bytes that are kept for one device.
+/// Maximum size in bytes of the cached memory of one device.
 const LIMIT: usize = 256 << 20;
 
 struct Kept {
@@ -19,14 +19,14 @@ struct Kept {
     bytes: usize,
     flags: HostFlags,
     epoch: u32,
-    /// Where all streams of the device were when the memory was dropped; `None` where the driver cannot mark that.
+    /// Event over all streams of the device at the time of the drop; `None` if the driver does not support it.
     dropped_at: Option<Mark>,
-    /// The same as a time, which a wait for the whole device puts behind.
+    /// The time of the drop. A later wait for the whole device makes the block idle.
     dropped_when: u64,
 }
 
 impl Kept {
-    /// Whether nothing that was under way when the memory was dropped can still use it.
+    /// Whether all work that was in progress at the time of the drop is complete.
     fn is_idle(&self, device: Device) -> bool {
         device.was_waited_for_since(self.dropped_when)
             || self.dropped_at.as_ref().is_some_and(|mark| mark.event().query().unwrap_or(false))
@@ -39,7 +39,7 @@ fn kept(device: Device) -> Guard<Vec<Kept>> {
     KEPT.of(device).lock()
 }
 
-/// Pinned memory of `bytes` (not 0).
+/// Allocates pinned memory of `bytes` bytes (not 0).
 pub(super) fn allocate(device: Device, bytes: usize, flags: HostFlags) -> Result<Address> {
     let found = idle(device, take_alike(device, bytes, flags));
     match found {
@@ -48,14 +48,15 @@ pub(super) fn allocate(device: Device, bytes: usize, flags: HostFlags) -> Result
     }
 }
 
-/// What is kept and would do, the oldest first. Nobody else finds it until it is put back.
+/// Takes the cached blocks of this size and flags, oldest first. They are invisible to other threads until they are put
+/// back.
 fn take_alike(device: Device, bytes: usize, flags: HostFlags) -> Vec<Kept> {
     let epoch = device.epoch();
     let alike = |kept: &mut Kept| kept.bytes == bytes && kept.flags == flags && kept.epoch == epoch;
     kept(device).extract_if(.., alike).collect()
 }
 
-/// The latest of the blocks that may be used now; the others are put back. The driver is asked without the lock.
+/// Selects the most recent idle block and puts the others back. The driver is queried without the lock.
 fn idle(device: Device, mut alike: Vec<Kept>) -> Option<Kept> {
     let place = alike.iter().rposition(|kept| kept.is_idle(device));
     let found = place.map(|place| alike.remove(place));
@@ -65,13 +66,13 @@ fn idle(device: Device, mut alike: Vec<Kept>) -> Option<Kept> {
     found
 }
 
-/// Keeps memory that nothing uses any more, and gives the oldest back to the driver where that is too much.
+/// Caches unused memory, and frees the oldest blocks beyond the limit.
 ///
 /// # Safety
-/// The address came from `allocate` with the same bytes and flags.
+/// The address must come from `allocate` with the same size and flags.
 pub(super) unsafe fn free(device: Device, address: Address, bytes: usize, flags: HostFlags, epoch: u32) -> Result<()> {
     let dropped_when = device.now();
-    // Kept also where it cannot be marked: then it is given out again only behind a wait for the whole device.
+    // The memory is cached even if no event can be recorded. It is then reused only after a wait for the whole device.
     let marked = if device.is_cpu() { Ok(None) } else { Mark::record_device(device) };
     let (dropped_at, outcome) = marked.map_or_else(|error| (None, Err(error)), |mark| (mark, Ok(())));
     let surplus = {
@@ -82,16 +83,16 @@ pub(super) unsafe fn free(device: Device, address: Address, bytes: usize, flags:
     outcome.and(give_back(device, surplus))
 }
 
-/// Gives all that is kept back to the driver, which waits for the device.
+/// Frees all cached memory. The driver waits for the device.
 ///
 /// # Errors
-/// The driver's.
+/// Driver errors.
 pub fn trim(device: Device) -> Result<()> {
     let all = std::mem::take(&mut *kept(device));
     give_back(device, all)
 }
 
-/// The oldest blocks, as many as must go so that the rest is within the limit.
+/// Takes the oldest blocks until the rest is within the limit.
 fn take_surplus(kept: &mut Vec<Kept>, limit: usize) -> Vec<Kept> {
     let mut total: usize = kept.iter().map(|kept| kept.bytes).sum();
     let mut count = 0;
@@ -105,7 +106,8 @@ fn take_surplus(kept: &mut Vec<Kept>, limit: usize) -> Vec<Kept> {
 fn give_back(device: Device, blocks: Vec<Kept>) -> Result<()> {
     let mut outcome = Ok(());
     for kept in blocks.into_iter().filter(|kept| kept.epoch == device.epoch()) {
-        // SAFETY: `free` was promised that the address came from `allocate`, and it is in no list any more.
+        // SAFETY: the caller of `free` guaranteed that the address came from `allocate`, and it was removed from the
+        // cache.
         let result = unsafe { device.backend().free_host(device.index(), kept.address, kept.bytes) };
         outcome = outcome.and(result);
     }

@@ -1,4 +1,4 @@
-//! Allocators of others in the place of PyGPU's pool: for the whole process, or for one thread.
+//! Custom allocators in place of PyGPU's pool, for the whole process or for one thread.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -11,65 +11,66 @@ use pygpu_base::flush;
 use pygpu_base::fork_safe::Global;
 use pygpu_device::stream::Stream;
 
-/// Memory that somebody else owns: dropped when the last array that uses it is gone.
+/// Owner of external memory, dropped with the last array that uses the memory.
 pub type Lent = Box<dyn Any + Send + Sync>;
 
-/// What an allocator gave.
+/// Result of an allocation.
 pub struct Block {
     /// The first byte; not 0.
     pub address: Address,
-    /// In whose order the memory may be used, and is given back.
+    /// The stream in whose order the memory is usable and freed.
     pub stream: Stream,
-    /// Gives the memory back when it is dropped, for use in the order of `stream`.
+    /// Frees the memory when dropped, in the order of `stream`.
     pub owner: Lent,
 }
 
-/// Somebody else's memory for new arrays.
+/// A custom allocator for new arrays.
 pub trait Allocator: Any + Send + Sync {
-    /// `bytes` (not 0) of the stream's device, which is current, best in the order of the stream.
+    /// Allocates `bytes` bytes (not 0) on the stream's device, which is current, preferably in the order of the stream.
     ///
     /// # Errors
-    /// The allocator's own.
+    /// The allocator's.
     fn allocate(&self, bytes: usize, stream: &Stream) -> Result<Block>;
 }
 
-/// Whose memory new arrays get.
+/// Allocator of new arrays.
 #[derive(Clone, Default)]
 pub enum Choice {
     /// PyGPU's pool.
     #[default]
     Pool,
-    /// Somebody else's.
+    /// A custom allocator.
     Plugged(Arc<dyn Allocator>),
 }
 
-/// Whether anything but the pool was ever chosen: as long as it was not, nobody looks further.
+/// Whether a custom allocator was ever chosen. Until then nothing else is checked.
 static IN_USE: AtomicBool = AtomicBool::new(false);
 static PROCESS: Global<Choice> = Global::new(Choice::Pool);
 thread_local! {
     static THREAD: RefCell<Option<Choice>> = const { RefCell::new(None) };
 }
 
-/// Whether an allocator may be called for the next array.
+/// Whether a custom allocator may be called for the next array.
 #[inline]
 pub fn is_in_use() -> bool {
     IN_USE.load(Ordering::Relaxed)
 }
 
-/// Says that an allocator is called for arrays that nobody chose it for: for the results of operations on those it was chosen for.
+/// Enables custom allocators for results: operations on arrays from a custom allocator may use it without an explicit
+/// choice.
 pub fn use_for_results() {
     IN_USE.store(true, Ordering::Relaxed);
 }
 
-/// Whether this thread has a choice of its own.
+/// Whether this thread has its own choice.
 pub fn is_chosen_for_thread() -> bool {
     THREAD.with_borrow(Option::is_some)
 }
 
-/// Who gives memory to this thread's new arrays; `None` for the pool.
+/// The allocator of this thread's new arrays; `None` for the pool.
 #[inline]
 pub(super) fn current() -> Option<Arc<dyn Allocator>> {
-    // An allocator of the program is Python's: memory of a flush is always PyGPU's.
+    // A custom allocator may run Python code, so a flush always uses the pool.
     if !is_in_use() || flush::is_in_batch() {
         return None;
     }
@@ -79,21 +80,21 @@ pub(super) fn current() -> Option<Arc<dyn Allocator>> {
     }
 }
 
-/// What holds for this thread.
+/// The choice in effect for this thread.
 pub fn choice() -> Choice {
     let own = THREAD.with_borrow(Clone::clone);
     own.unwrap_or_else(|| PROCESS.lock().clone())
 }
 
-/// Chooses for all threads that have no choice of their own.
+/// Chooses for all threads without their own choice.
 pub fn choose(choice: Choice) {
     IN_USE.store(true, Ordering::Relaxed);
-    // The one before is dropped without the lock: it may be Python's.
+    // The previous choice is dropped without the lock: it may own Python objects.
     let before = std::mem::replace(&mut *PROCESS.lock(), choice);
     drop(before);
 }
 
-/// Chooses for this thread, `None` for what holds for the process; returns what held before.
+/// Chooses for this thread; `None` for the choice of the process. Returns the previous choice.
 pub fn choose_for_thread(choice: Option<Choice>) -> Option<Choice> {
     IN_USE.store(true, Ordering::Relaxed);
     THREAD.replace(choice)

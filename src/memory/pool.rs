@@ -1,8 +1,8 @@
-//! Where blocks come from: one stream-ordered pool for each device, plain allocation where the driver has none.
+//! Allocation of blocks: one stream-ordered pool per device, or plain allocation if the driver has no pools.
 //!
-//! The pool is PyGPU's own, so that its settings are nobody else's. It keeps what was freed up to a threshold (all of it
-//! unless `set_release_threshold` says otherwise), since giving memory back to the driver costs a hundred times more than
-//! keeping it.
+//! The pool is private to PyGPU, so that its settings affect no other library. It caches freed memory up to a threshold
+//! (by default all of it, see `set_release_threshold`), because returning memory to the driver costs a hundred times
+//! more than caching it.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -15,32 +15,32 @@ use pygpu_base::settings::{self, Variable};
 use pygpu_device::stream::{self, Stream};
 use pygpu_device::{Device, PerDevice, per_device};
 
-/// What PyGPU holds on one device.
+/// Accounting of PyGPU's memory on one device.
 struct Accounts {
     bytes: AtomicUsize,
-    /// Most bytes that there may be.
+    /// Maximum number of bytes.
     limit: AtomicUsize,
     peak: AtomicUsize,
     count: AtomicUsize,
     threshold: AtomicU64,
-    /// The pool of an epoch; a reset destroys it.
+    /// The pool, with the epoch of its creation: a device reset destroys it.
     pool: Global<Option<(u32, Option<PoolHandle>)>>,
 }
 
 static ACCOUNTS: PerDevice<Accounts> = per_device!(Accounts::new());
 
-/// Live allocations of PyGPU on one device; of host memory, those of arrays.
+/// PyGPU's live allocations on one device; for host memory, those of arrays.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Figures {
-    /// Bytes in live allocations.
+    /// Size of the live allocations in bytes.
     pub bytes: usize,
-    /// Most bytes there ever were.
+    /// Maximum of `bytes` so far.
     pub peak: usize,
-    /// Live allocations.
+    /// Number of live allocations.
     pub count: usize,
-    /// What the driver's pool says; all zero where there is none.
+    /// Statistics of the driver's pool; all zero without a pool.
     pub pool: PoolStatistics,
-    /// Bytes of small blocks that streams keep for their next arrays; the driver's pool counts them as used.
+    /// Size of the small blocks that streams cache, in bytes. The driver's pool counts them as used.
     pub recycled: usize,
 }
 
@@ -56,7 +56,7 @@ impl Accounts {
         }
     }
 
-    /// Bytes that were counted were had.
+    /// Counts an allocation whose bytes were reserved.
     #[inline]
     fn keep(&self) {
         let bytes = self.bytes.load(Ordering::Relaxed);
@@ -72,7 +72,7 @@ fn accounts(device: Device) -> &'static Accounts {
     ACCOUNTS.of(device)
 }
 
-/// The device's pool, made on first use; `None` where its driver has no pools.
+/// The device's pool, created on first use; `None` if the driver has no pools.
 fn pool_of(device: Device) -> Result<Option<PoolHandle>> {
     if device.is_cpu() {
         return Ok(None);
@@ -84,7 +84,7 @@ fn pool_of(device: Device) -> Result<Option<PoolHandle>> {
     if let Some((_, pool)) = known(&slot()) {
         return Ok(pool);
     }
-    // Not under the lock. Of two threads that make one at once the later one's stays empty, and unused.
+    // Not under the lock. If two threads create a pool concurrently, the second pool stays empty and unused.
     let made = device.backend().create_pool(device.index(), accounts.threshold.load(Ordering::Relaxed))?;
     let mut slot = slot();
     let kept = known(&slot).unwrap_or((epoch, made));
@@ -92,19 +92,19 @@ fn pool_of(device: Device) -> Result<Option<PoolHandle>> {
     Ok(kept.1)
 }
 
-/// How the driver has to be given a block back.
+/// How a block must be freed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub(super) enum Source {
-    /// It has no pool, or this is memory of the host.
+    /// Free it by a plain driver call, or as host memory.
     Plain,
-    /// To its pool, in the order of a stream.
+    /// Free it to the driver's pool, in the order of a stream.
     Pool,
-    /// Likewise, or the stream keeps it: it has one of the sizes for that.
+    /// Free it to the pool or to the stream's cache: its size is one of the cached sizes.
     Recyclable,
 }
 
-/// `bytes` (not 0) in the order of `stream`.
+/// Allocates `bytes` bytes (not 0) in the order of `stream`.
 #[inline]
 pub(super) fn allocate(bytes: usize, stream: &Stream) -> Result<(Address, Source)> {
     let device = stream.device();
@@ -133,8 +133,8 @@ pub(super) fn allocate(bytes: usize, stream: &Stream) -> Result<(Address, Source
     Ok((address, source))
 }
 
-/// Most bytes of small blocks that a stream keeps and gives out again; 0 for a stream that takes part in a capture, whoever began
-/// that: the driver makes such memory a part of the graph.
+/// Maximum number of bytes in a stream's block cache; 0 for a stream that takes part in any capture, because the driver
+/// makes memory allocated there part of the graph.
 #[inline]
 fn most_kept(stream: &Stream) -> Result<usize> {
     const MOST: u64 = 32 << 20;
@@ -147,7 +147,7 @@ fn most_kept(stream: &Stream) -> Result<usize> {
     Ok(accounts(stream.device()).threshold.load(Ordering::Relaxed).min(MOST) as usize)
 }
 
-/// As [`allocate`], of what the stream keeps and without a question to a driver; `None` where one has to be asked.
+/// Allocates like [`allocate`], but only from the stream's cache and without a driver call; `None` if a call is needed.
 #[inline]
 pub(super) fn take_kept(bytes: usize, stream: &Stream) -> Option<Address> {
     if !is_never_captured(stream) || most_kept(stream).unwrap_or(0) == 0 || stream::spare_size(bytes).is_none() {
@@ -165,14 +165,14 @@ pub(super) fn take_kept(bytes: usize, stream: &Stream) -> Option<Address> {
     found
 }
 
-/// Gives a block to the stream to keep, without a question to a driver; `false` where one has to be asked.
+/// Returns a block to the stream's cache without a driver call; `false` if a call is needed.
 ///
 /// # Safety
-/// As for [`free`], of a block that is recyclable.
+/// As for [`free`], for a recyclable block.
 #[inline]
 pub(super) unsafe fn keep(address: Address, bytes: usize, stream: &Stream) -> bool {
     let most = if is_never_captured(stream) { most_kept(stream).unwrap_or(0) } else { 0 };
-    // SAFETY: promised by the caller.
+    // SAFETY: the caller upholds the contract of this function.
     let is_kept = most > 0 && unsafe { stream.keep_spare(address, bytes, most) };
     if is_kept {
         account_for_free(stream.device(), bytes);
@@ -180,33 +180,34 @@ pub(super) unsafe fn keep(address: Address, bytes: usize, stream: &Stream) -> bo
     is_kept
 }
 
-/// Whether it is the legacy default stream, of which alone is known without its driver that it takes part in no capture.
+/// Whether this is the legacy default stream, which can never be capturing, so that no driver call is needed to check.
 #[inline]
 fn is_never_captured(stream: &Stream) -> bool {
     stream.handle() == StreamHandle::DEFAULT
 }
 
-/// Takes back a block from the pool, whose uses are all in the order of `stream`.
+/// Frees a block to the pool. All its uses must be in the order of `stream`.
 ///
 /// # Errors
-/// The driver's.
+/// Driver errors.
 ///
 /// # Safety
-/// The block came from [`allocate`] with so many bytes, for this stream, and as [`Source::Recyclable`] if it is said to be that;
-/// nobody has it any more.
+/// The block must come from [`allocate`] with this size and stream, and be [`Source::Recyclable`] if `is_recyclable` is
+/// set. It must not be used any more.
 #[inline]
 pub(super) unsafe fn free(address: Address, bytes: usize, stream: &Stream, is_recyclable: bool) -> Result<()> {
     let device = stream.device();
     let most = if is_recyclable { most_kept(stream).unwrap_or(0) } else { 0 };
-    // SAFETY: promised by the caller.
+    // SAFETY: the caller upholds the contract of this function.
     if most > 0 && unsafe { stream.keep_spare(address, bytes, most) } {
         return Ok(());
     }
-    // SAFETY: promised by the caller.
+    // SAFETY: the caller upholds the contract of this function.
     unsafe { device.backend().free_to_pool(device.index(), address, stream.handle()) }
 }
 
-/// The way of nearly every block of the host, which takes little longer than its memory; `None` where there is none at once.
+/// Fast path for host blocks, which adds little to the cost of the memory itself; `None` if the memory is not available
+/// immediately.
 #[inline]
 fn on_host(device: Device, bytes: usize) -> Option<Address> {
     let accounts = accounts(device);
@@ -225,8 +226,8 @@ fn on_host(device: Device, bytes: usize) -> Option<Address> {
     }
 }
 
-/// Launches pending operations, whose operands may end with them, and waits for what only waits for a stream. A flush, which comes here
-/// for its own results, waits for no stream.
+/// Flushes pending operations, which may free their operands, and drops retired objects after waiting for their
+/// streams. During a flush, whose results are also allocated here, it waits for no stream.
 #[cold]
 fn give_way(device: Device) -> Result<()> {
     if flush::is_in_batch() {
@@ -236,11 +237,12 @@ fn give_way(device: Device) -> Result<()> {
     pending::synchronize(device)
 }
 
-/// Asks once more when what only waits for a stream, and what the pool keeps, was let go of.
+/// Calls `ask`, and calls it once more after an out-of-memory error, when retired objects were dropped and the pool was
+/// trimmed.
 #[inline]
 pub(super) fn or_after_trim<T>(device: Device, ask: impl Fn() -> Result<T>) -> Result<T> {
     match ask() {
-        // A wait for the device would make a capture invalid.
+        // Waiting for the device would invalidate a capture.
         Err(Error::OutOfMemory(_)) if !capture::is_any() => {
             give_way(device)?;
             trim(device, 0)?;
@@ -250,34 +252,35 @@ pub(super) fn or_after_trim<T>(device: Device, ask: impl Fn() -> Result<T>) -> R
     }
 }
 
-/// Memory of a kind that the driver has beside its pools, and its bytes, which it takes back by `Backend::free`.
+/// Allocates memory of a kind that the driver offers besides its pools. Returns its size too; it is freed by
+/// `Backend::free`.
 pub(super) fn allocate_by(device: Device, ask: impl Fn() -> Result<(Address, usize)>) -> Result<(Address, usize)> {
     let (address, bytes) = or_after_trim(device, ask).map_err(|error| {
         let requested = if let Error::OutOfMemory(memory) = &error { memory.requested } else { 0 };
         with_accounts(error, device, requested)
     })?;
-    // Counted afterwards: only the driver knows how large it is.
+    // The bytes are counted after the allocation: only the driver knows the size.
     match account_for(device, bytes) {
         Ok(account) => {
             account.keep();
             Ok((address, bytes))
         }
         Err(error) => {
-            // SAFETY: had above, and known to nobody.
+            // SAFETY: the memory was allocated above and is not yet used.
             unsafe { device.backend().free(device.index(), address, bytes)? };
             Err(error)
         }
     }
 }
 
-/// Bytes that are counted before they are had, so that two threads do not pass the limit together.
+/// Bytes counted before they are allocated, so that two threads cannot exceed the limit together.
 pub(super) struct Account {
     device: Device,
     bytes: usize,
 }
 
 impl Account {
-    /// The bytes were had.
+    /// Confirms the allocation.
     pub(super) fn keep(self) {
         accounts(self.device).keep();
         std::mem::forget(self);
@@ -290,10 +293,10 @@ impl Drop for Account {
     }
 }
 
-/// Counts bytes that are about to be asked for.
+/// Counts bytes that are about to be allocated.
 ///
 /// # Errors
-/// `OutOfMemory` beyond the limit, also when all that only waits for a stream is let go of; the driver's.
+/// `OutOfMemory` beyond the limit, even after retired objects were dropped; driver errors.
 pub(super) fn account_for(device: Device, bytes: usize) -> Result<Account> {
     if !capture::is_any() {
         make_room(device, bytes);
@@ -337,13 +340,13 @@ fn beyond_limit(device: Device, bytes: usize) -> Error {
     }))
 }
 
-/// Sets how many bytes PyGPU's live blocks of a device may have; what lives stays.
+/// Sets the limit of PyGPU's live blocks on a device in bytes. Existing blocks stay.
 pub fn set_limit(device: Device, limit: Option<usize>) {
     accounts(device).limit.store(limit.unwrap_or(usize::MAX), Ordering::Relaxed);
 }
 
-/// Whether so many bytes more would exceed the limit of a device. Deferred results count before they have memory: then a flush finds
-/// what eager operations would have found.
+/// Whether an allocation of `bytes` would exceed the limit of a device. Deferred results count before they have
+/// memory, so that a flush finds as much room as eager operations would.
 #[inline]
 pub fn exceeds_limit(device: Device, bytes: impl FnOnce() -> usize) -> bool {
     let accounts = accounts(device);
@@ -351,7 +354,8 @@ pub fn exceeds_limit(device: Device, bytes: impl FnOnce() -> usize) -> bool {
     limit != usize::MAX && accounts.bytes.load(Ordering::Relaxed).saturating_add(bytes()) > limit
 }
 
-/// Launches pending operations if their results and so many bytes more would exceed the limit: their operands may end with them.
+/// Launches pending operations if their results and an allocation of `bytes` would exceed the limit: the launch may
+/// free operands.
 #[inline]
 fn make_room(device: Device, bytes: usize) {
     if flush::is_any()
@@ -362,7 +366,7 @@ fn make_room(device: Device, bytes: usize) {
     }
 }
 
-/// How many bytes PyGPU's live blocks of a device may have; `None` for no limit.
+/// The limit of PyGPU's live blocks on a device in bytes; `None` for no limit.
 pub fn limit(device: Device) -> Option<usize> {
     Some(accounts(device).limit.load(Ordering::Relaxed)).filter(|&limit| limit != usize::MAX)
 }
@@ -379,7 +383,7 @@ fn try_allocate(bytes: usize, stream: &Stream, pool: Option<PoolHandle>) -> Resu
 fn with_accounts(error: Error, device: Device, bytes: usize) -> Error {
     match error {
         Error::OutOfMemory(mut error) => {
-            // Without those that were asked for, which are counted already.
+            // `used` excludes the requested bytes, which are counted already.
             error.used = accounts(device).bytes.load(Ordering::Relaxed).saturating_sub(bytes);
             error.requested = bytes;
             error.device = device.to_string();
@@ -396,10 +400,10 @@ pub(super) fn account_for_free(device: Device, bytes: usize) {
     accounts.count.fetch_sub(1, Ordering::Relaxed);
 }
 
-/// What PyGPU and its pool hold on a device.
+/// Statistics of PyGPU's memory on a device.
 ///
 /// # Errors
-/// The driver's.
+/// Driver errors.
 pub fn figures(device: Device) -> Result<Figures> {
     let accounts = accounts(device);
     let pool = match pool_of(device)? {
@@ -415,10 +419,10 @@ pub fn figures(device: Device) -> Result<Figures> {
     })
 }
 
-/// How many freed bytes the pool keeps for the next allocation.
+/// Sets how many freed bytes the pool keeps for later allocations.
 ///
 /// # Errors
-/// The driver's.
+/// Driver errors.
 pub fn set_release_threshold(device: Device, bytes: u64) -> Result<()> {
     accounts(device).threshold.store(bytes, Ordering::Relaxed);
     stream::free_spare(device)?;
@@ -428,15 +432,15 @@ pub fn set_release_threshold(device: Device, bytes: u64) -> Result<()> {
     }
 }
 
-/// How many freed bytes the pool keeps for the next allocation.
+/// The number of freed bytes that the pool keeps for later allocations.
 pub fn release_threshold(device: Device) -> u64 {
     accounts(device).threshold.load(Ordering::Relaxed)
 }
 
-/// Gives back to the driver what the pool does not use, down to `keep` bytes.
+/// Returns unused memory of the pool to the driver, down to `keep` bytes.
 ///
 /// # Errors
-/// The driver's.
+/// Driver errors.
 pub fn trim(device: Device, keep: usize) -> Result<()> {
     stream::free_spare(device)?;
     match pool_of(device)? {
@@ -445,7 +449,7 @@ pub fn trim(device: Device, keep: usize) -> Result<()> {
     }
 }
 
-/// What was made on a device before a reset is gone: the accounts start anew.
+/// Resets the statistics of a device after a device reset, which destroys all its memory.
 pub fn forget(device: Device) {
     let accounts = accounts(device);
     accounts.bytes.store(0, Ordering::Relaxed);

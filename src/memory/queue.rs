@@ -1,4 +1,4 @@
-//! A stream as the bookkeeping of [`order`](super::order) sees it.
+//! Implements the queue trait of [`order`](super::order) for streams.
 
 use crate::order::Queue;
 use pygpu_base::error::{Error, Result};

@@ -1,10 +1,11 @@
-//! Host memory of results, kept when nobody holds it any more and given out again.
+//! Cache of host memory for results.
 //!
-//! Why: the first touch of new memory costs more than a copy into it, since the system clears every page. What is kept is
-//! bounded (`set_limit`), and offered to the system meanwhile (`MADV_FREE`): it takes the pages if it runs short of memory, and
-//! else they are as quick as before.
+//! The first access to new memory costs more than a copy into it, because the system clears every page. Cached memory
+//! is bounded (`set_limit`) and offered to the system meanwhile (`MADV_FREE`): the system takes the pages if it runs
+//! short of memory; otherwise reuse causes no page faults.
 //!
-//! Owns large blocks only, whole huge pages each; smaller memory is the C library's business. Knows no device and no Python.
+//! Handles large blocks of whole huge pages only; smaller memory comes from the C library. Depends on neither devices
+//! nor Python.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,27 +13,27 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use pygpu_backend::Address;
 use pygpu_base::fork_safe::{Global, Guard};
 
-/// A huge page, in whole numbers of which blocks come.
+/// Size of a huge page. Blocks are a multiple of it.
 const HUGE: usize = 2 << 20;
-/// Bytes from which memory comes from here.
+/// Minimum size in bytes of memory from this cache.
 pub const LEAST: usize = HUGE;
-/// What is kept unless somebody says otherwise: this part of the machine's memory.
+/// Default limit, as a fraction of the machine's memory.
 const PART: usize = 16;
 
 struct Blocks {
-    /// The block that was given back last, as it is: a loop that drops each result has it again at once.
+    /// The most recently freed block, with its pages intact: a loop that drops each result reuses it immediately.
     latest: Option<(Address, usize)>,
-    /// Older ones that nobody holds, whose pages the system may take.
+    /// Older cached blocks, whose pages the system may take.
     kept: Vec<(Address, usize)>,
-    /// Bytes of all of these.
+    /// Total size of the cached blocks in bytes.
     kept_bytes: usize,
-    /// Sizes of the blocks that somebody holds.
+    /// Sizes of the blocks in use.
     held: BTreeMap<Address, usize>,
 }
 
 static BLOCKS: Global<Blocks> =
     Global::new(Blocks { latest: None, kept: Vec::new(), kept_bytes: 0, held: BTreeMap::new() });
-/// `UNSET` until somebody asks.
+/// `UNSET` until first read.
 static BOUND: AtomicUsize = AtomicUsize::new(UNSET);
 const UNSET: usize = usize::MAX;
 
@@ -41,9 +42,9 @@ fn blocks() -> Guard<Blocks> {
 }
 
 impl Blocks {
-    /// A block of at least `bytes`: the latest if it fits, else the best fit.
+    /// Takes a cached block of at least `bytes` bytes: the most recent if it fits, otherwise the best fit.
     fn take(&mut self, bytes: usize) -> Option<(Address, usize)> {
-        // Not if it wastes more than a quarter.
+        // A block may exceed the requested size by at most a quarter.
         let fits = |size: usize| size >= bytes && size - bytes <= bytes / 4;
         if self.latest.is_some_and(|(_, size)| fits(size)) {
             return self.latest.take();
@@ -54,7 +55,7 @@ impl Blocks {
     }
 }
 
-/// Memory of at least `bytes`, uninitialised; none if the system has none.
+/// Allocates at least `bytes` uninitialized bytes; `None` if the system has no memory.
 pub fn allocate(bytes: usize) -> Option<Address> {
     let bytes = bytes.max(1).checked_next_multiple_of(HUGE)?;
     let found = {
@@ -69,7 +70,7 @@ pub fn allocate(bytes: usize) -> Option<Address> {
     if found.is_some() {
         return found;
     }
-    // SAFETY: new memory is asked for.
+    // SAFETY: creates a new mapping.
     let address = unsafe { map(bytes) }.or_else(|| {
         trim(0);
         // SAFETY: as above.
@@ -79,14 +80,14 @@ pub fn allocate(bytes: usize) -> Option<Address> {
     Some(address)
 }
 
-/// Keeps a block for the next who asks, and gives the oldest back to the system where that is too much.
+/// Caches a block for reuse, and returns the oldest to the system beyond the limit.
 ///
 /// # Safety
-/// The address came from `allocate` and nobody uses the memory any more.
+/// The address must come from `allocate`, and the memory must not be used any more.
 pub unsafe fn free(address: Address) {
     let Some(size) = blocks().held.remove(&address) else { return };
     if size > limit() {
-        // SAFETY: the block is of this size and in no list any more.
+        // SAFETY: the block has this size and was removed from all lists.
         unsafe { unmap(address, size) };
         return;
     }
@@ -96,14 +97,15 @@ pub unsafe fn free(address: Address) {
         blocks.latest.replace((address, size))
     };
     if let Some((address, size)) = before {
-        // SAFETY: the block is mapped, in no list, and its contents mean nothing any more. Refused by old systems, which is no harm.
+        // SAFETY: the block is mapped, in no list, and its contents are not needed. Older systems reject the call,
+        // which is harmless.
         unsafe { libc::madvise(std::ptr::with_exposed_provenance_mut(address), size, libc::MADV_FREE) };
         blocks().kept.push((address, size));
     }
     trim(limit());
 }
 
-/// Gives back to the system what is kept beyond `keep` bytes, the oldest first.
+/// Returns cached memory beyond `keep` bytes to the system, oldest first.
 pub fn trim(keep: usize) {
     let surplus: Vec<_> = {
         let mut blocks = blocks();
@@ -122,12 +124,12 @@ pub fn trim(keep: usize) {
         surplus
     };
     for (address, size) in surplus {
-        // SAFETY: the block is of this size, nobody holds it, and it is in no list any more.
+        // SAFETY: the block has this size, is unused, and was removed from all lists.
         unsafe { unmap(address, size) };
     }
 }
 
-/// Most bytes that are kept.
+/// Limit of the cached memory in bytes.
 pub fn limit() -> usize {
     match BOUND.load(Ordering::Relaxed) {
         UNSET => {
@@ -138,24 +140,24 @@ pub fn limit() -> usize {
     }
 }
 
-/// Sets how many bytes are kept, and gives back what is too much.
+/// Sets the limit of the cached memory in bytes, and returns any excess.
 pub fn set_limit(bytes: usize) {
     BOUND.store(bytes.min(UNSET - 1), Ordering::Relaxed);
     trim(bytes);
 }
 
-/// Bytes that are kept and in use by nobody.
+/// Size of the cached memory in bytes.
 pub fn kept() -> usize {
     blocks().kept_bytes
 }
 
-/// The usable bytes of a block that somebody holds.
+/// Usable size in bytes of a block in use; 0 for other addresses.
 pub fn size(address: Address) -> usize {
     blocks().held.get(&address).copied().unwrap_or(0)
 }
 
-/// Says whether forked children have a block. One that a device writes must stay the parent's alone: the first of both to write a
-/// shared page gets a copy, and the device would go on with the other.
+/// Sets whether forked children inherit a block. Memory that a device writes must not be shared: the first process that
+/// writes a shared page gets a copy, and the device would continue with the other copy.
 pub fn set_inherited(address: Address, inherited: bool) {
     #[cfg(target_os = "linux")]
     // SAFETY: the block is mapped, or its size is 0.
@@ -165,37 +167,37 @@ pub fn set_inherited(address: Address, inherited: bool) {
     }
 }
 
-/// Lets the system clear a block's pages now.
+/// Makes the system clear a block's pages now.
 ///
 /// # Safety
-/// Somebody holds the block, and has put nothing into it.
+/// The block must be in use and contain no data yet.
 pub unsafe fn touch(address: Address) {
     let first: *mut u8 = std::ptr::with_exposed_provenance_mut(address);
     for place in (0..size(address)).step_by(HUGE) {
-        // SAFETY: within the block, whose contents mean nothing.
+        // SAFETY: inside the block, which contains no data.
         unsafe { first.add(place).write_volatile(0) };
     }
 }
 
-/// Whole huge pages of new memory.
+/// Maps whole huge pages of new memory.
 ///
 /// # Safety
-/// `bytes` is a multiple of `HUGE` and not 0.
+/// `bytes` must be a nonzero multiple of `HUGE`.
 unsafe fn map(bytes: usize) -> Option<Address> {
     let (readable, private) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
     let reserved = bytes.checked_add(HUGE)?;
-    // SAFETY: new memory at an address of the system's choice.
+    // SAFETY: maps new memory at an address chosen by the system.
     let first = unsafe { libc::mmap(std::ptr::null_mut(), reserved, readable, private, -1, 0) };
     if first == libc::MAP_FAILED {
         return None;
     }
     let start = first.expose_provenance();
     let address = start.next_multiple_of(HUGE);
-    // SAFETY: all ranges lie within what was mapped; what is before and behind the block is nobody's.
+    // SAFETY: all ranges are inside the new mapping; the parts before and after the block are unused.
     unsafe {
         unmap(start, address - start);
         unmap(address + bytes, start + HUGE - address);
-        // Refused where the system has no huge pages, and then small ones do.
+        // Fails on systems without huge pages, which then use small ones.
         #[cfg(target_os = "linux")]
         libc::madvise(std::ptr::with_exposed_provenance_mut(address), bytes, libc::MADV_HUGEPAGE);
     }
@@ -203,16 +205,16 @@ unsafe fn map(bytes: usize) -> Option<Address> {
 }
 
 /// # Safety
-/// The range is mapped memory of ours that nobody uses, or empty.
+/// The range must be empty, or memory mapped here that is not used any more.
 unsafe fn unmap(address: Address, bytes: usize) {
     if bytes > 0 {
-        // SAFETY: promised by the caller.
+        // SAFETY: the caller upholds the contract of this function.
         unsafe { libc::munmap(std::ptr::with_exposed_provenance_mut(address), bytes) };
     }
 }
 
 fn machine_memory() -> usize {
-    // SAFETY: two questions without preconditions.
+    // SAFETY: `sysconf` has no preconditions.
     let (pages, size) = unsafe { (libc::sysconf(libc::_SC_PHYS_PAGES), libc::sysconf(libc::_SC_PAGESIZE)) };
     usize::try_from(pages).unwrap_or(0).saturating_mul(usize::try_from(size).unwrap_or(0))
 }

@@ -1,5 +1,5 @@
-//! Arrays of the driver, textures and surfaces: each a block without an address, so that their uses are ordered and their ends
-//! put off as those of memory are.
+//! Driver arrays, textures and surfaces. Each has a block without an address, so that its uses are tracked and its
+//! destruction is ordered like those of memory.
 
 use std::sync::Arc;
 
@@ -10,14 +10,14 @@ use pygpu_device::Device;
 use pygpu_device::shutdown;
 use pygpu_device::stream::Stream;
 
-/// What a driver has made and takes back.
+/// An object created by a driver.
 enum Made {
     Array(ArrayHandle, usize),
     Texture(u64),
     Surface(u64),
 }
 
-/// Takes it back when it is dropped.
+/// Destroys the object when dropped.
 struct Taken {
     device: Device,
     epoch: u32,
@@ -31,7 +31,7 @@ impl Drop for Taken {
             return;
         }
         let index = self.device.index();
-        // SAFETY: made once, and every stream has passed its uses.
+        // SAFETY: this is the only owner, and every stream has passed the object's uses.
         shutdown::defer(unsafe {
             match self.made {
                 Made::Array(array, _) => self.textures.destroy_array(index, array),
@@ -45,7 +45,8 @@ impl Drop for Taken {
     }
 }
 
-/// The owner of a block: when that ends, its other streams were waited for, and its home may still have work.
+/// Owner of such a block. When the block is freed, its allocation stream has waited for the other streams, but may
+/// itself still have work.
 struct Owner {
     home: Stream,
     taken: Option<Taken>,
@@ -61,15 +62,16 @@ impl Drop for Owner {
     }
 }
 
-/// A block of no bytes whose uses are those of what was made. A foreign stream may be gone when it ends; the default one never is.
+/// A block of zero bytes that tracks the uses of the object. Uses the default stream in place of a borrowed one, which
+/// may be destroyed first.
 fn block(stream: &Stream, taken: Taken) -> Arc<Allocation> {
     let home = if stream.is_foreign() { Stream::default_of(stream.device()) } else { stream.clone() };
     let owner = Owner { home: home.clone(), taken: Some(taken) };
-    // SAFETY: no bytes, so nothing is promised of the address, which nobody has.
+    // SAFETY: the block has no bytes, so that its address is never accessed.
     Arc::new(unsafe { Allocation::lent(0, 0, home, Box::new(owner)) })
 }
 
-/// An array of the driver. Clones are the same.
+/// A driver array. Clones refer to the same array.
 #[derive(Clone)]
 pub struct DriverArray {
     block: Arc<Allocation>,
@@ -79,10 +81,10 @@ pub struct DriverArray {
 }
 
 impl DriverArray {
-    /// An array of whose elements nothing is known.
+    /// Creates an array with undefined elements.
     ///
     /// # Errors
-    /// `OutOfMemory`, also after synchronising and trimming; `ValueError` for one that no memory holds; the driver's.
+    /// `OutOfMemory`, after synchronizing and trimming; `ValueError` for a shape that is too large; driver errors.
     pub fn new(shape: ArrayShape, stream: &Stream) -> Result<Self> {
         let device = stream.device();
         let textures = device.backend().textures()?;
@@ -111,13 +113,13 @@ impl DriverArray {
         self.handle
     }
 
-    /// Copies between a part of it and memory of its device in which the rows follow each other.
+    /// Copies between a part of the array and contiguous rows in memory of its device.
     ///
     /// # Errors
-    /// `ValueError` for a part that is not within the array; the driver's.
+    /// `ValueError` for a part that is not inside the array; driver errors.
     ///
     /// # Safety
-    /// From the address on the block has as many bytes as the part.
+    /// The block must contain the bytes of the part, starting at the address.
     pub unsafe fn copy(
         &self,
         part: &ArrayBox,
@@ -136,7 +138,7 @@ impl DriverArray {
         let index = self.device().index();
         ordered(&[(&self.block, own), (memory, others)], stream, || {
             let array = (self.handle, &self.shape);
-            // SAFETY: the array is alive as long as its block; the part was looked at; the rest is the caller's promise.
+            // SAFETY: the array is alive as long as its block; the part was checked; the caller guarantees the rest.
             unsafe { self.textures.copy_array(index, array, part, address, way, stream.handle()) }
         })
     }
@@ -162,32 +164,32 @@ impl DriverArray {
     }
 }
 
-/// What a texture is to read.
+/// Source of a texture.
 pub enum Texels<'a> {
-    /// An array of the driver.
+    /// A driver array.
     Array(&'a DriverArray),
-    /// Memory, which the resource describes.
+    /// Memory, described by the resource.
     Memory(&'a Arc<Allocation>, Resource),
 }
 
-/// A texture or a surface: a number that a kernel takes, and what it reads or writes. Clones are the same.
+/// A texture or a surface: a handle for kernels, and the memory that it accesses. Clones refer to the same object.
 #[derive(Clone)]
 pub struct KernelObject {
     number: u64,
-    /// The object itself.
+    /// The block of the object itself.
     block: Arc<Allocation>,
     resource: Arc<Allocation>,
     access: Access,
 }
 
 impl KernelObject {
-    /// A texture.
+    /// Creates a texture.
     ///
     /// # Errors
-    /// The driver's, for what it cannot sample.
+    /// Driver errors, e.g. for a source that cannot be sampled.
     ///
     /// # Safety
-    /// A resource in memory lies within the block.
+    /// A resource in memory must be inside the block.
     pub unsafe fn texture(texels: &Texels<'_>, sampling: &Sampling, stream: &Stream) -> Result<Self> {
         let (memory, resource) = match texels {
             Texels::Array(array) => (&array.block, Resource::Array(array.handle, array.shape)),
@@ -195,16 +197,16 @@ impl KernelObject {
         };
         let device = memory.device();
         let (epoch, textures) = (device.epoch(), device.backend().textures()?);
-        // SAFETY: what it reads is kept as long as this; the rest is the caller's promise.
+        // SAFETY: the result keeps the source alive; the caller guarantees the rest.
         let number = unsafe { textures.create_texture(device.index(), &resource, sampling)? };
         let taken = Taken { device, epoch, textures, made: Made::Texture(number) };
         Ok(Self { number, block: block(stream, taken), resource: Arc::clone(memory), access: Access::Read })
     }
 
-    /// A surface of an array that was made for it.
+    /// Creates a surface of an array that was created with support for it.
     ///
     /// # Errors
-    /// `ValueError` for an array that kernels cannot write; the driver's.
+    /// `ValueError` for an array that kernels cannot write; driver errors.
     pub fn surface(array: &DriverArray, stream: &Stream) -> Result<Self> {
         if array.shape.flags & SURFACE == 0 {
             return Err(Error::value(
@@ -213,13 +215,13 @@ impl KernelObject {
         }
         let device = array.device();
         let (epoch, textures) = (device.epoch(), device.backend().textures()?);
-        // SAFETY: the array is kept as long as this.
+        // SAFETY: the result keeps the array alive.
         let number = unsafe { textures.create_surface(device.index(), (array.handle, &array.shape))? };
         let taken = Taken { device, epoch, textures, made: Made::Surface(number) };
         Ok(Self { number, block: block(stream, taken), resource: Arc::clone(&array.block), access: Access::Write })
     }
 
-    /// The number that a kernel takes.
+    /// The handle to pass to kernels.
     pub fn number(&self) -> u64 {
         self.number
     }
@@ -229,7 +231,7 @@ impl KernelObject {
         self.block.device()
     }
 
-    /// What a kernel that is given the number uses.
+    /// The uses of a kernel that receives the handle.
     pub fn uses(&self) -> [Use<'_>; 2] {
         [(&self.block, Access::Read), (&self.resource, self.access)]
     }

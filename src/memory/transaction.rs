@@ -1,4 +1,4 @@
-//! Work that uses blocks, between the waits it needs and the notes of its uses.
+//! Submission of work: waits for conflicting uses, enqueues the work, records its uses.
 
 use std::sync::Arc;
 
@@ -11,28 +11,28 @@ use pygpu_base::flush::{self, Cause};
 use pygpu_device::shutdown;
 use pygpu_device::stream::Stream;
 
-/// What work does to a block.
+/// A block and the access of the work to it.
 pub type Use<'a> = (&'a Arc<Allocation>, Access);
 
-/// Blocks that most work does not use more of.
+/// Number of blocks stored without heap allocation; most work uses fewer.
 const USUAL: usize = 8;
 
-/// Which uses have begun.
+/// The uses that have begun.
 enum Begun {
     /// None, or all have ended.
     Nothing,
-    /// All, of blocks that no other stream than this one has used: nearly always.
+    /// All uses, of blocks that only this stream has ever used: the most common case.
     AtHome,
-    /// So many of them, with what each begin gave.
+    /// The first uses, one for each ticket.
     Each(SmallVec<[Ticket; USUAL]>),
 }
 
-/// Uses that have begun. What may have been put on the stream is noted whatever becomes of the rest.
+/// A submission. Work that may have been enqueued is recorded even if a later step fails.
 struct Transaction<'a> {
     uses: &'a [Use<'a>],
     stream: &'a Stream,
     begun: Begun,
-    /// Whether work may be on the stream.
+    /// Whether work may have been enqueued.
     is_put: bool,
 }
 
@@ -113,8 +113,8 @@ impl Drop for Transaction<'_> {
     }
 }
 
-/// Launches the pending operations that must come before work of this thread on some blocks, and refuses blocks that are lost. Nothing
-/// runs Python from here until the work is on its stream, so that no block is lost meanwhile by this thread.
+/// Flushes the pending operations that must precede this thread's work on the blocks, and checks that no block is lost.
+/// No Python code runs from here until the work is enqueued, so that this thread cannot make a block lost meanwhile.
 ///
 /// # Errors
 /// Those of deferred operations that write one of the blocks.
@@ -131,11 +131,11 @@ fn come_after_pending(uses: &[Use<'_>]) -> Result<()> {
     uses.iter().try_for_each(|(block, _)| block.check())
 }
 
-/// Runs `work`, which uses the blocks on the stream and may put something on it even where it fails, between the waits it needs
-/// and the notes of its uses. No work that uses a block goes to a driver by another way.
+/// Waits for conflicting uses, runs `work`, which enqueues work on the stream, possibly even if it fails, and records
+/// the uses. All work that uses blocks must be submitted through this function.
 ///
 /// # Errors
-/// `ValueError` for memory that was destroyed by a reset; the driver's; those of `work`.
+/// `ValueError` for memory destroyed by a device reset; driver errors; those of `work`.
 #[inline]
 pub fn ordered<T>(uses: &[Use<'_>], stream: &Stream, work: impl FnOnce() -> Result<T>) -> Result<T> {
     if flush::is_any() {

@@ -1,6 +1,6 @@
-//! Numbers that kernels tell the host: words of pinned memory, which a kernel writes and the host reads behind it.
+//! Readbacks: 64-bit values in pinned memory that a kernel writes and the host reads afterwards.
 //!
-//! Why: no copy is put on a stream. The host waits for the kernel alone, so that what comes behind it on the stream may run meanwhile.
+//! No copy is enqueued. The host waits for the kernel only, so that later work on the stream may run meanwhile.
 
 use super::Allocation;
 use pygpu_backend::HostFlags;
@@ -9,23 +9,23 @@ use pygpu_base::fork_safe::Global;
 use pygpu_device::stream::{Mark, Stream};
 use pygpu_device::{Device, PerDevice, per_device};
 
-/// Words whose number was read: nothing uses them.
+/// Unused readbacks, whose value was read.
 static SPARE: PerDevice<Global<Vec<Word>>> = per_device!(Global::new(Vec::new()));
-/// Most spare words of one device.
+/// Maximum number of unused readbacks per device.
 const MOST: usize = 64;
-/// A word has a line of the caches for itself.
+/// Size in bytes: each readback has its own cache line.
 const BYTES: usize = 128;
 
-/// A number of 64 bits that work on a device may write and the host reads; 0 until it was written.
+/// A 64-bit value that a kernel may write and the host reads; 0 until it is written.
 pub struct Word {
     block: Allocation,
 }
 
 impl Word {
-    /// A word of 0 for the kernels of a device.
+    /// Creates a readback with value 0 for kernels of a device.
     ///
     /// # Errors
-    /// The driver's.
+    /// Driver errors.
     pub fn new(device: Device) -> Result<Self> {
         let spare = SPARE.of(device).lock().pop().filter(|word| word.block.is_alive());
         let word = match spare {
@@ -35,26 +35,26 @@ impl Word {
                 Self { block: Allocation::pinned(device, BYTES, flags)? }
             }
         };
-        // SAFETY: pinned memory of ours, which nobody else uses.
+        // SAFETY: the pinned memory is owned here and has no other user.
         unsafe { (word.block.address() as *mut u64).write_volatile(0) };
         Ok(word)
     }
 
-    /// Where it is, for the host and the device.
+    /// Its address, on the host and the device.
     pub fn address(&self) -> u64 {
         self.block.address() as u64
     }
 
-    /// The number, when a stream has passed what was put on it.
+    /// Waits for all work enqueued on the stream and returns the value.
     ///
     /// # Errors
-    /// The driver's, which may be that of earlier work.
+    /// Driver errors, possibly of earlier work.
     pub fn read_behind(self, stream: &Stream) -> Result<u64> {
         stream.synchronize()?;
         Ok(self.take())
     }
 
-    /// The number, when a mark was passed that stands behind whoever writes it.
+    /// Waits for an event recorded after the kernel that writes the value, and returns the value.
     ///
     /// # Errors
     /// As [`Self::read_behind`].
@@ -64,7 +64,7 @@ impl Word {
     }
 
     fn take(self) -> u64 {
-        // SAFETY: pinned memory of ours, and who wrote it has ended.
+        // SAFETY: the pinned memory is owned here, and the kernel that wrote it is complete.
         let number = unsafe { (self.block.address() as *const u64).read_volatile() };
         let mut spare = SPARE.of(self.block.device()).lock();
         if spare.len() < MOST {

@@ -1,4 +1,4 @@
-//! One declared argument of a generated kernel.
+//! Declared arguments of generated kernels.
 
 use std::fmt;
 
@@ -6,12 +6,12 @@ use pygpu_base::dtype::{DType, Kind};
 use pygpu_base::error::{Error, Result};
 use pygpu_kernel::{Element, fits};
 
-/// What an argument is.
+/// Kind of an argument.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {
-    /// A value.
+    /// A scalar.
     Scalar,
-    /// An array; `constant` if it was declared so.
+    /// An array; `constant` if it was declared `const`.
     Vector {
         /// Whether the kernel promises not to write it.
         constant: bool,
@@ -21,13 +21,13 @@ pub enum Role {
 /// One declared argument.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Argument {
-    /// Its name in the user's text.
+    /// Its name in the user's source.
     pub name: String,
-    /// The C type of a value or an element.
+    /// The C type of the scalar or of an element.
     pub c_type: String,
-    /// The same as a dtype.
+    /// The corresponding dtype.
     pub dtype: DType,
-    /// Array or value.
+    /// Array or scalar.
     pub role: Role,
 }
 
@@ -37,8 +37,8 @@ impl Argument {
         matches!(self.role, Role::Vector { .. })
     }
 
-    /// Whether an array of `given` may be passed: as for a kernel's pointer, but for structured items, which must be the
-    /// declared ones or bytes of their size.
+    /// Whether an array of dtype `given` may be passed. The rules are those of a kernel's pointer, except that
+    /// structured items must have the declared dtype or be bytes of its size.
     pub fn takes(&self, given: DType) -> bool {
         match self.dtype.kind() {
             Kind::Opaque => {
@@ -59,20 +59,20 @@ impl fmt::Display for Argument {
     }
 }
 
-/// Refuses what cannot be the name of a kernel or an argument.
+/// Checks that a name is valid for a kernel or an argument.
 ///
 /// # Errors
-/// `ValueError` that names it.
+/// `ValueError` with the name.
 pub fn check_name(name: &str) -> Result<()> {
     let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
         && name.bytes().next().is_some_and(|byte| !byte.is_ascii_digit());
     if is_name { Ok(()) } else { Err(Error::value(format!("'{name}' is no name in C"))) }
 }
 
-/// Refuses arguments of one name, and those that hide what the kernel's text is promised.
+/// Checks that the arguments have distinct names, none of which hides a name reserved for the kernel's source.
 ///
 /// # Errors
-/// `ValueError` that names it.
+/// `ValueError` with the name.
 pub fn check(arguments: &[Argument]) -> Result<()> {
     const TAKEN: [&str; 5] = ["i", "n", "tid", "total_threads", "cta_start"];
     for (position, argument) in arguments.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! `ElementwiseKernel`: one expression for each element of arrays of any layout.
+//! `ElementwiseKernel`: evaluates one expression for each element of arrays of any layout.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,42 +21,43 @@ use pygpu_kernel::{self as kernel, launch};
 use pygpu_kernel::{Arguments, Function, Source, check_ends};
 use pygpu_memory::{Allocation, Use};
 
-/// Some of the indices: `start`, `start + step`, and so on, `count` of them.
+/// A range of indices: `count` indices from `start` on with a constant step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Range {
     /// The first index.
     pub start: i64,
-    /// From one to the next.
+    /// Distance between consecutive indices.
     pub step: i64,
-    /// How many.
+    /// Number of indices.
     pub count: i64,
 }
 
-/// An elementwise kernel and what was compiled of it.
+/// An elementwise kernel and its compiled variants.
 pub struct Elementwise {
     name: String,
     arguments: Vec<Argument>,
     texts: Texts,
     options: Vec<String>,
     analysis: Analysis,
-    /// As `analysis`, for calls in which the indices matter.
+    /// The analysis for calls in which the elements' indices matter.
     in_order: Analysis,
     variants: Family,
 }
 
 static WAS_RUN: AtomicBool = AtomicBool::new(false);
 
-/// Threads of a block on a device, and on the CPU, where they take turns.
+/// Threads of a block, on GPUs and on the CPU backend, where they run in turn.
 const THREADS: u32 = 256;
 const THREADS_ON_CPU: u32 = 64;
-/// Blocks for each multiprocessor, of a kernel with a long text: each runs 8 at once.
+/// Blocks per multiprocessor for kernels with a long-running expression; each multiprocessor runs 8 of them
+/// concurrently.
 const BLOCKS_OF_LONG: u64 = 128;
 
 impl Elementwise {
-    /// A kernel.
+    /// Creates a kernel.
     ///
     /// # Errors
-    /// `ValueError` for names that are none.
+    /// `ValueError` for invalid names.
     pub fn new(name: String, arguments: Vec<Argument>, texts: Texts, options: Vec<String>) -> Result<Self> {
         argument::check_name(&name)?;
         argument::check(&arguments)?;
@@ -65,7 +66,7 @@ impl Elementwise {
         Ok(Self { name, arguments, texts, options, analysis, in_order, variants: Family::new() })
     }
 
-    /// Whether any was launched on a GPU: then there is a compiler.
+    /// Whether any elementwise kernel was launched on a GPU, which proves that a compiler is available.
     pub fn was_run() -> bool {
         WAS_RUN.load(Ordering::Relaxed)
     }
@@ -80,17 +81,17 @@ impl Elementwise {
         &self.arguments
     }
 
-    /// What the text does with them.
+    /// How the source uses its arguments.
     pub fn analysis(&self) -> &Analysis {
         &self.analysis
     }
 
-    /// What was compiled.
+    /// The compiled variants.
     pub fn variants(&self) -> &Family {
         &self.variants
     }
 
-    /// How the arrays of a call are walked.
+    /// Plans the loop nest over the arrays of a call.
     ///
     /// # Errors
     /// As [`Plan::of`].
@@ -99,31 +100,31 @@ impl Elementwise {
         Plan::of(&self.name, &self.arguments, analysis, arrays)
     }
 
-    /// Whether the form for a call was compiled already.
+    /// Whether the variant for a call is compiled already.
     pub fn is_compiled(&self, device: Device, plan: &Plan, ranged: bool) -> bool {
         self.variants.find(device, &plan.key(ranged)).is_some()
     }
 
-    /// Whether it is there without a compilation.
+    /// Whether the variant for a call is available without compilation, in memory or in the image cache.
     pub fn is_at_hand(&self, device: Device, plan: &Plan) -> bool {
         self.is_compiled(device, plan, false) || kernel::is_kept(device, &self.source(plan, false))
     }
 
-    /// The source for a call.
+    /// The source of the variant for a call.
     pub fn source(&self, plan: &Plan, ranged: bool) -> Source {
         let text = generate::elementwise(&self.name, &self.arguments, &self.analysis.usages, &self.texts, plan, ranged);
         source(&self.name, text, &self.options)
     }
 
-    /// Puts the kernel on a stream, compiled now if it was not yet. `values` holds the values of the scalar arguments, in
-    /// order; those of the others are added.
+    /// Launches the kernel, and compiles it first if necessary. `values` holds the values of the scalar arguments in
+    /// order; those of the arrays are appended.
     ///
     /// # Errors
-    /// The compiler's; the driver's.
+    /// Compiler errors; driver errors.
     ///
     /// # Safety
-    /// `plan` is of `arrays`, which have the declared types; the values have the declared sizes; the range lies inside the plan's
-    /// elements.
+    /// `plan` must have been created for `arrays`, which must have the declared types. The values must have the
+    /// declared sizes, and the range must be inside the plan's elements.
     pub unsafe fn run(
         &self,
         plan: &Plan,
@@ -135,12 +136,12 @@ impl Elementwise {
         let is_ranged = range.is_some();
         let source = || self.source(plan, is_ranged);
         let function = self.variants.function(stream.device(), &plan.key(is_ranged), &self.name, source)?;
-        // SAFETY: compiled for this plan; the rest is promised to this function.
+        // SAFETY: the function was compiled for this plan; the caller guarantees the rest.
         unsafe { self.launch(&function, plan, arrays, values, range, stream) }
     }
 
     /// # Safety
-    /// As `run`; `function` was compiled from the source for the plan.
+    /// As `run`. `function` must have been compiled from the source for the plan.
     unsafe fn launch(
         &self,
         function: &Function,
@@ -171,7 +172,7 @@ impl Elementwise {
             None => self.shape(function.device(), plan, count),
         };
         let uses = uses(&self.analysis, arrays);
-        // SAFETY: as promised to this function; `push` gives what `generate` declares.
+        // SAFETY: the caller upholds the contract; `push` appends the parameters that the generated source declares.
         unsafe { launch::launch(function, &shape, stream, values, &uses)? };
         if !function.device().is_cpu() && !WAS_RUN.load(Ordering::Relaxed) {
             WAS_RUN.store(true, Ordering::Relaxed);
@@ -179,8 +180,9 @@ impl Elementwise {
         check_ends(function, &uses, |block| whose(&self.arguments, arrays, block))
     }
 
-    /// Each thread one turn, unless threads are counted or live on: then as many as run at once. Those with a long text live on for a
-    /// few turns.
+    /// The launch shape. By default each thread has one iteration. Long-running expressions get several iterations per
+    /// thread. On the CPU, and if the source depends on the number of threads, the grid has only as many blocks as run
+    /// concurrently.
     fn shape(&self, device: Device, plan: &Plan, count: i64) -> LaunchShape {
         let turns = ((count + plan.missing()) as u64).div_ceil(u64::from(plan.pack));
         let threads = if device.is_cpu() { THREADS_ON_CPU } else { THREADS };
@@ -194,7 +196,7 @@ impl Elementwise {
     }
 }
 
-/// The argument that a block is of.
+/// Describes the argument to which a block belongs.
 #[cold]
 pub(super) fn whose(arguments: &[Argument], arrays: &[&Array], block: &Arc<Allocation>) -> String {
     let vectors = arguments.iter().filter(|argument| matches!(argument.role, Role::Vector { .. }));
@@ -202,22 +204,22 @@ pub(super) fn whose(arguments: &[Argument], arrays: &[&Array], block: &Arc<Alloc
     named.next().map_or_else(|| "of the result".to_owned(), |(_, argument)| format!("of the array {}", argument.name))
 }
 
-/// What a launch does to the arrays' memory.
+/// The uses of the arrays' memory by a launch.
 pub(super) fn uses<'a>(analysis: &Analysis, arrays: &[&'a Array]) -> SmallVec<[Use<'a>; 6]> {
     let mut uses = SmallVec::new();
     for (array, vector) in arrays.iter().zip(&analysis.vectors) {
-        uses.push((array.allocation(), vector.access)); // inlined, which `collect` is not
+        uses.push((array.allocation(), vector.access)); // inlined, unlike `collect`
     }
     uses
 }
 
-/// Multiprocessors, asked once for each device.
+/// Number of multiprocessors, queried once per device.
 pub(super) fn at_once(device: Device) -> u32 {
     static KNOWN: PerDevice<Once<u32>> = per_device!(Once::new());
     *KNOWN.of(device).get_or_init(|| device.properties().map_or(1, |known| known.multiprocessor_count.max(1) as u32))
 }
 
-/// A generated text as what the compiler is given: without warnings, since names may be left unused.
+/// Prepares generated source for the compiler. Warnings are disabled, because declared names may be unused.
 pub(super) fn source(name: &str, text: String, options: &[String]) -> Source {
     let mut options = options.to_vec();
     options.push("-w".to_owned());

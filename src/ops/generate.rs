@@ -1,4 +1,4 @@
-//! The source of generated kernels: what stands before a kernel, its parameters, and what each argument's name means in it.
+//! Source of generated kernels: headers, parameters, and the definitions of the arguments' names.
 
 mod packs;
 mod tiles;
@@ -15,11 +15,11 @@ const COMPLEX: &str = include_str!("../../python/PyGPU/include/user/pycuda-compl
 
 const STANDARD: &str = include_str!("include/standard.h");
 
-/// By these a text names something of C's standard headers.
+/// Substrings that show that a source uses names of C's standard headers.
 const STANDARD_NAMES: [&str; 12] =
     ["INFINITY", "NAN", "M_", "FLT_", "DBL_", "INT_M", "LONG_M", "int8_t", "int16_t", "int32_t", "int64_t", "INT64_"];
 
-/// The headers that types and texts name, and the user's own text.
+/// The headers required by types and sources, followed by the user's preamble.
 pub fn head(texts: &[&str], preamble: &str) -> String {
     let names = |word: &str| preamble.contains(word) || texts.iter().any(|text| text.contains(word));
     let mut head = access::HEADER.to_owned();
@@ -39,13 +39,13 @@ pub fn head(texts: &[&str], preamble: &str) -> String {
     head
 }
 
-/// A type with `const` before it where the array is only read.
+/// The element type, with `const` if the array is only read.
 fn element_type(argument: &Argument, usage: &Usage) -> String {
     let is_constant = usage.written == Written::No || argument.role == Role::Vector { constant: true };
     if is_constant { format!("const {}", argument.c_type) } else { argument.c_type.clone() }
 }
 
-/// The vector arguments with their uses.
+/// The array arguments with their uses.
 fn vectors<'a>(
     arguments: &'a [Argument],
     usages: &'a [Option<Usage>],
@@ -53,13 +53,13 @@ fn vectors<'a>(
     arguments.iter().zip(usages).filter_map(|(one, usage)| usage.as_ref().map(|usage| (one, usage)))
 }
 
-/// The parameters of the values, in order.
+/// The parameters of the scalars, in order.
 pub fn scalar_parameters(arguments: &[Argument]) -> Vec<String> {
     let scalars = arguments.iter().filter(|one| !one.is_vector());
     scalars.map(|one| format!("{} {}", one.c_type, one.name)).collect()
 }
 
-/// The parameters of the arrays, as `Plan::push` gives their values.
+/// The parameters of the arrays, matching the values that `Plan::push` appends.
 pub fn vector_parameters(plan: &Plan, arguments: &[Argument], usages: &[Option<Usage>]) -> Vec<String> {
     let mut list: Vec<String> = plan.walk_type().map(|walk| format!("{walk} pygpu_walk")).into_iter().collect();
     if let Way::Behind(_) = plan.way {
@@ -75,7 +75,7 @@ pub fn vector_parameters(plan: &Plan, arguments: &[Argument], usages: &[Option<U
     list
 }
 
-/// What the arrays' names mean where one element after the other is dealt with.
+/// Definitions of the arrays' names for a loop that processes one element at a time.
 pub fn bindings(plan: &Plan, arguments: &[Argument], usages: &[Option<Usage>]) -> String {
     let mut text = String::new();
     for ((argument, usage), operand) in vectors(arguments, usages).zip(&plan.operands) {
@@ -84,7 +84,7 @@ pub fn bindings(plan: &Plan, arguments: &[Argument], usages: &[Option<Usage>]) -
     text
 }
 
-/// An array under a name. Writing to a string cannot fail.
+/// Defines the name of an array. Writing to a string cannot fail.
 fn binding(plan: &Plan, argument: &Argument, operand: &Operand, element: &str, name: &str) -> String {
     let own = &argument.name;
     let array = format!("({element} *)pygpu_array_{own}");
@@ -102,7 +102,7 @@ fn binding(plan: &Plan, argument: &Argument, operand: &Operand, element: &str, n
     }
 }
 
-/// The source of an elementwise kernel for one kind of walk.
+/// The source of an elementwise kernel for one plan.
 pub fn elementwise(
     name: &str,
     arguments: &[Argument],
@@ -130,7 +130,7 @@ pub fn elementwise(
         (_, 1, false) => plain_loop(texts),
         (_, pack, _) => packs::body(usize::from(pack), plan, arguments, usages, texts),
     };
-    // In a packed loop the names mean something else inside.
+    // In a packed loop the names are defined inside the loop.
     let is_plain = plan.pack == 1 && plan.way == Way::Neighbours;
     let names = if is_plain { bindings(plan, arguments, usages) } else { String::new() };
     let bounds = if plan.tiles().is_some() { tiles::BOUNDS } else { "" };
@@ -161,7 +161,7 @@ fn ranged_loop(texts: &Texts) -> String {
     )
 }
 
-/// The place of a user's text in messages, and behind it that of the generated one.
+/// `#line` directives: the user's source under a descriptive name, then the generated source.
 fn told(what: &str, text: &str) -> String {
     if text.trim().is_empty() {
         String::new()
@@ -170,14 +170,14 @@ fn told(what: &str, text: &str) -> String {
     }
 }
 
-/// An array of a kernel that holds several elements of it at once.
+/// An array of which a kernel holds several elements in registers.
 struct Held<'a> {
     argument: &'a Argument,
     usage: &'a Usage,
     operand: &'a Operand,
-    /// The argument whose elements are held for all that are the same array.
+    /// The first argument that refers to the array; its elements are shared by all arguments with the same array.
     first: &'a str,
-    /// Whether any of these is read, or may be left as it was; whether any is written.
+    /// Whether any of these arguments is read or possibly left unchanged, and whether any is written.
     is_read: bool,
     is_written: bool,
 }

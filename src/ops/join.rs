@@ -1,4 +1,4 @@
-//! Dense arrays put behind each other along an axis: small ones by one launch for many, large ones by a copy each.
+//! Concatenation of dense arrays along an axis: small arrays many per launch, large ones by individual copies.
 
 use crate::elementwise;
 use pygpu_array::Array;
@@ -19,14 +19,14 @@ const FAMILY: u16 = 33;
 const TEXT: &str = include_str!("join.cu");
 const NAME: &str = "pygpu_join_parts";
 const THREADS: u32 = 256;
-/// Arrays of a launch: so many fit into the 4096 bytes of parameters that every device takes.
+/// Maximum number of arrays per launch; their parameters fit into the 4096 bytes that every device supports.
 const PARTS: usize = 64;
-/// Bytes of an array up to which a copy of its own takes longer than its part of a launch.
+/// Size in bytes up to which an individual copy takes longer than the array's share of a launch.
 const SMALL: i64 = 64 << 10;
-/// The largest unit that is moved at once.
+/// The largest unit of a move in bytes.
 const UNIT: u64 = 16;
 
-/// The shape of dense arrays of one dtype and device behind each other; `None` where it is not as simple as that.
+/// The shape of the concatenation of dense arrays of one dtype and device; `None` if the arrays do not fulfil this.
 pub fn shape(parts: &[&Array], axis: usize) -> Option<Dims> {
     let (first, others) = parts.split_first()?;
     let mut shape: Dims = first.layout().shape().collect();
@@ -47,10 +47,10 @@ pub fn shape(parts: &[&Array], axis: usize) -> Option<Dims> {
     Some(shape)
 }
 
-/// Puts arrays of which [`shape`] knows the shape behind each other, in the order of `stream`.
+/// Concatenates arrays for which [`shape`] returned a shape, in the order of `stream`.
 ///
 /// # Errors
-/// `OutOfMemory`; the driver's.
+/// `OutOfMemory`; driver errors.
 pub fn join(parts: &[&Array], axis: usize, shape: &[i64], stream: &Stream) -> Result<Array> {
     let dtype = parts.first().map_or(DType::new(Kind::UInt8), |part| part.dtype());
     let result = Array::empty(shape, dtype, Order::C, stream.clone())?;
@@ -77,15 +77,15 @@ pub fn join(parts: &[&Array], axis: usize, shape: &[i64], stream: &Stream) -> Re
     Ok(result)
 }
 
-/// Bytes of an array behind the axes before `axis`.
+/// Bytes of an array per index of the axes before `axis`.
 fn row(array: &Array, axis: usize) -> u64 {
     array.layout().shape().skip(axis).product::<i64>() as u64 * array.layout().itemsize() as u64
 }
 
-/// Whether kernels have put the arrays into their places.
+/// Concatenates by kernels; `false` if no kernel is available.
 fn launch_all(parts: &[&Array], axis: usize, result: &Array, stream: &Stream) -> Result<bool> {
     let rows: u64 = result.layout().shape().take(axis).product::<i64>() as u64;
-    // The largest power of two of which all of them are multiples.
+    // The unit is the largest power of two that divides all addresses and lengths.
     let places = parts.iter().flat_map(|part| [part.address() as u64, row(part, axis)]);
     let all = places.fold(result.address() as u64 | UNIT, |all, place| all | place);
     let unit = 1 << all.trailing_zeros();
@@ -112,7 +112,8 @@ fn function(device: Device, unit: u64) -> Option<Function> {
     COMPILED.function_if_any(device, &[unit as u8], NAME, source)
 }
 
-/// Launches the kernel for some of the arrays, which begin so many units behind the beginning of a row; gives where they end.
+/// Launches the kernel for some of the arrays, whose first one starts `begin` units into each row of the result.
+/// Returns the end of the last one.
 fn launch_some(
     function: &Function,
     parts: &[&Array],
@@ -140,7 +141,8 @@ fn launch_some(
     let blocks = most.div_ceil(u64::from(THREADS)).max(1) as u32;
     let shape =
         LaunchShape { grid: [blocks, parts.len() as u32, 1], block: [THREADS, 1, 1], shared: 0, cooperative: false };
-    // SAFETY: the kernel's parameters; each array has so many units in each of its rows, for which the result has room.
+    // SAFETY: these are the kernel's parameters; each array has the given number of units per row, which fit into the
+    // result.
     unsafe { launch::launch(function, &shape, stream, &mut values, &uses)? };
     Ok(begin)
 }

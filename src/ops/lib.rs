@@ -1,17 +1,17 @@
-//! Operations: kernels that are written out of an expression and run on arrays of any layout.
+//! Operations: kernels generated from expressions, for arrays of any layout.
 //!
-//! - [`argument`] is what a user declares, [`text`] what the expression does with it;
-//! - [`macros`] keeps a user's macros where they belong;
-//! - [`plan`] finds the fewest axes that serve the arrays of a call, and what each of them is in the kernel;
-//! - [`tiles`] says when arrays that lie across the others go through shared memory;
-//! - [`generate`] writes the source for a plan;
-//! - [`expression`] puts operations off, so that several are one kernel;
-//! - [`elementwise`], [`reduce`] and [`scan`] put them on streams.
-//! - [`select`] is selection by masks, [`product`] products of matrices;
-//! - [`random`] makes random numbers, [`fft`] transforms by the vendors' libraries;
-//! - [`solver`] gives matrices to the vendors' library of factorisations.
+//! - [`argument`] is a user's declaration; [`text`] analyzes how the expression uses it.
+//! - [`macros`] limits a user's macros to the user's source.
+//! - [`plan`] finds the loop nest with the fewest axes for the arrays of a call, and an access pattern for each array.
+//! - [`tiles`] decides when transposed operands go through shared memory.
+//! - [`generate`] generates the source for a plan.
+//! - [`expression`] defers operations, so that several are fused into one kernel.
+//! - [`elementwise`], [`reduce`] and [`scan`] launch the kernels.
+//! - [`select`] implements selection by masks, [`product`] matrix products.
+//! - [`random`] generates random numbers; [`fft`] calls the vendors' FFT libraries.
+//! - [`solver`] calls the vendors' libraries for matrix factorizations.
 //!
-//! Written once for all backends: whatever compiles device code runs it. Nothing knows Python.
+//! One implementation serves all backends with a device compiler. Nothing here depends on Python.
 
 pub mod argument;
 pub mod axes;

@@ -1,6 +1,6 @@
-//! A user's macros: they hold in the user's texts, and not in those that are written around them.
+//! Scope of a user's macros: they apply to the user's source, not to the generated source around it.
 
-/// Lines that end what a text has defined.
+/// `#undef` lines for all macros that a source defines.
 pub fn undone(text: &str) -> String {
     let mut lines = String::new();
     for rest in text.split("#define ").skip(1) {
@@ -10,7 +10,7 @@ pub fn undone(text: &str) -> String {
     lines
 }
 
-/// Whether a line defines a number.
+/// Whether a preprocessor line defines a number.
 pub(super) fn is_number(line: &str) -> bool {
     let words: Vec<&str> = line.split_whitespace().collect();
     let [_, name, value] = words[..] else { return false };

@@ -1,7 +1,7 @@
-//! How the arrays of one call are walked, and what stands behind each array's name in the kernel.
+//! Plan of a call: the loop nest over its arrays, and the access pattern of each array in the kernel.
 //!
-//! Arrays that are used at `i` are broadcast to one shape and walked together. Arrays that are only used elsewhere
-//! (`table[x[i]]`) keep their own shape, and their index counts their own elements in C order.
+//! Arrays that are used at `i` are broadcast to one shape and traversed together. Arrays that are only used at other
+//! indices (`table[x[i]]`) keep their own shape; their index is the linear index of their own elements in C order.
 
 mod plain;
 mod way;
@@ -20,65 +20,65 @@ use pygpu_layout::{self as layout, Dims, Layout, Rules, Walk, broadcast_shapes};
 
 pub use way::Way;
 
-/// What an array is in the kernel.
+/// Access pattern of an array in the kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Form {
-    /// A pointer: the elements lie side by side in the order of the walk.
+    /// Contiguous in the order of the loop nest: a pointer.
     Flat,
     /// One element for all indices.
     Repeated,
     /// Strided along the common axes.
     Strided,
-    /// Strided, with elements side by side along the last axis, in whole packs.
+    /// Strided, but contiguous along the last axis, in whole packs.
     Line,
-    /// Strided, with one element along the last axis.
+    /// Strided, with a single element along the last axis.
     Level,
-    /// Strided along so many axes of its own.
+    /// Strided along this number of separate axes.
     Apart(u8),
-    /// At the same place as an earlier argument, whose form it has.
+    /// The same array as an earlier argument, whose access pattern it has.
     Same(u8),
-    /// Across the others: read by the tile, and turned in shared memory.
+    /// Transposed relative to the results: read by tiles and transposed in shared memory.
     Turned,
-    /// As flat, and read in words that are shifted together, since it is not aligned where results are.
+    /// Contiguous, but misaligned relative to the results: read in aligned words that are combined by shifts.
     Shifted,
 }
 
 /// One array of a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Operand {
-    /// Where its first element in the order of the walk is.
+    /// The address of its first element in the order of the loop nest.
     pub address: usize,
-    /// What it is in the kernel.
+    /// Its access pattern.
     pub form: Form,
-    /// Its place among the walked arrays; among those with axes of their own, where it is one.
+    /// Its index among the arrays of the loop nest, or among the arrays with separate axes.
     side: u16,
 }
 
-/// How the arrays of one call are walked.
+/// The plan of a call.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// The arrays that are used at `i`.
+    /// The loop nest over the arrays used at `i`.
     walk: Walk,
-    /// Those with axes of their own, one by one. Rare.
+    /// Separate loop nests of arrays that are used at other indices only. Rare.
     apart: Vec<Walk>,
-    /// One for each array argument, in order.
+    /// One entry for each array argument, in order.
     pub operands: SmallVec<[Operand; 4]>,
-    /// Elements that are read and written at once; 1 for one after the other.
+    /// Elements of a pack; 1 for element-by-element processing.
     pub pack: u8,
-    /// How these lie.
+    /// How the elements of a pack are arranged.
     pub way: Way,
-    /// What the indices and strides of arrays that are not flat need.
+    /// Index width required by the non-contiguous arrays.
     span: Span,
 }
 
-/// The arrays of a call with what the kernel's text does with each.
+/// The arrays of a call with their uses in the kernel's source.
 type Used<'a> = SmallVec<[(&'a Array, &'a Usage); 6]>;
 
 impl Plan {
-    /// Plans a walk over the arrays of the vector arguments.
+    /// Plans a call with the arrays of the vector arguments.
     ///
     /// # Errors
-    /// `ValueError` for shapes that do not broadcast, and for an array that the kernel needs in another layout.
+    /// `ValueError` for shapes that do not broadcast, and for an array that the kernel requires in another layout.
     pub fn of(name: &str, arguments: &[Argument], analysis: &Analysis, arrays: &[&Array]) -> Result<Self> {
         match plain::plan(analysis, arrays) {
             Some(plan) => Ok(plan),
@@ -86,11 +86,11 @@ impl Plan {
         }
     }
 
-    /// The long way, which takes all calls.
+    /// The general path, which handles all calls.
     fn of_any(name: &str, arguments: &[Argument], analysis: &Analysis, arrays: &[&Array]) -> Result<Self> {
         let mut used = Used::new();
         for (array, usage) in arrays.iter().zip(analysis.usages.iter().flatten()) {
-            used.push((array, usage)); // inlined, which `collect` is not
+            used.push((array, usage)); // inlined, unlike `collect`
         }
         let mut common = used.iter().filter(|(_, usage)| usage.at_index).map(|(array, _)| array.layout());
         let Some(first) = common.clone().next().or_else(|| arrays.first().map(|array| array.layout())) else {
@@ -107,7 +107,8 @@ impl Plan {
         plan.check_alignment(name, arguments, arrays)?;
         plan.span = plan.span();
         if analysis.in_packs {
-            // On the CPU the threads of a block take turns, so that to wait for one another costs more than memory.
+            // Tiles are not used on the CPU: its threads of a block run in turn, so that a barrier costs more than
+            // strided memory access.
             let may_turn = analysis.any_order && !analysis.counts_threads && !arrays[0].device().is_cpu();
             plan.choose_pack(&used, may_turn);
         }
@@ -127,7 +128,7 @@ impl Plan {
         plan
     }
 
-    /// The general case: arrays that are not all flat, or not of one shape.
+    /// Plans calls in which some array is not contiguous or the shapes differ.
     fn walked(name: &str, arguments: &[Argument], analysis: &Analysis, used: &Used<'_>) -> Result<Self> {
         let walked = || used.iter().filter(|(_, usage)| usage.at_index);
         let mut sides: SmallVec<[&Layout; 6]> = SmallVec::new();
@@ -155,7 +156,8 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Arrays that are not walked: a pointer where they are contiguous, else axes of their own.
+    /// Adds arrays that are not part of the loop nest: as pointers if they are contiguous, otherwise with separate
+    /// axes.
     fn add_apart(&mut self, name: &str, arguments: &[Argument], used: &Used<'_>) -> Result<()> {
         for (position, (array, usage)) in used.iter().enumerate() {
             let (layout, operand) = (array.layout(), &mut self.operands[position]);
@@ -185,7 +187,7 @@ impl Plan {
                 Form::Apart(_) => joined(&self.apart[usize::from(operand.side)], 0),
                 _ => 0,
             };
-            // A power of two, so that it divides all where it divides their bits.
+            // The alignment is a power of two, so one check on the combined bits covers address and strides.
             if !(bits as usize | operand.address).is_multiple_of(alignment) && array.layout().size() > 0 {
                 return Err(unaligned(name, argument, alignment, operand.address, array.layout()));
             }
@@ -193,7 +195,7 @@ impl Plan {
         Ok(())
     }
 
-    /// The places in the walk of arrays that need one, each once.
+    /// The indices in the loop nest of arrays that need strides, each once.
     fn strided(&self) -> impl Iterator<Item = usize> + Clone + use<> {
         let mut sides: SmallVec<[usize; 8]> = SmallVec::new();
         for one in &self.operands {
@@ -205,7 +207,7 @@ impl Plan {
         sides.into_iter()
     }
 
-    /// Lets arrays that go in the same steps have one place in the walk: what is found for one is found for all.
+    /// Merges arrays with equal strides in the loop nest, so that one offset is computed for all of them.
     fn share_steps(&mut self) {
         if matches!(self.way, Way::Tiles(_)) {
             return;
@@ -240,7 +242,7 @@ impl Plan {
         self.strided().next().is_some()
     }
 
-    /// Blocks of the launch, where each has one tile.
+    /// Number of blocks of the launch, if each processes one tile.
     pub fn tiles(&self) -> Option<i64> {
         match self.way {
             Way::Tiles(tiles) => tiles.blocks(&self.walk),
@@ -248,7 +250,7 @@ impl Plan {
         }
     }
 
-    /// Elements that are missing before the first, or in the last rows.
+    /// Number of positions without an element: before the first one, or in the last group of rows.
     pub fn missing(&self) -> i64 {
         match self.way {
             Way::Behind(head) => head.into(),
@@ -260,7 +262,7 @@ impl Plan {
         }
     }
 
-    /// The form of an array by itself, whichever other argument it is.
+    /// The access pattern of an array, with `Same` resolved.
     pub fn own_form(&self, operand: &Operand) -> Form {
         match operand.form {
             Form::Same(first) => self.operands[usize::from(first)].form,
@@ -268,12 +270,12 @@ impl Plan {
         }
     }
 
-    /// The place of the last axis in the walk.
+    /// The index of the last axis.
     pub fn last(&self) -> usize {
         self.walk.rank().saturating_sub(1)
     }
 
-    /// The type of the walk that strided arrays share; `None` if there are none.
+    /// The C++ type of the strided arrays' loop nest; `None` if there are none.
     pub fn walk_type(&self) -> Option<String> {
         let count = self.strided().count();
         let walk = (count > 0).then(|| self.span.type_of(self.walk.rank(), count))?;
@@ -283,12 +285,12 @@ impl Plan {
         })
     }
 
-    /// The type of the walk of an array with so many axes of its own.
+    /// The C++ type of the loop nest of an array with `rank` separate axes.
     pub fn apart_type(&self, rank: u8) -> String {
         self.span.type_of(rank.into(), 1)
     }
 
-    /// Which one of the strided arrays an operand is, or is the same as.
+    /// The index of an operand's array among the strided arrays.
     pub fn slot(&self, operand: &Operand) -> usize {
         let side = match operand.form {
             Form::Same(first) => self.operands[usize::from(first)].side,
@@ -297,7 +299,7 @@ impl Plan {
         self.strided().position(|strided| strided == usize::from(side)).unwrap_or(0)
     }
 
-    /// What decides which source is generated for this walk.
+    /// The key of the source that is generated for this plan.
     pub fn key(&self, ranged: bool) -> Key {
         let rank = if self.has_strided() { self.walk.rank() as u8 } else { 0 };
         let way = match self.way {
@@ -329,7 +331,7 @@ impl Plan {
         key
     }
 
-    /// Adds the values of the parameters that `generate` declares for the arrays.
+    /// Appends the values of the array parameters that `generate` declares.
     pub fn push(&self, arguments: &mut Arguments) {
         if self.has_strided() {
             let mut record = Record::new();
@@ -354,29 +356,29 @@ impl Plan {
     }
 }
 
-/// Whether an array of a form has a place in the walk.
+/// Whether an access pattern uses the strides of the loop nest.
 fn is_strided(form: Form) -> bool {
     matches!(form, Form::Strided | Form::Line | Form::Level | Form::Turned)
 }
 
-/// All strides of an array in one number, of which each bit is set that is set in any.
+/// Bitwise OR of all strides of an array.
 fn joined(walk: &Walk, side: usize) -> i64 {
     walk.strides(side).fold(0, |bits, stride| bits | stride)
 }
 
-/// The declaration of an array by its place among the arrays.
+/// The declaration of an array by its position among the array arguments.
 fn vector(arguments: &[Argument], position: usize) -> Option<&Argument> {
     arguments.iter().filter(|one| one.is_vector()).nth(position)
 }
 
-/// Refuses an array that is written and was repeated.
+/// Checks that no written array is broadcast.
 fn check_written(name: &str, arguments: &[Argument], sides: &[&Layout], size: i64, used: &Used<'_>) -> Result<()> {
     let rank = sides.iter().map(|side| side.ndim()).max().unwrap_or(0);
     let written = used.iter().enumerate().filter(|(_, (_, usage))| usage.at_index && usage.written > Written::No);
     for (position, (array, usage)) in written {
         let layout = array.layout();
         if layout.ndim() == rank && layout.size() == size && size > 0 {
-            continue; // lengths are the common ones or 1, so that their product decides
+            continue; // every length is the common one or 1, so that an equal size implies an equal shape
         }
         let shapes: SmallVec<[Dims; 6]> = sides.iter().map(|side| side.shape().collect()).collect();
         let shape = broadcast_shapes(&shapes.iter().map(|shape| &shape[..]).collect::<SmallVec<[&[i64]; 6]>>())?;
@@ -420,7 +422,7 @@ fn unaligned(name: &str, argument: &Argument, alignment: usize, address: usize, 
     ))
 }
 
-/// Natural alignment of an element; structured ones are the user's affair.
+/// Natural alignment of an element; 1 for structured types, whose alignment is up to the user.
 fn alignment_of(argument: &Argument) -> usize {
     match argument.dtype.row() {
         Some(row) => row.itemsize as usize,

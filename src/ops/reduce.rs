@@ -1,8 +1,9 @@
-//! `ReductionKernel`: one value out of all elements of arrays of any layout.
+//! `ReductionKernel`: reduces all elements of arrays of any layout to one value.
 //!
-//! Each thread takes every so-manieth element, the threads of a block join theirs as a tree, and a second launch of one block joins
-//! the blocks'. The order depends on the number of elements and on the device alone, so that a result is the same each time; it
-//! is not the order of the elements, so the operation must be commutative, as it must be for PyCUDA.
+//! Each thread reduces every n-th element, a block combines its threads' values as a tree, and a second launch with one
+//! block combines the blocks' values. The order depends only on the number of elements and on the device, so that
+//! results are reproducible. It is not the order of the elements: the operation must be commutative, as PyCUDA requires
+//! too.
 
 use super::argument::{self, Argument, Role};
 use super::elementwise::{at_once, source, uses, whose};
@@ -21,35 +22,35 @@ use pygpu_kernel::{Arguments, Function, Source, check_ends};
 use pygpu_layout::Order;
 use pygpu_memory::Access;
 
-/// Up to so many elements one block does it alone: a second launch would cost more.
+/// Number of elements up to which a single block is used, because a second launch would cost more.
 const ALONE: i64 = 1 << 14;
-/// Bytes of shared memory that a block takes at the most.
+/// Maximum shared memory of a block in bytes.
 const SHARED: usize = 32 << 10;
-/// Elements that a thread reads before it joins them, so that it waits for memory once.
+/// Elements that a thread loads before combining them, to overlap the memory accesses.
 const AT_ONCE: u32 = 8;
 
-/// What a reduction is made of.
+/// Definition of a reduction.
 #[derive(Clone, Debug)]
 pub struct Reduction {
     /// The kernel's name.
     pub name: String,
-    /// The result's type.
+    /// The result's dtype.
     pub dtype: DType,
-    /// The same in C.
+    /// The corresponding C type.
     pub c_type: String,
-    /// The value of no elements, as an expression.
+    /// The neutral element, as a C expression.
     pub neutral: String,
-    /// Joins `a` and `b`.
+    /// Combines `a` and `b`.
     pub reduce: String,
     /// The value of element `i`.
     pub map: String,
-    /// Put before the kernel.
+    /// Code before the kernel.
     pub preamble: String,
-    /// For the compiler.
+    /// Compiler options.
     pub options: Vec<String>,
 }
 
-/// A reduction kernel and what was compiled of it.
+/// A reduction kernel and its compiled variants.
 pub struct Reduce {
     of: Reduction,
     arguments: Vec<Argument>,
@@ -57,7 +58,7 @@ pub struct Reduce {
     variants: Family,
 }
 
-/// A reduction that is planned and compiled.
+/// A planned and compiled reduction.
 pub struct Ready {
     plan: Plan,
     blocks: u32,
@@ -66,20 +67,20 @@ pub struct Ready {
 }
 
 impl Ready {
-    /// How many values there must be room for between two launches; 0 where there is one only.
+    /// Number of intermediate values between the two launches; 0 for a single launch.
     pub fn parts(&self) -> i64 {
         if self.second.is_some() { i64::from(self.blocks) } else { 0 }
     }
 }
 
-/// The second launch: the blocks' results, as if they were its array.
+/// Variant key of the second launch, whose input are the blocks' results.
 const SECOND: &[u8] = b"second";
 
 impl Reduce {
-    /// A kernel.
+    /// Creates a kernel.
     ///
     /// # Errors
-    /// `ValueError` for names that are none.
+    /// `ValueError` for invalid names.
     pub fn new(of: Reduction, arguments: Vec<Argument>) -> Result<Self> {
         argument::check_name(&of.name)?;
         argument::check(&arguments)?;
@@ -89,7 +90,7 @@ impl Reduce {
         Ok(Self { of, arguments, analysis, variants: Family::new() })
     }
 
-    /// What it is made of.
+    /// Its definition.
     pub fn reduction(&self) -> &Reduction {
         &self.of
     }
@@ -99,17 +100,17 @@ impl Reduce {
         &self.arguments
     }
 
-    /// What the text does with them.
+    /// How the source uses its arguments.
     pub fn analysis(&self) -> &Analysis {
         &self.analysis
     }
 
-    /// What was compiled.
+    /// The compiled variants.
     pub fn variants(&self) -> &Family {
         &self.variants
     }
 
-    /// How the arrays of a call are walked.
+    /// Plans the loop nest over the arrays of a call.
     ///
     /// # Errors
     /// As [`Plan::of`].
@@ -117,15 +118,15 @@ impl Reduce {
         Plan::of(&self.of.name, &self.arguments, &self.analysis, arrays)
     }
 
-    /// Whether the form of the first launch was compiled already.
+    /// Whether the variant of the first launch is compiled already.
     pub fn is_compiled(&self, device: Device, plan: &Plan) -> bool {
         self.variants.find(device, &plan.key(false)).is_some()
     }
 
-    /// Compiles what a reduction by a plan needs, if it was not yet.
+    /// Compiles the kernels for a plan, if necessary.
     ///
     /// # Errors
-    /// `ValueError` for a result that no block has room for; the compiler's.
+    /// `ValueError` for a result type that exceeds a block's shared memory; compiler errors.
     pub fn ready(&self, plan: Plan, device: Device) -> Result<Ready> {
         let blocks = self.blocks(device, plan.size())?;
         let name = &self.of.name;
@@ -137,7 +138,7 @@ impl Reduce {
         Ok(Ready { plan, blocks, first, second })
     }
 
-    /// Refuses an array that cannot take the result.
+    /// Checks that an array can take the result.
     ///
     /// # Errors
     /// `ValueError`.
@@ -156,14 +157,15 @@ impl Reduce {
         out.check_writable(name)
     }
 
-    /// Puts a reduction on a stream, whose result the first element of `out` becomes. `parts` has room for as many values as
-    /// [`Ready::parts`] says.
+    /// Launches a reduction that writes its result to the first element of `out`. `parts` must have [`Ready::parts`]
+    /// elements.
     ///
     /// # Errors
-    /// As [`Self::check_out`]; the driver's.
+    /// As [`Self::check_out`]; driver errors.
     ///
     /// # Safety
-    /// `ready` is of a plan of `arrays`, which have the declared types; the values have the declared sizes.
+    /// `ready` must have been created for a plan of `arrays`, which must have the declared types. The values must have
+    /// the declared sizes.
     pub unsafe fn run(
         &self,
         ready: &Ready,
@@ -174,7 +176,7 @@ impl Reduce {
     ) -> Result<()> {
         self.check_out(out, stream.device())?;
         let Some(second) = &ready.second else {
-            // SAFETY: promised to this function; the result has room for one.
+            // SAFETY: the caller upholds the contract; the result has one element.
             return unsafe { self.launch(ready, arrays, values, out, stream) };
         };
         if parts.dtype() != self.of.dtype
@@ -184,25 +186,25 @@ impl Reduce {
             let (name, blocks) = (&self.of.name, ready.blocks);
             return Err(Error::value(format!("{name}(): there is no room for the {blocks} values of the blocks")));
         }
-        // SAFETY: as above; the parts have room for one value of each block.
+        // SAFETY: as above; `parts` has an element for each block.
         unsafe {
             self.launch(ready, arrays, values.clone(), parts, stream)?;
             self.launch_second(second, parts, values, out, ready.blocks, stream)
         }
     }
 
-    /// The result as a new array of no axes.
+    /// Reduces to a new zero-dimensional array.
     ///
     /// # Errors
     /// As [`Plan::of`], [`Self::ready`] and [`Self::run`]; `OutOfMemory`.
     ///
     /// # Safety
-    /// The arrays have the declared types, and the values the declared sizes.
+    /// The arrays must have the declared types, and the values the declared sizes.
     pub unsafe fn reduced(&self, arrays: &[&Array], values: Arguments, stream: &Stream) -> Result<Array> {
         let ready = self.ready(self.plan(arrays)?, stream.device())?;
         let new = |shape: &[i64]| Array::empty(shape, self.of.dtype, Order::C, stream.clone());
         let (out, parts) = (new(&[])?, new(&[ready.parts()])?);
-        // SAFETY: planned for these arrays; the rest is promised to this function.
+        // SAFETY: planned for these arrays; the caller guarantees the rest.
         unsafe { self.run(&ready, arrays, values, [&out, &parts], stream)? };
         Ok(out)
     }
@@ -234,7 +236,7 @@ impl Reduce {
             |left: &str, right: &str| format!("{{ out_type a = {left}, b = {right}; {left} = out_type({reduce}\n); }}");
         let (join_all, join_one) = (join("pygpu_sum", "pygpu_next[pygpu_turn]"), join("pygpu_sum", "pygpu_one"));
         let join_tree = join("pygpu_shared[tid]", "pygpu_shared[tid + pygpu_half]");
-        // A type of the user's may lack what an array of it asks for.
+        // A user-defined type may lack the default constructor that an array of it needs.
         let at_once = if self.of.dtype.kind() == Kind::Opaque { 1 } else { AT_ONCE };
         let several = if at_once == 1 {
             String::new()
@@ -265,7 +267,7 @@ impl Reduce {
         source(name, text, &self.of.options)
     }
 
-    /// Threads of a block: a power of two whose values fit in shared memory.
+    /// Number of threads of a block: a power of two whose values fit into shared memory.
     fn threads(&self, device: Device) -> u32 {
         let mut threads: u32 = if device.is_cpu() { 16 } else { 512 };
         while threads > 1 && threads as usize * self.of.dtype.itemsize() > SHARED {
@@ -274,7 +276,7 @@ impl Reduce {
         threads
     }
 
-    /// Blocks of the first launch; 1 where no second one follows.
+    /// Number of blocks of the first launch; 1 if no second launch follows.
     fn blocks(&self, device: Device, size: i64) -> Result<u32> {
         if self.of.dtype.itemsize() > SHARED {
             return Err(Error::value(format!(
@@ -292,10 +294,10 @@ impl Reduce {
         Ok(wanted.clamp(1, u64::from(most.max(1))) as u32)
     }
 
-    /// Puts the first launch on a stream, which writes a value of each block at the beginning of `out`.
+    /// Launches the first kernel, which writes one value per block to the beginning of `out`.
     ///
     /// # Safety
-    /// As `run`; `out` has room.
+    /// As `run`; `out` must be large enough.
     unsafe fn launch(
         &self,
         Ready { plan, blocks, first: function, .. }: &Ready,
@@ -309,15 +311,15 @@ impl Reduce {
         plan.push(&mut values);
         let mut uses = uses(&self.analysis, arrays);
         uses.push((out.allocation(), Access::Write));
-        // SAFETY: as promised to this function; `push` gives what `generate` declares.
+        // SAFETY: the caller upholds the contract; `push` appends the parameters that the generated source declares.
         unsafe { launch::launch(function, &self.shape(function, *blocks), stream, &mut values, &uses)? };
         check_ends(function, &uses, |block| whose(&self.arguments, arrays, block))
     }
 
-    /// Puts the second launch on a stream, which joins `parts`.
+    /// Launches the second kernel, which combines `parts`.
     ///
     /// # Safety
-    /// As `launch`; `function` is of the second source.
+    /// As `launch`; `function` must have been compiled from the second source.
     unsafe fn launch_second(
         &self,
         function: &Function,
@@ -331,7 +333,7 @@ impl Reduce {
             values.push_word(word as u64);
         }
         let uses = [(parts.allocation(), Access::Read), (out.allocation(), Access::Write)];
-        // SAFETY: as promised to this function.
+        // SAFETY: the caller upholds the contract of this function.
         unsafe { launch::launch(function, &self.shape(function, 1), stream, &mut values, &uses) }
     }
 
@@ -341,7 +343,7 @@ impl Reduce {
     }
 }
 
-/// The argument that is meant where none is declared: PyCUDA's `in`.
+/// The argument of a kernel without declared arguments, named `in` as in PyCUDA.
 pub fn default_argument(dtype: DType, c_type: &str) -> Argument {
     let role = Role::Vector { constant: true };
     Argument { name: "in".to_owned(), c_type: c_type.to_owned(), dtype, role }

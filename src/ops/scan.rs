@@ -1,8 +1,9 @@
-//! Scans of one axis: what stands before (and at) each element, joined.
+//! Scans of one-dimensional arrays: each element becomes the combination of all elements before it, inclusive or
+//! exclusive.
 //!
-//! Three launches, whatever the length: each block joins its part of the array, one block scans the blocks' results, and
-//! each block scans its part behind what came before. Elements are joined in their order, so that the operation need only be
-//! associative.
+//! Three launches for any length: each block combines its part of the array, one block scans the blocks' results, and
+//! each block scans its part starting from the result of the preceding ones. The order of elements is preserved, so
+//! that the operation need only be associative.
 
 use std::sync::Arc;
 
@@ -21,31 +22,31 @@ use pygpu_kernel::{self as kernel, Arguments, Function, Module, Source, check_en
 use pygpu_layout::{Order, overlap};
 use pygpu_memory::{Access, Use};
 
-/// Bytes of shared memory for a tile.
+/// Shared memory of a tile in bytes.
 const TILE_BYTES: usize = 16 << 10;
-/// Elements in a row that one thread scans.
+/// Maximum number of consecutive elements that a thread scans.
 const MOST_OF_A_THREAD: usize = 8;
 
-/// What a scan is made of.
+/// Definition of a scan.
 #[derive(Clone, Debug)]
 pub struct Scanning {
     /// The kernels' name.
     pub name: String,
-    /// The elements' type.
+    /// The elements' dtype.
     pub dtype: DType,
-    /// The same in C.
+    /// The corresponding C type.
     pub c_type: String,
-    /// Joins `a` and the `b` behind it.
+    /// Combines `a` with the following `b`.
     pub expression: String,
-    /// What stands before the first element; none for an inclusive scan.
+    /// The value before the first element; `None` for an inclusive scan.
     pub neutral: Option<String>,
-    /// Put before the kernels.
+    /// Code before the kernels.
     pub preamble: String,
-    /// For the compiler.
+    /// Compiler options.
     pub options: Vec<String>,
 }
 
-/// A scan kernel and what was compiled of it.
+/// A scan kernel and its compiled variants.
 pub struct Scan {
     of: Scanning,
     variants: Family,
@@ -53,15 +54,15 @@ pub struct Scan {
 
 /// The kernels of a scan on one device.
 struct Compiled {
-    /// Joins the parts.
+    /// Combines the elements of each part.
     join: Function,
-    /// Scans the joined parts.
+    /// Scans the parts' results.
     middle: Function,
-    /// Scans the parts.
+    /// Scans the elements of each part.
     scan: Function,
 }
 
-/// How an array is parted.
+/// How an array is divided into parts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Parts {
     threads: usize,
@@ -75,10 +76,10 @@ impl Parts {
 }
 
 impl Scan {
-    /// A scan.
+    /// Creates a scan.
     ///
     /// # Errors
-    /// `ValueError` for a name that is none and for elements that no block has room for.
+    /// `ValueError` for an invalid name and for elements that exceed a block's shared memory.
     pub fn new(of: Scanning) -> Result<Self> {
         argument::check_name(&of.name)?;
         if of.dtype.itemsize() > TILE_BYTES / 2 {
@@ -92,12 +93,12 @@ impl Scan {
         Ok(Self { of, variants: Family::new() })
     }
 
-    /// What it is made of.
+    /// Its definition.
     pub fn scanning(&self) -> &Scanning {
         &self.of
     }
 
-    /// What was compiled.
+    /// The compiled variants.
     pub fn variants(&self) -> &Family {
         &self.variants
     }
@@ -113,7 +114,7 @@ impl Scan {
         parts
     }
 
-    /// The kernels, which are of one module; compiled now if they were not yet.
+    /// The kernels, all from one module; compiled if necessary.
     fn compiled(&self, device: Device) -> Result<Compiled> {
         let named = |part: &str| format!("{}_{part}", self.of.name);
         let found = |part: &str, module: &dyn Fn() -> Result<Module>| match self.variants.find(device, part.as_bytes())
@@ -126,7 +127,7 @@ impl Scan {
         Ok(Compiled { middle: found("middle", &module)?, scan: found("final", &module)?, join })
     }
 
-    /// The source, in which all three kernels are.
+    /// The source of all three kernels.
     fn source(&self, device: Device) -> Source {
         let Scanning { name, c_type, expression, neutral, preamble, options, .. } = &self.of;
         let Parts { threads, each } = self.parts(device);
@@ -142,23 +143,23 @@ impl Scan {
              scan_type &pygpu_right) {{\n    scan_type a = pygpu_left, b = pygpu_right;\n    return scan_type({expression}\n);\n}}\n{}\
              #define PYGPU_THREADS {threads}\n#define PYGPU_EACH {each}\n#define PYGPU_EXCLUSIVE {exclusive}\n{kernels}",
             neutral.unwrap_or_default(),
-            macros::undone(preamble), // whatever it is called, the kernels have names of their own
+            macros::undone(preamble), // whatever the user's name, the kernels have fixed names
         );
         source(name, text, options)
     }
 
-    /// Room for the joined parts of a scan of so many elements; 0 where one block does it.
+    /// Number of intermediate values for a scan of `size` elements; 0 if a single block does it.
     pub fn blocks(&self, device: Device, size: i64) -> usize {
         let tiles = (size as usize).div_ceil(self.parts(device).tile());
         let most = at_once(device) as usize * if device.is_cpu() { 1 } else { 8 };
         if tiles <= 1 { 0 } else { tiles.min(most) }
     }
 
-    /// Scans an array into another one, or into itself, on a stream; compiled now if it was not yet. `parts` has as many elements
-    /// as [`Self::blocks`] says.
+    /// Scans an array into another one or in place; compiles the kernels if necessary. `parts` must have
+    /// [`Self::blocks`] elements.
     ///
     /// # Errors
-    /// As [`Self::check_input`] and [`Self::check_output`]; the compiler's; the driver's.
+    /// As [`Self::check_input`] and [`Self::check_output`]; compiler errors; driver errors.
     pub fn run(&self, input: &Array, output: &Array, parts: &Array, stream: &Stream) -> Result<()> {
         self.check_input(input)?;
         self.check_output(input, output)?;
@@ -171,11 +172,11 @@ impl Scan {
             return Ok(());
         }
         let compiled = self.compiled(device)?;
-        // SAFETY: of this scan's source; the arrays were looked at above.
+        // SAFETY: the kernels belong to this scan; the arrays were checked above.
         unsafe { self.launch(&compiled, input, output, parts, stream) }
     }
 
-    /// The scanned array, as a new one.
+    /// Scans to a new array.
     ///
     /// # Errors
     /// As [`Self::run`]; `OutOfMemory`.
@@ -188,18 +189,18 @@ impl Scan {
         Ok(output)
     }
 
-    /// Refuses an array that cannot be scanned.
+    /// Checks that an array can be scanned.
     ///
     /// # Errors
-    /// `ValueError` and `TypeError` that say why.
+    /// `ValueError` and `TypeError` with the reason.
     pub fn check_input(&self, input: &Array) -> Result<()> {
         self.check_array("input", input)
     }
 
-    /// Refuses an array that cannot take the scan of another: elements that are read must not be written before.
+    /// Checks that an array can take the scan of another: no element may be written before it is read.
     ///
     /// # Errors
-    /// `ValueError` and `TypeError` that say why.
+    /// `ValueError` and `TypeError` with the reason.
     pub fn check_output(&self, input: &Array, output: &Array) -> Result<()> {
         self.check_array("output_ary", output)?;
         let name = &self.of.name;
@@ -249,8 +250,8 @@ impl Scan {
     }
 
     /// # Safety
-    /// The functions are of this scan's source; both arrays have one axis, one length and the scan's dtype, and are either
-    /// apart or the same elements; `parts` has as many elements as `blocks` says.
+    /// The functions must belong to this scan. Both arrays must have one axis, equal lengths and the scan's dtype, and
+    /// be either disjoint or identical. `parts` must have [`Self::blocks`] elements.
     unsafe fn launch(
         &self,
         compiled: &Compiled,
@@ -275,7 +276,7 @@ impl Scan {
                 shared: 0,
                 cooperative: false,
             };
-            // SAFETY: as promised to this function; the kernels take words only.
+            // SAFETY: the caller upholds the contract; all parameters of the kernels are 8-byte words.
             unsafe { launch::launch(function, &shape, stream, &mut arguments, uses)? };
             check_ends(function, uses, |_| "of an array of the scan".to_owned())
         };
@@ -290,6 +291,7 @@ impl Scan {
     }
 }
 
-/// The kernels. A thread scans a few elements in a row, which lie in shared memory so that they are read and written side by
-/// side. The names, which no macro reaches in all compilers, and the user's expressions are put in.
+/// Template of the kernels. A thread scans consecutive elements, which are staged in shared memory so that global
+/// memory is accessed contiguously. Names that no compiler's macros can affect, and the user's expressions, are
+/// inserted.
 const TEXT: &str = include_str!("scan.cu");

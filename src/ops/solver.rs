@@ -1,4 +1,4 @@
-//! Factorisations of matrices by the vendors' library: what it works in, and its calls in the order of a stream.
+//! Matrix factorizations by the vendors' libraries: workspaces, and the calls in the order of a stream.
 
 use crate::product::{with_blas, workspace_of};
 use pygpu_array::Array;
@@ -9,15 +9,15 @@ use pygpu_device::stream::Stream;
 use pygpu_layout::Order;
 use pygpu_memory::{Access, Use, capture, ordered};
 
-/// What is asked for: matrices that lie one behind the other, column by column.
+/// A request for consecutive matrices in column-major order.
 pub struct Asked<'a> {
-    /// What becomes of them.
+    /// The kind of factorization.
     pub what: What,
-    /// How many there are.
+    /// Number of matrices.
     pub batch: usize,
-    /// Rows, columns, and columns of right sides or reflectors.
+    /// Rows, columns, and columns of right-hand sides or reflectors.
     pub sizes: [usize; 3],
-    /// The arrays of such a task, in the order of its parts.
+    /// The arrays of the task, in the order of [`Task`]'s parts.
     pub arrays: &'a [&'a Array],
 }
 
@@ -40,7 +40,7 @@ fn bytes(role: Role, element: Element) -> usize {
     }
 }
 
-/// A task, whose arrays are as its parts say.
+/// Creates a task and checks its arrays.
 fn task(asked: &Asked<'_>) -> Result<Task> {
     let unfit =
         |why: &str| Error::value(format!("{:?} of {} matrices, {:?}: {why}", asked.what, asked.batch, asked.sizes));
@@ -75,7 +75,7 @@ fn task(asked: &Asked<'_>) -> Result<Task> {
     Ok(task)
 }
 
-/// What a task uses, and the memory that it works in.
+/// The uses of a task's arrays and workspace.
 fn uses<'a>(asked: &Asked<'a>, task: &Task, room: &'a Array) -> Vec<Use<'a>> {
     let access = |is_read| if is_read { Access::Read } else { Access::Write };
     let arrays = asked.arrays.iter().zip(task.parts());
@@ -87,7 +87,8 @@ fn room(bytes: usize, stream: &Stream) -> Result<Array> {
     Array::empty(&[bytes.max(1) as i64], DType::new(Kind::UInt8), Order::C, stream.clone())
 }
 
-/// Puts on a stream what the library of products has for many matrices at once; false where there is none.
+/// Factorizes a batch of matrices by the BLAS library, which is faster for many small ones. Returns `false` if the
+/// library has no such function.
 ///
 /// # Errors
 /// As [`run`].
@@ -114,10 +115,10 @@ pub fn run_by_blas(asked: &Asked<'_>, stream: &Stream) -> Result<bool> {
     Ok(done.unwrap_or(false))
 }
 
-/// Puts a factorisation on a stream.
+/// Enqueues a factorization on a stream.
 ///
 /// # Errors
-/// `ValueError` and `TypeError` for arrays that do not fit; `OutOfMemory`; the library's; the driver's.
+/// `ValueError` and `TypeError` for unsuitable arrays; `OutOfMemory`; library errors; driver errors.
 pub fn run(solver: &Solver, asked: &Asked<'_>, stream: &Stream) -> Result<()> {
     let task = task(asked)?;
     if task.what.waits() {
@@ -127,7 +128,7 @@ pub fn run(solver: &Solver, asked: &Asked<'_>, stream: &Stream) -> Result<()> {
     let backend = device.backend();
     let contexts = backend.programs()?;
     let key = (backend.kind(), device.index(), device.epoch());
-    // What the library says comes out of a closure that gives nothing back.
+    // The closure passed to `within` has no return value, so the library's result is stored in a variable.
     let within = |work: &mut dyn FnMut() -> Result<()>| {
         let mut said = Ok(());
         contexts.within(device.index(), "linear algebra", &mut || said = work())?;
@@ -145,13 +146,13 @@ pub fn run(solver: &Solver, asked: &Asked<'_>, stream: &Stream) -> Result<()> {
         let mut host = vec![0; needed.host];
         ordered(&uses(asked, &task, &room), stream, || {
             within(&mut || {
-                // SAFETY: `task` has held every array against its part; the room is as large as the library wants it; all are used
-                // in the order of this stream. The addresses of an array of such are those of the first one's matrices, as the
-                // package's own function makes them.
+                // SAFETY: `task` has checked every array; the workspace has the size that the library requires; all are
+                // used in the order of this stream. An array of addresses contains those of the first array's matrices,
+                // as the function that creates it guarantees.
                 unsafe { solver.run(&handle, &task, stream.handle(), (needed, room.address()), &mut host) }
             })
         })
     })();
-    let _ = HANDLES_AT_REST.put(key, handle); // a shelf without an end gives none back
+    let _ = HANDLES_AT_REST.put(key, handle); // an unbounded pool evicts nothing
     done
 }

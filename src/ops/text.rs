@@ -1,7 +1,7 @@
-//! What a user's text does with the arrays it names: which it writes, and whether it goes beyond element `i` of them.
+//! Analysis of a user's source: which arrays it writes, and whether it accesses elements other than `i`.
 //!
-//! Read from the words alone, so it errs to the safe side: what may be written counts as written, and what is used in a
-//! way that is not understood gets a plain pointer and the plain loop.
+//! Based on tokens only, hence conservative: an array that may be written counts as written, and an array used in an
+//! unrecognized way becomes a plain pointer in a plain loop.
 
 use super::argument::{Argument, Role};
 use super::macros;
@@ -9,14 +9,14 @@ use pygpu_base::dtype::Kind;
 use pygpu_kernel::words;
 use pygpu_memory::Access;
 
-/// Whether the text writes an array.
+/// Whether the source writes an array.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Written {
     /// Certainly not.
     No,
-    /// It looks as if it could.
+    /// Possibly.
     Maybe,
-    /// It assigns to its elements.
+    /// It assigns to elements.
     Yes,
 }
 
@@ -25,13 +25,13 @@ pub enum Written {
 pub struct Usage {
     /// Whether it is written.
     pub written: Written,
-    /// Each element is assigned before anything reads it, whatever the values are.
+    /// Each element is assigned before it is read, whatever the values are.
     pub overwritten: bool,
     /// `x[i]` occurs.
     pub at_index: bool,
-    /// `x[...]` with something else in the brackets occurs.
+    /// `x[...]` with another index occurs.
     pub elsewhere: bool,
-    /// `x` without brackets occurs: it must be a pointer.
+    /// `x` occurs without brackets: it must be a pointer.
     pub bare: bool,
 }
 
@@ -39,61 +39,61 @@ impl Usage {
     const NONE: Self =
         Self { written: Written::No, overwritten: false, at_index: false, elsewhere: false, bare: false };
 
-    /// Whether nothing but element `i` is touched.
+    /// Whether only element `i` is accessed.
     pub fn is_pointwise(self) -> bool {
         self.at_index && !self.elsewhere && !self.bare
     }
 }
 
-/// What is known of a text.
+/// Result of the analysis.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Analysis {
-    /// For each argument; `None` for values.
+    /// One entry per argument; `None` for scalars.
     pub usages: Vec<Option<Usage>>,
-    /// Only element `i` of arrays is touched, and nothing else depends on `i`: elements may be met in any order.
+    /// Only element `i` of arrays is accessed, and nothing else depends on `i`: elements may be processed in any order.
     pub any_order: bool,
-    /// Several elements at a time may be read before and written behind the text.
+    /// Several elements may be loaded before the source and stored after it.
     pub in_packs: bool,
-    /// Threads live on from one element to the next, or are counted.
+    /// The source depends on the number of threads, or keeps state from one element of a thread to the next.
     pub counts_threads: bool,
-    /// Of the arrays alone, in order, what each call asks.
+    /// One entry per array argument, in order.
     pub vectors: Vec<Vector>,
-    /// In packs, and of each array element `i` alone, which is of no type of the user's.
+    /// Packs are possible, only element `i` of each array is accessed, and no type is user-defined.
     pub is_plain: bool,
 }
 
-/// What each call asks of an argument that is an array.
+/// Requirements of an array argument.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Vector {
-    /// As it was declared.
+    /// The declared type.
     pub kind: Kind,
-    /// What is done to it.
+    /// The access to the array.
     pub access: Access,
 }
 
-/// The texts of a kernel.
+/// The source parts of a kernel.
 #[derive(Clone, Default, Debug)]
 pub struct Texts {
-    /// What is done for each element.
+    /// Executed for each element.
     pub operation: String,
     /// Before the loop of a thread.
     pub loop_prep: String,
-    /// After it.
+    /// After the loop.
     pub after_loop: String,
     /// Before the kernel.
     pub preamble: String,
-    /// About how many milliseconds a compiler spends each time that the operation occurs, where that is known: one that is heavy is
-    /// written less often.
+    /// Approximate compile time of one occurrence of the operation in milliseconds, if known. Heavy operations are
+    /// unrolled less.
     pub weight: u8,
-    /// Whether it takes as long to compute as what it reads takes to come. Then a thread goes on to further packs:
-    /// `docs/design/generated_kernels.md` has the figures.
+    /// Whether computing takes as long as reading the operands. A thread then processes several packs; the measurements
+    /// are in `docs/design/generated_kernels.md`.
     pub is_long: bool,
 }
 
-/// Names that speak of a thread's place.
+/// Names that depend on a thread's index.
 const THREADS: [&str; 7] = ["tid", "total_threads", "cta_start", "threadIdx", "blockIdx", "blockDim", "gridDim"];
 const JUMPS: [&str; 4] = ["break", "return", "goto", "asm"];
-/// Methods of `pycuda::complex` that change nothing.
+/// Methods of `pycuda::complex` that modify nothing.
 const HARMLESS_METHODS: [&str; 2] = ["real", "imag"];
 const OWN_HEADERS: [&str; 2] = ["pycuda-complex.hpp", "pycuda-helpers.hpp"];
 
@@ -105,7 +105,7 @@ fn is_operand(word: &str) -> bool {
     word.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric() || byte == b'_') || word == "]"
 }
 
-/// The words of a text, asked for beyond both ends too.
+/// The tokens of a source. Positions beyond both ends are valid and yield empty tokens.
 struct Text<'a>(Vec<&'a str>);
 
 impl<'a> Text<'a> {
@@ -117,7 +117,7 @@ impl<'a> Text<'a> {
         position.checked_sub(by).map_or("", |position| self.at(position))
     }
 
-    /// Behind the bracket that closes the one at `open`.
+    /// The position after the bracket that closes the one at `open`.
     fn behind(&self, open: usize) -> usize {
         let mut depth = 0usize;
         for position in open..self.0.len() {
@@ -135,7 +135,7 @@ impl<'a> Text<'a> {
         self.0.len()
     }
 
-    /// Whether an assignment stands here: 2 for `=` alone, 1 for `+=` and `++`, 0 for none.
+    /// Kind of assignment at a position: 2 for `=`, 1 for `+=` and `++`, 0 for none.
     fn assignment(&self, at: usize) -> u8 {
         match (self.at(at), self.at(at + 1), self.at(at + 2)) {
             ("=", next, _) if next != "=" => 2,
@@ -145,7 +145,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// Whether the address is taken of what begins here, or it is counted up or down.
+    /// Whether the operand at a position has its address taken, or is incremented or decremented.
     fn is_taken(&self, at: usize) -> bool {
         let (last, second, third) = (self.before(at, 1), self.before(at, 2), self.before(at, 3));
         let is_logical = second == "&" && (is_operand(third) || third == ")");
@@ -153,7 +153,7 @@ impl<'a> Text<'a> {
     }
 }
 
-/// Whether functions and macros of the preamble may change what is passed to them.
+/// Whether functions and macros of the preamble may modify their arguments.
 fn may_take_references(preamble: &str) -> bool {
     let is_foreign = |line: &str| line.contains("include") && !OWN_HEADERS.iter().any(|own| line.contains(own));
     let lines = preamble.lines().map(str::trim_start).filter(|line| line.starts_with('#'));
@@ -169,19 +169,19 @@ fn may_take_references(preamble: &str) -> bool {
     })
 }
 
-/// The words of the macros that a text defines.
+/// The tokens of the macros that a source defines.
 fn macro_words(text: &str) -> Vec<&str> {
     let joined = text.lines().map(str::trim_start).filter(|line| line.starts_with('#') && line.contains("define"));
     let is_sign = |c: char| !(c.is_ascii_alphanumeric() || c == '_');
     let mut found: Vec<&str> = joined.flat_map(|line| line.split(is_sign)).filter(|word| !word.is_empty()).collect();
     if text.contains("\\\n") && !found.is_empty() {
-        found.extend(text.split(is_sign)); // a macro of several lines: whatever the text has
+        found.extend(text.split(is_sign)); // a multi-line macro: take all tokens of the source
     }
     found
 }
 
 impl Analysis {
-    /// Reads the texts.
+    /// Analyzes the source parts.
     pub fn of(arguments: &[Argument], texts: &Texts) -> Self {
         let references = may_take_references(&texts.preamble) || texts.operation.contains('#');
         let operation = Text(words(&texts.operation).list);
@@ -206,7 +206,7 @@ impl Analysis {
                 (usage.bare, usage.written) = (true, usage.written.max(Written::Maybe));
             }
             if around.iter().any(is_named) {
-                usage.elsewhere = true; // `i` is no element there
+                usage.elsewhere = true; // `i` is not an element's index there
             }
             if constant {
                 usage.written = Written::No;
@@ -241,20 +241,20 @@ impl Analysis {
     }
 }
 
-/// Whether `i` occurs outside of `x[i]`, and whether it may be changed.
+/// Whether `i` occurs outside of `x[i]`, and whether it may be modified.
 fn index_use(text: &Text<'_>, arguments: &[Argument]) -> (bool, bool) {
     let (mut uses, mut changes) = (false, false);
     for at in (0..text.0.len()).filter(|at| text.at(*at) == "i") {
         let is_vector = |name: &str| arguments.iter().any(|one| one.is_vector() && one.name == name);
         let is_element = text.before(at, 1) == "[" && text.at(at + 1) == "]" && is_vector(text.before(at, 2));
         uses |= !is_element;
-        // A declaration of another `i` counts as a change.
+        // A declaration of another `i` counts as a modification.
         changes |= !is_element && (text.assignment(at + 1) > 0 || text.is_taken(at) || is_name(text.before(at, 1)));
     }
     (uses, changes)
 }
 
-/// Adds what one text does with one array.
+/// Adds the uses of one array in one source part.
 fn read(text: &Text<'_>, name: &str, references: bool, usage: &mut Usage) {
     for at in (0..text.0.len()).filter(|at| text.at(*at) == name) {
         if matches!(text.before(at, 1), "." | "->" | "::") {
@@ -293,7 +293,7 @@ fn read(text: &Text<'_>, name: &str, references: bool, usage: &mut Usage) {
     }
 }
 
-/// Whether the first thing that is done with each element is an assignment that nothing can leave out.
+/// Whether each element is first used by an unconditional assignment.
 fn is_overwritten(text: &Text<'_>, name: &str) -> bool {
     if text.0.iter().any(|word| JUMPS.contains(word) || *word == "continue") {
         return false;

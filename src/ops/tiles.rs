@@ -1,8 +1,8 @@
-//! Tiles: how arrays are read that lie across those that are written.
+//! Tiles: how transposed operands are read.
 //!
-//! Along the innermost axis of the walk, `x`, results lie side by side. Where some arrays do so along another axis, `y`, neighbours
-//! of one are far apart in the other, and reading them element by element takes a sector of memory for each. So a block deals with a
-//! tile of both axes: the turned arrays are read along `y` into shared memory, and from there along `x`.
+//! The results are contiguous along the innermost axis of the loop nest, `x`. If some operands are contiguous along
+//! another axis, `y`, reading them element by element would load a memory sector for each element. A block therefore
+//! processes a tile of both axes: transposed operands are read along `y` into shared memory, and from there along `x`.
 
 use smallvec::SmallVec;
 
@@ -12,39 +12,39 @@ use pygpu_layout::{NARROW, Walk};
 /// Threads of a block.
 pub const THREADS: u32 = 256;
 
-/// Most arrays that are turned: what a block has in shared memory is 27 KiB then. Others are read where they are.
+/// Maximum number of transposed operands: they need 27 KiB of shared memory. Further ones are read directly.
 const MOST_TURNED: usize = 3;
 
-/// Sides from which on a tile is worth it.
+/// Minimum length of both axes for tiles to be faster.
 const LEAST_SIDE: i64 = 16;
 
-/// Elements from which on it is: fewer are in the caches, whatever the order.
+/// Minimum number of elements for tiles to be faster: smaller arrays fit into the caches.
 const LEAST_SIZE: i64 = 1 << 14;
 
-/// Neighbours that are further apart share no sector of memory.
+/// Size of a memory sector in bytes; elements further apart share none.
 const SECTOR: u64 = 32;
 
-/// A tile's elements along `x` and along `y`, both powers of two.
+/// Elements of a tile along `x` and along `y`, both powers of two.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Tiles {
     x: i64,
     y: i64,
 }
 
-/// How a walk is gone over in tiles.
+/// Traversal of a loop nest by tiles.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Turned {
     /// The tiles.
     pub tiles: Tiles,
-    /// The axis `y` of the walk.
+    /// The index of axis `y`.
     pub axis: usize,
-    /// The arrays that run fastest along it.
+    /// The arrays with their smallest stride along `y`.
     pub sides: SmallVec<[usize; MOST_TURNED]>,
 }
 
 impl Tiles {
-    /// For a walk over arrays of which some are only read and can be turned; `None` where tiles do not pay. The largest element has
-    /// so many bytes.
+    /// Plans tiles for a loop nest; `read` are the arrays that are only read and may be transposed. `largest` is the
+    /// maximum element size in bytes. `None` if tiles are not faster.
     pub fn of(walk: &Walk, read: &[usize], largest: usize) -> Option<Turned> {
         if walk.rank() < 2 || walk.size() < LEAST_SIZE {
             return None;
@@ -59,7 +59,7 @@ impl Tiles {
         tiles.blocks(&brought).map(|_| Turned { tiles, axis, sides })
     }
 
-    /// Lines of 128 bytes or more both ways, and longer the one way where the other is short.
+    /// Rows of at least 128 bytes along both axes, longer along one axis if the other is short.
     fn fitting(largest: usize, along_x: i64, along_y: i64) -> Self {
         let (most_x, most_y) = match largest {
             1 | 2 => (64, 64),
@@ -75,12 +75,12 @@ impl Tiles {
         Self { x, y }
     }
 
-    /// Elements of a thread.
+    /// Elements per thread.
     pub fn each(self) -> u8 {
         (self.x * self.y / i64::from(THREADS)) as u8
     }
 
-    /// Lengths of a walk in tiles along `x` and `y`, which are its last axes, and in elements along the others.
+    /// Lengths of the loop nest: in tiles along `x` and `y`, which are the last axes, and in elements along the others.
     fn lens(self, walk: &Walk) -> impl Iterator<Item = i64> + '_ {
         let x = walk.rank() - 1;
         walk.lens().enumerate().map(move |(axis, len)| match axis {
@@ -90,41 +90,41 @@ impl Tiles {
         })
     }
 
-    /// Blocks, if these can be numbered.
+    /// Number of blocks, if it fits into the grid.
     pub fn blocks(self, walk: &Walk) -> Option<i64> {
         let mut lens = self.lens(walk);
         lens.try_fold(1i64, |blocks, len| blocks.checked_mul(len)).filter(|blocks| *blocks < NARROW)
     }
 
-    /// The kind of walk over tiles: their number is below 2^31 always.
+    /// Index width for the loop nest over tiles, whose number is always below 2^31.
     pub fn span(walk: &Walk, mut sides: impl Iterator<Item = usize>) -> Span {
         if sides.all(|side| walk.has_short_strides(side)) { Span::Short } else { Span::Far }
     }
 
-    /// The C type of the parameter, around that of a walk.
+    /// The C++ type of the parameter; `walk` is the type of the loop nest.
     pub fn type_of(self, walk: &str, rank: usize) -> String {
         format!("pygpu::tiles<{walk}, {rank}, {}, {}>", self.x, self.y)
     }
 
-    /// Elements of shared memory for an array, whose lines are so far apart that neighbours along `y` lie in different banks.
+    /// Elements of shared memory for an array. Rows are padded so that neighbours along `y` are in different banks.
     pub fn room(self, itemsize: usize) -> usize {
         let bank = (4 / itemsize).max(1);
         (self.x as usize + bank) * self.y as usize
     }
 
-    /// What decides which source is generated.
+    /// Part of the variant key.
     pub fn key(self) -> [u8; 3] {
         [2, self.x.ilog2() as u8, self.y.ilog2() as u8]
     }
 
-    /// Writes the parameter.
+    /// Appends the parameter.
     pub fn push(self, record: &mut Record, span: Span, walk: &Walk, sides: impl Iterator<Item = usize>) {
         record.push_walk(span, self.lens(walk), sides.map(|side| walk.strides(side)));
         walk.lens().rev().take(2).for_each(|len| record.push_word(len as u64));
     }
 }
 
-/// The axis along which an array lies side by side, if that is far better to read along than the innermost one.
+/// The axis along which an array is contiguous, if reading along it is much better than along the innermost axis.
 fn axis_across(walk: &Walk, side: usize) -> Option<usize> {
     let along_x = walk.strides(side).next_back()?.unsigned_abs();
     if walk.lens().next_back()? < LEAST_SIDE {

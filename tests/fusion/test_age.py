@@ -25,7 +25,7 @@ NAME = "PyGPU flush"
 
 @pytest.fixture(autouse=True)
 def aging() -> Iterator[None]:
-    _core._bound_fusion_age()
+    _core._bound_fusion_age(100)  # the usual interval, for work of any size
     yield
     _core._bound_fusion_age(0)
 
@@ -96,6 +96,28 @@ def test_helper_sleeps_while_nothing_is_pending() -> None:
     time.sleep(0.3)
     assert switches() <= before + 1
     np.testing.assert_array_equal(y.get(), HOST + 1)
+
+
+def test_small_operation_does_not_wake_the_sleeping_helper() -> None:
+    x = PyGPU.to_gpu(HOST)
+    (x + 1).get()
+    _core._bound_fusion_age()
+    time.sleep(0.05)
+    before = switches()
+    y = x + 1
+    time.sleep(0.02)
+    assert (waiting(), switches()) == (1, before)
+    np.testing.assert_array_equal(y.get(), HOST + 1)
+
+
+def test_large_operation_wakes_the_sleeping_helper() -> None:
+    x = PyGPU.ones(1 << 20, np.float32)
+    (x + 1).get()
+    _core._bound_fusion_age()
+    time.sleep(0.05)
+    y = x + 1
+    assert until(lambda: waiting() == 0)
+    assert (y == 2).all()
 
 
 def test_refusal_in_the_helper_raises_where_the_result_is_used() -> None:
@@ -196,7 +218,7 @@ def test_flush_by_age_leaves_a_capture_of_another_library_alone(non_blocking: bo
         _core._bound_fusion_age(0)
         y = x + 1  # pending, on the legacy default stream
         assert driver.call(begin, handle, 0) == 0  # in the mode that concerns all threads
-        _core._bound_fusion_age()
+        _core._bound_fusion_age(100)
         time.sleep(0.02)  # in which the helper looks many times
         code = driver.call(end, handle, ctypes.addressof(graph))
     assert (code, bool(graph)) == (0, True)

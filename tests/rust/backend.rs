@@ -1,7 +1,7 @@
-//! Backends through the public interface, each case in a process of its own: which driver there is, what the variable
-//! says and whether the process was forked are facts of a process.
+//! Tests backends through the public interface, each case in a separate process: the available driver, the
+//! environment variable and a previous fork are properties of a process.
 //!
-//! The drivers are those of `fakes`. The tests in `child` are the other halves: alone they have nothing to do.
+//! The drivers are those of `fakes`. The tests in `child` run in the other process; started directly they do nothing.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::undocumented_unsafe_blocks, missing_docs)]
@@ -56,7 +56,7 @@ fn a_driver_with_devices_is_the_default() {
     assert!(text.contains(&format!("cuda usable, {}, 12080, [\"Fake 0\", \"Fake 1\"]", library.display())), "{text}");
 }
 
-/// A driver that cannot be used: the default is the CPU, and the report and the error say why.
+/// Tests an unusable driver: the default backend is the CPU, and the report and the error contain the reason.
 fn refused(name: &str, options: &[&str], reason: &str) {
     let Some(driver) = fake_driver(Fake::Cuda, name, options) else { return };
     let text = run("child::tells_its_default", Some(&driver), None);
@@ -266,7 +266,7 @@ mod child {
         assert_eq!(cuda.current_device().unwrap(), 0);
     }
 
-    /// The fake refuses every call in a context that was reset and not retained again.
+    /// Tests a reset. The fake driver fails every call in a context that was reset and not retained again.
     fn reset(cuda: &dyn Backend) {
         for device in [0, 1] {
             cuda.set_current_device(device).unwrap();
@@ -289,7 +289,8 @@ mod child {
         let (cuda, cpu) = (default_backend().unwrap(), by_name("cpu").unwrap());
         assert_eq!(cuda.kind(), BackendKind::Cuda);
         cuda.synchronize_device(0).unwrap();
-        // Whatever the child finds wrong becomes a bit of its exit code: a panic there would run the parent's test harness.
+        // Each failed check in the child sets a bit of its exit code: a panic there would run the parent's test
+        // harness.
         let child = unsafe { libc::fork() };
         if child == 0 {
             let forked = |result: Result<()>, operation: &str| matches!(result, Err(Error::Forked { operation: found, backend: "cuda" }) if found == operation);

@@ -1,7 +1,7 @@
-//! The recording backend for one test at a time.
+//! The recording backend, for one test at a time.
 //!
-//! One test function per process would be cleaner, since pools, spare events and deferred errors are the process's; the
-//! tests take a lock instead.
+//! One process per test function would be cleaner, since pools, pooled events and deferred errors are process-wide;
+//! the tests take a lock instead.
 
 #![allow(dead_code, reason = "not every test binary uses all of it")]
 
@@ -17,7 +17,7 @@ use crate::recording::{Call, Recording};
 
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// The driver that writes down, for one test at a time.
+/// The recording driver, for one test at a time.
 pub struct Bench {
     pub driver: &'static Recording,
     pub device: Device,
@@ -26,11 +26,11 @@ pub struct Bench {
 
 pub fn bench() -> Bench {
     let turn = ONE_AT_A_TIME.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-    // One for all tests, as a process has one driver of a kind: pools and spare events are kept by kind.
+    // One for all tests, as a process has one driver of a kind: pools and pooled events are stored by kind.
     static DRIVER: OnceLock<&'static Recording> = OnceLock::new();
     let driver = DRIVER.get_or_init(Recording::new);
     let device = Device::new(*driver, 0).unwrap();
-    pool::set_release_threshold(device, 0).unwrap(); // the driver sees each block
+    pool::set_release_threshold(device, 0).unwrap(); // so that the driver sees each block
     driver.take();
     let _ = shutdown::report_deferred();
     Bench { driver, device, _turn: turn }
@@ -47,7 +47,7 @@ impl Bench {
         block
     }
 
-    /// The streams that were made to wait, and for which streams, by matching events.
+    /// Returns the pairs of a waiting stream and the stream it waits for, found through matching events.
     pub fn waits(&self) -> Vec<(usize, usize)> {
         let mut recorded = std::collections::HashMap::new();
         let mut waits = Vec::new();

@@ -1,4 +1,4 @@
-//! Copies and fills of every layout class: what they ask of the driver, on a backend that writes down every call.
+//! Tests the driver calls of copies and fills for every class of layout, on a backend that records every call.
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::undocumented_unsafe_blocks)]
 
@@ -55,7 +55,7 @@ fn copies_of_every_layout_class_move_every_value() {
     for key in keys {
         let source = array.view(array.layout().index(key).unwrap()).unwrap();
         let expected = download(&source, &stream);
-        // Into fresh dense memory, into every second element of larger memory, and transposed.
+        // To new dense memory, to every second element of larger memory, and transposed.
         let shape: Vec<i64> = source.layout().shape().collect();
         let dense = Array::empty(&shape, int32(), Order::F, stream.clone()).unwrap();
         copy::between(&dense, &source, &stream).unwrap();

@@ -1,4 +1,4 @@
-//! The fuzz targets over their corpus, and over random bytes, on any compiler; `make fuzz` goes on from there.
+//! Runs the fuzz targets on their corpus, and on random bytes, with any compiler; `make fuzz` continues from there.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, missing_docs)]
 
 use std::path::Path;
@@ -9,7 +9,7 @@ use proptest::test_runner::FileFailurePersistence;
 #[path = "../../fuzz/src/lib.rs"]
 mod targets;
 
-/// The inputs are tried in the order of their names; the one that fails is the last that was printed.
+/// Runs the inputs in the order of their names; a failing input is the last one printed.
 fn run_over_the_corpus(name: &str, target: fn(&[u8])) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus").join(name);
     let mut inputs: Vec<_> = folder.read_dir().unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -36,7 +36,7 @@ fn the_description_target_passes_its_corpus() {
     run_over_the_corpus("description", targets::description::run);
 }
 
-/// A failure is printed with its seed, which is also kept in an ignored folder and tried first the next time.
+/// A failure is printed with its seed, which is also stored in an ignored folder and tried first the next time.
 fn config() -> ProptestConfig {
     let kept = FileFailurePersistence::Direct("proptest-regressions/fuzz_corpus.txt");
     ProptestConfig { cases: 3000, failure_persistence: Some(Box::new(kept)), ..ProptestConfig::default() }

@@ -1,7 +1,7 @@
-//! Who waits for whom around a launch, and when a module ends: on a backend that writes down every call.
+//! Tests synchronization around a launch, and the lifetime of a module, on a backend that records every call.
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::undocumented_unsafe_blocks)]
-#![allow(dead_code)] // the backend is shared with other tests
+#![allow(dead_code)] // shared with other tests
 
 mod recording;
 
@@ -30,7 +30,7 @@ fn bench() -> Bench {
     static DRIVER: OnceLock<&'static Recording> = OnceLock::new();
     let driver = DRIVER.get_or_init(Recording::new);
     let device = Device::new(*driver, 0).unwrap();
-    pool::set_release_threshold(device, 0).unwrap(); // the driver sees each block
+    pool::set_release_threshold(device, 0).unwrap(); // so that the driver sees each block
     driver.take();
     Bench { driver, device, _turn: turn }
 }
@@ -116,7 +116,7 @@ fn an_array_that_is_read_and_written_at_once_is_written() {
 fn a_module_ends_when_the_host_waits_for_the_device_anyway() {
     let bench = bench();
     let device = Device::new(bench.driver, 0).unwrap();
-    pending::synchronize(device).unwrap(); // for the modules of the other tests
+    pending::synchronize(device).unwrap(); // because of modules of other tests
     let kernel = bench.kernel();
     let copy = kernel.clone();
     bench.driver.take();

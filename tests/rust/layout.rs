@@ -1,7 +1,7 @@
-//! Layouts against a slow model: the plain list of the byte offsets of all elements, worked out index by index.
+//! Compares layouts with a slow model: the plain list of the byte offsets of all elements, computed index by index.
 //!
-//! A random chain of views is applied to both, and after each the layout must name the model's offsets. A failure
-//! prints the chain, and proptest its seed.
+//! A random chain of views is applied to both, and after each view the layout must have the model's offsets. A
+//! failure prints the chain, and proptest its seed.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 use proptest::prelude::*;
@@ -76,7 +76,7 @@ impl Chain {
     }
 }
 
-/// A list is contiguous if it names adjacent elements in order, in C or F order of its shape.
+/// Returns whether a list contains adjacent elements in order, in C or F order of its shape.
 fn is_contiguous(model: &Model, order: Order, itemsize: i64) -> bool {
     let list: Vec<i64> = match order {
         Order::C => model.offsets.clone(),
@@ -85,12 +85,12 @@ fn is_contiguous(model: &Model, order: Order, itemsize: i64) -> bool {
     list.windows(2).all(|pair| pair[1] == pair[0] + itemsize)
 }
 
-/// Every byte that the model touches.
+/// Returns every byte that the model touches.
 fn bytes(model: &Model, itemsize: i64) -> Vec<i64> {
     model.offsets.iter().flat_map(|offset| *offset..offset + itemsize).collect()
 }
 
-/// The pairs (written byte, read byte) of an elementwise copy, sorted.
+/// Returns the pairs (written byte, read byte) of an elementwise copy, sorted.
 fn copied(dst: &Model, src: &Model, itemsize: i64) -> Vec<(i64, i64)> {
     let mut pairs: Vec<(i64, i64)> = bytes(dst, itemsize).into_iter().zip(bytes(src, itemsize)).collect();
     pairs.sort_unstable();
@@ -104,7 +104,7 @@ fn runs_to_pairs(runs: impl IntoIterator<Item = (i64, i64, i64)>) -> Vec<(i64, i
     pairs
 }
 
-/// Two layouts of one shape: the chain's result, and a contiguous, shuffled, broadcast or equal partner for it.
+/// Returns a layout of the same shape: contiguous, shuffled, broadcast or equal.
 fn partner(layout: &Layout, kind: u8) -> Layout {
     let shape: Vec<i64> = layout.shape().collect();
     match kind % 5 {
@@ -121,7 +121,7 @@ fn partner(layout: &Layout, kind: u8) -> Layout {
     }
 }
 
-/// A failure is printed with its seed, which is also kept in an ignored folder and tried first the next time.
+/// A failure is printed with its seed, which is also stored in an ignored folder and tried first the next time.
 fn config() -> ProptestConfig {
     let kept = FileFailurePersistence::Direct("proptest-regressions/layout.txt");
     ProptestConfig { cases: 2000, failure_persistence: Some(Box::new(kept)), ..ProptestConfig::default() }

@@ -1,8 +1,8 @@
-//! Kernels out of expressions, without Python: elementwise, reductions and scans on the CPU, which compiles and runs the same source
-//! as a device. Skipped where the machine has no C++ compiler.
+//! Tests kernels from expressions without Python: elementwise, reductions and scans on the CPU, which compiles and
+//! runs the same source as a device. Skipped on a machine without a C++ compiler.
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::undocumented_unsafe_blocks)]
-#![allow(clippy::print_stderr)] // says why it is skipped
+#![allow(clippy::print_stderr)] // prints why it is skipped
 
 use pygpu::array::Array;
 use pygpu::device::Device;
@@ -13,7 +13,7 @@ use pygpu::layout::{Index, Order};
 use pygpu::ops::{Argument, Elementwise, Reduce, Reduction, Role, Scan, Scanning, Texts};
 use pygpu::stream::Stream;
 
-/// The CPU's stream, if device code can be compiled for it.
+/// Returns the CPU's stream, if device code can be compiled for it.
 fn stream() -> Option<Stream> {
     let device = Device::cpu().unwrap();
     let source = Source { text: "extern \"C\" __global__ void nothing() {}".to_owned(), ..Source::default() };
@@ -35,7 +35,7 @@ fn vector(name: &str, constant: bool) -> Argument {
     Argument { name: name.to_owned(), c_type: "long long".to_owned(), dtype: int64(), role: Role::Vector { constant } }
 }
 
-/// An array whose elements are 0, 1, 2 and so on.
+/// Returns an array with the elements 0, 1, 2 and so on.
 fn counted(shape: &[i64], stream: &Stream) -> Array {
     let array = Array::empty(shape, int64(), Order::C, stream.clone()).unwrap();
     let first = array.address() as *mut i64;
@@ -88,7 +88,7 @@ fn an_expression_runs_over_arrays_of_any_layout() {
     let expected: Vec<i64> = (0..48).map(|i| first[i] + 10 * second[i % 12]).collect();
     assert_eq!(values(&sides[2]), expected);
     assert!(kernel.is_compiled(stream.device(), &plan(&arrays), false));
-    // Another shape that leads to the same form is served by what is there.
+    // Another shape with the same access patterns uses the compiled kernel.
     let shorter: Vec<Array> = sides[..2]
         .iter()
         .chain([&sides[2]])
@@ -99,7 +99,7 @@ fn an_expression_runs_over_arrays_of_any_layout() {
         })
         .collect();
     assert!(kernel.is_compiled(stream.device(), &plan(&shorter.iter().collect::<Vec<_>>()), false));
-    // Flat arrays need another.
+    // Contiguous arrays need another kernel.
     let flat: Vec<Array> = (0..3).map(|_| counted(&[12], &stream)).collect();
     assert!(!kernel.is_compiled(stream.device(), &plan(&flat.iter().collect::<Vec<_>>()), false));
 }
@@ -225,7 +225,7 @@ fn a_scan_writes_into_its_input_but_not_across_it() {
     assert!(refused(all, &counted(&[99], &stream)).contains("the input has 100 elements, and output_ary 99"));
     assert!(refused(&counted(&[10, 10], &stream), all).contains("input has 2 axes"));
     assert_eq!(values(&array), before, "nothing was written");
-    // What interleaves meets nowhere.
+    // Interleaved elements do not overlap.
     let (even, odd) =
         (view(all, &[every(2)]), view(&array, &[Index::Slice { start: Some(1), stop: None, step: Some(2) }]));
     scan.run(&even, &odd, &parts(50), &stream).unwrap();

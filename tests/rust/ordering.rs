@@ -1,4 +1,4 @@
-//! Who waits for whom and who frees when: on a backend that writes down every call.
+//! Tests synchronization and the time of frees, on a backend that records every call.
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::undocumented_unsafe_blocks)]
 
@@ -158,7 +158,7 @@ fn out_of_memory_synchronizes_trims_and_tries_once_more() {
 
 #[test]
 fn an_error_of_a_free_harms_no_other_operation_and_is_reported_once() {
-    // A9: it used to abort the next allocation or launch, of whatever thread.
+    // Regression: the error aborted the next allocation or launch of any thread.
     let bench = bench();
     let stream = Stream::default_of(bench.device);
     let (block, other) = (bench.block(&stream), bench.block(&stream));
@@ -172,7 +172,7 @@ fn an_error_of_a_free_harms_no_other_operation_and_is_reported_once() {
 
 #[test]
 fn a_write_that_ends_does_not_forget_a_read_that_came_and_went_meanwhile() {
-    // A2
+    // Regression: the end of a write removed uses recorded since its begin.
     let bench = bench();
     let (home, other) = (bench.stream(), bench.stream());
     let block = bench.block(&home);
@@ -188,7 +188,7 @@ fn a_write_that_ends_does_not_forget_a_read_that_came_and_went_meanwhile() {
 
 #[test]
 fn what_was_put_before_a_later_step_failed_is_waited_for() {
-    // A2: a launch or a copy of several calls whose second one fails.
+    // Regression: a launch or a copy of several calls, the second of which fails.
     let bench = bench();
     let (home, other) = (bench.stream(), bench.stream());
     let block = bench.block(&home);
@@ -201,7 +201,7 @@ fn what_was_put_before_a_later_step_failed_is_waited_for() {
 
 #[test]
 fn unseen_work_is_added_to_what_is_known_and_stands_for_none_of_it() {
-    // A sibling of A2: `record_stream` counted as a write that had waited for all others.
+    // Regression: `record_stream` counted as a write that had waited for all other uses.
     let bench = bench();
     let (home, reader, unseen) = (bench.stream(), bench.stream(), bench.stream());
     let block = bench.block(&home);
@@ -216,7 +216,7 @@ fn unseen_work_is_added_to_what_is_known_and_stands_for_none_of_it() {
 
 #[test]
 fn the_default_stream_of_each_thread_is_another_one() {
-    // A3
+    // Regression: the handle 2 counted as one stream for all threads.
     let bench = bench();
     let home = bench.stream();
     let per_thread = Stream::foreign(bench.device, StreamHandle(2), None);
@@ -232,7 +232,7 @@ fn the_default_stream_of_each_thread_is_another_one() {
 
 #[test]
 fn a_bare_handle_that_comes_again_may_be_another_stream() {
-    // A3: the stream may have been destroyed meanwhile, and its handle given to the next one.
+    // Regression: the stream may have been destroyed meanwhile, and its handle reused by another stream.
     let bench = bench();
     let home = bench.stream();
     let block = bench.block(&home);
@@ -243,7 +243,7 @@ fn a_bare_handle_that_comes_again_may_be_another_stream() {
     use_on(&block, Access::Write, &foreign(None));
     let waits = |calls: &[Call]| calls.iter().filter(|call| matches!(call, Call::Wait { stream: 7, .. })).count();
     assert_eq!(waits(&bench.driver.take()), 1);
-    // Kept alive, it is the same one.
+    // Kept alive, it is the same stream.
     let kept = foreign(Some(Box::new(())));
     use_on(&block, Access::Write, &kept);
     bench.driver.take();
@@ -264,7 +264,7 @@ fn a_handle_of_ours_is_our_stream_while_it_lives() {
 
 #[test]
 fn two_readers_that_a_block_is_handed_to_do_not_wait_for_each_other() {
-    // A7
+    // Regression: readers of an exported block waited for each other.
     let bench = bench();
     let (home, first, second) = (bench.stream(), bench.stream(), bench.stream());
     let block = bench.block(&home);
@@ -276,14 +276,14 @@ fn two_readers_that_a_block_is_handed_to_do_not_wait_for_each_other() {
 
 #[test]
 fn what_was_handed_out_and_came_back_waits_for_its_consumer_and_not_for_the_device() {
-    // A7
+    // Regression: the free of an exported block waited for the whole device.
     let bench = bench();
     let (home, consumer) = (bench.stream(), bench.stream());
     let block = bench.block(&home);
     block.hand_over(Access::Write, &consumer).unwrap();
     block.give_out();
     assert_eq!(block.exports(), 1);
-    // Meanwhile we write on our stream, which stands for the hand-over; the consumer goes on.
+    // Meanwhile the block is written on its own stream, which stands for the hand-over; the consumer continues.
     use_on(&block, Access::Write, &home);
     bench.driver.take();
     block.take_back(Access::Write, Some(&consumer)).unwrap();

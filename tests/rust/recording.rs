@@ -1,4 +1,4 @@
-//! A backend that writes down what it is told, over host memory: ordering and lifetime are tested on it without a device.
+//! A backend over host memory that records its calls: ordering and lifetime are tested on it without a device.
 
 use std::collections::{HashMap, VecDeque};
 use std::ffi::{CStr, c_void};
@@ -35,7 +35,7 @@ pub enum Call {
     Unload,
 }
 
-/// What waits on a stream of a busy device.
+/// Pending work on a stream of a busy device.
 enum Work {
     Copy { target: usize, source: usize, bytes: usize },
     Event(usize),
@@ -45,20 +45,20 @@ fn is_event(work: &Work, event: usize) -> bool {
     matches!(work, Work::Event(other) if *other == event)
 }
 
-/// The backend. `refuse_allocations` many allocations fail before one succeeds.
+/// The backend. The number in `refuse_allocations` is the number of allocations that fail before one succeeds.
 #[derive(Default)]
 pub struct Recording {
     pub calls: Mutex<Vec<Call>>,
     pub refuse_allocations: AtomicUsize,
     pub refuse_free: AtomicUsize,
     pub device_events: bool,
-    /// The device is busy: copies from and to pinned memory run when somebody waits for them.
+    /// Whether the device is busy: copies from and to pinned memory run only when a caller waits for them.
     pub lazy: AtomicBool,
-    /// Which copy from now on fails; 0 for none.
+    /// Number of the copy that fails, counted from now; 0 for none.
     pub failing_copy: AtomicUsize,
-    /// Pinned memory is refused.
+    /// Whether allocations of pinned memory fail.
     pub refuse_host: AtomicBool,
-    /// Bytes of pinned memory, and the most there ever were.
+    /// Bytes of pinned memory, and their maximum so far.
     pub pinned: AtomicUsize,
     pub pinned_peak: AtomicUsize,
     queue: Mutex<VecDeque<(usize, Work)>>,
@@ -68,12 +68,12 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// A backend that lives as long as the test process, as real ones do.
+    /// Creates a backend that lives as long as the test process, as real ones do.
     pub fn new() -> &'static Self {
         Box::leak(Box::new(Self { device_events: true, next: AtomicUsize::new(100), ..Self::default() }))
     }
 
-    /// What was called since the last time.
+    /// Returns the calls since the last time.
     pub fn take(&self) -> Vec<Call> {
         std::mem::take(&mut self.calls.lock().unwrap())
     }
@@ -82,7 +82,7 @@ impl Recording {
         self.calls.lock().unwrap().push(call);
     }
 
-    /// Runs what is on the stream, up to an event if one is given.
+    /// Runs the work on the stream, up to an event if one is given.
     fn run(&self, stream: usize, event: Option<usize>) {
         let mut queue = self.queue.lock().unwrap();
         if event.is_some_and(|event| !queue.iter().any(|(_, work)| is_event(work, event))) {
@@ -102,7 +102,7 @@ impl Recording {
         *queue = left;
     }
 
-    /// The stream on which an event was not reached yet.
+    /// Returns the stream on which an event is still pending.
     fn stream_of(&self, event: usize) -> Option<usize> {
         self.queue.lock().unwrap().iter().find(|(_, work)| is_event(work, event)).map(|(stream, _)| *stream)
     }
@@ -435,7 +435,7 @@ impl Launches for Recording {
     }
 }
 
-/// Kernels that do nothing; each name is one.
+/// Kernels that do nothing; every name is a valid kernel.
 impl Programs for Recording {
     fn load(&self, _device: i32, _image: &[u8], _options: &LoadOptions) -> Result<Loaded> {
         Ok(Loaded { module: ModuleHandle(self.handle()), log: String::new() })

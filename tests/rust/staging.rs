@@ -1,4 +1,5 @@
-//! Copies of pageable memory through the ring of pinned slots, on a backend that writes down every call and can be busy.
+//! Tests copies of pageable memory through the ring of pinned slots, on a backend that records every call and can be
+//! busy.
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::undocumented_unsafe_blocks)]
 
@@ -17,7 +18,7 @@ use pygpu::layout::{Index, Layout, Order};
 use pygpu::stream::Stream;
 use recording::{Call, DOWN, Recording, UP};
 
-/// Bytes of a slot in these tests, and how many may be pinned.
+/// Bytes of a slot in these tests, and the limit of pinned memory.
 const SLOT: usize = 64;
 const LIMIT: usize = 32 * SLOT;
 
@@ -27,7 +28,7 @@ struct Bench {
     _turn: MutexGuard<'static, ()>,
 }
 
-/// Everything passes the ring, in chunks of `SLOT` bytes, with `threads` threads.
+/// Sends all copies through the ring, in chunks of `SLOT` bytes, with `threads` threads.
 fn bench(threads: usize) -> Bench {
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     let turn = ONE_AT_A_TIME.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
@@ -107,7 +108,7 @@ fn the_source_may_be_changed_when_an_upload_to_a_busy_stream_returns() {
     assert_eq!(download(&array, &stream).unwrap(), wanted);
 }
 
-/// Puts a copy on a stream that will not run before somebody waits.
+/// Enqueues a copy that does not run before a caller waits.
 fn keep_busy(bench: &Bench, stream: &Stream) -> Array {
     let work = bench.array(&[4], stream);
     upload(&work, &[1, 2, 3, 4], stream).unwrap();
@@ -156,7 +157,7 @@ fn an_item_that_fits_no_slot_is_left_to_the_driver() {
     for (itemsize, is_staged) in [(SLOT as u32, true), (SLOT as u32 + 1, false)] {
         let array = Array::empty(&[9], DType::opaque(itemsize, 0), Order::C, stream.clone()).unwrap();
         let bytes: Vec<u8> = (0..9 * itemsize).map(|byte| byte as u8).collect();
-        // Every item backwards: a copy by items on the host, whatever way it takes.
+        // Every item in reverse order: an elementwise copy on the host, with any strategy.
         let layout = Layout::strided(&[9], &[-i64::from(itemsize)], 8 * i64::from(itemsize), itemsize.into()).unwrap();
         let side = |memory: &[u8]| HostSide { address: memory.as_ptr() as usize, layout: layout.clone() };
         unsafe { copy::to_device(&array, &side(&bytes), &stream).unwrap() };
@@ -224,7 +225,7 @@ fn where_no_memory_can_be_pinned_the_driver_copies_and_it_is_told() {
     assert_eq!(bench.driver.take(), [Call::Copy(UP)]);
     assert_eq!(download(&array, &stream).unwrap(), values);
     assert_eq!(ring::refusal().as_deref(), Some("no memory may be pinned"));
-    // It is asked again when somebody says so, not before.
+    // After a failure, pinned memory is requested again only when a limit is set.
     bench.driver.refuse_host.store(false, Relaxed);
     upload(&array, &values, &stream).unwrap();
     assert_eq!(ring::figures(bench.device).bytes, 0);
@@ -308,7 +309,7 @@ fn several_threads_copy_at_once() {
     assert!(bench.driver.pinned_peak.load(Relaxed) <= LIMIT);
 }
 
-/// A view with gaps, turned axes and negative steps of a shape that is at least as large as wanted.
+/// Generates a view with gaps, permuted axes and negative steps.
 fn views() -> impl Strategy<Value = (Vec<i64>, Vec<i64>, Vec<usize>)> {
     prop::collection::vec((1i64..9, prop::sample::select(vec![1, 1, 2, 3, -1, -2])), 1..4).prop_flat_map(|axes| {
         let (lengths, steps): (Vec<i64>, Vec<i64>) = axes.into_iter().unzip();
@@ -317,7 +318,8 @@ fn views() -> impl Strategy<Value = (Vec<i64>, Vec<i64>, Vec<usize>)> {
     })
 }
 
-/// Memory for a view and the view's layout in it: axes in the given order, with steps between the elements.
+/// Returns the size of the memory for a view, and the view's layout in it: axes in the given order, with steps
+/// between the elements.
 fn strided(lengths: &[i64], steps: &[i64], order: &[usize]) -> Layout {
     let large: Vec<i64> = order.iter().map(|&axis| lengths[axis] * steps[axis].abs()).collect();
     let whole = Layout::contiguous(&large, 4, Order::C).unwrap();

@@ -1,9 +1,9 @@
 #!/bin/sh
-# Copy the simulated libraries from a folder of cargo into the one that the loader searches: FROM TO.
-# They are copied, not linked: a driver that a process has open must not change under it.
+# Copies the simulated libraries from cargo's target folder to the loader's search folder: FROM TO.
+# Copied instead of linked, because a driver that a process has open must not change.
 set -e
 from=$1 to=$2
-# Images of another compiler are stale.
+# Images of a different compiler version are stale.
 cmp -s "$from/libsimulated_nvrtc.so" "$to/libnvrtc.so.12" || rm -rf "$to/images"
 
 install() {
@@ -16,6 +16,6 @@ install cuda libcuda.so.1
 install hip libamdhip64.so.7
 install nvrtc libnvrtc.so.12
 install hiprtc libhiprtc.so.7
-# Each vendor's libraries of mathematics, of which the simulated one has a part.
+# Names of each vendor's mathematical libraries that the simulated one replaces in part.
 install mathematics libcublas.so.12 libhipblas.so.3 libcufft.so.11 libhipfft.so.0 libcurand.so.10 libhiprand.so.1 \
     libcusolver.so.11 libhipsolver.so.1

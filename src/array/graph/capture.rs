@@ -1,4 +1,4 @@
-//! How a capture begins and ends.
+//! Begin and end of stream captures.
 
 use std::sync::Arc;
 
@@ -11,23 +11,23 @@ use pygpu_device::shutdown;
 use pygpu_device::stream::Stream;
 use pygpu_memory::capture::{self, Capture, Contents};
 
-/// A capture that goes on; one that is dropped is ended, and what was captured is forgotten.
+/// An active capture. Dropping it ends the capture and discards the captured work.
 struct Capturing {
     stream: Stream,
     capture: Option<Arc<Capture>>,
 }
 
-/// The captures that go on; whoever ends one names its stream.
+/// All active captures. A capture is ended by naming its stream.
 static OPEN: Global<Vec<Capturing>> = Global::new(Vec::new());
 
 fn open() -> Guard<Vec<Capturing>> {
     OPEN.lock()
 }
 
-/// Captures what is put on a stream from now on.
+/// Begins to capture the work that is enqueued on a stream.
 ///
 /// # Errors
-/// `ValueError` for a default stream; the driver's, for one that captures already.
+/// `ValueError` for a default stream; driver errors, e.g. for a stream that is already capturing.
 pub fn begin(stream: &Stream, mode: CaptureMode) -> Result<()> {
     stream.device().backend().graphs()?;
     if matches!(stream.handle(), StreamHandle(0 | 1)) {
@@ -38,18 +38,18 @@ pub fn begin(stream: &Stream, mode: CaptureMode) -> Result<()> {
     Ok(())
 }
 
-/// Ends the capture that began on a stream, also where an error comes of it.
+/// Ends the capture of a stream, even if an error is returned.
 ///
 /// # Errors
-/// `ValueError` where none began; the driver's, for a capture that something has made invalid.
+/// `ValueError` if the stream is not capturing; driver errors, e.g. for an invalidated capture.
 pub fn end(stream: &Stream) -> Result<Graph> {
     Graph::new(cut(stream)?)
 }
 
-/// As [`end`], of a part that is to replace one of another graph.
+/// Ends a capture like [`end`], for work that is to replace a part of another graph.
 ///
 /// # Errors
-/// As there.
+/// As [`end`].
 pub fn cut(stream: &Stream) -> Result<Fragment> {
     match take(stream) {
         Some(capturing) => capturing.end(),
@@ -57,7 +57,7 @@ pub fn cut(stream: &Stream) -> Result<Fragment> {
     }
 }
 
-/// Ends the capture that began on a stream, if there is one, and forgets what was captured.
+/// Ends the capture of a stream, if one is active, and discards the captured work.
 pub fn abandon(stream: &Stream) {
     drop(take(stream));
 }
@@ -68,7 +68,7 @@ fn take(stream: &Stream) -> Option<Capturing> {
     Some(open.remove(place))
 }
 
-/// A captured graph of the driver, ended when dropped.
+/// A captured driver graph, destroyed on drop.
 pub(super) struct Template {
     pub device: Device,
     pub epoch: u32,
@@ -80,15 +80,15 @@ impl Template {
         Self { device, epoch: device.epoch(), handle }
     }
 
-    /// Its operations, in the order in which they were captured.
+    /// The operations of the graph, in the order of their capture.
     pub fn nodes(&self) -> Result<Vec<NodeHandle>> {
-        // SAFETY: the graph is alive.
+        // SAFETY: `self` keeps the graph alive.
         unsafe { self.device.backend().graphs()?.nodes(self.device.index(), self.handle) }
     }
 
-    /// What one of them is.
+    /// The kind of an operation.
     pub fn kind(&self, node: NodeHandle) -> Result<NodeKind> {
-        // SAFETY: the graph is alive, and the operation one of it.
+        // SAFETY: `self` keeps the graph alive, and the operation belongs to it.
         unsafe { self.device.backend().graphs()?.node_kind(self.device.index(), self.handle, node) }
     }
 }
@@ -99,12 +99,12 @@ impl Drop for Template {
             return;
         }
         let Ok(graphs) = self.device.backend().graphs() else { return };
-        // SAFETY: it is alive and nobody else's.
+        // SAFETY: the graph is alive, and this is its only owner.
         shutdown::defer(unsafe { graphs.destroy_graph(self.device.index(), self.handle) });
     }
 }
 
-/// What was captured, with all that it uses.
+/// Captured work with the resources that it uses.
 pub struct Fragment {
     pub(super) template: Template,
     pub(super) contents: Contents,
@@ -128,12 +128,13 @@ impl Capturing {
         };
         conditional::end_within(&capture);
         let end = || {
-            // SAFETY: the stream is ours or kept by its keeper.
+            // SAFETY: PyGPU owns the stream, or the stream's owner keeps it alive.
             unsafe { graphs.end_capture(self.stream.device().index(), self.stream.handle()) }
         };
         let ended = end();
         if ended.is_err() && capture::number_of(&self.stream).is_ok_and(|number| number.is_some()) {
-            // A capture that goes on would make every later wait fail. What it has captured is not trusted.
+            // An active capture would make every later synchronization fail. Its work is discarded because it is
+            // incomplete.
             if let Ok(graph) = end() {
                 drop(Template::new(self.stream.device(), graph));
             }

@@ -1,8 +1,9 @@
-//! Conditions: what of a graph is done, or done again, is decided while it runs, by a number that its kernels set.
+//! Conditional nodes: a number that kernels set while the graph runs decides whether a body runs, or runs again.
 //!
-//! A body is a graph of its own, captured by a stream of its own right after the operation that it belongs to was put down. So the
-//! operation comes after all that the capture around held then, and the body may use any block without an order of its own; what
-//! it uses counts as used by the operation. While bodies are open the capture around takes in nothing else.
+//! A body is a graph that a separate stream captures directly after its conditional node was added. The node therefore
+//! depends on everything captured before it in the enclosing capture, and the body may use any block without further
+//! synchronization. Blocks used by the body count as used by the node. The enclosing capture accepts no work while a
+//! body is being captured.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -15,31 +16,31 @@ use pygpu_device::shutdown;
 use pygpu_device::stream::Stream;
 use pygpu_memory::capture::{self, Capture};
 
-/// What kernels set and an operation asks.
+/// The number that kernels set and a conditional node reads.
 pub struct Condition {
     raw: Raw,
     capture: Arc<Capture>,
-    /// Whether an operation was put in which it decides: drivers allow one.
+    /// Whether a conditional node already uses it: drivers allow one node per condition.
     decides: AtomicBool,
 }
 
-/// What is done where a condition says so; to be captured.
+/// The work of one branch of a conditional node, to be captured.
 pub struct Body {
     around: Arc<Capture>,
-    /// The stream on which the operation was put.
+    /// The stream whose capture contains the conditional node.
     stream: Stream,
     graph: GraphHandle,
-    /// How much the capture around held just after the operation.
+    /// Number of records of the enclosing capture just after the node was added.
     notes: usize,
 }
 
-/// A body that is being captured; one that is dropped is ended.
+/// A body that is being captured. Dropping it ends the capture.
 struct Open {
     stream: Stream,
     capture: Arc<Capture>,
 }
 
-/// The bodies that are being captured; whoever ends one names its stream.
+/// All bodies that are being captured. A capture is ended by naming its stream.
 static OPEN: Global<Vec<Open>> = Global::new(Vec::new());
 
 fn capture_of(stream: &Stream) -> Result<Arc<Capture>> {
@@ -50,36 +51,39 @@ fn capture_of(stream: &Stream) -> Result<Arc<Capture>> {
 }
 
 impl Condition {
-    /// For the graph that a stream captures, with its number at the beginning of each launch.
+    /// Creates a condition for the graph that a stream is capturing. `default` is its value at the beginning of each
+    /// launch.
     ///
     /// # Errors
-    /// `ValueError` for a stream that captures nothing of ours; `NotSupported` where drivers have no conditions; the driver's.
+    /// `ValueError` for a stream that PyGPU is not capturing; `NotSupported` if the driver has no conditional nodes;
+    /// driver errors.
     pub fn new(stream: &Stream, default: Option<u32>) -> Result<Self> {
         let capture = capture_of(stream)?;
         let device = stream.device();
-        // SAFETY: the stream is borrowed, and so alive.
+        // SAFETY: the borrow keeps the stream alive.
         let raw = unsafe { device.backend().graphs()?.create_condition(device.index(), stream.handle(), default) }?;
         if let Some(keeper) = &raw.keeper {
-            // Kernels of the graph have its address.
+            // Kernels of the graph use its address.
             capture.keep(Box::new(Arc::clone(keeper)));
         }
         Ok(Self { raw, capture, decides: AtomicBool::new(false) })
     }
 
-    /// What kernels get.
+    /// The handle to pass to kernels.
     pub fn handle(&self) -> u64 {
         self.raw.handle.0
     }
 
-    /// What kernels must not outlive that have the handle.
+    /// Owner that must outlive all kernels with the handle.
     pub fn keeper(&self) -> Option<Arc<dyn Any + Send + Sync>> {
         self.raw.keeper.clone()
     }
 
-    /// Puts an operation on a capturing stream in which the condition decides, with so many bodies.
+    /// Adds a conditional node with `bodies` bodies to a capturing stream.
     ///
     /// # Errors
-    /// `ValueError` for a condition of another graph, or that decides elsewhere already; `NotSupported` where the driver has no such operation; the driver's.
+    /// `ValueError` for a condition of another graph or one that is already used by a node; `NotSupported` if the
+    /// driver lacks this kind of node; driver errors.
     pub fn put(&self, stream: &Stream, branching: Branching, bodies: usize) -> Result<Vec<Body>> {
         let around = capture_of(stream)?;
         if !is_within(&around, &self.capture) {
@@ -93,7 +97,8 @@ impl Condition {
         around.check_open()?;
         around.gather(stream)?;
         let device = stream.device();
-        // SAFETY: the stream is borrowed, and so alive; the condition is of the graph that it captures, or of one around.
+        // SAFETY: the borrow keeps the stream alive; the condition belongs to the captured graph or to an enclosing
+        // one, as checked above.
         let made = unsafe {
             let graphs = device.backend().graphs()?;
             graphs.put_conditional(device.index(), stream.handle(), self.raw.handle, branching, bodies)
@@ -105,7 +110,7 @@ impl Condition {
     }
 }
 
-/// Whether a capture is another one, or of a body in it.
+/// Whether `inner` is `outer` or captures a body inside it.
 fn is_within(inner: &Arc<Capture>, outer: &Arc<Capture>) -> bool {
     let mut next = Some(inner);
     while let Some(capture) = next {
@@ -118,10 +123,10 @@ fn is_within(inner: &Arc<Capture>, outer: &Arc<Capture>) -> bool {
 }
 
 impl Body {
-    /// Captures it: on a stream of its own, from now on until [`end`].
+    /// Captures the body on a new stream, until [`end`].
     ///
     /// # Errors
-    /// `ValueError` when the capture around went on, or is over; the driver's.
+    /// `ValueError` if the enclosing capture has ended or has captured other work since; driver errors.
     pub fn begin(&self) -> Result<Stream> {
         let late = "a body of a conditional node is captured right after the node, before the graph goes on";
         if !capture::of(&self.stream)?.is_some_and(|now| Arc::ptr_eq(&now, &self.around)) {
@@ -133,7 +138,7 @@ impl Body {
         }
         let stream = Stream::create(self.stream.device(), StreamFlags { non_blocking: true, priority: 0 })?;
         let around = (Arc::clone(&self.around), self.stream.clone());
-        // SAFETY: the operation is in the graph of `around`, which was just found to be under way.
+        // SAFETY: the node is in the graph of `around`, whose capture was just checked to be active.
         let capture = unsafe { Capture::begin_body(&stream, self.graph, CaptureMode::Relaxed, around) }?;
         OPEN.lock().push(Open { stream: stream.clone(), capture });
         Ok(stream)
@@ -143,7 +148,7 @@ impl Body {
 /// Ends the capture of a body.
 ///
 /// # Errors
-/// `ValueError` where it is over already; the driver's, for a capture that something has made invalid.
+/// `ValueError` if it is not being captured; driver errors, e.g. for an invalidated capture.
 pub fn end(stream: &Stream) -> Result<()> {
     let found = take(|open| open.stream.has_handle_of(stream));
     found.ok_or_else(|| Error::value("the capture of the body is over already"))?.end()
@@ -155,7 +160,7 @@ fn take(is_wanted: impl Fn(&Open) -> bool) -> Option<Open> {
     Some(open.remove(place))
 }
 
-/// Ends the bodies that are still being captured into a capture, innermost first; whether there were any.
+/// Ends the bodies that are still being captured inside a capture, innermost first. Returns whether there were any.
 pub(super) fn end_within(capture: &Arc<Capture>) -> bool {
     let mut any = false;
     while let Some(open) = take(|open| is_within(&open.capture, capture)) {
@@ -169,7 +174,7 @@ impl Open {
     fn end(self) -> Result<()> {
         end_within(&self.capture);
         let (device, handle): (_, StreamHandle) = (self.stream.device(), self.stream.handle());
-        // SAFETY: the stream is ours. The graph is a part of the one around.
+        // SAFETY: PyGPU owns the stream. The body's graph is part of the enclosing graph.
         let ended = device.backend().graphs().and_then(|graphs| unsafe { graphs.end_capture(device.index(), handle) });
         self.capture.close_body();
         ended.map(drop)

@@ -1,10 +1,10 @@
-//! Graphs: work of a stream that was captured once, and is launched as a whole many times.
+//! Graphs: work of a stream that is captured once and launched as a whole repeatedly.
 //!
-//! A graph owns everything that it uses: the blocks, the kernels, the host memory of its copies. A launch is one use of each
-//! block, ordered like any other, and costs one call of the driver where the blocks are used on one stream only.
+//! A graph owns everything it uses: blocks, kernels, and the host memory of its copies. A launch counts as one use of
+//! each block for hazard tracking. It costs one driver call if the blocks are used on a single stream only.
 //!
-//! - `capture` begins and ends captures, and [`conditional`] those of bodies of which a condition decides;
-//! - `resources` is what a graph holds, and `update` exchanges it together with what the driver launches.
+//! - `capture` begins and ends captures, [`conditional`] those of the bodies of conditional nodes.
+//! - `resources` lists the resources of a graph; `update` replaces them together with the executable graph.
 
 mod capture;
 pub mod conditional;
@@ -26,23 +26,23 @@ use pygpu_device::shutdown;
 use pygpu_device::stream::Stream;
 use pygpu_memory::{Access, Use, ordered, overrun, pending};
 
-/// What can be launched.
+/// A graph that can be launched.
 pub struct Graph {
     parts: Arc<Parts>,
-    /// The streams of ours where launches may still be under way.
+    /// PyGPU streams on which launches may still be running.
     launched: Mutex<Vec<Stream>>,
-    /// A stream for the captures of updates, when none is under way.
+    /// An idle stream for the captures of updates.
     spare: Mutex<Option<Stream>>,
 }
 
-/// What must be there as long as a launch is under way.
+/// Everything that must stay alive while a launch is running.
 struct Parts {
     device: Device,
     epoch: u32,
     executable: ExecutableHandle,
-    /// Of which the executable was made, and by whose operations it is updated.
+    /// The graph from which the executable was instantiated; updates address its operations.
     template: Template,
-    /// Locked for writing while the executable is updated: a launch finds the memory that it uses.
+    /// Locked for writing while the executable is updated, so that a launch and the memory it uses always match.
     held: RwLock<Arc<Held>>,
 }
 
@@ -53,26 +53,26 @@ impl Parts {
 }
 
 impl Graph {
-    /// What was captured, ready for launches.
+    /// Instantiates captured work.
     ///
     /// # Errors
-    /// The driver's.
+    /// Driver errors.
     fn new(fragment: Fragment) -> Result<Self> {
         let Fragment { template, contents } = fragment;
         let (device, epoch) = (template.device, template.epoch);
         let held = RwLock::new(Arc::new(Held::new(&template, contents)?));
-        // SAFETY: the graph is alive.
+        // SAFETY: `template` keeps the graph alive.
         let executable = unsafe { device.backend().graphs()?.instantiate(device.index(), template.handle) }?;
         let parts = Arc::new(Parts { device, epoch, executable, template, held });
         Ok(Self { parts, launched: Mutex::default(), spare: Mutex::default() })
     }
 
-    /// Its device.
+    /// The device of the graph.
     pub fn device(&self) -> Device {
         self.parts.device
     }
 
-    /// How many operations it has.
+    /// Number of operations.
     pub fn count(&self) -> usize {
         self.parts.held().nodes.len()
     }
@@ -95,23 +95,24 @@ impl Graph {
         Err(Error::value(format!("the graph was destroyed when {} was reset; capture it again", self.device())))
     }
 
-    /// Brings what a launch needs to the device, so that the first launch costs no more than the next.
+    /// Uploads the executable to the device, so that the first launch costs no more than later ones.
     ///
     /// # Errors
-    /// `ValueError` for a stream of another device; the driver's.
+    /// `ValueError` for a stream of another device; driver errors.
     pub fn upload(&self, stream: &Stream) -> Result<()> {
         self.check(stream)?;
         let graphs = self.device().backend().graphs()?;
         let held = self.parts.held();
-        // SAFETY: both are alive.
+        // SAFETY: `self` and the borrow keep the executable and the stream alive.
         unsafe { graphs.upload(self.device().index(), self.parts.executable, stream.handle()) }?;
         self.hold_on(stream, &held)
     }
 
-    /// Puts all operations on a stream, behind whatever the blocks wait for; later users of the blocks wait for them.
+    /// Launches the graph on a stream, after all conflicting uses of its blocks. Later users of the blocks wait for the
+    /// launch.
     ///
     /// # Errors
-    /// `ValueError` for a stream of another device; the driver's.
+    /// `ValueError` for a stream of another device; driver errors.
     pub fn launch(&self, stream: &Stream) -> Result<()> {
         self.check(stream)?;
         if pygpu_memory::capture::is_capturing(stream)? {
@@ -121,14 +122,15 @@ impl Graph {
         let held = self.parts.held();
         let uses: SmallVec<[Use<'_>; 8]> = held.uses.iter().map(|(block, access)| (block, *access)).collect();
         ordered(&uses, stream, || {
-            // SAFETY: both are alive, and `parts` holds all memory until the stream has passed.
+            // SAFETY: both handles are alive, and `parts` keeps all memory alive until the stream has passed the
+            // launch.
             unsafe { graphs.launch_graph(self.device().index(), self.parts.executable, stream.handle()) }?;
             self.hold_on(stream, &held)
         })?;
         self.check_ends(&held)
     }
 
-    /// Looks behind each block that was written, as after the launch of one kernel.
+    /// Checks the red zone behind each written block, as after a single kernel launch.
     fn check_ends(&self, held: &Held) -> Result<()> {
         if self.device().is_cpu() {
             for (block, access) in &held.uses {
@@ -146,7 +148,8 @@ impl Graph {
         Ok(())
     }
 
-    /// Keeps the parts until the stream has passed: from now on, if it may be gone when the graph ends.
+    /// Keeps the parts alive until the stream has passed the launch. For a stream that may be destroyed before the
+    /// graph this is arranged immediately.
     fn hold_on(&self, stream: &Stream, held: &Arc<Held>) -> Result<()> {
         if stream.is_foreign() {
             return pending::keep_until_passed(stream, Box::new((Arc::clone(&self.parts), Arc::clone(held))));
@@ -174,7 +177,7 @@ impl Drop for Graph {
 impl Drop for Parts {
     fn drop(&mut self) {
         if shutdown::exiting() {
-            // What is held is left to the process, as everything is.
+            // At exit the resources are leaked to the process, like all others.
             std::mem::forget(Arc::clone(self.held.get_mut().unwrap_or_else(PoisonError::into_inner)));
             return;
         }
@@ -182,7 +185,7 @@ impl Drop for Parts {
             return;
         }
         let Ok(graphs) = self.device.backend().graphs() else { return };
-        // SAFETY: the last launch has been passed, or there was none.
+        // SAFETY: all launches have completed, or there were none.
         shutdown::defer(unsafe { graphs.destroy_executable(self.device.index(), self.executable) });
     }
 }

@@ -1,4 +1,4 @@
-//! What a graph holds: the blocks that a launch uses, and what else must be there.
+//! Resources of a graph: the blocks that a launch uses, and other objects it needs.
 
 use std::sync::{Arc, Mutex};
 
@@ -8,36 +8,36 @@ use pygpu_base::error::Result;
 use pygpu_memory::Access;
 use pygpu_memory::capture::{Contents, Part, Thing, Used};
 
-/// Things that are only held. Several graphs may do so, once one was updated by another.
+/// Resources that only have to stay alive. Several graphs share them after an update.
 type Things = Arc<Mutex<Vec<Thing>>>;
 
 /// An operation of a graph.
 #[derive(Clone)]
 pub struct Node {
-    /// The driver's.
+    /// The driver's handle.
     pub(super) handle: NodeHandle,
-    /// The blocks that it uses, where that is known of it alone.
+    /// The blocks that the operation uses, if they are known for this operation.
     pub uses: Vec<Used>,
-    /// What it was made of, where that is known.
+    /// The resource from which the operation was created, if known.
     pub part: Option<Part>,
-    /// What else it uses, since it was updated.
+    /// Other resources it uses since its last update.
     pub(super) things: Option<Things>,
 }
 
-/// What a graph holds at a time; an update makes another one.
+/// The resources of a graph at one time. An update creates a new value.
 #[derive(Clone, Default)]
 pub(super) struct Held {
-    /// Each block once, with the most that is done to it.
+    /// Each block once, with its strongest access.
     pub uses: Vec<Used>,
-    /// The operations, in the order in which they were captured.
+    /// The operations, in the order of their capture.
     pub nodes: Vec<Node>,
-    /// Blocks of which is not known which operation uses them.
+    /// Blocks that cannot be attributed to one operation.
     shared: Vec<Used>,
     things: Vec<Things>,
 }
 
 impl Held {
-    /// What a capture took hold of.
+    /// Collects the resources of a capture.
     pub fn new(template: &Template, contents: Contents) -> Result<Self> {
         let Contents { blocks, things, made, mut shared, .. } = contents;
         let nodes = template.nodes()?.into_iter().map(|handle| {
@@ -55,7 +55,7 @@ impl Held {
         Ok(held)
     }
 
-    /// The same with another operation in one place; `from` has one.
+    /// Returns a copy in which operation `place` is replaced by the only operation of `from`.
     pub fn with_node(&self, place: usize, from: Self) -> Self {
         let mut held = self.clone();
         let things: Vec<Thing> = vec![Box::new(from.things)];
@@ -68,8 +68,8 @@ impl Held {
         held
     }
 
-    /// What another graph holds, for the same operations as before. Which of them the driver takes for which is its own affair,
-    /// so that no block belongs to one alone any more.
+    /// Returns the resources of another graph with the same operations. The driver decides which operation replaces
+    /// which, so that no block can be attributed to one operation any more.
     pub fn with_all_of(&self, other: &Self) -> Self {
         let nodes = self.nodes.iter().zip(&other.nodes).map(|(own, other)| Node {
             handle: own.handle,
@@ -87,7 +87,7 @@ impl Held {
 
     fn sum_up(&mut self) {
         let mut uses: Vec<Used> = self.nodes.iter().flat_map(|node| &node.uses).chain(&self.shared).cloned().collect();
-        // Each block once, its write before its reads.
+        // Each block once, a write before reads.
         uses.sort_by_key(|(block, access)| (Arc::as_ptr(block).addr(), *access != Access::Write));
         uses.dedup_by(|later, first| Arc::ptr_eq(&later.0, &first.0));
         self.uses = uses;

@@ -1,8 +1,8 @@
-//! Graphs whose parameters are exchanged: of one operation, or of all.
+//! Updates of the parameters of an instantiated graph, for one operation or for all.
 //!
-//! What is to be launched instead is captured by itself, by whatever call makes it elsewhere: that checks it, notes what it uses
-//! and gives the driver's own description of it, which is handed on to the executable graph. What was used before is let go of
-//! once the launches that use it have been passed.
+//! The replacement is captured separately by the calls that would normally enqueue it. This validates it, records its
+//! resources and yields the driver's description of it, which is passed to the executable graph. The previous resources
+//! are released after the launches that use them.
 
 use std::sync::{Arc, MutexGuard, PoisonError, RwLockWriteGuard, TryLockError};
 
@@ -16,24 +16,24 @@ use pygpu_device::stream::Stream;
 use pygpu_memory::pending;
 
 impl Graph {
-    /// Its operations, in the order in which they were captured.
+    /// The operations, in the order of their capture.
     pub fn nodes(&self) -> Vec<Node> {
         self.parts.held().nodes.clone()
     }
 
-    /// What an operation is.
+    /// The kind of an operation.
     ///
     /// # Errors
-    /// `ValueError` after a reset of the device; the driver's.
+    /// `ValueError` after a device reset; driver errors.
     pub fn kind(&self, node: &Node) -> Result<NodeKind> {
         self.check_epoch()?;
         self.parts.template.kind(node.handle)
     }
 
-    /// A stream that captures what is to replace an operation.
+    /// Returns a stream that captures the replacement of an operation.
     ///
     /// # Errors
-    /// `ValueError` after a reset of the device; the driver's.
+    /// `ValueError` after a device reset; driver errors.
     pub fn begin_part(&self) -> Result<Stream> {
         self.check_epoch()?;
         let spare = self.spare().take();
@@ -44,14 +44,15 @@ impl Graph {
         begin(&stream, CaptureMode::Relaxed).map(|()| stream)
     }
 
-    /// Ends such a capture, and gives an operation what was captured.
+    /// Ends the capture of a replacement and updates operation `place` with it.
     ///
     /// # Errors
-    /// `ValueError` for what is not one operation of the kind; the driver's. Nothing is changed then.
+    /// `ValueError` if not exactly one operation of the same kind was captured; driver errors. The graph is unchanged
+    /// then.
     pub fn end_part(&self, stream: Stream, place: usize) -> Result<()> {
         let fragment = cut(&stream)?;
         let before = self.spare().replace(stream);
-        drop(before); // without the lock
+        drop(before); // not under the lock: destroys a stream
         self.replace(place, fragment)
     }
 
@@ -59,10 +60,12 @@ impl Graph {
         self.spare.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Gives an operation what was captured for it, one operation of its kind. Launches under way have what there was.
+    /// Replaces an operation by the single captured operation of the same kind. Running launches keep the old
+    /// parameters.
     ///
     /// # Errors
-    /// `ValueError` for what is not such an operation; the driver's. Nothing is changed then.
+    /// `ValueError` if not exactly one operation of the same kind was captured; driver errors. The graph is unchanged
+    /// then.
     fn replace(&self, place: usize, fragment: Fragment) -> Result<()> {
         self.check_epoch()?;
         let graphs = self.device().backend().graphs()?;
@@ -87,17 +90,18 @@ impl Graph {
             graphs,
             |before| before.with_node(place, held),
             |graphs| {
-                // SAFETY: all are alive, the kinds are equal, and the lock is held against launches.
+                // SAFETY: all handles are alive, the kinds are equal, and the write lock excludes launches.
                 unsafe { graphs.set_node(self.device().index(), parts.executable, kind, to, (template.handle, from)) }
             },
         )
     }
 
-    /// Gives the graph all that another one has, which is to have the same operations. Launches under way have what there was.
+    /// Replaces all parameters by those of another graph with the same operations. Running launches keep the old
+    /// parameters.
     ///
     /// # Errors
-    /// `ValueError` for a graph of another device; the driver's with its reason, for one that differs by more than parameters.
-    /// Nothing is changed then.
+    /// `ValueError` for a graph of another device; the driver's error with its reason if more than parameters differ.
+    /// The graph is unchanged then.
     pub fn update(&self, other: &Self) -> Result<()> {
         if std::ptr::eq(self, other) {
             return Ok(());
@@ -118,7 +122,7 @@ impl Graph {
             graphs,
             |before| before.with_all_of(&held),
             |graphs| {
-                // SAFETY: both are alive, and the lock is held against launches.
+                // SAFETY: both graphs are alive, and the write lock excludes launches.
                 unsafe {
                     graphs.update(
                         self.device().index(),
@@ -130,7 +134,7 @@ impl Graph {
         )
     }
 
-    /// Exchanges what is launched, by a call of the driver, together with what is held for it.
+    /// Updates the executable by a driver call and replaces its resources, both under the write lock.
     fn exchange(
         &self,
         graphs: &dyn Graphs,
@@ -141,7 +145,7 @@ impl Graph {
         let after = Arc::new(after(&held));
         call(graphs)?;
         let before = std::mem::replace(&mut *held, after);
-        drop(held); // before what ends here
+        drop(held); // the lock is released before the old resources are dropped
         let launched = self.launched.lock().unwrap_or_else(PoisonError::into_inner).clone();
         for stream in launched {
             shutdown::defer(pending::keep_until_passed(&stream, Box::new(Arc::clone(&before))));
@@ -149,12 +153,13 @@ impl Graph {
         Ok(())
     }
 
-    /// What is held, with no launch meanwhile.
+    /// Locks the resources for writing, which excludes launches.
     fn closed(&self) -> Result<RwLockWriteGuard<'_, Arc<Held>>> {
         if !self.device().is_cpu() {
             return Ok(self.parts.held.write().unwrap_or_else(PoisonError::into_inner));
         }
-        // A launch there lasts as long as the work, which may be what calls this.
+        // On the CPU backend a launch holds the lock while the work runs, and this call may come from that work:
+        // waiting would deadlock.
         match self.parts.held.try_write() {
             Ok(held) => Ok(held),
             Err(TryLockError::Poisoned(held)) => Ok(held.into_inner()),
@@ -165,7 +170,7 @@ impl Graph {
     }
 }
 
-/// The one operation of what was captured.
+/// The only operation of a capture.
 fn sole(fragment: &Fragment) -> Result<NodeHandle> {
     match fragment.template.nodes()?[..] {
         [node] => Ok(node),

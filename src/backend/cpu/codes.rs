@@ -1,4 +1,4 @@
-//! The few error codes that the CPU backend raises, spelled as CUDA's runtime spells them.
+//! Error codes of the CPU backend, with the names of the CUDA runtime.
 
 pub use crate::codes::{
     ASSERT, CAPTURE_IMPLICIT, CAPTURE_INVALIDATED, CAPTURE_ISOLATION, CAPTURE_MERGE, CAPTURE_UNMATCHED,
@@ -9,7 +9,7 @@ pub use crate::codes::{
 use crate::codes::{NOT_READY, SUCCESS};
 use pygpu_base::error::{DriverError, Error};
 
-/// A number that CUDA's driver has for something else.
+/// In the CUDA driver this number has another meaning.
 pub const INVALID_CONFIGURATION: u32 = 9;
 
 const UNKNOWN: &str = "unrecognized error code";
@@ -57,17 +57,17 @@ const TABLE: [(u32, &str, &str); 24] = [
     ),
 ];
 
-/// The name of a code.
+/// Name of an error code.
 pub fn name(code: u32) -> &'static str {
     TABLE.iter().find(|row| row.0 == code).map_or(UNKNOWN, |row| row.1)
 }
 
-/// The explanation of a code.
+/// Explanation of an error code.
 pub fn text(code: u32) -> &'static str {
     TABLE.iter().find(|row| row.0 == code).map_or(UNKNOWN, |row| row.2)
 }
 
-/// The refusal of a call.
+/// Creates the error of a failed call.
 #[cold]
 pub fn refuse(operation: &'static str, code: u32, detail: String) -> Error {
     Error::Driver(Box::new(DriverError {

@@ -1,4 +1,4 @@
-//! Conditions in graphs of the host.
+//! Conditions in graphs of the CPU backend.
 
 use std::sync::Arc;
 
@@ -7,11 +7,11 @@ use super::host::Cpu;
 use crate::{Branching, Condition, ConditionHandle, GraphHandle, HostWork, NodeKind, StreamHandle};
 use pygpu_base::error::Result;
 
-/// The driver's number of such operations.
+/// Node kind of conditional operations in the CUDA driver.
 const CONDITIONAL: NodeKind = NodeKind::Other(13);
 
 impl Cpu {
-    /// As `Graphs::create_condition`.
+    /// Implements `Graphs::create_condition`.
     pub fn new_condition(&self, stream: StreamHandle, default: Option<u32>) -> Result<Condition> {
         self.captures.next_or_refuse("create_condition", stream)?;
         let cell = Arc::new(Cell::new(default));
@@ -19,7 +19,7 @@ impl Cpu {
         Ok(Condition { handle: cell.handle(), keeper: Some(cell) })
     }
 
-    /// As `Graphs::put_conditional`.
+    /// Implements `Graphs::put_conditional`.
     pub fn keep_conditional(
         &self,
         stream: StreamHandle,

@@ -1,4 +1,4 @@
-//! Copies and fills, done when the call returns unless their stream captures.
+//! Copies and fills. They are complete when the call returns, unless the stream is capturing.
 
 use super::heap::pointer;
 use super::host::{Cpu, check_device};
@@ -91,11 +91,11 @@ unsafe fn move_bytes(target: Address, source: Address, bytes: usize) {
 /// Both boxes are valid.
 unsafe fn move_box(target: Pitched, source: Pitched, extent: Extent) {
     let Extent { width, height, depth } = extent;
-    // SAFETY of every call below: the rows lie within the boxes that the caller promises; products cannot overflow where
-    // the last row has an address, and they are not formed where there is no row.
+    // SAFETY of every call below: the rows lie within the boxes that the caller guarantees. The products cannot
+    // overflow if the last row has an address, and they are not computed without rows.
     if width == target.row_pitch && width == source.row_pitch {
         for plane in 0..depth {
-            // SAFETY: see above; whole planes are one range.
+            // SAFETY: see above; complete planes are one contiguous range.
             unsafe { move_bytes(offset(target, plane, 0), offset(source, plane, 0), width * height) };
         }
         return;
@@ -109,7 +109,7 @@ unsafe fn move_box(target: Pitched, source: Pitched, extent: Extent) {
 }
 
 fn offset(side: Pitched, plane: usize, row: usize) -> Address {
-    // Wrapping: a pitch that is never stepped over may be any number.
+    // Wrapping: the pitch of a single row or plane may be any number.
     side.address.wrapping_add(plane.wrapping_mul(side.plane_pitch)).wrapping_add(row.wrapping_mul(side.row_pitch))
 }
 
@@ -129,21 +129,24 @@ unsafe fn repeat(target: Address, pitch: usize, pattern: Pattern, count: usize, 
     let (count, height) = if pitch == count * size { (count * height, 1) } else { (count, height) };
     for row in 0..height {
         let address = target.wrapping_add(row.wrapping_mul(pitch));
-        // SAFETY: the row is valid and aligned, as the caller promises.
+        // SAFETY: the caller guarantees that the row is valid and aligned.
         unsafe { fill_row(address, pattern, count) };
     }
 }
 
+/// Fills one row.
+///
 /// # Safety
 /// The row is valid and aligned for the pattern.
 unsafe fn fill_row(address: Address, pattern: Pattern, count: usize) {
-    // The C library's memset is the quickest there is; it serves every pattern whose bytes are equal, above all zero.
+    // The C library's memset is the fastest way; it serves every pattern with equal bytes, most often zero.
     let byte = match pattern {
         Pattern::U8(value) => Some(value),
         Pattern::U16(value) => same_bytes(&value.to_ne_bytes()),
         Pattern::U32(value) => same_bytes(&value.to_ne_bytes()),
     };
-    // SAFETY: the caller promises a valid and aligned row of `count` patterns; writing needs no initialised memory.
+    // SAFETY: the caller guarantees a valid and aligned row of `count` patterns; writing does not require initialised
+    // memory.
     unsafe {
         match (pattern, byte) {
             (Pattern::U8(_), Some(byte)) => pointer(address).write_bytes(byte, count),
@@ -161,11 +164,13 @@ fn same_bytes(bytes: &[u8]) -> Option<u8> {
     bytes.iter().all(|byte| *byte == first).then_some(first)
 }
 
+/// Writes `value` to `count` elements.
+///
 /// # Safety
-/// `first` is aligned and `count` values may be written there.
+/// `first` is aligned, and `count` values may be written there.
 unsafe fn write_all<T: Copy>(first: *mut T, value: T, count: usize) {
     for position in 0..count {
-        // SAFETY: within the range that the caller promises.
+        // SAFETY: within the range that the caller guarantees.
         unsafe { first.add(position).write(value) };
     }
 }

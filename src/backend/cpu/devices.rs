@@ -1,4 +1,5 @@
-//! The devices: the host, under as many numbers as `PYGPU_CPU_DEVICES` asks for, so that programs for several GPUs run without one.
+//! Devices of the CPU backend: the host, under `PYGPU_CPU_DEVICES` device numbers, so that programs for several GPUs
+//! run without one.
 
 use super::codes::{self, INVALID_DEVICE, refuse};
 use super::host::{Cpu, check_device};

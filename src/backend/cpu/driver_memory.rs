@@ -1,4 +1,4 @@
-//! Kinds of memory that on the host are all one: ordinary memory.
+//! Special kinds of memory, all of which are ordinary memory on the host.
 
 use super::codes::{INVALID_VALUE, refuse};
 use super::host::{Cpu, check_device};
@@ -9,7 +9,7 @@ use crate::{
 };
 use pygpu_base::error::{Error, Result};
 
-/// Rows begin at cache lines.
+/// Row alignment: a cache line.
 const ROW: usize = 64;
 
 fn no_sharing() -> Error {
@@ -18,7 +18,8 @@ fn no_sharing() -> Error {
     )
 }
 
-/// All the memory is in one place, and what a device would refuse is refused.
+/// Validates a call on managed memory. All memory is in one location, but calls that a device would reject are
+/// rejected.
 fn check_managed(operation: &'static str, address: Address, bytes: usize, place: Residence) -> Result<()> {
     let known = pinned::kind_of(address).filter(|(kind, there)| *kind == PointerKind::Managed && bytes <= *there);
     if known.is_none() || bytes == 0 {

@@ -1,6 +1,6 @@
-//! The events of the CPU backend: when they were recorded.
+//! Events of the CPU backend: the time at which they were recorded.
 //!
-//! Owned in a table rather than behind a pointer, so that a handle which is used after its end is refused.
+//! Stored in a table instead of behind a pointer, so that using a destroyed handle is detected.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -13,15 +13,15 @@ use pygpu_base::fork_safe::{Global, Guard};
 struct Event {
     timing: bool,
     recorded: Option<Instant>,
-    /// The capture in which it was last recorded: then it marks a point of a graph, and no time.
+    /// Capture in which the event was last recorded: it then marks a point of a graph and has no time.
     capture: Option<u64>,
 }
 
-/// What an event marks.
+/// Point that an event marks.
 pub enum Mark {
-    /// Nothing: it was never recorded.
+    /// Nothing: never recorded.
     None,
-    /// A point that has been passed.
+    /// A point outside of captures, which is always passed.
     Outside,
     /// A point of a capture.
     Captured(u64),
@@ -34,7 +34,7 @@ struct Table {
 
 static TABLE: Global<Table> = Global::new(Table { last: 0, events: BTreeMap::new() });
 
-/// The events that are alive.
+/// Live events.
 pub struct EventTable(());
 
 impl EventTable {
@@ -58,12 +58,12 @@ impl EventTable {
         self.lock().events.remove(&event.0).map(|_| ()).ok_or_else(|| not_alive("destroy_event", event))
     }
 
-    /// Ends all of them.
+    /// Destroys all events.
     pub fn clear(&self) {
         self.lock().events.clear();
     }
 
-    /// Whether the host may ask about an event.
+    /// Fails for an event that the host may not query.
     pub fn check(&self, operation: &'static str, event: EventHandle) -> Result<()> {
         match self.mark(operation, event)? {
             Mark::Captured(_) => Err(refuse(operation, CAPTURED_EVENT, format!("event {}", event.0))),
@@ -71,7 +71,7 @@ impl EventTable {
         }
     }
 
-    /// What an event marks.
+    /// Returns the point that an event marks.
     #[inline]
     pub fn mark(&self, operation: &'static str, event: EventHandle) -> Result<Mark> {
         let table = self.lock();
@@ -83,7 +83,7 @@ impl EventTable {
         })
     }
 
-    /// Marks the present, or a point of a capture.
+    /// Records the current time, or a point of a capture.
     pub fn record(&self, operation: &'static str, event: EventHandle, capture: Option<u64>) -> Result<()> {
         let now = Instant::now();
         let mut table = self.lock();
@@ -92,7 +92,7 @@ impl EventTable {
         Ok(())
     }
 
-    /// Milliseconds; negative if `end` was recorded first.
+    /// Returns milliseconds; negative if `end` was recorded first.
     pub fn elapsed(&self, start: EventHandle, end: EventHandle) -> Result<f32> {
         let table = self.lock();
         let (start, end) = (table.time(start)?, table.time(end)?);
@@ -103,7 +103,7 @@ impl EventTable {
         Ok((seconds * 1e3) as f32)
     }
 
-    /// The table has no state between two fields, so a thread that panicked while holding it left nothing half done.
+    /// Locks the table. Every change is a single step, so a panic under the lock leaves it consistent.
     fn lock(&self) -> Guard<Table> {
         TABLE.lock()
     }

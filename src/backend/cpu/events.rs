@@ -1,4 +1,4 @@
-//! Events, which remember the time or a point of a capture.
+//! Events: they store the time or a point of a capture.
 
 use super::host::{Cpu, check_device};
 use crate::{EventFlags, EventHandle, Events, StreamHandle};

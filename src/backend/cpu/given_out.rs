@@ -1,11 +1,11 @@
-//! Host memory whose address was given out as a number: kept back for a while after its end.
+//! Quarantine for freed host memory whose address escaped as a number.
 //!
-//! Why: a driver knows that an address was freed, and says so. Here the C library may give the same bytes to NumPy at once, and then
-//! nobody could tell a copy to a freed block from one to a new ndarray. As long as a block is kept back its addresses are nobody
-//! else's: who comes with one comes too late, and can be told.
+//! Why: a GPU driver detects the use of a freed address. The C library may reuse it immediately for a NumPy array. A
+//! copy to the freed block would then silently change the new ndarray. While a block is in quarantine its addresses
+//! have no other owner, so a stale address is detected.
 //!
-//! What is kept is bounded in sum; pages of large blocks go back to the system at once, and only their addresses are kept. Blocks
-//! whose address nobody asked for never come here.
+//! The total size is bounded. Pages of large blocks are returned to the system immediately; only their addresses stay
+//! reserved. Blocks whose address never escaped are freed immediately.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -14,7 +14,7 @@ use super::heap;
 use crate::Address;
 use pygpu_base::fork_safe::{Global, Guard};
 
-/// Bytes from which a block gives its pages back.
+/// Size in bytes from which a block returns its pages.
 const LARGE: usize = 1 << 20;
 const PAGE: usize = 4096;
 
@@ -26,11 +26,11 @@ struct Kept {
 }
 
 struct Table {
-    /// Living blocks whose address was given out.
+    /// Live blocks whose address escaped.
     noted: BTreeSet<Address>,
-    /// Ended blocks that nobody else gets yet, and their bytes.
+    /// Freed blocks in quarantine, with their sizes.
     ended: BTreeMap<Address, usize>,
-    /// In the order of their ends: with their pages, and addresses only.
+    /// In order of their release: blocks with pages, and blocks with addresses only.
     small: Kept,
     large: Kept,
 }
@@ -42,7 +42,8 @@ static TABLE: Global<Table> = Global::new(Table {
     large: Kept { order: VecDeque::new(), bytes: 0, most_bytes: 64 << 30, most_blocks: 64 },
 });
 
-/// A bit for some addresses each, set as soon as one was noted: the end of any other block costs one look here.
+/// Bloom-like filter: one bit per group of addresses, set when one of them escapes. Freeing any other block costs one
+/// load.
 static NOTED: [AtomicU64; 1024] = [const { AtomicU64::new(0) }; 1024];
 
 fn bit_of(address: Address) -> (&'static AtomicU64, u64) {
@@ -51,22 +52,22 @@ fn bit_of(address: Address) -> (&'static AtomicU64, u64) {
     (&NOTED[(number >> 6) % NOTED.len()], 1 << (number % 64))
 }
 
-/// Whether any block was ever kept back: who asks about an address where none was need not look into the table.
+/// Whether any block was ever in quarantine. Otherwise address queries skip the table.
 static IS_ANY: AtomicBool = AtomicBool::new(false);
 
-/// Held for moments; memory is given back to the C library without it.
+/// Locks the table, for a few instructions only; memory is returned to the C library without the lock.
 fn table() -> Guard<Table> {
     TABLE.lock()
 }
 
-/// Notes that the address of a living block was given out.
+/// Records that the address of a live block escaped.
 pub fn note(address: Address) {
     let (word, bit) = bit_of(address);
     word.fetch_or(bit, Ordering::Relaxed);
     table().noted.insert(address);
 }
 
-/// Whether the range touches a block that has ended.
+/// Returns whether the range touches a freed block in quarantine.
 pub fn was_freed(address: Address, bytes: usize) -> bool {
     if !IS_ANY.load(Ordering::Relaxed) {
         return false;
@@ -75,17 +76,19 @@ pub fn was_freed(address: Address, bytes: usize) -> bool {
     table().ended.range(..end).next_back().is_some_and(|(first, size)| first + size > address)
 }
 
-/// Takes over a block that ends, if its address was given out.
+/// Takes a freed block into quarantine, if its address escaped.
 ///
 /// # Safety
-/// The block came from `heap::allocate` with the same `bytes`, and nothing uses it any more.
+/// The block came from `heap::allocate` with the same `bytes`, and is no longer in use.
 #[inline]
 pub(super) unsafe fn keep_back(address: Address, bytes: usize) -> bool {
     let (word, bit) = bit_of(address);
-    // SAFETY: the caller's promise is the same.
+    // SAFETY: the caller guarantees the conditions of the called function.
     word.load(Ordering::Relaxed) & bit != 0 && unsafe { keep_noted_back(address, bytes) }
 }
 
+/// Takes a block into quarantine whose address may have escaped.
+///
 /// # Safety
 /// As for [`keep_back`].
 #[cold]
@@ -104,7 +107,7 @@ unsafe fn keep_noted_back(address: Address, bytes: usize) -> bool {
         kept.surplus(ended)
     };
     if bytes >= LARGE && !surplus.iter().any(|(first, _)| *first == address) {
-        // SAFETY: nobody uses the block any more.
+        // SAFETY: the block is no longer in use.
         unsafe { heap::give_pages_back(address, bytes, PAGE) };
     }
     free_all(&surplus);
@@ -112,7 +115,7 @@ unsafe fn keep_noted_back(address: Address, bytes: usize) -> bool {
 }
 
 impl Kept {
-    /// The oldest blocks beyond what is kept, in no list any more.
+    /// Removes the oldest blocks that exceed the quota, and returns them.
     fn surplus(&mut self, ended: &mut BTreeMap<Address, usize>) -> Vec<(Address, usize)> {
         let mut surplus = Vec::new();
         while self.bytes > self.most_bytes || self.order.len() > self.most_blocks {
@@ -127,12 +130,12 @@ impl Kept {
 
 fn free_all(blocks: &[(Address, usize)]) {
     for &(address, bytes) in blocks {
-        // SAFETY: `keep_back` was promised that nothing uses the block, and it is in no list any more.
+        // SAFETY: the caller of `keep_back` guaranteed that the block is not in use, and it is in no list any more.
         unsafe { heap::free(address, bytes) };
     }
 }
 
-/// Gives all that is kept back to the C library.
+/// Returns all quarantined memory to the C library.
 pub fn trim() {
     let ended = {
         let mut table = table();
@@ -146,7 +149,7 @@ pub fn trim() {
     free_all(&ended.into_iter().collect::<Vec<_>>());
 }
 
-/// Bytes that are kept of ended blocks, without those whose pages went back.
+/// Bytes in quarantine, without blocks whose pages were returned.
 pub fn kept() -> usize {
     table().small.bytes
 }
@@ -157,7 +160,7 @@ mod tests {
     use super::super::memory::{block, give_back};
     use super::*;
 
-    /// The table is the process's, and other tests give blocks out too.
+    /// The table is process-wide, and other tests use it too.
     static ONE_AT_A_TIME: Global<()> = Global::new(());
 
     #[test]
@@ -167,7 +170,7 @@ mod tests {
             let address = block(bytes).unwrap();
             note(address);
             assert!(!was_freed(address, bytes));
-            // SAFETY: a block of so many bytes, which nobody uses.
+            // SAFETY: a block of this many bytes, which is not in use.
             unsafe { give_back(address, bytes) };
             assert!(was_freed(address, 1) && was_freed(address + bytes - 1, 100));
             assert!(was_freed(address - 8, 9));
@@ -184,7 +187,7 @@ mod tests {
     fn what_nobody_asked_for_is_freed_at_once() {
         let _turn = ONE_AT_A_TIME.lock();
         let address = block(4000).unwrap();
-        // SAFETY: a block of so many bytes, which nobody uses.
+        // SAFETY: a block of this many bytes, which is not in use.
         unsafe { give_back(address, 4000) };
         assert!(!was_freed(address, 4000));
     }
@@ -196,7 +199,7 @@ mod tests {
         for _ in 0..40 {
             let address = block(LARGE - 64).unwrap();
             note(address);
-            // SAFETY: a block of so many bytes, which nobody uses.
+            // SAFETY: a block of this many bytes, which is not in use.
             unsafe { give_back(address, LARGE - 64) };
         }
         assert!(kept() <= 16 << 20, "{}", kept());

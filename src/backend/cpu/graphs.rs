@@ -1,4 +1,4 @@
-//! Graphs: a capture that ended is the work of one, under two handles.
+//! Graphs of the CPU backend: an ended capture becomes the work of one graph, under two handles.
 
 use std::sync::Arc;
 
@@ -53,7 +53,7 @@ impl Graphs for Cpu {
         self.captures.begin(stream, Some(body))
     }
 
-    // No call of the host's makes a capture invalid that another mode would allow.
+    // The capture modes do not differ: no call of the CPU backend depends on them.
     unsafe fn instantiate(&self, device: i32, graph: GraphHandle) -> Result<ExecutableHandle> {
         check_device("instantiate", device)?;
         let work = self.captures.graph("instantiate", graph.0)?;
@@ -138,7 +138,7 @@ impl Graphs for Cpu {
 }
 
 impl Cpu {
-    /// Exchanges what is launched, also in the graph that it was made of: work holds the arrays that it uses.
+    /// Replaces the work of an executable graph and of its template graph: work owns the arrays that it uses.
     fn exchange(
         &self,
         operation: &'static str,
@@ -151,7 +151,7 @@ impl Cpu {
     }
 }
 
-/// Where an operation stands in its graph.
+/// Returns the index of an operation in its graph.
 fn place_of(operation: &'static str, work: &Work, node: NodeHandle) -> Result<usize> {
     let place = node.0.checked_sub(1).filter(|place| *place < work.len());
     place.ok_or_else(|| no_node(operation, node))

@@ -1,36 +1,39 @@
 //! Blocks of the C library's heap.
 //!
-//! Owns nothing. Addresses are integers here and everywhere above; they become pointers only here and in `copies`.
+//! Has no state. Addresses are integers here and in all layers above; only this module and `copies` convert them to
+//! pointers.
 
 use std::alloc::{Layout, LayoutError, alloc, dealloc};
 
 use super::red_zone;
 use crate::Address;
 
-/// A cache line, and what the widest vector registers want; smaller blocks have what every allocator gives anyway, since
-/// to align a few bytes takes glibc longer than all else about a small array.
+/// Layout of a block. Large blocks are aligned to a cache line, which suits the widest vector registers. Small blocks
+/// get the alignment that every allocator has by default: in glibc, a stricter alignment of a few bytes takes longer
+/// than all other steps of creating a small array.
 const fn layout(bytes: usize) -> Result<Layout, LayoutError> {
-    // What does not fit into a number fits into no memory either.
+    // A saturated size fails below, because no memory of that size exists.
     Layout::from_size_align(bytes.saturating_add(red_zone::BYTES), if bytes < 1024 { 16 } else { 64 })
 }
 
-/// Memory of `bytes` bytes; `None` if there is none, also for sizes that no address space holds. `bytes` is not 0.
+/// Allocates `bytes` bytes; `None` without memory, also for sizes that exceed any address space. `bytes` must not be
+/// 0.
 pub fn allocate(bytes: usize) -> Option<Address> {
     let layout = layout(bytes).ok()?;
-    // SAFETY: the size is not 0, with what lies behind the block.
+    // SAFETY: the size is not 0, because it includes the red zone.
     let address = unsafe { alloc(layout) };
     if address.is_null() {
         return None;
     }
     let address = address.expose_provenance();
-    // Before huge pages are wanted: this touch of the last page is to cost a small one.
-    // SAFETY: within what was just had.
+    // Before huge pages are requested, so that this access to the last page only allocates a small one. SAFETY:
+    // within the new allocation.
     unsafe { red_zone::write(pointer(address + bytes)) };
     want_huge_pages(address, bytes);
     Some(address)
 }
 
-/// Asks the system for huge pages below a large block, as NumPy does: the first touch of small ones takes longer than a copy.
+/// Requests huge pages for a large block, as NumPy does: the first access to small pages takes longer than a copy.
 fn want_huge_pages(address: Address, bytes: usize) {
     const LARGE: usize = 4 << 20;
     const PAGE: usize = 4096;
@@ -38,46 +41,47 @@ fn want_huge_pages(address: Address, bytes: usize) {
         return;
     }
     let first = address.next_multiple_of(PAGE);
-    // Refused where there are none, which is no harm.
+    // An error is ignored: without huge pages the block works too.
     #[cfg(target_os = "linux")]
-    // SAFETY: whole pages within a block that is ours.
+    // SAFETY: whole pages within a block that this module allocated.
     unsafe {
         libc::madvise(pointer(first).cast(), (address + bytes - first) & !(PAGE - 1), libc::MADV_HUGEPAGE);
     }
 }
 
-/// Lets the system have the whole pages within a block, whose addresses stay the block's.
+/// Returns the whole pages within a block to the system; its addresses stay reserved.
 ///
 /// # Safety
-/// The block came from `allocate` with the same `bytes`, and its contents mean nothing any more.
+/// The block came from `allocate` with the same `bytes`, and its contents are not needed any more.
 pub unsafe fn give_pages_back(address: Address, bytes: usize, page: usize) {
     let first = address.next_multiple_of(page);
     let whole = (address + bytes).saturating_sub(first) & !(page - 1);
-    // SAFETY: whole pages within the block. Refused for locked pages, which then stay.
+    // SAFETY: whole pages within the block. Locked pages are rejected and stay.
     unsafe { libc::madvise(pointer(first).cast(), whole, libc::MADV_DONTNEED) };
 }
 
-/// Gives a block back.
+/// Frees a block.
 ///
 /// # Safety
-/// The address came from `allocate` with the same `bytes`, and nothing uses it any more.
+/// The address came from `allocate` with the same `bytes`, and is no longer in use.
 pub unsafe fn free(address: Address, bytes: usize) {
     let Ok(layout) = layout(bytes) else { return };
-    // SAFETY: the caller promises that the block was allocated with this very layout.
+    // SAFETY: the caller guarantees that the block was allocated with this layout.
     unsafe { dealloc(pointer(address), layout) };
 }
 
-/// How many bytes behind a block are known to have been written, at least; 0 for none. It is told once.
+/// Returns the minimum number of bytes that were written past the end of a block; 0 for none. Each overrun is
+/// reported once.
 ///
 /// # Safety
-/// The block is alive, came from `allocate`, and has so many bytes.
+/// The block is alive, came from `allocate`, and has this size.
 #[inline]
 pub unsafe fn overrun(address: Address, bytes: usize) -> usize {
-    // SAFETY: promised by the caller.
+    // SAFETY: guaranteed by the caller.
     unsafe { red_zone::overrun(pointer(address + bytes)) }
 }
 
-/// The pointer of an address that some allocation, ours or a stranger's, gave out as a number.
+/// Converts an address that any allocator exposed as an integer to a pointer.
 pub fn pointer(address: Address) -> *mut u8 {
     std::ptr::with_exposed_provenance_mut(address)
 }

@@ -1,4 +1,4 @@
-//! What the backend owns: the events, captures and graphs; memory belongs to whoever asked for it.
+//! State of the CPU backend: events, captures and graphs. Memory belongs to its callers.
 
 use std::sync::atomic::AtomicUsize;
 
@@ -9,14 +9,14 @@ use super::numbers;
 use crate::{HostWork, NodeKind, StreamHandle};
 use pygpu_base::error::{Error, Result};
 
-/// The host.
+/// The CPU backend.
 pub struct Cpu {
     pub events: EventTable,
     pub captures: Captures,
     pub next_stream: AtomicUsize,
 }
 
-/// Lower numbers are the stream protocols' names of the default streams.
+/// First handle of created streams; the stream protocols reserve lower numbers for the default streams.
 pub const FIRST_STREAM: usize = 16;
 
 pub static CPU: Cpu = Cpu::new(Captures::new(&captures::TABLE));
@@ -26,7 +26,7 @@ impl Cpu {
         Self { events: EventTable::new(), captures, next_stream: AtomicUsize::new(FIRST_STREAM) }
     }
 
-    /// Does work now, or keeps it for the graph that its stream captures.
+    /// Executes work immediately, or records it if the stream is capturing.
     #[inline]
     pub fn run(
         &self,
@@ -40,7 +40,7 @@ impl Cpu {
         }
     }
 
-    /// As `run`, of work that is told what it is.
+    /// Like `run`, with an explicit node kind.
     pub fn run_as(&self, kind: NodeKind, stream: StreamHandle, work: HostWork) -> Result<()> {
         let operation = "put_work";
         match self.captures.next(operation, stream)? {
@@ -50,7 +50,7 @@ impl Cpu {
     }
 }
 
-/// What an operation is in a graph.
+/// Returns the node kind of an operation.
 fn kind_of(operation: &str) -> NodeKind {
     match operation {
         "launch" => NodeKind::Kernel,
@@ -60,7 +60,7 @@ fn kind_of(operation: &str) -> NodeKind {
     }
 }
 
-/// Refuses a device that there is not.
+/// Fails for a device number that does not exist.
 #[inline]
 pub fn check_device(operation: &'static str, device: i32) -> Result<()> {
     match (0..numbers::count()).contains(&device) {

@@ -1,4 +1,4 @@
-//! Memory: blocks of the heap, of which those whose address was given out end later.
+//! Memory of the CPU backend: heap blocks; those whose address escaped are quarantined when freed.
 
 use super::codes::{self, INVALID_HANDLE, INVALID_VALUE, refuse};
 use super::host::{Cpu, check_device};
@@ -6,7 +6,7 @@ use super::{given_out, heap, machine, pinned};
 use crate::{Address, HostFlags, Memory, PointerKind, PoolHandle, PoolStatistics, StreamHandle};
 use pygpu_base::error::{Error, OutOfMemory, Result};
 
-/// Memory of `bytes` bytes; `None` if there is none. `bytes` is not 0.
+/// Allocates `bytes` bytes; `None` without memory. `bytes` must not be 0.
 pub fn block(bytes: usize) -> Option<Address> {
     heap::allocate(bytes).or_else(|| {
         given_out::trim();
@@ -14,12 +14,12 @@ pub fn block(bytes: usize) -> Option<Address> {
     })
 }
 
-/// Gives memory back; what was given out by its address, later.
+/// Frees memory; if its address escaped, it goes into quarantine.
 ///
 /// # Safety
-/// The address came from [`block`] with the same `bytes`, and nothing uses it any more.
+/// The address came from [`block`] with the same `bytes`, and is no longer in use.
 pub unsafe fn give_back(address: Address, bytes: usize) {
-    // SAFETY: the caller's promise is the same.
+    // SAFETY: the caller guarantees the conditions of the called function.
     unsafe {
         if !given_out::keep_back(address, bytes) {
             heap::free(address, bytes);
@@ -31,7 +31,7 @@ fn no_pool(operation: &'static str, pool: PoolHandle) -> Error {
     refuse(operation, INVALID_HANDLE, format!("pool {:#x}; the CPU backend has no pools", pool.0))
 }
 
-/// A block for a call.
+/// Allocates a block for a backend call.
 pub fn allocate(operation: &'static str, device: i32, bytes: usize) -> Result<Address> {
     check_device(operation, device)?;
     if bytes == 0 {
@@ -87,7 +87,7 @@ impl Memory for Cpu {
 
     unsafe fn free(&self, _: i32, address: Address, bytes: usize) -> Result<()> {
         pinned::remove_managed(address);
-        // SAFETY: the caller's promise is the same.
+        // SAFETY: the caller guarantees the conditions of the called function.
         unsafe { give_back(address, bytes) };
         Ok(())
     }
@@ -100,7 +100,7 @@ impl Memory for Cpu {
 
     unsafe fn free_host(&self, _: i32, address: Address, bytes: usize) -> Result<()> {
         pinned::remove(address);
-        // SAFETY: the caller's promise is the same.
+        // SAFETY: the caller guarantees the conditions of the called function.
         unsafe { give_back(address, bytes) };
         Ok(())
     }

@@ -1,8 +1,9 @@
-//! Host memory as a device: always there, needs no driver.
+//! Host memory as a device: always available, without a driver.
 //!
-//! Every operation is done when the call returns, so streams only have identities and events only remember the time; while a
-//! stream captures, operations are kept for its graph instead ([`captures`]). [`host`] is the backend, and each of its nouns has a
-//! file of its name. Errors are spelled as CUDA's runtime spells them.
+//! Every operation is complete when the call returns. Therefore a stream is only an identity, and an event only a
+//! time. While a stream captures, operations are recorded in its graph instead ([`captures`]). [`host`] has the
+//! backend type; each trait of the backend is implemented in a file of its name. Errors have the names of the CUDA
+//! runtime.
 
 mod captures;
 mod codes;

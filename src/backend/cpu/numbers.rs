@@ -1,4 +1,4 @@
-//! How many devices the host is, and which one is a thread's current one.
+//! Number of CPU devices, and the current device of a thread.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -7,7 +7,7 @@ use crate::{BackendKind, first_device};
 use pygpu_base::error::{Error, Result};
 use pygpu_base::settings::{Settings, Variable};
 
-/// Most devices: as many as there may be of any backend.
+/// Maximum number of devices, as for any backend.
 pub const MOST: i32 = 64;
 
 static COUNT: AtomicI32 = AtomicI32::new(1);
@@ -16,16 +16,16 @@ thread_local! {
     static CURRENT: Cell<Option<i32>> = const { Cell::new(None) };
 }
 
-/// How many there are.
+/// Returns the number of devices.
 #[inline]
 pub fn count() -> i32 {
     COUNT.load(Ordering::Relaxed)
 }
 
-/// Takes from the settings how many there are.
+/// Reads the number of devices from the settings.
 ///
 /// # Errors
-/// `Value` for what is no such number.
+/// `Value` for an invalid number.
 pub fn read_count(settings: &Settings) -> Result<()> {
     let Some(text) = settings.text(Variable::CPU_DEVICES) else { return Ok(()) };
     let count = text.parse().ok().filter(|count| (1..=MOST).contains(count)).ok_or_else(|| {
@@ -45,7 +45,7 @@ pub fn current() -> i32 {
     }
 }
 
-/// Sets it, to a device that there is.
+/// Sets the calling thread's current device, which must exist.
 pub fn set_current(device: i32) {
     CURRENT.with(|current| current.set(Some(device)));
 }

@@ -1,6 +1,6 @@
-//! What a program has asked to be pinned, and what it has as managed memory. On the host nothing needs to be done for either; a
-//! capture takes in copies of such memory only, since a launch reads it again, and advice is given of managed memory only, and so
-//! it is known.
+//! Registry of pinned and managed host memory. On the host neither needs any action. It is recorded because a capture
+//! accepts copies of such memory only, since a launch reads it again, and because advice is accepted for managed
+//! memory only.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::{Address, PointerKind};
 use pygpu_base::fork_safe::{Global, Guard};
 
-/// The ranges: bytes and kind by first byte.
+/// Registered ranges: size and kind by first byte.
 static RANGES: Global<BTreeMap<Address, (usize, PointerKind)>> = Global::new(BTreeMap::new());
-/// How many of them are managed: as long as there are none, what is freed is not looked for.
+/// Number of managed ranges. While it is 0, freeing memory skips the lookup.
 static MANAGED: AtomicUsize = AtomicUsize::new(0);
 
 fn ranges() -> Guard<BTreeMap<Address, (usize, PointerKind)>> {
@@ -30,7 +30,7 @@ pub fn remove(address: Address) {
     ranges().remove(&address);
 }
 
-/// Forgets managed memory that is freed.
+/// Removes managed memory that is freed.
 #[inline]
 pub fn remove_managed(address: Address) {
     if MANAGED.load(Ordering::Relaxed) > 0 {
@@ -47,7 +47,7 @@ fn remove_if_managed(address: Address) {
     }
 }
 
-/// What is known of an address, and the bytes from there on.
+/// Returns the kind of an address, and the bytes from it to the end of its range.
 pub fn kind_of(address: Address) -> Option<(PointerKind, usize)> {
     let ranges = ranges();
     let (first, (bytes, kind)) = ranges.range(..=address).next_back()?;

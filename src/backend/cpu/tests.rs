@@ -1,4 +1,4 @@
-//! The CPU backend, through the trait.
+//! Tests of the CPU backend through its traits.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::undocumented_unsafe_blocks, missing_docs)]
 
@@ -12,7 +12,7 @@ const S: StreamHandle = StreamHandle::DEFAULT;
 const TIMED: EventFlags = EventFlags { timing: true, blocking_sync: false, interprocess: false };
 
 /// No stream of these tests captures.
-// SAFETY: nothing of theirs is captured, and the host's memory lives until a copy is done.
+// SAFETY: nothing is captured, and the host memory exists until a copy is complete.
 const UP: Direction = Direction::HostToDevice(unsafe { HostUse::promised() });
 // SAFETY: as above.
 const DOWN: Direction = Direction::DeviceToHost(unsafe { HostUse::promised() });
@@ -30,7 +30,7 @@ fn memory_is_aligned_to_a_cache_line_unless_it_is_small_and_writable() {
     for bytes in [1, 63, 64, 65, 1023, 1024, 1 << 20] {
         let block = CPU.allocate(0, bytes).unwrap();
         assert_eq!(block % if bytes < 1024 { 16 } else { 64 }, 0);
-        // SAFETY: a block of so many bytes, which nobody else has.
+        // SAFETY: a block of this many bytes, used by this test only.
         unsafe {
             CPU.fill(0, block, 0, Pattern::U8(7), bytes, 1, S).unwrap();
             CPU.free(0, block, bytes).unwrap();

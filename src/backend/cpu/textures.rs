@@ -1,5 +1,5 @@
-//! Arrays, textures and surfaces of the host: an array is plain memory, and what a kernel is given is the address of its
-//! description.
+//! Arrays, textures and surfaces of the CPU backend: an array is plain memory, and a kernel receives the address of
+//! an image description.
 
 use super::codes::{self, refuse};
 use super::heap;
@@ -8,15 +8,17 @@ use crate::{Address, ArrayBox, ArrayCopy, ArrayHandle, ArrayShape, Resource, Sam
 use pygpu_base::error::Result;
 use pygpu_cpu_engine::Image;
 
-/// An array: its memory.
+/// Memory of an array.
 struct HostArray {
     address: Address,
     bytes: usize,
 }
 
-/// As the driver of a GPU: 32-bit coordinates.
+/// As in a GPU driver: coordinates have 32 bits.
 const MOST: usize = 1 << 30;
 
+/// Returns the address of an array's memory.
+///
 /// # Safety
 /// The handle came from `create_array` and was not destroyed.
 unsafe fn memory_of(array: ArrayHandle) -> Address {
@@ -24,10 +26,12 @@ unsafe fn memory_of(array: ArrayHandle) -> Address {
     unsafe { (*(std::ptr::with_exposed_provenance::<HostArray>(array.0))).address }
 }
 
+/// Returns the image description of an array.
+///
 /// # Safety
 /// As for `memory_of`.
 unsafe fn image_of(array: ArrayHandle, shape: &ArrayShape) -> Image {
-    // SAFETY: the caller's promise is the same.
+    // SAFETY: the caller guarantees the conditions of the called function.
     let data = unsafe { memory_of(array) } as u64;
     let extent = (shape.width as u64, shape.height as u64, shape.depth as u64);
     Image::of_array(data, extent, (shape.texel.format as u32, shape.texel.channels))
@@ -37,14 +41,16 @@ fn given_out(image: Image) -> u64 {
     Box::into_raw(Box::new(image)).expose_provenance() as u64
 }
 
+/// Frees an image description.
+///
 /// # Safety
-/// The number came from `given_out`, once.
+/// The number came from `given_out` and is passed only once.
 unsafe fn taken_back(number: u64) {
-    // SAFETY: promised by the caller.
+    // SAFETY: guaranteed by the caller.
     drop(unsafe { Box::from_raw(std::ptr::with_exposed_provenance_mut::<Image>(number as usize)) });
 }
 
-/// Copies rows between an array and memory in which they follow each other.
+/// Copies rows between an array and contiguous memory.
 ///
 /// # Safety
 /// As for [`Textures::copy_array`].
@@ -56,7 +62,7 @@ unsafe fn copy(array: Address, shape: &ArrayShape, part: &ArrayBox, memory: Addr
         for row in 0..height {
             let inside = heap::pointer(array + (z + plane) * plane_pitch + (y + row) * row_pitch + x);
             let outside = heap::pointer(memory + (plane * height + row) * width);
-            // SAFETY: the part lies in the array and the memory is as large, as the caller promises.
+            // SAFETY: the caller guarantees that the part lies in the array and that the memory is as large.
             unsafe {
                 match way {
                     ArrayCopy::Write => std::ptr::copy(outside, inside, width),
@@ -103,7 +109,7 @@ impl Textures for Cpu {
         // SAFETY: the caller promises that the array is alive.
         let (array, shape, part) = (unsafe { memory_of(array) }, *shape, *part);
         self.run("copy_array", stream, move || {
-            // SAFETY: promised by the caller; who captures keeps the array and the memory.
+            // SAFETY: guaranteed by the caller; the owner of the capture keeps array and memory alive.
             unsafe { copy(array, &shape, &part, memory, way) };
             Ok(())
         })

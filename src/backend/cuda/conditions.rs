@@ -1,4 +1,4 @@
-//! Conditions in graphs: what is done again, or left out, is decided while the graph runs.
+//! Conditional operations in graphs: repetition and selection decided while the graph runs.
 
 use std::ptr;
 
@@ -12,9 +12,9 @@ use crate::vendor::{Current, Driver, Raw};
 use crate::{Branching, ConditionHandle, GraphHandle, StreamHandle};
 use pygpu_base::error::{Error, Result};
 
-/// That the number of a condition is set at each launch.
+/// Flag: each launch resets the condition.
 const ASSIGN_DEFAULT: u32 = 1;
-/// That a stream comes after the given nodes alone.
+/// Flag: the stream depends on the given nodes only.
 const SET_DEPENDENCIES: u32 = 1;
 
 #[cold]
@@ -25,10 +25,10 @@ fn lacks(function: &str) -> Error {
     ))
 }
 
-/// The graph that a stream captures, and after what its next operation comes.
+/// Returns the graph that a stream captures, and the nodes on which its next operation depends.
 ///
 /// # Safety
-/// The stream is alive. The list is valid until the next call about the capture.
+/// The stream is alive. The list is valid until the next call that concerns the capture.
 unsafe fn captured(
     driver: &Driver<Cuda>,
     device: i32,
@@ -38,7 +38,7 @@ unsafe fn captured(
     driver.call(
         device,
         "cuStreamGetCaptureInfo_v2",
-        // SAFETY: the caller's promise; the targets are writable and as wide as the driver's.
+        // SAFETY: guaranteed by the caller; the out-parameters are writable and as wide as the driver's types.
         |on| unsafe {
             let status = (&raw mut status).cast();
             (on.symbols.capture_info)(Raw::of(stream.0), status, ptr::null_mut(), &mut graph, &mut nodes, &mut count)
@@ -51,10 +51,10 @@ unsafe fn captured(
     }
 }
 
-/// As `Graphs::create_condition`.
+/// Implements `Graphs::create_condition`.
 ///
 /// # Safety
-/// See there.
+/// As for `Graphs::create_condition`.
 pub unsafe fn create(
     driver: &Driver<Cuda>,
     device: i32,
@@ -63,21 +63,21 @@ pub unsafe fn create(
 ) -> Result<ConditionHandle> {
     let name = "cuGraphConditionalHandleCreate";
     let make = driver.api.cuGraphConditionalHandleCreate.ok_or_else(|| lacks(name))?;
-    // SAFETY: the caller's promise is the same.
+    // SAFETY: the caller guarantees the conditions of the called function.
     let (graph, _, _) = unsafe { captured(driver, device, stream) }?;
     let mut handle = 0;
     let flags = if default.is_some() { ASSIGN_DEFAULT } else { 0 };
-    // SAFETY: the graph is that of a capture that goes on; the target is writable.
+    // SAFETY: the graph belongs to an active capture; the out-parameter is writable.
     let make =
         |on: &Current<'_, Cuda>| unsafe { make(&mut handle, graph, context(on), default.unwrap_or_default(), flags) };
     driver.call(device, name, make, || format!("default {default:?}"))?;
     Ok(ConditionHandle(handle))
 }
 
-/// As `Graphs::put_conditional`.
+/// Implements `Graphs::put_conditional`.
 ///
 /// # Safety
-/// See there.
+/// As for `Graphs::put_conditional`.
 pub unsafe fn put(
     driver: &Driver<Cuda>,
     device: i32,
@@ -89,12 +89,12 @@ pub unsafe fn put(
     let (add_name, follow_name) = ("cuGraphAddNode_v2", "cuStreamUpdateCaptureDependencies_v2");
     let add = driver.api.cuGraphAddNode_v2.ok_or_else(|| lacks(add_name))?;
     let follow = driver.api.cuStreamUpdateCaptureDependencies_v2.ok_or_else(|| lacks(follow_name))?;
-    // SAFETY: the caller's promise is the same.
+    // SAFETY: the caller guarantees the conditions of the called function.
     let (graph, after, count) = unsafe { captured(driver, device, stream) }?;
     let mut node = CUgraphNode::NONE;
     let mut made: *mut CUgraph = ptr::null_mut();
     let add = |on: &Current<'_, Cuda>| {
-        // SAFETY: numbers and null pointers only.
+        // SAFETY: contains only numbers and null pointers, for which zero is valid.
         let mut parameters: CUgraphNodeParams = unsafe { std::mem::zeroed() };
         parameters.type_ = CUgraphNodeType::CU_GRAPH_NODE_TYPE_CONDITIONAL;
         parameters.__bindgen_anon_1.conditional = CUDA_CONDITIONAL_NODE_PARAMS {
@@ -108,9 +108,10 @@ pub unsafe fn put(
             phGraph_out: ptr::null_mut(),
             ctx: context(on),
         };
-        // SAFETY: the graph is that of a capture that goes on, the list as long as said; edges without data need none.
+        // SAFETY: the graph belongs to an active capture; the list has the given length; edges without data need no
+        // array.
         let code = unsafe { add(&mut node, graph, after, ptr::null(), count, &mut parameters) };
-        // SAFETY: the part that was written above, in which the driver says where the bodies are.
+        // SAFETY: this union field was written above; the driver stores the address of the bodies in it.
         made = unsafe { parameters.__bindgen_anon_1.conditional.phGraph_out };
         code
     };
@@ -121,14 +122,14 @@ pub unsafe fn put(
     let follow =
         |_: &Current<'_, Cuda>| unsafe { follow(Raw::of(stream.0), &mut node, ptr::null(), 1, SET_DEPENDENCIES) };
     driver.call(device, follow_name, follow, || format!("stream {:#x}", stream.0))?;
-    // SAFETY: so many the driver has put there, and keeps them as long as the node.
+    // SAFETY: the driver stored this many bodies there, and keeps them as long as the node.
     Ok((0..bodies).map(|place| GraphHandle(unsafe { *made.add(place) }.number())).collect())
 }
 
-/// As `Graphs::begin_body`.
+/// Implements `Graphs::begin_body`.
 ///
 /// # Safety
-/// See there.
+/// As for `Graphs::begin_body`.
 pub unsafe fn begin(
     driver: &Driver<Cuda>,
     device: i32,
@@ -141,7 +142,7 @@ pub unsafe fn begin(
     driver.call(
         device,
         name,
-        // SAFETY: the caller's promise; there is nothing that the first operation comes after.
+        // SAFETY: guaranteed by the caller; the first operation has no dependencies.
         |_| unsafe { begin(Raw::of(stream.0), Raw::of(body.0), ptr::null(), ptr::null(), 0, mode) },
         || format!("stream {:#x}", stream.0),
     )

@@ -1,4 +1,4 @@
-//! What can be set of a device's primary context.
+//! Settings of a device's primary context.
 
 use super::driver::Cuda;
 use super::sys::{CUfunc_cache as Cache, CUlimit as Limit};
@@ -6,7 +6,7 @@ use crate::Contexts;
 use crate::vendor::{Current, Driver};
 use pygpu_base::error::{Error, Result};
 
-/// For a function that an old driver, or a stand-in, has not.
+/// Error for a function that is missing in an old or simulated driver.
 fn absent(name: &str) -> Error {
     Error::not_supported(format!("the driver has no {name}"))
 }
@@ -24,7 +24,7 @@ fn limit_of(number: i32) -> Result<Limit> {
     })
 }
 
-/// The driver's word for a preference.
+/// Converts a preference to the driver's value.
 pub fn cache_of(preference: i32) -> Result<Cache> {
     Ok(match preference {
         0 => Cache::CU_FUNC_CACHE_PREFER_NONE,
@@ -50,7 +50,7 @@ impl Contexts for Driver<Cuda> {
         let which = limit_of(number)?;
         let get = self.api.cuCtxGetLimit.ok_or_else(|| absent("cuCtxGetLimit"))?;
         let mut value = 0;
-        // SAFETY: the target is writable.
+        // SAFETY: the out-parameter is writable.
         let ask = |_: &Current<'_, Cuda>| unsafe { get(&mut value, which) };
         self.call(device, "cuCtxGetLimit", ask, || format!("{which:?}"))?;
         Ok(value)
@@ -59,7 +59,7 @@ impl Contexts for Driver<Cuda> {
     fn set_limit(&self, device: i32, number: i32, value: usize) -> Result<()> {
         let which = limit_of(number)?;
         let set = self.api.cuCtxSetLimit.ok_or_else(|| absent("cuCtxSetLimit"))?;
-        // SAFETY: takes numbers only; the driver refuses those that it does not take.
+        // SAFETY: takes only numbers; the driver rejects invalid ones.
         let tell = |_: &Current<'_, Cuda>| unsafe { set(which, value) };
         self.call(device, "cuCtxSetLimit", tell, || format!("{which:?} = {value}"))
     }
@@ -67,7 +67,8 @@ impl Contexts for Driver<Cuda> {
     fn cache_preference(&self, device: i32) -> Result<i32> {
         let get = self.api.cuCtxGetCacheConfig.ok_or_else(|| absent("cuCtxGetCacheConfig"))?;
         let mut value = 0i32;
-        // SAFETY: the target is writable, and as wide as the enum, of which a newer driver may have other values.
+        // SAFETY: the out-parameter is writable and as wide as the enum; it is an integer, because a newer driver may
+        // return other values.
         let ask = |_: &Current<'_, Cuda>| unsafe { get((&raw mut value).cast()) };
         self.call(device, "cuCtxGetCacheConfig", ask, String::new)?;
         Ok(value)
@@ -76,7 +77,7 @@ impl Contexts for Driver<Cuda> {
     fn set_cache_preference(&self, device: i32, preference: i32) -> Result<()> {
         let preference = cache_of(preference)?;
         let set = self.api.cuCtxSetCacheConfig.ok_or_else(|| absent("cuCtxSetCacheConfig"))?;
-        // SAFETY: takes a number only.
+        // SAFETY: takes only a number.
         let tell = |_: &Current<'_, Cuda>| unsafe { set(preference) };
         self.call(device, "cuCtxSetCacheConfig", tell, || format!("{preference:?}"))
     }

@@ -1,4 +1,4 @@
-//! The driver's copies and fills: a function for each direction and each width of a pattern.
+//! Copies and fills of the CUDA driver: one function per direction and pattern width.
 
 use std::ffi::c_void;
 
@@ -8,7 +8,7 @@ use crate::vendor::{Driver, Raw, Sides, VendorCopies};
 use crate::{Address, Direction, Pattern, StreamHandle};
 use pygpu_base::error::Result;
 
-/// A host address as a pointer; the memory may be anybody's.
+/// Converts a host address to a pointer; any library may own the memory.
 fn pointer(address: Address) -> *mut c_void {
     Raw::of(address)
 }
@@ -40,7 +40,7 @@ impl VendorCopies for Cuda {
         stream: StreamHandle,
     ) -> u32 {
         let (api, stream) = (&driver.api, Raw::of(stream.0));
-        // SAFETY: the caller promises the ranges.
+        // SAFETY: the caller guarantees the ranges.
         unsafe {
             match direction {
                 Direction::HostToDevice(_) => (api.cuMemcpyHtoDAsync_v2)(Raw::of(to), pointer(from), bytes, stream),
@@ -51,12 +51,12 @@ impl VendorCopies for Cuda {
     }
 
     unsafe fn plane(driver: &Driver<Self>, sides: &Sides, direction: Direction, stream: StreamHandle) -> u32 {
-        // SAFETY: the caller promises the rows.
+        // SAFETY: the caller guarantees the rows.
         unsafe { (driver.api.cuMemcpy2DAsync_v2)(&rows(sides, direction), Raw::of(stream.0)) }
     }
 
     unsafe fn cuboid(driver: &Driver<Self>, sides: &Sides, direction: Direction, stream: StreamHandle) -> u32 {
-        // SAFETY: the caller promises the planes.
+        // SAFETY: the caller guarantees the planes.
         unsafe { (driver.api.cuMemcpy3DAsync_v2)(&planes(sides, direction), Raw::of(stream.0)) }
     }
 
@@ -72,13 +72,13 @@ impl VendorCopies for Cuda {
         Some(match direction {
             Direction::HostToDevice(_) => {
                 let copy = driver.api.cuMemcpyHtoD_v2?;
-                // SAFETY: the caller promises the ranges.
+                // SAFETY: the caller guarantees the ranges.
                 let copy = || unsafe { copy(Raw::of(target), pointer(source), bytes) };
                 driver.call(device, "cuMemcpyHtoD", |_| copy(), detail)
             }
             Direction::DeviceToHost(_) => {
                 let copy = driver.api.cuMemcpyDtoH_v2?;
-                // SAFETY: the caller promises the ranges.
+                // SAFETY: the caller guarantees the ranges.
                 let copy = || unsafe { copy(pointer(target), Raw::of(source), bytes) };
                 driver.call(device, "cuMemcpyDtoH", |_| copy(), detail)
             }
@@ -100,7 +100,7 @@ impl VendorCopies for Cuda {
         driver.call(
             source_device,
             operation,
-            // SAFETY: the caller promises the ranges; both contexts are retained.
+            // SAFETY: the caller guarantees the ranges; both contexts are retained.
             |on| unsafe {
                 (on.api.cuMemcpyPeerAsync)(to, target_context, from, source_context, bytes, Raw::of(stream.0))
             },
@@ -123,7 +123,7 @@ impl VendorCopies for Cuda {
     }
 
     unsafe fn fill_32(driver: &Driver<Self>, target: Address, value: u32, count: usize, stream: StreamHandle) -> u32 {
-        // SAFETY: the caller promises the row.
+        // SAFETY: the caller guarantees the row.
         unsafe { (driver.api.cuMemsetD32Async)(Raw::of(target), value, count, Raw::of(stream.0)) }
     }
 
@@ -135,7 +135,7 @@ impl VendorCopies for Cuda {
         stream: StreamHandle,
     ) -> Option<u32> {
         let (api, to, stream) = (&driver.api, Raw::of(target), Raw::of(stream.0));
-        // SAFETY: the caller promises the rows.
+        // SAFETY: the caller guarantees the rows.
         Some(unsafe {
             match pattern {
                 Pattern::U8(value) => (api.cuMemsetD2D8Async)(to, pitch, value, count, height, stream),
@@ -146,7 +146,7 @@ impl VendorCopies for Cuda {
     }
 }
 
-/// The kinds of memory of the source and of the target.
+/// Returns the memory kinds of source and target.
 fn kinds(direction: Direction) -> (CUmemorytype, CUmemorytype) {
     let (host, device) = (CUmemorytype::CU_MEMORYTYPE_HOST, CUmemorytype::CU_MEMORYTYPE_DEVICE);
     match direction {
@@ -156,7 +156,8 @@ fn kinds(direction: Direction) -> (CUmemorytype, CUmemorytype) {
     }
 }
 
-/// Of the host and the device address the driver reads the one that the kind names.
+/// Builds the driver's structure. Both the host and the device address are set; the driver reads the one selected by
+/// the memory kind.
 fn rows(sides: &Sides, direction: Direction) -> CUDA_MEMCPY2D {
     let (source_kind, target_kind) = kinds(direction);
     CUDA_MEMCPY2D {

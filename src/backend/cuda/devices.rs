@@ -1,4 +1,4 @@
-//! What a device is, by the driver's attributes, and which one a thread uses, by its context.
+//! Device properties, from the driver's attributes, and the current device of a thread, from its context.
 
 use std::ffi::c_int;
 
@@ -49,10 +49,11 @@ impl VendorDevices for Cuda {
         Ok(format!("sm_{major}{minor}"))
     }
 
-    /// The second version of the call tells the slices of a partitioned device apart; the first names the whole device.
+    /// The second version of the call distinguishes the slices of a partitioned device; the first one returns the
+    /// whole device.
     unsafe fn uuid(driver: &Driver<Self>, handle: c_int, target: *mut CUuuid) -> u32 {
         let ask = driver.api.cuDeviceGetUuid_v2.unwrap_or(driver.symbols.device_uuid);
-        // SAFETY: promised by the caller.
+        // SAFETY: guaranteed by the caller.
         unsafe { ask(target, handle) }
     }
 
@@ -60,9 +61,9 @@ impl VendorDevices for Cuda {
         const OPERATION: &str = "cuCtxGetCurrent";
         fork::refuse(BackendKind::Cuda, OPERATION)?;
         let mut found: CUcontext = std::ptr::null_mut();
-        // Not through the door that closes at the end of the process: the call only reads a variable of the thread, and it is
-        // the one that is made with the GIL held, which a thread that stays outside for ever would then keep.
-        // SAFETY: the target is writable.
+        // Not through the guard that blocks driver calls at process exit: the call only reads a thread-local
+        // variable. It is also made while holding the GIL, which a permanently blocked thread would never release.
+        // SAFETY: the out-parameter is writable.
         let code = unsafe { (driver.api.cuCtxGetCurrent)(&mut found) };
         if code != SUCCESS {
             return Err(driver.refusal(code, OPERATION, None, String::new()));
@@ -80,32 +81,32 @@ impl VendorDevices for Cuda {
         }
     }
 
-    /// The thread's current device stays what it was.
+    /// Keeps the thread's current device.
     unsafe fn reset(driver: &Driver<Self>, device: i32) -> Result<()> {
         let operation = "cuDevicePrimaryCtxReset";
         fork::refuse(BackendKind::Cuda, operation)?;
         let _passage = Passage::begin();
         let slot = driver.slot(device, operation)?;
         let mut found: CUcontext = std::ptr::null_mut();
-        // SAFETY: the target is writable.
+        // SAFETY: the out-parameter is writable.
         let ask = |driver: &Driver<Self>| unsafe { (driver.api.cuCtxGetCurrent)(&mut found) };
         driver.call_anywhere("cuCtxGetCurrent", ask, String::new)?;
         let was_current = !found.is_null() && driver.owner(found) == Some(device);
-        // SAFETY: the caller promises that nothing of the device is used afterwards.
+        // SAFETY: the caller guarantees that no object of the device is used afterwards.
         let code = unsafe { (driver.api.cuDevicePrimaryCtxReset_v2)(slot.handle) };
         if code != SUCCESS {
             return Err(driver.refusal(code, operation, Some(device), String::new()));
         }
-        // Until it is retained anew the handle is dead, and no thread may find it current by comparison.
+        // Until it is retained again the handle is invalid, and no thread may match it by comparison.
         driver.forget_context(slot);
-        // What was there is destroyed, and an error would say that it is not. A driver that refuses here refuses every
-        // later call too, and says so there.
+        // An error here would suggest that nothing was destroyed, so it is ignored. A driver that fails here fails in
+        // every later call too, and that call reports it.
         let _ = match (was_current, device) {
             (false, _) => Ok(()),
-            // Without a context the thread is on this device anyway, and no context need be made.
+            // Without a context the thread is on this device implicitly, so none is created.
             (true, device) if device == first_device(BackendKind::Cuda) => {
                 let none = std::ptr::null_mut();
-                // SAFETY: no context at all is always allowed.
+                // SAFETY: null, meaning no context, is always allowed.
                 let set = |driver: &Driver<Self>| unsafe { (driver.api.cuCtxSetCurrent)(none) };
                 driver.call_anywhere("cuCtxSetCurrent", set, String::new)
             }
@@ -118,7 +119,7 @@ impl VendorDevices for Cuda {
         let operation = "cuCtxEnablePeerAccess";
         let other = driver.context_of(peer, operation)?;
         let enable = |on: &Current<'_, Self>| {
-            // SAFETY: a retained primary context; the only flags are 0.
+            // SAFETY: a retained primary context; 0 is the only valid value of the flags.
             let code = unsafe { (on.api.cuCtxEnablePeerAccess)(other, 0) };
             driver.tolerated(code, PEER_ACCESS_ALREADY_ENABLED)
         };

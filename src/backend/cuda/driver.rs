@@ -1,4 +1,4 @@
-//! NVIDIA's driver, as what both vendors share sees it.
+//! NVIDIA's driver, as an implementation of the vendor-independent code.
 
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicPtr;
@@ -11,7 +11,7 @@ use crate::{BackendKind, TensorMaps};
 /// NVIDIA's driver.
 #[derive(Default)]
 pub struct Cuda {
-    /// Opened when something is compiled for the first time.
+    /// Opened at the first compilation.
     pub nvrtc: OnceLock<Nvrtc>,
 }
 
@@ -39,7 +39,7 @@ impl Types for Cuda {
 
 impl Vendor for Cuda {
     type Api = sys::Api;
-    /// The primary context: null until the first use, and again after a reset.
+    /// Primary context: null before the first use and after a reset.
     type Slot = AtomicPtr<std::ffi::c_void>;
     const KIND: BackendKind = BackendKind::Cuda;
     const LIBRARY: &'static str = "driver";

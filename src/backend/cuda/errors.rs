@@ -1,4 +1,4 @@
-//! The driver's words for its refusals.
+//! The driver's names and texts of error codes.
 
 use std::ffi::c_char;
 
@@ -12,7 +12,7 @@ pub const STUB_LIBRARY: u32 = CUresult::CUDA_ERROR_STUB_LIBRARY as u32;
 fn look_up(ask: impl FnOnce(*mut *const c_char) -> u32) -> String {
     let mut text = std::ptr::null();
     let known = if ask(&mut text) == SUCCESS { text } else { std::ptr::null() };
-    // SAFETY: on success the driver gives a C string that is constant for the life of the process.
+    // SAFETY: on success the driver returns a C string that stays valid for the life of the process.
     unsafe { spoken(known) }
 }
 
@@ -36,16 +36,16 @@ impl VendorErrors for Cuda {
         "its context is unusable from now on, and only a new process can use the device again";
 
     fn name(api: &Api, code: u32) -> String {
-        // SAFETY: the pointer is the driver's function.
+        // SAFETY: calls the driver's function with its signature.
         look_up(|text| unsafe { (api.cuGetErrorName)(code, text) })
     }
 
     fn text(api: &Api, code: u32) -> String {
-        // SAFETY: the pointer is the driver's function.
+        // SAFETY: calls the driver's function with its signature.
         look_up(|text| unsafe { (api.cuGetErrorString)(code, text) })
     }
 
-    /// The driver notes none.
+    /// The driver stores no last error.
     #[inline]
     fn forget_last_error(_: &Api) {}
 }

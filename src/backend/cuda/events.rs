@@ -7,7 +7,7 @@ use crate::vendor::{Current, Driver, Raw, VendorEvents};
 use pygpu_base::error::Result;
 
 impl VendorEvents for Cuda {
-    /// `false` where the driver is too old for it or cannot.
+    /// Returns `false` if the driver is too old or does not support it.
     unsafe fn record_of_device(driver: &Driver<Self>, device: i32, event: EventHandle) -> Result<bool> {
         let Some(record) = driver.api.cuCtxRecordEvent else { return Ok(false) };
         let operation = "cuCtxRecordEvent";

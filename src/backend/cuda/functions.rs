@@ -1,4 +1,4 @@
-//! What can be set of a kernel, and what its parameters are.
+//! Settings and parameters of kernels.
 
 use std::ffi::CStr;
 
@@ -10,10 +10,10 @@ use crate::vendor::{Current, Driver, Raw};
 use crate::{FunctionHandle, FunctionSetting, ModuleHandle, ParameterPlace};
 use pygpu_base::error::Result;
 
-/// Sets something of a kernel.
+/// Changes a setting of a kernel.
 ///
 /// # Safety
-/// It is alive.
+/// The function is alive.
 pub unsafe fn set(
     driver: &Driver<Cuda>,
     device: i32,
@@ -31,11 +31,11 @@ pub unsafe fn set(
             (Attribute::CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, allowed.into())
         }
         FunctionSetting::CachePreference(preference) => {
-            // SAFETY: the caller's promise is this function's.
+            // SAFETY: the caller guarantees the conditions of the called function.
             return unsafe { prefer(driver, device, function, preference) };
         }
     };
-    // SAFETY: the function is alive; the driver refuses values it does not take.
+    // SAFETY: the function is alive; the driver rejects invalid values.
     let tell = |on: &Current<'_, Cuda>| unsafe { (on.api.cuFuncSetAttribute)(Raw::of(function.0), which, value) };
     driver.call(device, "cuFuncSetAttribute", tell, || format!("{setting:?}"))
 }
@@ -47,7 +47,7 @@ unsafe fn prefer(driver: &Driver<Cuda>, device: i32, function: FunctionHandle, p
     driver.call(device, "cuFuncSetCacheConfig", tell, || format!("{preference:?}"))
 }
 
-/// The names of a module's kernels; `None` from a driver before 12.4.
+/// Returns the names of a module's kernels; `None` for drivers before 12.4.
 ///
 /// # Safety
 /// The module is alive.
@@ -59,31 +59,31 @@ pub unsafe fn names(driver: &Driver<Cuda>, device: i32, module: ModuleHandle) ->
         return Ok(None);
     };
     let mut count = 0;
-    // SAFETY: the module is alive, the target writable.
+    // SAFETY: the module is alive, the out-parameter writable.
     let ask = |_: &Current<'_, Cuda>| unsafe { tell_count(&mut count, Raw::of(module.0)) };
     driver.call(device, "cuModuleGetFunctionCount", ask, String::new)?;
     if count == 0 {
         return Ok(Some(Vec::new()));
     }
     let mut functions = vec![CUfunction::NONE; count as usize];
-    // SAFETY: as before, and there is room for as many.
+    // SAFETY: the module is alive, and the buffer has space for `count` functions.
     let ask = |_: &Current<'_, Cuda>| unsafe { list(functions.as_mut_ptr(), count, Raw::of(module.0)) };
     driver.call(device, "cuModuleEnumerateFunctions", ask, String::new)?;
     let name_of = |function: CUfunction| {
         let mut text = std::ptr::null();
-        // SAFETY: the function is one of a module that is alive, the target writable.
+        // SAFETY: the function belongs to a live module, and the out-parameter is writable.
         let ask = |_: &Current<'_, Cuda>| unsafe { tell_name(&mut text, function) };
         driver.call(device, "cuFuncGetName", ask, String::new)?;
         if text.is_null() {
             return Ok(String::new());
         }
-        // SAFETY: the driver's text, which lives as long as the module.
+        // SAFETY: the driver's text lives as long as the module.
         Ok(unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
     };
     functions.into_iter().map(name_of).collect::<Result<Vec<_>>>().map(Some)
 }
 
-/// The parameters in order; `None` from a driver before 12.4.
+/// Returns the parameters in order; `None` for drivers before 12.4.
 ///
 /// # Safety
 /// The function is alive.
@@ -98,7 +98,7 @@ pub unsafe fn parameters(
         let mut place = ParameterPlace { offset: 0, size: 0 };
         let mut is_end = false;
         let ask = |_: &Current<'_, Cuda>| {
-            // SAFETY: both targets are writable, the function alive.
+            // SAFETY: the out-parameters are writable, the function alive.
             match unsafe { info(Raw::of(function.0), places.len(), &mut place.offset, &mut place.size) } {
                 INVALID_VALUE => {
                     is_end = true;

@@ -32,7 +32,7 @@ impl VendorGraphs for Cuda {
         driver.call(
             device,
             "cuGraphUpload",
-            // SAFETY: the caller's promise is the driver's condition.
+            // SAFETY: the caller guarantees the driver's conditions.
             |on| unsafe { (on.api.cuGraphUpload)(Raw::of(executable.0), Raw::of(stream.0)) },
             || format!("stream {:#x}", stream.0),
         )
@@ -41,9 +41,9 @@ impl VendorGraphs for Cuda {
     unsafe fn kind_of_node(driver: &Driver<Self>, device: i32, node: NodeHandle) -> Result<u32> {
         let name = "cuGraphNodeGetType";
         let ask = driver.api.cuGraphNodeGetType.ok_or_else(|| lacks(name))?;
-        // As a number: a newer driver has more kinds.
+        // An integer, because a newer driver has more kinds.
         let mut kind = 0u32;
-        // SAFETY: the node is alive; the target is as wide as the driver's.
+        // SAFETY: the node is alive; the out-parameter is as wide as the driver's type.
         driver.call(device, name, |_| unsafe { ask(Raw::of(node.0), (&raw mut kind).cast()) }, String::new)?;
         Ok(kind)
     }
@@ -70,7 +70,7 @@ impl VendorGraphs for Cuda {
         stream: StreamHandle,
         default: Option<u32>,
     ) -> Result<ConditionHandle> {
-        // SAFETY: the caller's promise is the same.
+        // SAFETY: the caller guarantees the conditions of the called function.
         unsafe { conditions::create(driver, device, stream, default) }
     }
 
@@ -82,7 +82,7 @@ impl VendorGraphs for Cuda {
         branching: Branching,
         bodies: usize,
     ) -> Result<Vec<GraphHandle>> {
-        // SAFETY: the caller's promise is the same.
+        // SAFETY: the caller guarantees the conditions of the called function.
         unsafe { conditions::put(driver, device, stream, condition, branching, bodies) }
     }
 
@@ -93,7 +93,7 @@ impl VendorGraphs for Cuda {
         body: GraphHandle,
         mode: CaptureMode,
     ) -> Result<()> {
-        // SAFETY: the caller's promise is the same.
+        // SAFETY: the caller guarantees the conditions of the called function.
         unsafe { conditions::begin(driver, device, stream, body, Self::mode_of(mode)) }
     }
 
@@ -109,9 +109,10 @@ impl VendorGraphs for Cuda {
         let call = |_: &Current<'_, Self>| {
             let mut info = Parameters::new();
             let place: *mut CUgraphExecUpdateResultInfo = info.place();
-            // SAFETY: both are alive as the caller promises; the target has room.
+            // SAFETY: the caller guarantees that both are alive; the out-parameter is large enough.
             let code = unsafe { update(Raw::of(executable.0), Raw::of(graph.0), place) };
-            // SAFETY: the first field of what the driver wrote, read as a number: a newer driver has more reasons.
+            // SAFETY: the first field of the driver's structure, read as an integer because a newer driver has more
+            // reasons.
             reason.set(unsafe { place.cast::<u32>().read() });
             code
         };

@@ -9,11 +9,13 @@ use crate::launches::no_clusters;
 use crate::vendor::{Current, Driver, LaunchEx, Raw, RawConfig, VendorLaunches};
 use pygpu_base::error::Result;
 
-/// From here on the division of the cache can be said of one launch.
+/// First driver version with a per-launch cache carveout.
 const CARVEOUT_OF_A_LAUNCH: i32 = 12050;
 
 type Occupancy = unsafe extern "C" fn(*mut c_int, CUfunction, *const CUlaunchConfig) -> u32;
 
+/// Queries an occupancy function for a launch configuration.
+///
 /// # Safety
 /// The function is alive.
 unsafe fn ask(
@@ -26,7 +28,7 @@ unsafe fn ask(
     let question = question.ok_or_else(no_clusters)?;
     let mut answer = 0;
     let config = std::ptr::from_ref(config).cast();
-    // SAFETY: the target is writable, the function alive, the structure laid out as the header says.
+    // SAFETY: the out-parameter is writable, the function is alive, and the structure has the layout of the header.
     let call = |_: &Current<'_, Cuda>| unsafe { question(&mut answer, Raw::of(function.0), config) };
     driver.call(device, operation, call, String::new)?;
     Ok(answer)
@@ -37,7 +39,7 @@ impl VendorLaunches for Cuda {
 
     fn launch_ex(driver: &Driver<Self>) -> Option<LaunchEx<Self>> {
         let function = driver.api.cuLaunchKernelEx?;
-        // SAFETY: only the name of the pointed-to structure differs, and a test holds the two against each other.
+        // SAFETY: only the name of the pointed-to structure differs; a test compares the two layouts.
         Some(unsafe { std::mem::transmute::<*const (), LaunchEx<Self>>(function as *const ()) })
     }
 
@@ -50,7 +52,7 @@ impl VendorLaunches for Cuda {
         device: i32,
         function: FunctionHandle,
     ) -> Result<Option<[u32; 3]>> {
-        // SAFETY: the caller's promise is the same.
+        // SAFETY: the caller guarantees the conditions of the called function.
         let ask = |which| unsafe { driver.function_attribute(device, function, which) };
         let cluster = [
             ask(Attribute::CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH)?,
@@ -67,7 +69,7 @@ impl VendorLaunches for Cuda {
         config: &RawConfig,
     ) -> Result<c_int> {
         let question = ("cuOccupancyMaxPotentialClusterSize", driver.api.cuOccupancyMaxPotentialClusterSize);
-        // SAFETY: the caller's promise is the same.
+        // SAFETY: the caller guarantees the conditions of the called function.
         unsafe { ask(driver, device, question, function, config) }
     }
 
@@ -78,7 +80,7 @@ impl VendorLaunches for Cuda {
         config: &RawConfig,
     ) -> Result<c_int> {
         let question = ("cuOccupancyMaxActiveClusters", driver.api.cuOccupancyMaxActiveClusters);
-        // SAFETY: the caller's promise is the same.
+        // SAFETY: the caller guarantees the conditions of the called function.
         unsafe { ask(driver, device, question, function, config) }
     }
 }

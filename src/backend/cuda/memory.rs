@@ -1,4 +1,4 @@
-//! Memory: the driver's structures for pools, and what it knows of an address.
+//! Memory: the driver's structures for pools, and pointer attributes.
 
 use std::ffi::{c_int, c_uint, c_void};
 
@@ -54,7 +54,7 @@ impl VendorMemory for Cuda {
         place: c_int,
         stream: StreamHandle,
     ) -> u32 {
-        // SAFETY: promised by the caller.
+        // SAFETY: guaranteed by the caller.
         unsafe { (driver.api.cuMemPrefetchAsync)(Raw::of(address), bytes, place, Raw::of(stream.0)) }
     }
 
@@ -67,12 +67,12 @@ impl VendorMemory for Cuda {
             Advice::SetAccessedBy => CUmem_advise::CU_MEM_ADVISE_SET_ACCESSED_BY,
             Advice::UnsetAccessedBy => CUmem_advise::CU_MEM_ADVISE_UNSET_ACCESSED_BY,
         };
-        // SAFETY: nothing is read or written; the driver refuses what is not managed.
+        // SAFETY: no memory is read or written; the driver rejects memory that is not managed.
         unsafe { (driver.api.cuMemAdvise)(Raw::of(address), bytes, advice, place) }
     }
 
-    /// The plural call answers for all three attributes at once and, unlike the singular one, does not fail for an address that it
-    /// does not know.
+    /// Returns the kind of an address. The plural call returns all three attributes in one call and, unlike the
+    /// singular one, does not fail for an unknown address.
     fn kind_of(driver: &Driver<Self>, address: Address) -> Result<PointerKind> {
         let operation = "cuPointerGetAttributes";
         let (mut memory_type, mut managed, mut ordinal): (c_uint, c_uint, c_int) = (0, 0, -1);
@@ -83,10 +83,10 @@ impl VendorMemory for Cuda {
         ];
         let mut values: [*mut c_void; 3] =
             [(&raw mut memory_type).cast(), (&raw mut managed).cast(), (&raw mut ordinal).cast()];
-        // Of an address that it does not know the driver says nothing, without an error.
+        // For an unknown address the driver leaves the values unchanged, without an error.
         let ask = |driver: &Driver<Self>| {
             let get = driver.api.cuPointerGetAttributes;
-            // SAFETY: three attributes and three writable values, each of the type or wider than the attribute asks.
+            // SAFETY: three attributes and three writable values, each at least as wide as its attribute.
             unsafe { get(3, attributes.as_mut_ptr(), values.as_mut_ptr(), Raw::of(address)) }
         };
         driver.call_anywhere(operation, ask, || format!("address {address:#x}"))?;

@@ -1,10 +1,11 @@
-//! What is NVIDIA's own of the backend; all else is in `vendor`, and `hip` answers the same questions.
+//! NVIDIA's part of the backend. Common code is in `vendor`; `hip` implements the same traits.
 //!
-//! - `sys` lists the driver's own functions, `driver` names its types, `open` says what is said while it is opened;
-//! - `context` makes a device current for one call, `errors` words its refusals;
-//! - `modules`, `functions` and `linking` are what is only NVIDIA's of programs, `contexts` what can be set of a context;
-//! - `nvrtc` compiles, and finds that library;
-//! - every other file is a noun of the backend.
+//! - `sys` declares the driver's own functions, `driver` defines the vendor's types, `open` has the messages about
+//!   opening;
+//! - `context` makes a device current for one call, `errors` names error codes;
+//! - `modules`, `functions` and `linking` have NVIDIA's part of programs, `contexts` the settings of a context;
+//! - `nvrtc` finds and calls the compiler library;
+//! - every other file implements the backend trait of its name.
 
 mod conditions;
 mod context;

@@ -1,4 +1,4 @@
-//! Loads what the driver takes: cubins, PTX and fat binaries.
+//! Loads the formats that the driver accepts: cubins, PTX and fat binaries.
 
 use std::ffi::c_void;
 
@@ -10,10 +10,10 @@ use crate::{LoadOptions, Loaded, ModuleHandle};
 use pygpu_base::error::{Error, Result};
 use pygpu_cpu_engine::is_whole;
 
-/// Bytes of each of the driver's two logs.
+/// Size of each of the driver's two logs in bytes.
 const LOG_BYTES: usize = 16 << 10;
 
-/// The options of the driver's own compiler, and the logs that it writes.
+/// Options of the driver's JIT compiler, and the logs that it writes.
 pub struct Jit {
     pub options: Vec<Option_>,
     pub values: Vec<*mut c_void>,
@@ -41,12 +41,12 @@ impl Jit {
         jit
     }
 
-    /// What the driver remarked.
+    /// Returns the driver's information log.
     pub fn remarks(&self) -> String {
         text(&self.info)
     }
 
-    /// What the driver complained of, and what it remarked, each after a semicolon.
+    /// Returns the driver's error log and information log, each preceded by a semicolon.
     pub fn complaints(&self) -> String {
         let logs = [text(&self.errors), text(&self.info)];
         logs.iter().filter(|log| !log.is_empty()).map(|log| format!("; {log}")).collect()
@@ -58,7 +58,7 @@ impl Jit {
     }
 }
 
-/// The driver takes numbers in the place of pointers.
+/// Converts a number to a pointer: the driver passes numeric options as pointers.
 fn number(value: usize) -> *mut c_void {
     std::ptr::without_provenance_mut(value)
 }
@@ -69,14 +69,14 @@ fn text(log: &[u8]) -> String {
 }
 
 fn is_whole_fatbin(image: &[u8]) -> bool {
-    // Behind the magic number and a version: the bytes of the header and those behind it.
+    // After the magic number and a version follow the size of the header and of the rest.
     let header = image.get(6..8).and_then(|bytes| bytes.try_into().ok()).map(u16::from_le_bytes);
     let rest = image.get(8..16).and_then(|bytes| bytes.try_into().ok()).map(u64::from_le_bytes);
     let length = header.zip(rest).and_then(|(header, rest)| rest.checked_add(u64::from(header)));
     length.is_some_and(|length| length <= image.len() as u64)
 }
 
-/// What an image is by its first bytes; the driver reads as far as these say, so anything else is refused.
+/// Validates an image by its first bytes. The driver trusts the sizes in them, so anything else is rejected.
 fn check_image(image: &[u8]) -> Result<()> {
     const ELF: &[u8] = b"\x7fELF";
     const FATBIN: &[u8] = &0xBA55_ED50_u32.to_le_bytes();
@@ -86,7 +86,7 @@ fn check_image(image: &[u8]) -> Result<()> {
     if image.starts_with(ELF) || image.starts_with(FATBIN) {
         return Err(Error::value(format!("the image of {} bytes is cut short: it says that it has more", image.len())));
     }
-    // PTX is text, with `.version` before anything but comments.
+    // PTX is text, with `.version` before everything except comments.
     let is_text = image.iter().take(4096).all(|&byte| byte.is_ascii() && byte != 0);
     if is_text && image.windows(8).any(|window| window == b".version") {
         return Ok(());
@@ -102,13 +102,13 @@ fn check_image(image: &[u8]) -> Result<()> {
 pub fn load(driver: &Driver<Cuda>, device: i32, image: &[u8], wanted: &LoadOptions) -> Result<Loaded> {
     const OPERATION: &str = "cuModuleLoadDataEx";
     check_image(image)?;
-    // PTX ends with a zero.
+    // PTX ends with a zero byte.
     let image = [image, &[0]].concat();
     let mut jit = Jit::new(wanted);
     let mut module: CUmodule = std::ptr::null_mut();
     let current = driver.enter(device, OPERATION)?;
-    // SAFETY: the image is whole, by its own account, and ends with a zero; as many options as values, whose buffers are as
-    // long as said.
+    // SAFETY: the image is complete according to its header and ends with a zero byte; there are as many options as
+    // values, and the log buffers have the given sizes.
     let code = unsafe {
         (current.api.cuModuleLoadDataEx)(
             &mut module,

@@ -1,4 +1,4 @@
-//! What is said of NVIDIA's driver while it is opened.
+//! Messages about opening NVIDIA's driver.
 
 use std::ffi::c_int;
 
@@ -19,7 +19,7 @@ impl VendorOpening for Cuda {
     const PRODUCT: &'static str = "CUDA";
     const OLDEST_VERSION: i32 = OLDEST_VERSION;
 
-    /// 12080 as 12.8.
+    /// Formats 12080 as 12.8.
     fn spelled(version: i32) -> String {
         format!("{}.{}", version / 1000, version % 1000 / 10)
     }
@@ -42,7 +42,7 @@ impl VendorOpening for Cuda {
     }
 
     unsafe fn load(library: &Library) -> Result<Api, Vec<&'static str>> {
-        // SAFETY: promised by the caller.
+        // SAFETY: guaranteed by the caller.
         unsafe { Api::load(library) }
     }
 
@@ -59,7 +59,7 @@ impl VendorOpening for Cuda {
 
     fn handle(api: &Api, ordinal: i32) -> Result<c_int, String> {
         let mut handle = 0;
-        // SAFETY: the target is writable.
+        // SAFETY: the out-parameter is writable.
         match unsafe { (api.cuDeviceGet)(&mut handle, ordinal) } {
             SUCCESS => Ok(handle),
             code => {

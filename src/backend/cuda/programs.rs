@@ -1,4 +1,4 @@
-//! Device code: what only the driver knows of it.
+//! Device code: the driver-specific parts.
 
 use std::ffi::c_int;
 use std::path::PathBuf;
@@ -38,7 +38,7 @@ impl VendorPrograms for Cuda {
     }
 
     unsafe fn names(driver: &Driver<Self>, device: i32, module: ModuleHandle) -> Result<Option<Vec<String>>> {
-        // SAFETY: the caller's promise is the same.
+        // SAFETY: the caller guarantees the conditions of the called function.
         unsafe { functions::names(driver, device, module) }
     }
 
@@ -48,7 +48,7 @@ impl VendorPrograms for Cuda {
         function: FunctionHandle,
         setting: FunctionSetting,
     ) -> Result<()> {
-        // SAFETY: the caller's promise is the same.
+        // SAFETY: the caller guarantees the conditions of the called function.
         unsafe { functions::set(driver, device, function, setting) }
     }
 
@@ -57,7 +57,7 @@ impl VendorPrograms for Cuda {
         device: i32,
         function: FunctionHandle,
     ) -> Result<Option<Vec<ParameterPlace>>> {
-        // SAFETY: the caller's promise is the same.
+        // SAFETY: the caller guarantees the conditions of the called function.
         unsafe { functions::parameters(driver, device, function) }
     }
 
@@ -69,7 +69,8 @@ impl VendorPrograms for Cuda {
         most: c_int,
     ) -> u32 {
         let ask = driver.api.cuOccupancyMaxPotentialBlockSize;
-        // SAFETY: both targets are writable, the function alive; without a callback `shared` holds for every size.
+        // SAFETY: the out-parameters are writable, and the function is alive; without a callback `shared` applies to
+        // every block size.
         unsafe { ask(grid, threads, Raw::of(function.0), None, shared, most) }
     }
 
@@ -95,10 +96,10 @@ impl VendorPrograms for Cuda {
         let operation = "cuDeviceGetAttribute";
         let handle = driver.slot(device, operation)?.handle;
         let mut value = 0;
-        // As a plain number: the enum has gaps, and a value in one of them would be undefined behaviour.
-        // SAFETY: an enum is passed as an int in C.
+        // As an integer function: the enum has gaps, and a value in a gap would be undefined behaviour. SAFETY: C
+        // passes an enum as an int.
         let ask: ByNumber = unsafe { std::mem::transmute(driver.symbols.device_attribute) };
-        // SAFETY: the target is writable.
+        // SAFETY: the out-parameter is writable.
         let ask = |_: &Driver<Self>| unsafe { ask(&mut value, number, handle) };
         driver.call_anywhere(operation, ask, || format!("attribute {number}"))?;
         Ok(value)
@@ -117,7 +118,7 @@ impl VendorPrograms for Cuda {
             return Ok(open);
         }
         let opened = Nvrtc::open(nvrtc::search::open(driver.version, hints, settings::get())?)?;
-        // Another thread may have been quicker: the library is then open twice, which is once to the loader.
+        // If another thread was faster, the library was opened twice, which the loader treats as one.
         Ok(driver.own.nvrtc.get_or_init(|| opened))
     }
 }

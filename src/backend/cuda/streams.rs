@@ -17,7 +17,7 @@ impl VendorStreams for Cuda {
         function: HostFunction,
         data: *mut c_void,
     ) -> Option<u32> {
-        // SAFETY: promised by the caller.
+        // SAFETY: guaranteed by the caller.
         Some(unsafe { (driver.api.cuLaunchHostFunc)(Raw::of(stream.0), Some(function), data) })
     }
 
@@ -26,13 +26,13 @@ impl VendorStreams for Cuda {
         if let Some(get_device) = driver.api.cuStreamGetDevice {
             let operation = "cuStreamGetDevice";
             let mut handle = 0;
-            // SAFETY: the target is writable and the stream alive.
+            // SAFETY: the out-parameter is writable and the stream alive.
             driver.call_anywhere(operation, |_| unsafe { get_device(Raw::of(stream.0), &mut handle) }, described)?;
             return driver.number(handle, operation).map(Some);
         }
         let Some(get_context) = driver.api.cuStreamGetCtx else { return Ok(None) };
         let mut context: CUcontext = std::ptr::null_mut();
-        // SAFETY: the target is writable and the stream alive.
+        // SAFETY: the out-parameter is writable and the stream alive.
         let ask = |_: &Driver<Self>| unsafe { get_context(Raw::of(stream.0), &mut context) };
         driver.call_anywhere("cuStreamGetCtx", ask, described)?;
         match driver.owner(context) {

@@ -1,8 +1,9 @@
-//! The driver's functions that PyGPU calls and AMD's runtime has not in this form (the others: `vendor::symbols`), and its types.
+//! Functions of the CUDA driver that AMD's runtime lacks in this form (the common ones: `vendor::symbols`), and the
+//! driver's types.
 //!
-//! cudarc gives the types, and the tests hold this list against its declarations. Its own loader is not used: it panics
-//! on a missing library or symbol, it takes a toolkit's stub `libcuda.so` before the driver's `libcuda.so.1`, and it
-//! returns codes as an enum, which is undefined behaviour for a code that is newer than the header it was made from.
+//! cudarc provides the types, and the tests compare this list with its declarations. Its loader is not used, for
+//! three reasons: it panics on a missing library or symbol; it prefers a toolkit's stub `libcuda.so` to the driver's
+//! `libcuda.so.1`; and it returns codes as an enum, which is undefined behaviour for codes newer than its header.
 
 use std::ffi::{c_char, c_int, c_uchar, c_uint, c_ushort, c_void};
 
@@ -20,29 +21,29 @@ pub use cudarc::driver::sys::{
     CUstreamCaptureMode, CUstreamCaptureStatus, CUsurfObject, CUtensorMap, CUtexObject, CUuuid,
 };
 
-/// A `CUresult` as a number, where a function takes one.
+/// A `CUresult` as an integer, for functions that take one.
 type Code = u32;
-/// The header's enumerations as numbers, of which a newer driver may take more.
+/// Enumerations of the header as integers, because a newer driver may accept more values.
 type CUtensorMapDataType = u32;
 type CUtensorMapInterleave = u32;
 type CUtensorMapSwizzle = u32;
 type CUtensorMapL2promotion = u32;
 type CUtensorMapFloatOOBfill = u32;
 
-/// What the system's loader is asked for. The first is the driver's own name; the second exists only with a toolkit or a
-/// driver package for developers, and may be a toolkit's stub.
+/// Library names, in search order. The first is the driver's own name; the second exists only with a toolkit or a
+/// developer package, and may be a toolkit's stub.
 #[cfg(not(windows))]
 pub const CANDIDATES: &[&str] = &["libcuda.so.1", "libcuda.so"];
-/// What the system's loader is asked for.
+/// Library names, in search order.
 #[cfg(windows)]
 pub const CANDIDATES: &[&str] = &["nvcuda.dll"];
 
-/// The oldest driver that is taken. Memory alone would work from 11.4 on, but kernels compiled by NVRTC 12 do not load
-/// on a driver of the 11 series, and a backend that fails at the first kernel is worse than one that says why.
+/// Oldest supported driver version. Memory alone would work from 11.4 on, but kernels compiled by NVRTC 12 do not
+/// load on drivers of the 11 series. An early error with the reason is better than a failure at the first kernel.
 pub const OLDEST_VERSION: i32 = 12000;
 
-/// `required` functions are in every driver from [`OLDEST_VERSION`] on; `optional` ones are newer or were there only for
-/// a time.
+/// Declares the driver's functions. `required` functions exist in every driver from [`OLDEST_VERSION`] on; `optional`
+/// ones are newer or were removed later.
 macro_rules! cuda_api {
     ($expand:ident) => {
         $expand! {
@@ -293,7 +294,7 @@ mod tests {
     use super::super::driver::Cuda;
     use crate::vendor::{Names, Symbols, shared_symbols};
 
-    /// A header's types, by the names of the list that both vendors share.
+    /// Types of a header, under the names of the list that both vendors share.
     macro_rules! header {
         ($($header:tt)+) => {
             pub use $($header)+::{
@@ -307,11 +308,11 @@ mod tests {
         };
     }
 
-    /// Checked while compiling: each declaration above is that of the header. cudarc, loading at run time, wraps each
-    /// function in a Rust one; its parameters are nevertheless those of the header, and that is what can go wrong here.
+    /// Compile-time check that each declaration above matches the header. cudarc loads at run time and wraps each
+    /// function in a Rust function, but with the parameters of the header, which is what this check compares.
     mod signatures {
         use super::*;
-        // The only difference that is meant: codes and enumerations go in as numbers.
+        // The only intended difference: codes and enumerations are passed as integers.
         use sys::{
             CUresult as Code, CUtensorMapDataType, CUtensorMapFloatOOBfill, CUtensorMapInterleave,
             CUtensorMapL2promotion, CUtensorMapSwizzle,
@@ -340,7 +341,8 @@ mod tests {
         shared_symbols!(check_shared);
     }
 
-    /// Checked while compiling: each required function is in the header of [`OLDEST_VERSION`], and is the same there.
+    /// Compile-time check that each required function exists in the header of [`OLDEST_VERSION`] with the same
+    /// signature.
     mod signatures_of_the_oldest {
         use super::{
             c_char, c_int, c_uchar, c_uint, c_ulonglong, c_ushort, c_void, offset_of, oldest, shared_symbols, sys,
@@ -398,7 +400,7 @@ mod tests {
         }
     }
 
-    /// The structures of textures, which are the same for both vendors.
+    /// Compile-time check of the texture structures shared by both vendors.
     const _: () = {
         use crate::vendor::textures::{ArrayDescriptor, ResourceDescriptor, TextureDescriptor};
         assert!(size_of::<ArrayDescriptor>() == size_of::<sys::CUDA_ARRAY3D_DESCRIPTOR>());
@@ -410,7 +412,7 @@ mod tests {
         assert!(offset_of!(TextureDescriptor, border) == offset_of!(sys::CUDA_TEXTURE_DESC, borderColor));
     };
 
-    /// The structures of launches, which are the same for both vendors.
+    /// Compile-time check of the launch structures shared by both vendors.
     const _: () = {
         use crate::vendor::{RawAttribute, RawConfig, launch_attributes as ours};
         use sys::CUlaunchAttributeID as Attribute;
@@ -427,7 +429,7 @@ mod tests {
         assert!(ours::CARVEOUT == Attribute::CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT as u32);
     };
 
-    /// The numbers that are the same for both vendors are the header's.
+    /// Compile-time check that the shared constants equal the header's.
     const _: () = {
         use crate::vendor::*;
         macro_rules! same {
@@ -478,11 +480,11 @@ mod tests {
     #[test]
     fn a_library_that_is_no_driver_is_refused_with_every_name_it_lacks() {
         let library = crate::Library::open(&["libc.so.6", "libSystem.dylib", "kernel32.dll"]).unwrap();
-        // SAFETY: nothing is called.
+        // SAFETY: no function is called.
         let missing = unsafe { Api::load(&library) }.err().unwrap();
         assert!(missing.len() > 25 && missing.contains(&"cuCtxGetCurrent"), "{missing:?}");
         assert!(!missing.contains(&"cuCtxRecordEvent"));
-        // SAFETY: as above.
+        // SAFETY: no function is called.
         let missing = unsafe { Symbols::<Cuda>::load(&library, &Names::CUDA) }.err().unwrap();
         assert!(missing.len() > 50 && missing.contains(&"cuInit"), "{missing:?}");
     }

@@ -1,4 +1,4 @@
-//! Tensor maps, which only NVIDIA's driver has.
+//! Tensor maps, supported only by NVIDIA's driver.
 
 use super::driver::Cuda;
 use crate::vendor::{Current, Driver};
@@ -15,8 +15,8 @@ impl TensorMaps for Driver<Cuda> {
         };
         let mut map = TensorMapBytes([0; 128]);
         let tell = |_: &Current<'_, Cuda>| {
-            // SAFETY: the target is writable, as large and as aligned as the header's; each list has as many entries as there are
-            // axes.
+            // SAFETY: the out-parameter is writable, with the size and alignment of the header's type; each list has
+            // one entry per axis.
             unsafe {
                 encode(
                     std::ptr::from_mut(&mut map).cast(),

@@ -1,4 +1,4 @@
-//! The driver's arrays, textures and surfaces.
+//! Arrays, textures and surfaces of the driver.
 
 use std::ffi::c_void;
 
@@ -8,7 +8,7 @@ use crate::vendor::textures::{ArrayDescriptor, ArrayPart, ResourceDescriptor, Te
 use crate::vendor::{Raw, VendorTextures};
 use crate::{Address, ArrayCopy, StreamHandle};
 
-/// One side of a copy.
+/// One endpoint of a copy.
 struct Side {
     kind: CUmemorytype,
     at: [usize; 3],
@@ -16,7 +16,7 @@ struct Side {
     array: CUarray,
 }
 
-// The caller's promise is, each time, the driver's condition.
+// For all SAFETY notes in this block: the caller guarantees the conditions of the driver call.
 impl VendorTextures for Cuda {
     const CREATE_ARRAY: &'static str = "cuArray3DCreate";
     const DESTROY_ARRAY: &'static str = "cuArrayDestroy";

@@ -1,7 +1,7 @@
-//! Holds `sys` against AMD's own headers, while the tests are compiled: against HIP 5.4 by way of hip-sys and against the
-//! newest by way of cubecl-hip-sys. Needs neither ROCm nor a device, and links nothing: every use is a type or a constant.
+//! Compile-time check of `sys` against AMD's headers, in the tests only: HIP 5.4 through hip-sys, the newest version
+//! through cubecl-hip-sys. Needs neither ROCm nor a device and links nothing: only types and constants are used.
 //!
-//! A required function that one of the two lacks does not compile here; such a function belongs under `old` or `new`.
+//! A required function that is missing in one of the two does not compile here; it must be declared `old` or `new`.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs, non_camel_case_types)]
 
@@ -15,7 +15,7 @@ use super::sys::{self, hip_api, hip_values};
 use crate::codes;
 use crate::vendor::{self, shared_symbols};
 
-/// The value that a function returns, by the header's name of it.
+/// Output parameter type of a function, by its name in the header.
 macro_rules! output {
     () => {
         hipError_t
@@ -25,7 +25,7 @@ macro_rules! output {
     };
 }
 
-/// A header's types, by the names of the list that both vendors share.
+/// Types of a header, under the names of the list that both vendors share.
 macro_rules! header {
     ($($header:tt)+) => {
         pub use $($header)+::{
@@ -98,7 +98,7 @@ mod functions_of_the_newest {
     shared_symbols!(check_shared);
 }
 
-/// Structures that are the same in both, field by field.
+/// Checks that structures are equal in both headers, field by field.
 macro_rules! same_layout {
     ($($name:ident { $($field:ident),* })*) => {
         $(
@@ -136,7 +136,7 @@ same_layout! {
     hipMemcpy3DParms { srcArray, srcPos, srcPtr, dstArray, dstPos, dstPtr, extent, kind }
 }
 
-/// The structures of textures, which are the same for both vendors.
+/// Compile-time check of the texture structures shared by both vendors.
 const _: () = {
     use newest::{HIP_ARRAY3D_DESCRIPTOR, HIP_RESOURCE_DESC, HIP_TEXTURE_DESC, hipResourceDesc};
     use vendor::textures::{ArrayDescriptor, ResourceDescriptor, TextureDescriptor};
@@ -147,12 +147,12 @@ const _: () = {
     assert!(offset_of!(ResourceDescriptor, flags) == offset_of!(HIP_RESOURCE_DESC, flags));
     assert!(size_of::<TextureDescriptor>() == size_of::<HIP_TEXTURE_DESC>());
     assert!(offset_of!(TextureDescriptor, border) == offset_of!(HIP_TEXTURE_DESC, borderColor));
-    // What a surface is made of is read from a structure that is longer than this one.
+    // The runtime reads a surface's resource as `hipResourceDesc`, which is not longer than this structure.
     assert!(size_of::<ResourceDescriptor>() >= size_of::<hipResourceDesc>());
     assert!(offset_of!(ResourceDescriptor, words) == offset_of!(hipResourceDesc, res));
 };
 
-/// The structures of launches, which are the same for both vendors.
+/// Compile-time check of the launch structures shared by both vendors.
 const _: () = {
     use newest::{HIP_LAUNCH_CONFIG, hipLaunchAttribute};
     use vendor::{RawAttribute, RawConfig, launch_attributes as ours};
@@ -165,7 +165,7 @@ const _: () = {
     assert!(ours::PRIORITY == newest::hipLaunchAttributeID_hipLaunchAttributePriority);
 };
 
-/// Two fields have changed their names on the way, and not their places.
+/// Two fields were renamed between versions, but kept their offsets.
 const _: () = assert!(
     offset_of!(sys::hipPointerAttribute_t, type_) == offset_of!(oldest::hipPointerAttribute_t, memoryType)
         && offset_of!(sys::hipPointerAttribute_t, type_) == offset_of!(newest::hipPointerAttribute_t, type_)
@@ -173,7 +173,7 @@ const _: () = assert!(
         && offset_of!(sys::hipMemPoolProps, reserved) == offset_of!(newest::hipMemPoolProps, maxSize)
 );
 
-/// The properties have changed altogether.
+/// The structure of properties differs completely between versions.
 const _: () = assert!(
     sys::ARCHITECTURE_AT == offset_of!(oldest::hipDeviceProp_t, gcnArchName)
         && sys::ARCHITECTURE_AT_R0600 == offset_of!(newest::hipDeviceProp_tR0600, gcnArchName)
@@ -185,7 +185,7 @@ const _: () = assert!(
 const _: fn(oldest::hipDeviceProp_t) -> [c_char; sys::ARCHITECTURE_SIZE] = |properties| properties.gcnArchName;
 const _: fn(newest::hipDeviceProp_tR0600) -> [c_char; sys::ARCHITECTURE_SIZE] = |properties| properties.gcnArchName;
 
-/// The numbers that are the same for both vendors are those of both headers.
+/// Checks that the constants shared by both vendors equal those of both headers.
 macro_rules! shared_value {
     ($($shared:expr => $type:ident $name:ident $newest:ident,)*) => {
         $(const _: () = assert!(
@@ -218,7 +218,7 @@ shared_value! {
     vendor::events::INTERPROCESS => hipEventInterprocess,
 }
 
-/// The kinds of memory are numbered anew from HIP 6 on.
+/// Memory kinds have new numbers from HIP 6 on.
 const _: () = {
     use newest::{
         hipMemoryType_hipMemoryTypeDevice as DEVICE, hipMemoryType_hipMemoryTypeHost as HOST,
@@ -232,7 +232,7 @@ const _: () = {
     assert!(host == HOST && device == DEVICE && managed == MANAGED && UNREGISTERED == 0);
 };
 
-/// hip-sys has enums.
+/// hip-sys defines enums.
 macro_rules! oldest_value {
     ($type:ident $name:ident) => {
         oldest::$type::$name as u32
@@ -248,7 +248,7 @@ macro_rules! check_values {
 }
 hip_values!(check_values);
 
-/// cubecl-hip-sys puts the name of an enum before those of its values.
+/// cubecl-hip-sys prefixes values with the name of their enum.
 macro_rules! newest_values {
     ($($name:ident = $newest:ident,)*) => {
         $(const _: () = assert!(sys::$name == newest::$newest, stringify!($name));)*

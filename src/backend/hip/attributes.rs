@@ -1,4 +1,4 @@
-//! Attributes of devices that have another number in HIP than in CUDA, beside those that have names above the backend.
+//! Device attributes whose numbers differ between HIP and CUDA, in addition to those with names above the backend.
 
 use super::sys::{
     hipDeviceAttribute_t, hipDeviceAttributeCanMapHostMemory, hipDeviceAttributeCanUseHostPointerForRegisteredMem,
@@ -12,7 +12,7 @@ use super::sys::{
     hipDeviceAttributeTextureAlignment, hipDeviceAttributeUnifiedAddressing,
 };
 
-/// HIP's number of what CUDA has a number for.
+/// Returns HIP's number for a CUDA attribute.
 pub const fn of_cuda(number: i32) -> Option<hipDeviceAttribute_t> {
     Some(match number {
         11 => hipDeviceAttributeMaxPitch,

@@ -1,7 +1,7 @@
-//! The thread's current device, put in place for the length of one call.
+//! Makes a device current for the length of one call.
 //!
-//! It is the runtime's, and shared with every other library of the process. Owns nothing: the runtime keeps one context for each
-//! device and shares it among all libraries.
+//! The runtime owns the current device, which all libraries of the process share. It also keeps one context per
+//! device and shares it among all libraries, so nothing is owned here.
 
 use std::cell::Cell;
 
@@ -12,15 +12,15 @@ use crate::{BackendKind, Contexts, first_device};
 use pygpu_base::error::Result;
 
 thread_local! {
-    /// Whether a device was made current here.
+    /// Whether this thread has already chosen a device.
     static HAS_CHOSEN: Cell<bool> = const { Cell::new(false) };
 }
 
 impl VendorContexts for Hip {
-    /// The device to put back.
+    /// Device to restore.
     type Found = i32;
 
-    /// Costs one call of the runtime, which only reads a variable of the thread, if the device is already current.
+    /// If the device is already current, costs one call of the runtime, which only reads a thread-local variable.
     #[inline]
     fn enter(driver: &Driver<Self>, device: i32, _: &Slot<Self>) -> Result<Option<i32>> {
         let found = driver.found()?;
@@ -31,13 +31,13 @@ impl VendorContexts for Hip {
     }
 
     fn leave(driver: &Driver<Self>, found: &i32) {
-        // It was current before, so the runtime has no reason to refuse it, and nobody could be told.
-        // SAFETY: takes any number.
+        // It was current before, so the runtime has no reason to reject it, and an error could not be reported here.
+        // SAFETY: accepts any number.
         unsafe { (driver.api.hipSetDevice)(*found) };
     }
 }
 
-/// HIP has no contexts to set anything of.
+/// HIP has no contexts and hence no settings of them.
 impl Contexts for Driver<Hip> {
     fn within(&self, device: i32, operation: &'static str, work: &mut dyn FnMut()) -> Result<()> {
         let _current = self.enter(device, operation)?;
@@ -50,7 +50,7 @@ impl Driver<Hip> {
     #[inline]
     pub fn found(&self) -> Result<i32> {
         let mut found = 0;
-        // SAFETY: the target is writable.
+        // SAFETY: the out-parameter is writable.
         match unsafe { (self.api.hipGetDevice)(&mut found) } {
             SUCCESS if found == 0 && first_device(BackendKind::Hip) != 0 => self.begin_thread(),
             SUCCESS => Ok(found),
@@ -58,8 +58,9 @@ impl Driver<Hip> {
         }
     }
 
-    /// The runtime does not tell a thread that chose device 0 from one that chose none: who comes here first has not, unless
-    /// it went to device 0 by another library.
+    /// Chooses the default device for a new thread. The runtime does not distinguish a thread that chose device 0
+    /// from one that chose none. The first call of a thread is assumed to have chosen none, which is wrong only if
+    /// another library chose device 0.
     #[cold]
     fn begin_thread(&self) -> Result<i32> {
         let first = first_device(BackendKind::Hip);
@@ -71,7 +72,7 @@ impl Driver<Hip> {
 
     pub fn switch(&self, device: i32) -> Result<()> {
         HAS_CHOSEN.with(|chosen| chosen.set(true));
-        // SAFETY: takes any number.
+        // SAFETY: accepts any number.
         match unsafe { (self.api.hipSetDevice)(device) } {
             SUCCESS => Ok(()),
             code => Err(self.refusal(code, "hipSetDevice", Some(device), String::new())),

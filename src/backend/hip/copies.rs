@@ -1,4 +1,4 @@
-//! The runtime's copies and fills: one function for all directions, and rows of bytes only.
+//! Copies and fills of AMD's runtime: one function for all directions, and only rows of bytes.
 
 use std::ffi::c_void;
 
@@ -12,7 +12,7 @@ use crate::vendor::{Driver, Raw, Sides, VendorCopies, size, until_refused};
 use crate::{Address, Direction, Extent, Pattern, Pitched, StreamHandle};
 use pygpu_base::error::Result;
 
-/// An address as a pointer, of the device or of the host; the memory may be anybody's.
+/// Converts a device or host address to a pointer; any library may own the memory.
 fn pointer(address: Address) -> *mut c_void {
     Raw::of(address)
 }
@@ -20,7 +20,7 @@ fn pointer(address: Address) -> *mut c_void {
 impl VendorCopies for Hip {
     const PLANE: &'static str = "hipMemcpy2DAsync";
     const BOX: &'static str = "hipMemcpy3DAsync";
-    /// That the runtime copies pageable memory synchronously is said, in every version, of the copies of one range only.
+    /// The runtime documents synchronous copies of pageable memory, in every version, for copies of one range only.
     const BOXES_RETURN_EARLY: bool = true;
 
     fn line_name(_: Direction) -> &'static str {
@@ -41,13 +41,13 @@ impl VendorCopies for Hip {
         stream: StreamHandle,
     ) -> u32 {
         let copy = driver.api.hipMemcpyAsync;
-        // SAFETY: the caller promises the ranges.
+        // SAFETY: the caller guarantees the ranges.
         unsafe { copy(pointer(to), pointer(from), bytes, kind(direction), Raw::of(stream.0)) }
     }
 
     unsafe fn plane(driver: &Driver<Self>, sides: &Sides, direction: Direction, stream: StreamHandle) -> u32 {
         let Sides { target, source, extent } = *sides;
-        // SAFETY: the caller promises the rows.
+        // SAFETY: the caller guarantees the rows.
         unsafe {
             (driver.api.hipMemcpy2DAsync)(
                 pointer(target.address),
@@ -62,9 +62,9 @@ impl VendorCopies for Hip {
         }
     }
 
-    /// Not hipDrvMemcpy3DAsync, whose structure grew with HIP 6.
+    /// hipDrvMemcpy3DAsync is not used, because its structure changed with HIP 6.
     unsafe fn cuboid(driver: &Driver<Self>, sides: &Sides, direction: Direction, stream: StreamHandle) -> u32 {
-        // SAFETY: the caller promises the planes.
+        // SAFETY: the caller guarantees the planes.
         unsafe { (driver.api.hipMemcpy3DAsync)(&planes(sides, direction), Raw::of(stream.0)) }
     }
 
@@ -92,7 +92,7 @@ impl VendorCopies for Hip {
         driver.call(
             source_device,
             operation,
-            // SAFETY: the caller promises the ranges; both devices exist.
+            // SAFETY: the caller guarantees the ranges; both devices exist.
             |on| unsafe {
                 (on.api.hipMemcpyPeerAsync)(to, target_device, from, source_device, bytes, Raw::of(stream.0))
             },
@@ -113,7 +113,7 @@ impl VendorCopies for Hip {
     }
 
     unsafe fn fill_32(driver: &Driver<Self>, target: Address, value: u32, count: usize, stream: StreamHandle) -> u32 {
-        // SAFETY: the caller promises the row.
+        // SAFETY: the caller guarantees the row.
         unsafe { (driver.api.hipMemsetD32Async)(pointer(target), value.cast_signed(), count, Raw::of(stream.0)) }
     }
 
@@ -128,7 +128,7 @@ impl VendorCopies for Hip {
         if pitch < width {
             return None;
         }
-        // SAFETY: the caller promises the rows.
+        // SAFETY: the caller guarantees the rows.
         Some(unsafe {
             if let Some(byte) = repeated_byte(pattern) {
                 let fill = driver.api.hipMemset2DAsync;
@@ -151,7 +151,8 @@ const fn kind(direction: Direction) -> hipMemcpyKind {
     }
 }
 
-/// Positions and sizes are in bytes, since no array is named. Planes are counted in rows.
+/// Builds the runtime's structure. Without an array, positions and sizes are in bytes. The plane distance is given as
+/// a number of rows.
 fn planes(sides: &Sides, direction: Direction) -> hipMemcpy3DParms {
     let origin = hipPos { x: 0, y: 0, z: 0 };
     let side = |side: &Pitched| hipPitchedPtr {
@@ -173,7 +174,7 @@ fn planes(sides: &Sides, direction: Direction) -> hipMemcpy3DParms {
     }
 }
 
-/// The byte of which a pattern consists, if it is one.
+/// Returns the byte whose repetition forms a pattern, if there is one.
 fn repeated_byte(pattern: Pattern) -> Option<u8> {
     let byte = match pattern {
         Pattern::U8(value) => value,
@@ -188,8 +189,8 @@ fn repeated_byte(pattern: Pattern) -> Option<u8> {
     same.then_some(byte)
 }
 
-/// Copies the first row into all others. HIP sets rows of bytes only, and one call for each row would take seconds for a
-/// column of a million: the rows that are done are copied behind themselves, which doubles them each time.
+/// Copies the first row into all others. HIP fills rows of bytes only, and one call per row would take seconds for a
+/// column of a million rows. Instead each copy doubles the number of completed rows.
 ///
 /// # Safety
 /// As for `fill_rows`; the rows do not overlap.
@@ -204,7 +205,7 @@ unsafe fn spread_first_row(
         let side = |address| Pitched { address, row_pitch: pitch, plane_pitch: 0 };
         let extent = Extent { width, height: done.min(height - done), depth: 1 };
         let sides = Sides { target: side(target + done * pitch), source: side(target), extent };
-        // SAFETY: the rows read are before the rows written, and all lie within what the caller promises.
+        // SAFETY: the rows read precede the rows written, and all lie within the range that the caller guarantees.
         unsafe { Hip::plane(driver, &sides, Direction::DeviceToDevice, stream) }
     }))
 }

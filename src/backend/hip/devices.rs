@@ -1,4 +1,4 @@
-//! What a device is, by the runtime's attributes and, for the architecture, its structure of properties.
+//! Device properties, from the runtime's attributes and, for the architecture, its structure of properties.
 
 use std::ffi::c_int;
 
@@ -49,12 +49,13 @@ impl VendorDevices for Hip {
         format!("attribute {which}")
     }
 
-    /// With its features, as the compiler takes it: `gfx90a:sramecc+:xnack-`. The structure that holds it grew with HIP 6, where a
-    /// new function fills it; the old function, kept for old programs, fills the old one for ever.
+    /// Returns the architecture with its features, as the compiler expects it: `gfx90a:sramecc+:xnack-`. The
+    /// structure that contains it was extended in HIP 6, together with a new function; the old function still fills
+    /// the old structure.
     fn architecture(driver: &Driver<Self>, device: i32, _: (i32, i32)) -> Result<String> {
         let (code, operation, bytes, at) = if let Some(ask) = driver.api.hipGetDevicePropertiesR0600 {
             let mut properties = Box::new(hipDeviceProp_tR0600([0; PROPERTIES_SIZE]));
-            // SAFETY: the target is writable and has room for more than any version writes.
+            // SAFETY: the out-parameter is writable and larger than the structure of any version.
             let code = unsafe { ask(&mut *properties, device) };
             (code, "hipGetDevicePropertiesR0600", properties.0, ARCHITECTURE_AT_R0600)
         } else if let Some(ask) = driver.api.hipGetDeviceProperties {
@@ -72,16 +73,16 @@ impl VendorDevices for Hip {
         Ok(String::from_utf8_lossy(text).into_owned())
     }
 
-    /// Sixteen characters of AMD's serial number; zeros where the device has none.
+    /// Returns sixteen characters of AMD's serial number; zeros for a device without one.
     unsafe fn uuid(driver: &Driver<Self>, handle: c_int, target: *mut hipUUID) -> u32 {
-        // SAFETY: promised by the caller.
+        // SAFETY: guaranteed by the caller.
         unsafe { (driver.symbols.device_uuid)(target, handle) }
     }
 
     fn current(driver: &Driver<Self>) -> Result<i32> {
         fork::refuse(BackendKind::Hip, "hipGetDevice")?;
-        // Not through the door that closes at the end of the process: the call only reads a variable of the thread, and it is
-        // the one that is made with the GIL held, which a thread that stays outside for ever would then keep.
+        // Not through the guard that blocks driver calls at process exit: the call only reads a thread-local
+        // variable. It is also made while holding the GIL, which a permanently blocked thread would never release.
         driver.found()
     }
 
@@ -92,7 +93,7 @@ impl VendorDevices for Hip {
     }
 
     unsafe fn reset(driver: &Driver<Self>, device: i32) -> Result<()> {
-        // SAFETY: the caller promises that nothing of the device is used afterwards.
+        // SAFETY: the caller guarantees that no object of the device is used afterwards.
         driver.call(device, "hipDeviceReset", |on| unsafe { (on.api.hipDeviceReset)() }, String::new)
     }
 
@@ -100,7 +101,7 @@ impl VendorDevices for Hip {
         let operation = "hipDeviceEnablePeerAccess";
         driver.slot(peer, operation)?;
         let enable = |on: &Current<'_, Self>| {
-            // SAFETY: the peer exists; the only flags are 0.
+            // SAFETY: the peer exists; 0 is the only valid value of the flags.
             let code = unsafe { (on.api.hipDeviceEnablePeerAccess)(peer, 0) };
             driver.tolerated(code, PEER_ACCESS_ALREADY_ENABLED)
         };

@@ -1,4 +1,4 @@
-//! AMD's runtime, as what both vendors share sees it.
+//! AMD's runtime, as an implementation of the vendor-independent code.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -11,13 +11,13 @@ use crate::{BackendKind, ModuleHandle};
 /// AMD's runtime.
 #[derive(Default)]
 pub struct Hip {
-    /// What is loaded.
+    /// Loaded images.
     pub images: Images,
-    /// Opened when something is compiled for the first time.
+    /// Opened at the first compilation.
     pub hiprtc: OnceLock<Hiprtc>,
 }
 
-/// The bytes of the images that are loaded: AMD's runtime makes no copy, and reads them again when a kernel is first asked for.
+/// Bytes of the loaded images: AMD's runtime makes no copy and reads them again when a kernel is first requested.
 #[derive(Default)]
 pub struct Images(Mutex<HashMap<ModuleHandle, Box<[u8]>>>);
 

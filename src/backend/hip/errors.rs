@@ -1,4 +1,4 @@
-//! The runtime's words for its refusals.
+//! The runtime's names and texts of error codes.
 
 use super::driver::Hip;
 use super::sys::{
@@ -18,19 +18,20 @@ impl VendorErrors for Hip {
     const STICKY_ADVICE: &'static str = "only a new process can use the device again";
 
     fn name(api: &Api, code: u32) -> String {
-        // SAFETY: takes any number; the runtime gives a C string, which is copied before its next call.
+        // SAFETY: accepts any number; the runtime returns a C string, which is copied before its next call.
         unsafe { spoken((api.hipGetErrorName)(code)) }
     }
 
-    /// Old runtimes only repeat the name.
+    /// Old runtimes return only the name.
     fn text(api: &Api, code: u32) -> String {
         // SAFETY: as above.
         unsafe { spoken((api.hipGetErrorString)(code)) }
     }
 
-    /// Another library of the thread that asks for the last error, as is usual after launching a kernel, would take it for its own.
+    /// Clears the runtime's last error. Otherwise another library on this thread that checks the last error, as is
+    /// common after a kernel launch, would take this error for its own.
     fn forget_last_error(api: &Api) {
-        // SAFETY: has no preconditions. What it returns is known.
+        // SAFETY: has no preconditions. The returned code is already known.
         unsafe { (api.hipGetLastError)() };
     }
 }

@@ -6,7 +6,7 @@ use crate::vendor::{Driver, VendorEvents};
 use pygpu_base::error::Result;
 
 impl VendorEvents for Hip {
-    /// HIP has no such call, in no version.
+    /// No version of HIP has such a call.
     unsafe fn record_of_device(driver: &Driver<Self>, device: i32, _: EventHandle) -> Result<bool> {
         driver.slot(device, "hipEventRecord").map(|_| false)
     }

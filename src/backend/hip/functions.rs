@@ -1,8 +1,8 @@
-//! What can be set of a kernel.
+//! Settings of a kernel.
 //!
-//! Nothing is set here by a call: `hipFuncSetAttribute` and `hipFuncSetCacheConfig` take the host's address of a kernel that
-//! was compiled into the program, which a kernel of a module has not. Nor is anything lost by that: a kernel may use all of
-//! the shared memory without asking, and AMD's devices have no cache to divide.
+//! No call of the runtime is made. `hipFuncSetAttribute` and `hipFuncSetCacheConfig` require the host address of a
+//! kernel compiled into the program, which a module's kernel does not have. Nothing is lost: a kernel may use all
+//! shared memory without opt-in, and AMD's devices have no configurable cache.
 
 use super::driver::Hip;
 use super::sys::HIP_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES as MAX_DYNAMIC_SHARED_SIZE;
@@ -11,14 +11,14 @@ use crate::vendor::Driver;
 use crate::{FunctionHandle, FunctionSetting};
 use pygpu_base::error::{Error, Result};
 
-/// Takes a wish that the device has no use for, if it is one.
+/// Validates a setting and ignores it, since the device has no use for it.
 ///
 /// # Safety
 /// The function is alive.
 pub unsafe fn set(driver: &Driver<Hip>, device: i32, function: FunctionHandle, setting: FunctionSetting) -> Result<()> {
     let (what, value, range) = match setting {
         FunctionSetting::MaxDynamicSharedBytes(bytes) => {
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             let most = unsafe { driver.function_attribute(device, function, MAX_DYNAMIC_SHARED_SIZE) }?;
             ("the dynamic shared memory of a block in bytes", bytes, 0..=most)
         }

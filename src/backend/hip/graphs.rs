@@ -21,12 +21,12 @@ impl VendorGraphs for Hip {
         executable: ExecutableHandle,
         stream: StreamHandle,
     ) -> Result<()> {
-        // Without it the first launch does the same.
+        // If it is missing, the first launch does the same.
         let Some(upload) = driver.api.hipGraphUpload else { return Ok(()) };
         driver.call(
             device,
             "hipGraphUpload",
-            // SAFETY: the caller's promise is the runtime's condition.
+            // SAFETY: the caller guarantees the runtime's conditions.
             |_| unsafe { upload(Raw::of(executable.0), Raw::of(stream.0)) },
             || format!("stream {:#x}", stream.0),
         )
@@ -36,7 +36,7 @@ impl VendorGraphs for Hip {
         let name = "hipGraphNodeGetType";
         let ask = driver.api.hipGraphNodeGetType.ok_or_else(|| lacks(name))?;
         let mut kind = 0u32;
-        // SAFETY: the node is alive, the target writable.
+        // SAFETY: the node is alive, the out-parameter writable.
         driver.call(device, name, |_| unsafe { ask(Raw::of(node.0), &mut kind) }, String::new)?;
         Ok(kind)
     }
@@ -68,7 +68,7 @@ impl VendorGraphs for Hip {
         let reason = Cell::new(0);
         let call = |_: &Current<'_, Self>| {
             let mut node = Raw::NONE;
-            // SAFETY: both are alive as the caller promises; the targets are writable.
+            // SAFETY: the caller guarantees that both are alive; the out-parameters are writable.
             unsafe { update(Raw::of(executable.0), Raw::of(graph.0), &mut node, reason.as_ptr()) }
         };
         driver.call(device, name, call, || update_reason(reason.get()).to_owned())

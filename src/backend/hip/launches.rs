@@ -1,5 +1,5 @@
-//! Launches with attributes. AMD's devices have no clusters of blocks, and no kernel begins before the one in front of it has
-//! ended.
+//! Launches with attributes. AMD's devices have no clusters of blocks, and a kernel never starts before the previous
+//! one is complete.
 
 use super::driver::Hip;
 use crate::vendor::{Driver, LaunchEx, VendorLaunches};

@@ -1,4 +1,4 @@
-//! Memory: the runtime's structures for pools, and what it knows of an address.
+//! Memory: the runtime's structures for pools, and pointer attributes.
 
 use std::ffi::c_int;
 
@@ -60,17 +60,18 @@ impl VendorMemory for Hip {
         stream: StreamHandle,
     ) -> u32 {
         let first: *mut std::ffi::c_void = Raw::of(address);
-        // SAFETY: promised by the caller.
+        // SAFETY: guaranteed by the caller.
         unsafe { (driver.api.hipMemPrefetchAsync)(first, bytes, place, Raw::of(stream.0)) }
     }
 
     fn advise(driver: &Driver<Self>, address: Address, bytes: usize, advice: Advice, place: c_int) -> u32 {
         let first: *mut std::ffi::c_void = Raw::of(address);
-        // SAFETY: nothing is read or written; the runtime refuses what is not managed.
+        // SAFETY: no memory is read or written; the runtime rejects memory that is not managed.
         unsafe { (driver.api.hipMemAdvise)(first, bytes, advice as u32, place) }
     }
 
-    /// The runtime refuses an address that it does not know before HIP 6, and says so by the kind from then on.
+    /// Returns the kind of an address. Before HIP 6 the runtime rejects an unknown address; later versions report it
+    /// as a kind.
     fn kind_of(driver: &Driver<Self>, address: Address) -> Result<PointerKind> {
         let operation = "hipPointerGetAttributes";
         let mut attributes = hipPointerAttribute_t {
@@ -85,7 +86,7 @@ impl VendorMemory for Hip {
         let mut known = true;
         let ask = |driver: &Driver<Self>| {
             let looked_up: *mut std::ffi::c_void = Raw::of(address);
-            // SAFETY: the target is writable; the address is only looked up.
+            // SAFETY: the out-parameter is writable; the address is only looked up.
             let code = unsafe { (driver.api.hipPointerGetAttributes)(&mut attributes, looked_up) };
             known = !(is_old && code == INVALID_VALUE);
             if is_old { driver.tolerated(code, INVALID_VALUE) } else { code }

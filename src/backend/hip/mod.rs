@@ -1,12 +1,13 @@
-//! What is AMD's own of the backend; all else is in `vendor`, and `cuda` answers the same questions.
+//! AMD's part of the backend. Common code is in `vendor`; `cuda` implements the same traits.
 //!
-//! - `sys` lists the runtime's own functions, `driver` names its types, `open` says what is said while it is opened;
-//! - `context` makes a device current for one call, `errors` words its refusals;
-//! - `modules` and `functions` are what is only AMD's of programs; `hiprtc` compiles, and finds that library;
-//! - `abi` holds `sys` against two sets of bindings made from AMD's headers, in the tests only;
-//! - every other file is a noun of the backend.
+//! - `sys` declares the runtime's own functions, `driver` defines the vendor's types, `open` has the messages about
+//!   opening;
+//! - `context` makes a device current for one call, `errors` names error codes;
+//! - `modules` and `functions` have AMD's part of programs; `hiprtc` finds and calls the compiler library;
+//! - `abi` compares `sys` with two sets of bindings generated from AMD's headers, in the tests only;
+//! - every other file implements the backend trait of its name.
 //!
-//! HIP follows CUDA's runtime and not its driver: a thread has a current device, and no stack of contexts.
+//! HIP follows the CUDA runtime, not the CUDA driver: a thread has a current device, and no stack of contexts.
 
 #[cfg(test)]
 mod abi;

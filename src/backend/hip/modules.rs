@@ -1,4 +1,4 @@
-//! Loads what the runtime takes, and keeps a copy of each image as long as it is loaded.
+//! Loads images that the runtime accepts, and keeps a copy of each loaded image.
 
 use super::driver::Hip;
 use super::sys::hipModule_t;
@@ -7,7 +7,7 @@ use crate::{Loaded, ModuleHandle};
 use pygpu_base::error::{Error, Result};
 use pygpu_cpu_engine::is_whole;
 
-/// What an image is by its first bytes; the runtime reads as far as these say, so anything else is refused.
+/// Validates an image by its first bytes. The runtime trusts the sizes in them, so anything else is rejected.
 fn check_image(image: &[u8]) -> Result<()> {
     // A code object, a bundle of several, a compressed bundle.
     const KINDS: [&[u8]; 3] = [b"\x7fELF", b"__CLANG_OFFLOAD_BUNDLE__", b"CCOB"];
@@ -25,14 +25,14 @@ fn check_image(image: &[u8]) -> Result<()> {
     )))
 }
 
-/// Loads an image. It is machine code already: there are no options, and nothing is said of it.
+/// Loads an image. It is machine code, so there are no options and no log.
 pub fn load(driver: &Driver<Hip>, device: i32, image: &[u8]) -> Result<Loaded> {
     check_image(image)?;
     let image: Box<[u8]> = image.into();
     let mut module: hipModule_t = std::ptr::null_mut();
     let (options, values) = (std::ptr::null_mut(), std::ptr::null_mut());
     let load = |on: &Current<'_, Hip>| {
-        // SAFETY: the image is whole, by its own account; there are no options.
+        // SAFETY: the image is complete according to its header; there are no options.
         driver.beside_captures(|| unsafe {
             (on.api.hipModuleLoadDataEx)(&mut module, image.as_ptr().cast(), 0, options, values)
         })
@@ -45,17 +45,17 @@ pub fn load(driver: &Driver<Hip>, device: i32, image: &[u8]) -> Result<Loaded> {
     Ok(Loaded { module, log: String::new() })
 }
 
-/// Ends a module.
+/// Unloads a module.
 ///
 /// # Safety
-/// It is alive, and nothing of it is used again.
+/// It is alive, and none of its objects is used again.
 pub unsafe fn unload(driver: &Driver<Hip>, device: i32, module: ModuleHandle) -> Result<()> {
-    // Taken out before the call, after which another image may get the handle.
+    // Removed before the call, because afterwards another image may get the handle.
     let image = driver.own.images.with(|images| images.remove(&module));
-    // SAFETY: the caller's promise is the same.
+    // SAFETY: the caller guarantees the conditions of the called function.
     let ended = unsafe { driver.unload_module(device, module) };
     if ended.is_err() {
-        // What the runtime refuses to end is leaked, and the bytes with it.
+        // If unloading fails, the module is leaked, and its bytes with it.
         std::mem::forget(image);
     }
     ended

@@ -1,4 +1,4 @@
-//! What is said of AMD's runtime while it is opened.
+//! Messages about opening AMD's runtime.
 
 use std::ffi::c_int;
 
@@ -18,7 +18,7 @@ impl VendorOpening for Hip {
     const PRODUCT: &'static str = "HIP";
     const OLDEST_VERSION: i32 = OLDEST_VERSION;
 
-    /// 60443483 as 6.4.
+    /// Formats 60443483 as 6.4.
     fn spelled(version: i32) -> String {
         format!("{}.{}", version / 10_000_000, version / 100_000 % 100)
     }
@@ -32,18 +32,18 @@ impl VendorOpening for Hip {
     }
 
     unsafe fn load(library: &Library) -> Result<Api, Vec<&'static str>> {
-        // SAFETY: promised by the caller.
+        // SAFETY: guaranteed by the caller.
         unsafe { Api::load(library) }
     }
 
-    /// Without a device AMD's runtime answers some calls with 100 and all others with 101, which would send the reader after a
-    /// wrong device number.
+    /// Explains a failed call. Without a device AMD's runtime returns 100 for some calls and 101 for all others,
+    /// which would suggest an invalid device number.
     fn refused(api: &Api, settings: &Settings, operation: &str, code: u32) -> String {
         let cause = match code {
             NO_DEVICE | INVALID_DEVICE => "there is no AMD GPU, or it is not visible here: ",
             _ => "",
         };
-        // The failure is told here and is nobody else's.
+        // The failure is reported here and must not show up as another library's last error.
         Self::forget_last_error(api);
         let (name, text) = (Self::name(api, code), Self::text(api, code));
         let explained = if text == name { String::new() } else { format!(": {text}") };

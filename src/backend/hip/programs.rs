@@ -1,4 +1,4 @@
-//! Device code: what only the runtime knows of it.
+//! Device code: the runtime-specific parts.
 
 use std::ffi::c_int;
 use std::path::PathBuf;
@@ -36,13 +36,13 @@ impl VendorPrograms for Hip {
         format!("attribute {which}")
     }
 
-    /// An image is machine code already: there are no options.
+    /// An image is machine code, so there are no options.
     fn load(driver: &Driver<Self>, device: i32, image: &[u8], _: &LoadOptions) -> Result<Loaded> {
         modules::load(driver, device, image)
     }
 
     unsafe fn unload(driver: &Driver<Self>, device: i32, module: ModuleHandle) -> Result<()> {
-        // SAFETY: the caller's promise is the same.
+        // SAFETY: the caller guarantees the conditions of the called function.
         unsafe { modules::unload(driver, device, module) }
     }
 
@@ -52,11 +52,11 @@ impl VendorPrograms for Hip {
         function: FunctionHandle,
         setting: FunctionSetting,
     ) -> Result<()> {
-        // SAFETY: the caller's promise is the same.
+        // SAFETY: the caller guarantees the conditions of the called function.
         unsafe { functions::set(driver, device, function, setting) }
     }
 
-    /// There is no such question in HIP.
+    /// HIP has no such query.
     unsafe fn parameters(_: &Driver<Self>, _: i32, _: FunctionHandle) -> Result<Option<Vec<ParameterPlace>>> {
         Ok(None)
     }
@@ -69,7 +69,7 @@ impl VendorPrograms for Hip {
         most: c_int,
     ) -> u32 {
         let ask = driver.api.hipModuleOccupancyMaxPotentialBlockSize;
-        // SAFETY: both targets are writable, the function alive.
+        // SAFETY: the out-parameters are writable, and the function is alive.
         unsafe { ask(grid, threads, Raw::of(function.0), shared, most) }
     }
 
@@ -80,7 +80,7 @@ impl VendorPrograms for Hip {
         })
     }
 
-    /// AMD's runtime answers 0 where there is nothing beyond what every kernel has.
+    /// Returns the opt-in limit of shared memory. AMD's runtime reports 0 if it equals the plain limit.
     fn shared_on_request(driver: &Driver<Self>, device: i32, plain: u32) -> Result<u32> {
         let on_request = driver.attribute(device, hipDeviceAttributeSharedMemPerBlockOptin).unwrap_or(0);
         Ok(plain.max(on_request.max(0).cast_unsigned()))
@@ -107,7 +107,7 @@ impl VendorPrograms for Hip {
         let architectures = known.map(|known| Ok(known?.architecture)).collect::<Result<Vec<_>>>()?;
         let library = hiprtc::search::open(&driver.library, hints, settings::get())?;
         let opened = Hiprtc::open(library, architectures)?;
-        // Another thread may have been quicker: the library is then open twice, which is once to the loader.
+        // If another thread was faster, the library was opened twice, which the loader treats as one.
         Ok(driver.own.hiprtc.get_or_init(|| opened))
     }
 }

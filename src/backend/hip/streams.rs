@@ -17,18 +17,18 @@ impl VendorStreams for Hip {
         data: *mut c_void,
     ) -> Option<u32> {
         let call = driver.api.hipLaunchHostFunc?;
-        // SAFETY: promised by the caller.
+        // SAFETY: guaranteed by the caller.
         Some(unsafe { call(Raw::of(stream.0), Some(function), data) })
     }
 
-    /// `None` also where the runtime is too old to say.
+    /// Returns `None` also if the runtime is too old to report it.
     unsafe fn device_of(driver: &Driver<Self>, stream: StreamHandle) -> Result<Option<i32>> {
         let Some(get_device) = driver.api.hipStreamGetDevice else { return Ok(None) };
         let operation = "hipStreamGetDevice";
         let mut device = 0;
         driver.call_anywhere(
             operation,
-            // SAFETY: the target is writable and the stream alive.
+            // SAFETY: the out-parameter is writable and the stream alive.
             |_| unsafe { get_device(Raw::of(stream.0), &mut device) },
             || format!("stream {:#x}", stream.0),
         )?;

@@ -1,8 +1,9 @@
-//! AMD's structures and numbers, and the functions that NVIDIA's driver has not in this form (the others: `vendor::symbols`).
+//! Structures, constants and functions of AMD's runtime that NVIDIA's driver lacks in this form (the common ones:
+//! `vendor::symbols`).
 //!
-//! Own declarations and not those of a crate: bindings that link make a build look for ROCm, and bindings that return
-//! codes as an enum are undefined behaviour for a code that is newer than the header they were made from (ROCm 6.4 has such
-//! codes). The names are AMD's, so that `abi` can hold everything here against the headers of HIP 5.4 and of HIP 7.
+//! Declared here instead of taken from a crate: bindings that link make a build search for ROCm. Bindings that return
+//! codes as an enum are undefined behaviour for codes newer than their header, and ROCm 6.4 has such codes. The names
+//! are AMD's, so that `abi` can compare everything here with the headers of HIP 5.4 and HIP 7.
 
 #![allow(non_camel_case_types, non_snake_case, non_upper_case_globals, missing_docs)]
 
@@ -41,27 +42,28 @@ pub type hipMemAccessFlags = c_uint;
 pub type hipMemoryAdvise = c_uint;
 pub type hipGraphNodeType = c_uint;
 pub type hipGraphExecUpdateResult = c_uint;
-/// Only handed on, as is the next.
+/// Opaque: only passed on, as is the next type.
 pub type hipKernelNodeParams = [u64; 8];
 pub type hipMemsetParams = [u64; 6];
 pub type hipHostFn_t = Option<unsafe extern "C" fn(data: *mut c_void)>;
 
-/// What the system's loader is asked for: the runtime carries its major version in its name, and packages for users lack
-/// the name without. The last is where ROCm installs itself without telling the loader.
+/// Library names, in search order. The runtime has its major version in its name, and user packages lack the plain
+/// name. The last entry is ROCm's default location, which may be unknown to the loader.
 #[cfg(not(windows))]
 pub const CANDIDATES: &[&str] =
     &["libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5", "libamdhip64.so", "/opt/rocm/lib/libamdhip64.so"];
-/// What the system's loader is asked for.
+/// Library names, in search order.
 #[cfg(windows)]
 pub const CANDIDATES: &[&str] = &["amdhip64_7.dll", "amdhip64_6.dll", "amdhip64.dll"];
 
-/// The oldest runtime that is taken: the first with pools of memory that the tests have seen.
+/// Oldest supported runtime version: the first one with memory pools covered by the tests.
 pub const OLDEST_VERSION: i32 = 50_200_000;
-/// From here on the kinds of memory are numbered anew and an unknown address is no error.
+/// First version with new numbers of memory kinds, in which an unknown address is not an error.
 pub const VERSION_6: i32 = 60_000_000;
 
-/// `required` functions are in every runtime from [`OLDEST_VERSION`] on. `old` ones are in the headers of HIP 5 only, `new`
-/// ones in those of HIP 6 and 7 and not in every runtime of HIP 5; each may be missing.
+/// Declares the runtime's functions. `required` functions exist in every runtime from [`OLDEST_VERSION`] on. `old`
+/// ones are only in the headers of HIP 5, `new` ones in those of HIP 6 and 7 but not in every HIP 5 runtime; each may
+/// be missing.
 macro_rules! hip_api {
     ($expand:ident) => {
         $expand! {
@@ -214,9 +216,9 @@ pub type HIP_LAUNCH_CONFIG = RawConfig;
 pub type HIP_ARRAY3D_DESCRIPTOR = ArrayDescriptor;
 pub type HIP_RESOURCE_DESC = ResourceDescriptor;
 pub type HIP_TEXTURE_DESC = TextureDescriptor;
-/// Never given.
+/// Never passed.
 pub type HIP_RESOURCE_VIEW_DESC = c_void;
-/// Its kind, and for an array its handle.
+/// Kind of the resource and, for an array, its handle.
 pub type hipResourceDesc = c_void;
 
 #[repr(C)]
@@ -240,7 +242,7 @@ pub struct hipIpcEventHandle_t {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct hipPointerAttribute_t {
-    /// Called `memoryType` in the headers of HIP 5.
+    /// Named `memoryType` in the headers of HIP 5.
     pub type_: hipMemoryType,
     pub device: c_int,
     pub devicePointer: *mut c_void,
@@ -263,7 +265,7 @@ pub struct hipMemPoolProps {
     pub handleTypes: hipMemAllocationHandleType,
     pub location: hipMemLocation,
     pub win32SecurityAttributes: *mut c_void,
-    /// Newer headers call the first eight bytes `maxSize`, where 0 is as large as can be.
+    /// Newer headers name the first eight bytes `maxSize`, where 0 means unlimited.
     pub reserved: [c_uchar; 64],
 }
 
@@ -312,27 +314,27 @@ pub struct hipMemcpy3DParms {
     pub kind: hipMemcpyKind,
 }
 
-/// Bytes for either layout of the properties, with room for what a later runtime appends.
+/// Size of the buffer for either layout of the properties, with space for fields that later runtimes append.
 pub const PROPERTIES_SIZE: usize = 4096;
 
-/// The properties as HIP 5 lays them out; only the architecture is read.
+/// Properties in the layout of HIP 5; only the architecture is read.
 #[repr(C, align(8))]
 pub struct hipDeviceProp_t(pub [u8; PROPERTIES_SIZE]);
-/// The properties as HIP 6 and 7 lay them out; only the architecture is read.
+/// Properties in the layout of HIP 6 and 7; only the architecture is read.
 #[repr(C, align(8))]
 pub struct hipDeviceProp_tR0600(pub [u8; PROPERTIES_SIZE]);
 
-/// Where the architecture's name begins in the two layouts, and how long it is at most.
+/// Offset of the architecture's name in the two layouts, and its maximum length.
 pub const ARCHITECTURE_AT: usize = 396;
 pub const ARCHITECTURE_AT_R0600: usize = 1160;
 pub const ARCHITECTURE_SIZE: usize = 256;
 
-/// The kinds of memory by their numbers before [`VERSION_6`]: host, device, managed.
+/// Numbers of the memory kinds before [`VERSION_6`]: host, device, managed.
 pub const MEMORY_TYPES_5: [hipMemoryType; 3] = [0, 1, 4];
-/// The same from [`VERSION_6`] on; 0 is then memory that the runtime does not know.
+/// The same from [`VERSION_6`] on; 0 then means unknown memory.
 pub const MEMORY_TYPES_6: [hipMemoryType; 3] = [1, 2, 3];
 
-/// Numbers that are the same in every version.
+/// Constants with the same value in every version.
 macro_rules! hip_values {
     ($expand:ident) => {
         $expand! {

@@ -1,4 +1,4 @@
-//! The runtime's arrays, textures and surfaces.
+//! Arrays, textures and surfaces of the runtime.
 
 use super::driver::Hip;
 use super::sys::{
@@ -8,7 +8,7 @@ use crate::vendor::textures::{ArrayDescriptor, ArrayPart, ResourceDescriptor, Te
 use crate::vendor::{Raw, VendorTextures};
 use crate::{Address, ArrayCopy, StreamHandle};
 
-// The caller's promise is, each time, the runtime's condition.
+// For all SAFETY notes in this block: the caller guarantees the conditions of the runtime call.
 impl VendorTextures for Hip {
     const CREATE_ARRAY: &'static str = "hipArray3DCreate";
     const DESTROY_ARRAY: &'static str = "hipArrayDestroy";
@@ -31,7 +31,7 @@ impl VendorTextures for Hip {
         Some(unsafe { (api.hipArrayDestroy)(Raw::of(array)) })
     }
 
-    /// Where an array takes part, widths and positions are in its elements.
+    /// If an array takes part, widths and positions are in its elements.
     unsafe fn copy_array(
         api: &Api,
         place: &ArrayPart<'_>,
@@ -92,7 +92,7 @@ impl VendorTextures for Hip {
         Some(unsafe { (api.hipTexObjectDestroy)(Raw::of(texture as usize)) })
     }
 
-    /// The structure of this call is another one, which for an array begins in the same way.
+    /// This call's structure is a different one, which begins in the same way for an array.
     unsafe fn create_surface(api: &Api, surface: &mut u64, resource: &ResourceDescriptor) -> Option<u32> {
         let mut handle: hipTextureObject_t = Raw::NONE;
         // SAFETY: see above.

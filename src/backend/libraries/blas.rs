@@ -1,4 +1,4 @@
-//! cuBLAS and hipBLAS: products of matrices, whose columns lie one behind the other.
+//! cuBLAS and hipBLAS: products of column-major matrices.
 
 mod call;
 mod lu;
@@ -33,7 +33,7 @@ functions! {
     set_workspace: SetWorkspace = "cublasSetWorkspace_v2", "hipblasSetWorkspace";
     set_math_mode: SetNumber = "cublasSetMathMode", "hipblasSetMathMode";
     set_atomics_mode: SetNumber = "cublasSetAtomicsMode", "hipblasSetAtomicsMode";
-    // hipBLAS 2 has two meanings of the plain names, and hipBLAS 3 these only.
+    // In hipBLAS 2 the plain names have two meanings; hipBLAS 3 has only the plain names.
     one_v2: One<c_int> = "cublasGemmEx", "hipblasGemmEx_v2";
     one_plain: One<c_int> = "cublasGemmEx", "hipblasGemmEx";
     many_v2: Many<c_int> = "cublasGemmStridedBatchedEx", "hipblasGemmStridedBatchedEx_v2";
@@ -44,25 +44,25 @@ functions! {
     many_wide_plain: Many<i64> = "cublasGemmStridedBatchedEx_64", "hipblasGemmStridedBatchedEx_64";
 }
 
-/// The types that the library multiplies.
+/// Element types that the library supports.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Number {
-    /// With sums in float32.
+    /// Accumulated in float32.
     Float16,
-    /// With sums in float32.
+    /// Accumulated in float32.
     BFloat16,
-    /// In float32.
+    /// Accumulated in float32.
     Float32,
-    /// In float64.
+    /// Accumulated in float64.
     Float64,
-    /// Of two float32.
+    /// Two float32 parts.
     Complex64,
-    /// Of two float64.
+    /// Two float64 parts.
     Complex128,
 }
 
 impl Number {
-    /// Both vendors' number of the type.
+    /// Value of the type in both vendors' headers.
     const fn code(self) -> u32 {
         match self {
             Self::Float32 => 0,
@@ -83,62 +83,62 @@ impl Number {
     }
 }
 
-/// What is done with an operand.
+/// Operation applied to an operand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Operation {
-    /// Nothing.
+    /// None.
     Plain,
-    /// It is transposed.
+    /// Transpose.
     Transposed,
-    /// It is transposed, and its elements are conjugated.
+    /// Conjugate transpose.
     Adjoint,
 }
 
-/// A matrix: where it begins, its leading dimension, and the elements from one of a batch to the next.
+/// A matrix: its address, its leading dimension, and the distance between matrices of a batch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Matrix {
-    /// In device memory.
+    /// Address in device memory.
     pub address: Address,
-    /// Elements from one column to the next.
+    /// Distance between columns in elements.
     pub leading: i64,
-    /// Elements from one matrix to the next.
+    /// Distance between matrices in elements.
     pub apart: i64,
 }
 
-/// A product: `out = op(a) op(b)`, with columns one behind the other.
+/// A product `out = op(a) op(b)` of column-major matrices.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Gemm {
-    /// Of all three.
+    /// Type of all three matrices.
     pub number: Number,
-    /// Whether float32 may be rounded to TF32 before it is multiplied.
+    /// Whether float32 may be rounded to TF32 before multiplication.
     pub is_tf32: bool,
-    /// What is done with the operands.
+    /// Operations applied to the operands.
     pub operations: [Operation; 2],
     /// Rows and columns of the result, and the inner length.
     pub lengths: [i64; 3],
-    /// The operands.
+    /// Operands.
     pub operands: [Matrix; 2],
-    /// The result.
+    /// Result.
     pub out: Matrix,
-    /// How many of them.
+    /// Number of products.
     pub count: i64,
 }
 
-/// Where a product works.
+/// Stream and workspace of a product.
 #[derive(Clone, Copy, Debug)]
 pub struct Desk {
-    /// The stream.
+    /// Stream.
     pub stream: StreamHandle,
-    /// Device memory for whatever the library needs.
+    /// Device memory for the library's use.
     pub workspace: Address,
-    /// Its bytes.
+    /// Size in bytes.
     pub bytes: usize,
 }
 
-/// What the library answers, or its code.
+/// Result of a library call, or the library's error code.
 pub type Outcome<T> = std::result::Result<T, u32>;
 
-/// A handle of the library's.
+/// Handle of the library.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BlasHandle(usize);
 
@@ -148,7 +148,7 @@ impl BlasHandle {
     }
 }
 
-/// The open library.
+/// Opened library.
 pub struct Blas {
     functions: Functions,
     lu: lu::Functions,
@@ -156,21 +156,22 @@ pub struct Blas {
     path: String,
 }
 
-/// With what was wrong where it could not be.
+/// The error is stored as well.
 static OPENED: Opened<Result<Blas>> = Opened::new();
 
-/// cuBLAS or hipBLAS, if it was opened before.
+/// Returns cuBLAS or hipBLAS, if a search for it has finished.
 #[inline]
 pub fn opened_blas(kind: BackendKind) -> Option<&'static Result<Blas>> {
     OPENED.of(kind)?.get()
 }
 
-/// cuBLAS or hipBLAS, looked for once in a process: whoever can do without does not search again each time. None on the CPU.
+/// Returns cuBLAS or hipBLAS. Searched once per process, since callers with a fallback would otherwise repeat the
+/// search at each call. `None` on the CPU.
 #[cold]
 pub fn blas(kind: BackendKind, driver: i32) -> Option<&'static Result<Blas>> {
     let place = OPENED.of(kind)?;
     if place.get().is_none() {
-        // Who opens holds no lock: it asks Python, and the system's loader.
+        // No lock is held while opening, because it calls Python and the system's loader.
         let opened = NOUN.open(kind, driver, &places_of("cublas")).and_then(|library| Blas::open(&library, kind));
         place.set(opened);
     }
@@ -179,7 +180,7 @@ pub fn blas(kind: BackendKind, driver: i32) -> Option<&'static Result<Blas>> {
 
 impl Blas {
     fn open(library: &Library, kind: BackendKind) -> Result<Self> {
-        // SAFETY: found under the vendor's name, and asked for its functions only.
+        // SAFETY: the library was found under the vendor's name; only its functions are looked up.
         let mut functions = unsafe { Functions::of(library, kind) };
         functions.one_v2 = functions.one_v2.or(functions.one_plain);
         functions.many_v2 = functions.many_v2.or(functions.many_plain);
@@ -190,23 +191,23 @@ impl Blas {
             return Err(Error::Unavailable(format!("{path} is no {name}: it cannot make a handle")));
         }
         let has_products = functions.one_v2.is_some() && functions.many_v2.is_some();
-        // An older hipBLAS has none of the caller's, and takes memory of its own.
+        // An older hipBLAS cannot use the caller's workspace and allocates memory itself.
         if !has_products || (kind == BackendKind::Cuda && functions.set_workspace.is_none()) {
             return Err(Error::Unavailable(format!(
                 "{path} is too old a {name}: it lacks products of types that are told, or a workspace of the caller's"
             )));
         }
-        // SAFETY: as above.
+        // SAFETY: `library` is the library of this vendor.
         let lu = unsafe { lu::Functions::of(library, kind) };
         Ok(Self { functions, lu, kind, path })
     }
 
-    /// The file.
+    /// Path of the file.
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// The vendor's name.
+    /// Name given by the vendor.
     pub fn name(&self) -> &'static str {
         NOUN.name(self.kind)
     }
@@ -215,21 +216,22 @@ impl Blas {
         self.kind == BackendKind::Hip
     }
 
-    /// Makes a handle on the device that is current.
+    /// Creates a handle on the current device.
     ///
     /// # Errors
-    /// The library's code.
+    /// The error code of the library.
     pub fn create(&self) -> Outcome<BlasHandle> {
-        /// `CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION`: parts of an inner axis are added up in float32, too.
+        /// `CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION`: partial sums of a split inner axis are also added in
+        /// float32.
         const WHOLE_SUMS: u32 = 16;
         let Some(create) = self.functions.create else { return Err(NOT_INITIALIZED) };
         let mut handle = std::ptr::null_mut();
-        // SAFETY: the target is writable.
+        // SAFETY: the out-parameter is writable.
         check(unsafe { create(&mut handle) })?;
         let made = BlasHandle(handle.expose_provenance());
         let told = [
             self.functions.set_math_mode.filter(|_| !self.is_hip()).map(|set| (set, WHOLE_SUMS)),
-            // The same bits each time.
+            // For bitwise reproducible results.
             self.functions.set_atomics_mode.map(|set| (set, 0)),
         ];
         for (set, value) in told.into_iter().flatten() {
@@ -242,56 +244,59 @@ impl Blas {
         Ok(made)
     }
 
-    /// Ends a handle. Its device is current.
+    /// Destroys a handle. Its device must be current.
     pub fn destroy(&self, handle: BlasHandle) {
         if let Some(destroy) = self.functions.destroy {
-            // SAFETY: the caller took it from where it was, and nobody else has it. Nobody could be told of a refusal.
+            // SAFETY: the caller removed the handle from the pool, so it has no other user. An error could not be
+            // reported.
             unsafe { destroy(handle.raw()) };
         }
     }
 
-    /// The library's version by its own count; 0 where it does not tell.
+    /// Library version in the library's own format; 0 if not reported.
     pub fn version(&self, handle: BlasHandle) -> i32 {
         let mut version = 0;
         if let Some(ask) = self.functions.version {
-            // SAFETY: the handle is alive, the target writable.
+            // SAFETY: the handle is alive, and the out-parameter is writable.
             unsafe { ask(handle.raw(), &mut version) };
         }
         version
     }
 
-    /// Puts a product on a stream. The handle's device is current.
+    /// Enqueues a product on a stream. The handle's device must be current.
     ///
     /// # Safety
-    /// The matrices lie where the product says; stream, workspace and handle are alive, and nobody else uses the handle now.
+    /// The matrices have the given addresses and shapes; stream, workspace and handle are alive, and no other thread
+    /// uses the handle.
     ///
     /// # Errors
-    /// The library's code; then nothing that matters was put there.
+    /// The error code of the library; then nothing was enqueued.
     pub unsafe fn gemm(&self, handle: BlasHandle, desk: &Desk, gemm: &Gemm) -> Outcome<()> {
-        // SAFETY: as promised.
+        // SAFETY: guaranteed by the caller.
         unsafe { self.sit_down(handle, desk)? };
-        // SAFETY: as promised.
+        // SAFETY: guaranteed by the caller.
         check(unsafe { self.multiply(handle.raw(), gemm) })
     }
 
-    /// Tells a handle where it works.
+    /// Sets stream and workspace of a handle.
     ///
     /// # Safety
     /// As [`Self::gemm`].
     unsafe fn sit_down(&self, handle: BlasHandle, desk: &Desk) -> Outcome<()> {
         let handle = handle.raw();
         if let Some(set) = self.functions.set_stream {
-            // SAFETY: alive, as promised.
+            // SAFETY: the caller guarantees that both are alive.
             check(unsafe { set(handle, std::ptr::with_exposed_provenance_mut(desk.stream.0)) })?;
         }
         if let Some(set) = self.functions.set_workspace {
-            // SAFETY: alive, as promised. A new stream takes the workspace away, so it is told each time.
+            // SAFETY: the caller guarantees that both are alive. Setting the stream resets the workspace, so it is
+            // set each time.
             check(unsafe { set(handle, std::ptr::with_exposed_provenance_mut(desk.workspace), desk.bytes) })?;
         }
         Ok(())
     }
 
-    /// The vendor's numbers: of the operations, the type of sums, and the algorithm.
+    /// Returns the vendor's constants for the operations, the accumulation type, and the algorithm.
     fn words(&self, gemm: &Gemm) -> ([u32; 2], u32, c_int) {
         let first = if self.is_hip() { 111 } else { 0 };
         let is_fast = gemm.is_tf32 && !gemm.number.is_double() && !gemm.number.is_half();
@@ -304,6 +309,8 @@ impl Blas {
         (gemm.operations.map(|operation| first + operation as u32), sums, if self.is_hip() { 160 } else { -1 })
     }
 
+    /// Calls the function for a product.
+    ///
     /// # Safety
     /// As [`Self::gemm`].
     unsafe fn multiply(&self, handle: *mut c_void, gemm: &Gemm) -> u32 {
@@ -331,7 +338,8 @@ impl Blas {
             sums,
             algorithm,
         };
-        // SAFETY: as promised; the factors are of the type of sums and live until the call has returned, in which they are read.
+        // SAFETY: guaranteed by the caller; the factors have the accumulation type and live until the call returns,
+        // and the library reads them during the call.
         unsafe {
             match (is_narrow, gemm.count) {
                 (true, 1) => call.one(functions.one_v2, narrow),
@@ -343,7 +351,7 @@ impl Blas {
     }
 }
 
-/// Both vendors' number for a library that was not initialised, and what a function that is not there would answer.
+/// Both vendors' code for an uninitialised library; returned here for a missing function.
 const NOT_INITIALIZED: u32 = 1;
 const NOT_SUPPORTED: u32 = 15;
 

@@ -1,4 +1,4 @@
-//! cuFFT and hipFFT: plans of many transforms at once, with memory of ours to work in.
+//! cuFFT and hipFFT: plans for batched transforms, with a workspace provided by PyGPU.
 
 use std::ffi::{c_int, c_longlong, c_void};
 
@@ -13,7 +13,7 @@ static NOUN: Noun = Noun {
     package: "hipfft",
 };
 
-/// A plan. NVIDIA's is a number of 32 bits and AMD's an address; either is at home in a register of 64.
+/// Handle of a plan: a 32-bit number for NVIDIA and an address for AMD; both fit in 64 bits.
 type Handle = usize;
 type Numbers = *mut c_longlong;
 type Exec = unsafe extern "C" fn(Handle, *mut c_void, *mut c_void) -> u32;
@@ -49,56 +49,56 @@ functions! {
     z2d: Exec = "cufftExecZ2D", "hipfftExecZ2D";
 }
 
-/// What is transformed into what.
+/// Element types of a transform.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Way {
-    /// Complex numbers into complex ones.
+    /// Complex to complex.
     Complex,
-    /// Real numbers into half of their spectrum.
+    /// Real to half of a spectrum.
     FromReal,
-    /// Half of a spectrum into real numbers.
+    /// Half of a spectrum to real.
     ToReal,
 }
 
-/// Where to a transform goes.
+/// Direction of a transform.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Direction {
-    /// By minus i.
+    /// Exponent with minus i.
     Forward = -1,
-    /// By plus i.
+    /// Exponent with plus i.
     Inverse = 1,
 }
 
-/// Most axes of one plan.
+/// Maximum number of axes of a plan.
 pub const RANK: usize = 3;
 
-/// Where the elements of one side lie, counted in elements.
+/// Layout of input or output, in elements.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Side {
-    /// How many elements of the next axis lie between two of each; that of the first axis says nothing.
+    /// Storage length of each axis; the entry of the first axis is ignored.
     pub embed: [i64; RANK],
-    /// Between neighbours along the last axis.
+    /// Stride along the last axis.
     pub stride: i64,
-    /// Between transforms.
+    /// Distance between transforms.
     pub distance: i64,
 }
 
-/// All that a plan depends on but for the device.
+/// Parameters of a plan, except the device.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Shape {
-    /// What is transformed.
+    /// Element types.
     pub way: Way,
-    /// Whether numbers have 64 bits each.
+    /// Whether elements have 64-bit parts.
     pub is_double: bool,
-    /// How many axes.
+    /// Number of axes.
     pub rank: usize,
-    /// How many points along each, the innermost last.
+    /// Length of each axis, innermost last.
     pub points: [i64; RANK],
-    /// What is read.
+    /// Layout of the input.
     pub input: Side,
-    /// What is written.
+    /// Layout of the output.
     pub output: Side,
-    /// How many transforms.
+    /// Number of transforms.
     pub batch: i64,
 }
 
@@ -114,7 +114,8 @@ impl Shape {
         }
     }
 
-    /// Whether both sides are dense, one transform behind the other: libraries are told of these by telling them nothing.
+    /// Returns whether both layouts are dense with consecutive transforms; the library then receives null for the
+    /// layouts.
     fn is_dense(&self) -> bool {
         let rank = self.rank;
         let is_so = |side: &Side, is_half: bool| {
@@ -129,7 +130,7 @@ impl Shape {
     }
 }
 
-/// The open library.
+/// Opened library.
 pub struct Fft {
     functions: Functions,
     path: String,
@@ -137,7 +138,7 @@ pub struct Fft {
     kind: BackendKind,
 }
 
-/// A plan of the library's. Whoever drops it without [`Fft::end`] leaves it to the end of the process.
+/// Plan of the library. Dropping it without [`Fft::end`] leaks it.
 pub struct Plan {
     handle: Handle,
     area: usize,
@@ -146,14 +147,14 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Bytes that it works in.
+    /// Size of the workspace in bytes.
     #[inline]
     pub const fn area(&self) -> usize {
         self.area
     }
 }
 
-/// cuFFT or hipFFT, if it was opened.
+/// Returns cuFFT or hipFFT, if it is open.
 #[inline]
 pub fn opened(kind: BackendKind) -> Option<&'static Fft> {
     OPENED.of(kind)?.get()
@@ -161,10 +162,10 @@ pub fn opened(kind: BackendKind) -> Option<&'static Fft> {
 
 static OPENED: Opened<Fft> = Opened::new();
 
-/// cuFFT or hipFFT, opened at the first call that finds it.
+/// Returns cuFFT or hipFFT, opened at the first call that finds it.
 ///
 /// # Errors
-/// `Unavailable` with what to install and what was searched; `NotSupported` on the CPU.
+/// `Unavailable` with the package to install and the names that were tried; `NotSupported` on the CPU.
 pub fn open(kind: BackendKind, driver: i32, places: &Places) -> Result<&'static Fft> {
     let place = OPENED
         .of(kind)
@@ -174,7 +175,7 @@ pub fn open(kind: BackendKind, driver: i32, places: &Places) -> Result<&'static 
 
 impl Fft {
     fn open(library: Library, kind: BackendKind) -> Result<Self> {
-        // SAFETY: found under the vendor's name, and asked for its functions only.
+        // SAFETY: the library was found under the vendor's name; only its functions are looked up.
         let functions = unsafe { Functions::of(&library, kind) };
         let path = library.name().to_owned();
         let (Some(ask), Some(_), Some(_)) = (functions.version, functions.make, functions.set_area) else {
@@ -184,14 +185,14 @@ impl Fft {
             )));
         };
         let mut version = 0;
-        // SAFETY: the target is writable.
+        // SAFETY: the out-parameter is writable.
         match unsafe { ask(&mut version) } {
             0 => Ok(Self { functions, path, version, kind }),
             code => Err(Error::Unavailable(format!("{path} refused to tell its version, with code {code}"))),
         }
     }
 
-    /// The library's version by its own count.
+    /// Library version in the library's own format.
     pub fn version(&self) -> i32 {
         self.version
     }
@@ -206,7 +207,7 @@ impl Fft {
 
     #[cold]
     fn refusal(&self, operation: &'static str, code: u32, shape: &Shape) -> Error {
-        // The driver's numbers mean other things; 999 is its unknown error.
+        // The driver uses these numbers for other errors; 999 is its unknown error.
         let (name, text) = meaning(code);
         Error::Driver(Box::new(DriverError {
             operation,
@@ -222,10 +223,10 @@ impl Fft {
         if code == 0 { Ok(()) } else { Err(self.refusal(operation, code, shape)) }
     }
 
-    /// Makes a plan for the device that is current.
+    /// Creates a plan for the current device.
     ///
     /// # Errors
-    /// The library's.
+    /// Errors of the library.
     pub fn plan(&self, shape: &Shape) -> Result<Plan> {
         let functions = &self.functions;
         let (create, automatic, make) = (
@@ -234,7 +235,8 @@ impl Fft {
             self.found(functions.make, "MakePlanMany64")?,
         );
         let mut handle = 0;
-        // SAFETY: the target is writable, wide enough for both vendors', and zero where NVIDIA's is shorter.
+        // SAFETY: the out-parameter is writable and wide enough for both vendors; it is zero because NVIDIA writes
+        // only a part of it.
         self.check("fftCreate", unsafe { create(&mut handle) }, shape)?;
         let mut plan = Plan { handle, area: 0, stream: None, work: 0 };
         let Shape { mut points, mut input, mut output, batch, .. } = *shape;
@@ -244,7 +246,8 @@ impl Fft {
         let mut work = || -> Result<()> {
             // SAFETY: the plan was created above.
             self.check("fftSetAutoAllocation", unsafe { automatic(handle, 0) }, shape)?;
-            // SAFETY: as above; arrays of at least `rank` numbers, or none where the layout is dense, which are read only; the size is writable.
+            // SAFETY: created above; the arrays have at least `rank` numbers, or are null for a dense layout, and are
+            // only read; the size is writable.
             let code = unsafe {
                 make(
                     handle,
@@ -272,33 +275,33 @@ impl Fft {
         }
     }
 
-    /// Ends a plan of the device that is current.
+    /// Destroys a plan of the current device.
     pub fn end(&self, plan: Plan) {
         if let Some(destroy) = self.functions.destroy {
-            // SAFETY: made by this library and not ended before, since it is taken away here.
+            // SAFETY: created by this library and destroyed once, because this function consumes the plan.
             unsafe { destroy(plan.handle) };
         }
     }
 
-    /// Lets a plan work on a stream, in memory that was made for it.
+    /// Sets stream and workspace of a plan.
     ///
     /// # Errors
-    /// The library's.
+    /// Errors of the library.
     ///
     /// # Safety
-    /// The stream is alive and of the plan's device, which is current; `work` is the address of as many bytes as the plan's
-    /// [`Plan::area`], used by nobody else in the order of the stream until what the plan does next has ended.
+    /// The stream is alive and belongs to the plan's device, which is current. `work` is the address of
+    /// [`Plan::area`] bytes, with no other use, in stream order, until the plan's next transforms are complete.
     #[inline]
     pub unsafe fn place(&self, plan: &mut Plan, shape: &Shape, stream: StreamHandle, work: Address) -> Result<()> {
         if plan.stream != Some(stream) {
             let set = self.found(self.functions.set_stream, "SetStream")?;
-            // SAFETY: promised by the caller.
+            // SAFETY: guaranteed by the caller.
             self.check("fftSetStream", unsafe { set(plan.handle, stream.0) }, shape)?;
             plan.stream = Some(stream);
         }
         if plan.area > 0 && plan.work != work {
             let set = self.found(self.functions.set_area, "SetWorkArea")?;
-            // SAFETY: promised by the caller.
+            // SAFETY: guaranteed by the caller.
             let code = unsafe { set(plan.handle, std::ptr::with_exposed_provenance_mut(work)) };
             self.check("fftSetWorkArea", code, shape)?;
             plan.work = work;
@@ -306,14 +309,14 @@ impl Fft {
         Ok(())
     }
 
-    /// Puts the plan's transforms on its stream.
+    /// Enqueues the plan's transforms on its stream.
     ///
     /// # Errors
-    /// The library's.
+    /// Errors of the library.
     ///
     /// # Safety
-    /// As [`Self::place`], which was called for this; both addresses are of memory that holds what the plan's shape reaches, which may be
-    /// the same for both. What [`Way::ToReal`] reads may be overwritten.
+    /// As [`Self::place`], which was called before. Both addresses refer to memory that covers the plan's layouts;
+    /// they may be equal. The input of [`Way::ToReal`] may be overwritten.
     #[inline]
     pub unsafe fn run(
         &self,
@@ -326,12 +329,12 @@ impl Fft {
         let functions = &self.functions;
         let to = |function: Option<ExecTo>, operation| -> Result<()> {
             let run = self.found(function, operation)?;
-            // SAFETY: promised by the caller.
+            // SAFETY: guaranteed by the caller.
             self.check(operation, unsafe { run(plan.handle, input, output, direction as c_int) }, shape)
         };
         let plain = |function: Option<Exec>, operation| -> Result<()> {
             let run = self.found(function, operation)?;
-            // SAFETY: promised by the caller.
+            // SAFETY: guaranteed by the caller.
             self.check(operation, unsafe { run(plan.handle, input, output) }, shape)
         };
         match (shape.way, shape.is_double) {
@@ -345,7 +348,7 @@ impl Fft {
     }
 }
 
-/// The name of a code, which both vendors share, and what the manuals say of it.
+/// Returns name and explanation of an error code; both vendors share the codes.
 const fn meaning(code: u32) -> (&'static str, &'static str) {
     match code {
         1 => ("INVALID_PLAN", "the plan is none"),

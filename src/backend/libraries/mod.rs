@@ -1,8 +1,9 @@
-//! The vendors' libraries of mathematics: each is opened when it is first needed, and stays open.
+//! Mathematical libraries of the vendors, each opened on first use and never closed.
 //!
-//! A library has a line here with what both vendors call it, and a file with the one list of its functions under both vendors'
-//! names. It is looked for in the process, where the caller says (`hints`: wheels, conda environments), in the toolkit's
-//! folder, and by the system's loader. What was searched is kept for `show_config`.
+//! Each library has an entry here with both vendors' names, and a file with the list of its functions under both
+//! vendors' names. It is searched for in the process, in locations provided by the caller (`hints`: wheels, conda
+//! environments), in the toolkit's folder, and through the system's loader. The names that were tried are stored for
+//! `show_config`.
 
 mod blas;
 pub mod fft;
@@ -28,7 +29,8 @@ pub use rand::{Rand, Table, rand};
 pub use shelf::Shelf;
 pub use solver::{Element, HANDLES_AT_REST, Role, Solver, Task, What, open_solver, solver};
 
-/// Declares a library's `Functions`, each under both vendors' names; `None` is one that the opened library is too old to have.
+/// Declares a library's `Functions`, each under both vendors' names; a function is `None` if the opened library is
+/// too old to have it.
 macro_rules! functions {
     ($($name:ident: $type:ty = $cuda:literal, $hip:literal;)*) => {
         struct Functions {
@@ -36,8 +38,10 @@ macro_rules! functions {
         }
 
         impl Functions {
+            /// Looks up the functions.
+            ///
             /// # Safety
-            /// The library is this vendor's.
+            /// `library` is the library of this vendor.
             unsafe fn of(library: &Library, kind: BackendKind) -> Self {
                 let is_hip = kind == BackendKind::Hip;
                 Self {
@@ -51,32 +55,32 @@ macro_rules! functions {
 
 use functions;
 
-/// A library that each vendor has.
+/// Description of a library that both vendors have.
 pub struct Noun {
-    /// NVIDIA's name and AMD's, as people write them.
+    /// Names of NVIDIA's and AMD's library, for messages.
     pub names: [&'static str; 2],
-    /// NVIDIA's files by the major version of CUDA, the newest first.
+    /// NVIDIA's file names by CUDA major version, newest first.
     cuda: &'static [(i32, &'static str)],
-    /// AMD's files, the newest first.
+    /// AMD's file names, newest first.
     hip: &'static [&'static str],
     /// AMD's package.
     package: &'static str,
 }
 
-/// What is known of a library that was looked for.
+/// Result of the search for a library.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LibraryReport {
-    /// Its name.
+    /// Name of the library.
     pub name: &'static str,
-    /// The file that was opened; `None` if none could be.
+    /// Path of the opened file; `None` if none could be opened.
     pub path: Option<String>,
-    /// What was searched in vain.
+    /// Failed attempts.
     pub attempts: Vec<Attempt>,
 }
 
 static LOOKED_FOR: Global<Vec<LibraryReport>> = Global::new(Vec::new());
 
-/// The libraries that were looked for so far, each as of the last time.
+/// Returns the libraries that were searched for so far, each with the result of its last search.
 pub fn libraries() -> Vec<LibraryReport> {
     LOOKED_FOR.lock().clone()
 }
@@ -95,7 +99,7 @@ fn note(report: LibraryReport) {
 }
 
 impl Noun {
-    /// The vendor's name for it.
+    /// Returns the name given by the vendor.
     pub const fn name(&self, kind: BackendKind) -> &'static str {
         match kind {
             BackendKind::Hip => self.names[1],
@@ -103,7 +107,8 @@ impl Noun {
         }
     }
 
-    /// Files in the order in which they suit the driver: one of a newer CUDA may want what it does not have.
+    /// Returns the file names in order of preference for a driver: a library of a newer CUDA version may need
+    /// functions that the driver lacks.
     fn files(&self, kind: BackendKind, driver: i32) -> Vec<&'static str> {
         if kind == BackendKind::Hip {
             return self.hip.to_vec();
@@ -121,9 +126,9 @@ impl Noun {
             let file = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
             files.iter().position(|name| *name == file).unwrap_or(files.len())
         };
-        // Hints may be the other vendor's.
+        // Hints may belong to the other vendor.
         let mut found: Vec<_> = hints.iter().filter(|path| place(path) < files.len()).cloned().collect();
-        small_sort::sort_by_key(&mut found, place); // stable: among equals the caller's order holds
+        small_sort::sort_by_key(&mut found, place); // stable: equal candidates keep the caller's order
         let (homes, usual): (&[Variable], _) = match kind {
             BackendKind::Hip => (&[Variable::ROCM_PATH, Variable::HIP_PATH], "/opt/rocm/lib"),
             _ => (&[Variable::CUDA_HOME, Variable::CUDA_PATH], "/usr/local/cuda/lib64"),
@@ -141,15 +146,15 @@ impl Noun {
         found
     }
 
-    /// Opens the first candidate that can be, or the one that is named.
+    /// Opens the first usable candidate, or the named file.
     ///
     /// # Errors
-    /// `Unavailable` with what to install and all that was searched.
+    /// `Unavailable` with the package to install and all names that were tried.
     fn open(&self, kind: BackendKind, driver: i32, places: &Places) -> Result<Library> {
         self.find(kind, driver, places).map_err(|attempts| self.not_found(kind, driver, &attempts))
     }
 
-    /// As [`Self::open`], for who has another advice.
+    /// Like [`Self::open`], for a caller that gives other advice.
     fn find(&self, kind: BackendKind, driver: i32, places: &Places) -> std::result::Result<Library, Vec<Attempt>> {
         let mut attempts: Vec<Attempt> = Vec::new();
         let opened = match &places.named {
@@ -182,7 +187,7 @@ impl Noun {
         Error::Unavailable(text)
     }
 
-    /// A call of the library in `path` that it refused, with its code and what the vendor's headers call that.
+    /// Creates the error of a failed call of the library in `path`, with its code and the name of the code.
     #[cold]
     fn refusal(&self, kind: BackendKind, path: &str, operation: &'static str, (code, name): (u32, String)) -> Error {
         Error::Driver(Box::new(DriverError {
@@ -196,21 +201,22 @@ impl Noun {
     }
 }
 
-/// Where a library may be, as who asks for it knows.
+/// Locations of a library, provided by the caller.
 #[derive(Default)]
 pub struct Places {
-    /// The only file that is tried.
+    /// The only file to try.
     pub named: Option<PathBuf>,
-    /// Files that are tried first.
+    /// Files to try first.
     pub hints: Vec<PathBuf>,
 }
 
-/// Says where a library may be, by NVIDIA's name for it.
+/// Returns the locations of a library, by NVIDIA's name of it.
 pub type Search = fn(name: &str) -> Places;
 
 static SEARCH: Once<Search> = Once::new();
 
-/// Says who knows of places; the first one stays. For libraries that are opened by what is not asked from Python.
+/// Registers the function that returns locations; later calls have no effect. For libraries opened by calls that do
+/// not come from Python.
 pub fn search_with(search: Search) {
     SEARCH.set(search);
 }
@@ -230,12 +236,13 @@ fn first(candidates: &[PathBuf], attempts: &mut Vec<Attempt>) -> Option<Library>
     None
 }
 
-/// A library that somebody else has opened: two of one name in a process would have two states.
+/// Returns a library that other code of the process has already opened: two copies of one library would have separate
+/// states.
 #[cfg(unix)]
 fn in_process(names: &[&'static str]) -> Option<Library> {
     names.iter().find_map(|name| {
         let flags = libc::RTLD_NOLOAD | libc::RTLD_NOW;
-        // SAFETY: nothing is loaded by this, so nothing runs.
+        // SAFETY: with this flag nothing is loaded, so no code runs.
         let is_open = unsafe { libloading::os::unix::Library::open(Some(*name), flags) }.is_ok();
         if is_open { Library::open(&[name]).ok() } else { None }
     })

@@ -1,23 +1,23 @@
-//! What a library is once it is open: one of each vendor's, for as long as the process lives.
+//! Process-wide storage of an opened library, one per vendor.
 
 use super::{Noun, Places};
 use crate::{BackendKind, Library};
 use pygpu_base::error::Result;
 use pygpu_base::fork_safe::Once;
 
-/// A static's: NVIDIA's library and AMD's, which may be open in one process.
+/// Static with NVIDIA's and AMD's library, both of which can be open in one process.
 pub struct Opened<T: 'static> {
     cuda: Once<T>,
     hip: Once<T>,
 }
 
 impl<T> Opened<T> {
-    /// None is open.
+    /// Creates empty storage.
     pub const fn new() -> Self {
         Self { cuda: Once::new(), hip: Once::new() }
     }
 
-    /// Where a vendor's is; the CPU has none.
+    /// Returns the storage of a vendor; `None` for the CPU.
     #[inline]
     pub const fn of(&self, kind: BackendKind) -> Option<&Once<T>> {
         match kind {
@@ -29,10 +29,10 @@ impl<T> Opened<T> {
 }
 
 impl Noun {
-    /// What is at `place`, or is put there by the first call that finds the library.
+    /// Returns the library in `place`; the first call that finds the library stores it there.
     ///
     /// # Errors
-    /// As [`Self::open`] and `make`; then it is looked for again the next time.
+    /// As [`Self::open`] and `make`; the next call searches again.
     pub(super) fn at<T>(
         &self,
         place: &'static Once<T>,
@@ -44,7 +44,7 @@ impl Noun {
         if let Some(found) = place.get() {
             return Ok(found);
         }
-        // Who opens holds no lock: it asks Python, and the system's loader.
+        // No lock is held while opening, because it calls Python and the system's loader.
         let made = make(self.open(kind, driver, places)?, kind)?;
         Ok(place.get_or_init(|| made))
     }

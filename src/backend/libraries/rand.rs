@@ -1,4 +1,4 @@
-//! cuRAND and hipRAND: their version, and the tables of Sobol's points, which lie in the host's memory.
+//! cuRAND and hipRAND: their version, and the tables of Sobol points, which are in host memory.
 
 use std::ffi::{c_int, c_void};
 
@@ -8,13 +8,13 @@ use pygpu_base::error::{Error, Result};
 
 static NOUN: Noun = Noun {
     names: ["cuRAND", "hipRAND"],
-    // One name since CUDA 10.
+    // The name has not changed since CUDA 10.
     cuda: &[(13, "libcurand.so.10"), (12, "libcurand.so.10")],
     hip: &["libhiprand.so.1", "libhiprand.so"],
     package: "hiprand",
 };
 
-/// A function that puts the address of a table into its first argument.
+/// Function that stores the address of a table in its first argument.
 type OfSet = unsafe extern "C" fn(*mut *const c_void, c_int) -> u32;
 type Plain = unsafe extern "C" fn(*mut *const c_void) -> u32;
 
@@ -26,21 +26,21 @@ functions! {
     constants64: Plain = "curandGetScrambleConstants64", "hiprandGetScrambleConstants64";
 }
 
-/// A table of the library.
+/// Table of the library.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Table {
-    /// Direction vectors of 32 bits, of the set of this number.
+    /// 32-bit direction vectors of the set with this number.
     Vectors32(c_int),
-    /// Direction vectors of 64 bits.
+    /// 64-bit direction vectors of the set with this number.
     Vectors64(c_int),
-    /// Constants that scramble, of 32 bits.
+    /// 32-bit scramble constants.
     Constants32,
-    /// Constants of 64 bits.
+    /// 64-bit scramble constants.
     Constants64,
 }
 
 impl Table {
-    /// By the vendors' number of a set, or by the bits of constants.
+    /// Returns the table for the vendors' number of a set, or for the bit width of constants.
     pub fn numbered(number: c_int) -> Option<Self> {
         Some(match number {
             101 | 102 => Self::Vectors32(number),
@@ -51,7 +51,7 @@ impl Table {
         })
     }
 
-    /// Bytes for each of its dimensions.
+    /// Bytes per dimension.
     const fn bytes(self) -> usize {
         match self {
             Self::Vectors32(_) => 32 * 4,
@@ -62,20 +62,20 @@ impl Table {
     }
 }
 
-/// Dimensions of each table, by both vendors' manuals.
+/// Dimensions of each table, according to both vendors' manuals.
 const DIMENSIONS: usize = 20_000;
 
-/// The open library.
+/// Opened library.
 pub struct Rand {
     functions: Functions,
     path: String,
     version: c_int,
 }
 
-/// cuRAND or hipRAND, opened at the first call that finds it.
+/// Returns cuRAND or hipRAND, opened at the first call that finds it.
 ///
 /// # Errors
-/// `Unavailable` with what to install and what was searched; `NotSupported` on the CPU.
+/// `Unavailable` with the package to install and the names that were tried; `NotSupported` on the CPU.
 pub fn rand(kind: BackendKind, driver: i32, places: &Places) -> Result<&'static Rand> {
     static OPENED: Opened<Rand> = Opened::new();
     let place = OPENED.of(kind).ok_or_else(|| {
@@ -89,14 +89,14 @@ pub fn rand(kind: BackendKind, driver: i32, places: &Places) -> Result<&'static 
 
 impl Rand {
     fn open(library: Library, kind: BackendKind) -> Result<Self> {
-        // SAFETY: found under the vendor's name, and asked for its functions only.
+        // SAFETY: the library was found under the vendor's name; only its functions are looked up.
         let functions = unsafe { Functions::of(&library, kind) };
         let path = library.name().to_owned();
         let Some(ask) = functions.version else {
             return Err(Error::Unavailable(format!("{path} is no {}: it cannot tell its version", NOUN.name(kind))));
         };
         let mut version = 0;
-        // SAFETY: the target is writable.
+        // SAFETY: the out-parameter is writable.
         let code = unsafe { ask(&mut version) };
         match code {
             0 => Ok(Self { functions, path, version }),
@@ -104,15 +104,15 @@ impl Rand {
         }
     }
 
-    /// The library's version by its own count.
+    /// Library version in the library's own format.
     pub fn version(&self) -> i32 {
         self.version
     }
 
-    /// The beginning of a table.
+    /// Returns the first `bytes` bytes of a table.
     ///
     /// # Errors
-    /// `NotSupported` where the library is too old to have it; `Value` for more than it holds.
+    /// `NotSupported` if the library is too old to have the table; `Value` if the table is shorter.
     pub fn table(&self, table: Table, bytes: usize) -> Result<&'static [u8]> {
         if bytes > DIMENSIONS * table.bytes() {
             return Err(Error::value(format!("the tables have {DIMENSIONS} dimensions, and more were asked for")));
@@ -125,14 +125,14 @@ impl Rand {
             Table::Constants64 => (None, self.functions.constants64),
         };
         let code = match (of_set, plain) {
-            // SAFETY: the target is writable.
+            // SAFETY: the out-parameter is writable.
             (Some((ask, set)), _) => Some(unsafe { ask(&mut address, set) }),
             // SAFETY: as above.
             (None, Some(ask)) => Some(unsafe { ask(&mut address) }),
             (None, None) => None,
         };
         match code {
-            // SAFETY: the library's own table, constant and as long as the manual says; the library stays open.
+            // SAFETY: the library's own table, constant and of the length in the manual; the library stays open.
             Some(0) if !address.is_null() => Ok(unsafe { std::slice::from_raw_parts(address.cast(), bytes) }),
             None => Err(Error::NotSupported(format!("{} is too old: it has no {table:?}", self.path))),
             Some(code) => Err(Error::Unavailable(format!("{} gave no {table:?}: code {code}", self.path))),

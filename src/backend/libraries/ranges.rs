@@ -1,6 +1,7 @@
-//! Named ranges in a profiler's timeline: NVTX for Nsight, roctx for AMD's. Off unless `PYGPU_PROFILE` or a call switches them on.
+//! Named ranges in a profiler's timeline: NVTX for Nsight, roctx for AMD's profiler. Off unless enabled by
+//! `PYGPU_PROFILE` or by a call.
 //!
-//! Both libraries have the same two functions under their own names. While ranges are off each place costs one load.
+//! Both libraries have the same two functions under different names. While ranges are off, each range costs one load.
 
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::path::PathBuf;
@@ -15,7 +16,7 @@ use pygpu_base::settings::{self, Variable};
 
 const NOUN: Noun = Noun {
     names: ["NVTX", "roctx"],
-    // Of CUDA 13 there is no libnvToolsExt any more; the other has the same functions.
+    // CUDA 13 has no libnvToolsExt any more; the other library has the same functions.
     cuda: &[(12, "libnvToolsExt.so.1"), (12, "libnvtx3interop.so.1"), (12, "libnvtx3interop.so")],
     hip: &["libroctx64.so.4", "libroctx64.so", "librocprofiler-sdk-roctx.so.1"],
     package: "roctracer",
@@ -30,7 +31,7 @@ struct Calls {
     pop: Pop,
 }
 
-/// The settings were not asked yet.
+/// The settings were not read yet.
 const UNKNOWN: u8 = 0;
 const OFF: u8 = 1;
 const ON: u8 = 2;
@@ -38,17 +39,18 @@ const ON: u8 = 2;
 static STATE: AtomicU8 = AtomicU8::new(UNKNOWN);
 static CALLS: Global<Option<Calls>> = Global::new(None);
 
-/// A range that has begun on this thread; it ends with this.
+/// Range begun on this thread; ends when dropped.
 pub struct Range(Pop);
 
 impl Drop for Range {
     fn drop(&mut self) {
-        // SAFETY: a function of an open library, which is never closed; it takes back what `begin` put on this thread's stack.
+        // SAFETY: a function of an open library, which is never closed; it pops the range that `begin` pushed on this
+        // thread's stack.
         unsafe { (self.0)() };
     }
 }
 
-/// Begins a range, where ranges are on.
+/// Begins a range, if ranges are on.
 #[inline]
 pub fn range<S: AsRef<str>>(name: impl FnOnce() -> S) -> Option<Range> {
     if STATE.load(Ordering::Relaxed) == OFF { None } else { begin(name().as_ref()) }
@@ -70,7 +72,7 @@ fn push_range(push: Push, name: &CStr) {
     unsafe { push(name.as_ptr()) };
 }
 
-/// Does what `PYGPU_PROFILE` says.
+/// Applies `PYGPU_PROFILE`.
 #[cold]
 fn first() {
     let asked = settings::get().text(Variable::PROFILE).filter(|text| text != "0" && text != "off");
@@ -87,10 +89,10 @@ fn first() {
     }
 }
 
-/// Switches ranges on: `nvtx`, `roctx`, or the path of a library that has the functions of either. Answers with the file.
+/// Enables ranges: `nvtx`, `roctx`, or the path of a library with the functions of either. Returns the file.
 ///
 /// # Errors
-/// `Unavailable` with what was searched; `Value` for another word.
+/// `Unavailable` with the names that were tried; `Value` for an unknown word.
 pub fn switch_on(which: &str) -> Result<String> {
     let (kind, places) = match which {
         "nvtx" => (BackendKind::Cuda, places_of("nvtx")),
@@ -121,7 +123,7 @@ pub fn switch_on(which: &str) -> Result<String> {
     Ok(library.name().to_owned())
 }
 
-/// Ends the range that was begun last on this thread, and forgotten.
+/// Ends the range begun last on this thread, whose value was leaked.
 pub fn end() {
     let calls = *CALLS.lock();
     if let Some(Calls { pop, .. }) = calls {
@@ -129,12 +131,12 @@ pub fn end() {
     }
 }
 
-/// Switches ranges off. Those that have begun still end.
+/// Disables ranges. Ranges already begun still end.
 pub fn switch_off() {
     STATE.store(OFF, Ordering::Relaxed);
 }
 
-/// Whether they are on.
+/// Returns whether ranges are on.
 pub fn are_on() -> bool {
     if STATE.load(Ordering::Relaxed) == UNKNOWN {
         first();
@@ -144,7 +146,7 @@ pub fn are_on() -> bool {
 
 fn calls_of(library: &Library) -> Option<Calls> {
     [("nvtxRangePushA", "nvtxRangePop"), ("roctxRangePushA", "roctxRangePop")].into_iter().find_map(|(push, pop)| {
-        // SAFETY: the signatures of both vendors' headers.
+        // SAFETY: the signatures match both vendors' headers.
         unsafe { Some(Calls { push: library.get(push)?, pop: library.get(pop)? }) }
     })
 }

@@ -1,30 +1,31 @@
-//! What one call at a time may use, and the next finds where the last one put it: handles of libraries, plans.
+//! Pool of vendor-library objects (handles, plans) that only one call may use at a time.
 //!
-//! A library's handle knows a stream and a workspace, so two threads cannot share it, and no lock of the process is held while a
-//! library works. So who needs one takes it away, and puts it back; who finds none makes one.
+//! A library handle stores its stream and workspace, so threads cannot share it, and no process-wide lock is held
+//! during a library call. A caller checks an object out, or creates one if the pool is empty, and returns it.
 
 use pygpu_base::fork_safe::Global;
 
-/// A few things of one kind, by what tells them apart.
+/// Bounded pool of objects by key.
 pub struct Shelf<K: 'static, T: 'static> {
     things: Global<Vec<(K, T)>>,
     most: usize,
 }
 
 impl<K: PartialEq + Send, T: Send> Shelf<K, T> {
-    /// An empty one, for at most so many things.
+    /// Creates an empty pool for at most `most` objects.
     pub const fn new(most: usize) -> Self {
         Self { things: Global::new(Vec::new()), most }
     }
 
-    /// Takes a thing away: the one that was put there last, whose state the device's caches may still have.
+    /// Checks out the object that was returned last, whose state may still be in the device's caches.
     pub fn take(&'static self, key: &K) -> Option<T> {
         let mut things = self.things.lock();
         let place = things.iter().rposition(|(known, _)| known == key)?;
         Some(things.remove(place).1)
     }
 
-    /// Puts a thing there. Gives what has to go for it, which nobody has used for longest and the caller ends.
+    /// Returns an object to the pool. If the pool is full, evicts the least recently returned object, which the
+    /// caller must destroy.
     #[must_use = "a thing of a library does not end by itself"]
     pub fn put(&'static self, key: K, thing: T) -> Option<T> {
         let mut things = self.things.lock();

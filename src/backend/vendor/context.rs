@@ -1,6 +1,6 @@
 //! Makes a device current for the length of one call.
 //!
-//! Must never leave another device current than it found, except where that is what was asked for.
+//! The previous device must be restored afterwards, except by calls whose purpose is to change it.
 
 use super::driver::{Driver, Slot};
 use super::errors::VendorErrors;
@@ -13,18 +13,18 @@ use pygpu_base::error::Result;
 
 /// How a vendor's library makes a device current.
 pub trait VendorContexts: VendorErrors {
-    /// What has to be done to put back what was current.
+    /// State needed to restore the previous device.
     type Found;
-    /// Makes a device current for the calling thread; `None` if it is already.
+    /// Makes a device current for the calling thread; `None` if it already is.
     ///
     /// # Errors
-    /// What the driver says to a device that it cannot use.
+    /// The driver's error, for a device that it cannot use.
     fn enter(driver: &Driver<Self>, device: i32, slot: &Slot<Self>) -> Result<Option<Self::Found>>;
-    /// Puts back what was current.
+    /// Restores the previous device.
     fn leave(driver: &Driver<Self>, found: &Self::Found);
 }
 
-/// The device that was asked for is current while this lives.
+/// Guard: the requested device is current until it is dropped.
 pub struct Current<'a, V: VendorContexts> {
     pub symbols: &'a Symbols<V>,
     pub api: &'a V::Api,
@@ -44,10 +44,10 @@ impl<V: VendorContexts> Drop for Current<'_, V> {
 }
 
 impl<V: VendorContexts> Driver<V> {
-    /// The slot of a device number.
+    /// Returns the slot of a device number.
     ///
     /// # Errors
-    /// The driver's code for an invalid device, for a number that no device has.
+    /// The driver's code for an invalid device, if the device does not exist.
     #[inline]
     pub fn slot(&self, device: i32, operation: &'static str) -> Result<&Slot<V>> {
         let slot = usize::try_from(device).ok().and_then(|position| self.slots.get(position));
@@ -57,10 +57,10 @@ impl<V: VendorContexts> Driver<V> {
         })
     }
 
-    /// Makes a device current until the result is dropped. Costs one call of the driver if it already is.
+    /// Makes a device current until the guard is dropped. Costs one driver call if it already is.
     ///
     /// # Errors
-    /// An unknown device, a forked process, or what the driver says to a device that it cannot use.
+    /// An unknown device, a forked process, or the driver's error for a device that it cannot use.
     #[inline]
     pub fn enter(&self, device: i32, operation: &'static str) -> Result<Current<'_, V>> {
         fork::refuse(V::KIND, operation)?;
@@ -70,7 +70,7 @@ impl<V: VendorContexts> Driver<V> {
         Ok(Current { symbols: &self.symbols, api: &self.api, slot, driver: self, found, _passage: passage })
     }
 
-    /// A call with a device current; `detail` is asked only if the driver refuses.
+    /// Makes a call with a device current; `detail` is evaluated only if the call fails.
     #[inline]
     pub fn call(
         &self,
@@ -86,7 +86,7 @@ impl<V: VendorContexts> Driver<V> {
         }
     }
 
-    /// A call for which it does not matter which device is current.
+    /// Makes a call that does not depend on the current device.
     #[inline]
     pub fn call_anywhere(
         &self,
@@ -102,20 +102,21 @@ impl<V: VendorContexts> Driver<V> {
         }
     }
 
-    /// Makes a call that a capture under way, of whatever library and in some modes in whatever thread, forbids and is spoiled by,
-    /// though the call has nothing to do with it: to make or free memory, to ask or wait for an event or a stream. The exchange of
-    /// the thread's mode costs less than 10 ns (H200, CUDA 13.0); who captures elsewhere cannot be seen.
+    /// Makes a call that an active capture would forbid, and that would invalidate the capture, although the call has
+    /// nothing to do with it: allocating or freeing memory, querying or waiting for an event or a stream. The capture
+    /// may belong to any library and, in some modes, to any thread. Exchanging the thread's capture mode costs less
+    /// than 10 ns (H200, CUDA 13.0); there is no way to see whether another thread captures.
     #[inline]
     pub fn beside_captures<T>(&self, call: impl FnOnce() -> T) -> T {
         let mut mode = CaptureMode::Relaxed as u32;
         let exchange = |mode: &mut u32| {
-            // SAFETY: the target is writable and as wide as the driver's.
+            // SAFETY: the out-parameter is writable and as wide as the driver's type.
             unsafe { (self.symbols.capture_exchange_mode)(std::ptr::from_mut(mode).cast()) }
         };
         let is_relaxed = exchange(&mut mode) == SUCCESS;
         let result = call();
         if is_relaxed {
-            // A driver that refuses here refuses every later call too, and says so there.
+            // Ignored: a driver that fails here fails in every later call too, and that call reports the error.
             let _ = exchange(&mut mode);
         }
         result

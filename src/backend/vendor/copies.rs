@@ -1,4 +1,4 @@
-//! Copies and fills in the order of a stream.
+//! Copies and fills in stream order.
 
 use super::context::Current;
 use super::driver::Driver;
@@ -10,16 +10,16 @@ use crate::codes::SUCCESS;
 use crate::{Address, Copies, Direction, Extent, Pattern, Pitched, PointerKind, StreamHandle, Streams};
 use pygpu_base::error::{Error, Result};
 
-/// What a vendor says of copies for itself. In every function the device is current and the caller promises what the one of
-/// [`Copies`] promises; a number is the driver's code.
+/// Vendor-specific part of copies. In every function the device is current, and the caller guarantees the conditions
+/// of the function in [`Copies`]; a returned number is the driver's code.
 pub trait VendorCopies: VendorMemory + VendorStreams {
     const PLANE: &'static str;
     const BOX: &'static str;
-    /// Whether the driver may still be at work on ordinary host memory when a copy of a box returns.
+    /// Whether the driver may still access pageable host memory after a copy of a box returns.
     const BOXES_RETURN_EARLY: bool;
-    /// The name of the function that copies a range.
+    /// Name of the function that copies a range.
     fn line_name(direction: Direction) -> &'static str;
-    /// The direction in messages, where the name of the function does not say it.
+    /// Direction for messages, if the name of the function does not show it.
     fn told(direction: Direction) -> String;
     /// Copies a range.
     ///
@@ -43,8 +43,8 @@ pub trait VendorCopies: VendorMemory + VendorStreams {
     /// # Safety
     /// See [`Copies::copy_pitched`].
     unsafe fn cuboid(driver: &Driver<Self>, sides: &Sides, direction: Direction, stream: StreamHandle) -> u32;
-    /// Copies a range on the legacy default stream and waits, by one call; `None` where the driver has none. No device need be
-    /// current.
+    /// Copies a range on the legacy default stream and waits, in one call; `None` if the driver has no such call.
+    /// Does not depend on the current device.
     ///
     /// # Safety
     /// See [`Copies::copy_and_wait`].
@@ -56,10 +56,10 @@ pub trait VendorCopies: VendorMemory + VendorStreams {
         source: Address,
         bytes: usize,
     ) -> Option<Result<()>>;
-    /// As [`Copies::copy_peer`], for some bytes; no device need be current.
+    /// Copies a nonempty range between devices as [`Copies::copy_peer`]; does not depend on the current device.
     ///
     /// # Safety
-    /// See there.
+    /// See [`Copies::copy_peer`].
     unsafe fn line_to_peer(
         driver: &Driver<Self>,
         target: (i32, Address),
@@ -67,14 +67,14 @@ pub trait VendorCopies: VendorMemory + VendorStreams {
         bytes: usize,
         stream: StreamHandle,
     ) -> Result<()>;
-    /// The name of the function that fills one row or several with a pattern.
+    /// Name of the function that fills one row, or several, with a pattern.
     fn fill_name(pattern: Pattern, one_row: bool) -> &'static str;
-    /// Fills a row with words of four bytes.
+    /// Fills a row with four-byte words.
     ///
     /// # Safety
     /// See [`Copies::fill`].
     unsafe fn fill_32(driver: &Driver<Self>, target: Address, value: u32, count: usize, stream: StreamHandle) -> u32;
-    /// Fills rows; `None` where the driver has no call for them.
+    /// Fills rows; `None` if the driver has no call for them.
     ///
     /// # Safety
     /// See [`Copies::fill`].
@@ -87,12 +87,12 @@ pub trait VendorCopies: VendorMemory + VendorStreams {
     ) -> Option<u32>;
 }
 
-/// Runs the calls that the iterator makes up to the first that is refused.
+/// Makes the calls of the iterator until one fails; returns its code.
 pub fn until_refused(mut codes: impl Iterator<Item = u32>) -> u32 {
     codes.find(|code| *code != SUCCESS).unwrap_or(SUCCESS)
 }
 
-/// Bytes of a pattern.
+/// Size of a pattern in bytes.
 pub const fn size(pattern: Pattern) -> usize {
     match pattern {
         Pattern::U8(_) => 1,
@@ -102,8 +102,9 @@ pub const fn size(pattern: Pattern) -> usize {
 }
 
 impl<V: VendorCopies> Driver<V> {
-    /// Keeps the promise about pageable memory where the driver does not: on machines whose device reads the host's page tables
-    /// (Grace, POWER, MI300A) it need not stage it, and may still be at work when the copy returns.
+    /// Waits, if needed, so that pageable memory is not accessed after a copy returns. On machines whose device reads
+    /// the host's page tables (Grace, POWER, MI300A) the driver need not stage such memory. It may still be copying
+    /// when the call returns.
     #[inline]
     fn settle(
         &self,
@@ -123,19 +124,19 @@ impl<V: VendorCopies> Driver<V> {
         {
             return Ok(());
         }
-        // SAFETY: the stream is alive, as the caller of the copy promises.
+        // SAFETY: the caller of the copy guarantees that the stream is alive.
         match self.beside_captures(|| unsafe { (self.symbols.stream_synchronize)(Raw::of(stream.0)) }) {
             SUCCESS => Ok(()),
             code => Err(self.refusal(code, V::NAMES.stream_synchronize, Some(device), "after a copy".to_owned())),
         }
     }
 
-    /// Starts the copies of a plan up to the first that is refused.
+    /// Starts the copies of a plan until one fails.
     ///
     /// # Safety
     /// See [`Copies::copy_pitched`]; the device is current.
     unsafe fn start(&self, plan: Plan, direction: Direction, stream: StreamHandle) -> u32 {
-        // SAFETY: every part lies within the box that the caller promises.
+        // SAFETY: every part lies within the box that the caller guarantees.
         unsafe {
             match plan {
                 Plan::Nothing | Plan::Line(_) => SUCCESS,
@@ -163,7 +164,7 @@ impl<V: VendorCopies> Driver<V> {
     /// See [`Copies::fill`]; the device is current.
     pub unsafe fn fill_row(&self, target: Address, pattern: Pattern, count: usize, stream: StreamHandle) -> u32 {
         let (to, on) = (Raw::of(target), Raw::of(stream.0));
-        // SAFETY: the caller promises the row.
+        // SAFETY: the caller guarantees the row.
         unsafe {
             match pattern {
                 Pattern::U8(value) => (self.symbols.fill_8)(to, value, count, on),
@@ -174,7 +175,7 @@ impl<V: VendorCopies> Driver<V> {
     }
 }
 
-// The caller's promise is, each time, the driver's condition.
+// For all SAFETY notes in this block: the caller guarantees the conditions of the driver call.
 impl<V: VendorCopies> Copies for Driver<V> {
     #[inline]
     unsafe fn copy(
@@ -241,7 +242,7 @@ impl<V: VendorCopies> Copies for Driver<V> {
         };
         let operation = match plan {
             Plan::Nothing => return Ok(()),
-            // SAFETY: the caller's promise covers the range, which is the whole box.
+            // SAFETY: the caller guarantees the range, which is the whole box.
             Plan::Line(bytes) => unsafe {
                 return self.copy(device, direction, target.address, source.address, bytes, stream);
             },
@@ -299,7 +300,7 @@ impl<V: VendorCopies> Copies for Driver<V> {
         let operation = V::fill_name(pattern, height == 1);
         let current = self.enter(device, operation)?;
         let within_limit = pitch <= current.slot.max_pitch;
-        // SAFETY: the rows lie within what the caller promises.
+        // SAFETY: the rows lie within the memory that the caller guarantees.
         let code = unsafe {
             let in_one_call = || V::fill_rows(self, (target, pitch), pattern, (count, height), stream);
             if height == 1 {

@@ -1,4 +1,4 @@
-//! Devices: what each is, and which one a thread uses.
+//! Device properties, and the current device of a thread.
 
 use std::ffi::{CStr, c_char, c_int};
 
@@ -10,7 +10,7 @@ use crate::codes::{INVALID_DEVICE, SUCCESS};
 use crate::{BackendKind, DeviceProperties, Devices, MemoryInfo};
 use pygpu_base::error::Result;
 
-/// A vendor's numbers for what is asked of a device.
+/// A vendor's numbers of device attributes.
 pub struct DeviceAttributes<T> {
     pub pci_domain: T,
     pub pci_bus: T,
@@ -34,36 +34,36 @@ pub struct DeviceAttributes<T> {
     pub cooperative_launch: T,
 }
 
-/// What a vendor says of devices for itself.
+/// Vendor-specific part of devices.
 pub trait VendorDevices: VendorContexts {
     const ATTRIBUTES: DeviceAttributes<Self::DeviceAttribute>;
-    /// An attribute in messages.
+    /// Name of an attribute in messages.
     fn attribute_name(which: Self::DeviceAttribute) -> String;
-    /// The architecture, for a compiler.
+    /// Architecture name for a compiler.
     fn architecture(driver: &Driver<Self>, device: i32, capability: (i32, i32)) -> Result<String>;
-    /// Writes the 16 bytes that name the device.
+    /// Writes the 16 bytes that identify the device.
     ///
     /// # Safety
-    /// The target is writable.
+    /// `target` is writable.
     unsafe fn uuid(driver: &Driver<Self>, handle: c_int, target: *mut Self::Uuid) -> u32;
-    /// As [`Devices::current_device`].
+    /// Implements [`Devices::current_device`].
     fn current(driver: &Driver<Self>) -> Result<i32>;
-    /// As [`Devices::set_current_device`].
+    /// Implements [`Devices::set_current_device`].
     fn set_current(driver: &Driver<Self>, device: i32) -> Result<()>;
-    /// As [`Devices::reset_device`].
+    /// Implements [`Devices::reset_device`].
     ///
     /// # Safety
-    /// Nothing of the device is used afterwards.
+    /// No object of the device is used afterwards.
     unsafe fn reset(driver: &Driver<Self>, device: i32) -> Result<()>;
-    /// As [`Devices::enable_peer_access`].
+    /// Implements [`Devices::enable_peer_access`].
     fn enable_peer(driver: &Driver<Self>, device: i32, peer: i32) -> Result<()>;
 }
 
 impl<V: VendorDevices> Driver<V> {
-    /// One attribute of a device.
+    /// Returns an attribute of a device.
     ///
     /// # Errors
-    /// The driver's, with the attribute's name.
+    /// Errors of the driver, with the attribute's name.
     pub fn attribute(&self, device: i32, which: V::DeviceAttribute) -> Result<i32> {
         let operation = V::NAMES.device_attribute;
         fork::refuse(V::KIND, operation)?;
@@ -72,26 +72,26 @@ impl<V: VendorDevices> Driver<V> {
             .map_err(|code| self.refusal(code, operation, Some(device), V::attribute_name(which)))
     }
 
-    /// Whether the device has stream-ordered pools.
+    /// Returns whether the device supports stream-ordered pools.
     pub fn has_pools(&self, device: i32) -> Result<bool> {
         Ok(self.attribute(device, V::ATTRIBUTES.memory_pools)? != 0)
     }
 
-    /// Whether a device can read the memory of another directly.
+    /// Returns whether a device can read the memory of another one directly.
     pub fn reaches(&self, device: i32, peer: i32) -> Result<bool> {
         let operation = V::NAMES.device_can_access_peer;
         let (own, other) = (self.slot(device, operation)?.handle, self.slot(peer, operation)?.handle);
         let mut can = 0;
         self.call_anywhere(
             operation,
-            // SAFETY: the target is writable; both devices exist.
+            // SAFETY: the out-parameter is writable; both devices exist.
             |driver| unsafe { (driver.symbols.device_can_access_peer)(&mut can, own, other) },
             || format!("device {device}, peer {peer}"),
         )?;
         Ok(can != 0)
     }
 
-    /// The device number of a driver's handle.
+    /// Returns the device number of a driver's handle.
     pub fn number(&self, handle: c_int, operation: &'static str) -> Result<i32> {
         let position = self.slots.iter().position(|slot| slot.handle == handle);
         position.and_then(|position| i32::try_from(position).ok()).ok_or_else(|| {
@@ -103,7 +103,7 @@ impl<V: VendorDevices> Driver<V> {
     fn name(&self, device: i32, handle: c_int) -> Result<String> {
         const LENGTH: usize = 256;
         let mut text: [c_char; LENGTH + 1] = [0; LENGTH + 1];
-        // SAFETY: the buffer is as long as is said, and one longer, so that it ends with 0 in any case.
+        // SAFETY: the buffer is one byte longer than the given length, so that it ends with 0 in any case.
         match unsafe { (self.symbols.device_name)(text.as_mut_ptr(), LENGTH as c_int, handle) } {
             // SAFETY: the buffer ends with 0.
             SUCCESS => Ok(unsafe { CStr::from_ptr(text.as_ptr()) }.to_string_lossy().into_owned()),
@@ -114,7 +114,7 @@ impl<V: VendorDevices> Driver<V> {
     fn uuid(&self, device: i32, handle: c_int) -> Result<[u8; 16]> {
         const { assert!(size_of::<V::Uuid>() == 16 && align_of::<V::Uuid>() == 1) };
         let mut bytes = [0; 16];
-        // SAFETY: the target is writable, and what the vendor declares is nothing but its bytes.
+        // SAFETY: the out-parameter is writable, and the vendor's type consists only of its bytes.
         match unsafe { V::uuid(self, handle, bytes.as_mut_ptr().cast()) } {
             SUCCESS => Ok(bytes),
             code => Err(self.refusal(code, V::NAMES.device_uuid, Some(device), String::new())),
@@ -123,7 +123,7 @@ impl<V: VendorDevices> Driver<V> {
 
     fn total_memory(&self, device: i32, handle: c_int) -> Result<usize> {
         let mut bytes = 0;
-        // SAFETY: the target is writable.
+        // SAFETY: the out-parameter is writable.
         match unsafe { (self.symbols.device_total_memory)(&mut bytes, handle) } {
             SUCCESS => Ok(bytes),
             code => Err(self.refusal(code, V::NAMES.device_total_memory, Some(device), String::new())),
@@ -131,7 +131,7 @@ impl<V: VendorDevices> Driver<V> {
     }
 }
 
-/// One attribute of a driver's handle, or the driver's code: also before there is a [`Driver`].
+/// Returns an attribute by the driver's device handle, or the driver's code; usable before a [`Driver`] exists.
 pub fn attribute_of<V: VendorContexts>(
     symbols: &Symbols<V>,
     api: &V::Api,
@@ -139,11 +139,11 @@ pub fn attribute_of<V: VendorContexts>(
     which: V::DeviceAttribute,
 ) -> std::result::Result<i32, u32> {
     let mut value = 0;
-    // SAFETY: the target is writable.
+    // SAFETY: the out-parameter is writable.
     match unsafe { (symbols.device_attribute)(&mut value, which, handle) } {
         SUCCESS => Ok(value),
         code => {
-            // Not every caller makes an error of the code.
+            // Not every caller reports the code as an error.
             V::forget_last_error(api);
             Err(code)
         }
@@ -199,7 +199,7 @@ impl<V: VendorDevices> Devices for Driver<V> {
             warp_size: ask(attributes.warp_size)?,
             max_threads_per_block: ask(attributes.max_threads_per_block)?,
             l2_cache_size: ask(attributes.l2_cache_size)?,
-            // On its way out since CUDA 13; a driver that no longer says it is no reason to fail.
+            // Deprecated since CUDA 13; a driver that no longer reports it is not an error.
             clock_rate: ask(attributes.clock_rate).unwrap_or(0),
             memory_pools: ask(attributes.memory_pools)? != 0,
             integrated: ask(attributes.integrated)? != 0,
@@ -207,23 +207,23 @@ impl<V: VendorDevices> Devices for Driver<V> {
         })
     }
 
-    /// The driver answers for the current device only.
+    /// The driver reports the memory of the current device only.
     fn memory_info(&self, device: i32) -> Result<MemoryInfo> {
         let mut info = MemoryInfo { free: 0, total: 0 };
-        // SAFETY: both targets are writable.
+        // SAFETY: the out-parameters are writable.
         let ask = |on: &Current<'_, V>| unsafe { (on.symbols.memory_info)(&mut info.free, &mut info.total) };
         self.call(device, V::NAMES.memory_info, ask, String::new)?;
         Ok(info)
     }
 
     fn synchronize_device(&self, device: i32) -> Result<()> {
-        // SAFETY: has no preconditions beyond a current device.
+        // SAFETY: requires only a current device.
         let wait = |on: &Current<'_, V>| unsafe { (on.symbols.device_synchronize)() };
         self.call(device, V::NAMES.device_synchronize, wait, String::new)
     }
 
     unsafe fn reset_device(&self, device: i32) -> Result<()> {
-        // SAFETY: the caller's promise is the same.
+        // SAFETY: the caller guarantees the conditions of the called function.
         unsafe { V::reset(self, device) }
     }
 

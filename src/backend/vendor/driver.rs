@@ -5,32 +5,32 @@ use std::ffi::c_int;
 use super::symbols::{Names, Symbols, Types};
 use crate::{BackendKind, TensorMaps};
 
-/// A vendor, and what it keeps beside what both keep.
+/// A vendor, and its state in addition to the common state.
 pub trait Vendor: Types {
-    /// The functions that the other vendor has not, or has with other parameters.
+    /// Functions that the other vendor lacks, or that have other parameters there.
     type Api: Send + Sync;
-    /// What is kept of a device.
+    /// State of a device.
     type Slot: Default + Send + Sync;
     const KIND: BackendKind;
-    /// What its library is called in messages.
+    /// Name of the library in messages.
     const LIBRARY: &str;
-    /// The functions' names in the library.
+    /// Symbol names in the library.
     const SYMBOLS: &'static Names;
-    /// Their names in messages.
+    /// Function names in messages.
     const NAMES: &'static Names;
-    /// What encodes tensor maps, where the vendor has them.
+    /// Returns the interface to tensor maps, if the vendor supports them.
     fn tensor_maps(_: &Driver<Self>) -> Option<&dyn TensorMaps> {
         None
     }
 }
 
-/// What is asked of a device once, when the library is opened.
+/// Device data, queried once when the library is opened.
 pub struct Slot<V: Vendor> {
     /// The driver's handle of the device.
     pub handle: c_int,
-    /// Pitches above this are refused by the driver.
+    /// Largest pitch that the driver accepts.
     pub max_pitch: usize,
-    /// Whether the device reads pageable memory by itself, and may therefore do so after a copy has returned.
+    /// Whether the device reads pageable memory directly, and may therefore do so after a copy has returned.
     pub reads_pageable: bool,
     pub own: V::Slot,
 }
@@ -41,7 +41,7 @@ pub struct Driver<V: Vendor> {
     pub api: V::Api,
     pub library: String,
     pub version: i32,
-    /// One for each device, in the driver's order.
+    /// One slot per device, in the driver's order.
     pub slots: Box<[Slot<V>]>,
     pub own: V,
 }

@@ -1,4 +1,4 @@
-//! Pitched and managed memory, memory and events for other processes, and what the driver knows of an address.
+//! Pitched and managed memory, memory and events shared with other processes, and address queries.
 
 use std::ffi::{c_int, c_uint};
 
@@ -9,17 +9,17 @@ use crate::codes::SUCCESS;
 use crate::{Address, Advice, Attachment, DriverMemory, EventHandle, HANDLE_BYTES, Residence, StreamHandle};
 use pygpu_base::error::Result;
 
-/// Reaches the memory of another device once that is needed; the driver takes no other flag, and not none.
+/// Enables peer access when it is needed; the driver accepts no other value.
 const LAZY_PEER_ACCESS: c_uint = 1;
 
-/// A vendor's structure for a handle, which is nothing but its bytes.
+/// Converts a handle to the vendor's structure, which consists only of its bytes.
 fn structure<T>(handle: &[u8; HANDLE_BYTES]) -> T {
     const { assert!(size_of::<T>() == HANDLE_BYTES) };
-    // SAFETY: the vendor declares an array of so many characters, for which any bytes will do.
+    // SAFETY: the vendor declares an array of this many characters, for which any bytes are valid.
     unsafe { std::ptr::read_unaligned(handle.as_ptr().cast()) }
 }
 
-/// A handle that the driver writes as a vendor's structure.
+/// Returns a handle that the driver writes as the vendor's structure.
 fn written<T>(write: impl FnOnce(*mut T) -> Result<()>) -> Result<[u8; HANDLE_BYTES]> {
     const { assert!(size_of::<T>() == HANDLE_BYTES && align_of::<T>() == 1) };
     let mut handle = [0; HANDLE_BYTES];
@@ -32,7 +32,7 @@ fn lasts_as_long_as(what: &str) -> String {
 }
 
 impl<V: VendorMemory> Driver<V> {
-    /// The driver's handle for a place.
+    /// Returns the driver's number of a location.
     fn place(&self, residence: Residence, operation: &'static str) -> Result<c_int> {
         match residence {
             Residence::Host => Ok(HOST),
@@ -41,14 +41,14 @@ impl<V: VendorMemory> Driver<V> {
     }
 }
 
-// The caller's promise is, each time, the driver's condition.
+// For all SAFETY notes in this block: the caller guarantees the conditions of the driver call.
 impl<V: VendorMemory> DriverMemory for Driver<V> {
     fn allocate_pitched(&self, device: i32, width: usize, height: usize, access_size: u32) -> Result<(Address, usize)> {
         let operation = V::NAMES.memory_allocate_pitched;
         let current = self.enter(device, operation)?;
         let (mut address, mut pitch) = (Raw::NONE, 0);
         let allocate = current.symbols.memory_allocate_pitched;
-        // SAFETY: both targets are writable.
+        // SAFETY: the out-parameters are writable.
         match self.beside_captures(|| unsafe { allocate(&mut address, &mut pitch, width, height, access_size) }) {
             SUCCESS => Ok((address.number(), pitch)),
             code => Err(self.allocation_refusal(code, operation, device, width.saturating_mul(height))),
@@ -60,7 +60,7 @@ impl<V: VendorMemory> DriverMemory for Driver<V> {
         let current = self.enter(device, operation)?;
         let mut address = Raw::NONE;
         let allocate = current.symbols.memory_allocate_managed;
-        // SAFETY: the target is writable.
+        // SAFETY: the out-parameter is writable.
         match self.beside_captures(|| unsafe { allocate(&mut address, bytes, attachment.number()) }) {
             SUCCESS => Ok(address.number()),
             code => Err(self.allocation_refusal(code, operation, device, bytes)),
@@ -74,7 +74,7 @@ impl<V: VendorMemory> DriverMemory for Driver<V> {
         attachment: Attachment,
         stream: StreamHandle,
     ) -> Result<()> {
-        const ALL: usize = 0; // bytes: the driver takes the whole block
+        const ALL: usize = 0; // in bytes: 0 selects the whole block
         self.call(
             device,
             V::NAMES.stream_attach_memory,
@@ -120,7 +120,7 @@ impl<V: VendorMemory> DriverMemory for Driver<V> {
         self.call(
             device,
             V::NAMES.memory_range,
-            // SAFETY: both targets are writable; the driver refuses an address that it does not know.
+            // SAFETY: the out-parameters are writable; the driver rejects an unknown address.
             |on| unsafe { (on.symbols.memory_range)(&mut first, &mut bytes, Raw::of(address)) },
             || format!("address {address:#x}"),
         )?;
@@ -132,7 +132,7 @@ impl<V: VendorMemory> DriverMemory for Driver<V> {
         self.call(
             device,
             V::NAMES.host_device_address,
-            // SAFETY: the target is writable; the driver refuses what is not pinned.
+            // SAFETY: the out-parameter is writable; the driver rejects memory that is not pinned.
             |on| unsafe { (on.symbols.host_device_address)(&mut seen, Raw::of(address), 0) },
             || format!("address {address:#x}"),
         )?;
@@ -144,7 +144,7 @@ impl<V: VendorMemory> DriverMemory for Driver<V> {
             self.call(
                 device,
                 V::NAMES.ipc_get_memory,
-                // SAFETY: the target is writable; the driver refuses what is no plain block.
+                // SAFETY: the out-parameter is writable; the driver rejects an address that is not a plain block.
                 |on| unsafe { (on.symbols.ipc_get_memory)(handle, Raw::of(address)) },
                 || {
                     let shared = "shares plain memory only, such as mem_alloc's, not a pool's";
@@ -159,7 +159,7 @@ impl<V: VendorMemory> DriverMemory for Driver<V> {
         self.call(
             device,
             V::NAMES.ipc_open_memory,
-            // SAFETY: the target is writable; the driver refuses a handle that it did not make.
+            // SAFETY: the out-parameter is writable; the driver rejects an invalid handle.
             |on| unsafe { (on.symbols.ipc_open_memory)(&mut address, structure(handle), LAZY_PEER_ACCESS) },
             || lasts_as_long_as("memory"),
         )?;
@@ -181,7 +181,7 @@ impl<V: VendorMemory> DriverMemory for Driver<V> {
             self.call(
                 device,
                 V::NAMES.ipc_get_event,
-                // SAFETY: see above; the target is writable.
+                // SAFETY: see above; the out-parameter is writable.
                 |on| unsafe { (on.symbols.ipc_get_event)(handle, Raw::of(event.0)) },
                 || format!("event {:#x}; only one that was made with interprocess=True is shared", event.0),
             )
@@ -193,7 +193,7 @@ impl<V: VendorMemory> DriverMemory for Driver<V> {
         self.call(
             device,
             V::NAMES.ipc_open_event,
-            // SAFETY: the target is writable; the driver refuses a handle that it did not make.
+            // SAFETY: the out-parameter is writable; the driver rejects an invalid handle.
             |on| unsafe { (on.symbols.ipc_open_event)(&mut event, structure(handle)) },
             || lasts_as_long_as("event"),
         )?;

@@ -1,4 +1,5 @@
-//! The driver's refusals in words: its own name and text, the values of the call, and what to do where that is known.
+//! Error messages of driver calls: the driver's own name and text, the arguments of the call, and the remedy if one
+//! is known.
 
 use std::ffi::{CStr, c_char};
 use std::fmt::Write;
@@ -9,35 +10,35 @@ use pygpu_base::error::{DriverError, Error, OutOfMemory};
 
 const UNKNOWN: &str = "unrecognized error code";
 
-/// How a vendor's library speaks of errors.
+/// Error handling of a vendor's library.
 pub trait VendorErrors: Vendor {
-    /// Codes after which every further call of the process fails on the device: a kernel or a copy went wrong on the device
-    /// itself.
+    /// Codes after which every further call of the process on the device fails: a kernel or a copy failed on the
+    /// device itself.
     const STICKY: &'static [u32];
-    /// What such a code means for the process.
+    /// Explanation of the consequence for the process.
     const STICKY_ADVICE: &'static str;
     /// The driver's name of a code.
     fn name(api: &Self::Api, code: u32) -> String;
     /// The driver's explanation of a code.
     fn text(api: &Self::Api, code: u32) -> String;
-    /// Takes back the library's note of a failed call, where it has one that others could take for their own.
+    /// Clears the library's last error after a failed call, if other libraries could take it for their own.
     fn forget_last_error(api: &Self::Api);
 }
 
-/// What the driver says, if anything.
+/// Copies a text of the driver; empty for null.
 ///
 /// # Safety
-/// Null, or a C string that does not change before this returns.
+/// `text` is null, or a C string that does not change before this function returns.
 pub unsafe fn spoken(text: *const c_char) -> String {
     if text.is_null() {
         return UNKNOWN.to_owned();
     }
-    // SAFETY: promised by the caller.
+    // SAFETY: guaranteed by the caller.
     unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
 }
 
 impl<V: VendorErrors> Driver<V> {
-    /// Success in place of the one code that is an answer and no failure.
+    /// Converts one expected code to success.
     #[inline]
     pub fn tolerated(&self, code: u32, answer: u32) -> u32 {
         if code != answer {
@@ -47,7 +48,7 @@ impl<V: VendorErrors> Driver<V> {
         SUCCESS
     }
 
-    /// The refusal of a call.
+    /// Creates the error of a failed call.
     #[cold]
     pub fn refusal(&self, code: u32, operation: &'static str, device: Option<i32>, mut detail: String) -> Error {
         V::forget_last_error(&self.api);
@@ -65,7 +66,8 @@ impl<V: VendorErrors> Driver<V> {
         Error::Driver(Box::new(DriverError { operation, code, name, text, device, detail }))
     }
 
-    /// The refusal of an allocation: want of memory is told with what there is. The device is current.
+    /// Creates the error of a failed allocation; if memory is short, it includes the free memory. The device must be
+    /// current.
     #[cold]
     pub fn allocation_refusal(&self, code: u32, operation: &'static str, device: i32, bytes: usize) -> Error {
         if code != OUT_OF_MEMORY {
@@ -73,13 +75,14 @@ impl<V: VendorErrors> Driver<V> {
         }
         V::forget_last_error(&self.api);
         let (mut free, mut total) = (0, 0);
-        // SAFETY: both targets are writable.
+        // SAFETY: the out-parameters are writable.
         let answered = unsafe { (self.symbols.memory_info)(&mut free, &mut total) } == SUCCESS;
         let known = answered.then_some((free, total));
         self.out_of_memory(code, operation, device_name::<V>(device), bytes, known)
     }
 
-    /// The refusal of pinned host memory: the device's free memory says nothing about it.
+    /// Creates the error of a failed allocation of pinned host memory, without the device's free memory, which is
+    /// unrelated.
     #[cold]
     pub fn host_allocation_refusal(&self, code: u32, operation: &'static str, device: i32, bytes: usize) -> Error {
         if code != OUT_OF_MEMORY {
@@ -115,7 +118,7 @@ impl<V: VendorErrors> Driver<V> {
     }
 }
 
-/// The name of a device in messages.
+/// Name of a device in messages.
 fn device_name<V: Vendor>(device: i32) -> String {
     format!("{}:{device}", V::KIND.name())
 }

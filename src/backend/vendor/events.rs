@@ -13,12 +13,12 @@ pub const BLOCKING_SYNC: c_uint = 1;
 pub const DISABLE_TIMING: c_uint = 2;
 pub const INTERPROCESS: c_uint = 4;
 
-/// What a vendor says of events for itself.
+/// Vendor-specific part of events.
 pub trait VendorEvents: VendorContexts {
-    /// As [`Events::record_event_of_device`].
+    /// Implements [`Events::record_event_of_device`].
     ///
     /// # Safety
-    /// The event is alive and of the device.
+    /// The event is alive and belongs to the device.
     unsafe fn record_of_device(driver: &Driver<Self>, device: i32, event: EventHandle) -> Result<bool>;
 }
 
@@ -26,7 +26,7 @@ pub fn described(event: EventHandle) -> String {
     format!("event {:#x}", event.0)
 }
 
-// The caller's promise is, each time, the driver's condition.
+// For all SAFETY notes in this block: the caller guarantees the conditions of the driver call.
 impl<V: VendorEvents> Events for Driver<V> {
     fn create_event(&self, device: i32, flags: EventFlags) -> Result<EventHandle> {
         let bits = if flags.blocking_sync { BLOCKING_SYNC } else { 0 }
@@ -36,7 +36,7 @@ impl<V: VendorEvents> Events for Driver<V> {
         self.call(
             device,
             V::NAMES.event_create,
-            // SAFETY: the target is writable.
+            // SAFETY: the out-parameter is writable.
             |on| unsafe { (on.symbols.event_create)(&mut event, bits) },
             || format!("{flags:?}"),
         )?;
@@ -65,7 +65,7 @@ impl<V: VendorEvents> Events for Driver<V> {
     }
 
     unsafe fn record_event_of_device(&self, device: i32, event: EventHandle) -> Result<bool> {
-        // SAFETY: the caller's promise is the same.
+        // SAFETY: the caller guarantees the conditions of the called function.
         unsafe { V::record_of_device(self, device, event) }
     }
 
@@ -96,7 +96,7 @@ impl<V: VendorEvents> Events for Driver<V> {
         self.call(
             device,
             V::NAMES.event_elapsed,
-            // SAFETY: see above; the target is writable.
+            // SAFETY: see above; the out-parameter is writable.
             |on| unsafe { (on.symbols.event_elapsed)(&mut milliseconds, Raw::of(start.0), Raw::of(end.0)) },
             || format!("from {} to {}", described(start), described(end)),
         )?;

@@ -1,9 +1,9 @@
-//! The door to a driver when the process ends.
+//! Blocks driver calls at process exit.
 //!
-//! A driver takes itself down while the process exits, and a thread that is inside it then reads what is gone. Python stops
-//! its daemon threads when they ask for the GIL, not when they are in a driver. So every call of a driver passes through
-//! here: once the door is closed the threads that come stay outside for ever, and before the driver's own exit handler
-//! runs, the process waits for those still inside, but not for one that never comes out.
+//! A driver shuts itself down while the process exits, and a thread still inside it would access freed data. Python
+//! stops its daemon threads when they request the GIL, not while they are in a driver. Therefore every driver call
+//! passes through this module. After [`close`] arriving threads block forever. Before the driver's exit handler runs,
+//! the process waits for threads still inside, for a limited time.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::{self, ThreadId};
@@ -14,19 +14,19 @@ use pygpu_base::ffi_guard::caught;
 use pygpu_base::fork_safe;
 use pygpu_base::fork_safe::Once;
 
-/// How long the end of the process waits for calls that are under way.
+/// Maximum time that the end of the process waits for active calls.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 static CLOSED: AtomicBool = AtomicBool::new(false);
 static INSIDE: AtomicUsize = AtomicUsize::new(0);
-/// The thread that ends the process, which may go on.
+/// The thread that ends the process; it may continue to make calls.
 static ENDING: Once<ThreadId> = Once::new();
 
-/// A call of a driver that is under way.
+/// Guard of an active driver call.
 pub struct Passage(());
 
 impl Passage {
-    /// Goes in; never returns once the process is ending, except to the thread that ends it.
+    /// Begins a driver call. Once the process is ending it never returns, except on the thread that ends it.
     #[inline]
     pub fn begin() -> Self {
         #[cfg(debug_assertions)]
@@ -57,12 +57,12 @@ fn stay_outside() {
     }
 }
 
-/// Closes the door behind the calling thread, which is about to end the process.
+/// Blocks driver calls of all other threads; the calling thread is about to end the process.
 pub fn close() {
     ENDING.get_or_init(|| thread::current().id());
     if !CLOSED.swap(true, Ordering::SeqCst) {
-        // Exit handlers run in the reverse order of their making: this one before the driver's.
-        // SAFETY: the function is static and does not unwind.
+        // Exit handlers run in reverse order of registration: this one before the driver's. SAFETY: the function is
+        // static and does not unwind.
         unsafe { libc::atexit(wait_for_those_inside) };
     }
 }
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn a_passage_is_counted_while_it_lasts() {
-        // Other tests of the process may be inside at the same time, never fewer than this one.
+        // Other tests of the process may make calls at the same time, so this is a lower bound.
         let passage = Passage::begin();
         assert!(INSIDE.load(Ordering::SeqCst) >= 1);
         drop(passage);

@@ -1,10 +1,10 @@
-//! Who must not call a driver: a process that was forked after it was opened, and a function that a stream calls.
+//! Rejects driver calls in a forked child, and in a host function called by a stream.
 //!
-//! A driver does not survive `fork()`: its threads are gone and its file descriptors are shared with the parent. Calls in
-//! the child would crash or hang, so every GPU backend asks here first. The CPU backend goes on working.
+//! A driver does not survive `fork()`: its threads are gone and its file descriptors are shared with the parent.
+//! Calls in the child would crash or hang, so every GPU backend checks here first. The CPU backend continues to work.
 //!
-//! While a function of the host runs in the order of a stream, the driver waits for it: a call on its thread is refused by the
-//! driver, or waits for itself for ever.
+//! While a stream executes a host function, the driver waits for it. A driver call on that thread fails or waits for
+//! itself forever.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,8 +14,8 @@ use pygpu_base::error::{Error, Result};
 use pygpu_base::ffi_guard::caught;
 use pygpu_base::fork_safe::Once;
 
-/// Whether there is a reason to look further, in one word, since every call of a driver asks: the lowest bit says that this is
-/// a forked child, the others count the functions of the host that run in the order of a stream.
+/// Both reasons in one word, because every driver call checks them: the lowest bit marks a forked child, the other
+/// bits count active host functions.
 static REASONS: AtomicUsize = AtomicUsize::new(0);
 const FORKED: usize = 1;
 const HOST_CALL: usize = 2;
@@ -25,13 +25,12 @@ thread_local! {
 
 static WATCH: Once<()> = Once::new();
 
-/// Starts watching; called before a GPU driver is initialised.
+/// Installs the fork handler; called before a GPU driver is initialised.
 pub fn watch() {
     #[cfg(unix)]
     WATCH.get_or_init(|| {
-        // The only failure is a lack of memory for the entry; the child is then not recognised, which is no worse than
-        // not watching.
-        // SAFETY: the handler only stores to an atomic, which is safe between fork and exec.
+        // Registration fails only without memory for the entry; the child is then not recognised. SAFETY: the handler
+        // only stores to an atomic, which is safe between fork and exec.
         let _ = unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
     });
     #[cfg(not(unix))]
@@ -45,20 +44,20 @@ extern "C" fn in_child() {
     });
 }
 
-/// Whether this is a child that was forked after a GPU driver was opened.
+/// Returns whether this process was forked after a GPU driver was opened.
 #[inline]
 pub fn is_forked() -> bool {
     // Relaxed: a child begins with one thread, the one that ran the handler.
     REASONS.load(Ordering::Relaxed) & FORKED != 0
 }
 
-/// Whether this thread is one of a driver's, which waits for what it runs.
+/// Returns whether this thread is executing a host function for a driver.
 #[inline]
 pub fn is_host_call() -> bool {
     REASONS.load(Ordering::Relaxed) >= HOST_CALL && IS_HOST_CALL.get()
 }
 
-/// Runs a function of the host that a driver's stream has called.
+/// Runs a host function that a driver's stream has called.
 pub fn as_host_call<T>(work: impl FnOnce() -> T) -> T {
     struct Under(bool);
     impl Drop for Under {
@@ -72,10 +71,10 @@ pub fn as_host_call<T>(work: impl FnOnce() -> T) -> T {
     work()
 }
 
-/// Refuses a GPU call in a forked child, and in a function that a stream calls.
+/// Fails for a GPU call in a forked child, and in a host function.
 ///
 /// # Errors
-/// `Error::Forked` and `NotSupported` there.
+/// `Error::Forked` and `NotSupported` in these cases.
 #[inline]
 pub fn refuse(backend: BackendKind, operation: &'static str) -> Result<()> {
     if REASONS.load(Ordering::Relaxed) == 0 { Ok(()) } else { refuse_for_a_reason(backend, operation) }

@@ -11,11 +11,11 @@ use crate::{
 };
 use pygpu_base::error::{Error, Result};
 
-/// What a vendor says of graphs for itself.
+/// Vendor-specific part of graphs.
 pub trait VendorGraphs: VendorContexts {
-    /// The driver's word for a mode.
+    /// The driver's value of a capture mode.
     fn mode_of(mode: CaptureMode) -> Self::CaptureMode;
-    /// As [`Graphs::upload`].
+    /// Implements [`Graphs::upload`].
     ///
     /// # Safety
     /// Both are alive.
@@ -25,15 +25,15 @@ pub trait VendorGraphs: VendorContexts {
         executable: ExecutableHandle,
         stream: StreamHandle,
     ) -> Result<()>;
-    /// The driver's number of what an operation is.
+    /// Returns the driver's number of a node's kind.
     ///
     /// # Safety
     /// It is alive.
     unsafe fn kind_of_node(driver: &Driver<Self>, device: i32, node: NodeHandle) -> Result<u32>;
-    /// As [`Graphs::set_node`], where handles of operations need no graph.
+    /// Implements [`Graphs::set_node`], for drivers whose node handles need no graph.
     ///
     /// # Safety
-    /// See there.
+    /// See [`Graphs::set_node`].
     unsafe fn set_node(
         driver: &Driver<Self>,
         device: i32,
@@ -42,10 +42,10 @@ pub trait VendorGraphs: VendorContexts {
         to: NodeHandle,
         from: NodeHandle,
     ) -> Result<()>;
-    /// As [`Graphs::create_condition`].
+    /// Implements [`Graphs::create_condition`].
     ///
     /// # Safety
-    /// See there.
+    /// See [`Graphs::create_condition`].
     unsafe fn create_condition(
         _driver: &Driver<Self>,
         _device: i32,
@@ -54,10 +54,10 @@ pub trait VendorGraphs: VendorContexts {
     ) -> Result<ConditionHandle> {
         Err(no_conditions())
     }
-    /// As [`Graphs::put_conditional`].
+    /// Implements [`Graphs::put_conditional`].
     ///
     /// # Safety
-    /// See there.
+    /// See [`Graphs::put_conditional`].
     unsafe fn put_conditional(
         _driver: &Driver<Self>,
         _device: i32,
@@ -68,10 +68,10 @@ pub trait VendorGraphs: VendorContexts {
     ) -> Result<Vec<GraphHandle>> {
         Err(no_conditions())
     }
-    /// As [`Graphs::begin_body`].
+    /// Implements [`Graphs::begin_body`].
     ///
     /// # Safety
-    /// See there.
+    /// See [`Graphs::begin_body`].
     unsafe fn begin_body(
         _driver: &Driver<Self>,
         _device: i32,
@@ -81,10 +81,10 @@ pub trait VendorGraphs: VendorContexts {
     ) -> Result<()> {
         Err(no_conditions())
     }
-    /// As [`Graphs::update`].
+    /// Implements [`Graphs::update`].
     ///
     /// # Safety
-    /// See there.
+    /// See [`Graphs::update`].
     unsafe fn update(
         driver: &Driver<Self>,
         device: i32,
@@ -93,7 +93,7 @@ pub trait VendorGraphs: VendorContexts {
     ) -> Result<()>;
 }
 
-/// What a driver answers that lacks a function of graphs.
+/// Error for a graph function that the driver lacks.
 #[cold]
 pub fn lacks(function: &str) -> Error {
     Error::not_supported(format!(
@@ -101,7 +101,7 @@ pub fn lacks(function: &str) -> Error {
     ))
 }
 
-/// What a driver answers to an operation whose parameters it cannot exchange.
+/// Error for an operation whose parameters the driver cannot exchange.
 #[cold]
 pub fn no_parameters(kind: NodeKind) -> Error {
     Error::not_supported(format!(
@@ -110,25 +110,25 @@ pub fn no_parameters(kind: NodeKind) -> Error {
     ))
 }
 
-/// Room for the parameters of an operation, whatever its kind: they are only handed on.
+/// Opaque storage for the parameters of an operation of any kind.
 #[repr(C, align(16))]
 pub struct Parameters([u64; 64]);
 
 impl Parameters {
-    /// Nothing yet.
+    /// Creates empty storage.
     pub const fn new() -> Self {
         Self([0; 64])
     }
 
-    /// Where they are.
+    /// Returns its address.
     pub const fn place<T>(&mut self) -> *mut T {
         const { assert!(size_of::<T>() <= size_of::<Self>() && align_of::<T>() <= align_of::<Self>()) };
         std::ptr::from_mut(self).cast()
     }
 }
 
-/// Takes the parameters of the node `$from`, and gives them to `$to` of an executable graph: by a function of each kind that reads and
-/// one that sets. One that sets by a context as well names a function that tells it.
+/// Copies the parameters of the node `$from` to `$to` of an executable graph, with a getter and a setter for each
+/// kind. A setter that also requires a context names a function that returns it.
 macro_rules! exchange {
     (
         $driver:ident, $device:ident, $kind:ident, $executable:ident, $to:ident, $from:ident,
@@ -141,11 +141,11 @@ macro_rules! exchange {
             $(NodeKind::$node => {
                 let get = $driver.api.$get.ok_or_else(|| lacks(stringify!($get)))?;
                 let set = $driver.api.$set.ok_or_else(|| lacks(stringify!($set)))?;
-                // SAFETY: the handles are the caller's promise; `parameters` has room for each kind.
+                // SAFETY: the caller guarantees the handles; `parameters` is large enough for each kind.
                 $driver.call($device, stringify!($get), |_| unsafe { get(from, parameters.place()) }, detail)?;
                 let set = |on: &Current<'_, Self>| {
                     let _ = on;
-                    // SAFETY: as before; what the driver put there is valid as long as `from`.
+                    // SAFETY: as before; the driver's data in `parameters` is valid as long as `from`.
                     unsafe { set(executable, to, parameters.place() $(, $context(on))?) }
                 };
                 $driver.call($device, stringify!($set), set, detail)
@@ -156,13 +156,13 @@ macro_rules! exchange {
 }
 pub(crate) use exchange;
 
-/// Whether the driver's state of a stream is that of a capture, be it invalid.
+/// Returns whether the driver's state of a stream is a capture, valid or not.
 fn is_capture(state: u32) -> bool {
     const ACTIVE: u32 = 1;
     state >= ACTIVE
 }
 
-// The caller's promise is, each time, the driver's condition.
+// For all SAFETY notes in this block: the caller guarantees the conditions of the driver call.
 impl<V: VendorGraphs> Graphs for Driver<V> {
     unsafe fn begin_capture(&self, device: i32, stream: StreamHandle, mode: CaptureMode) -> Result<()> {
         self.call(
@@ -179,7 +179,7 @@ impl<V: VendorGraphs> Graphs for Driver<V> {
         self.call(
             device,
             V::NAMES.capture_end,
-            // SAFETY: see above; the target is writable.
+            // SAFETY: see above; the out-parameter is writable.
             |on| unsafe { (on.symbols.capture_end)(Raw::of(stream.0), &mut graph) },
             || described(stream),
         )?;
@@ -188,8 +188,8 @@ impl<V: VendorGraphs> Graphs for Driver<V> {
 
     unsafe fn capture_of(&self, device: i32, stream: StreamHandle) -> Result<Option<u64>> {
         let (mut status, mut id) = (0u32, 0u64);
-        // The status is read as a number: a newer driver may have more of them.
-        // SAFETY: see above; the targets are writable and as wide as the driver's; what is not wanted is null.
+        // The status is read as an integer, because a newer driver may have more values. SAFETY: see above; the
+        // out-parameters are writable and as wide as the driver's types; unneeded ones are null.
         let ask = |on: &Current<'_, V>| unsafe {
             let (graph, dependencies, count) = (std::ptr::null_mut(), std::ptr::null_mut(), std::ptr::null_mut());
             let status = (&raw mut status).cast();
@@ -202,7 +202,7 @@ impl<V: VendorGraphs> Graphs for Driver<V> {
     unsafe fn captured(&self, device: i32, stream: StreamHandle) -> Result<Captured> {
         let (mut status, mut id, mut graph, mut count) = (0u32, 0u64, Raw::NONE, 0usize);
         let mut dependencies: *const V::GraphNode = std::ptr::null();
-        // SAFETY: see above; the targets are writable and as wide as the driver's.
+        // SAFETY: see above; the out-parameters are writable and as wide as the driver's types.
         let ask = |on: &Current<'_, V>| unsafe {
             let status = (&raw mut status).cast();
             (on.symbols.capture_info)(Raw::of(stream.0), status, &mut id, &mut graph, &raw mut dependencies, &mut count)
@@ -211,15 +211,15 @@ impl<V: VendorGraphs> Graphs for Driver<V> {
         if status != 1 {
             return Ok(Captured { nodes: 0, last: None });
         }
-        // SAFETY: the driver's list is valid until the next call about the capture.
+        // SAFETY: the driver's list is valid until the next call that concerns the capture.
         let last = (count == 1 && !dependencies.is_null()).then(|| NodeHandle(unsafe { *dependencies }.number()));
-        // SAFETY: the graph is that of a capture that goes on.
+        // SAFETY: the graph belongs to an active capture.
         let nodes = unsafe { self.node_count(device, GraphHandle(graph.number())) }?;
         Ok(Captured { nodes, last })
     }
 
     unsafe fn create_condition(&self, device: i32, stream: StreamHandle, default: Option<u32>) -> Result<Condition> {
-        // SAFETY: the caller's promise is the same.
+        // SAFETY: the caller guarantees the conditions of the called function.
         let handle = unsafe { V::create_condition(self, device, stream, default) }?;
         Ok(Condition { handle, keeper: None })
     }
@@ -232,12 +232,12 @@ impl<V: VendorGraphs> Graphs for Driver<V> {
         branching: Branching,
         bodies: usize,
     ) -> Result<Vec<GraphHandle>> {
-        // SAFETY: the caller's promise is the same.
+        // SAFETY: the caller guarantees the conditions of the called function.
         unsafe { V::put_conditional(self, device, stream, condition, branching, bodies) }
     }
 
     unsafe fn begin_body(&self, device: i32, stream: StreamHandle, body: GraphHandle, mode: CaptureMode) -> Result<()> {
-        // SAFETY: the caller's promise is the same.
+        // SAFETY: the caller guarantees the conditions of the called function.
         unsafe { V::begin_body(self, device, stream, body, mode) }
     }
 
@@ -246,7 +246,7 @@ impl<V: VendorGraphs> Graphs for Driver<V> {
         self.call(
             device,
             V::NAMES.graph_instantiate,
-            // SAFETY: see above; the target is writable.
+            // SAFETY: see above; the out-parameter is writable.
             |on| unsafe { (on.symbols.graph_instantiate)(&mut executable, Raw::of(graph.0), 0) },
             String::new,
         )?;
@@ -258,7 +258,7 @@ impl<V: VendorGraphs> Graphs for Driver<V> {
         self.call(
             device,
             V::NAMES.graph_nodes,
-            // SAFETY: see above; without a list only the number is told.
+            // SAFETY: see above; without a list only the number is returned.
             |on| unsafe { (on.symbols.graph_nodes)(Raw::of(graph.0), std::ptr::null_mut(), &mut count) },
             String::new,
         )?;
@@ -266,16 +266,16 @@ impl<V: VendorGraphs> Graphs for Driver<V> {
     }
 
     unsafe fn nodes(&self, device: i32, graph: GraphHandle) -> Result<Vec<NodeHandle>> {
-        // SAFETY: the caller's promise is the same.
+        // SAFETY: the caller guarantees the conditions of the called function.
         let mut count = unsafe { self.node_count(device, graph) }?;
         if count == 0 {
-            return Ok(Vec::new()); // drivers refuse to list nothing
+            return Ok(Vec::new()); // drivers reject an empty list
         }
         let mut nodes = vec![V::GraphNode::NONE; count];
         self.call(
             device,
             V::NAMES.graph_nodes,
-            // SAFETY: see above; there is room for as many as `count` says.
+            // SAFETY: see above; there is space for `count` nodes.
             |on| unsafe { (on.symbols.graph_nodes)(Raw::of(graph.0), nodes.as_mut_ptr(), &mut count) },
             String::new,
         )?;
@@ -283,7 +283,7 @@ impl<V: VendorGraphs> Graphs for Driver<V> {
     }
 
     unsafe fn node_kind(&self, device: i32, _: GraphHandle, node: NodeHandle) -> Result<NodeKind> {
-        // SAFETY: the caller's promise is the same.
+        // SAFETY: the caller guarantees the conditions of the called function.
         unsafe { V::kind_of_node(self, device, node) }.map(NodeKind::of)
     }
 
@@ -295,7 +295,7 @@ impl<V: VendorGraphs> Graphs for Driver<V> {
         (_, to): (GraphHandle, NodeHandle),
         (_, from): (GraphHandle, NodeHandle),
     ) -> Result<()> {
-        // SAFETY: the caller's promise is the same.
+        // SAFETY: the caller guarantees the conditions of the called function.
         unsafe { V::set_node(self, device, executable, kind, to, from) }
     }
 
@@ -305,7 +305,7 @@ impl<V: VendorGraphs> Graphs for Driver<V> {
         (executable, _): (ExecutableHandle, GraphHandle),
         graph: GraphHandle,
     ) -> Result<()> {
-        // SAFETY: the caller's promise is the same.
+        // SAFETY: the caller guarantees the conditions of the called function.
         unsafe { V::update(self, device, executable, graph) }
     }
 
@@ -316,7 +316,7 @@ impl<V: VendorGraphs> Graphs for Driver<V> {
     }
 
     unsafe fn upload(&self, device: i32, executable: ExecutableHandle, stream: StreamHandle) -> Result<()> {
-        // SAFETY: the caller's promise is the same.
+        // SAFETY: the caller guarantees the conditions of the called function.
         unsafe { V::upload(self, device, executable, stream) }
     }
 

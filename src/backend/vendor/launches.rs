@@ -1,4 +1,4 @@
-//! Launches with attributes, by the one structure that both vendors have for them.
+//! Launches with attributes, with the structure that both vendors share.
 
 use std::ffi::{c_int, c_uint, c_void};
 
@@ -14,7 +14,7 @@ use crate::{
 };
 use pygpu_base::error::{Error, Result};
 
-/// The numbers of the attributes; AMD's runtime knows the first and the priority.
+/// Attribute numbers; AMD's runtime supports the first one and the priority.
 pub mod attributes {
     pub const COOPERATIVE: u32 = 2;
     pub const CLUSTER: u32 = 4;
@@ -24,10 +24,10 @@ pub mod attributes {
     pub const CARVEOUT: u32 = 14;
 }
 
-/// How many of them there are.
+/// Number of attribute kinds.
 const KINDS: usize = 6;
 
-/// One attribute.
+/// One attribute in the driver's layout.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct RawAttribute {
@@ -42,7 +42,7 @@ impl RawAttribute {
     }
 
     fn of_three(number: u32, [x, y, z]: [u32; 3]) -> Self {
-        // As C lays three ints out, on either order of bytes.
+        // Like three C ints, for either byte order.
         let pair = |first: u32, second: u32| {
             let ([a, b, c, d], [e, f, g, h]) = (first.to_ne_bytes(), second.to_ne_bytes());
             u64::from_ne_bytes([a, b, c, d, e, f, g, h])
@@ -51,7 +51,7 @@ impl RawAttribute {
     }
 }
 
-/// The shape, the stream and the attributes.
+/// Shape, stream and attributes in the driver's layout.
 #[repr(C)]
 pub struct RawConfig {
     grid: [c_uint; 3],
@@ -62,11 +62,11 @@ pub struct RawConfig {
     pub count: c_uint,
 }
 
-/// The function that launches with attributes.
+/// Function that launches with attributes.
 pub type LaunchEx<V> =
     unsafe extern "C" fn(*const RawConfig, <V as Types>::Function, *mut *mut c_void, *mut *mut c_void) -> u32;
 
-/// Attributes as the driver takes them.
+/// List of attributes in the driver's layout.
 struct List(SmallVec<[RawAttribute; KINDS]>);
 
 impl List {
@@ -93,7 +93,7 @@ impl List {
         Self(list)
     }
 
-    /// What a call takes; good as long as the list is.
+    /// Returns the launch configuration, which is valid as long as the list.
     fn config(&self, shape: &LaunchShape, stream: StreamHandle) -> RawConfig {
         RawConfig {
             grid: shape.grid,
@@ -106,13 +106,15 @@ impl List {
     }
 }
 
-/// What a vendor says of launches with attributes for itself.
+/// Vendor-specific part of launches with attributes.
 pub trait VendorLaunches: VendorPrograms {
     const LAUNCH_EX: &'static str;
-    /// `None` where the library has no such function.
+    /// `None` if the library has no such function.
     fn launch_ex(driver: &Driver<Self>) -> Option<LaunchEx<Self>>;
-    /// Whether the division of the cache is an attribute of a launch; else it is one of the kernel.
+    /// Returns whether the cache carveout is an attribute of a launch; otherwise it is a setting of the kernel.
     fn has_carveout(driver: &Driver<Self>) -> bool;
+    /// Returns the cluster for which the kernel was compiled.
+    ///
     /// # Safety
     /// The function is alive.
     unsafe fn required_cluster(
@@ -122,14 +124,14 @@ pub trait VendorLaunches: VendorPrograms {
     ) -> Result<Option<[u32; 3]>> {
         Ok(None)
     }
-    /// Most blocks of a cluster.
+    /// Returns the maximum number of blocks of a cluster.
     ///
     /// # Safety
     /// The function is alive.
     unsafe fn max_cluster_size(_: &Driver<Self>, _: i32, _: FunctionHandle, _: &RawConfig) -> Result<c_int> {
         Ok(1)
     }
-    /// Clusters that run at once.
+    /// Returns the number of clusters that can run at once.
     ///
     /// # Safety
     /// The function is alive.
@@ -138,7 +140,7 @@ pub trait VendorLaunches: VendorPrograms {
     }
 }
 
-// The caller's promise is, each time, the driver's condition.
+// For all SAFETY notes in this block: the caller guarantees the conditions of the driver call.
 impl<V: VendorLaunches> Launches for Driver<V>
 where
     Self: Contexts,
@@ -154,30 +156,30 @@ where
     ) -> Result<()> {
         let carveout = V::has_carveout(self);
         if let Some(percent) = attributes.carveout.filter(|_| !carveout) {
-            // SAFETY: the caller's promise is the same.
+            // SAFETY: the caller guarantees the conditions of the called function.
             unsafe { V::set_function(self, device, function, FunctionSetting::PreferredCarveout(percent)) }?;
         }
         let list = List::of(shape, attributes, carveout);
         let only_cooperative = shape.cooperative && list.0.len() == 1;
         if list.0.is_empty() || (only_cooperative && V::launch_ex(self).is_none()) {
-            // SAFETY: the caller's promise is the same.
+            // SAFETY: the caller guarantees the conditions of the called function.
             return unsafe { self.launch(device, function, shape, stream, arguments) };
         }
         let launch = V::launch_ex(self).ok_or_else(|| no_attributes(self.library.as_str(), V::LAUNCH_EX))?;
         let (config, extra) = (list.config(shape, stream), std::ptr::null_mut());
-        // SAFETY: the structure and its list outlive the call; the rest is promised.
+        // SAFETY: the structure and its list outlive the call; the caller guarantees the rest.
         let call = |_: &Current<'_, V>| unsafe { launch(&config, Raw::of(function.0), arguments, extra) };
         self.call(device, V::LAUNCH_EX, call, || format!("{shape:?}, {attributes:?}"))
     }
 
     unsafe fn required_cluster(&self, device: i32, function: FunctionHandle) -> Result<Option<[u32; 3]>> {
-        // SAFETY: the caller's promise is the same.
+        // SAFETY: the caller guarantees the conditions of the called function.
         unsafe { V::required_cluster(self, device, function) }
     }
 
     unsafe fn max_cluster_size(&self, device: i32, function: FunctionHandle, shape: &LaunchShape) -> Result<u32> {
         let list = List::of(shape, &LaunchAttributes::default(), false);
-        // SAFETY: the caller's promise is the same.
+        // SAFETY: the caller guarantees the conditions of the called function.
         let most = unsafe { V::max_cluster_size(self, device, function, &list.config(shape, StreamHandle::DEFAULT)) }?;
         Ok(most.max(0).cast_unsigned())
     }
@@ -190,7 +192,7 @@ where
         attributes: &LaunchAttributes,
     ) -> Result<u32> {
         let list = List::of(shape, attributes, false);
-        // SAFETY: the caller's promise is the same.
+        // SAFETY: the caller guarantees the conditions of the called function.
         let count = unsafe { V::active_clusters(self, device, function, &list.config(shape, StreamHandle::DEFAULT)) }?;
         Ok(count.max(0).cast_unsigned())
     }

@@ -1,4 +1,4 @@
-//! Memory of the device and pinned memory of the host: pools, blocks, and what the driver knows of an address.
+//! Device memory and pinned host memory: pools, blocks, and address queries.
 
 use std::ffi::{c_int, c_uint};
 
@@ -10,15 +10,15 @@ use crate::codes::SUCCESS;
 use crate::{Address, Advice, HostFlags, Memory, PointerKind, PoolHandle, PoolStatistics, StreamHandle};
 use pygpu_base::error::{Error, Result};
 
-/// Flags of pinned and of registered memory.
+/// Flags of allocated and registered pinned memory.
 pub const PORTABLE: c_uint = 1;
 pub const MAPPED: c_uint = 2;
 pub const WRITE_COMBINED: c_uint = 4;
 
-/// The host among the devices, where managed memory may be.
+/// Number of the host as a location of managed memory.
 pub const HOST: c_int = -1;
 
-/// A vendor's numbers for what is asked of a pool.
+/// A vendor's numbers of pool attributes.
 pub struct PoolAttributes<T> {
     pub release_threshold: T,
     pub reserved: T,
@@ -27,19 +27,19 @@ pub struct PoolAttributes<T> {
     pub used_peak: T,
 }
 
-/// What a vendor says of memory for itself.
+/// Vendor-specific part of memory.
 pub trait VendorMemory: VendorDevices {
     const POOL_ATTRIBUTES: PoolAttributes<Self::PoolAttribute>;
-    /// An attribute in messages.
+    /// Name of an attribute in messages.
     fn pool_attribute_name(which: Self::PoolAttribute) -> String;
-    /// A pool of the device's own memory, whose blocks its streams share in their order.
+    /// Properties of a pool in the device's memory.
     fn pool_properties(handle: c_int) -> Self::PoolProperties;
-    /// Leave for a device to read and write a pool's blocks.
+    /// Grants a device read and write access to a pool's blocks.
     fn pool_access(handle: c_int) -> Self::PoolAccess;
-    /// The names of the functions that bring managed memory somewhere, and that say how it will be used.
+    /// Names of the functions that prefetch managed memory and that set usage hints.
     const PREFETCH: &'static str;
     const ADVISE: &'static str;
-    /// Brings managed memory to a device, by the driver's handle for it or [`HOST`]; the result is the driver's code.
+    /// Moves managed memory to a device, given by the driver's handle or [`HOST`]; returns the driver's code.
     ///
     /// # Safety
     /// See [`DriverMemory::prefetch_managed`](crate::DriverMemory::prefetch_managed).
@@ -50,9 +50,9 @@ pub trait VendorMemory: VendorDevices {
         place: c_int,
         stream: StreamHandle,
     ) -> u32;
-    /// Says how managed memory will be used; the result is the driver's code.
+    /// Sets a usage hint for managed memory; returns the driver's code.
     fn advise(driver: &Driver<Self>, address: Address, bytes: usize, advice: Advice, place: c_int) -> u32;
-    /// As [`Memory::pointer_kind`].
+    /// Implements [`Memory::pointer_kind`].
     fn kind_of(driver: &Driver<Self>, address: Address) -> Result<PointerKind>;
 }
 
@@ -61,8 +61,8 @@ fn bit(set: bool, flag: c_uint) -> c_uint {
 }
 
 impl<V: VendorMemory> Driver<V> {
-    /// Lets every device that can reach this one read and write the pool's blocks. Peer access alone does that for plain memory
-    /// only, and a library that copies from another device (CuPy's `asarray` does) is refused without it.
+    /// Grants all peer devices read and write access to the pool's blocks. Peer access alone covers plain memory
+    /// only; without this, a copy by another library from a peer device, such as CuPy's `asarray`, fails.
     fn open_to_peers(&self, device: i32, pool: PoolHandle) -> Result<()> {
         let mut access = Vec::new();
         for (peer, slot) in (0..).zip(&self.slots) {
@@ -75,7 +75,7 @@ impl<V: VendorMemory> Driver<V> {
         }
         self.call_anywhere(
             V::NAMES.pool_set_access,
-            // SAFETY: as many complete descriptions as are said, which the driver only reads.
+            // SAFETY: the given number of complete descriptions, which the driver only reads.
             |driver| unsafe { (driver.symbols.pool_set_access)(Raw::of(pool.0), access.as_ptr(), access.len()) },
             || format!("device {device}, {} peers", access.len()),
         )
@@ -94,7 +94,7 @@ impl<V: VendorMemory> Driver<V> {
     }
 }
 
-// The caller's promise is, each time, the driver's condition.
+// For all SAFETY notes in this block: the caller guarantees the conditions of the driver call.
 impl<V: VendorMemory> Memory for Driver<V> {
     fn create_pool(&self, device: i32, threshold: u64) -> Result<Option<PoolHandle>> {
         if !self.has_pools(device)? {
@@ -103,14 +103,15 @@ impl<V: VendorMemory> Memory for Driver<V> {
         let operation = V::NAMES.pool_create;
         let properties = V::pool_properties(self.slot(device, operation)?.handle);
         let mut pool = Raw::NONE;
-        // SAFETY: the target is writable and the properties are complete.
+        // SAFETY: the out-parameter is writable and the properties are complete.
         let create = |on: &Current<'_, V>| unsafe { (on.symbols.pool_create)(&mut pool, &properties) };
         self.call(device, operation, create, String::new)?;
         let handle = PoolHandle(pool.number());
         let opened = self.open_to_peers(device, handle);
         let ready = opened.and_then(|()| self.set_pool_release_threshold(handle, threshold));
         if ready.is_err() {
-            // SAFETY: made above and given to nobody. That it cannot be destroyed either is no news: the first error is told.
+            // SAFETY: created above and not shared. An error of the destruction is ignored, because the first error
+            // is reported.
             let _ = unsafe { (self.symbols.pool_destroy)(pool) };
         }
         ready.map(|()| Some(handle))
@@ -130,7 +131,7 @@ impl<V: VendorMemory> Memory for Driver<V> {
     fn trim_pool(&self, pool: PoolHandle, keep: usize) -> Result<()> {
         self.call_anywhere(
             V::NAMES.pool_trim,
-            // SAFETY: the driver refuses what is no pool.
+            // SAFETY: the driver rejects a value that is not a pool.
             |driver| self.beside_captures(|| unsafe { (driver.symbols.pool_trim)(Raw::of(pool.0), keep) }),
             || format!("pool {:#x}, keeping {keep} bytes", pool.0),
         )
@@ -151,7 +152,7 @@ impl<V: VendorMemory> Memory for Driver<V> {
         let current = self.enter(device, operation)?;
         let mut address = Raw::NONE;
         let allocate = current.symbols.pool_allocate;
-        // SAFETY: the target is writable; the driver refuses what is no pool.
+        // SAFETY: the out-parameter is writable; the driver rejects a value that is not a pool.
         match self.beside_captures(|| unsafe { allocate(&mut address, bytes, Raw::of(pool.0), Raw::of(stream.0)) }) {
             SUCCESS => Ok(address.number()),
             code => Err(self.allocation_refusal(code, operation, device, bytes)),
@@ -173,7 +174,7 @@ impl<V: VendorMemory> Memory for Driver<V> {
         let operation = V::NAMES.memory_allocate;
         let current = self.enter(device, operation)?;
         let mut address = Raw::NONE;
-        // SAFETY: the target is writable.
+        // SAFETY: the out-parameter is writable.
         match self.beside_captures(|| unsafe { (current.symbols.memory_allocate)(&mut address, bytes) }) {
             SUCCESS => Ok(address.number()),
             code => Err(self.allocation_refusal(code, operation, device, bytes)),
@@ -196,7 +197,7 @@ impl<V: VendorMemory> Memory for Driver<V> {
             bit(flags.portable, PORTABLE) | bit(flags.mapped, MAPPED) | bit(flags.write_combined, WRITE_COMBINED);
         let current = self.enter(device, operation)?;
         let mut address = Raw::NONE;
-        // SAFETY: the target is writable.
+        // SAFETY: the out-parameter is writable.
         match self.beside_captures(|| unsafe { (current.symbols.host_allocate)(&mut address, bytes, bits) }) {
             SUCCESS => Ok(address.number()),
             code => Err(self.host_allocation_refusal(code, operation, device, bytes)),

@@ -1,16 +1,17 @@
-//! What CUDA and HIP share, written once.
+//! Code shared by CUDA and HIP.
 //!
-//! - `symbols` is the one list of the functions that both libraries have, each under its own name and otherwise alike;
-//! - `driver` is the opened library with its devices, over a vendor's types and numbers; `open` finds and opens it;
-//! - `errors` words a driver's refusals, `context` makes a device current for the length of one call;
-//! - each noun of the backend has a file: its trait for a [`Driver`], and, where the vendors differ in more than names, a trait of
-//!   what a vendor has to say for itself (`VendorEvents`), which the file of the same name of `cuda` and `hip` answers;
-//! - `textures` has the structures of arrays, textures and surfaces, which are the same for both;
-//! - `launches` has the structures of attributes, which are the same for both, too;
-//! - `pitched` plans copies of boxes, `rtc` compiles with NVRTC or hiprtc; `loader` opens libraries and tells them apart; `fork` and
-//!   `exit` keep calls from a driver that is not there any more.
+//! - `symbols` lists the functions that both libraries have, under different names but otherwise equal;
+//! - `driver` is the opened library with its devices, generic over a vendor's types and constants; `open` finds and
+//!   opens it;
+//! - `errors` creates error messages, `context` makes a device current for the length of one call;
+//! - each trait of the backend has a file with its implementation for a [`Driver`]. If the vendors differ in more
+//!   than names, the file has a trait for the vendor-specific part (`VendorEvents`). The file of the same name in
+//!   `cuda` and `hip` implements it;
+//! - `textures` and `launches` have the structures that are equal for both vendors;
+//! - `pitched` plans copies of boxes, `rtc` compiles with NVRTC or hiprtc; `loader` opens and identifies libraries;
+//!   `fork` and `exit` block calls of a driver that no longer works.
 //!
-//! Generic and not behind a `dyn`: each vendor has its own copy of the machine code, as if it were written twice.
+//! Generic instead of `dyn`: each vendor has its own machine code, as if it were written twice.
 
 mod context;
 mod copies;

@@ -1,6 +1,6 @@
-//! Opens a vendor's library: finds it, its functions and its devices, or says why not.
+//! Opens a vendor's library: finds it, its functions and its devices, or returns the reason of the failure.
 //!
-//! Makes no device current and no context. Every failure is a reason in words, never a panic.
+//! Makes no device current and creates no context. Every failure is a text, never a panic.
 
 use std::ffi::c_int;
 
@@ -14,41 +14,41 @@ use crate::codes::SUCCESS;
 use crate::opening::Opening;
 use pygpu_base::settings::Settings;
 
-/// What a vendor says of its library while that is opened.
+/// Vendor-specific part of opening a library.
 pub trait VendorOpening: VendorDevices + Default {
-    /// What the system's loader is asked for.
+    /// Library names, in search order.
     const CANDIDATES: &'static [&'static str];
-    /// Why none may have been found.
+    /// Explanation if no library was found.
     const NOT_FOUND: &'static str;
-    /// The function that tells the version, which also those have that are too old for the rest.
+    /// Function that returns the version, which also exists in libraries that are too old otherwise.
     const VERSION: &'static str;
-    /// What a library without that function is not.
+    /// Description of the expected library, for the message about a library without that function.
     const WHAT: &'static str;
-    /// What the version is one of.
+    /// Product to which the version belongs.
     const PRODUCT: &'static str;
-    /// The oldest that is taken.
+    /// Oldest supported version.
     const OLDEST_VERSION: i32;
-    /// A version as people write it.
+    /// Formats a version.
     fn spelled(version: i32) -> String;
-    /// The reason for a version that is too old.
+    /// Error text for a version that is too old.
     fn too_old(path: &str, version: i32) -> String;
-    /// The reason for a code in place of the version.
+    /// Error text if the version query fails.
     fn no_version(path: &str, code: u32) -> String {
         format!("{} of {path} failed with code {code}", Self::VERSION)
     }
     /// Looks up the vendor's own functions.
     ///
     /// # Errors
-    /// The names of those that are missing.
+    /// The names of the missing functions.
     ///
     /// # Safety
     /// The library is the vendor's.
     unsafe fn load(library: &Library) -> Result<Self::Api, Vec<&'static str>>;
-    /// The reason for the refusal of a call.
+    /// Error text of a failed call.
     fn refused(api: &Self::Api, settings: &Settings, operation: &str, code: u32) -> String;
-    /// The variables that most often explain why a device is not there.
+    /// Returns the variables that most often explain a missing device.
     fn visible_devices(settings: &Settings) -> String;
-    /// The handle of a device.
+    /// Returns the handle of a device.
     fn handle(api: &Self::Api, ordinal: i32) -> Result<c_int, String>;
 }
 
@@ -81,7 +81,7 @@ where
     };
     match open_driver::<V>(library, &path, version, settings) {
         Ok(driver) => {
-            // The backend lives as long as the process, like the library and the contexts behind it.
+            // The backend lives as long as the process, like the library and the contexts that it uses.
             let backend: &'static dyn Backend = Box::leak(Box::new(driver));
             Opening { backend: Ok(backend), library: path, driver_version: version, attempts }
         }
@@ -89,14 +89,14 @@ where
     }
 }
 
-/// The version, asked before anything else so that an old library is called old and not incomplete.
+/// Returns the version. Queried first, so that an old library is reported as old instead of incomplete.
 fn version<V: VendorOpening>(library: &Library, path: &str) -> Result<i32, String> {
     type Ask = unsafe extern "C" fn(*mut c_int) -> u32;
-    // SAFETY: the signature of both vendors' headers.
+    // SAFETY: the signature matches both vendors' headers.
     let ask: Option<Ask> = unsafe { library.get(V::VERSION) };
     let ask = ask.ok_or_else(|| format!("{path} has no {}: it is no {}", V::VERSION, V::WHAT))?;
     let mut version = 0;
-    // SAFETY: the target is writable; the function needs no initialisation.
+    // SAFETY: the out-parameter is writable; the function needs no initialisation.
     match unsafe { ask(&mut version) } {
         SUCCESS if version >= V::OLDEST_VERSION => Ok(version),
         SUCCESS => Err(V::too_old(path, version)),
@@ -110,7 +110,7 @@ fn open_driver<V: VendorOpening>(
     version: i32,
     settings: &Settings,
 ) -> Result<Driver<V>, String> {
-    // SAFETY: the library calls itself the vendor's and knows its version.
+    // SAFETY: the library has the vendor's name and version function.
     let (api, symbols) = match unsafe { (V::load(library), Symbols::<V>::load(library, V::SYMBOLS)) } {
         (Ok(api), Ok(symbols)) => (api, symbols),
         (api, symbols) => {
@@ -124,10 +124,10 @@ fn open_driver<V: VendorOpening>(
         SUCCESS => Ok(()),
         code => Err(V::refused(&api, settings, operation, code)),
     };
-    // SAFETY: the only flags are 0.
+    // SAFETY: 0 is the only valid value of the flags.
     check(V::NAMES.init, unsafe { (symbols.init)(0) })?;
     let mut count = 0;
-    // SAFETY: the target is writable.
+    // SAFETY: the out-parameter is writable.
     check(V::NAMES.device_count, unsafe { (symbols.device_count)(&mut count) })?;
     let slots = (0..count).map(|ordinal| slot(&symbols, &api, ordinal)).collect::<Result<Box<[_]>, String>>()?;
     if slots.is_empty() {
@@ -136,7 +136,8 @@ fn open_driver<V: VendorOpening>(
     Ok(Driver { symbols, api, library: path.to_owned(), version, slots, own: V::default() })
 }
 
-/// Neither attribute is worth losing the device for: 0 makes the copies go row by row, which is right if slow.
+/// Queries a device. A failure of either attribute does not reject the device: 0 makes the copies go row by row,
+/// which is correct but slow.
 fn slot<V: VendorOpening>(symbols: &Symbols<V>, api: &V::Api, ordinal: i32) -> Result<Slot<V>, String> {
     let handle = V::handle(api, ordinal)?;
     let ask = |which| attribute_of::<V>(symbols, api, handle, which).unwrap_or(0);

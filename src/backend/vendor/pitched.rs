@@ -1,25 +1,26 @@
-//! Which of the driver's copies moves a box of rows and planes. Pure arithmetic.
+//! Selects the driver's copies for a box of rows and planes. Pure arithmetic.
 
 use crate::{Address, Extent, Pitched};
 
-/// The copies that move a box.
+/// Copies that move a box.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Plan {
     /// The box is empty.
     Nothing,
-    /// All of it is one range of so many bytes.
+    /// One contiguous range of this many bytes.
     Line(usize),
-    /// One plane: a two-dimensional copy.
+    /// One plane: a 2-D copy.
     Plane(Sides),
-    /// A three-dimensional copy.
+    /// A 3-D copy.
     Box(Sides),
-    /// One two-dimensional copy for each plane: the driver counts planes in rows, and these are no multiple of rows.
+    /// One 2-D copy per plane: the driver takes the plane distance as a number of rows, and here it is not a multiple
+    /// of the pitch.
     EachPlane(Sides),
-    /// One copy for each row: the pitch is more than the driver takes. Such rows are gigabytes apart, hence few.
+    /// One copy per row: the pitch exceeds the driver's limit. Such rows are gigabytes apart, hence few.
     EachRow(Sides),
 }
 
-/// A box and where it comes from and goes to.
+/// A box with its source and target.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Sides {
     pub target: Pitched,
@@ -28,13 +29,13 @@ pub struct Sides {
 }
 
 impl Sides {
-    /// Where a row begins, in the target and in the source.
+    /// Returns the start of a row in the target and in the source.
     pub fn row(&self, plane: usize, row: usize) -> (Address, Address) {
         let begin = |side: &Pitched| side.address + plane * side.plane_pitch + row * side.row_pitch;
         (begin(&self.target), begin(&self.source))
     }
 
-    /// One plane as a box of its own.
+    /// Returns one plane as a separate box.
     pub fn plane(&self, plane: usize) -> Self {
         let (target, source) = self.row(plane, 0);
         Self {
@@ -48,14 +49,14 @@ impl Sides {
         condition(&self.target) && condition(&self.source)
     }
 
-    /// The planes become the rows, each `width` bytes wide.
+    /// Returns the box with its planes as rows of `width` bytes.
     fn planes_as_rows(&self, width: usize) -> Self {
         let side = |side: &Pitched| Pitched { row_pitch: side.plane_pitch, ..*side };
         let extent = Extent { width, height: self.extent.depth, depth: 1 };
         Self { target: side(&self.target), source: side(&self.source), extent }
     }
 
-    /// The same bytes in fewer dimensions, where rows or planes follow each other without a gap.
+    /// Returns the same bytes in fewer dimensions, if rows or planes are contiguous.
     fn collapsed(self) -> Option<Self> {
         let Extent { width, height, depth } = self.extent;
         if depth == 1 {
@@ -74,7 +75,7 @@ impl Sides {
         Some(self)
     }
 
-    /// Whether the last row ends inside the address space, so that no address formed here can overflow.
+    /// Returns whether the last row ends inside the address space, so that no address computed here can overflow.
     fn fits(&self) -> bool {
         let Extent { width, height, depth } = self.extent;
         self.both(|side| {
@@ -86,7 +87,7 @@ impl Sides {
     }
 }
 
-/// The copies that move the box; `None` if it does not fit the address space.
+/// Returns the copies that move the box; `None` if it does not fit the address space.
 pub fn plan(target: Pitched, source: Pitched, extent: Extent, max_pitch: usize) -> Option<Plan> {
     let sides = Sides { target, source, extent };
     if extent.width == 0 || extent.height == 0 || extent.depth == 0 {
@@ -102,7 +103,8 @@ pub fn plan(target: Pitched, source: Pitched, extent: Extent, max_pitch: usize) 
     }
     let whole_rows =
         |side: &Pitched| side.plane_pitch.is_multiple_of(side.row_pitch) && side.plane_pitch / side.row_pitch >= height;
-    // A pitch below the width is against the trait, and 0 would be divided by; row by row it is at least what was said.
+    // A pitch below the width violates the trait, and 0 would be a divisor; row by row the copy has at least the
+    // requested meaning.
     Some(if !sides.both(|side| (width..=max_pitch).contains(&side.row_pitch)) {
         Plan::EachRow(sides)
     } else if depth == 1 {

@@ -14,7 +14,7 @@ use crate::{
 };
 use pygpu_base::error::Result;
 
-/// A vendor's numbers for what is asked of a kernel.
+/// A vendor's numbers of kernel attributes.
 pub struct FunctionNumbers<T> {
     pub max_threads_per_block: T,
     pub static_shared_bytes: T,
@@ -27,7 +27,7 @@ pub struct FunctionNumbers<T> {
     pub preferred_carveout: T,
 }
 
-/// The function that launches blocks which wait for one another.
+/// Function that makes a cooperative launch.
 pub type Cooperative<V> = unsafe extern "C" fn(
     <V as Types>::Function,
     c_uint,
@@ -41,27 +41,31 @@ pub type Cooperative<V> = unsafe extern "C" fn(
     *mut *mut c_void,
 ) -> u32;
 
-/// What a vendor says of device code for itself. Where a function is not explained, it is as that of [`Programs`].
+/// Vendor-specific part of device code. Undocumented functions implement the function of [`Programs`] with that name.
 pub trait VendorPrograms: VendorDevices {
     const FUNCTION_ATTRIBUTES: FunctionNumbers<Self::FunctionAttribute>;
     const COOPERATIVE: &'static str;
     const SUGGESTED_SHAPE: &'static str;
-    /// An attribute of a kernel in messages.
+    /// Name of a kernel attribute in messages.
     fn function_attribute_name(which: Self::FunctionAttribute) -> String;
     fn load(driver: &Driver<Self>, device: i32, image: &[u8], options: &LoadOptions) -> Result<Loaded>;
+    /// Implements [`Programs::unload`].
+    ///
     /// # Safety
-    /// It is alive, and nothing of it is used again.
+    /// It is alive, and none of its objects is used again.
     unsafe fn unload(driver: &Driver<Self>, device: i32, module: ModuleHandle) -> Result<()> {
-        // SAFETY: the caller's promise is the same.
+        // SAFETY: the caller guarantees the conditions of the called function.
         unsafe { driver.unload_module(device, module) }
     }
-    /// As [`Programs::names`].
+    /// Implements [`Programs::names`].
     ///
     /// # Safety
     /// The module is alive.
     unsafe fn names(_driver: &Driver<Self>, _device: i32, _module: ModuleHandle) -> Result<Option<Vec<String>>> {
         Ok(None)
     }
+    /// Implements [`Programs::set_function`].
+    ///
     /// # Safety
     /// The function is alive.
     unsafe fn set_function(
@@ -70,6 +74,8 @@ pub trait VendorPrograms: VendorDevices {
         function: FunctionHandle,
         setting: FunctionSetting,
     ) -> Result<()>;
+    /// Implements [`Programs::parameters`].
+    ///
     /// # Safety
     /// The function is alive.
     unsafe fn parameters(
@@ -77,7 +83,8 @@ pub trait VendorPrograms: VendorDevices {
         device: i32,
         function: FunctionHandle,
     ) -> Result<Option<Vec<ParameterPlace>>>;
-    /// The fewest blocks that fill the device, and the threads of a block; a number is the driver's code.
+    /// Returns the minimum number of blocks that fills the device, and the block size; a returned number is the
+    /// driver's code.
     ///
     /// # Safety
     /// The function is alive.
@@ -88,16 +95,18 @@ pub trait VendorPrograms: VendorDevices {
         shared: usize,
         most: c_int,
     ) -> u32;
+    /// Returns the function for cooperative launches.
+    ///
     /// # Errors
-    /// `NotSupported` where the library has no such function.
+    /// `NotSupported` if the library has no such function.
     fn cooperative(driver: &Driver<Self>) -> Result<Cooperative<Self>>;
-    /// Bytes of shared memory that a block may have if it asks, on a device where all may have `plain`.
+    /// Returns the opt-in limit of shared memory per block, on a device with the default limit `plain`.
     fn shared_on_request(driver: &Driver<Self>, device: i32, plain: u32) -> Result<u32>;
-    /// Whether the device has clusters of blocks and the driver can launch them.
+    /// Returns whether the device has clusters of blocks and the driver can launch them.
     fn has_clusters(_driver: &Driver<Self>, _device: i32) -> Result<bool> {
         Ok(false)
     }
-    /// An attribute of a device by its number, which may be newer than our list of names.
+    /// Returns a device attribute by its number, which may be newer than PyGPU's list of names.
     fn numbered_attribute(driver: &Driver<Self>, device: i32, number: i32) -> Result<i32>;
     fn link(driver: &Driver<Self>, device: i32, inputs: &[LinkInput<'_>], options: &LoadOptions) -> Result<Compiled> {
         let _ = (driver, device, inputs, options);
@@ -108,21 +117,21 @@ pub trait VendorPrograms: VendorDevices {
 }
 
 impl<V: VendorPrograms> Driver<V> {
-    /// Ends a module.
+    /// Unloads a module.
     ///
     /// # Safety
-    /// It is alive, and nothing of it is used again.
+    /// It is alive, and none of its objects is used again.
     pub unsafe fn unload_module(&self, device: i32, module: ModuleHandle) -> Result<()> {
         self.call(
             device,
             V::NAMES.module_unload,
-            // SAFETY: the caller's promise is the driver's condition.
+            // SAFETY: the caller guarantees the driver's conditions.
             |on| self.beside_captures(|| unsafe { (on.symbols.module_unload)(Raw::of(module.0)) }),
             String::new,
         )
     }
 
-    /// One attribute of a kernel.
+    /// Returns an attribute of a kernel.
     ///
     /// # Safety
     /// The function is alive.
@@ -136,7 +145,7 @@ impl<V: VendorPrograms> Driver<V> {
         self.call(
             device,
             V::NAMES.function_attribute,
-            // SAFETY: the target is writable, the function alive.
+            // SAFETY: the out-parameter is writable, the function alive.
             |on| unsafe { (on.symbols.function_attribute)(&mut value, which, Raw::of(function.0)) },
             || V::function_attribute_name(which),
         )?;
@@ -144,7 +153,7 @@ impl<V: VendorPrograms> Driver<V> {
     }
 }
 
-// The caller's promise is, each time, the driver's condition.
+// For all SAFETY notes in this block: the caller guarantees the conditions of the driver call.
 impl<V: VendorPrograms> Programs for Driver<V>
 where
     Self: Contexts + Launches,
@@ -154,7 +163,7 @@ where
     }
 
     unsafe fn unload(&self, device: i32, module: ModuleHandle) -> Result<()> {
-        // SAFETY: the caller's promise is the same.
+        // SAFETY: the caller guarantees the conditions of the called function.
         unsafe { V::unload(self, device, module) }
     }
 
@@ -163,7 +172,7 @@ where
         self.call(
             device,
             V::NAMES.module_function,
-            // SAFETY: see above; the target is writable, the name a C string.
+            // SAFETY: see above; the out-parameter is writable, the name a C string.
             |on| unsafe { (on.symbols.module_function)(&mut function, Raw::of(module.0), name.as_ptr()) },
             || format!("the kernel {name:?}"),
         )?;
@@ -175,7 +184,7 @@ where
         self.call(
             device,
             V::NAMES.module_global,
-            // SAFETY: see above; both targets are writable, the name a C string.
+            // SAFETY: see above; the out-parameters are writable, the name a C string.
             |on| unsafe { (on.symbols.module_global)(&mut address, &mut bytes, Raw::of(module.0), name.as_ptr()) },
             || format!("the global {name:?}"),
         )?;
@@ -183,12 +192,12 @@ where
     }
 
     unsafe fn names(&self, device: i32, module: ModuleHandle) -> Result<Option<Vec<String>>> {
-        // SAFETY: the caller's promise is the same.
+        // SAFETY: the caller guarantees the conditions of the called function.
         unsafe { V::names(self, device, module) }
     }
 
     unsafe fn function_attributes(&self, device: i32, function: FunctionHandle) -> Result<FunctionAttributes> {
-        // SAFETY: the caller's promise is the same.
+        // SAFETY: the caller guarantees the conditions of the called function.
         let ask = |which| unsafe { self.function_attribute(device, function, which) };
         let numbers = V::FUNCTION_ATTRIBUTES;
         Ok(FunctionAttributes {
@@ -205,12 +214,12 @@ where
     }
 
     unsafe fn set_function(&self, device: i32, function: FunctionHandle, setting: FunctionSetting) -> Result<()> {
-        // SAFETY: the caller's promise is the same.
+        // SAFETY: the caller guarantees the conditions of the called function.
         unsafe { V::set_function(self, device, function, setting) }
     }
 
     unsafe fn parameters(&self, device: i32, function: FunctionHandle) -> Result<Option<Vec<ParameterPlace>>> {
-        // SAFETY: the caller's promise is the same.
+        // SAFETY: the caller guarantees the conditions of the called function.
         unsafe { V::parameters(self, device, function) }
     }
 
@@ -219,7 +228,7 @@ where
         let count = i32::try_from(threads).unwrap_or(i32::MAX);
         let ask = |on: &Current<'_, V>| {
             let ask = on.symbols.function_active_blocks;
-            // SAFETY: see above; the target is writable.
+            // SAFETY: see above; the out-parameter is writable.
             unsafe { ask(&mut blocks, Raw::of(function.0), count, shared as usize) }
         };
         self.call(device, V::NAMES.function_active_blocks, ask, || {
@@ -240,7 +249,7 @@ where
         self.call(
             device,
             V::SUGGESTED_SHAPE,
-            // SAFETY: the caller's promise is the same.
+            // SAFETY: the caller guarantees the conditions of the called function.
             |_| unsafe { V::suggest(self, (&mut grid, &mut threads), function, shared as usize, most) },
             || format!("{shared} bytes of shared memory, at most {limit} threads"),
         )?;

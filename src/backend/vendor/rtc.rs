@@ -1,6 +1,7 @@
-//! What NVRTC and hiprtc have in common: hiprtc is NVRTC with other names, down to the numbers of its codes.
+//! Common part of NVRTC and hiprtc: hiprtc is NVRTC with other names, including the numbers of its codes.
 //!
-//! Holds a program of either library for the length of one compilation. Knows no options and finds no library.
+//! Owns a program of either library for one compilation. Does not interpret options and does not search for
+//! libraries.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::path::{Path, PathBuf};
@@ -9,7 +10,7 @@ use crate::includes::{self, Search};
 use crate::{CompileOption, CompileRequest};
 use pygpu_base::error::{CompileError, DriverError, Error, Result};
 
-/// A program of either library.
+/// Program handle of either library.
 pub type Handle = *mut c_void;
 
 /// A function and its name.
@@ -24,9 +25,9 @@ type Create = unsafe extern "C" fn(
     *const *const c_char,
 ) -> u32;
 
-/// The functions that both have.
+/// Functions that both libraries have.
 pub struct Calls {
-    /// `NVRTC` or `HIPRTC`, as the names of the codes begin.
+    /// `NVRTC` or `HIPRTC`: the prefix of the names of codes.
     pub prefix: &'static str,
     pub create: Named<Create>,
     pub destroy: unsafe extern "C" fn(*mut Handle) -> u32,
@@ -37,7 +38,7 @@ pub struct Calls {
     pub log: Named<OfProgram<*mut c_char>>,
 }
 
-/// The calls of a table of functions, by the beginning of their names.
+/// Collects the functions of a table by the prefix of their names.
 macro_rules! calls {
     ($api:expr, $prefix:literal, $create:ident, $destroy:ident, $add:ident, $lowered:ident, $compile:ident, $size:ident, $log:ident) => {
         $crate::vendor::rtc::Calls {
@@ -60,7 +61,7 @@ const INVALID_OPTION: u32 = 5;
 const COMPILATION: u32 = 6;
 const BUILTIN: u32 = 7;
 
-/// The names of the codes behind the prefix.
+/// Names of the codes, without the prefix.
 const CODES: [&str; 13] = [
     "SUCCESS",
     "ERROR_OUT_OF_MEMORY",
@@ -92,7 +93,7 @@ pub fn refusal(prefix: &str, code: u32, operation: &'static str, detail: String)
     Error::Driver(Box::new(DriverError { operation, code, name, text, device: String::new(), detail }))
 }
 
-/// What a compilation that failed has to say. `compiler` is its name and version.
+/// Creates the error of a failed compilation. `compiler` is name and version.
 #[cold]
 pub fn failure(
     calls: &Calls,
@@ -117,14 +118,14 @@ pub fn failure(
     }
 }
 
-/// Whether the source may include something: also by a digraph, or with the word cut in two.
+/// Returns whether the source may include files: also by a digraph, or with a continued line.
 pub fn may_include(request: &CompileRequest<'_>) -> bool {
     let is_forced = request.options.iter().any(|option| matches!(option, CompileOption::ForceInclude(_)));
     is_forced || includes::names(request.source.as_bytes()).is_none_or(|names| !names.is_empty())
 }
 
-/// Where a library looks for what the source includes: beside the file that the source's name says, in the folders of the
-/// options, and in those that are the library's own. `None` where an option may name what is not known here.
+/// Returns the search path of a library for headers: the folder in the source's name, the folders in the options, and
+/// the library's own folders. `None` if an unknown option may name a file.
 pub fn places<'a>(request: &CompileRequest<'a>, own: &[PathBuf]) -> Option<Search<'a>> {
     let mut search = Search { own: vec![PathBuf::new()], folders: Vec::new(), before: Vec::new() };
     search.own.extend(Path::new(request.name).parent().map(Path::to_path_buf));
@@ -144,7 +145,7 @@ fn c_string(text: &str, what: &str) -> Result<CString> {
     CString::new(text).map_err(|_| Error::value(format!("{what} has a zero byte in it")))
 }
 
-/// A program of the library, destroyed with this.
+/// Program of the library, destroyed when dropped.
 pub struct Program<'a> {
     calls: &'a Calls,
     handle: Handle,
@@ -152,7 +153,7 @@ pub struct Program<'a> {
 
 impl Drop for Program<'_> {
     fn drop(&mut self) {
-        // SAFETY: made in `new`, destroyed once.
+        // SAFETY: created in `new`, destroyed once.
         unsafe { (self.calls.destroy)(&mut self.handle) };
     }
 }
@@ -163,24 +164,24 @@ impl<'a> Program<'a> {
         let mut handle: Handle = std::ptr::null_mut();
         let none = std::ptr::null();
         let (create, operation) = calls.create;
-        // SAFETY: the target is writable; both texts end with a zero; there are no headers.
+        // SAFETY: the out-parameter is writable; both texts end with a zero byte; there are no headers.
         let code = unsafe { create(&mut handle, source.as_ptr(), name.as_ptr(), 0, none, none) };
         check(calls.prefix, code, operation)?;
         let program = Self { calls, handle };
         let (add, operation) = calls.add_name;
         for expression in request.expressions {
             let text = c_string(expression, "a name")?;
-            // SAFETY: the program is alive, the text ends with a zero.
+            // SAFETY: the program is alive, and the text ends with a zero byte.
             check(calls.prefix, unsafe { add(handle, text.as_ptr()) }, operation)?;
         }
         Ok(program)
     }
 
-    /// The library's code; the log tells more.
+    /// Compiles and returns the library's code; the log has the details.
     pub fn compile(&self, options: &[String]) -> Result<u32> {
         let texts = options.iter().map(|option| c_string(option, "an option")).collect::<Result<Vec<_>>>()?;
         let pointers: Vec<*const c_char> = texts.iter().map(|text| text.as_ptr()).collect();
-        // SAFETY: the program is alive; as many texts as said, each ending with a zero.
+        // SAFETY: the program is alive; the given number of texts, each ending with a zero byte.
         Ok(unsafe { (self.calls.compile.0)(self.handle, pointers.len() as c_int, pointers.as_ptr()) })
     }
 
@@ -191,7 +192,7 @@ impl<'a> Program<'a> {
         Ok(text.trim_end_matches('\0').trim_end().to_owned())
     }
 
-    /// What a pair of functions gives, the first its size.
+    /// Returns the output of a pair of functions, the first of which returns the size.
     pub fn bytes(
         &self,
         size: OfProgram<*mut usize>,
@@ -199,15 +200,15 @@ impl<'a> Program<'a> {
         operation: &'static str,
     ) -> Result<Vec<u8>> {
         let mut length = 0;
-        // SAFETY: the program is alive, the target writable.
+        // SAFETY: the program is alive, and the out-parameter is writable.
         check(self.calls.prefix, unsafe { size(self.handle, &mut length) }, operation)?;
         let mut bytes = vec![0u8; length];
-        // SAFETY: the target is as long as the library said.
+        // SAFETY: the buffer has the size that the library returned.
         check(self.calls.prefix, unsafe { get(self.handle, bytes.as_mut_ptr().cast()) }, operation)?;
         Ok(bytes)
     }
 
-    /// The name in the image of each expression.
+    /// Returns the name in the image for each expression.
     pub fn lowered(&self, expressions: &[String]) -> Result<Vec<String>> {
         expressions.iter().map(|expression| self.lowered_name(expression)).collect()
     }
@@ -216,7 +217,7 @@ impl<'a> Program<'a> {
         let text = c_string(expression, "a name")?;
         let mut name: *const c_char = std::ptr::null();
         let (lowered, operation) = self.calls.lowered;
-        // SAFETY: the program is alive, the text ends with a zero, the target is writable.
+        // SAFETY: the program is alive, the text ends with a zero byte, and the out-parameter is writable.
         let code = unsafe { lowered(self.handle, text.as_ptr(), &mut name) };
         if code != SUCCESS || name.is_null() {
             return Err(refusal(self.calls.prefix, code, operation, format!("the name {expression}")));

@@ -11,20 +11,20 @@ use pygpu_base::error::{Error, Result};
 
 pub const NON_BLOCKING: c_uint = 1;
 
-/// 1 and 2 are the driver's own names for the legacy and for the per-thread default stream of whatever device is current.
+/// Handles 1 and 2 denote the legacy and the per-thread default stream of the current device.
 const LAST_SPECIAL: usize = 2;
 
-/// What a vendor says of streams for itself.
+/// Vendor-specific part of streams.
 pub trait VendorStreams: VendorContexts {
-    /// As [`Streams::stream_device`], for a stream that is no default stream.
+    /// Implements [`Streams::stream_device`], for streams other than default streams.
     ///
     /// # Safety
     /// It is alive.
     unsafe fn device_of(driver: &Driver<Self>, stream: StreamHandle) -> Result<Option<i32>>;
-    /// The name of the function that calls one of the host.
+    /// Name of the function that calls a host function.
     const HOST_CALL: &'static str;
-    /// Calls a function of the host in the order of a stream; a number is the driver's code, and `None` stands for a driver without
-    /// such a call.
+    /// Calls a host function in stream order. A returned number is the driver's code; `None` means that the driver
+    /// has no such call.
     ///
     /// # Safety
     /// See [`Streams::call_host`].
@@ -40,16 +40,16 @@ pub fn described(stream: StreamHandle) -> String {
     format!("stream {:#x}", stream.0)
 }
 
-// The caller's promise is, each time, the driver's condition.
+// For all SAFETY notes in this block: the caller guarantees the conditions of the driver call.
 impl<V: VendorStreams> Streams for Driver<V> {
-    /// The driver brings the priority into its range.
+    /// The driver clamps the priority to its range.
     fn create_stream(&self, device: i32, flags: StreamFlags) -> Result<StreamHandle> {
         let mut stream = Raw::NONE;
         let bits = if flags.non_blocking { NON_BLOCKING } else { 0 };
         self.call(
             device,
             V::NAMES.stream_create,
-            // SAFETY: the target is writable.
+            // SAFETY: the out-parameter is writable.
             |on| unsafe { (on.symbols.stream_create)(&mut stream, bits, flags.priority) },
             || format!("{flags:?}"),
         )?;
@@ -93,7 +93,7 @@ impl<V: VendorStreams> Streams for Driver<V> {
         self.call(
             device,
             V::NAMES.stream_wait_event,
-            // SAFETY: see above; the only flags are 0.
+            // SAFETY: see above; 0 is the only valid value of the flags.
             |on| unsafe { (on.symbols.stream_wait_event)(Raw::of(stream.0), Raw::of(event.0), 0) },
             || format!("{}, event {:#x}", described(stream), event.0),
         )
@@ -103,7 +103,7 @@ impl<V: VendorStreams> Streams for Driver<V> {
         if stream.0 <= LAST_SPECIAL {
             return Ok(None);
         }
-        // SAFETY: the caller's promise is the same.
+        // SAFETY: the caller guarantees the conditions of the called function.
         unsafe { V::device_of(self, stream) }
     }
 

@@ -1,20 +1,20 @@
-//! The one list of the functions that both vendors' libraries have, each under its own name and otherwise alike.
+//! List of the functions that both vendors' libraries have, under different names but otherwise equal.
 //!
-//! A vendor's types stand in it as `V::Stream`. In the product `V` is the vendor, whose [`Types`] says what they are; in the tests
-//! it is a module with the types of a vendor's header, so that a list which drifts from it does not compile. What only one vendor
-//! has, or has with other parameters, stands in that vendor's `sys`.
+//! A vendor's types appear in it as `V::Stream`. In the library `V` is the vendor, whose [`Types`] defines them. In
+//! the tests it is a module with the types of a vendor's header, so that a list that differs from the header does not
+//! compile. Functions of only one vendor, or with different parameters, are in that vendor's `sys`.
 
 use std::ffi::{c_char, c_int, c_uchar, c_uint, c_ulonglong, c_ushort, c_void};
 
 use super::loader::Library;
 
-/// A handle or an address of a driver, which is a number to everybody above.
+/// Handle or address of a driver, which is a number in all layers above.
 pub trait Raw: Copy {
-    /// None at all.
+    /// Null handle.
     const NONE: Self;
-    /// The handle of a number.
+    /// Converts a number to a handle.
     fn of(number: usize) -> Self;
-    /// The number of a handle.
+    /// Converts a handle to a number.
     fn number(self) -> usize;
 }
 
@@ -46,7 +46,7 @@ impl Raw for u64 {
     }
 }
 
-/// A vendor's types, by the names that the list has for them.
+/// A vendor's types, under the names that the list uses.
 pub trait Types: Sized + Send + Sync + 'static {
     type Address: Raw;
     type Stream: Raw;
@@ -57,7 +57,7 @@ pub trait Types: Sized + Send + Sync + 'static {
     type GraphNode: Raw;
     type Module: Raw;
     type Function: Raw;
-    /// Numbers.
+    /// Integer types.
     type DeviceAttribute: Copy;
     type FunctionAttribute: Copy;
     type PoolAttribute: Copy;
@@ -71,7 +71,7 @@ pub trait Types: Sized + Send + Sync + 'static {
     type IpcEvent;
 }
 
-/// Our name, the parameters, CUDA's symbol, HIP's symbol.
+/// Each entry: PyGPU's name, the parameters, CUDA's symbol, HIP's symbol.
 macro_rules! shared_symbols {
     ($expand:ident) => {
         $expand! {
@@ -201,12 +201,12 @@ macro_rules! shared_symbols {
 
 macro_rules! table {
     ($(fn $name:ident($($parameter:ident: $type:ty),*) = $cuda:ident, $hip:ident;)*) => {
-        /// The addresses of the functions.
+        /// Addresses of the functions.
         pub struct Symbols<V: Types> {
             $(pub $name: unsafe extern "C" fn($($parameter: $type),*) -> u32,)*
         }
 
-        /// A name for each of the functions.
+        /// Name of each function.
         pub struct Names {
             $(pub $name: &'static str,)*
         }
@@ -215,7 +215,7 @@ macro_rules! table {
             pub const CUDA: Self = Self { $($name: stringify!($cuda),)* };
             pub const HIP: Self = Self { $($name: stringify!($hip),)* };
 
-            /// As the documentation has them: the header hides the versions of a symbol behind one name.
+            /// Returns the names as in the documentation: the header hides the versions of a symbol behind one name.
             pub const fn without_versions(self) -> Self {
                 Self { $($name: without_version(self.$name),)* }
             }
@@ -225,7 +225,7 @@ macro_rules! table {
             /// Looks up every function.
             ///
             /// # Errors
-            /// The names of those that the library lacks.
+            /// The names of the functions that the library lacks.
             ///
             /// # Safety
             /// The library is that of the vendor `V`, and `names` are the vendor's.
@@ -235,7 +235,7 @@ macro_rules! table {
                     return Err(missing);
                 }
                 Ok(Self {
-                    // SAFETY: the signatures are those of the vendor's header; a test holds them against it.
+                    // SAFETY: the signatures are those of the vendor's header; a test compares them.
                     $($name: unsafe { library.get(names.$name) }.ok_or(vec![names.$name])?,)*
                 })
             }

@@ -1,4 +1,5 @@
-//! Arrays, textures and surfaces: the structures are the same for both vendors to the byte, the functions differ in names only.
+//! Arrays, textures and surfaces: the structures are equal for both vendors to the byte, the functions differ in
+//! names only.
 
 use super::context::VendorContexts;
 use super::driver::Driver;
@@ -20,7 +21,7 @@ pub struct ArrayDescriptor {
     pub flags: u32,
 }
 
-/// `CUDA_RESOURCE_DESC`, `HIP_RESOURCE_DESC`, of which the union is spelled as its words.
+/// `CUDA_RESOURCE_DESC`, `HIP_RESOURCE_DESC`, with the union declared as words.
 #[repr(C)]
 pub struct ResourceDescriptor {
     pub kind: u32,
@@ -47,14 +48,14 @@ const PITCHED: u32 = 3;
 const READ_AS_INTEGER: u32 = 1;
 const NORMALIZED: u32 = 2;
 
-/// Where a copy begins in an array, and what the array is.
+/// Array of a copy, and the start of the copied part.
 pub struct ArrayPart<'a> {
     pub array: ArrayHandle,
     pub texel: Texel,
     pub part: &'a ArrayBox,
 }
 
-/// The functions, by what they do; `None` from a library that lacks one. Their names in messages.
+/// Texture functions, and their names in messages. `None` means that the library lacks a function.
 pub trait VendorTextures: VendorContexts {
     const CREATE_ARRAY: &'static str;
     const DESTROY_ARRAY: &'static str;
@@ -64,12 +65,18 @@ pub trait VendorTextures: VendorContexts {
     const CREATE_SURFACE: &'static str;
     const DESTROY_SURFACE: &'static str;
 
+    /// Creates an array.
+    ///
     /// # Safety
     /// The structure is the vendor's.
     unsafe fn create_array(api: &Self::Api, array: &mut usize, descriptor: &ArrayDescriptor) -> Option<u32>;
+    /// Destroys an array.
+    ///
     /// # Safety
-    /// The handle is alive, and not used any more.
+    /// The handle is alive and not used again.
     unsafe fn destroy_array(api: &Self::Api, array: usize) -> Option<u32>;
+    /// Implements [`Textures::copy_array`].
+    ///
     /// # Safety
     /// As for [`Textures::copy_array`].
     unsafe fn copy_array(
@@ -79,22 +86,30 @@ pub trait VendorTextures: VendorContexts {
         copy: ArrayCopy,
         stream: StreamHandle,
     ) -> Option<u32>;
+    /// Creates a texture.
+    ///
     /// # Safety
-    /// What the structures name is alive.
+    /// All objects in the structures are alive.
     unsafe fn create_texture(
         api: &Self::Api,
         texture: &mut u64,
         resource: &ResourceDescriptor,
         sampling: &TextureDescriptor,
     ) -> Option<u32>;
+    /// Destroys a texture.
+    ///
     /// # Safety
-    /// The handle is alive, and not used any more.
+    /// The handle is alive and not used again.
     unsafe fn destroy_texture(api: &Self::Api, texture: u64) -> Option<u32>;
+    /// Creates a surface.
+    ///
     /// # Safety
-    /// What the structure names is alive.
+    /// All objects in the structure are alive.
     unsafe fn create_surface(api: &Self::Api, surface: &mut u64, resource: &ResourceDescriptor) -> Option<u32>;
+    /// Destroys a surface.
+    ///
     /// # Safety
-    /// The handle is alive, and not used any more.
+    /// The handle is alive and not used again.
     unsafe fn destroy_surface(api: &Self::Api, surface: u64) -> Option<u32>;
 }
 
@@ -104,7 +119,7 @@ fn words(words: &[u64]) -> [u64; 16] {
     all
 }
 
-/// Two fields of 32 bits, the first at the lower address.
+/// Packs two 32-bit fields, the first at the lower address.
 fn pair(first: u32, second: u32) -> u64 {
     let mut bytes = [0; 8];
     bytes[..4].copy_from_slice(&first.to_ne_bytes());
@@ -127,7 +142,7 @@ fn described(resource: &Resource) -> ResourceDescriptor {
 fn sampled(resource: &Resource, sampling: &Sampling) -> TextureDescriptor {
     let mut address = sampling.address;
     if let Resource::Array(_, ArrayShape { height: 0, .. }) = resource {
-        // Hardware has one row, at whose edge it reads: half of each element would be the border.
+        // The hardware treats a missing axis as one row and would interpolate half of each element with the border.
         address[1..].fill(AddressMode::Clamp);
     }
     let mut flags = 0;
@@ -174,7 +189,7 @@ impl<V: VendorTextures> Driver<V> {
     }
 }
 
-// The caller's promise is, each time, the driver's condition.
+// For all SAFETY notes in this block: the caller guarantees the conditions of the driver call.
 impl<V: VendorTextures> Textures for Driver<V> {
     fn create_array(&self, device: i32, shape: &ArrayShape) -> Result<ArrayHandle> {
         let ArrayShape { width, height, depth, texel, flags } = *shape;
@@ -182,7 +197,7 @@ impl<V: VendorTextures> Textures for Driver<V> {
         let descriptor = ArrayDescriptor { width, height, depth, format, channels, flags };
         let current = self.enter(device, V::CREATE_ARRAY)?;
         let mut array = 0;
-        // SAFETY: the target is writable, the structure is the vendor's.
+        // SAFETY: the out-parameter is writable, and the structure is the vendor's.
         match self.beside_captures(|| unsafe { V::create_array(current.api, &mut array, &descriptor) }) {
             Some(SUCCESS) => Ok(ArrayHandle(array)),
             Some(INVALID_VALUE) => {
@@ -226,7 +241,7 @@ impl<V: VendorTextures> Textures for Driver<V> {
     unsafe fn create_texture(&self, device: i32, resource: &Resource, sampling: &Sampling) -> Result<u64> {
         let mut texture = 0;
         let (from, how) = (described(resource), sampled(resource, sampling));
-        // SAFETY: see above; the target is writable.
+        // SAFETY: see above; the out-parameter is writable.
         let create = |api: &V::Api| unsafe { V::create_texture(api, &mut texture, &from, &how) };
         self.texture_call(device, V::CREATE_TEXTURE, create, || format!("{resource:?}, {sampling:?}"))?;
         Ok(texture)
@@ -241,7 +256,7 @@ impl<V: VendorTextures> Textures for Driver<V> {
     unsafe fn create_surface(&self, device: i32, (array, shape): (ArrayHandle, &ArrayShape)) -> Result<u64> {
         let mut surface = 0;
         let from = described(&Resource::Array(array, *shape));
-        // SAFETY: see above; the target is writable.
+        // SAFETY: see above; the out-parameter is writable.
         let create = |api: &V::Api| unsafe { V::create_surface(api, &mut surface, &from) };
         self.texture_call(device, V::CREATE_SURFACE, create, || format!("{shape:?}"))?;
         Ok(surface)

@@ -1,11 +1,10 @@
-// How kernels reach the elements of arrays of any layout. It includes nothing: every run-time compiler takes it
-// as it is.
+// Element access for arrays of any layout. Includes nothing, so that every run-time compiler accepts it unchanged.
 #ifndef PYGPU_ACCESS_H
 #define PYGPU_ACCESS_H
 
 namespace pygpu {
 
-// Divides numbers below 2^31 by a product and a shift: an integer division costs as much as an element that is moved.
+// Divides numbers below 2^31 by a multiplication and a shift: an integer division costs as much as moving an element.
 struct divisor {
     unsigned length, factor, shift;
 
@@ -14,12 +13,14 @@ struct divisor {
     }
 };
 
-// Lengths of N axes, for fewer than 2^31 elements. That of the outermost one is not needed: it has what is left.
+// Lengths of N axes, for fewer than 2^31 elements. The outermost length is not needed: its index is the remaining
+// quotient.
 template <int N> struct lengths {
     typedef unsigned number;
     divisor inner[N - 1];
 
-    // Where a number is along an axis. Asked of the innermost axis first; the number becomes that for the axes outside.
+    // Index along an axis. Call it for the innermost axis first; `rest` is replaced by the linear index over the outer
+    // axes.
     __device__ int index(number &rest, int axis) const {
         if (axis == 0) return (int)rest;
         unsigned outer = inner[axis - 1].quotient(rest);
@@ -28,7 +29,7 @@ template <int N> struct lengths {
         return found;
     }
 
-    // The length of an axis but the outermost.
+    // The length of an axis other than the outermost.
     __device__ unsigned length(int axis) const { return inner[axis - 1].length; }
 };
 
@@ -38,7 +39,7 @@ template <> struct lengths<1> {
     __device__ int index(number &rest, int) const { return (int)rest; }
 };
 
-// The same for any number of elements.
+// Lengths of N axes, for any number of elements.
 template <int N> struct long_lengths {
     typedef unsigned long long number;
     unsigned long long inner[N - 1];
@@ -60,12 +61,12 @@ template <> struct long_lengths<1> {
     __device__ long long index(number &rest, int) const { return (long long)rest; }
 };
 
-// N axes, outermost first, that S arrays share. Steps are the bytes from one element to the next.
+// A loop nest: N axes, outermost first, shared by S arrays. Steps are strides in bytes.
 template <class Lengths, class Step, int N, int S> struct walk_with : Lengths {
     typedef typename Lengths::number number;
     Step step[S][N];
 
-    // Bytes from the first element of an array to one by its number in C order.
+    // Byte offset in an array of the element with linear index `at` in C order.
     __device__ long long offset(number at, int array) const {
         long long bytes = 0;
 #pragma unroll
@@ -74,12 +75,12 @@ template <class Lengths, class Step, int N, int S> struct walk_with : Lengths {
     }
 };
 
-// Below 2^31 elements, and 2^31 bytes from one to the next; at any distance; for anything.
+// Fewer than 2^31 elements with strides below 2^31 bytes; fewer than 2^31 elements with any strides; no limits.
 template <int N, int S> using walk = walk_with<lengths<N>, int, N, S>;
 template <int N, int S> using far_walk = walk_with<lengths<N>, long long, N, S>;
 template <int N, int S> using wide_walk = walk_with<long_lengths<N>, long long, N, S>;
 
-// An array whose elements do not lie side by side: `x[i]` is element `i` in C order. It is number A of the walk.
+// A non-contiguous array: `x[i]` is element `i` in C order. It is array A of the loop nest.
 template <class T, class Walk, int A> struct strided {
     T *first;
     Walk walk;
@@ -89,24 +90,25 @@ template <class T, class Walk, int A> struct strided {
     }
 };
 
-// One element in the place of many.
+// A broadcast scalar: every index yields the same element.
 template <class T> struct repeated {
     T *first;
 
     __device__ T &operator[](size_t) const { return *first; }
 };
 
-// Raw bytes, aligned for every type: shared memory of a type with constructors is refused.
+// Aligned raw bytes for arrays in shared memory: CUDA rejects shared variables of a type with constructors.
 struct alignas(16) bytes {
     unsigned char byte[16];
 };
 
-// Several elements that are read or written at once.
+// Several elements that are loaded or stored by one instruction.
 template <class T, int V> struct alignas(sizeof(T) * V < 16 ? sizeof(T) * V : 16) pack {
     T item[V];
 };
 
-// A pack from anywhere: aligned words, shifted together. It reads up to three bytes more at either end.
+// Loads a pack from an unaligned address: loads aligned words and combines them by shifts. Reads up to three extra
+// bytes at either end.
 template <class Pack, class T> __device__ Pack shifted(const T *from) {
     enum { WORDS = sizeof(Pack) / 4 };
     const unsigned *words = (const unsigned *)((size_t)from & ~(size_t)3);
@@ -121,19 +123,19 @@ template <class Pack, class T> __device__ Pack shifted(const T *from) {
     return made;
 }
 
-// The elements of a pack moved so many places to the front, and the first ones to the back.
+// Moves the elements of a pack BY positions to the front, and the first ones to the back.
 template <int BY, class T, int V> __device__ void rotate(pack<T, V> &held) {
     const pack<T, V> before = held;
 #pragma unroll
     for (int at = 0; at < V; at++) held.item[at] = before.item[(at + BY) % V];
 }
 
-// The element of `n` that is nearest to a place.
+// The index in an array of `n` elements that is nearest to `at`.
 __device__ inline long long nearest(long long at, size_t n) {
     return at < 0 ? 0 : at < (long long)n ? at : (long long)n - 1;
 }
 
-// One of a pack's elements in the place of the array.
+// An accessor that always yields one element of a pack, used in place of the array.
 template <class T> struct element {
     T *item;
 

@@ -1,11 +1,12 @@
-// How a kernel reads arrays that lie across those it writes: a block has a tile of two axes, reads what lies across along the other
-// axis, and turns it in shared memory. It needs access.h.
+// Transposed operands: a block processes a tile of two axes, loads a transposed operand along its own contiguous axis,
+// and transposes it in shared memory. Requires access.h.
 #ifndef PYGPU_TILES_H
 #define PYGPU_TILES_H
 
 namespace pygpu {
 
-// A walk of N axes over tiles of X elements along the last axis and Y along the one before it, and the lengths of these in elements.
+// A loop nest of N axes whose last two axes are divided into tiles: X elements along the last axis, Y along the one
+// before. Also stores the lengths of these axes in elements.
 template <class Walk, int N, int X, int Y> struct tiles {
     typedef typename Walk::number number;
     enum { AXES = N, LONG_X = X, LONG_Y = Y };
@@ -13,7 +14,8 @@ template <class Walk, int N, int X, int Y> struct tiles {
     long long length_x, length_y;
 };
 
-// One of them, as a thread sees it: it has one place along x, and every LINES-th along y; of what lies across the other way round.
+// A thread's part of a tile: one column along x and every LINES-th row along y. For a transposed operand x and y are
+// exchanged.
 template <class Tiles> struct tile {
     enum {
         THREADS = 256, N = Tiles::AXES, X = Tiles::LONG_X, Y = Tiles::LONG_Y,
@@ -21,7 +23,7 @@ template <class Tiles> struct tile {
     };
     const Tiles &all;
     long long first[N];
-    int long_x, long_y; // less than X and Y at the ends
+    int long_x, long_y; // smaller than X and Y in the last tiles
 
     __device__ tile(const Tiles &all, typename Tiles::number number) : all(all) {
 #pragma unroll
@@ -35,7 +37,7 @@ template <class Tiles> struct tile {
 
     __device__ bool is_whole() const { return long_x == X && long_y == Y; }
 
-    // Whether the thread has so many elements, and one more.
+    // Whether the thread has an element in iteration `turn`.
     __device__ bool has(int turn) const {
         return (int)threadIdx.x % X < long_x && (int)threadIdx.x / X + turn * LINES < long_y;
     }
@@ -44,7 +46,7 @@ template <class Tiles> struct tile {
         return (int)threadIdx.x % Y < long_y && (int)threadIdx.x / Y + turn * COLUMNS < long_x;
     }
 
-    // Bytes from the start of array A to what is so far into the tile.
+    // Byte offset in array A of position (x, y) of the tile.
     template <int A> __device__ long long offset(int x, int y) const {
         long long bytes = (long long)x * all.walk.step[A][N - 1] + (long long)y * all.walk.step[A][N - 2];
 #pragma unroll
@@ -86,12 +88,13 @@ template <class Tiles> struct tile {
             if (has(turn)) *(T *)(to + turn * step) = held.item[turn];
     }
 
-    // Lines are so far apart that neighbours along y lie in different banks.
+    // Rows are padded so that neighbours along y are in different shared-memory banks.
     template <class T> static __device__ T *line(T *shared, int y) {
         return shared + y * (X + (sizeof(T) < 4 ? 4 / (int)sizeof(T) : 1));
     }
 
-    // Puts what was read across where `turned` finds it, once the block has waited. Beyond the ends it is anything.
+    // Stores a transposed operand's elements to shared memory, from which `turned` reads after a barrier. Elements
+    // beyond the tile's end are undefined.
     template <class T, class Pack> __device__ void turn(const Pack &held, T *shared) const {
         T *to = line(shared, threadIdx.x % Y) + threadIdx.x / Y;
 #pragma unroll

@@ -1,4 +1,4 @@
-//! Variants that a flush found missing, and compiles between two attempts.
+//! Variants that a flush needs and that are compiled between two attempts of it.
 
 use std::cell::RefCell;
 use std::path::PathBuf;
@@ -9,13 +9,13 @@ use pygpu_device::Device;
 use pygpu_kernel::{self as kernel, Source};
 
 thread_local! {
-    /// Variants that a flush of this thread found missing.
+    /// Variants that a flush of this thread did not find.
     pub(super) static POSTPONED: RefCell<Vec<Postponed>> = const { RefCell::new(Vec::new()) };
-    /// Those of them that could not be compiled since.
+    /// Variants of `POSTPONED` whose compilation failed.
     pub(super) static REFUSED: RefCell<Vec<(Variant, Error)>> = const { RefCell::new(Vec::new()) };
 }
 
-/// A variant by its own identity.
+/// Owned identity of a variant.
 pub(super) struct Variant {
     pub(super) family: u64,
     pub(super) place: u64,
@@ -32,7 +32,7 @@ impl Variant {
     }
 }
 
-/// A variant that is to be compiled between two attempts of a flush.
+/// A variant to be compiled between two attempts of a flush.
 pub struct Postponed {
     pub(super) variant: Variant,
     pub(super) device: Device,
@@ -41,10 +41,11 @@ pub struct Postponed {
 }
 
 impl Postponed {
-    /// Compiles it. An error is left to the operation that needs it.
+    /// Compiles the variant. An error is stored for the operation that needs it.
     pub fn compile(self) {
         let Self { variant, device, name, source } = self;
-        // Python searches before, and not while other threads wait for this one: it may need the same kernel.
+        // Python searches for the compiler first, while no other thread waits for this one: the search may need the
+        // same kernel.
         let with = |hints: &[PathBuf]| {
             let make = || kernel::load(device, &source, hints)?.function(&name).map(Some);
             COMPILED.find_or_make(&variant.identity(), make)
@@ -59,17 +60,17 @@ impl Postponed {
     }
 }
 
-/// Whether a flush of this thread found a variant missing.
+/// Whether a flush of this thread lacked a variant.
 pub fn has_postponed() -> bool {
     POSTPONED.with_borrow(|all| !all.is_empty())
 }
 
-/// Takes the variants that a flush of this thread found missing.
+/// Takes the variants that a flush of this thread lacked.
 pub fn take_postponed() -> Vec<Postponed> {
     POSTPONED.take()
 }
 
-/// Forgets what could not be compiled for a flush of this thread: the next one tries again.
+/// Clears the failed compilations of this thread, so that the next flush retries them.
 pub fn forget_refused() {
     drop(REFUSED.take());
 }

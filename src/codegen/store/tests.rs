@@ -133,7 +133,7 @@ fn tables_are_read_while_they_are_replaced_and_freed() {
         }
         for turn in 0..3000u64 {
             make(&STORE, &of(9, &[(turn % 64) as u8]), Arc::clone(&value));
-            // The test of `fork` next door wants every lock of the process at once.
+            // Sleeps so that a concurrently running test of `fork` can acquire every lock of the process.
             thread::sleep(Duration::from_micros(50));
             if turn % 100 == 99 {
                 STORE.forget(9);
@@ -142,7 +142,7 @@ fn tables_are_read_while_they_are_replaced_and_freed() {
         DONE.store(true, Ordering::Relaxed);
     });
     STORE.forget(9);
-    make(&STORE, &of(10, b"x"), Arc::new(1)); // frees what was read to the last
+    make(&STORE, &of(10, b"x"), Arc::new(1)); // frees the last replaced table
     assert_eq!(Arc::strong_count(&value), 1);
 }
 

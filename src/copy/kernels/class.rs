@@ -1,35 +1,35 @@
-//! Which kernel a copy on a device is for, by arithmetic alone.
+//! Choice of the kernel for a copy within a device. Pure arithmetic, no driver calls.
 //!
-//! A piece of adjacent bytes is moved in units of up to 16 bytes, as large as addresses, strides and length allow; what is
-//! left are axes along which units repeat. Whether the axis that runs fastest where it is read is the one that runs
-//! fastest where it is written decides what is quick.
+//! A contiguous piece is moved in units of up to 16 bytes, as large as addresses, strides and length allow. The
+//! remaining axes repeat units. The choice depends mainly on whether source and target have the same fastest axis.
 
 use pygpu_backend::Address;
 use pygpu_base::small_sort;
 use pygpu_layout::{NARROW, Pieces, SharedAxes, SharedAxis, fastest};
 
-/// Numbers that the kernels divide are below this.
+/// Upper bound of numbers that kernels divide by multiplication and shift.
 pub(super) const DIVISIBLE: i64 = NARROW;
 
 /// The largest unit in bytes.
 pub(super) const LARGEST: i64 = 16;
 
-/// Units of a line from which on a block takes a part of one line only.
+/// Rows of at least this many units are divided among blocks, each of which processes part of one row.
 const LONG_LINE: i64 = 1024;
 
-/// Units of a plane below which the caches hold all of it, so that order means little.
+/// Planes with fewer units fit into the caches, so that the order of accesses hardly matters.
 const SMALL_PLANE: i64 = 1024;
 
-/// Neighbours that are further apart than this share no sector of memory: nothing is gained by reading them together.
+/// Size of a memory sector in bytes. Elements further apart share no sector, so that reading them together gains
+/// nothing.
 const SECTOR: u64 = 32;
 
-/// Bytes of a line from which on lines that are read again are written one after the other: whole lines of the caches.
+/// Rows of at least this many bytes, a full cache line, are written consecutively if they repeat the same source.
 const SHORT_LINE: i64 = 128;
 
-/// Threads of a block: a tile has no longer side.
+/// Threads of a block, and the maximum side of a tile.
 const MOST_SIDE: i64 = 256;
 
-/// A copy in units of `unit` bytes: addresses of the first, and the axes, outermost first as they are written.
+/// A copy in units of `unit` bytes: the addresses of the first unit, and the axes, outermost in the target first.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Units {
     pub(super) unit: i64,
@@ -38,52 +38,52 @@ pub(super) struct Units {
     pub(super) axes: SharedAxes<2>,
 }
 
-/// The kernel.
+/// The kernel for a copy.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Class {
-    /// Long innermost lines: places are computed once for each block.
+    /// Long innermost rows: addresses are computed once per block.
     Lines {
-        /// The same is read for several lines: blocks take the same part of all lines, one after the other, so that it is read from
-        /// memory once.
+        /// The source is broadcast along an outer axis: blocks process the same part of all rows consecutively, so that
+        /// it is read from memory once.
         again: bool,
     },
-    /// Anything: places are computed for each unit; `wide` with 64-bit numbers.
+    /// Any layout: the address of each unit is computed; `wide` with 64-bit indices.
     Flat {
-        /// There are 2^31 units or more.
+        /// Whether there are 2^31 units or more.
         wide: bool,
     },
-    /// A transposition of vectors of so many bytes, in registers. The axes `x` and `y` come last.
+    /// A transposition in registers, in vectors of `vector` bytes. The axes `x` and `y` are last.
     Squares {
         /// Bytes of a vector.
         vector: i64,
     },
-    /// A transposition through shared memory. The axes `x` and `y` come last.
+    /// A transposition through shared memory. The axes `x` and `y` are last.
     Tiles {
-        /// Units of a tile along the axis that is written fastest.
+        /// Size of a tile in units along the target's fastest axis.
         x: i64,
-        /// Units of a tile along the axis that is read fastest.
+        /// Size of a tile in units along the source's fastest axis.
         y: i64,
     },
 }
 
-/// What a measurement or a test asks for instead of the choice.
+/// Override of the choice for benchmarks and tests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Wish {
-    /// The choice.
+    /// No override.
     None,
-    /// No transposition in registers.
+    /// Excludes transposition in registers.
     Tiles,
-    /// One kernel for everything.
+    /// Uses the `Flat` kernel for everything.
     Flat,
 }
 
 impl Units {
-    /// Of pieces, given where byte 0 of both layouts is. There is at least one axis.
+    /// Units of pieces, for the given addresses of byte 0 of both layouts. There is at least one axis.
     pub(super) fn of(pieces: &Pieces, to: Address, from: Address) -> Self {
         Self::aligned(pieces, to, from, std::iter::empty())
     }
 
-    /// As `of`, in units that suit other distances too.
+    /// Units like [`Self::of`], small enough to divide other strides as well.
     pub(super) fn aligned(pieces: &Pieces, to: Address, from: Address, others: impl Iterator<Item = i64>) -> Self {
         let to = to.wrapping_add_signed(pieces.dst as isize);
         let from = from.wrapping_add_signed(pieces.src as isize);
@@ -101,7 +101,7 @@ impl Units {
         self.axes.iter().map(|axis| axis.len).product()
     }
 
-    /// Chooses, and brings the axes into the order in which the kernel wants them.
+    /// Chooses the kernel, and permutes the axes into the order that it expects.
     pub(super) fn choose(mut self, wish: Wish) -> (Self, Class) {
         if wish != Wish::Flat
             && let Some(class) = self.transposition(wish)
@@ -115,7 +115,7 @@ impl Units {
         }
     }
 
-    /// Puts axes along which the same is read again behind the others, but for the lines; says whether there are any.
+    /// Moves axes along which the source is broadcast next to the innermost axis. Returns whether there are any.
     fn bring_repeats_inward(&mut self) -> bool {
         let Some((line, outer)) = self.axes.split_last_mut() else { return false };
         if line.len * self.unit < SHORT_LINE || line.strides[1] == 0 {
@@ -125,7 +125,7 @@ impl Units {
         outer.last().is_some_and(|axis| axis.strides[1] == 0)
     }
 
-    /// The kernel where nothing is read, or what is read is in the order of what is written.
+    /// The kernel for a fill, or for a copy whose operands have the same axis order.
     pub(super) fn straight(&self, wish: Wish) -> Class {
         let inner = self.axes.last().map_or(1, |axis| axis.len);
         if wish != Wish::Flat && inner >= LONG_LINE {
@@ -135,7 +135,7 @@ impl Units {
         }
     }
 
-    /// The transposition that the copy is, if it is one; moves its axes to the end.
+    /// The transposition kernel, if the copy is a transposition. Moves its axes to the end.
     fn transposition(&mut self, wish: Wish) -> Option<Class> {
         let x = self.axes.len().checked_sub(1)?;
         let y = fastest(&self.axes, 1).filter(|&y| y != x)?;
@@ -146,14 +146,14 @@ impl Units {
             return None;
         }
         let axis = self.axes.remove(y);
-        self.axes.push(axis); // x, y
+        self.axes.push(axis); // now second to last: x, y
         match self.vector(along_x, along_y) {
             Some(vector) if wish == Wish::None => Some(Class::Squares { vector }),
             _ => Some(tiles(self.unit, along_x.len, along_y.len)),
         }
     }
 
-    /// The vectors by which a plane can be turned in registers.
+    /// The vector size for transposing the plane in registers, if possible.
     fn vector(&self, x: SharedAxis<2>, y: SharedAxis<2>) -> Option<i64> {
         if x.strides[0] != self.unit || y.strides[1] != self.unit {
             return None;
@@ -162,7 +162,7 @@ impl Units {
         let strides = outer.iter().flat_map(|axis| axis.strides).chain([x.strides[1], y.strides[0]]);
         let lengths = (x.len | y.len).wrapping_mul(self.unit);
         let bits = strides.fold(self.to as i64 | self.from as i64 | lengths, |bits, stride| bits | stride);
-        // Eight bytes are enough for single bytes: a square of 16 x 16 would not stay in registers.
+        // Single bytes use vectors of 8: a 16 x 16 square would not fit into registers.
         let most = if self.unit == 1 { 8 } else { LARGEST };
         let vector = 1 << (bits | most).trailing_zeros();
         let is_worth_it = vector >= 4 && (vector >= 2 * self.unit || self.unit == LARGEST);
@@ -170,7 +170,8 @@ impl Units {
     }
 }
 
-/// The tiles for a plane of such lengths: runs of at least 64 bytes each way; longer the one way where the other is short.
+/// The tile shape for a plane: at least 64 contiguous bytes along both axes, longer along one axis if the other is
+/// short.
 fn tiles(unit: i64, x: i64, y: i64) -> Class {
     let (side, area) = match unit {
         1 | 2 => (64, 64 * 64),
@@ -191,7 +192,7 @@ mod tests {
     use super::*;
     use pygpu_layout::{Layout, Order};
 
-    /// The choice for a copy of a transposed, stepped or cut array into a C-ordered one.
+    /// The choice for a copy of a transposed, strided or sliced array into a C-ordered one.
     fn chosen(source: &Layout, to: Address, from: Address) -> (Units, Class) {
         let shape: Vec<i64> = source.shape().collect();
         let target = Layout::contiguous(&shape, source.itemsize(), Order::C).unwrap();
@@ -263,7 +264,7 @@ mod tests {
         assert_eq!(chosen(&many, 1 << 40, 1 << 41).1, Class::Flat { wide: true });
         let few = dense(&[1 << 25, 33, 2], 1).index(&[slice(0, 1 << 25), slice(0, 32), step(2)]).unwrap();
         assert_eq!(chosen(&few, 1 << 40, 1 << 41).1, Class::Flat { wide: false });
-        // Of lines and tiles the shares are counted, not the units.
+        // Row and tile kernels number their blocks, not their units, so that 32 bits suffice.
         let plane = dense(&[1 << 17, 1 << 17], 4).transpose(None).unwrap();
         let (units, class) = chosen(&plane, 1 << 40, 1 << 41);
         assert_eq!(class, Class::Squares { vector: 16 });

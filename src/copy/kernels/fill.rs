@@ -1,7 +1,7 @@
-//! Fills by a kernel: the value is among its parameters, so nothing is read, on the host or on the device.
+//! Fill kernels. The value is part of the kernel's parameters, so no memory is read.
 //!
-//! The walk over the target is that of a copy. Along the last axis, that of adjacent bytes, units repeat the item: one unit
-//! where it holds whole items, else as many as the two have in common, the period.
+//! The iteration over the target is that of a copy. Units along the last axis, that of contiguous bytes, repeat the
+//! item. A unit contains whole items, or the item repeats after several units, the period.
 
 use smallvec::SmallVec;
 
@@ -15,14 +15,15 @@ use pygpu_device::stream::Stream;
 use pygpu_layout::Pieces;
 use pygpu_memory::Access;
 
-/// Most bytes of an item, and of a period: with the most axes these fit the 4096 bytes of parameters that every device takes.
+/// Maximum size in bytes of an item and of a period. With the maximum number of axes it fits into the 4096 bytes of
+/// parameters that every device supports.
 pub(crate) const LONGEST: i64 = 512;
 
-/// Sets the bytes of pieces, which are whole items of at most [`LONGEST`] bytes, to the item over and over, in one launch;
-/// `false` where there is no kernel for it.
+/// Fills pieces, which consist of whole items, by repeating the item of at most [`LONGEST`] bytes, in one launch.
+/// Returns `false` if no kernel is available.
 ///
 /// # Errors
-/// The driver's.
+/// Driver errors.
 pub(crate) fn fill(target: &Array, pieces: &Pieces, item: &[u8], stream: &Stream) -> Result<bool> {
     if asked().driver {
         return Ok(false);
@@ -38,12 +39,13 @@ pub(crate) fn fill(target: &Array, pieces: &Pieces, item: &[u8], stream: &Stream
     let variant = variant(class, &units).with("FILL", value.room());
     let Some(function) = store::function(target.device(), variant) else { return Ok(false) };
     value.push(&mut parameters.record);
-    // SAFETY: the structure is the kernel's; the axes reach what the layout reaches, which lies inside the block.
+    // SAFETY: the parameter block matches the kernel's structure; the axes stay inside the layout, which is inside the
+    // block.
     unsafe { run(&function, &parameters, stream, &[(target.allocation(), Access::Write)])? };
     Ok(true)
 }
 
-/// The largest units whose period is short enough: that of single bytes is the item.
+/// The largest units whose period does not exceed [`LONGEST`]. For units of one byte the period is the item.
 fn units(pieces: &Pieces, base: Address, itemsize: i64) -> Units {
     let mut most = LARGEST;
     loop {
@@ -55,13 +57,13 @@ fn units(pieces: &Pieces, base: Address, itemsize: i64) -> Units {
     }
 }
 
-/// After how many units the item begins at the beginning of a unit again.
+/// The period: the number of units after which an item begins at the start of a unit again.
 fn period(itemsize: i64, unit: i64) -> i64 {
     // Units are powers of two.
     itemsize / unit.min(1 << itemsize.trailing_zeros())
 }
 
-/// What a kernel is told of the item: the units of a period.
+/// The fill value as a kernel receives it: the units of one period.
 struct Value<'a> {
     item: &'a [u8],
     unit: i64,
@@ -69,12 +71,12 @@ struct Value<'a> {
 }
 
 impl Value<'_> {
-    /// Bytes that the kernel has for it: few kernels are enough for all periods.
+    /// Size in bytes of the kernel's array for the value. Only two sizes exist, to limit the number of kernels.
     fn room(&self) -> i64 {
         if self.period == 1 { self.unit } else { LONGEST }
     }
 
-    /// Appends it as C lays it out: aligned as a unit is, and as long as the room for it.
+    /// Appends the value with C layout: aligned to a unit and padded to the size of the kernel's array.
     fn push(&self, record: &mut Record) {
         record.align(self.unit as usize);
         record.push_divisor(self.period);
@@ -92,7 +94,7 @@ mod tests {
     use super::*;
     use pygpu_layout::{Layout, Order};
 
-    /// The unit of a fill of a dense array that begins at `base`, and its period.
+    /// The unit and the period for filling a dense array that begins at `base`.
     fn chosen(itemsize: i64, count: i64, base: Address) -> (i64, i64) {
         let layout = Layout::contiguous(&[count], itemsize, Order::C).unwrap();
         let unit = units(&Pieces::of(&layout, &layout).unwrap(), base, itemsize).unit;

@@ -1,8 +1,8 @@
-//! Copies within a device by kernels, and fills: any layout, at the speed of memory where the layout allows it.
+//! Copies within a device by kernels, and fills, for any layout.
 //!
-//! [`class`] chooses the kernel, [`parameters`] writes what it is told, [`store`] compiles it; the kernels are in `device`,
-//! one source for all vendors. Nothing here is needed for a copy to be right: without a compiler the answer is "no", and the
-//! caller goes another way.
+//! [`class`] chooses the kernel, [`parameters`] builds its parameters, [`store`] compiles it. The kernels are in
+//! `device`, with one source for all vendors. Kernels are optional: without a compiler these functions return `false`
+//! and the caller uses another route.
 
 mod class;
 mod fill;
@@ -27,18 +27,17 @@ use pygpu_kernel::{Arguments, Function, launch};
 use pygpu_layout::{Blocks, Pieces};
 use pygpu_memory::{Access, Use};
 
-/// Rows from this many bytes on are copied by the driver as quickly.
+/// The driver copies rows of at least this many bytes as fast as a kernel.
 const WIDE_ROWS: i64 = 1 << 20;
 
-/// Bytes up to which a call of the driver costs no more than a launch, whatever the rows.
+/// Size in bytes up to which a driver call costs no more than a kernel launch, for any rows.
 const LITTLE: i64 = 16 << 10;
 
-/// Blocks that the driver copies in less time than a launch takes to prepare.
+/// Number of blocks that the driver copies in less time than a kernel launch takes to prepare.
 const FEW: i64 = 2;
 
-/// `PYGPU_STRIDED_COPY`, for measurements and tests: `tiles`, `flat`, `driver`; `group=8` for the
-/// rows of a strip of tiles, `lanes=8` for the threads that read side by side, `turns=2` for
-/// the squares of a thread.
+/// Contents of `PYGPU_STRIDED_COPY`, for benchmarks and tests: `tiles`, `flat`, `driver`; `group=8` for the rows of a
+/// strip of tiles, `lanes=8` for the threads that read adjacent vectors, `turns=2` for the squares of a thread.
 struct Asked {
     wish: Wish,
     tuning: Tuning,
@@ -71,13 +70,13 @@ fn asked() -> &'static Asked {
     })
 }
 
-/// Whether a kernel is the quickest way for a copy of such blocks.
+/// Whether a kernel is the fastest way to copy these blocks.
 pub(super) fn suit(blocks: &Blocks) -> bool {
     match blocks {
         _ if asked().driver => false,
         Blocks::One { .. } => false,
         Blocks::Uniform(rows) => {
-            // The driver would read again from memory what is repeated.
+            // The driver would read broadcast rows from memory repeatedly.
             let is_read_again = (rows.height > 1 && rows.src_pitch == 0) || (rows.depth > 1 && rows.src_slice == 0);
             (rows.width < WIDE_ROWS || is_read_again)
                 && rows.width.saturating_mul(rows.height).saturating_mul(rows.depth) > LITTLE
@@ -86,11 +85,11 @@ pub(super) fn suit(blocks: &Blocks) -> bool {
     }
 }
 
-/// Copies an array into another that does not overlap it, on the stream's device, which reaches both; `false` where there is no
-/// kernel for it.
+/// Copies an array into a non-overlapping array. Both must be accessible from the stream's device. Returns `false` if
+/// no kernel is available.
 ///
 /// # Errors
-/// The driver's.
+/// Driver errors.
 pub(super) fn copy(target: &Array, source: &Array, stream: &Stream) -> Result<bool> {
     let pieces = Pieces::of(target.layout(), source.layout())?;
     let units = Units::of(&pieces, target.allocation().address(), source.allocation().address());
@@ -99,12 +98,13 @@ pub(super) fn copy(target: &Array, source: &Array, stream: &Stream) -> Result<bo
     let variant = variant(class, &units);
     let Some(function) = store::function(stream.device(), variant) else { return Ok(false) };
     let uses = [(source.allocation(), Access::Read), (target.allocation(), Access::Write)];
-    // SAFETY: the structure is the kernel's; the axes reach what both layouts reach, which lies inside their blocks.
+    // SAFETY: the parameter block matches the kernel's structure; the axes stay inside both layouts, which are inside
+    // their blocks.
     unsafe { run(&function, &parameters, stream, &uses)? };
     Ok(true)
 }
 
-/// The parameters of a class, or of the one that numbers units instead of shares where these are too many.
+/// The parameters for a kernel. Falls back to the `Flat` kernel if the launch would need too many blocks.
 fn numbered(units: &Units, class: Class) -> (Class, Parameters) {
     let parameters = parameters::parameters(units, class, asked().tuning);
     if parameters.shares < class::DIVISIBLE || matches!(class, Class::Flat { .. }) {
@@ -114,7 +114,7 @@ fn numbered(units: &Units, class: Class) -> (Class, Parameters) {
     (class, parameters::parameters(units, class, asked().tuning))
 }
 
-/// The kernel of a class.
+/// The compiled variant for a kernel.
 fn variant(class: Class, units: &Units) -> Variant {
     let Tuning { group, lanes, turns } = asked().tuning;
     let (unit, rank) = (units.unit, parameters::rank_for(parameters::outer_axes(units, class).len()));
@@ -138,14 +138,15 @@ fn variant(class: Class, units: &Units) -> Variant {
     }
 }
 
-/// Launches a kernel whose one parameter is a structure.
+/// Launches a kernel whose only parameter is a structure.
 ///
 /// # Safety
-/// The structure is the one that the kernel declares, and leads to memory of the blocks in `uses`.
+/// The parameter block must match the structure that the kernel declares, and refer only to memory of the blocks in
+/// `uses`.
 unsafe fn run(function: &Function, parameters: &Parameters, stream: &Stream, uses: &[Use<'_>]) -> Result<()> {
     let mut arguments = Arguments::new();
     parameters.record.pass(&mut arguments);
-    // SAFETY: promised by the caller; the blocks are kept alive in the order of the stream by their usage.
+    // SAFETY: the caller upholds the contract; the recorded uses keep the blocks alive in the order of the stream.
     unsafe { launch::launch(function, &shape(parameters.blocks()), stream, &mut arguments, uses) }
 }
 

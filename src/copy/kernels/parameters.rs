@@ -1,4 +1,4 @@
-//! The parameter of a kernel: one structure, as the files in `device` declare it.
+//! The parameter of a copy kernel: one structure, declared in the files of `device`.
 
 use std::iter::repeat_n;
 
@@ -9,49 +9,50 @@ use pygpu_layout::SharedAxis;
 /// Threads of a block, in every kernel.
 pub(super) const THREADS: u32 = 256;
 
-/// Most blocks of a launch; each takes several shares where there are more. AMD's devices take fewer than 2^32 threads.
+/// Maximum number of blocks of a launch; with more shares each block processes several. AMD devices accept fewer than
+/// 2^32 threads.
 const MOST_BLOCKS: u64 = 1 << 22;
 
-/// Numbers of axes for which there are kernels: who has fewer gets axes of length 1.
+/// Numbers of axes for which kernels are compiled; fewer axes are padded with axes of length 1.
 const RANKS: [usize; 7] = [1, 2, 3, 4, 8, 16, 64];
 
-/// What is to be measured rather than known.
+/// Tuning parameters of transpositions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Tuning {
-    /// Rows of tiles in a strip: blocks that run at once lie in a strip.
+    /// Rows of tiles in a strip. Concurrently running blocks process one strip.
     pub(super) group: i64,
-    /// Threads that read side by side, where planes are turned in registers: a power of two, at most 16.
+    /// Threads that read adjacent vectors, for transpositions in registers: a power of two, at most 16.
     pub(super) lanes: i64,
-    /// How often as many squares a thread turns there.
+    /// Factor for the number of squares that a thread transposes.
     pub(super) turns: i64,
 }
 
 impl Tuning {
-    /// The quickest.
+    /// The values with the highest measured speed.
     pub(super) const BEST: Self = Self { group: 1, lanes: 8, turns: 1 };
 }
 
-/// What a launch needs beside the kernel.
+/// Parameters of a launch.
 #[derive(Debug)]
 pub(super) struct Parameters {
     pub(super) record: Record,
-    /// Blocks, if each takes one share.
+    /// Number of blocks, if each processes one share.
     pub(super) shares: i64,
 }
 
 impl Parameters {
-    /// Blocks of the launch.
+    /// Number of blocks of the launch.
     pub(super) fn blocks(&self) -> u32 {
         (self.shares as u64).clamp(1, MOST_BLOCKS) as u32
     }
 }
 
-/// The kernel's number of axes for so many.
+/// The number of axes of the kernel to use for `axes` axes.
 pub(super) fn rank_for(axes: usize) -> usize {
     RANKS.into_iter().find(|&rank| rank >= axes).unwrap_or(axes)
 }
 
-/// How many axes the kernel of a class sees as axes.
+/// The axes that a kernel iterates over; it handles the remaining axes separately.
 pub(super) fn outer_axes(units: &Units, class: Class) -> &[SharedAxis<2>] {
     let inner = match class {
         Class::Flat { .. } => 0,
@@ -61,7 +62,7 @@ pub(super) fn outer_axes(units: &Units, class: Class) -> &[SharedAxis<2>] {
     &units.axes[..units.axes.len() - inner]
 }
 
-/// Writes the structure.
+/// Builds the parameter block.
 pub(super) fn parameters(units: &Units, class: Class, Tuning { group, turns, .. }: Tuning) -> Parameters {
     let mut record = Record::new();
     push(&mut record, [units.to as i64, units.from as i64]);
@@ -94,12 +95,12 @@ pub(super) fn parameters(units: &Units, class: Class, Tuning { group, turns, .. 
     Parameters { record, shares }
 }
 
-/// Squares that a thread turns, given the vectors of one: at least four reads are under way.
+/// Number of squares per thread, for squares of `vectors` vectors: enough for at least four concurrent reads.
 pub(super) fn squares_of(vectors: i64, turns: i64) -> i64 {
     turns * (4 / vectors).max(1)
 }
 
-/// Units that a block takes of a line.
+/// Units of a row that a block processes.
 fn line_share(unit: i64) -> i64 {
     i64::from(THREADS) * if unit < 16 { 8 } else { 4 }
 }
@@ -116,7 +117,7 @@ fn push_tiles(record: &mut Record, planes: i64, tiles: [i64; 2], group: i64) -> 
     planes * along_x * along_y
 }
 
-/// Writes axes, behind as many of length 1 as the kernel has more.
+/// Appends axes, padded at the front with axes of length 1 up to the kernel's number of axes.
 pub(super) fn push_axes<const N: usize>(record: &mut Record, span: Span, axes: &[SharedAxis<N>]) {
     let missing = rank_for(axes.len()) - axes.len();
     let lens = repeat_n(1, missing).chain(axes.iter().map(|axis| axis.len));

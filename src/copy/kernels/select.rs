@@ -1,9 +1,10 @@
-//! `a[indices]` and `a[indices] = b` on a device: a copy along one of whose axes the places come from a table.
+//! `a[indices]` and `a[indices] = b` on a device: a copy in which a table contains the offsets along one axis.
 //!
-//! Index arrays become a table of distances in bytes, one for each combination of indices, and are checked on the way: a kernel tells the
-//! host by a word of pinned memory. The host waits for that kernel alone. New memory is written meanwhile, since what is out of range is
-//! read at index 0; an array that others see is not written before. Where a place is assigned several times the last value stays, as
-//! in NumPy: of all who write it the highest number is found first.
+//! Index arrays are converted to a table of byte offsets, one for each combination of indices, and bounds-checked by
+//! the same kernel, which reports through a readback. The host waits for that kernel only. New arrays are filled before
+//! the check completes, because out-of-range indices read element 0; existing arrays are not written before it. If a
+//! position is assigned several times, the last value is stored, as in NumPy: a kernel first determines the highest
+//! source index for each position.
 
 use super::class::{DIVISIBLE, Units};
 use super::parameters::{self, Parameters, THREADS};
@@ -21,21 +22,21 @@ use pygpu_layout::{Dims, Layout, Order, Pieces, SharedAxis, Walk};
 use pygpu_memory::word::Word;
 use pygpu_memory::{Access, capture};
 
-/// What an index means that is out of range.
+/// Treatment of out-of-range indices.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Bounds {
-    /// It is refused.
+    /// An error.
     Checked,
-    /// It goes around.
+    /// Wraps around.
     Wrapped,
-    /// The nearest one; below 0 it is 0.
+    /// Clipped to the nearest valid index; negative indices become 0.
     Clipped,
-    /// There is none.
+    /// Cannot occur.
     Known,
 }
 
 impl Bounds {
-    /// What the kernels call it.
+    /// The kernels' number for it.
     const fn number(self) -> i64 {
         match self {
             Self::Wrapped => 1,
@@ -45,32 +46,32 @@ impl Bounds {
     }
 }
 
-/// An axis that is indexed by an array of integers.
+/// An axis that is indexed by an integer array.
 pub struct Indexed {
-    /// The indices, on the array's device, repeated to the common shape.
+    /// The indices, on the array's device, broadcast to the common shape.
     pub index: Array,
     /// Length of the axis.
     pub len: i64,
-    /// Bytes from one element of the axis to the next.
+    /// Stride of the axis in bytes.
     pub stride: i64,
-    /// What indices may be.
+    /// Treatment of out-of-range indices.
     pub bounds: Bounds,
 }
 
-/// What a key with index arrays selects.
+/// The elements selected by a key with index arrays.
 pub struct Selection {
-    /// The axes that are not indexed, from the first element.
+    /// The axes that are not indexed, with the offset of the first element.
     pub view: Layout,
-    /// The axes that are.
+    /// The indexed axes.
     pub indexed: Vec<Indexed>,
     /// The common shape of the index arrays.
     pub shape: Dims,
-    /// Before which axis of the view the index arrays' axes stand in the result.
+    /// Position in the result, as an axis of the view, at which the axes of the index arrays are inserted.
     pub position: usize,
 }
 
 impl Selection {
-    /// The shape of what is selected.
+    /// The shape of the selection.
     pub fn result_shape(&self) -> Dims {
         let view: Dims = self.view.shape().collect();
         let (before, behind) = view.split_at(self.position);
@@ -81,12 +82,13 @@ impl Selection {
         self.shape.iter().product()
     }
 
-    /// Whether no place is met twice: all index arrays are those of one mask.
+    /// Whether each element is selected at most once: all index arrays come from one mask.
     fn is_distinct(&self) -> bool {
         self.indexed.iter().all(|indexed| indexed.bounds == Bounds::Known) && self.shape.len() == 1
     }
 
-    /// A layout of the result's shape without the axes of the index arrays, and the stride of these, if they have one.
+    /// Splits a layout of the result's shape: removes the index arrays' axes, and returns their common stride, if they
+    /// have one.
     fn split(&self, result: &Layout) -> Result<(Layout, Option<i64>)> {
         let indexed = self.position..self.position + self.shape.len();
         let part = |is_indexed: bool| {
@@ -101,10 +103,10 @@ impl Selection {
     }
 }
 
-/// The selected elements as a new array; `None` where there is no kernel for it.
+/// Copies the selected elements to a new array; `None` if no kernel is available.
 ///
 /// # Errors
-/// `IndexError`; `OutOfMemory`; the driver's.
+/// `IndexError`; `OutOfMemory`; driver errors.
 pub fn gather(source: &Array, selection: &Selection, stream: &Stream) -> Result<Option<Array>> {
     if let [indexed] = &selection.indexed[..]
         && let Some(result) = gather_directly(source, selection, indexed, stream)?
@@ -120,7 +122,7 @@ pub fn gather(source: &Array, selection: &Selection, stream: &Stream) -> Result<
     Ok(Some(result))
 }
 
-/// As [`gather`], by indices of one axis that lie densely, without a table of places; `None` for others.
+/// Gathers like [`gather`] without an offset table, for contiguous indices of one axis; `None` for others.
 fn gather_directly(source: &Array, selection: &Selection, indexed: &Indexed, stream: &Stream) -> Result<Option<Array>> {
     let result = Array::empty(&selection.result_shape(), source.dtype(), Order::C, stream.clone())?;
     let index = &indexed.index;
@@ -149,8 +151,8 @@ fn gather_directly(source: &Array, selection: &Selection, indexed: &Indexed, str
     Ok(Some(result))
 }
 
-/// The selected elements into an array of their shape and type, which is not written if an index is refused; `false` where there is no
-/// kernel for it.
+/// Copies the selected elements to an array of their shape and dtype, which stays unchanged if an index is out of
+/// range. Returns `false` if no kernel is available.
 ///
 /// # Errors
 /// As [`gather`].
@@ -165,10 +167,11 @@ pub fn gather_into(source: &Array, selection: &Selection, out: &Array, stream: &
     table.gather(source, selection, out, stream)
 }
 
-/// Assigns `values`, of the shape of what is selected; `false` where there is no kernel for it, and then nothing was changed.
+/// Assigns `values`, which have the selection's shape. Returns `false` if no kernel is available, with the target
+/// unchanged.
 ///
 /// # Errors
-/// `IndexError`; `OutOfMemory`; the driver's.
+/// `IndexError`; `OutOfMemory`; driver errors.
 pub fn scatter(target: &Array, selection: &Selection, values: &Array, stream: &Stream) -> Result<bool> {
     let Some(mut table) = Table::of(target.device(), selection, stream)? else { return Ok(false) };
     if values.layout().is_empty() {
@@ -179,7 +182,7 @@ pub fn scatter(target: &Array, selection: &Selection, values: &Array, stream: &S
         (kept, Some(stride)) => (kept, stride),
         _ => return scatter(target, selection, &duplicate(values, Order::C, stream)?, stream),
     };
-    let is_one_value = stride == 0; // whoever comes last writes the same
+    let is_one_value = stride == 0; // all assignments to one element store the same value
     let is_repeated = !is_one_value && selection.count() > 1 && !selection.is_distinct();
     if is_repeated && !table.keep_last(selection, stream)? {
         return Ok(false);
@@ -196,11 +199,11 @@ pub fn scatter(target: &Array, selection: &Selection, values: &Array, stream: &S
     )
 }
 
-/// Where the places of a move come from.
+/// Source of the offsets along the indexed axis.
 enum Places<'a> {
-    /// Distances in bytes, one for each combination of indices.
+    /// Byte offsets, one for each combination of indices.
     Table(&'a Array),
-    /// The indices of one axis, which lie densely; one that is out of range is told to the word.
+    /// Contiguous indices of one axis; an out-of-range index is reported to the readback.
     Of(&'a Indexed, Option<&'a Word>),
 }
 
@@ -213,7 +216,7 @@ impl Places<'_> {
     }
 }
 
-/// The two arrays of a move, and whether the table is of the one that is written.
+/// Source and target of a gather or scatter, and whether the table applies to the target.
 struct Sides<'a> {
     target: &'a Array,
     source: &'a Array,
@@ -221,7 +224,7 @@ struct Sides<'a> {
 }
 
 impl Sides<'_> {
-    /// One launch of the selecting kernel, in which `along` is the axis of the table.
+    /// Launches the gather kernel; `along` is the axis of the table.
     fn select(
         &self,
         pieces: &Pieces,
@@ -273,16 +276,17 @@ impl Sides<'_> {
             (places.array().allocation(), Access::Read),
             (self.target.allocation(), Access::Write),
         ];
-        // SAFETY: the structure is the kernel's; every place is one of the axes', by the table or by the kernel.
+        // SAFETY: the parameter block matches the kernel's structure; the table or the kernel's own check keeps every
+        // index inside the axis.
         unsafe { run(&function, &parameters, stream, &uses)? };
         Ok(true)
     }
 }
 
-/// Refuses a stream that takes part in a capture: the host reads whether an index is out of range.
+/// Checks that a stream is not capturing: the host must read the result of the bounds check.
 ///
 /// # Errors
-/// `NotSupported`; the driver's.
+/// `NotSupported`; driver errors.
 pub fn check_capture(stream: &Stream) -> Result<()> {
     capture::refuse("an index that is an array, whose places the host checks,", stream)
 }
@@ -291,21 +295,21 @@ fn refusal() -> Error {
     Error::index("an index is out of bounds for the axis that it indexes")
 }
 
-/// Distances in bytes, one for each combination of indices.
+/// Byte offsets, one for each combination of indices.
 struct Table {
     bytes: Array,
-    /// Not 0 behind the mark if an index is out of range.
+    /// The readback is nonzero after the event if an index is out of range.
     refused: Option<(Word, Mark)>,
 }
 
 impl Table {
-    /// Of indices, which are being checked; `None` where there is no kernel for it.
+    /// Builds the table of a selection and starts the bounds check; `None` if no kernel is available.
     fn of(device: Device, selection: &Selection, stream: &Stream) -> Result<Option<Self>> {
         let is_checked = selection.indexed.iter().any(|indexed| indexed.bounds == Bounds::Checked);
         if is_checked {
             check_capture(stream)?;
         }
-        // There is no index 0 that could be read instead.
+        // An axis of length 0 has no element 0 that could be read instead.
         if selection.count() > 0 && selection.indexed.iter().any(|indexed| indexed.len == 0) {
             return Err(refusal());
         }
@@ -316,7 +320,7 @@ impl Table {
         Ok(Some(Self { bytes, refused }))
     }
 
-    /// Waits for the check.
+    /// Waits for the bounds check.
     fn check_now(&mut self) -> Result<()> {
         let Some((word, mark)) = self.refused.take() else { return Ok(()) };
         match word.read_at(&mark)? {
@@ -329,7 +333,7 @@ impl Table {
         self.check_now()
     }
 
-    /// The selected elements into an array of their shape that nobody else knows, or whose indices were checked.
+    /// Gathers into an array of the selection's shape. The array must be new, or the bounds check must have succeeded.
     fn gather(&self, source: &Array, selection: &Selection, result: &Array, stream: &Stream) -> Result<bool> {
         if result.layout().is_empty() {
             return Ok(true);
@@ -350,7 +354,7 @@ impl Table {
         )
     }
 
-    /// Marks who writes a place that somebody behind them writes too.
+    /// Marks all assignments to a position but the last as ignored.
     fn keep_last(&self, selection: &Selection, stream: &Stream) -> Result<bool> {
         let device = self.bytes.device();
         let mut strides = Dims::new();
@@ -369,7 +373,7 @@ impl Table {
             return Ok(false);
         };
         if count > i64::from(i32::MAX) {
-            return Ok(false); // could not be numbered
+            return Ok(false); // too many positions for 32-bit numbers
         }
         let word = self.refused.as_ref().map(|(word, _)| word);
         let Some(numbers) = places(device, selection, strides.into_iter(), word, stream)? else { return Ok(false) };
@@ -382,7 +386,7 @@ impl Table {
         for word in [numbers.address(), owners.address(), count as usize] {
             arguments.push_word(word as u64);
         }
-        // SAFETY: the kernel's three parameters; the numbers were checked against the size of `owners`.
+        // SAFETY: the kernel has these three parameters; the indices are checked against the size of `owners`.
         unsafe { launch::launch(&claim, &shape(blocks), stream, &mut arguments, &uses)? };
         let uses = [
             (numbers.allocation(), Access::Read),
@@ -393,7 +397,7 @@ impl Table {
         for word in [numbers.address(), owners.address(), self.bytes.address(), count as usize] {
             arguments.push_word(word as u64);
         }
-        // SAFETY: the kernel's four parameters; numbers and table have `count` items each.
+        // SAFETY: the kernel has these four parameters; the index and the offset array have `count` items each.
         unsafe { launch::launch(&settle, &shape(blocks), stream, &mut arguments, &uses)? };
         Ok(true)
     }
@@ -411,7 +415,8 @@ fn places_variant(rank: usize, signed: bool, size: usize, (begun, bounds): (bool
     Variant::new(kernel, defined)
 }
 
-/// The sum of each combination of indices times strides; what is out of range is told to `refused`.
+/// Computes the sum of indices times strides for each combination of indices. Out-of-range indices are reported to
+/// `refused`.
 fn places(
     device: Device,
     selection: &Selection,
@@ -439,8 +444,8 @@ fn places(
         parameters::push_axes(&mut record, Span::Wide, &axes);
         let parameters = Parameters { record, shares: parameters::div_ceil(count, i64::from(THREADS)) };
         let uses = [(index.allocation(), Access::Read), (table.allocation(), Access::Write)];
-        // SAFETY: the structure is the kernel's; the axes are the index array's, whose elements are aligned; without a
-        // word no index is out of range.
+        // SAFETY: the parameter block matches the kernel's structure; the axes are those of an aligned index array;
+        // without a readback no index can be out of range.
         unsafe { run(&function, &parameters, stream, &uses)? };
     }
     Ok(Some(table))
@@ -450,7 +455,7 @@ fn is_signed(dtype: DType) -> bool {
     matches!(dtype.kind(), Kind::Int8 | Kind::Int16 | Kind::Int32 | Kind::Int64)
 }
 
-/// An index array whose elements a kernel may read: a field of a packed structure is copied out of it.
+/// An index array with aligned elements: a field of a packed structure is copied.
 fn aligned(index: &Array, stream: &Stream) -> Result<Array> {
     let size = index.dtype().itemsize();
     let bits = index.layout().strides().fold(index.address() as i64, |bits, stride| bits | stride);

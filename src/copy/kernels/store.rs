@@ -1,4 +1,4 @@
-//! The kernels themselves: compiled when first needed, given up where there is no compiler.
+//! Compilation of the copy kernels on first use. Without a compiler they are unavailable.
 
 use smallvec::SmallVec;
 
@@ -7,7 +7,7 @@ use pygpu_codegen::store::{Family, Key};
 use pygpu_device::Device;
 use pygpu_kernel::{Function, Source};
 
-/// A kernel, whatever it is compiled with.
+/// A kernel, regardless of its compile-time definitions.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Move {
     Lines,
@@ -50,7 +50,7 @@ impl Move {
     }
 }
 
-/// A kernel, and what its source is compiled with.
+/// A kernel with its compile-time definitions.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Variant {
     kernel: Move,
@@ -59,7 +59,7 @@ pub(super) struct Variant {
 
 static KERNELS: Family = Family::of_library(0);
 
-/// The kernel; `None` where there is no way to have it.
+/// The compiled kernel; `None` if it cannot be compiled.
 pub(super) fn function(device: Device, variant: Variant) -> Option<Function> {
     KERNELS.function_if_any(device, &variant.key(), variant.kernel.name(), || variant.source())
 }
@@ -69,16 +69,16 @@ impl Variant {
         Self { kernel, defined: defined.into_iter().collect() }
     }
 
-    /// The same kernel, compiled with one definition more.
+    /// Adds a compile-time definition.
     pub(super) fn with(mut self, name: &'static str, value: i64) -> Self {
         self.defined.push((name, value));
         self
     }
 
-    /// The kernel and the values; which names they are of follows from the kernel and their number.
+    /// The kernel and the values of its definitions. Their names follow from the kernel and the number of values.
     fn key(&self) -> Key {
         let mut key = Key::from_slice(&[self.kernel as u8]);
-        // None is above some thousands.
+        // Every value fits into 16 bits.
         self.defined.iter().for_each(|(_, value)| key.extend((*value as u16).to_le_bytes()));
         key
     }

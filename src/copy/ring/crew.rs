@@ -1,12 +1,12 @@
-//! Threads that help the calling thread with a copy.
+//! Worker threads that help the calling thread with a copy.
 //!
-//! They start when first wanted, stay for the process and sleep when there is nothing to do. A piece of work may be run by
-//! any number of threads at once, none of the helpers included: the caller does all of it if nobody comes, so that calls of
-//! several threads share the helpers and never wait for one another.
+//! They are started on demand, live as long as the process, and sleep when idle. A job may be run by any number of
+//! threads; the calling thread completes it alone if no worker is free. Concurrent calls therefore share the workers
+//! and never wait for each other.
 //!
-//! At the end of the process they sleep, or stay outside the closed door of the driver (`backend::exit`); who ends the process
-//! must ask for no help any more (`lifetime::exiting`). A forked child has none of them, and its GPU calls are refused before
-//! they come here.
+//! At process exit the workers sleep or are blocked in front of the driver (`backend::exit`); the exiting thread must
+//! not use them any more (`lifetime::exiting`). A forked child has no workers, and its GPU calls fail before they reach
+//! this module.
 
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Condvar;
@@ -14,19 +14,19 @@ use std::thread;
 
 use pygpu_base::fork_safe::{Global, Guard};
 
-/// What helpers run: lent by a caller who stays until all have left.
+/// The function that workers run, borrowed from a caller that waits until all workers have left.
 #[derive(Clone, Copy)]
 struct Work(*const (dyn Fn() + Sync));
 
-// SAFETY: what it points to is `Sync`, and lives until its job is withdrawn.
+// SAFETY: it points to a `Sync` value that lives until its job is withdrawn.
 unsafe impl Send for Work {}
 
 struct Job {
     number: u64,
     work: Work,
-    /// Helpers that may still come.
+    /// Number of workers that may still join.
     wanted: usize,
-    /// Helpers at work.
+    /// Number of workers that run the job.
     active: usize,
     panicked: bool,
 }
@@ -38,17 +38,17 @@ struct Crew {
 }
 
 static CREW: Global<Crew> = Global::new(Crew { jobs: Vec::new(), threads: 0, latest: 0 });
-/// There is work.
+/// Signals new work.
 static CALL: Condvar = Condvar::new();
-/// The last helper has left a job.
+/// Signals that the last worker has left a job.
 static LEFT: Condvar = Condvar::new();
 
 fn crew() -> Guard<Crew> {
     CREW.lock()
 }
 
-/// Runs `work` on this thread and on up to `helpers` others at the same time, and returns when all have returned. `false` if one
-/// of the others panicked.
+/// Runs `work` on this thread and concurrently on up to `helpers` workers, and returns when all have returned. The
+/// result is `false` if a worker panicked.
 pub(super) fn run(helpers: usize, work: &(dyn Fn() + Sync)) -> bool {
     if helpers == 0 {
         work();
@@ -60,14 +60,14 @@ pub(super) fn run(helpers: usize, work: &(dyn Fn() + Sync)) -> bool {
     !job.panicked
 }
 
-/// A job that is in the list: it must leave it before what it points to ends.
+/// A queued job. It must be removed from the list before the borrowed function becomes invalid.
 struct Posted {
     number: u64,
     panicked: bool,
 }
 
 impl Posted {
-    /// Lets nobody come any more and waits for those who are there.
+    /// Prevents more workers from joining, and waits for those that run the job.
     fn withdraw(&mut self) {
         let mut crew = crew();
         while let Some(place) = crew.jobs.iter().position(|job| job.number == self.number) {
@@ -82,14 +82,14 @@ impl Posted {
 }
 
 impl Drop for Posted {
-    /// For a caller whose own part panics.
+    /// Also runs if the caller's own part panics.
     fn drop(&mut self) {
         self.withdraw();
     }
 }
 
 fn post(helpers: usize, work: &(dyn Fn() + Sync)) -> u64 {
-    // SAFETY: only the lifetime changes; `Posted` outlives every use of it.
+    // SAFETY: only the lifetime changes; `Posted` outlives every use of the pointer.
     let work = Work(unsafe { std::mem::transmute::<*const (dyn Fn() + Sync), *const (dyn Fn() + Sync)>(work) });
     let number = {
         let mut crew = crew();
@@ -103,14 +103,14 @@ fn post(helpers: usize, work: &(dyn Fn() + Sync)) -> u64 {
     number
 }
 
-/// Bytes of a thread's stack.
+/// Stack size of a worker in bytes.
 const STACK: usize = 2 << 20;
 
 impl Crew {
-    /// Starts threads until there are `wanted`. Where the system refuses one, fewer help.
+    /// Starts workers until there are `wanted`. If the system refuses a thread, fewer workers help.
     fn start(&mut self, wanted: usize) {
         while self.threads < wanted {
-            // A size that is named: else the standard library asks the environment for one.
+            // With an explicit size the standard library does not read the environment.
             let builder = thread::Builder::new().name("pygpu-staging".to_owned()).stack_size(STACK);
             if builder.spawn(serve).is_err() {
                 return;
@@ -119,7 +119,7 @@ impl Crew {
         }
     }
 
-    /// Joins the job with the fewest helpers.
+    /// Joins the job with the fewest workers.
     fn join(&mut self) -> Option<(u64, Work)> {
         let job = self.jobs.iter_mut().filter(|job| job.wanted > 0).min_by_key(|job| job.active)?;
         job.wanted -= 1;
@@ -138,7 +138,7 @@ impl Crew {
     }
 }
 
-/// The life of a helper.
+/// Main loop of a worker.
 fn serve() {
     block_signals();
     let mut state = crew();
@@ -148,14 +148,14 @@ fn serve() {
             continue;
         };
         drop(state);
-        // SAFETY: the caller waits in `withdraw` until this helper has left.
+        // SAFETY: the caller waits in `withdraw` until this worker has left the job.
         let outcome = panic::catch_unwind(AssertUnwindSafe(|| unsafe { (*work.0)() }));
         state = crew();
         state.leave(number, outcome.is_err());
     }
 }
 
-/// Signals are for the program's own threads: Python's main thread waits for them.
+/// Blocks all signals, which must be delivered to the program's own threads: Python's main thread waits for them.
 fn block_signals() {
     #[cfg(unix)]
     // SAFETY: the set is filled before it is used.

@@ -1,9 +1,10 @@
-//! Pageable host memory at the speed of the bus: through a ring of pinned slots, filled or emptied by several threads while
-//! the copy engine works on other slots.
+//! Fast copies of pageable host memory: several threads fill or empty a ring of pinned slots while the copy engine
+//! works on other slots.
 //!
-//! Owns the threads, the slots and their bound. Takes copies of at least [`Settings::threshold`] bytes; the driver's own
-//! staging is quicker below, and does all where no memory can be pinned. Must never keep a lock while the driver works, and
-//! never wait for another stream's work while a third party may be waiting for its slots.
+//! Owns the threads, the slots and their limit. Handles copies of at least [`Settings::threshold`] bytes; smaller ones
+//! are faster through the driver's own staging, which also handles everything if no memory can be pinned. No lock may
+//! be held during a driver call, and no call may wait for another stream's work while another caller may be waiting for
+//! its slots.
 
 mod crew;
 mod plan;
@@ -27,40 +28,40 @@ use pygpu_device::shutdown;
 use pygpu_device::stream::{Mark, Stream};
 use pygpu_layout::Blocks;
 
-/// Most bytes of pinned memory that copies of pageable memory use on one device.
+/// Maximum size in bytes of the pinned memory for staging on one device.
 ///
 /// # Errors
-/// `ValueError` for an environment variable that is no number.
+/// `ValueError` for an environment variable that is not a number.
 pub fn limit() -> Result<usize> {
     Ok(settings()?.limit())
 }
 
-/// Sets how many bytes of pinned memory copies of pageable memory use on one device, gives back what is too much there, and
-/// lets the driver be asked again where it refused.
+/// Sets the limit of pinned memory for staging on one device, and frees any excess. Also allows new allocations after
+/// the driver refused one.
 ///
 /// # Errors
-/// As `limit`; the driver's.
+/// As `limit`; driver errors.
 pub fn set_limit(device: Device, bytes: usize) -> Result<()> {
     settings()?.set_limit(bytes);
     trim(device, bytes)
 }
 
-/// Leave to pass the ring, with the first slot.
+/// Permission to use the ring, with the first slot.
 pub(super) struct Ring<'a> {
     hand: Hand<'a>,
     settings: &'a Settings,
     slot: usize,
 }
 
-/// The ring, if it is the best way for a copy of so many bytes between a device and host memory: from the threshold on, or
-/// beyond `most` bytes, which the caller does not want to leave to the driver.
+/// Opens the ring if it is the fastest route for a copy of `bytes` bytes, i.e. from the threshold on. Copies of more
+/// than `most` bytes also use it, because the driver might wait for a busy stream.
 ///
 /// # Errors
-/// An environment variable that is no number; the driver's.
+/// An environment variable that is not a number; driver errors.
 pub(super) fn open(device: Device, host: &HostSide, bytes: usize, most: usize) -> Result<Option<Ring<'static>>> {
     let settings = settings()?;
     let is_small = bytes < settings.threshold() && bytes <= most;
-    let fits = host.layout.itemsize() as usize <= settings.slot(); // an item is not cut
+    let fits = host.layout.itemsize() as usize <= settings.slot(); // an item cannot be divided
     if is_small || !fits || settings.limit() < settings.slot() || shutdown::exiting() {
         return Ok(None);
     }
@@ -73,11 +74,12 @@ pub(super) fn open(device: Device, host: &HostSide, bytes: usize, most: usize) -
 }
 
 impl Ring<'_> {
-    /// Copies host memory into an array, between the array's `begin` and `end`. When it returns, all has been read. If the caller
-    /// waits for the copy anyway, the stream is waited for first; else only if there is more than may be held.
+    /// Copies host memory into an array, between `begin` and `end` of the array's use. On return the whole source has
+    /// been read. Waits for the stream first if the caller waits for the copy anyway, or if the copy exceeds the limit
+    /// of held slots.
     ///
     /// # Safety
-    /// The host memory is readable wherever its layout reaches.
+    /// The host memory must be readable wherever its layout reaches.
     pub(super) unsafe fn upload(
         self,
         direction: Direction,
@@ -94,7 +96,7 @@ impl Ring<'_> {
             let plan = self.plan(target, source, run, self.slot)?;
             let room = (self.settings.limit() / 2).saturating_sub(slots::held(stream.device()));
             if !wait && plan.count().saturating_mul(self.slot) <= room {
-                // SAFETY: promised by the caller; the device's side is an array's own memory.
+                // SAFETY: the caller guarantees the host memory; the device side is an array's memory.
                 return unsafe { self.relay(direction, target, source, plan, stream, true) };
             }
             ready.event().synchronize()?;
@@ -104,10 +106,11 @@ impl Ring<'_> {
         unsafe { self.relay(direction, target, source, plan, stream, false) }
     }
 
-    /// Copies an array into host memory, between the array's `begin` and `end`. When it returns, the values are there.
+    /// Copies an array into host memory, between `begin` and `end` of the array's use. On return the values are in the
+    /// target.
     ///
     /// # Safety
-    /// The host memory is writable wherever its layout reaches.
+    /// The host memory must be writable wherever its layout reaches.
     pub(super) unsafe fn download(
         self,
         direction: Direction,
@@ -120,9 +123,9 @@ impl Ring<'_> {
             _ => None,
         };
         let plan = self.plan(source, target, run, self.chunk(source))?;
-        // No slot is kept from others for a copy that may start any time.
+        // Waits before taking slots: a copy that starts at an unknown time must not keep slots from other callers.
         Mark::record(stream)?.event().synchronize()?;
-        // SAFETY: promised by the caller; the device's side is an array's own memory.
+        // SAFETY: the caller guarantees the host memory; the device side is an array's memory.
         unsafe { self.relay(direction, source, target, plan, stream, false) }
     }
 
@@ -130,7 +133,8 @@ impl Ring<'_> {
         self.settings.chunk(array.layout().nbytes() as usize).min(self.slot)
     }
 
-    /// `run`: where one run of bytes is on the device and on the host, and its length.
+    /// Divides the copy into chunks. `run` is set for one contiguous run: its offsets on the device and the host, and
+    /// its length.
     fn plan(&self, array: &Array, host: &HostSide, run: Option<(i64, i64, i64)>, chunk: usize) -> Result<Plan> {
         Ok(match run {
             Some((far, near, bytes)) => Plan::Run(Run::new(far, near, bytes, host.address, chunk)),
@@ -162,7 +166,7 @@ impl Ring<'_> {
             hold,
             progress: Progress::default(),
         };
-        // SAFETY: promised by the caller.
+        // SAFETY: the caller upholds the contract of this function.
         unsafe { relay.run(self.hand) }
     }
 }

@@ -1,19 +1,19 @@
-//! Cutting a copy into chunks: arithmetic only.
+//! Division of a copy into chunks. Pure arithmetic.
 
 use pygpu_base::error::Result;
 use pygpu_layout::{Dims, Layout, SharedAxes, paired};
 
-/// A copy between device memory and host memory, cut into chunks of at most so many bytes.
+/// A copy between device and host memory, divided into chunks of limited size.
 pub(super) enum Plan {
-    /// Adjacent bytes on both sides.
+    /// Contiguous bytes on both sides.
     Run(Run),
     /// Boxes of elements.
     Boxes(Boxes),
 }
 
-/// Adjacent bytes, cut where the host's addresses are multiples of the chunk.
+/// Contiguous bytes, cut at host addresses that are multiples of the chunk size.
 ///
-/// Why there: a new page is then first touched by one thread only. Two threads in one huge page would both clear it.
+/// This way each new page is first touched by a single thread. Two threads in one huge page would both clear it.
 pub(super) struct Run {
     pub(super) device: i64,
     pub(super) host: i64,
@@ -23,7 +23,7 @@ pub(super) struct Run {
 }
 
 impl Run {
-    /// `host_address` is that of the host's byte 0.
+    /// `host_address` is the address of the host's byte 0.
     pub(super) fn new(device: i64, host: i64, bytes: i64, host_address: usize, step: usize) -> Self {
         let step = step as i64;
         let past = (host_address as i64).wrapping_add(host).rem_euclid(step);
@@ -35,7 +35,7 @@ impl Run {
         1 + rest.div_euclid(self.step) as usize + usize::from(rest % self.step != 0)
     }
 
-    /// Where a chunk starts and its length.
+    /// Start and length of a chunk.
     pub(super) fn piece(&self, chunk: usize) -> (i64, i64) {
         let start = if chunk == 0 { 0 } else { self.first + (chunk as i64 - 1) * self.step };
         let end = (self.first + chunk as i64 * self.step).min(self.bytes);
@@ -43,18 +43,19 @@ impl Run {
     }
 }
 
-/// Boxes that together are all elements of two layouts of equal shape, axes in the order of the device's memory.
+/// Boxes that together contain all elements of two layouts of equal shape. The axes are in the order of the device's
+/// memory.
 pub(super) struct Boxes {
     axes: SharedAxes<2>,
     offsets: [i64; 2],
     itemsize: i64,
-    /// The axis that is cut. Those before it are walked one by one, those behind it are in every chunk whole.
+    /// The axis that is divided. Each chunk has one index of the outer axes and all indices of the inner axes.
     cut: usize,
     step: i64,
 }
 
 impl Boxes {
-    /// Boxes of at most `most` bytes, or of one element.
+    /// Creates boxes of at most `most` bytes, or of one element if an element is larger.
     pub(super) fn new(device: &Layout, host: &Layout, most: usize) -> Result<Self> {
         let (axes, offsets) = paired(device, host)?;
         let itemsize = device.itemsize();
@@ -64,7 +65,7 @@ impl Boxes {
             cut -= 1;
             inner *= axes[cut].len;
         }
-        // The axis that does not fit any more is cut; if all fit, all is one chunk.
+        // Divides the first axis, from the innermost, that does not fit. If all axes fit, there is one chunk.
         let step = if cut == 0 { 0 } else { room / inner };
         Ok(Self { axes, offsets, itemsize, cut, step })
     }
@@ -151,7 +152,8 @@ mod tests {
         assert_eq!(boxes.piece(0).unwrap(), [layout.clone(), layout]);
     }
 
-    /// An axis of a test: its length, whether it runs backwards, and the gap as a factor of the stride.
+    /// An axis of a test: its length, whether its stride is negative, and the factor by which its stride exceeds the
+    /// dense one.
     type TestAxis = (i64, bool, i64);
 
     fn layouts() -> impl Strategy<Value = (Layout, Layout, usize)> {

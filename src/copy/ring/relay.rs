@@ -1,8 +1,8 @@
-//! One copy through the ring: what each thread does.
+//! One copy through the ring, as executed by each of its threads.
 //!
-//! Upload: fill a slot, put its copy on the stream, take the next slot meanwhile. Download: keep some slots' copies on the
-//! stream, wait for the oldest, empty it, put its next copy on the stream. All copies are put on the user's stream itself, in
-//! whatever order: there they stand behind all that came before the call and before all that comes after it.
+//! Upload: fill a slot, enqueue its copy, continue with the next slot. Download: keep the copies of several slots
+//! enqueued, wait for the oldest, empty it, enqueue its next copy. All copies are enqueued on the user's stream, in any
+//! order among themselves. They are thus ordered after all earlier and before all later work of the stream.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -18,30 +18,30 @@ use pygpu_base::error::{Error, Result};
 use pygpu_device::stream::Stream;
 use pygpu_layout::{Blocks, Layout, Order};
 
-/// Chunks up to which an upload is written past the processor's caches: the device then reads the first chunks sooner. In a long
-/// copy it is the bus that all wait for, and the caches are the quicker way.
+/// Uploads of at most this many chunks use non-temporal stores, so that the device reads the first chunks earlier.
+/// Longer copies are limited by the bus, and regular stores are faster.
 const FEW: usize = 96;
 
-/// A copy under way.
+/// A copy in progress.
 pub(super) struct Relay<'a> {
     pub(super) stream: &'a Stream,
     pub(super) direction: Direction,
-    /// Byte 0 of the plan's offsets on the device.
+    /// Device address of byte 0 of the plan's offsets.
     pub(super) device: Address,
-    /// Byte 0 of the plan's offsets on the host.
+    /// Host address of byte 0 of the plan's offsets.
     pub(super) host: Address,
     pub(super) plan: Plan,
     pub(super) settings: &'a Settings,
-    /// Bytes of the copy.
+    /// Size of the copy in bytes.
     pub(super) bytes: usize,
-    /// Bytes of a slot.
+    /// Size of a slot in bytes.
     pub(super) slot: usize,
-    /// The stream stands behind other work: take a new slot for each chunk instead of waiting for one.
+    /// The stream has unfinished earlier work: each chunk takes a new slot instead of waiting for one.
     pub(super) hold: bool,
     pub(super) progress: Progress,
 }
 
-/// What the threads of a copy tell each other.
+/// State shared by the threads of a copy.
 #[derive(Default)]
 pub(super) struct Progress {
     next: AtomicUsize,
@@ -50,10 +50,11 @@ pub(super) struct Progress {
 }
 
 impl Relay<'_> {
-    /// Runs the copy on this thread, which has a slot already, and on helpers.
+    /// Runs the copy on this thread, which already has a slot, and on workers.
     ///
     /// # Safety
-    /// Both sides are valid wherever the plan reaches: the host's until this returns, the device's until the stream has passed.
+    /// Both sides must be valid wherever the plan reaches: the host's until this returns, the device's until the stream
+    /// has passed.
     pub(super) unsafe fn run(&self, hand: Hand<'_>) -> Result<()> {
         let is_run = matches!(self.plan, Plan::Run(_));
         let helpers = self.plan.count().min(self.settings.threads(self.bytes, is_run)).saturating_sub(1);
@@ -61,7 +62,7 @@ impl Relay<'_> {
         let whole = crew::run(helpers, &|| {
             let first = own.lock().unwrap_or_else(PoisonError::into_inner).take();
             let hand = first.unwrap_or_else(|| Hand::new(self.stream.device(), self.slot, self.settings));
-            // SAFETY: promised by the caller, who waits for all threads.
+            // SAFETY: the caller upholds the contract, and waits for all threads in `crew::run`.
             if let Err(error) = unsafe { self.take_part(hand) } {
                 self.fail(error);
             }
@@ -73,20 +74,20 @@ impl Relay<'_> {
         match error {
             None => Ok(()),
             Some(error) => {
-                // The caller notes no use of a copy that failed, so nothing of it may be under way.
+                // The caller records no use of a failed copy, so none of its work may still be running.
                 let _ = self.stream.synchronize();
                 Err(error)
             }
         }
     }
 
-    /// Stops all threads; the first error is kept.
+    /// Stops all threads. The first error is kept.
     fn fail(&self, error: Error) {
         self.progress.stop.store(true, Ordering::Relaxed);
         self.progress.error.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
     }
 
-    /// Whether it is worth having a slot for a further chunk.
+    /// Whether chunks are left, so that another slot is useful.
     fn has_more(&self) -> bool {
         self.progress.next.load(Ordering::Relaxed) < self.plan.count()
     }
@@ -103,9 +104,9 @@ impl Relay<'_> {
     /// As `run`.
     unsafe fn take_part(&self, mut hand: Hand<'_>) -> Result<()> {
         if hand.len() == 0 && !hand.grow() {
-            return Ok(()); // the others do it
+            return Ok(()); // the other threads do the work
         }
-        // SAFETY: promised by the caller.
+        // SAFETY: the caller upholds the contract of this function.
         unsafe { if self.is_upload() { self.upload(&mut hand) } else { self.download(&mut hand) } }
     }
 
@@ -119,7 +120,7 @@ impl Relay<'_> {
             }
             let slot = hand.slot(turn % hand.len());
             slot.wait()?;
-            // SAFETY: no copy uses the slot now; the rest is promised by the caller.
+            // SAFETY: no copy uses the slot after the wait; the caller guarantees the rest.
             unsafe {
                 self.fill(chunk, slot)?;
                 self.launch(chunk, slot)?;
@@ -141,29 +142,29 @@ impl Relay<'_> {
                 let Some(chunk) = self.next_chunk() else { break };
                 let slot = hand.slot(place);
                 slot.wait()?;
-                // SAFETY: no copy uses the slot now; the rest is promised by the caller.
+                // SAFETY: no copy uses the slot after the wait; the caller guarantees the rest.
                 unsafe { self.launch(chunk, slot)? };
                 flying.push_back((chunk, place));
             }
             let Some((chunk, place)) = flying.pop_front() else { return Ok(()) };
             let slot = hand.slot(place);
             slot.wait()?;
-            // SAFETY: the copy into the slot is over; the rest is promised by the caller.
+            // SAFETY: the copy into the slot is complete; the caller guarantees the rest.
             unsafe { self.empty(chunk, slot)? };
             unused.push(place);
         }
     }
 
-    /// Host to slot.
+    /// Copies a chunk from host memory to its slot.
     ///
     /// # Safety
-    /// As `run`; no copy uses the slot.
+    /// As `run`; no copy may be using the slot.
     unsafe fn fill(&self, chunk: usize, slot: &Slot) -> Result<()> {
         match &self.plan {
             Plan::Run(run) => {
                 let (start, bytes) = run.piece(chunk);
                 let (to, from) = (slot.address(), at(self.host, run.host + start));
-                // SAFETY: the piece is within the run, and no longer than the slot.
+                // SAFETY: the piece is inside the run and no longer than the slot.
                 unsafe {
                     if self.plan.count() <= FEW {
                         host::copy_around_cache(to, from, bytes as usize);
@@ -176,13 +177,13 @@ impl Relay<'_> {
             Plan::Boxes(boxes) => {
                 let [_, source] = boxes.piece(chunk)?;
                 let dense = dense(&source)?;
-                // SAFETY: the box is within the host's memory, and no larger than the slot.
+                // SAFETY: the box is inside the host memory and no larger than the slot.
                 unsafe { host::copy(Side { base: slot.address(), layout: &dense }, self.host_side(&source)) }
             }
         }
     }
 
-    /// Slot to host.
+    /// Copies a chunk from its slot to host memory.
     ///
     /// # Safety
     /// As `fill`.
@@ -207,10 +208,10 @@ impl Relay<'_> {
         Side { base: self.host, layout }
     }
 
-    /// Between slot and device, in the order of the stream.
+    /// Enqueues the copy between slot and device.
     ///
     /// # Safety
-    /// As `run`; no other copy uses the slot.
+    /// As `run`; no other copy may be using the slot.
     unsafe fn launch(&self, chunk: usize, slot: &mut Slot) -> Result<()> {
         let (stream, device, staged) = (self.stream, self.stream.device(), slot.address());
         match &self.plan {
@@ -219,7 +220,7 @@ impl Relay<'_> {
                 let far = at(self.device, run.device + start);
                 let (to, from) = if self.is_upload() { (far, staged) } else { (staged, far) };
                 slot.launch(stream, self.hold, || {
-                    // SAFETY: the piece is within the run, and no longer than the slot.
+                    // SAFETY: the piece is inside the run and no longer than the slot.
                     unsafe {
                         device.backend().copy(device.index(), self.direction, to, from, bytes as usize, stream.handle())
                     }
@@ -232,7 +233,7 @@ impl Relay<'_> {
                 let (to, from) = if self.is_upload() { (far, near) } else { (near, far) };
                 let blocks = Blocks::of(to.layout, from.layout)?;
                 slot.launch(stream, self.hold, || {
-                    // SAFETY: the box is within the device's memory, and no larger than the slot.
+                    // SAFETY: the box is inside the device memory and no larger than the slot.
                     unsafe { copy_blocks(device, self.direction, to, from, &blocks, stream) }
                 })
             }
@@ -244,7 +245,7 @@ impl Relay<'_> {
     }
 }
 
-/// The place of a further slot, up to `DEPTH`.
+/// Takes another slot, up to `DEPTH`, and returns its index.
 fn one_more(hand: &mut Hand<'_>) -> Option<usize> {
     (hand.len() < DEPTH && hand.grow()).then(|| hand.len() - 1)
 }

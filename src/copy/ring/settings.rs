@@ -1,6 +1,7 @@
-//! What bounds the ring, and when it is used: from the environment, read once, and from setters.
+//! Limits and thresholds of the ring, from environment variables, which are read once, and from setters.
 //!
-//! `PYGPU_PINNED_LIMIT` is for users. The others are for measuring, and for tests that want small arrays to pass the ring.
+//! `PYGPU_PINNED_LIMIT` is for users. The others are for benchmarks, and for tests in which small arrays should pass
+//! through the ring.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -8,23 +9,23 @@ use pygpu_base::error::{Error, Result};
 use pygpu_base::fork_safe::Once;
 use pygpu_base::settings::{self as environment, Variable};
 
-/// Most bytes of pinned slots of one device: four times what a copy with 16 threads uses, so that half of it can hold what
-/// asynchronous uploads have read and the device not yet fetched.
+/// Maximum size in bytes of the pinned slots of one device: four times the need of a copy with 16 threads. Half of it
+/// can hold data of asynchronous uploads that the device has not yet fetched.
 const LIMIT: usize = 256 << 20;
-/// Bytes from which a copy of pageable memory passes the ring; `docs/design/transfers.md` has the measurement.
+/// Minimum size in bytes of pageable copies through the ring; measured in `docs/design/transfers.md`.
 const THRESHOLD: usize = 1 << 20;
-/// Bytes of the smallest and of the largest chunk.
+/// Smallest and largest chunk size in bytes.
 const CHUNK: (usize, usize) = (512 << 10, 2 << 20);
-/// More threads than this only fight for the memory bus.
+/// Maximum number of threads; more only compete for memory bandwidth.
 const MOST_THREADS: usize = 16;
-/// Threads for adjacent bytes below `LARGE`.
+/// Number of threads for contiguous copies below `LARGE` bytes.
 const FEW_THREADS: usize = 8;
 const LARGE: usize = 64 << 20;
 
-/// Slots that one thread keeps in turn: one is filled or emptied while the engine works on the other.
+/// Slots per thread: one is filled or emptied while the copy engine works on the other.
 pub(super) const DEPTH: usize = 2;
 
-/// The numbers; any may change while copies run, which each read them once.
+/// The settings. They may change while copies run; each copy reads every setting once.
 pub(super) struct Settings {
     limit: AtomicUsize,
     threshold: AtomicUsize,
@@ -38,7 +39,7 @@ static SETTINGS: Once<Result<Settings>> = Once::new();
 /// The settings.
 ///
 /// # Errors
-/// `ValueError` for an environment variable that is no number, each time.
+/// `ValueError` for an environment variable that is not a number, on every call.
 pub(super) fn settings() -> Result<&'static Settings> {
     let environment = environment::get();
     SETTINGS.get_or_init(|| Settings::of(environment)).as_ref().map_err(Clone::clone)
@@ -70,20 +71,20 @@ impl Settings {
         self.threshold.load(Ordering::Relaxed)
     }
 
-    /// Threads that work on one copy of so many bytes, the caller's included; at least one. A copy of adjacent bytes is soon
-    /// limited by the bus: to wake more threads takes longer than they help, unless there is much to do.
+    /// Number of threads for a copy of `bytes` bytes, including the caller; at least one. A contiguous copy is soon
+    /// limited by the bus: for medium sizes waking more threads takes longer than the time they save.
     pub(super) fn threads(&self, bytes: usize, is_run: bool) -> usize {
         let most = if is_run && bytes < LARGE { FEW_THREADS } else { MOST_THREADS };
         self.threads.load(Ordering::Relaxed).clamp(1, most)
     }
 
-    /// Bytes of a slot: those of the largest chunk.
+    /// Size of a slot in bytes, that of the largest chunk.
     pub(super) fn slot(&self) -> usize {
         self.most_chunk.load(Ordering::Relaxed).max(1)
     }
 
-    /// Bytes of the chunks of a copy. Small ones start the engine early and spread over the threads, large ones cost it
-    /// fewer pauses; what lies between was measured.
+    /// Chunk size of a copy in bytes. Small chunks start the copy engine early and spread over the threads, large
+    /// chunks have less overhead. The sizes were measured.
     pub(super) fn chunk(&self, bytes: usize) -> usize {
         let least = self.least_chunk.load(Ordering::Relaxed).max(1);
         let spread = (bytes / MOST_THREADS).min(1 << 20);
@@ -91,7 +92,7 @@ impl Settings {
     }
 }
 
-/// Sets threshold, chunk and threads, for tests and measurements.
+/// Sets threshold, chunk size and number of threads, for tests and benchmarks.
 ///
 /// # Errors
 /// As `settings`.
@@ -104,7 +105,7 @@ pub fn tune(threshold: usize, chunk: (usize, usize), threads: usize) -> Result<(
     Ok(())
 }
 
-/// A number of the environment; none if the variable is not set or empty.
+/// Parses a number from an environment variable; `None` if the variable is unset or empty.
 fn bytes_of(environment: &environment::Settings, variable: Variable) -> Result<Option<usize>> {
     let Some(text) = environment.get(variable) else { return Ok(None) };
     let (text, variable) = (text.to_string_lossy(), variable.name());

@@ -1,7 +1,7 @@
-//! The pinned slots through which pageable memory passes: a bounded store for each device.
+//! Pinned slots for staging pageable memory: a bounded pool for each device.
 //!
-//! A slot whose copy is still under way goes back into the store with the event behind that copy; who takes it waits for the
-//! event before touching it. A slot of which nobody can say any more whether a copy uses it is never used again.
+//! A slot whose copy is still running returns to the pool with an event recorded after that copy; the next user waits
+//! for the event before accessing the slot. A slot is never reused if it cannot be determined whether a copy uses it.
 
 use std::sync::Arc;
 
@@ -15,21 +15,21 @@ use pygpu_device::stream::{Mark, Stream};
 use pygpu_device::{Device, PerDevice, per_device};
 use pygpu_memory::recycled;
 
-/// What a copy engine has to do with a slot.
+/// Use of a slot by a copy engine.
 enum State {
     Idle,
-    /// A copy uses it until the mark.
+    /// A copy uses it until the event.
     Flying(Arc<Mark>),
-    /// A copy may use it for ever.
+    /// Unknown: a copy may use it indefinitely.
     Lost,
 }
 
-/// A piece of pinned memory, in the store or in one hand.
+/// A pinned buffer, in the pool or checked out by one thread.
 pub(super) struct Slot {
     address: Address,
     bytes: usize,
     state: State,
-    /// The copy stands behind other work of its stream, which may take any time.
+    /// The copy waits for earlier work of its stream, for an unknown time.
     is_held: bool,
 }
 
@@ -49,7 +49,7 @@ impl Slot {
         Ok(())
     }
 
-    /// Puts a copy that uses the slot on the stream.
+    /// Enqueues a copy that uses the slot.
     pub(super) fn launch(&mut self, stream: &Stream, hold: bool, copy: impl FnOnce() -> Result<()>) -> Result<()> {
         self.state = State::Lost;
         self.is_held = hold;
@@ -68,7 +68,7 @@ impl Slot {
         }
     }
 
-    /// The copy that uses it, `None` for none, for a question to the driver that is not asked under the lock.
+    /// A snapshot of the slot's last copy, `None` if unused, to be queried after the lock is released.
     fn sight(&self) -> Option<Sight> {
         let mark = match &self.state {
             State::Idle => None,
@@ -79,7 +79,7 @@ impl Slot {
     }
 }
 
-/// What the store knew of a slot when somebody looked.
+/// Snapshot of a slot's state.
 struct Sight {
     address: Address,
     bytes: usize,
@@ -87,7 +87,7 @@ struct Sight {
 }
 
 impl Sight {
-    /// Whether no copy uses the slot, as far as can be seen.
+    /// Whether no copy uses the slot. May return false although the copy is complete.
     fn is_over(&self) -> bool {
         self.mark.as_ref().is_none_or(|mark| mark.event().query().unwrap_or(false))
     }
@@ -102,20 +102,20 @@ impl Sight {
     }
 }
 
-/// The slots of one device that nobody has in hand, and all that there are.
+/// The available slots of one device, and statistics of all slots.
 struct Store {
     slots: Vec<Slot>,
-    /// Bytes of all slots, those in hand too.
+    /// Total size of all slots in bytes, including checked-out ones.
     bytes: usize,
     epoch: u32,
-    /// Why the driver gave no more. It is not asked again before somebody trims or sets a limit.
+    /// Error of the last failed allocation. No further allocation is attempted until a trim or a new limit.
     refused: Option<String>,
 }
 
 impl Store {
     const EMPTY: Self = Self { slots: Vec::new(), bytes: 0, epoch: 0, refused: None };
 
-    /// The slots that may be idle, the latest first, up to one that is.
+    /// Snapshots of possibly idle slots, most recent first, up to the first known idle one.
     fn sights(&self, bytes: usize) -> SmallVec<[Sight; 16]> {
         let mut found_idle = false;
         let suitable = self.slots.iter().rev().filter(|slot| slot.bytes >= bytes).filter_map(Slot::sight);
@@ -127,7 +127,7 @@ impl Store {
         Some(self.slots.swap_remove(place))
     }
 
-    /// The slot whose copy will be over first, of those that stand behind nothing but other copies.
+    /// Takes the slot whose copy completes first, among slots that wait for no work other than copies.
     fn take_flying(&mut self, bytes: usize) -> Option<Slot> {
         let soon = |slot: &Slot| slot.bytes >= bytes && !slot.is_held && !matches!(slot.state, State::Lost);
         let place = self.slots.iter().position(soon)?;
@@ -137,7 +137,7 @@ impl Store {
 
 static STORES: PerDevice<Global<Store>> = per_device!(Global::new(Store::EMPTY));
 
-/// The store; what a reset has destroyed is gone from it.
+/// Locks the pool of a device, without slots that a device reset has destroyed.
 fn store(device: Device) -> Guard<Store> {
     let mut store = STORES.of(device).lock();
     if store.epoch != device.epoch() {
@@ -147,20 +147,21 @@ fn store(device: Device) -> Guard<Store> {
     store
 }
 
-/// A slot that no copy uses; the latest, which the processor's caches may still hold. The driver is asked without the lock.
+/// Takes an idle slot, the most recent first, which may still be in the processor's caches. The driver is queried
+/// without the lock.
 fn take_idle(device: Device, bytes: usize) -> Option<Slot> {
     let sights = store(device).sights(bytes);
     sights.iter().filter(|sight| sight.is_over()).find_map(|sight| store(device).take_seen(sight))
 }
 
-/// New pinned memory. Whole huge pages are registered, which takes a fifth of the time that the driver needs to make memory.
+/// Allocates pinned memory. Registering whole huge pages takes a fifth of the time of an allocation by the driver.
 fn pin(device: Device, bytes: usize) -> Result<Address> {
     let memory = if bytes < recycled::LEAST { None } else { recycled::allocate(bytes) };
     let Some(address) = memory else {
         return device.backend().allocate_host(device.index(), bytes, HostFlags::default());
     };
     recycled::set_inherited(address, false);
-    // SAFETY: the memory is ours and new, and stays until `unpin`.
+    // SAFETY: the memory was just allocated here and stays valid until `unpin`.
     let registered = unsafe {
         recycled::touch(address);
         device.backend().register_host(device.index(), address, bytes, HostFlags::default())
@@ -171,19 +172,19 @@ fn pin(device: Device, bytes: usize) -> Result<Address> {
     registered.map(|()| address)
 }
 
-/// Gives registered memory back that no device knows any more; memory that a driver has made is none of it.
+/// Returns host memory that is no longer registered. Memory allocated by the driver is skipped.
 fn forget(address: Address) {
     if recycled::size(address) > 0 {
         recycled::set_inherited(address, true);
-        // SAFETY: the memory came from `recycled`, and no slot has it any more.
+        // SAFETY: the memory came from `recycled`, and no slot refers to it any more.
         unsafe { recycled::free(address) };
     }
 }
 
 /// # Safety
-/// The address came from `pin` with the same bytes, and nothing uses the memory.
+/// The address must come from `pin` with the same size, and the memory must not be in use.
 unsafe fn unpin(device: Device, address: Address, bytes: usize) -> Result<()> {
-    // SAFETY: promised by the caller.
+    // SAFETY: the caller upholds the contract of this function.
     unsafe {
         if recycled::size(address) == 0 {
             return device.backend().free_host(device.index(), address, bytes);
@@ -194,7 +195,7 @@ unsafe fn unpin(device: Device, address: Address, bytes: usize) -> Result<()> {
     Ok(())
 }
 
-/// A slot of at least so many bytes, within the limit: an idle one, a new one, or one whose copy will soon be over.
+/// Takes a slot of at least `bytes` bytes within the limit: an idle one, a new one, or one whose copy completes soon.
 fn take(device: Device, bytes: usize, settings: &Settings) -> Option<Slot> {
     if let Some(slot) = take_idle(device, bytes) {
         return Some(slot);
@@ -204,7 +205,7 @@ fn take(device: Device, bytes: usize, settings: &Settings) -> Option<Slot> {
         if store.refused.is_some() || store.bytes + bytes > settings.limit() {
             return store.take_flying(bytes);
         }
-        store.bytes += bytes; // before the lock is left, so that the limit holds
+        store.bytes += bytes; // before the lock is released, so that concurrent calls respect the limit
     }
     let made = pin(device, bytes);
     let mut store = store(device);
@@ -218,7 +219,7 @@ fn take(device: Device, bytes: usize, settings: &Settings) -> Option<Slot> {
     }
 }
 
-/// The slots of one thread during one copy. They go back into the store when it is dropped.
+/// The slots of one thread during one copy. They return to the pool on drop.
 pub(super) struct Hand<'a> {
     device: Device,
     epoch: u32,
@@ -228,12 +229,12 @@ pub(super) struct Hand<'a> {
 }
 
 impl<'a> Hand<'a> {
-    /// No slot yet, and slots of `bytes` later.
+    /// Starts without slots; slots taken later have `bytes` bytes.
     pub(super) fn new(device: Device, bytes: usize, settings: &'a Settings) -> Self {
         Self { device, epoch: device.epoch(), bytes, settings, slots: Vec::new() }
     }
 
-    /// Takes one more; `false` where there is none.
+    /// Takes another slot; `false` if none is available.
     pub(super) fn grow(&mut self) -> bool {
         let taken = take(self.device, self.bytes, self.settings);
         let grown = taken.is_some();
@@ -261,37 +262,38 @@ impl Drop for Hand<'_> {
     }
 }
 
-/// What a device's store holds.
+/// Statistics of a device's pool.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Figures {
-    /// Bytes of pinned memory.
+    /// Size of the pinned memory in bytes.
     pub bytes: usize,
-    /// Why the driver gave no more, if it refused.
+    /// Error of the last failed allocation.
     pub refused: Option<String>,
 }
 
-/// What a device's store holds.
+/// Statistics of a device's pool.
 pub fn figures(device: Device) -> Figures {
     let store = store(device);
     Figures { bytes: store.bytes, refused: store.refused.clone() }
 }
 
-/// Why a driver gave no more pinned memory, if one did.
+/// Error of the last failed allocation of pinned memory on any device.
 pub fn refusal() -> Option<String> {
     let reason = |store: &'static Global<Store>| store.lock().refused.clone();
     STORES.all().find_map(reason)
 }
 
-/// Bytes of slots whose copies stand behind other work.
+/// Total size in bytes of slots whose copies wait for other work.
 pub(super) fn held(device: Device) -> usize {
     let sights: Vec<Sight> = store(device).slots.iter().filter(|slot| slot.is_held).filter_map(Slot::sight).collect();
     sights.iter().filter(|sight| !sight.is_over()).map(|sight| sight.bytes).sum()
 }
 
-/// Gives back to the driver, which waits for the device, what no copy uses, and asks it again later where it refused.
+/// Frees idle slots until at most `keep` bytes are left, and allows new allocations after a failed one. The driver
+/// waits for the device.
 ///
 /// # Errors
-/// The driver's.
+/// Driver errors.
 pub fn trim(device: Device, keep: usize) -> Result<()> {
     store(device).refused = None;
     let mut surplus: Vec<Slot> = Vec::new();
@@ -303,7 +305,7 @@ pub fn trim(device: Device, keep: usize) -> Result<()> {
         surplus.push(slot);
     }
     surplus.into_iter().try_for_each(|slot| {
-        // SAFETY: the memory came from `pin`, no copy uses it and no store knows it.
+        // SAFETY: the memory came from `pin`, no copy uses it, and it was removed from the pool.
         unsafe { unpin(device, slot.address, slot.bytes) }
     })
 }

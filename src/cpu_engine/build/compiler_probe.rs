@@ -1,4 +1,5 @@
-//! What a compiler is asked once by a process: it depends on the compiler and its options, and not on a source.
+//! Compiler probes: compiler output that depends on the compiler and its options, not on a source. Each probe runs at
+//! most once per process.
 
 use std::fs;
 use std::process::{Child, Stdio};
@@ -10,16 +11,17 @@ use super::precompiled;
 use super::{Failure, machine};
 use crate::find_compiler::CxxCompiler;
 
-/// What is asked.
+/// Kind of probe.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Question {
     /// The scheduler's object file.
     Scheduler,
-    /// What it says of the folders in which it looks for headers, those left out that an option names and no other could change.
+    /// Output that lists the header search folders. Folders that an option names explicitly are left out, if no other
+    /// option can change them.
     Folders,
 }
 
-/// An answer, and to what.
+/// Cached probe result with its key.
 struct Known {
     question: Question,
     compiler: String,
@@ -28,7 +30,7 @@ struct Known {
     next: *const Known,
 }
 
-/// The one that was kept last. None is ever freed: they are few, and no lock is needed then.
+/// Head of the list of cached results. Entries are few and never freed, so the list needs no lock.
 static LATEST: AtomicPtr<Known> = AtomicPtr::new(ptr::null_mut());
 
 fn named(compiler: &CxxCompiler) -> String {
@@ -38,7 +40,7 @@ fn named(compiler: &CxxCompiler) -> String {
 fn find(question: Question, compiler: &CxxCompiler, options: &[String]) -> Option<&'static [u8]> {
     let name = named(compiler);
     let mut next = LATEST.load(Ordering::Acquire).cast_const();
-    // SAFETY: what is in the list was whole before it was put there, and is never changed or freed.
+    // SAFETY: an entry is complete before it is added to the list, and is never changed or freed afterwards.
     while let Some(known) = unsafe { next.as_ref() } {
         if known.question == question && known.compiler == name && known.options == options {
             return Some(&known.answer);
@@ -61,12 +63,13 @@ fn keep(question: Question, compiler: &CxxCompiler, options: &[String], answer: 
     }
 }
 
-/// Whether the answer stays the same: a folder that an option names may be made later.
+/// Returns whether the result may be cached. It may not if options name folders in a way that a folder created later
+/// changes.
 fn is_kept(question: Question, run: &Run<'_>) -> bool {
     question == Question::Scheduler || precompiled::are_plain(run.options)
 }
 
-/// A question that was asked.
+/// Started or answered probe.
 pub struct Asked {
     question: Question,
     options: Vec<String>,
@@ -78,7 +81,7 @@ enum State {
     Running(Child),
 }
 
-/// Asks, unless the answer is known.
+/// Starts a probe, unless its result is cached.
 pub fn ask(question: Question, run: &Run<'_>) -> Result<Asked, Failure> {
     let options = match question {
         Question::Scheduler => run.options.to_vec(),
@@ -100,7 +103,7 @@ pub fn ask(question: Question, run: &Run<'_>) -> Result<Asked, Failure> {
 }
 
 impl Asked {
-    /// Waits for the answer; what the compiler said where it has none.
+    /// Waits for the result. The inner error is the output of a compiler that failed.
     pub fn answer(self, run: &Run<'_>) -> Result<Result<Vec<u8>, String>, Failure> {
         let child = match self.state {
             State::Known(known) => return Ok(Ok(known.to_vec())),

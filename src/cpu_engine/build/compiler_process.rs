@@ -1,4 +1,4 @@
-//! The compiler at work in a folder of its own.
+//! Runs the compiler in a private folder.
 
 use std::fs;
 use std::path::Path;
@@ -9,8 +9,8 @@ use crate::find_compiler::CxxCompiler;
 use crate::source_rewriter::{Request, rewrite};
 use crate::thread_loops::{Split, split};
 
-/// What is always asked for. Products and sums stay apart, as NumPy has them; and since kernels are full of pointers to one
-/// memory by several types, the compiler is to assume nothing of types.
+/// Options of every compilation. Products and sums are not contracted, to match NumPy. Kernels often access one
+/// memory through pointers of several types, so the compiler must not use type-based aliasing.
 const ALWAYS: [&str; 8] = [
     "-fPIC",
     "-pthread",
@@ -22,54 +22,55 @@ const ALWAYS: [&str; 8] = [
     "-Wno-psabi",
 ];
 
-/// Without it a processor that guards return addresses would refuse the change of stacks.
+/// Without it, a processor with control-flow protection would reject the switch between stacks.
 #[cfg(any(target_arch = "x86_64", target_arch = "x86"))]
 const OF_THE_PROCESSOR: [&str; 1] = ["-fcf-protection=none"];
 #[cfg(not(any(target_arch = "x86_64", target_arch = "x86")))]
 const OF_THE_PROCESSOR: [&str; 0] = [];
 
-/// Words of the device that say nothing to a C++ compiler.
+/// Device keywords without a meaning for a C++ compiler.
 const NOTHING: [&str; 7] =
     ["__global__", "__device__", "__host__", "__shared__", "__managed__", "__grid_constant__", "__noinline__"];
 
 /// The scheduler's object file.
 pub const SCHEDULER: &str = "runtime.o";
 
-/// Makes it of its source.
+/// Arguments that compile the scheduler.
 pub const OF_SCHEDULER: [&str; 5] = ["-O2", "-c", "include/pygpu_cpu/runtime.cpp", "-o", SCHEDULER];
 
-/// Where the compiler writes what it read.
+/// File to which the compiler writes the list of files it read.
 pub const LIST: &str = "unit.d";
 
-/// With these GCC links code that, when the library is loaded, makes the loading thread take small numbers for 0 from then on: NumPy's too.
+/// With these options GCC links code that sets the loading thread's floating-point mode: subnormal numbers are then
+/// flushed to 0 in that thread, also in NumPy.
 const SETS_THE_THREAD: [&str; 3] = ["-Ofast", "-ffast-math", "-funsafe-math-optimizations"];
 
 fn text(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// A compiler, the folder in which it works, and its options.
+/// A compiler, its working folder and its options.
 #[derive(Clone, Copy)]
 pub struct Run<'a> {
-    /// The compiler.
+    /// Compiler.
     pub compiler: &'a CxxCompiler,
-    /// Where it works.
+    /// Working folder.
     pub place: &'a Path,
-    /// Options beside those that are always there.
+    /// Options in addition to those of every compilation.
     pub options: &'a [String],
 }
 
 impl Run<'_> {
-    /// The compiler with its options and some arguments, ready to be started.
+    /// Returns the command of the compiler with its options and the given arguments, not yet started.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = self.compiler.host.command(&self.compiler.path);
         command.current_dir(self.place).env("LC_ALL", "C").stdin(Stdio::null()).stdout(Stdio::piped());
         command.stderr(Stdio::piped()).args(["-std=c++17", "-O1"]).args(ALWAYS).args(OF_THE_PROCESSOR);
         if wants_source(self.options) {
-            // In version 5 of the format the tools take the first function's file for the preprocessed text.
+            // With DWARF version 5, the tools report the first function's file as the preprocessed text.
             command.arg("-gdwarf-4");
         }
-        // The user's come last, so that they win.
+        // The user's options come last, so that they take precedence.
         command.args(["-Iinclude", "-Iinclude/pygpu_cpu/forward"]).args(self.options).args(arguments);
         command
     }
@@ -79,8 +80,9 @@ impl Run<'_> {
         output.map_err(|error| Failure::Machine(format!("{} cannot be run: {error}", self.compiler.path.display())))
     }
 
-    /// Makes `kernel.so`; gives what the linker said, or why there is none. First with the short library in a folder, where there is
-    /// one: it has all names but those that a source takes from the C++ library itself.
+    /// Links `kernel.so`. Returns the linker's output; the inner error is the output of a failed link. First tries
+    /// the short library in folder `short`, if there is one. It defines all symbols except those that a source uses
+    /// from the C++ library itself.
     pub fn link(&self, scheduler: &Path, short: Option<&Path>) -> Result<Result<String, String>, Failure> {
         let object = scheduler.to_string_lossy();
         let usual = ["-shared", "unit.o", &object, "-o", "kernel.so"];
@@ -98,9 +100,10 @@ impl Run<'_> {
         Ok(if output.status.success() { Ok(text(&output)) } else { Err(text(&output)) })
     }
 
-    /// Makes `unit.o`; gives what the compiler said.
+    /// Compiles `unit.o` and returns the compiler's output.
     pub fn compile(&self, request: &Build<'_>) -> Result<String, Failure> {
-        // Where a precompiled header is taken, the text names it in the place of what it holds, and the list tells of what it was made.
+        // With a precompiled header, the preprocessed text names the header instead of its content, and the list
+        // contains the files that the header was built from.
         let preprocessed = self.run(&["-E", "-fpch-preprocess", "-fpch-deps", "-MD", "-MF", LIST, "unit.cpp"])?;
         let mut log = text(&preprocessed);
         if !preprocessed.status.success() {
@@ -121,8 +124,9 @@ impl Run<'_> {
         }
     }
 
-    /// What is wrong with a source, at its own columns: of the text before it was preprocessed and rewritten, in which the words
-    /// of the device mean nothing. `told` where only the rewritten text is wrong.
+    /// Compiles the original text, before preprocessing and rewriting, to get error messages with correct columns.
+    /// Device keywords are defined as empty. Returns `told`, the output for the rewritten text, if the original text
+    /// has no error.
     fn told_of_the_source(&self, told: &str) -> Result<String, Failure> {
         let mut arguments: Vec<String> =
             NOTHING.iter().map(|word| format!("-D{word}=")).chain(["-D__constant__=static".to_owned()]).collect();
@@ -131,13 +135,14 @@ impl Run<'_> {
         Ok(if output.status.success() { told.to_owned() } else { text(&output) })
     }
 
-    /// The source with loops over the threads of a block. Who looks for a fault wants each thread to be by itself.
+    /// Returns the source with its kernels turned into loops over the threads of a block. `None` with debugging
+    /// options, because each thread then needs its own stack.
     fn split(&self, source: &str) -> Option<Split> {
         let looks = |option: &String| option.starts_with("-fsanitize") || option == "-O0";
         if self.options.iter().any(looks) || wants_source(self.options) { None } else { split(source) }
     }
 
-    /// Makes `unit.o` of a preprocessed text, and gives what the compiler said of it.
+    /// Compiles preprocessed text to `unit.o` and returns the compiler's output.
     fn compile_text(
         &self,
         request: &Build<'_>,

@@ -1,30 +1,30 @@
-//! Which files a source was made of, as the compiler itself tells it.
+//! Files from which a source was compiled, as reported by the compiler.
 
 use std::path::{Path, PathBuf};
 
-/// What the compiler read, and where it looked.
+/// Files that the compiler read, and its search folders.
 #[derive(Clone, Default, Debug)]
 pub struct Included {
-    /// The files, those of this library and of the source itself left out; `None` where the compiler did not tell.
+    /// Files, without PyGPU's own headers and the source itself; `None` if the compiler reported none.
     pub files: Option<Vec<PathBuf>>,
-    /// Folders that are looked into, in order: for names in quotation marks first.
+    /// Header search folders in search order, starting with those for quoted names.
     pub folders: Vec<PathBuf>,
 }
 
 impl Included {
-    /// Of a list that `-MD` wrote and of what `-v` said of the folders behind those that are `named`; `places` are folders of this
-    /// library's own files.
+    /// Parses the list written by `-MD` and the search folders printed by `-v`. `named` are folders named by options,
+    /// which are searched first; files below `places` are PyGPU's own and left out.
     pub fn of(list: Option<&[u8]>, named: &[&Path], told: &str, places: &[&Path]) -> Self {
         let is_foreign = |path: &PathBuf| path.is_absolute() && !places.iter().any(|place| path.starts_with(place));
         let files = list.map(|list| dependencies(list).into_iter().filter(is_foreign).collect());
         let behind: Vec<PathBuf> = folders(told).into_iter().filter(is_foreign).collect();
-        // A folder of the system keeps its place though it is named.
+        // A system folder keeps its position in the search order even if an option names it.
         let first = named.iter().map(|&folder| folder.to_owned()).filter(|folder| !behind.contains(folder));
         Self { files, folders: first.chain(behind.clone()).collect() }
     }
 }
 
-/// The files behind the colon of a rule of `make`.
+/// Parses a `make` rule and returns its prerequisites.
 pub fn dependencies(rule: &[u8]) -> Vec<PathBuf> {
     let text = String::from_utf8_lossy(rule).replace("\\\r\n", " ").replace("\\\n", " ");
     let rest = text.split_once(": ").map_or("", |(_, rest)| rest);
@@ -45,7 +45,7 @@ pub fn dependencies(rule: &[u8]) -> Vec<PathBuf> {
                     files.push(PathBuf::from(std::mem::take(&mut word)));
                 }
                 if blank == '\n' {
-                    break; // further rules are those of -MP
+                    break; // -MP adds further rules
                 }
             }
             (other, _) => word.push(other),
@@ -57,7 +57,7 @@ pub fn dependencies(rule: &[u8]) -> Vec<PathBuf> {
     files
 }
 
-/// The folders that `-v` lists.
+/// Parses the folders printed by `-v`.
 fn folders(told: &str) -> Vec<PathBuf> {
     let listed = told.lines().skip_while(|line| !line.contains("search starts here:"));
     let listed = listed.take_while(|line| !line.starts_with("End of search list"));

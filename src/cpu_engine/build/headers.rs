@@ -1,4 +1,5 @@
-//! The headers that stand before every source, as part of the library: no path to them has to be known at run time.
+//! Headers included before every source. They are embedded in the library, so that no path to them is needed at run
+//! time.
 
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -57,10 +58,10 @@ const HEADERS: [(&str, &str); 37] = [
     portable!("thrust/complex.h", "nvrtc_stubs/thrust/complex.h"),
 ];
 
-/// PyCUDA's, which thrust's is made of; beside the folders that a caller names it does no harm.
+/// PyCUDA's complex header, which is derived from thrust's. It does not interfere with folders that a caller names.
 const COMPLEX: (&str, &str) = portable!("pycuda-complex.hpp", "user/pycuda-complex.hpp");
 
-/// Headers of the C++ library that exist below `cuda/std` too.
+/// Headers of the C++ library that also exist below `cuda/std`.
 const STANDARD: [&str; 22] = [
     "algorithm",
     "array",
@@ -86,7 +87,7 @@ const STANDARD: [&str; 22] = [
     "version",
 ];
 
-/// Headers of which the CPU has nothing, and what to do.
+/// Headers that the CPU cannot support, and the remedy shown in the error.
 const ABSENT: [(&str, &str); 12] = [
     ("mma.h", TENSOR),
     ("cuda_pipeline.h", PIPELINE),
@@ -112,14 +113,14 @@ const CUB: &str = "CUB is compiled by NVIDIA's compilers only: on the cpu backen
 const ATOMIC: &str = "#include <cuda/atomic>\nextern \"C++\" { namespace cuda { namespace std { using namespace ::std; \
                       template <class T> using atomic = ::cuda::atomic<T>; } } }\n";
 
-/// Whatever C++ has, under CUDA's name for it.
+/// Returns a header that includes a standard header and exports its names below CUDA's namespace.
 fn standard(name: &str) -> String {
     format!(
         "extern \"C++\" {{\n#include <{name}>\nnamespace cuda {{ namespace std {{ using namespace ::std; }} }}\n}}\n"
     )
 }
 
-/// Writes them below a folder.
+/// Writes the headers below a folder.
 pub fn write(folder: &Path) -> io::Result<()> {
     for inner in ["hip", "cuda/std", "cooperative_groups", "thrust", "cub/block", "cub/warp"] {
         fs::create_dir_all(folder.join("pygpu_cpu/forward").join(inner))?;
@@ -133,18 +134,18 @@ pub fn write(folder: &Path) -> io::Result<()> {
     ABSENT.iter().try_for_each(|(name, why)| fs::write(forward.join(name), format!("#error \"{why}\"\n")))
 }
 
-/// Their texts, of the files that stand before a source.
+/// Returns the contents of the headers included before a source.
 #[allow(dead_code, reason = "the simulated drivers keep nothing")]
 pub fn texts() -> Vec<&'static [u8]> {
     HEADERS.iter().map(|(_, text)| text.as_bytes()).collect()
 }
 
-/// Changes when one of them does.
+/// Returns a hash over all headers, which changes with any of them.
 pub fn fingerprint() -> u64 {
     hash_of(&(HEADERS, COMPLEX, STANDARD, ABSENT, ATOMIC))
 }
 
-/// A number for what would be long as a name.
+/// Returns a short hash for a key too long to be a file name.
 pub fn hash_of(what: &impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     what.hash(&mut hasher);

@@ -1,4 +1,4 @@
-//! Compiles one source: preprocess, rewrite, compile beside the scheduler, link.
+//! Compiles one source: preprocess, rewrite, compile, and link with the scheduler.
 
 mod compiler_probe;
 mod compiler_process;
@@ -15,57 +15,58 @@ pub use self::dependencies::{Included, dependencies};
 use self::precompiled::{Making, Prepared};
 use super::find_compiler::CxxCompiler;
 
-/// What is to be compiled.
+/// Compilation request.
 pub struct Build<'a> {
-    /// The source, as the user wrote it.
+    /// Source as the user wrote it.
     pub source: &'a str,
-    /// Its name in messages.
+    /// Name of the source in messages.
     pub name: &'a str,
-    /// Options of the compiler.
+    /// Options for the compiler.
     pub options: &'a [String],
     /// Files to include before the source.
     pub force_include: &'a [String],
-    /// Names of instances of templates that are wanted.
+    /// Names of the template instances to compile.
     pub expressions: &'a [String],
 }
 
-/// What came of it.
+/// Result of a compilation.
 pub struct Made {
     /// The shared library.
     pub image: Vec<u8>,
-    /// What the compiler said.
+    /// Output of the compiler.
     pub log: String,
-    /// The files that it read.
+    /// Files that the compiler read.
     pub included: Included,
 }
 
-/// Why there is no image.
+/// Reason of a failed compilation.
 pub enum Failure {
-    /// The source does not compile; what the compiler said.
+    /// The source does not compile; has the output of the compiler.
     Source(String),
-    /// Something else went wrong.
+    /// Any other failure, for example of the file system.
     Machine(String),
 }
 
-/// Options that need the source to be there when the kernel runs.
+/// Returns whether options require the source file while the kernel runs.
 pub fn wants_source(options: &[String]) -> bool {
     options.iter().any(|option| option.starts_with("-g") && option != "-g0")
 }
 
-/// Whether an option asks for the sanitizer of addresses.
+/// Returns whether an option enables AddressSanitizer.
 pub fn wants_address_sanitizer(options: &[String]) -> bool {
     options.iter().any(|option| {
         option.strip_prefix("-fsanitize=").is_some_and(|names| names.split(',').any(|name| name == "address"))
     })
 }
 
-/// Compiles to a shared library.
+/// Compiles a source to a shared library.
 pub fn build(compiler: &CxxCompiler, request: &Build<'_>) -> Result<Made, Failure> {
     let options: Vec<String> = request.options.iter().filter(|option| definition(option).is_none()).cloned().collect();
     let job = Job { compiler, request, options: &options };
     match precompiled::find(compiler, &options) {
         Prepared::Ready(folder) => match job.build(Some(&folder), None) {
-            // The source's fault, or that of a file which a machine that lost power has left behind.
+            // The error is in the source, or in a precompiled file left damaged by a power failure: try again without
+            // it.
             Err(Failure::Source(_)) => {
                 let plain = job.build(None, None);
                 if plain.is_ok() {
@@ -75,26 +76,26 @@ pub fn build(compiler: &CxxCompiler, request: &Build<'_>) -> Result<Made, Failur
             }
             other => other,
         },
-        // For the next one; meanwhile this one reads the headers.
+        // The precompiled header is built for later compilations; this one reads the headers.
         Prepared::Absent(folder) => job.build(None, precompiled::begin(compiler, &options, folder)),
         Prepared::Useless => job.build(None, None),
     }
 }
 
-/// A source, its compiler, and those of its options that are not written into the source.
+/// Source, compiler, and the options that are not written into the source.
 struct Job<'a> {
     compiler: &'a CxxCompiler,
     request: &'a Build<'a>,
     options: &'a [String],
 }
 
-/// Goes before an error of the system.
+/// Returns a function that converts an I/O error to a failure with the prefix `what`.
 pub fn machine(what: &str) -> impl Fn(std::io::Error) -> Failure {
     move |error| Failure::Machine(format!("{what}: {error}"))
 }
 
 impl Job<'_> {
-    /// With what was prepared in a folder, or while it is prepared.
+    /// Compiles with the precompiled parts of a folder, or while these are being built.
     fn build(&self, ready: Option<&Path>, making: Option<Making>) -> Result<Made, Failure> {
         let folder = tempfile::Builder::new().prefix("pygpu-").tempdir_in(&self.compiler.host.temporary);
         let folder = folder.map_err(machine("no temporary folder"))?;
@@ -106,7 +107,7 @@ impl Job<'_> {
         headers.map_err(machine("the headers cannot be written"))?;
         self.write(place).map_err(machine("the source cannot be written"))?;
         let run = Run { compiler: self.compiler, place, options: self.options };
-        // Neither depends on the source: they are asked meanwhile, the first time.
+        // Neither depends on the source, so both run concurrently with it; their results are cached for the process.
         let scheduler = match (ready, &making) {
             (None, None) => Some(compiler_probe::ask(Question::Scheduler, &run)?),
             _ => None,
@@ -147,15 +148,15 @@ impl Job<'_> {
     fn write(&self, place: &Path) -> std::io::Result<()> {
         fs::write(place.join("unit.cpp"), unit(self.request))?;
         if !self.request.name.contains('/') && !matches!(self.request.name, "" | "unit.cpp" | "include") {
-            // For the lines that the compiler shows below its messages, and for a debugger.
+            // For the source lines that the compiler prints below its messages, and for a debugger.
             fs::write(place.join(self.request.name), as_written(self.request))?;
         }
         Ok(())
     }
 }
 
-/// The line of a source that says what an option defines. On the command line it would reach into the headers, in which
-/// `-DN=7` breaks every template of an `N`; what speaks to the headers themselves stays there.
+/// Returns the `#define` line for a `-D` option. On the command line the macro would also apply to headers, and
+/// `-DN=7` breaks every template with a parameter `N`. Macros meant for headers stay on the command line.
 fn definition(option: &str) -> Option<String> {
     let for_headers = |name: &str| name.starts_with("PYGPU_CPU_") || name == "NDEBUG" || name.starts_with("NDEBUG=");
     if let Some(name) = option.strip_prefix("-U").filter(|name| !name.is_empty() && !for_headers(name)) {
@@ -166,7 +167,7 @@ fn definition(option: &str) -> Option<String> {
     Some(format!("#define {name} {value}\n"))
 }
 
-/// Whether a source may use textures or surfaces; the header of them is long.
+/// Returns whether a source may use textures or surfaces. Their header is long and included only then.
 fn speaks_of_textures(request: &Build<'_>) -> bool {
     const WORDS: [&str; 10] = [
         "tex1D",
@@ -183,7 +184,7 @@ fn speaks_of_textures(request: &Build<'_>) -> bool {
     !request.force_include.is_empty() || WORDS.iter().any(|word| request.source.contains(word))
 }
 
-/// The source behind the header, with the user's line numbers.
+/// Returns the source with the header before it, with the user's line numbers.
 fn unit(request: &Build<'_>) -> String {
     let definitions: String = request.options.iter().filter_map(|option| definition(option)).collect();
     let name = request.name.replace('\\', "\\\\").replace('"', "\\\"");
@@ -192,7 +193,7 @@ fn unit(request: &Build<'_>) -> String {
     format!("#include <pygpu_cpu.h>\n{textures}{definitions}{includes}#line 1 \"{name}\"\n{}\n", request.source)
 }
 
-/// The source without what was put before its first line.
+/// Returns the source without the text added before its first line.
 fn as_written<'a>(request: &Build<'a>) -> &'a str {
     let marker = format!("#line 1 \"{}\"\n", request.name);
     request.source.rsplit_once(&marker).map_or(request.source, |(_, rest)| rest)

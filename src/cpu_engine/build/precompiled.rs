@@ -1,9 +1,10 @@
-//! What is made once for a compiler and its options, and kept in a folder for all processes: the headers, the first of them also as
-//! the compiler itself keeps what it has read (a precompiled header of GCC), and the scheduler.
+//! Parts compiled once per compiler and options, in a disk cache shared by all processes: the headers, a GCC
+//! precompiled header of the main one, and the scheduler.
 //!
-//! Most of what a kernel's compilation takes is reading headers; so it takes half. Nothing here is an error to anybody: where there is
-//! no folder, or one that others may write to, headers are read each time. Whether a precompiled header is one of its own GCC
-//! says itself, and else reads the header that lies beside it; that no header of the system has changed is looked at here.
+//! Reading headers takes most of a kernel's compilation; this halves the time. Failures here are never reported:
+//! without a folder, or with one that other users may write to, headers are read each time. GCC itself checks that a
+//! precompiled header matches and otherwise reads the plain header next to it. Changes of system headers are detected
+//! here.
 
 use std::fs;
 use std::io::{self, Read};
@@ -18,11 +19,12 @@ use super::dependencies::dependencies;
 use super::headers;
 use crate::find_compiler::CxxCompiler;
 
-/// Beside other things that can be made again.
+/// Folder name inside the cache folder.
 const FOLDER: &str = "headers";
-/// As the compiler looks for it before it reads `pygpu_cpu.h`.
+/// Path at which GCC looks for a precompiled header before it reads `pygpu_cpu.h`.
 const PRECOMPILED: &str = "include/pygpu_cpu.h.gch";
-/// In place of the C++ library, whose thousands of names are half of a linker's work: those that each kernel needs.
+/// Short replacement for the C++ library, with only the symbols that every kernel needs. Resolving the C++ library's
+/// thousands of symbols takes half of the linker's time.
 const SHORT: &str = "short";
 const LIBRARY: &str = "short/libstdc++.so";
 const NAMES: &str = "names.c";
@@ -30,27 +32,27 @@ const OF_LIBRARY: &str = "\
     void *_ZTISt9exception[4];\n\
     void __gxx_personality_v0(void) {}\nvoid __cxa_begin_catch(void) {}\nvoid __cxa_end_catch(void) {}\n\
     void _Znwm(void) {}\nvoid _ZdlPv(void) {}\nvoid _ZdlPvm(void) {}\nvoid __cxa_throw_bad_array_new_length(void) {}\n";
-/// What a folder has when it is whole, beside the headers.
+/// Files of a complete folder, in addition to the headers.
 const MADE: [&str; 3] = [PRECOMPILED, SCHEDULER, LIBRARY];
-/// What the files were that it was made of.
+/// File with the size and time of every file that the header was built from.
 const MARKS: &str = "marks";
 const LIST: &str = "header.d";
-/// What a file of GCC's begins with: other compilers have other ways.
+/// Magic bytes of a GCC precompiled header; other compilers use other formats.
 const OF_GCC: &[u8] = b"gpch";
-/// How many are kept; each is of some megabytes.
+/// Maximum number of cached folders, each of several megabytes.
 const MOST: usize = 6;
-/// How often one process tries to make them in vain.
+/// Maximum number of failed attempts per process.
 const MOST_FAILURES: usize = 2;
 static FAILURES: AtomicUsize = AtomicUsize::new(0);
-/// What a process that died has left behind.
+/// Age after which temporary folders are assumed to belong to a terminated process.
 const OLD: Duration = Duration::from_secs(3600);
 
-/// The folder that an option names in one word.
+/// Returns the folder of an option such as `-Ifolder`, written as one word.
 fn named_folder(option: &str) -> Option<&Path> {
     option.strip_prefix("-I").map(Path::new).filter(|folder| folder.is_absolute())
 }
 
-/// Whether options lead the compiler to no other files than those in the folders that they name in one word.
+/// Returns whether the options give the compiler no files except those in the folders they name in one word.
 pub fn are_plain(options: &[String]) -> bool {
     const PLAIN: [&str; 8] = ["-std=", "-O", "-w", "-W", "-f", "-m", "-D", "-U"];
     const OTHER: [&str; 3] = ["-fsanitize", "-fplugin", "-fprofile"];
@@ -59,19 +61,20 @@ pub fn are_plain(options: &[String]) -> bool {
     options.iter().all(|option| named_folder(option).is_some() || is_flag(option))
 }
 
-/// The folders that plain options name.
+/// Returns the folders named by plain options.
 pub fn named_folders(options: &[String]) -> Vec<&Path> {
     let named = options.iter().filter_map(|option| named_folder(option));
     if are_plain(options) { named.collect() } else { Vec::new() }
 }
 
-/// Plain options without the folders that they name.
+/// Returns plain options without those that name folders.
 pub fn without_named_folders(options: &[String]) -> Vec<String> {
     let is_named = |option: &&String| are_plain(options) && named_folder(option).is_some();
     options.iter().filter(|option| !is_named(option)).cloned().collect()
 }
 
-/// Where it is kept, if it may be: the settings name a folder, and neither the options nor the environment lead elsewhere.
+/// Returns the cache folder for a compiler and options. `None` if the settings have no cache folder, or if options or
+/// environment may change which files are read.
 fn place(compiler: &CxxCompiler, options: &[String]) -> Option<PathBuf> {
     const LEADING: [&str; 4] = ["CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "GCC_EXEC_PREFIX"];
     let is_led = compiler.host.environment.iter().any(|(name, _)| LEADING.iter().any(|leading| name == leading));
@@ -83,11 +86,11 @@ fn place(compiler: &CxxCompiler, options: &[String]) -> Option<PathBuf> {
     Some(compiler.host.kept.as_ref()?.join(FOLDER).join(name))
 }
 
-/// Only what its owner alone could have written is given to a compiler.
+/// Returns whether only this user could have written into the folder. Nothing else is passed to a compiler.
 fn is_own(folder: &Path, may_be_sticky: bool) -> bool {
     const OTHERS_WRITE: u32 = 0o022;
     const STICKY: u32 = 0o1000;
-    // SAFETY: has no preconditions and cannot fail.
+    // SAFETY: `geteuid` has no preconditions and cannot fail.
     let own = unsafe { libc::geteuid() };
     fs::symlink_metadata(folder).is_ok_and(|known| match may_be_sticky && known.mode() & STICKY != 0 {
         true => known.is_dir(),
@@ -95,17 +98,17 @@ fn is_own(folder: &Path, may_be_sticky: bool) -> bool {
     })
 }
 
-/// What there is for a compiler and its options.
+/// State of the precompiled parts for a compiler and options.
 pub enum Prepared {
-    /// A folder with all of it, as it was made.
+    /// Complete folder with unchanged files.
     Ready(PathBuf),
-    /// It can be made.
+    /// Not yet built; to be built into this folder.
     Absent(PathBuf),
-    /// It does not serve here.
+    /// Cannot be used with this compiler or these options.
     Useless,
 }
 
-/// Looks for it.
+/// Looks for the precompiled parts.
 pub fn find(compiler: &CxxCompiler, options: &[String]) -> Prepared {
     let Some(folder) = place(compiler, options) else { return Prepared::Useless };
     match read(&folder) {
@@ -116,7 +119,7 @@ pub fn find(compiler: &CxxCompiler, options: &[String]) -> Prepared {
     }
 }
 
-/// The files that a header was made of, if they and all that was made are what they were.
+/// Returns the files that a header was built from. `None` if one of them, or one of the built files, has changed.
 fn read(folder: &Path) -> Option<Vec<PathBuf>> {
     let (above, marks) = (folder.parent()?, folder.join(MARKS));
     if !is_own(above.parent()?, true) || !is_own(above, false) || !is_own(folder, false) {
@@ -127,12 +130,13 @@ fn read(folder: &Path) -> Option<Vec<PathBuf>> {
     let same = |line| path(line).filter(|path| mark(folder, path).as_deref() == Some(line));
     let read = told.lines().map(|line| same(line).map(PathBuf::from)).collect::<Option<_>>()?;
     if let Ok(file) = fs::File::options().append(true).open(marks) {
-        let _ = file.set_modified(SystemTime::now()); // notes the use
+        let _ = file.set_modified(SystemTime::now()); // records the time of last use
     }
     Some(read)
 }
 
-/// Whether a folder that an option names has anything of a name that the header's own includes lead through: it would come first.
+/// Returns whether a folder named by an option contains a name that the header's own includes use: such a file would
+/// be found first.
 fn is_hidden(options: &[String], read: &[PathBuf]) -> bool {
     let mut names: Vec<_> = read.iter().flat_map(|path| path.iter().skip(1)).collect();
     names.sort_unstable();
@@ -140,14 +144,14 @@ fn is_hidden(options: &[String], read: &[PathBuf]) -> bool {
     named_folders(options).iter().any(|folder| names.iter().any(|name| folder.join(name).exists()))
 }
 
-/// How large a file is and when it was written, before its path.
+/// Returns a line with size, modification time and path of a file.
 fn mark(folder: &Path, path: &str) -> Option<String> {
     let known = fs::metadata(folder.join(path)).ok()?;
     let written = known.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
     Some(format!("{} {} {path}", known.len(), written.as_nanos()))
 }
 
-/// What is being made.
+/// Build of the precompiled parts in progress.
 pub struct Making {
     folder: tempfile::TempDir,
     wanted: PathBuf,
@@ -155,7 +159,7 @@ pub struct Making {
     begun: SystemTime,
 }
 
-/// Begins to make it; `None` where it cannot be kept.
+/// Starts the build; `None` if the result cannot be stored.
 pub fn begin(compiler: &CxxCompiler, options: &[String], wanted: PathBuf) -> Option<Making> {
     let begun = start(compiler, options, wanted);
     if begun.is_none() {
@@ -166,13 +170,13 @@ pub fn begin(compiler: &CxxCompiler, options: &[String], wanted: PathBuf) -> Opt
 
 fn start(compiler: &CxxCompiler, options: &[String], wanted: PathBuf) -> Option<Making> {
     let above = wanted.parent()?;
-    // A folder that is there, or cannot be made, is looked at behind this.
+    // An error is ignored: the checks below examine the folder.
     let _ = fs::DirBuilder::new().recursive(true).mode(0o700).create(above);
     if !is_own(above.parent()?, true) || !is_own(above, false) {
         return None;
     }
     let begun = SystemTime::now();
-    // Open to its owner only.
+    // Accessible to its owner only.
     let folder = tempfile::Builder::new().prefix(".new-").tempdir_in(above).ok()?;
     headers::write(&folder.path().join("include")).ok()?;
     let options = without_named_folders(options);
@@ -188,7 +192,7 @@ fn start(compiler: &CxxCompiler, options: &[String], wanted: PathBuf) -> Option<
 }
 
 impl Making {
-    /// Waits for it and puts it where it is looked for; gives where it lies.
+    /// Waits for the build, moves it to its final location, and returns that location.
     pub fn end(self) -> Option<PathBuf> {
         let wanted = self.wanted.clone();
         let is_kept = self.keep().is_some() || read(&wanted).is_some();
@@ -197,7 +201,7 @@ impl Making {
     }
 
     fn keep(self) -> Option<()> {
-        // Both are waited for, whatever became of the first.
+        // Wait for both children, even if the first failed.
         let ended = self.children.map(|mut child| child.wait().is_ok_and(|status| status.success()));
         let place = self.folder.path();
         let list = fs::read(place.join(LIST)).ok()?;
@@ -209,7 +213,7 @@ impl Making {
         let mut marks = String::new();
         let sources = dependencies(&list).into_iter().filter(|path| path.is_absolute());
         for path in MADE.map(PathBuf::from).into_iter().chain(sources) {
-            // One that was written meanwhile may have been read before.
+            // A file written since the build began may have been read before the change.
             let is_early = |known: fs::Metadata| known.modified().is_ok_and(|written| written < self.begun);
             if path.is_absolute() && !fs::metadata(&path).is_ok_and(is_early) {
                 return None;
@@ -219,7 +223,7 @@ impl Making {
         }
         fs::write(place.join(MARKS), marks).ok()?;
         if read(&self.wanted).is_some() {
-            return Some(()); // another process was quicker
+            return Some(()); // another process was faster
         }
         let _ = fs::remove_dir_all(&self.wanted);
         fs::rename(place, &self.wanted).ok()?;
@@ -229,7 +233,7 @@ impl Making {
     }
 }
 
-/// Removes what was used least recently, and what was left behind.
+/// Removes the least recently used folders, and those left behind by terminated processes.
 fn make_room(above: &Path) {
     let age = |path: &Path| fs::metadata(path).and_then(|known| known.modified()).ok()?.elapsed().ok();
     let mut found: Vec<(Duration, PathBuf)> = Vec::new();
@@ -244,17 +248,17 @@ fn make_room(above: &Path) {
     found.into_iter().skip(MOST).for_each(|(_, path)| drop(fs::remove_dir_all(path)));
 }
 
-/// Puts the headers where a source looks for them.
+/// Links the headers into the folder where a source looks for them.
 pub fn link(folder: &Path, place: &Path) -> io::Result<()> {
     symlink(folder.join("include"), place.join("include"))
 }
 
-/// The folder of the short library.
+/// Returns the folder of the short library.
 pub fn library(folder: &Path) -> PathBuf {
     folder.join(SHORT)
 }
 
-/// Takes away what did not serve.
+/// Removes a folder that turned out unusable.
 pub fn remove(folder: &Path) {
     FAILURES.fetch_add(1, Ordering::Relaxed);
     let _ = fs::remove_dir_all(folder);

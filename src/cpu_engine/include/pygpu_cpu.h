@@ -1,13 +1,13 @@
-// CUDA's and HIP's device language for an ordinary C++17 compiler: the header that stands before every kernel which PyGPU
-// runs on the CPU backend and in its simulated drivers. docs/design/kernels_on_the_cpu.md says how it works.
+// CUDA's and HIP's device language for an ordinary C++17 compiler: the header that is included before every kernel of
+// PyGPU's CPU backend and simulated drivers. Described in docs/design/kernels_on_the_cpu.md.
 //
-// What a compiler cannot be taught by a header (__global__, __device__, __shared__, __constant__, __launch_bounds__) is
-// rewritten in the preprocessed source before it is compiled. A source can tell that it is compiled here by
-// __PYGPU_CPU__; neither __CUDA_ARCH__ nor __CUDACC_RTC__ nor __HIPCC_RTC__ is defined, since the inline assembly of the vendors
-// stands behind those.
+// Keywords that a header cannot define (__global__, __device__, __shared__, __constant__, __launch_bounds__) are
+// rewritten in the preprocessed source before it is compiled. __PYGPU_CPU__ identifies this compilation.
+// __CUDA_ARCH__, __CUDACC_RTC__ and __HIPCC_RTC__ are not defined, because sources use them to select the vendors'
+// inline assembly.
 //
-// Nearly every function here is a template without need of one: a function of the same signature in the user's source
-// is then preferred, where it would otherwise be a redefinition.
+// Nearly every function here is a template only so that a function of the same signature in the user's source is
+// preferred instead of being a redefinition.
 #ifndef PYGPU_CPU_H
 #define PYGPU_CPU_H
 
@@ -20,12 +20,12 @@
 
 #define PYGPU_CPU_FUNCTION template <class PygpuUnused = void> inline
 
-// GNU's <cmath> of C++17 brings Bessel functions and the like, with half of the library behind them: more than half of what is
-// compiled for a small kernel, and nothing that a device has.
+// GNU's <cmath> of C++17 includes Bessel functions and similar, with half of the library: more than half of the
+// compile time of a small kernel. No device has them.
 #include <cstddef>
 #undef _GLIBCXX_USE_STD_SPEC_FUNCS
 
-// Before anything reads <math.h>: there are names in these headers that the language of the device uses otherwise.
+// Included before other headers can include <math.h>, because the device language uses some of its names differently.
 #include <math.h>
 #include <stddef.h>
 

@@ -1,4 +1,4 @@
-//! What is made once for a compiler and kept: it is taken where it may be, and whatever became of it kernels compile.
+//! Tests the precompiled parts: they are used where allowed, and kernels compile whatever state they are in.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -8,7 +8,7 @@ use crate::{Build, Failure, Host, build, find};
 
 const SOURCE: &str = "extern \"C\" __global__ void k(int *a) { a[threadIdx.x] = warpSize; }";
 
-/// Compiles with a folder for what is kept; gives what the compiler says of a source that it refuses.
+/// Compiles with a cache folder; the error is the compiler's output for an invalid source.
 fn compile(kept: &Path, source: &str, options: &[String]) -> Result<(), String> {
     let host = Host {
         environment: std::env::vars_os().collect(),
@@ -24,14 +24,14 @@ fn compile(kept: &Path, source: &str, options: &[String]) -> Result<(), String> 
     }
 }
 
-/// The folder of the one compiler that was used; `None` for one that is not GCC.
+/// Returns the folder of the compiler in use; `None` for compilers other than GCC.
 fn folder(kept: &Path) -> Option<PathBuf> {
     let found: Vec<_> = fs::read_dir(kept.join("headers")).ok()?.map(|entry| entry.unwrap().path()).collect();
     assert_eq!(found.len(), 1, "{found:?}");
     Some(found[0].clone())
 }
 
-/// A folder that is filled, with headers that do not compile: whoever still compiles does not read them.
+/// Returns a complete cache folder with invalid headers: a compilation that succeeds did not read them.
 fn filled() -> Option<(tempfile::TempDir, PathBuf)> {
     let kept = tempfile::tempdir().unwrap();
     compile(kept.path(), SOURCE, &[]).unwrap();

@@ -1,4 +1,4 @@
-//! What is made of a preprocessed source.
+//! Tests the rewriting of preprocessed sources.
 
 use crate::source_rewriter::{Request, rewrite};
 

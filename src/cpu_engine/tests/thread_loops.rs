@@ -1,8 +1,8 @@
-//! Which kernels become loops over the threads of a block.
+//! Tests which kernels become loops over the threads of a block.
 
 use crate::thread_loops::split;
 
-/// The kernels that become loops, of a text in which the header's macros stand for themselves.
+/// Returns the kernels that become loops, for a text in which the header's macros are not expanded.
 fn taken(source: &str) -> Vec<String> {
     let macros = [
         ("threadIdx", "pygpu_cpu_thread_index"),

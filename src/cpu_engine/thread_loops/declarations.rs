@@ -1,50 +1,50 @@
-//! Which variables a statement declares.
+//! Parses variable declarations.
 
 use super::statements::Text;
 
-/// One name of a declaration.
+/// One variable of a declaration.
 pub struct Declarator<'a> {
-    /// The name.
+    /// Name.
     pub name: &'a str,
-    /// From the type or the comma before it to the last of its dimensions.
+    /// Tokens from after the type or the previous comma to the last of its dimensions.
     pub range: (usize, usize),
-    /// Where the name stands.
+    /// Position of the name.
     pub at: usize,
-    /// The tokens of its first value, if it has one.
+    /// Tokens of its initializer, if it has one.
     pub init: Option<(usize, usize)>,
 }
 
-/// A declaration of variables.
+/// Declaration of variables.
 pub struct Declaration<'a> {
-    /// The tokens of the type that all names share.
+    /// Tokens of the type that all variables share.
     pub kind: (usize, usize),
-    /// The names.
+    /// Variables.
     pub declarators: Vec<Declarator<'a>>,
-    /// Whether it has a reference among them, or leaves the type open.
+    /// Whether it declares a reference or uses a deduced type.
     pub is_open: bool,
 }
 
-/// What a statement is.
+/// Kind of statement.
 pub enum Read<'a> {
-    /// Variables are declared.
+    /// Declares variables.
     Declared(Declaration<'a>),
-    /// Nothing is declared.
+    /// Declares nothing.
     Other,
-    /// Who knows.
+    /// Undecidable.
     Doubt,
 }
 
 pub const QUALIFIERS: [&str; 4] = ["const", "volatile", "constexpr", "register"];
 pub const BUILT_IN: [&str; 12] =
     ["unsigned", "signed", "long", "short", "int", "char", "float", "double", "bool", "auto", "wchar_t", "__int128"];
-/// What begins a statement that declares nothing which others could name.
+/// Keywords that begin a statement without declarations visible to others.
 const ACTIONS: [&str; 12] =
     ["return", "throw", "delete", "if", "for", "while", "do", "switch", "static_assert", "else", "sizeof", "break"];
 const DOUBTFUL: [&str; 11] =
     ["typedef", "using", "struct", "class", "union", "enum", "template", "static", "extern", "namespace", "typename"];
 const POINTS: [&str; 7] = ["*", "&", "const", "volatile", "__restrict__", "__restrict", "restrict"];
 
-/// Reads the statement of these tokens, its semicolon included.
+/// Parses the statement in these tokens, including its semicolon.
 pub fn read<'a>(text: &Text<'a>, (first, end): (usize, usize)) -> Read<'a> {
     let word = text.at(first);
     if !text.is_word(first) || ACTIONS.contains(&word) {
@@ -66,7 +66,7 @@ enum Kind {
     Doubt,
 }
 
-/// The type at the beginning of a statement.
+/// Parses the type at the beginning of a statement.
 fn kind(text: &Text<'_>, first: usize, end: usize) -> Kind {
     let (mut at, mut has_base) = (first, false);
     while at < end && text.is_word(at) {
@@ -86,7 +86,7 @@ fn kind(text: &Text<'_>, first: usize, end: usize) -> Kind {
             if text.at(at + 1) == "<" {
                 match angles(text, at + 1, end) {
                     Some(close) => at = close,
-                    // A comparison, or what looks like one.
+                    // A comparison, or something that looks like one.
                     None => return Kind::Doubt,
                 }
             }
@@ -94,11 +94,11 @@ fn kind(text: &Text<'_>, first: usize, end: usize) -> Kind {
         at += 1;
     }
     let name = (at..end).find(|&at| !POINTS.contains(&text.at(at))).unwrap_or(end);
-    // `x = 1`, `f(x)`: what was taken for a type is a name; `int(x)` is an expression as well.
+    // `x = 1`, `f(x)`: the assumed type is a name; `int(x)` is an expression too.
     if has_base && text.is_word(name) { Kind::Until(at) } else { Kind::None }
 }
 
-/// The position of the mark that closes a template's arguments.
+/// Returns the position of the `>` that closes template arguments.
 fn angles(text: &Text<'_>, open: usize, end: usize) -> Option<usize> {
     let mut depth = 0usize;
     for at in open..end {

@@ -1,9 +1,10 @@
-//! Makes loops over the threads of a block out of a kernel's text: one loop for what stands between two barriers.
+//! Turns a kernel into loops over the threads of a block, one loop for the code between two barriers.
 //!
-//! Works on preprocessed text, before it is rewritten. A kernel is taken when its barriers stand at the top level of its body or of
-//! loops whose headers are the same for all threads; whatever is in doubt stays as it is and keeps a stack for each thread. What
-//! was misread must not compile (a name that is unknown, a constant that is assigned), since then the source is compiled as it was:
-//! never may it compile and mean something else. Lines keep their numbers.
+//! Works on preprocessed text, before it is rewritten. A kernel is converted if all its barriers are at the top level
+//! of its body, or of loops whose headers are the same for all threads. In case of doubt it stays unchanged, with a
+//! stack for each thread. A misparsed kernel must fail to compile (an unknown name, an assignment to a constant), and
+//! then the original source is compiled: the result must never compile with another meaning. Line numbers are
+//! preserved.
 
 mod declarations;
 mod refusals;
@@ -15,28 +16,28 @@ use self::statements::Text;
 use super::scopes::{Scopes, behind_brackets, has_brackets};
 use super::tokens::{Kind, tokens};
 
-/// A source some of whose kernels run a whole block.
+/// Source in which some kernels run a whole block.
 pub struct Split {
-    /// Its text.
+    /// Converted source.
     pub source: String,
-    /// The names of those kernels.
+    /// Names of the converted kernels.
     pub kernels: Vec<String>,
 }
 
-/// A kernel's definition, by positions of tokens.
+/// Definition of a kernel, by token positions.
 pub struct Definition {
     name: String,
-    /// Where its declaration begins, a template's header included.
+    /// Start of its declaration, including a template header.
     declaration: usize,
-    /// The brackets of its parameters and the braces of its body, each with the position behind.
+    /// Parameter list with its brackets, and body with its braces; ends are exclusive.
     parameters: (usize, usize),
     body: (usize, usize),
 }
 
-/// A name with the parameters and the body behind it.
+/// Name, parameter list and body of a function.
 type Parts<'a> = (&'a str, (usize, usize), (usize, usize));
 
-/// A text in place of some bytes.
+/// Replacement of a byte range by a text.
 #[derive(Debug)]
 pub struct Edit {
     start: usize,
@@ -44,7 +45,7 @@ pub struct Edit {
     text: String,
 }
 
-/// The source with loops in its kernels; `None` where no kernel can be taken.
+/// Returns the source with loops in its kernels; `None` if no kernel can be converted.
 pub fn split(source: &str) -> Option<Split> {
     let text = Text { source, tokens: tokens(source) };
     let definitions = definitions(&text);
@@ -64,7 +65,7 @@ pub fn split(source: &str) -> Option<Split> {
     (!kernels.is_empty()).then(|| Split { source: edited(source, edits), kernels })
 }
 
-/// Whether the name means nothing else: no overload, no specialisation.
+/// Returns whether the name is unique: no overload, no specialization.
 fn is_alone(text: &Text<'_>, definitions: &[Definition], definition: &Definition) -> bool {
     let own = text.at(definition.parameters.0 - 1);
     let is_special = |at: usize| text.at(at) == own && text.at(at + 1) == "<";
@@ -72,7 +73,7 @@ fn is_alone(text: &Text<'_>, definitions: &[Definition], definition: &Definition
         && !(0..text.tokens.len()).any(is_special)
 }
 
-/// The kernels that are defined in namespaces.
+/// Returns the kernels defined at namespace scope.
 fn definitions(text: &Text<'_>) -> Vec<Definition> {
     let (mut scopes, mut statement, mut found) = (Scopes::default(), 0, Vec::new());
     for position in 0..text.tokens.len() {
@@ -91,7 +92,7 @@ fn definitions(text: &Text<'_>) -> Vec<Definition> {
     found
 }
 
-/// Name, parameters and body of the function that is declared from `position` on.
+/// Returns name, parameters and body of the function declared at `position`.
 fn parts<'a>(text: &Text<'a>, mut position: usize) -> Option<Parts<'a>> {
     while position < text.tokens.len() {
         let word = text.at(position);
@@ -113,7 +114,7 @@ fn parts<'a>(text: &Text<'a>, mut position: usize) -> Option<Parts<'a>> {
 }
 
 fn edited(source: &str, mut edits: Vec<Edit>) -> String {
-    // Of those at one place the one that was made first comes first.
+    // Stable: edits at one position keep their order of creation.
     edits.sort_by_key(|edit| edit.start);
     let (mut output, mut copied) = (String::with_capacity(source.len() + 4096), 0);
     for edit in edits {

@@ -1,9 +1,9 @@
-//! What cannot be run as a loop: threads that wait for one another other than by `__syncthreads()`.
+//! Detects kernels that cannot run as loops: threads that wait for each other in other ways than `__syncthreads()`.
 
 use super::Definition;
 use super::statements::Text;
 
-/// Words of operations in which threads wait, or that end what a loop could go round.
+/// Prefixes of operations in which threads wait, and of jumps that can form a loop.
 const WAITING: [&str; 13] = [
     "__shfl",
     "__ballot",
@@ -20,7 +20,7 @@ const WAITING: [&str; 13] = [
     "__syncthreads_",
 ];
 
-/// The engine's own names that stand in preprocessed sources and do not wait.
+/// The engine's own names in preprocessed sources that do not wait.
 const HARMLESS: [&str; 5] = [
     "pygpu_cpu_thread_index",
     "pygpu_cpu_block_index",
@@ -35,7 +35,7 @@ fn waits(word: &str) -> bool {
         || (word.starts_with("pygpu_cpu_") && !HARMLESS.contains(&word))
 }
 
-/// Whether nothing waits for what an atomic function gives: it stands as a statement of its own.
+/// Returns whether the result of an atomic function is unused, because the call is a statement by itself.
 fn stands_alone(text: &Text<'_>, position: usize) -> bool {
     match text.at(position.wrapping_sub(1)) {
         ";" | "{" | "}" | "else" => true,
@@ -47,19 +47,19 @@ fn stands_alone(text: &Text<'_>, position: usize) -> bool {
     }
 }
 
-/// Whether a thread could go round here until another one does something.
+/// Returns whether a loop could wait here for another thread.
 fn may_spin(text: &Text<'_>, position: usize) -> bool {
     let word = text.at(position);
     word.starts_with("__threadfence")
         || (word.starts_with("atomic") && text.at(position + 1) == "(" && !stands_alone(text, position))
 }
 
-/// Whether a kernel's own text has such an operation.
+/// Returns whether a kernel's own body contains such an operation.
 pub fn waits_inside(text: &Text<'_>, body: (usize, usize), has_loops: bool) -> bool {
     (body.0..body.1).any(|at| text.is_word(at) && (waits(text.at(at)) || (has_loops && may_spin(text, at))))
 }
 
-/// Whether one stands anywhere else in what the user wrote or included: a kernel may call it.
+/// Returns whether such an operation occurs anywhere else in the user's files: a kernel may call it.
 pub fn waits_outside(text: &Text<'_>, definitions: &[Definition]) -> bool {
     let own = own_headers(text.source);
     outside(text, definitions).any(|at| {
@@ -70,14 +70,14 @@ pub fn waits_outside(text: &Text<'_>, definitions: &[Definition]) -> bool {
     })
 }
 
-/// Names of constants of the file, which are the same for all threads.
+/// Returns the names of constants in the file, which are the same for all threads.
 pub fn constants<'a>(text: &Text<'a>, definitions: &[Definition]) -> Vec<&'a str> {
     let declared = outside(text, definitions).filter(|&at| text.at(at) == "constexpr");
     let names = declared.filter_map(|at| {
         let equals = (at..text.tokens.len().min(at + 8)).find(|&at| matches!(text.at(at), "=" | "(" | ";" | "{"))?;
         (text.at(equals) == "=").then(|| text.at(equals - 1))
     });
-    // Of the header, whose text is not there where the compiler has it precompiled.
+    // From the header, whose text is missing if the compiler uses a precompiled one.
     names.chain(["warpSize"]).collect()
 }
 
@@ -90,7 +90,7 @@ fn is_own(text: &Text<'_>, own: &[(usize, usize)], at: usize) -> bool {
     own.iter().any(|&(first, end)| (first..end).contains(&text.tokens[at].start))
 }
 
-/// The bytes that come from the headers which stand before every source.
+/// Returns the byte ranges of the headers included before every source.
 fn own_headers(source: &str) -> Vec<(usize, usize)> {
     let (mut found, mut begun, mut at) = (Vec::new(), None, 0);
     for line in source.split_inclusive('\n') {

@@ -1,5 +1,5 @@
-//! One kernel: its text between barriers becomes loops over the threads of the block, and its variables that live across a
-//! barrier get a place for each thread.
+//! Converts one kernel: the code between barriers becomes loops over the threads of the block. Variables used across
+//! a barrier get storage for each thread.
 
 use std::fmt::Write;
 
@@ -10,24 +10,24 @@ use super::{Definition, Edit};
 use crate::scopes::has_brackets;
 use crate::tokens::Kind;
 
-/// What a name stands for between the loops.
+/// Meaning of a name between the loops.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Bound {
-    /// A parameter; whether it is a number that all threads share.
+    /// Parameter; true if it is a number shared by all threads.
     Parameter(bool),
-    /// A loop's variable, which all threads share.
+    /// Variable of a loop, shared by all threads.
     Counter,
-    /// A constant that all threads share, or shared memory.
+    /// Constant shared by all threads, or shared memory.
     Shared,
-    /// A variable of each thread that lives on.
+    /// Per-thread variable that is used after a barrier.
     Kept,
-    /// A variable that ends before the next barrier.
+    /// Variable whose scope ends before the next barrier.
     Local,
 }
 
 type Range = (usize, usize);
 
-/// Words that may stand in an expression which is the same for all threads.
+/// Words allowed in an expression that is the same for all threads.
 const EVEN: [&str; 10] = [
     "static_cast",
     "uint3",
@@ -49,23 +49,23 @@ pub struct Regions<'t, 'a> {
     text: &'t Text<'a>,
     body: Range,
     constants: &'t [&'a str],
-    /// Whether there is a barrier.
+    /// Whether the kernel has a barrier.
     has_barriers: bool,
     visible: Vec<(&'a str, Bound)>,
     shared_loops: usize,
     edits: Vec<Edit>,
 }
 
-/// A loop that is about to be written.
+/// Loop over the threads that is about to be written.
 #[derive(Default)]
 struct Region {
     statements: Vec<Range>,
-    /// What has to stand before it.
+    /// Text to insert before the loop.
     before: String,
 }
 
 impl<'t, 'a> Regions<'t, 'a> {
-    /// The edits that make loops of a kernel; `None` where that is in doubt.
+    /// Returns the edits that convert a kernel; `None` if the conversion is in doubt.
     pub fn of(text: &'t Text<'a>, definition: &Definition, constants: &'t [&'a str]) -> Option<Vec<Edit>> {
         let body = (definition.body.0 + 1, definition.body.1 - 1);
         let mut visible = template_parameters(text, definition);
@@ -87,7 +87,8 @@ impl<'t, 'a> Regions<'t, 'a> {
         self.edits.push(Edit { start: self.text.tokens[first].start, end: self.text.tokens[end - 1].end, text });
     }
 
-    /// What all threads share, by the names that the preprocessed text has for it: read once, and not for each thread.
+    /// Inserts local copies of the values that all threads share, under the names in the preprocessed text: read once
+    /// instead of once per thread.
     fn begin(&mut self) {
         let mut text = " const ::pygpu_cpu::threads pygpu_cpu_all; \
              [[maybe_unused]] const ::uint3 pygpu_cpu_block_index = ::pygpu_cpu_block_index; \
@@ -95,7 +96,7 @@ impl<'t, 'a> Regions<'t, 'a> {
              [[maybe_unused]] const ::dim3 pygpu_cpu_grid_size = ::pygpu_cpu_grid_size;"
             .to_owned();
         for (name, _) in self.visible.iter().filter(|(_, bound)| matches!(bound, Bound::Parameter(_))) {
-            // Writing to a string cannot fail.
+            // Writing to a `String` cannot fail.
             let _ = write!(text, " [[maybe_unused]] const auto &pygpu_cpu_c_{name} = {name};");
         }
         for name in FUNCTION_NAMES {
@@ -110,7 +111,7 @@ impl<'t, 'a> Regions<'t, 'a> {
         self.insert(self.text.tokens[self.body.0 - 1].end, text);
     }
 
-    /// The statements between two braces.
+    /// Converts the statements between two braces.
     fn sequence(&mut self, (first, end): Range, in_loop: bool) -> Option<()> {
         let (mut at, mut region) = (first, Region::default());
         while at < end {
@@ -146,7 +147,7 @@ impl<'t, 'a> Regions<'t, 'a> {
             && (first..end).zip(["__syncthreads", "(", ")", ";"]).all(|(at, mark)| self.text.at(at) == mark)
     }
 
-    /// The text of a statement that stands outside of the loops over threads.
+    /// Returns the text of a statement that must be outside of the loops over threads; `Some(None)` for all others.
     fn hoisted(&mut self, statement: Range) -> Option<Option<String>> {
         if self.text.find(statement, &["__shared__"]) < statement.1 {
             return self.shared_memory(statement).map(Some);
@@ -165,7 +166,7 @@ impl<'t, 'a> Regions<'t, 'a> {
         Some(Some(format!("{}{}", if is_const { "" } else { "const " }, self.text.joined(statement))))
     }
 
-    /// Shared memory is found once for a block, and not by each thread.
+    /// Declares shared memory outside of the loops: its address is the same for all threads.
     fn shared_memory(&mut self, (first, end): Range) -> Option<String> {
         let mut at = first;
         if self.text.at(at) == "extern" {
@@ -201,14 +202,14 @@ impl<'t, 'a> Regions<'t, 'a> {
         Some(text)
     }
 
-    /// What stands before and behind the name.
+    /// Returns the parts of a declaration before and after the name.
     fn type_of(&self, declaration: &Declaration<'_>, each: &Declarator<'_>) -> (String, String) {
         let pointers = (each.range.0.max(declaration.kind.1), each.at);
         let kind = format!("{} {}", self.text.joined(declaration.kind), self.text.joined(pointers));
         (kind, self.text.joined((each.at + 1, each.range.1)))
     }
 
-    /// `for (...) { ... }` whose header is the same for all threads.
+    /// Converts a `for (...) { ... }` loop whose header is the same for all threads.
     fn shared_loop(&mut self, (first, end): Range) -> Option<()> {
         let text = self.text;
         if text.at(first) != "for" {
@@ -244,7 +245,7 @@ impl<'t, 'a> Regions<'t, 'a> {
     }
 
     fn is_even_declaration(&self, declaration: &Declaration<'_>) -> bool {
-        // Its own first value looks like an assignment.
+        // At most one: its own initializer looks like an assignment.
         let changes = |name: &str| {
             (self.body.0..self.body.1).filter(|&at| self.text.at(at) == name && assigned(self.text, at)).count()
         };
@@ -252,7 +253,7 @@ impl<'t, 'a> Regions<'t, 'a> {
             && self.is_even_declaration_of(declaration, true)
     }
 
-    /// Whether all names are plain numbers whose first value is the same for all threads.
+    /// Returns whether all variables are plain numbers initialized to the same value in all threads.
     fn is_even_declaration_of(&self, declaration: &Declaration<'_>, is_alone: bool) -> bool {
         let mut words = (declaration.kind.0..declaration.kind.1).map(|at| self.text.at(at));
         let is_plain = words
@@ -267,7 +268,7 @@ impl<'t, 'a> Regions<'t, 'a> {
             })
     }
 
-    /// Whether an expression has the same value for all threads, and may be evaluated once.
+    /// Returns whether an expression has the same value for all threads, and may be evaluated once.
     fn is_even(&self, (first, end): Range) -> bool {
         (first..end).all(|at| {
             let token = self.text.at(at);
@@ -294,7 +295,7 @@ impl<'t, 'a> Regions<'t, 'a> {
         }
     }
 
-    /// Shared memory is the same for all threads, but its content changes.
+    /// Returns whether a name is shared memory: its address is the same for all threads, but its content changes.
     fn is_memory(&self, name: &str) -> bool {
         let mut own = self.visible.iter().rev().filter(|(other, _)| *other == name).map(|(_, bound)| *bound);
         own.next() == Some(Bound::Shared) && own.next() == Some(Bound::Local)
@@ -331,7 +332,8 @@ impl<'t, 'a> Regions<'t, 'a> {
         Some(())
     }
 
-    /// The names of a region that are declared before it; those that are `hidden` declare a name anew.
+    /// Returns declarations for the outer names that a region uses; occurrences in `hidden` declare a new variable of
+    /// the name.
     fn bindings(&self, range: Range, hidden: &[usize]) -> String {
         let (mut text, mut seen) = (String::new(), Vec::new());
         for &(name, bound) in self.visible.iter().rev() {
@@ -341,7 +343,8 @@ impl<'t, 'a> Regions<'t, 'a> {
             }
             seen.push(name);
             let _ = match bound {
-                // With one loop each thread has its own copy, as it has in a call; with several, to change it does not compile.
+                // With a single loop each thread gets its own copy, as in a call; with several loops, an assignment
+                // to it does not compile.
                 Bound::Parameter(_) if !self.has_barriers => {
                     write!(text, "[[maybe_unused]] auto {name} = pygpu_cpu_c_{name}; ")
                 }
@@ -353,7 +356,7 @@ impl<'t, 'a> Regions<'t, 'a> {
         text
     }
 
-    /// A declaration whose variables are wanted behind a barrier gets places for them.
+    /// Gives the variables of a declaration per-thread storage, if they are used after a barrier.
     fn keep(&mut self, declaration: &Declaration<'a>, region: Range, open: &mut String) -> Option<()> {
         let after = (region.1, self.body.1);
         let is_kept = declaration.declarators.iter().any(|each| self.text.names(after, each.name));
@@ -396,7 +399,7 @@ impl<'t, 'a> Regions<'t, 'a> {
     }
 }
 
-/// Whether a name is changed here, or its address taken.
+/// Returns whether a name is assigned here, or its address taken.
 fn assigned(text: &Text<'_>, at: usize) -> bool {
     let next = |offset: usize| text.at(at + offset);
     let before = |offset: usize| at.checked_sub(offset).map_or("", |at| text.at(at));
@@ -408,7 +411,7 @@ fn assigned(text: &Text<'_>, at: usize) -> bool {
     (next(1) == "=" && next(2) != "=") || by_operator || by_step || by_shift || address
 }
 
-/// The numbers of a template, which all threads share.
+/// Returns the numeric template parameters, which all threads share.
 fn template_parameters<'a>(text: &Text<'a>, definition: &Definition) -> Vec<(&'a str, Bound)> {
     let header = definition.declaration..definition.parameters.0;
     if !header.clone().any(|at| text.at(at) == "template") {
@@ -418,7 +421,7 @@ fn template_parameters<'a>(text: &Text<'a>, definition: &Definition) -> Vec<(&'a
     header.filter(is_last).map(|at| (text.at(at), Bound::Shared)).collect()
 }
 
-/// The names of the parameters.
+/// Returns the names of the parameters.
 fn parameters<'a>(text: &Text<'a>, definition: &Definition) -> Option<Vec<(&'a str, Bound)>> {
     let (mut at, end) = (definition.parameters.0 + 1, definition.parameters.1 - 1);
     let mut found = Vec::new();
@@ -444,7 +447,7 @@ fn parameters<'a>(text: &Text<'a>, definition: &Definition) -> Option<Vec<(&'a s
     Some(found)
 }
 
-/// The comma behind a parameter, past those of a template's arguments.
+/// Returns the position of the comma after a parameter, skipping commas in template arguments.
 fn parameter_end(text: &Text<'_>, mut at: usize, end: usize) -> usize {
     let mut depth = 0usize;
     while at < end {

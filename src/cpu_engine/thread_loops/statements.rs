@@ -1,55 +1,55 @@
-//! Where a statement ends.
+//! Preprocessed source with its tokens, and the extent of statements.
 
 use crate::scopes::behind_brackets;
 use crate::tokens::{Kind, Token};
 
-/// A preprocessed source and its tokens.
+/// Preprocessed source with its tokens.
 pub struct Text<'a> {
-    /// The source.
+    /// Source.
     pub source: &'a str,
-    /// Its tokens, without those of the system's headers.
+    /// Tokens, without those of system headers.
     pub tokens: Vec<Token>,
 }
 
 impl<'a> Text<'a> {
-    /// The characters of a token; none behind the last.
+    /// Returns the text of a token; empty after the last one.
     pub fn at(&self, position: usize) -> &'a str {
         self.tokens.get(position).map_or("", |token| token.text(self.source))
     }
 
-    /// Whether it is a name or a keyword.
+    /// Returns whether a token is a name or a keyword.
     pub fn is_word(&self, position: usize) -> bool {
         self.tokens.get(position).is_some_and(|token| token.kind == Kind::Word)
     }
 
-    /// Whether it names something by itself, and not a member.
+    /// Returns whether a token is a name that is not a member access.
     pub fn is_name(&self, position: usize) -> bool {
         let before = position.checked_sub(1).map_or("", |before| self.at(before));
         let arrow = before == ">" && position > 1 && self.at(position - 2) == "-";
         self.is_word(position) && before != "." && !arrow
     }
 
-    /// Whether a name occurs.
+    /// Returns whether a name occurs in a range.
     pub fn names(&self, (first, end): (usize, usize), name: &str) -> bool {
         (first..end).any(|at| self.at(at) == name && self.is_name(at))
     }
 
-    /// Whether one of these words occurs.
+    /// Returns whether one of these words occurs in a range.
     pub fn has(&self, (first, end): (usize, usize), words: &[&str]) -> bool {
         (first..end).any(|at| self.is_word(at) && words.contains(&self.at(at)))
     }
 
-    /// The tokens with blanks between them.
+    /// Returns the tokens of a range, separated by blanks.
     pub fn joined(&self, (first, end): (usize, usize)) -> String {
         (first..end).map(|at| self.at(at)).collect::<Vec<_>>().join(" ")
     }
 
-    /// The position behind the brackets that open here.
+    /// Returns the position after the bracket that closes the one at `open`.
     pub fn behind(&self, open: usize) -> usize {
         behind_brackets(self.source, &self.tokens, open)
     }
 
-    /// The position of one of these marks outside of brackets, or `end`.
+    /// Returns the position of the first of these marks outside of brackets, or `end`.
     pub fn find(&self, (first, end): (usize, usize), marks: &[&str]) -> usize {
         let mut at = first;
         while at < end && !marks.contains(&self.at(at)) {
@@ -58,7 +58,7 @@ impl<'a> Text<'a> {
         at.min(end)
     }
 
-    /// The position behind the statement that begins here.
+    /// Returns the position after the statement that begins here.
     pub fn statement(&self, position: usize, end: usize) -> usize {
         let headed = |at: usize| if self.at(at) == "(" { self.statement(self.behind(at), end) } else { end };
         let next = match self.at(position) {

@@ -1,10 +1,11 @@
-//! Small blocks that were freed in the order of a stream, and wait for its next wish.
+//! Per-stream cache of small freed blocks.
 //!
-//! Why: a driver's pool takes half a microsecond for a block and its end, which is a large part of all that a small array costs.
-//! Whoever is given a block that its own stream had before comes behind all that used it, so nobody waits and no driver is asked.
-//! Streams keep them themselves, so that no block outlives the order in which it was freed.
+//! Why: a pool allocation and its free take half a microsecond in the driver, a large part of the cost of a small
+//! array. A cached block is only reused by the stream that freed it. The new use follows all earlier uses in stream
+//! order, so no synchronization and no driver call is needed. Each stream owns its cache, so that no block outlives
+//! the stream order in which it was freed.
 //!
-//! Knows addresses and sizes only. Which blocks may be kept, [`memory`](pygpu_memory) knows.
+//! This module handles addresses and sizes only; the crate `memory` decides which blocks may be cached.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -15,13 +16,13 @@ use pygpu_backend::{Address, StreamHandle};
 use pygpu_base::error::Result;
 use pygpu_base::fork_safe::Global;
 
-/// Bytes of the smallest and the largest blocks that are kept.
+/// Smallest cached block size in bytes.
 const LEAST: usize = 512;
 const MOST: usize = 1 << 20;
-/// Two sizes for each power of two, of which a block has the next larger one.
+/// Number of sizes: two per power of two. A request uses the next larger size.
 const SIZES: usize = 23;
 
-/// What one stream keeps.
+/// Cache of one stream.
 #[derive(Default)]
 pub(super) struct Spare {
     epoch: u32,
@@ -29,17 +30,18 @@ pub(super) struct Spare {
     blocks: [Vec<Address>; SIZES],
 }
 
-/// Those of the default streams.
+/// Caches of the default streams.
 static OF_DEFAULT: PerDevice<Global<Spare>> = per_device!(Global::new(Spare::new()));
 
-/// The bytes of a block of at least `bytes` that may be kept when it is freed, and the place of its size; `None` for larger ones.
+/// Returns the block size for a request of `bytes`, and the index of that size; `None` if it is too large to be
+/// cached.
 #[inline]
 fn size_of(bytes: usize) -> Option<(usize, usize)> {
     if bytes > MOST {
         return None;
     }
     let bytes = bytes.max(LEAST);
-    let below = (bytes - 1).ilog2(); // of the power of two below
+    let below = (bytes - 1).ilog2(); // exponent of the power of two below
     let place = 2 * (below - (LEAST.ilog2() - 1)) as usize;
     let three_halves = 3 << (below - 1);
     Some(if bytes <= three_halves { (three_halves, place - 1) } else { (2 << below, place) })
@@ -50,7 +52,7 @@ impl Spare {
         Self { epoch: 0, bytes: 0, blocks: [const { Vec::new() }; SIZES] }
     }
 
-    /// What was made before the device was reset is gone.
+    /// Drops entries from before a device reset, because their memory no longer exists.
     #[inline]
     fn forget_before(&mut self, epoch: u32) {
         if self.epoch != epoch {
@@ -58,7 +60,7 @@ impl Spare {
         }
     }
 
-    /// All blocks, which are kept no more.
+    /// Takes all blocks out of the cache.
     fn drain(&mut self, epoch: u32) -> Vec<Address> {
         self.forget_before(epoch);
         self.bytes = 0;
@@ -66,14 +68,16 @@ impl Spare {
     }
 }
 
-/// The bytes to ask for where `bytes` are wanted, so that the block can be kept when it is freed; `None` for those that are not.
+/// Returns the size to allocate for a request of `bytes`, so that the block can be cached when freed; `None` for
+/// blocks that are too large.
 #[inline]
 pub fn spare_size(bytes: usize) -> Option<usize> {
     size_of(bytes).map(|(size, _)| size)
 }
 
 impl Stream {
-    /// Whether blocks are kept in its order. Not where a handle means another stream in another thread, or where its end is not seen.
+    /// Returns whether freed blocks are cached in this stream's order. False if the handle denotes another stream in
+    /// another thread, or if PyGPU does not see the stream's destruction.
     #[inline]
     pub fn keeps_spare(&self) -> bool {
         self.handle() != PER_THREAD && !self.is_foreign() && !self.device.is_cpu()
@@ -92,7 +96,7 @@ impl Stream {
         }
     }
 
-    /// A block of at least `bytes`, if one is kept.
+    /// Takes a cached block of at least `bytes`.
     #[inline]
     pub fn take_spare(&self, bytes: usize) -> Option<Address> {
         let (size, place) = size_of(bytes)?;
@@ -103,10 +107,11 @@ impl Stream {
         })
     }
 
-    /// Keeps a block, if the stream then has no more than `most` bytes.
+    /// Caches a block, unless the stream would then cache more than `most` bytes.
     ///
     /// # Safety
-    /// The block came from the device's pool with [`spare_size`]`(bytes)`; whatever uses it is before this point of the stream.
+    /// The block was allocated from the device's pool with [`spare_size`]`(bytes)` bytes, and all its uses precede
+    /// this point of the stream.
     #[inline]
     pub unsafe fn keep_spare(&self, address: Address, bytes: usize, most: usize) -> bool {
         let Some((size, place)) = size_of(bytes) else { return false };
@@ -120,30 +125,30 @@ impl Stream {
         })
     }
 
-    /// Gives what is kept back to the device's pool.
+    /// Returns all cached blocks to the device's pool.
     fn free_spare(&self) -> Result<()> {
         let epoch = self.device.epoch();
         free(self.device, self.handle(), self.with_spare(|spare| spare.drain(epoch)))
     }
 }
 
-/// Gives blocks back to the device's pool, in the order of a stream.
+/// Returns blocks to the device's pool, in the order of a stream.
 fn free(device: Device, stream: StreamHandle, blocks: Vec<Address>) -> Result<()> {
     let mut result = Ok(());
     for address in blocks {
-        // SAFETY: the block is in no list any more, and all that used it is on the stream.
+        // SAFETY: the block is in no cache any more, and all its uses were enqueued on the stream.
         result = result.and(unsafe { device.backend().free_to_pool(device.index(), address, stream) });
     }
     result
 }
 
-/// Gives back what a stream keeps that is about to be destroyed.
+/// Returns the cached blocks of a stream that is about to be destroyed.
 pub(super) fn free_at_the_end(device: Device, stream: StreamHandle, spare: &mut Mutex<Spare>) -> Result<()> {
     let spare = spare.get_mut().unwrap_or_else(PoisonError::into_inner);
     if spare.bytes == 0 { Ok(()) } else { free(device, stream, spare.drain(device.epoch())) }
 }
 
-/// The default stream of a device, and all others that are ours.
+/// Returns the default stream of a device and all streams that PyGPU created.
 fn streams(device: Device) -> Vec<Stream> {
     let living: Vec<_> = ours(device).lock().values().filter_map(std::sync::Weak::upgrade).collect();
     let all = living.into_iter().map(|inner| Stream { device: inner.device, inner: Some(inner) });
@@ -151,15 +156,15 @@ fn streams(device: Device) -> Vec<Stream> {
     std::iter::once(Stream::default_of(device)).chain(all).collect()
 }
 
-/// Bytes that the streams of a device keep.
+/// Returns the bytes cached by the streams of a device.
 pub fn spare_bytes(device: Device) -> usize {
     streams(device).iter().map(|stream| stream.with_spare(|spare| spare.bytes)).sum()
 }
 
-/// Gives what the streams of a device keep back to its pool.
+/// Returns all cached blocks of a device's streams to its pool.
 ///
 /// # Errors
-/// The driver's; then the rest was given back all the same.
+/// Errors of the driver; the other blocks are returned nevertheless.
 pub fn free_spare(device: Device) -> Result<()> {
     let mut result = Ok(());
     for stream in streams(device) {

@@ -1,4 +1,4 @@
-//! The stream to which a thread's work goes.
+//! Current stream of a thread.
 
 use std::cell::RefCell;
 
@@ -9,15 +9,15 @@ thread_local! {
     static CURRENT: RefCell<Vec<Stream>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The calling thread's current stream of a device.
+/// Returns the calling thread's current stream of a device.
 #[inline]
 pub fn current(device: Device) -> Stream {
     let top = CURRENT.try_with(|stack| stack.borrow().iter().rev().find(|stream| stream.device == device).cloned());
     top.ok().flatten().unwrap_or_else(|| Stream::default_of(device))
 }
 
-/// As [`current`], unless that is another library's and may be gone when memory is used again: then the default stream.
-/// For notes that outlive a call.
+/// Like [`current`], but returns the default stream if the current one belongs to another library, because that
+/// stream may be destroyed before the memory is used again. For records that outlive a call.
 pub fn own_current(device: Device) -> Stream {
     let current = current(device);
     if current.is_foreign() { Stream::default_of(device) } else { current }
@@ -28,7 +28,7 @@ pub fn push_current(stream: Stream) {
     CURRENT.with(|stack| stack.borrow_mut().push(stream));
 }
 
-/// Takes back the latest `push_current` of this stream; `false` if there is none.
+/// Undoes the latest `push_current` of this stream; `false` if there is none.
 pub fn pop_current(stream: &Stream) -> bool {
     let removed = CURRENT.with(|stack| {
         let mut stack = stack.borrow_mut();

@@ -1,4 +1,4 @@
-//! Events, which mark a point of a stream, and the wait for one.
+//! Events: they mark a point of a stream, and streams or the host wait for it.
 
 use super::{Stream, reset_error};
 use crate::Device;
@@ -6,7 +6,7 @@ use crate::shutdown;
 use pygpu_backend::{EventFlags, EventHandle, HANDLE_BYTES};
 use pygpu_base::error::{Error, Result};
 
-/// A point of a stream that others can wait for.
+/// Point of a stream that other streams and the host can wait for.
 pub struct Event {
     pub(super) device: Device,
     pub(super) handle: EventHandle,
@@ -14,49 +14,49 @@ pub struct Event {
 }
 
 impl Event {
-    /// A new event that marks nothing yet.
+    /// Creates an event that marks nothing yet.
     ///
     /// # Errors
-    /// The driver's.
+    /// Errors of the driver.
     pub fn create(device: Device, flags: EventFlags) -> Result<Self> {
         let epoch = device.epoch();
         Ok(Self { device, handle: device.backend().create_event(device.index(), flags)?, epoch })
     }
 
-    /// An event of another process, by the name that it was given there.
+    /// Opens an event of another process by its shared handle.
     ///
     /// # Errors
-    /// The driver's; `NotSupported` on the CPU.
+    /// Errors of the driver; `NotSupported` on the CPU.
     pub fn open_shared(device: Device, handle: &[u8; HANDLE_BYTES]) -> Result<Self> {
         let epoch = device.epoch();
         let handle = device.backend().driver_memory()?.open_shared_event(device.index(), handle)?;
         Ok(Self { device, handle, epoch })
     }
 
-    /// Names the event for other processes.
+    /// Returns a handle by which other processes can open the event.
     ///
     /// # Errors
-    /// The driver's, for one that was not made for that; `NotSupported` on the CPU.
+    /// Errors of the driver, for example for an event created without that flag; `NotSupported` on the CPU.
     pub fn share(&self) -> Result<[u8; HANDLE_BYTES]> {
         self.check_alive("share")?;
-        // SAFETY: the handle is alive.
+        // SAFETY: `self` owns the handle, which is alive.
         unsafe { self.device.backend().driver_memory()?.share_event(self.device.index(), self.handle) }
     }
 
-    /// Its device.
+    /// Returns the device of the event.
     pub fn device(&self) -> Device {
         self.device
     }
 
-    /// The driver's handle.
+    /// Returns the driver's handle.
     pub fn handle(&self) -> EventHandle {
         self.handle
     }
 
-    /// Marks the point that the stream has reached.
+    /// Marks the current end of the stream.
     ///
     /// # Errors
-    /// `ValueError` for a stream of another device; the driver's.
+    /// `ValueError` for a stream of another device; errors of the driver.
     pub fn record(&self, stream: &Stream) -> Result<()> {
         self.check_alive("record")?;
         stream.check_alive("record")?;
@@ -66,42 +66,42 @@ impl Event {
                 self.device, stream.device
             )));
         }
-        // SAFETY: both handles are alive and of one device.
+        // SAFETY: both handles are alive and belong to one device, checked above.
         unsafe { self.device.backend().record_event(self.device.index(), self.handle, stream.handle()) }
     }
 
-    /// Whether the marked point was reached; true for an event that marks nothing.
+    /// Returns whether the marked point was reached; true for an event that marks nothing.
     ///
     /// # Errors
-    /// The driver's.
+    /// Errors of the driver.
     pub fn query(&self) -> Result<bool> {
         self.check_alive("query")?;
-        // SAFETY: the handle is alive.
+        // SAFETY: `self` owns the handle, which is alive.
         unsafe { self.device.backend().query_event(self.device.index(), self.handle) }
     }
 
-    /// Waits until the marked point was reached.
+    /// Waits until the marked point is reached.
     ///
     /// # Errors
-    /// The driver's.
+    /// Errors of the driver.
     pub fn synchronize(&self) -> Result<()> {
         self.check_alive("synchronize")?;
-        // SAFETY: the handle is alive.
+        // SAFETY: `self` owns the handle, which is alive.
         unsafe { self.device.backend().synchronize_event(self.device.index(), self.handle) }
     }
 
-    /// Milliseconds from this event to `end`.
+    /// Returns the milliseconds from this event to `end`.
     ///
     /// # Errors
-    /// The driver's: both must be recorded, reached, and made with timing.
+    /// Errors of the driver: both events must be created with timing, recorded, and reached.
     pub fn elapsed(&self, end: &Self) -> Result<f32> {
         self.check_alive("elapsed")?;
         end.check_alive("elapsed")?;
-        // SAFETY: both handles are alive.
+        // SAFETY: both events own their handles, which are alive.
         unsafe { self.device.backend().elapsed(self.device.index(), self.handle, end.handle) }
     }
 
-    /// Whether the driver still knows it: not after its device was reset.
+    /// Returns whether the event is valid: a reset of its device invalidates it.
     pub fn is_alive(&self) -> bool {
         self.epoch == self.device.epoch()
     }
@@ -114,17 +114,17 @@ impl Event {
 impl Drop for Event {
     fn drop(&mut self) {
         if !shutdown::exiting() && self.epoch == self.device.epoch() {
-            // SAFETY: this is the only owner of a handle that `create_event` gave.
+            // SAFETY: this is the only owner of a handle returned by `create_event`.
             shutdown::defer(unsafe { self.device.backend().destroy_event(self.device.index(), self.handle) });
         }
     }
 }
 
 impl Stream {
-    /// Lets work put on the stream from now on wait for an event, which may be of another device.
+    /// Makes all work enqueued on the stream from now on wait for an event, which may belong to another device.
     ///
     /// # Errors
-    /// The driver's.
+    /// Errors of the driver.
     pub fn wait_event(&self, event: &Event) -> Result<()> {
         self.check_alive("wait_event")?;
         event.check_alive("wait_event")?;
@@ -134,7 +134,7 @@ impl Stream {
                 self.device, event.device
             )));
         }
-        // SAFETY: the event is borrowed, the stream alive as in `synchronize`.
+        // SAFETY: the event is borrowed, and the stream handle is alive as in `synchronize`.
         unsafe { self.device.backend().wait_event(self.device.index(), self.handle(), event.handle) }
     }
 }

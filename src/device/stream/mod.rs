@@ -1,9 +1,10 @@
-//! Streams and events: in which order work runs, and who waits for whom.
+//! Streams and events: execution order and synchronization.
 //!
-//! Work goes to the thread's current stream of the device: the legacy default stream unless `push_current` says otherwise.
-//! A stream waits for another by an event, never by stopping the host. A stream of another library is kept alive by an
-//! opaque keeper; its handle may die without notice once the keeper is gone, so nothing records on it later than the call
-//! that was given it. Which handles mean one stream, [`Identity`] says.
+//! Work goes to the thread's current stream of the device: the legacy default stream, or the one set by
+//! `push_current`. A stream waits for another one through an event, without blocking the host. An opaque owner keeps
+//! another library's stream alive; after that owner is dropped the handle may become invalid at any time. Therefore
+//! no event is recorded on a borrowed stream after the call that received it. [`Identity`] determines whether two
+//! handles denote one stream.
 
 mod block_cache;
 mod current_stream;
@@ -28,15 +29,15 @@ use pygpu_backend::{StreamFlags, StreamHandle};
 use pygpu_base::error::{Error, Result};
 use pygpu_base::fork_safe::Global;
 
-/// A stream of a device. Clones are the same stream.
+/// Stream of a device. Clones denote the same stream.
 #[derive(Clone)]
 pub struct Stream {
     device: Device,
-    /// `None` is the legacy default stream, which needs no owner: cloning it costs nothing.
+    /// `None` is the legacy default stream, which needs no owner: cloning it is free.
     inner: Option<Arc<Inner>>,
 }
 
-/// What another library's stream lives as long as.
+/// Owner that keeps another library's stream alive.
 pub type Keeper = Box<dyn Any + Send + Sync>;
 
 struct Inner {
@@ -44,9 +45,9 @@ struct Inner {
     handle: StreamHandle,
     epoch: u32,
     owner: Owner,
-    /// What tells it from others that have had the handle; [`Identity`].
+    /// Distinguishes streams that had the same handle; see [`Identity`].
     serial: u64,
-    /// Blocks that were freed in its order.
+    /// Cache of blocks that were freed in this stream's order.
     spare: Mutex<Spare>,
 }
 
@@ -71,16 +72,16 @@ impl PartialEq for Stream {
 impl Eq for Stream {}
 
 impl Stream {
-    /// The legacy default stream of a device.
+    /// Returns the legacy default stream of a device.
     #[inline]
     pub fn default_of(device: Device) -> Self {
         Self { device, inner: None }
     }
 
-    /// A new stream.
+    /// Creates a stream.
     ///
     /// # Errors
-    /// The driver's.
+    /// Errors of the driver.
     pub fn create(device: Device, flags: StreamFlags) -> Result<Self> {
         let epoch = device.epoch();
         let handle = device.backend().create_stream(device.index(), flags)?;
@@ -89,15 +90,15 @@ impl Stream {
         Ok(Self { device, inner: Some(inner) })
     }
 
-    /// A stream that another library names by its handle: one of ours, if a living one has it. `keeper` keeps another
-    /// library's alive as long as this object.
+    /// Returns the stream of a handle that another library passed. If a live PyGPU stream has the handle, that stream
+    /// is returned. `keeper` keeps another library's stream alive as long as this object.
     pub fn foreign(device: Device, handle: StreamHandle, keeper: Option<Keeper>) -> Self {
         if matches!(handle, StreamHandle::DEFAULT | LEGACY) {
             return Self::default_of(device);
         }
         let (serial, keeper) = match (Self::of_ours(device, handle), keeper) {
             (Some(stream), None) => return stream,
-            // Who holds it for its owner's sake keeps both.
+            // Keep the PyGPU stream alive together with the caller's owner.
             (Some(stream), Some(keeper)) => (stream.identity().serial, Some(Box::new((stream, keeper)) as Keeper)),
             (None, Some(keeper)) => (0, Some(keeper)),
             (None, None) => (new_serial(), None),
@@ -106,7 +107,7 @@ impl Stream {
         Self { device, inner: Some(Arc::new(Inner::new(device, handle, device.epoch(), owner, serial))) }
     }
 
-    /// The stream of ours that has a handle.
+    /// Returns the live PyGPU stream with a handle.
     #[inline]
     fn of_ours(device: Device, handle: StreamHandle) -> Option<Self> {
         let inner = ours(device).lock().get(&handle.0)?.upgrade()?;
@@ -114,11 +115,12 @@ impl Stream {
         (inner.epoch == device.epoch()).then_some(Self { device, inner: Some(inner) })
     }
 
-    /// A stream that another library named by a bare number. A driver takes the number for an address and reads there, so
-    /// what cannot be one is refused first; an address that is mapped and is no stream's cannot be told.
+    /// Returns the stream of a bare number that another library passed. The driver would dereference the number, so
+    /// numbers that cannot be an address are rejected first. A mapped address that is not a stream cannot be
+    /// detected.
     ///
     /// # Errors
-    /// `ValueError` for a number that is no stream's handle.
+    /// `ValueError` for a number that cannot be a stream's handle.
     #[inline]
     pub fn named(device: Device, handle: StreamHandle) -> Result<Self> {
         if matches!(handle, StreamHandle::DEFAULT | LEGACY) {
@@ -127,7 +129,7 @@ impl Stream {
         if let Some(stream) = Self::of_ours(device, handle) {
             return Ok(stream);
         }
-        // 0, 1 and 2 are the default streams by name.
+        // 0, 1 and 2 denote the default streams.
         if !device.is_cpu() && handle.0 > PER_THREAD.0 && !is_mapped(handle.0) {
             return Err(Error::value(format!(
                 "{} is no handle of a stream of {device}: give the number that its library shows, or the stream itself",
@@ -137,19 +139,19 @@ impl Stream {
         Ok(Self::foreign(device, handle, None))
     }
 
-    /// Its device.
+    /// Returns the device of the stream.
     #[inline]
     pub fn device(&self) -> Device {
         self.device
     }
 
-    /// The driver's handle.
+    /// Returns the driver's handle.
     #[inline]
     pub fn handle(&self) -> StreamHandle {
         self.inner.as_ref().map_or(StreamHandle::DEFAULT, |inner| inner.handle)
     }
 
-    /// Which stream it is, for the calling thread.
+    /// Returns the identity of the stream, for the calling thread.
     #[inline]
     pub fn identity(&self) -> Identity {
         let serial = match &self.inner {
@@ -160,32 +162,33 @@ impl Stream {
         Identity { device: self.device, handle: self.handle(), serial }
     }
 
-    /// Whether both have one handle, which means one stream only while both are known to live.
+    /// Returns whether both have the same handle. It denotes the same stream only while both are known to be alive.
     #[inline]
     pub fn has_handle_of(&self, other: &Self) -> bool {
         self.handle() == other.handle() && self.device == other.device
     }
 
-    /// Whether another library owns it, or nobody does: its handle may be gone, or mean another stream in another thread.
+    /// Returns whether the stream is borrowed from another library or has no owner: its handle may be invalid, or
+    /// denote another stream in another thread.
     #[inline]
     pub fn is_foreign(&self) -> bool {
         self.inner.as_ref().is_some_and(|inner| matches!(inner.owner, Owner::Foreign { .. }))
     }
 
-    /// Waits until the stream has nothing left to do.
+    /// Waits until all work of the stream is complete.
     ///
     /// # Errors
-    /// The driver's, which may be that of earlier asynchronous work.
+    /// Errors of the driver, including those of earlier asynchronous work.
     pub fn synchronize(&self) -> Result<()> {
         self.check_alive("synchronize")?;
-        // SAFETY: the handle is alive: ours by `inner`, a foreign one by its keeper.
+        // SAFETY: the handle is alive: `inner` owns a PyGPU stream, and `keeper` keeps a borrowed one alive.
         unsafe { self.device.backend().synchronize_stream(self.device.index(), self.handle()) }
     }
 
-    /// Whether the stream has nothing left to do.
+    /// Returns whether all work of the stream is complete.
     ///
     /// # Errors
-    /// The driver's.
+    /// Errors of the driver.
     pub fn query(&self) -> Result<bool> {
         self.check_alive("query")?;
         // SAFETY: as in `synchronize`.
@@ -201,7 +204,7 @@ impl Stream {
     }
 }
 
-/// The living streams of ours of each backend, by their handles, which no two have at a time.
+/// Live PyGPU streams of each backend by handle; no two live streams share a handle.
 static OURS: [Global<BTreeMap<usize, Weak<Inner>>>; 3] = [const { Global::new(BTreeMap::new()) }; 3];
 
 #[inline]
@@ -214,7 +217,7 @@ impl Drop for Inner {
         if matches!(self.owner, Owner::Foreign { .. }) {
             return;
         }
-        // Before the driver can give the handle to the next one.
+        // Removed before the driver can reuse the handle for the next stream.
         let mut ours = ours(self.device).lock();
         if ours.get(&self.handle.0).is_some_and(|other| std::ptr::eq(other.as_ptr(), self)) {
             ours.remove(&self.handle.0);
@@ -222,7 +225,7 @@ impl Drop for Inner {
         drop(ours);
         if !shutdown::exiting() && self.epoch == self.device.epoch() {
             shutdown::defer(block_cache::free_at_the_end(self.device, self.handle, &mut self.spare));
-            // SAFETY: this is the last owner of a handle that `create_stream` gave.
+            // SAFETY: this is the last owner of a handle returned by `create_stream`.
             shutdown::defer(unsafe { self.device.backend().destroy_stream(self.device.index(), self.handle) });
         }
     }

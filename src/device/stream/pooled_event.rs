@@ -1,4 +1,4 @@
-//! Events that are lent for one wait, kept for the next, and the wait of one stream for another.
+//! Pooled events without timing, and the wait of one stream for another.
 
 use std::mem::ManuallyDrop;
 
@@ -8,41 +8,41 @@ use pygpu_backend::EventFlags;
 use pygpu_base::error::Result;
 use pygpu_base::fork_safe::Global;
 
-/// Events without timing that are kept for the next use: making one costs more than recording it.
+/// Events kept for reuse: creating one costs more than recording it.
 static SPARE: PerDevice<Global<Vec<Event>>> = per_device!(Global::new(Vec::new()));
 
-/// Most spare events of one device.
+/// Maximum number of pooled events per device.
 const MAX_SPARE: usize = 64;
 
-/// A recorded event from the store of spare ones, to which it returns when dropped: a stream that was told to wait for it
-/// keeps waiting for the point it marked then.
+/// Recorded event from the pool, returned to it when dropped. A stream that waits for it keeps waiting for the point
+/// marked at that time, even if the event is recorded again.
 pub struct Mark {
     event: ManuallyDrop<Event>,
 }
 
 impl Mark {
-    /// Marks the point that a stream has reached.
+    /// Marks the current end of a stream.
     ///
     /// # Errors
-    /// The driver's.
+    /// Errors of the driver.
     pub fn record(stream: &Stream) -> Result<Self> {
         let mark = Self::unrecorded(stream.device)?;
         mark.event.record(stream)?;
         Ok(mark)
     }
 
-    /// Marks the point that all streams of a device have reached; `None` where its driver cannot.
+    /// Marks the current end of all streams of a device; `None` if the driver does not support it.
     ///
     /// # Errors
-    /// The driver's.
+    /// Errors of the driver.
     pub fn record_device(device: Device) -> Result<Option<Self>> {
         let mark = Self::unrecorded(device)?;
-        // SAFETY: the event is alive and of the device.
+        // SAFETY: the event is alive and belongs to the device.
         let recorded = unsafe { device.backend().record_event_of_device(device.index(), mark.event.handle)? };
         Ok(recorded.then_some(mark))
     }
 
-    /// The event.
+    /// Returns the event.
     pub fn event(&self) -> &Event {
         &self.event
     }
@@ -60,7 +60,7 @@ impl Mark {
 
 impl Drop for Mark {
     fn drop(&mut self) {
-        // SAFETY: the event is taken out once, here.
+        // SAFETY: `event` is taken exactly once, in this `drop`.
         let event = unsafe { ManuallyDrop::take(&mut self.event) };
         let mut spare = spare_of(event.device).lock();
         if spare.len() < MAX_SPARE {
@@ -77,10 +77,10 @@ fn spare_of(device: Device) -> &'static Global<Vec<Event>> {
 }
 
 impl Stream {
-    /// Lets work put on this stream from now on wait for all that is on `first` now.
+    /// Makes all work enqueued on this stream from now on wait for all work currently on `first`.
     ///
     /// # Errors
-    /// The driver's.
+    /// Errors of the driver.
     pub fn wait_for(&self, first: &Self) -> Result<()> {
         if self == first {
             return Ok(());

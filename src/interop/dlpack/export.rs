@@ -1,7 +1,7 @@
-//! Arrays as managed tensors: one block of heap holds the structure, its shape and strides, and the array itself.
+//! Export of arrays as managed tensors. One heap block contains the tensor, its shape and strides, and the array.
 //!
-//! A consumer calls the deleter on whichever thread it likes, without the GIL and perhaps after the interpreter has gone:
-//! the block holds nothing of Python.
+//! A consumer may call the deleter on any thread, without the GIL, and after the interpreter has ended. The block
+//! therefore contains no Python objects.
 
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
@@ -17,18 +17,18 @@ use pygpu_base::fork_safe::Once;
 use pygpu_device::shutdown;
 use pygpu_device::stream::Stream;
 
-/// The structure comes first, so that its address is the block's.
+/// A managed tensor and the data it refers to. The tensor is the first field, so that its address is the block's.
 #[repr(C)]
 struct Block<M> {
     managed: M,
     dimensions: Dimensions,
     array: Array,
-    /// Where the consumer works, if it said so.
+    /// The consumer's stream, if known.
     consumer: Option<Stream>,
 }
 
-/// A versioned tensor that keeps the array's memory until its deleter is called: then what is on the consumer's stream comes
-/// before later uses.
+/// Creates a versioned tensor. It keeps the array's memory alive until its deleter is called. Work that is on the
+/// consumer's stream at that time precedes later uses of the memory.
 ///
 /// # Errors
 /// `BufferError` for arrays that DLPack cannot describe.
@@ -48,7 +48,7 @@ pub fn versioned(
     })
 }
 
-/// A tensor of the old form, which cannot say that it is read-only.
+/// Creates a tensor of the unversioned form, which has no read-only flag.
 ///
 /// # Errors
 /// `BufferError` for read-only arrays and those that DLPack cannot describe.
@@ -73,11 +73,12 @@ fn boxed<M>(
     consumer: Option<Stream>,
     managed: impl FnOnce(DLTensor, *mut c_void) -> M,
 ) -> Result<NonNull<M>> {
-    // `tensor_of` fails for no other reason.
+    // The only possible error of `tensor_of` is ruled out first.
     array.dtype().dlpack()?;
     let mut block: Box<MaybeUninit<Block<M>>> = Box::new_uninit();
     let slot = block.as_mut_ptr();
-    // SAFETY: each field is written once, where it stays: both are large, and moving them costs more than all else here.
+    // SAFETY: each field is written once, in its final location. Both are large: moving them would cost more than the
+    // rest of the export.
     unsafe {
         (&raw mut (*slot).dimensions).write(Dimensions::new());
         if let Err(error) = write_dimensions(array, &mut (*slot).dimensions) {
@@ -94,34 +95,35 @@ fn boxed<M>(
     }
 }
 
-/// What a consumer calls when it is done.
+/// Deleter that the consumer calls.
 unsafe extern "C" fn delete<M>(managed: *mut M) {
     caught((), || {
-        // At exit the driver may be half gone: memory is left to the process.
+        // At exit the driver may be partly shut down: the memory is leaked to the process.
         if managed.is_null() || shutdown::exiting() {
             return;
         }
-        // SAFETY: `boxed` made the block, and a consumer calls its deleter once.
+        // SAFETY: `boxed` created the block, and the consumer must call its deleter exactly once.
         let block = unsafe { Box::from_raw(managed.cast::<Block<M>>()) };
         let array = &block.array;
         shutdown::defer(array.allocation().take_back(array.access_of_others(), block.consumer.as_ref()));
         match RELEASE.get() {
             Some(release) if needs_care(array) => release(block.array),
-            // Dropped where it is: an array is large.
+            // The array is dropped in place, because it is large.
             _ => drop(block),
         }
     });
 }
 
-/// How to let go of a block whose end may call a driver, if the embedding knows better than to do it here.
+/// Function that drops an array whose release may call a driver, set by the embedding layer.
 static RELEASE: Once<fn(Array)> = Once::new();
 
-/// Says how. Python gives up its GIL for a driver, where the thread holds it: whoever holds the driver may wait for it.
+/// Sets the function that drops such arrays. The Python layer releases a held GIL around it: the thread in the driver
+/// may be waiting for the GIL.
 pub fn set_release(release: fn(Array)) {
     RELEASE.set(release);
 }
 
-/// Whether letting go of the array ends a block of a driver's. (Lenders look after themselves, in whatever state the thread is.)
+/// Whether dropping the array frees driver memory. (Owners of external memory handle this themselves.)
 #[inline]
 fn needs_care(array: &Array) -> bool {
     !array.device().is_cpu() && Arc::strong_count(array.allocation()) == 1
@@ -141,17 +143,17 @@ mod tests {
 
     fn dimensions(tensor: &DLTensor) -> (Vec<i64>, Vec<i64>) {
         let ndim = tensor.ndim as usize;
-        // SAFETY: the tensor is alive.
+        // SAFETY: the tensor has not been deleted.
         unsafe {
             let read = |at: *const i64| (0..ndim).map(|axis| at.add(axis).read()).collect();
             (read(tensor.shape), read(tensor.strides))
         }
     }
 
-    /// The dimensions of an export, which is deleted again.
+    /// Exports an array, reads the dimensions of the tensor, and deletes it.
     fn exported(array: &Array) -> (Vec<i64>, Vec<i64>, usize) {
         let managed = versioned(array, DlpackFlags::empty(), None).unwrap();
-        // SAFETY: just made, and deleted once.
+        // SAFETY: the tensor was just created and is deleted once.
         unsafe {
             let tensor = managed.as_ref().dl_tensor;
             let (shape, strides) = dimensions(&tensor);
@@ -166,7 +168,7 @@ mod tests {
         let array = array(&[2, 3], Kind::Float32);
         let managed = legacy(&array, None).unwrap();
         assert_eq!(Arc::strong_count(array.allocation()), 2);
-        // SAFETY: just made, and deleted once, on another thread.
+        // SAFETY: the tensor was just created and is deleted once, on another thread.
         unsafe {
             assert_eq!(managed.as_ref().dl_tensor.data as usize, array.address());
             let deleter = managed.as_ref().deleter.unwrap();
@@ -180,7 +182,7 @@ mod tests {
     fn every_named_dtype_is_described_and_opaque_items_are_refused() {
         for row in &TABLE {
             let managed = versioned(&array(&[2], row.kind), DlpackFlags::empty(), None).unwrap();
-            // SAFETY: just made, and deleted once.
+            // SAFETY: the tensor was just created and is deleted once.
             unsafe {
                 let dtype = managed.as_ref().dl_tensor.dtype;
                 assert_eq!((dtype.code.0, dtype.bits, dtype.lanes), (row.dlpack.code, row.dlpack.bits, 1));
@@ -227,7 +229,7 @@ mod tests {
         let readonly = array(&[2], Kind::Int8).as_readonly();
         assert!(matches!(legacy(&readonly, None), Err(Error::Buffer(text)) if text.contains("max_version")));
         let managed = versioned(&readonly, DlpackFlags::IS_COPIED, None).unwrap();
-        // SAFETY: just made, and deleted once.
+        // SAFETY: the tensor was just created and is deleted once.
         unsafe {
             assert_eq!(managed.as_ref().flags, DlpackFlags::IS_COPIED | DlpackFlags::READ_ONLY);
             (managed.as_ref().deleter.unwrap())(managed.as_ptr());

@@ -1,4 +1,4 @@
-//! Managed tensors as arrays. Whatever a tensor claims, its deleter is called exactly once.
+//! Import of managed tensors as arrays. The deleter is called exactly once, even for an invalid tensor.
 
 use std::ptr::NonNull;
 
@@ -20,28 +20,29 @@ enum Managed {
     Versioned(NonNull<DLManagedTensorVersioned>),
 }
 
-/// A producer's tensor that is ours to delete.
+/// A producer's tensor that PyGPU must delete.
 pub struct Tensor {
     managed: Managed,
-    /// The stream on which we made the data usable, if its end must be put before other work of the device.
+    /// The PyGPU stream that uses the data, if other work of the device must wait for it after deletion.
     used_on: Option<Stream>,
 }
 
-// SAFETY: DLPack lets a tensor be used and deleted on any thread.
+// SAFETY: DLPack allows use and deletion of a tensor on any thread.
 unsafe impl Send for Tensor {}
-// SAFETY: it is only read, but for the deleter, which needs the last owner.
+// SAFETY: shared access only reads the tensor; the deleter requires exclusive ownership.
 unsafe impl Sync for Tensor {}
 
 impl Drop for Tensor {
     fn drop(&mut self) {
         if shutdown::exiting() {
-            return; // the producer may be gone already
+            return; // the producer may already be unloaded
         }
         if let Some(stream) = self.used_on.take() {
-            // Nothing in DLPack tells the producer which stream we used last. Most take the legacy default stream for it.
+            // DLPack does not tell the producer the stream of the last use. Most producers assume the legacy default
+            // stream, so that it waits here.
             shutdown::defer(Stream::default_of(stream.device()).wait_for(&stream));
         }
-        // The tensor may keep an array that keeps a tensor, and so on.
+        // The tensor may own an array that owns a tensor, and so on.
         iterative_drop::end(self.managed, Managed::delete, Managed::delete);
     }
 }
@@ -52,7 +53,7 @@ impl Managed {
         if shutdown::exiting() {
             return;
         }
-        // SAFETY: the pointer was given to a `Tensor` to own, whose end is the only one that comes here, once.
+        // SAFETY: `Tensor` owned the pointer, and only its drop calls this function, once.
         unsafe {
             match self {
                 Self::Legacy(tensor) => {
@@ -71,24 +72,24 @@ impl Managed {
 }
 
 impl Tensor {
-    /// Takes over a tensor of the old form.
+    /// Takes ownership of an unversioned tensor.
     ///
     /// # Safety
-    /// A producer gave the pointer away, and nobody else deletes it.
+    /// The producer transferred the pointer, and no other code deletes it.
     pub const unsafe fn legacy(tensor: NonNull<DLManagedTensor>) -> Self {
         Self { managed: Managed::Legacy(tensor), used_on: None }
     }
 
-    /// Takes over a versioned tensor.
+    /// Takes ownership of a versioned tensor.
     ///
     /// # Errors
-    /// `BufferError` for another major version, of which only the deleter may be touched.
+    /// `BufferError` for another major version, of which only the deleter may be used.
     ///
     /// # Safety
     /// As [`Self::legacy`].
     pub unsafe fn versioned(tensor: NonNull<DLManagedTensorVersioned>) -> Result<Self> {
         let owned = Self { managed: Managed::Versioned(tensor), used_on: None };
-        // SAFETY: every version begins with its version.
+        // SAFETY: in every version the structure begins with its version.
         let version = unsafe { (*tensor.as_ptr()).version };
         if version.major == VERSION.major {
             return Ok(owned);
@@ -101,7 +102,7 @@ impl Tensor {
     }
 
     fn tensor(&self) -> DLTensor {
-        // SAFETY: a live tensor of a version whose layout is known.
+        // SAFETY: the tensor is alive, and the layout of its version is known.
         unsafe {
             match self.managed {
                 Managed::Legacy(tensor) => (*tensor.as_ptr()).dl_tensor,
@@ -113,43 +114,43 @@ impl Tensor {
     fn flags(&self) -> DlpackFlags {
         match self.managed {
             Managed::Legacy(_) => DlpackFlags::empty(),
-            // SAFETY: as in `tensor`.
+            // SAFETY: the tensor is alive, and the layout of its version is known.
             Managed::Versioned(tensor) => unsafe { (*tensor.as_ptr()).flags },
         }
     }
 
-    /// Where the data is.
+    /// The device of the data.
     ///
     /// # Errors
-    /// `BufferError` for a device that is not there.
+    /// `BufferError` for a device that does not exist.
     pub fn device(&self) -> Result<Device> {
         let device = self.tensor().device;
         device_of(device.device_type.0.into(), device.device_id.into())
     }
 
-    /// Whether the producer says that it made a copy for us.
+    /// Whether the producer made a copy for this import.
     pub fn is_copied(&self) -> bool {
         self.flags().contains(DlpackFlags::IS_COPIED)
     }
 
-    /// The array over the tensor's memory, whose data is usable in the order of `ready`, a stream of its device.
+    /// Creates the array over the tensor's memory. `ready` is a stream of its device in whose order the data is usable.
     ///
     /// # Errors
-    /// `BufferError` for every claim that cannot be true; the tensor is deleted then.
+    /// `BufferError` for every invalid part of the tensor, which is deleted then.
     pub fn into_array(mut self, ready: Stream) -> Result<Array> {
         let description = self.describe()?;
         description.check_alignment(ready.device().is_cpu()).map_err(refused)?;
         if ready != Stream::default_of(ready.device()) {
             self.used_on = Some(ready.clone());
         }
-        // SAFETY: the tensor says what its memory is, and whoever made `self` from it promised that it is a tensor.
+        // SAFETY: the tensor describes its memory; the code that created `self` guaranteed that it is a valid tensor.
         unsafe { description.adopt(ready, Box::new(self)).map_err(refused) }
     }
 
     fn describe(&self) -> Result<Description> {
         let tensor = self.tensor();
         let (dtype, shape) = element_and_shape(&tensor)?;
-        // Where there are no elements strides mean nothing, and may be anything.
+        // Strides of an empty array are meaningless and may have any value.
         let strides = if shape.is_empty() || shape.contains(&0) || tensor.strides.is_null() {
             None
         } else {
@@ -165,7 +166,7 @@ impl Tensor {
     }
 }
 
-/// What both a tensor and the prototype of one say.
+/// Dtype and shape of a tensor or of a prototype.
 fn element_and_shape(tensor: &DLTensor) -> Result<(DType, Dims)> {
     let rank = usize::try_from(tensor.ndim).ok().filter(|&rank| rank <= MAX_RANK).ok_or_else(|| {
         Error::buffer(format!("the DLPack tensor has {} dimensions; 0 to {MAX_RANK} are possible", tensor.ndim))
@@ -178,15 +179,15 @@ fn element_and_shape(tensor: &DLTensor) -> Result<(DType, Dims)> {
 }
 
 fn read(at: *const i64, len: usize) -> Dims {
-    // SAFETY: the arrays are as long as the rank says, or the producer broke its word in a way that nobody can see. They
-    // need not be aligned; without dimensions they may be null, and nothing is read.
+    // SAFETY: the producer guarantees arrays of `ndim` elements. They may be unaligned; without dimensions they may be
+    // null and are not read.
     (0..len).map(|axis| unsafe { at.wrapping_add(axis).read_unaligned() }).collect()
 }
 
-/// New memory for a tensor like a prototype, of which only dtype, shape and device count.
+/// Allocates memory for a tensor with the dtype, shape and device of a prototype.
 ///
 /// # Errors
-/// `BufferError` for a prototype that no array has; `OutOfMemory`; the driver's.
+/// `BufferError` for a prototype that no array can have; `OutOfMemory`; driver errors.
 pub fn allocate_like(prototype: &DLTensor) -> Result<NonNull<DLManagedTensorVersioned>> {
     let (dtype, shape) = element_and_shape(prototype)?;
     let device = device_of(prototype.device.device_type.0.into(), prototype.device.device_id.into())?;
@@ -195,7 +196,7 @@ pub fn allocate_like(prototype: &DLTensor) -> Result<NonNull<DLManagedTensorVers
     export::versioned(&array, DlpackFlags::empty(), Some(consumer))
 }
 
-/// A null pointer stays null whatever the offset: an offset from nothing is no address.
+/// The address of element zero. A null pointer stays null for any byte offset.
 fn address_of(tensor: &DLTensor, shape: &[i64]) -> Result<usize> {
     let data = tensor.data as usize;
     if data == 0 || shape.contains(&0) {
@@ -250,7 +251,7 @@ mod tests {
         Stream::default_of(Device::cpu().unwrap())
     }
 
-    /// A float32 tensor of shape (2, 3) over aligned memory, with whatever lie is put in.
+    /// Imports a valid float32 tensor of shape (2, 3) after `lie` has modified it.
     fn forge(lie: impl FnOnce(&mut DLManagedTensorVersioned)) -> Result<()> {
         let mut memory = [0_u64; 8];
         let (mut shape, mut strides) = ([2_i64, 3], [3_i64, 1]);
@@ -271,7 +272,7 @@ mod tests {
         };
         lie(&mut managed);
         let address = (managed.dl_tensor.data as usize).wrapping_add(managed.dl_tensor.byte_offset as usize);
-        // SAFETY: the structure outlives the array, which is looked at and dropped here.
+        // SAFETY: the structure outlives the array, which is inspected and dropped here.
         let tensor = unsafe { Tensor::versioned(NonNull::from(&mut managed)) }?;
         tensor.device()?;
         let array = tensor.into_array(cpu())?;
@@ -286,7 +287,7 @@ mod tests {
         let reversed = Index::Slice { start: None, stop: None, step: Some(-1) };
         let view = array.view(array.layout().index(&[reversed, reversed]).unwrap()).unwrap();
         let managed = export::versioned(&view.as_readonly(), DlpackFlags::empty(), None).unwrap();
-        // SAFETY: just made, and given away.
+        // SAFETY: the tensor was just created, and its ownership is transferred.
         let back = unsafe { Tensor::versioned(managed) }.unwrap().into_array(cpu()).unwrap();
         assert_eq!(back.address(), view.address());
         assert_eq!(back.layout().strides().collect::<Vec<_>>(), [-48, -8]);

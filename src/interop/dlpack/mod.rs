@@ -1,7 +1,7 @@
-//! DLPack 1.3: the structures as dlpark declares them, filled and read by our own few lines.
+//! DLPack 1.3. The structures are those of dlpark; filling and reading them is implemented here.
 //!
-//! Why not dlpark's own conversions: they take three allocations where one does, and refuse a copy to the host, which the
-//! standard asks for.
+//! dlpark's own conversions need three allocations instead of one, and reject copies to the host, which the standard
+//! requires.
 
 pub mod export;
 pub mod import;
@@ -18,13 +18,13 @@ use pygpu_layout::Layout;
 
 pub use dlpark::{DlpackFlags, ffi};
 
-/// The version whose rules all exports keep: strides are never null.
+/// The version that all exports follow: strides are never null.
 pub const VERSION: DLPackVersion = DLPackVersion { major: 1, minor: 3 };
 
 /// The host as a DLPack device.
 pub const HOST: (i64, i64) = (DLDeviceType::CPU.0 as i64, 0);
 
-/// A device as DLPack names it: type and number.
+/// DLPack's device type and number of a device.
 #[inline]
 pub fn code_of(device: Device) -> (u32, i32) {
     match device.kind() {
@@ -34,17 +34,18 @@ pub fn code_of(device: Device) -> (u32, i32) {
     }
 }
 
-/// Whether the host reads the memory of a device type directly. Managed memory counts as the GPU's.
+/// Whether the host can read the memory of a device type directly. Managed memory counts as the GPU's.
 pub fn is_host(device_type: i64) -> bool {
     [DLDeviceType::CPU, DLDeviceType::CUDAHOST, DLDeviceType::ROCMHOST]
         .iter()
         .any(|host| i64::from(host.0) == device_type)
 }
 
-/// The device that a DLPack type and number name. Pinned memory is the host's, managed memory the current GPU's.
+/// The device for a DLPack device type and number. Pinned memory belongs to the host, managed memory to the current
+/// GPU.
 ///
 /// # Errors
-/// `BufferError` for types of other hardware, backends that are not there, and numbers that no device has.
+/// `BufferError` for other hardware, unavailable backends, and nonexistent device numbers.
 pub fn device_of(device_type: i64, id: i64) -> Result<Device> {
     let refuse = |reason: String| {
         Error::buffer(format!("the tensor is on DLPack device (type {device_type}, number {id}): {reason}"))
@@ -66,11 +67,11 @@ pub fn device_of(device_type: i64, id: i64) -> Result<Device> {
     }
 }
 
-/// Shape and strides side by side, as DLPack wants them.
+/// Shape followed by strides, as a DLPack tensor refers to them.
 type Dimensions = SmallVec<[i64; 16]>;
 
-/// Writes the shape, then the strides in elements. An array without gaps gets the strides that its shape implies, whatever
-/// ours are along axes of one element: others read them as gaps.
+/// Writes the shape, then the strides in elements. A contiguous array gets the strides that its shape implies, because
+/// consumers interpret arbitrary strides of axes of length one as gaps.
 #[inline]
 fn write_dimensions(array: &Array, into: &mut Dimensions) -> Result<()> {
     let layout = array.layout();
@@ -93,7 +94,7 @@ fn canonical<'a>(innermost_first: impl Iterator<Item = (&'a i64, &'a mut i64)>) 
     let mut next = 1_i64;
     for (&len, stride) in innermost_first {
         *stride = next;
-        // Fits: the product of the lengths that are not zero does, for every layout.
+        // Does not overflow: the product of the nonzero lengths fits for every layout.
         next = next.wrapping_mul(len.max(1));
     }
 }
@@ -115,10 +116,10 @@ fn signed<'a>(layout: &Layout, strides: impl Iterator<Item = &'a mut i64>) -> Re
     Ok(())
 }
 
-/// The tensor that describes an array, with its dimensions at the given place.
+/// The tensor that describes an array. Its dimensions are written to `dimensions`.
 ///
 /// # Errors
-/// `BufferError` for items that DLPack cannot describe.
+/// `BufferError` for dtypes that DLPack cannot describe.
 #[inline]
 fn tensor_of(array: &Array, dimensions: *mut i64) -> Result<DLTensor> {
     let ndim = array.layout().ndim();
@@ -135,24 +136,25 @@ fn tensor_of(array: &Array, dimensions: *mut i64) -> Result<DLTensor> {
     })
 }
 
-/// The dimensions of an array that were lent without ownership: they live as long as whoever holds this.
+/// Dimensions of an array that are borrowed without ownership, valid while this value lives.
 ///
-/// The exchange table lends tensors whose shape the producer keeps. Few arrays are ever asked, so that this is one word,
-/// null until then.
+/// The exchange table returns tensors whose shape the producer keeps alive. Few arrays are exported this way, so that
+/// this is a pointer that stays null until then.
 pub struct LentDimensions(OnceBox<Dimensions>);
 
 impl LentDimensions {
-    /// Nothing lent yet.
+    /// Creates an empty value.
     pub const fn new() -> Self {
         Self(OnceBox::new())
     }
 
-    /// A tensor that describes `array`, which is the same one on every call, as long as `self` lives.
+    /// Returns a tensor that describes `array`, which must be the same array on every call. The tensor is valid while
+    /// `self` lives.
     ///
     /// # Errors
     /// `BufferError` for arrays that DLPack cannot describe.
     pub fn lend(&self, array: &Array) -> Result<DLTensor> {
-        // Once set they stay until `self` is dropped, and borrowers only read them.
+        // Once set, the dimensions stay until `self` is dropped, and borrowers only read them.
         let dimensions = self.0.get_or_try_init(|| {
             let mut made = Box::new(Dimensions::new());
             write_dimensions(array, &mut made)?;

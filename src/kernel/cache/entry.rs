@@ -1,4 +1,5 @@
-//! What a file of the cache holds: an image, what the compiler said, and of which files it was made; behind a checksum.
+//! Format of a cache file: a module image, the compiler's log, and fingerprints of the files it was compiled from,
+//! preceded by a checksum.
 
 use std::path::PathBuf;
 
@@ -7,11 +8,11 @@ use sha2::{Digest, Sha256};
 use super::Key;
 use pygpu_backend::{Compiled, Witness, WitnessState};
 
-/// Changes with the form of the files and of the keys.
+/// Changes with the format of the files and of the keys.
 const MAGIC: &[u8; 8] = b"PyGPU k2";
 const CHECKSUM: usize = 32;
 
-/// Parts of bytes, each behind its length.
+/// Writes byte strings, each preceded by its length.
 #[derive(Default)]
 struct Writer(Vec<u8>);
 
@@ -58,7 +59,7 @@ fn path_of(bytes: &[u8]) -> Option<PathBuf> {
     Some(PathBuf::from(std::str::from_utf8(bytes).ok()?))
 }
 
-/// The file of an image; `None` for one that is not to be kept.
+/// Encodes an image as a cache file; `None` for an image that must not be cached.
 pub fn encode(key: &Key, compiled: &Compiled) -> Option<Vec<u8>> {
     let read = compiled.read.as_ref()?;
     let mut payload = Writer(Vec::with_capacity(compiled.image.len() + compiled.log.len() + 256));
@@ -86,7 +87,7 @@ pub fn encode(key: &Key, compiled: &Compiled) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// What a file holds, if all of it is there and it is that of the key.
+/// Decodes a cache file if it is complete and belongs to the key.
 pub fn decode(key: &Key, bytes: &[u8]) -> Option<Compiled> {
     let rest = bytes.strip_prefix(MAGIC)?;
     let (checksum, payload) = rest.split_at_checked(CHECKSUM)?;

@@ -1,9 +1,9 @@
-//! The folder of the cache: what is in it will be run, so only what its owner alone could have written is believed.
+//! The cache folder. Cached images are executed, so only files that nobody but the user could have written are trusted.
 //!
-//! A folder is trusted that is a folder itself, belongs to the user who runs the program, and that nobody else may write to;
-//! one that others may read is closed to them. A file is trusted that is a regular one, belongs to the same user, that nobody
-//! else may write to, and whose checksum is right. What is not trusted is as if it were not there, and for a folder a reason is
-//! kept to be told.
+//! A folder is trusted if it is not a link, belongs to the effective user, and is writable by no other user; if it is
+//! readable by others, that permission is removed. A file is trusted if it is a regular file of the same user, writable
+//! by no other user, and its checksum is correct. Untrusted files and folders are treated as missing. For a folder the
+//! reason is recorded and reported.
 
 use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
@@ -18,30 +18,31 @@ use pygpu_base::fork_safe::{Global, Guard};
 
 const SUFFIX: &str = "pgk";
 
-/// Bytes that this process has kept since it looked how much there is, which it does the first time.
+/// Bytes that this process has stored since it last measured the folder. The initial value makes the first store
+/// measure it.
 static FRESH: AtomicU64 = AtomicU64::new(u64::MAX / 2);
-/// It looks again behind this part of the bound.
+/// The folder is measured again after this fraction of the size limit was stored.
 const PARTS: u64 = 32;
 
-/// A folder that is trusted.
+/// A trusted folder.
 pub struct Folder(PathBuf);
 
-/// Why folders are not trusted, and whether that was told.
+/// Reasons why folders are not trusted, and whether each was reported.
 static REFUSED: Global<BTreeMap<PathBuf, (String, bool)>> = Global::new(BTreeMap::new());
 
-/// Whether there may be one of them that was not told: asked at every launch.
+/// Whether an unreported reason may exist; checked on every launch.
 static HAS_UNTOLD: AtomicBool = AtomicBool::new(false);
 
 fn refused() -> Guard<BTreeMap<PathBuf, (String, bool)>> {
     REFUSED.lock()
 }
 
-/// Why a folder was not trusted when it was looked at last.
+/// The reason why a folder was not trusted when it was last opened.
 pub fn refusal(folder: &Path) -> Option<String> {
     refused().get(folder).map(|(reason, _)| reason.clone())
 }
 
-/// A refusal that nobody was told of, as a sentence; from then on it counts as told.
+/// Takes an unreported reason as a sentence and marks it as reported.
 pub fn untold_refusal() -> Option<String> {
     if !HAS_UNTOLD.load(Ordering::Relaxed) || !HAS_UNTOLD.swap(false, Ordering::Relaxed) {
         return None;
@@ -49,7 +50,7 @@ pub fn untold_refusal() -> Option<String> {
     let mut refused = refused();
     let (folder, (reason, told)) = refused.iter_mut().find(|(_, (_, told))| !told)?;
     *told = true;
-    HAS_UNTOLD.store(true, Ordering::Relaxed); // there may be more
+    HAS_UNTOLD.store(true, Ordering::Relaxed); // more may be unreported
     Some(format!(
         "the cache of compiled kernels in {} is not used: {reason}; kernels are compiled in every process",
         folder.display()
@@ -66,7 +67,7 @@ mod rules {
     const OTHERS: u32 = 0o077;
 
     fn owner_is_another(known: &Metadata) -> Option<u32> {
-        // SAFETY: has no preconditions and cannot fail.
+        // SAFETY: `geteuid` has no preconditions and cannot fail.
         let own = unsafe { libc::geteuid() };
         (known.uid() != own).then(|| known.uid())
     }
@@ -90,7 +91,7 @@ mod rules {
         known.is_file() && owner_is_another(known).is_none() && known.permissions().mode() & OTHERS_WRITE == 0
     }
 
-    /// Neither follows a link nor waits for who writes into a pipe.
+    /// Opens a file without following a link and without blocking on a pipe.
     pub fn open(path: &Path) -> io::Result<File> {
         OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path)
     }
@@ -136,10 +137,10 @@ fn check(path: &Path) -> Result<(), String> {
 }
 
 impl Folder {
-    /// A folder, if it may be used; with `make`, one that is not there is made.
+    /// Opens a folder if it is trusted; with `make`, creates a missing one.
     pub fn open(path: &Path, make: bool) -> Option<Self> {
         if fs::symlink_metadata(path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
-            // Another process may be quicker; a place that cannot be written is only not used.
+            // Another process may create it first. A folder that cannot be created is not used.
             if !make || rules::create(path).is_err_and(|error| error.kind() != io::ErrorKind::AlreadyExists) {
                 return None;
             }
@@ -163,7 +164,7 @@ impl Folder {
         self.0.join(&key.0).with_extension(SUFFIX)
     }
 
-    /// What is kept under a key, of at most `most` bytes.
+    /// Loads the image of a key from a file of at most `most` bytes.
     pub fn load(&self, key: &Key, most: u64) -> Option<Compiled> {
         let path = self.path(key);
         let file = rules::open(&path).ok()?;
@@ -172,23 +173,23 @@ impl Folder {
             return None;
         }
         let mut bytes = Vec::with_capacity(usize::try_from(known.len()).ok()?);
-        // One that grows meanwhile fails its checksum.
+        // A file that grows while it is read fails its checksum.
         (&file).take(known.len()).read_to_end(&mut bytes).ok()?;
         match entry::decode(key, &bytes) {
             Some(compiled) => {
-                // Notes the use.
+                // The modification time records the last use.
                 let _ = file.set_modified(SystemTime::now());
                 Some(compiled)
             }
             None => {
-                // Half written by a machine that lost power, or of another version: never looked at again.
+                // Truncated by a power failure, or of another version: removed.
                 let _ = fs::remove_file(&path);
                 None
             }
         }
     }
 
-    /// Keeps an image in at most `most` bytes. What stands in its place is replaced, whatever it is, but a folder.
+    /// Stores an image; the folder is limited to `most` bytes. Replaces anything of the same name except a folder.
     pub fn store(&self, key: &Key, compiled: &Compiled, most: u64) -> io::Result<()> {
         let Some(bytes) = entry::encode(key, compiled).filter(|bytes| bytes.len() as u64 <= most) else {
             return Ok(());
@@ -197,7 +198,7 @@ impl Folder {
         file.write_all(&bytes)?;
         file.flush()?;
         file.persist(self.path(key)).map_err(|refused| refused.error)?;
-        // To look at thousands of files takes longer than to compile a kernel.
+        // Measuring thousands of files takes longer than compiling a kernel.
         let fresh = FRESH.fetch_add(bytes.len() as u64, Ordering::Relaxed).saturating_add(bytes.len() as u64);
         if fresh < most / PARTS {
             return Ok(());
@@ -206,14 +207,14 @@ impl Folder {
         self.make_room(most)
     }
 
-    /// Removes what is kept under a key.
+    /// Removes the image of a key.
     pub fn remove(&self, key: &Key) {
         let _ = fs::remove_file(self.path(key));
     }
 
-    /// Removes the least recently used files until the rest is a tenth below the bound.
+    /// Removes the least recently used files until the folder is a tenth below the limit.
     fn make_room(&self, most: u64) -> io::Result<()> {
-        /// What a process that died has left behind.
+        /// Age after which a temporary file is considered abandoned by a process that died.
         const OLD: std::time::Duration = std::time::Duration::from_secs(3600);
         let mut files: Vec<(SystemTime, u64, PathBuf)> = Vec::new();
         for entry in fs::read_dir(&self.0)?.flatten() {
@@ -236,7 +237,7 @@ impl Folder {
             if total <= most / 10 * 9 {
                 break;
             }
-            // Another process may have removed it.
+            // Another process may have removed it already.
             let _ = fs::remove_file(path);
             total = total.saturating_sub(bytes);
         }
@@ -295,7 +296,7 @@ mod tests {
         fs::rename(&file, &good).unwrap();
         let pipe = || {
             let name = std::ffi::CString::new(file.to_str().unwrap()).unwrap();
-            // SAFETY: a C string.
+            // SAFETY: `name` is a NUL-terminated C string.
             assert_eq!(unsafe { libc::mkfifo(name.as_ptr(), 0o600) }, 0);
         };
         let open = || {
@@ -355,7 +356,7 @@ mod tests {
             let file = File::options().append(true).open(at(folder.path()).path(&key(name))).unwrap();
             file.set_modified(start + Duration::from_secs(age as u64)).unwrap();
         }
-        assert!(at(folder.path()).load(&key("a"), 1 << 20).is_some()); // now the most recently used
+        assert!(at(folder.path()).load(&key("a"), 1 << 20).is_some()); // makes "a" the most recently used file
         at(folder.path()).store(&key("d"), &image(1000), 3500).unwrap();
         let kept = ["a", "b", "c", "d"].map(|name| at(folder.path()).path(&key(name)).exists());
         assert_eq!(kept, [true, false, false, true]);

@@ -1,11 +1,12 @@
-//! Compiled images, in memory and in the user's cache folder.
+//! Cache of compiled images, in memory and in the user's cache folder.
 //!
-//! The folder is shared by processes and machines, and may vanish at any time. Nothing here is an error to the user: what
-//! cannot be read is compiled again, what cannot be written is not kept. [`folder`] says which folders and files are trusted,
-//! [`entry`] what a file holds. An image is given out only while every file that it was made of is what it was.
+//! The folder is shared by processes and machines, and may disappear at any time. Cache failures are never errors for
+//! the user: an image that cannot be read is compiled again, one that cannot be written is not cached. [`folder`]
+//! defines which folders and files are trusted, [`entry`] their format. An image is used only while every file that it
+//! was compiled from is unchanged.
 //!
-//! `PYGPU_CACHE=0` leaves the folder alone, `PYGPU_CACHE_DIR` names another, `PYGPU_CACHE_SIZE` bounds it (`256M` at first; the
-//! least recently used files go first).
+//! `PYGPU_CACHE=0` disables the folder, `PYGPU_CACHE_DIR` selects another, `PYGPU_CACHE_SIZE` limits it (default
+//! `256M`; the least recently used files are removed first).
 
 mod entry;
 mod folder;
@@ -27,27 +28,27 @@ use pygpu_base::settings::{self, Settings, Variable};
 pub use self::folder::{refusal, untold_refusal};
 
 const DEFAULT_SIZE: u64 = 256 << 20;
-/// Bytes of images that are kept in memory.
+/// Limit of the images cached in memory, in bytes.
 const MEMORY_SIZE: usize = 64 << 20;
 
-/// Where an image may be kept.
+/// Where an image may be cached.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Cache {
-    /// The folder that the settings name.
+    /// The folder of the environment settings.
     #[default]
     Usual,
-    /// A folder of the caller's.
+    /// A folder chosen by the caller.
     Folder(PathBuf),
-    /// Nowhere.
+    /// No cache.
     Off,
 }
 
-/// What an image is kept under: a hash of everything that matters, as letters.
+/// Cache key: a hash of everything that determines the image, as a hexadecimal string.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Key(String);
 
 impl Key {
-    /// The key of parts; where one ends and the next begins matters.
+    /// The key for a sequence of byte strings. The boundaries between them are part of the key.
     pub fn of<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> Self {
         let mut hash = Sha256::new();
         for part in parts {
@@ -58,7 +59,7 @@ impl Key {
     }
 }
 
-/// The folder and its bound.
+/// A cache folder and its size limit.
 struct Place {
     folder: Option<PathBuf>,
     size: u64,
@@ -75,7 +76,7 @@ impl Place {
     }
 }
 
-/// How many bytes the folder may have.
+/// The size limit of the folder in bytes.
 fn bound(settings: &Settings) -> u64 {
     static IS_TOLD: AtomicBool = AtomicBool::new(false);
     let Some(text) = settings.text(Variable::CACHE_SIZE) else { return DEFAULT_SIZE };
@@ -90,7 +91,7 @@ fn bound(settings: &Settings) -> u64 {
     })
 }
 
-/// `4096`, `100k`, `256M`, `2G`.
+/// Parses a size such as `4096`, `100k`, `256M` or `2G`.
 fn bytes_of(text: &str) -> Option<u64> {
     let text = text.trim().trim_end_matches(['b', 'B']).trim_end_matches(['i', 'I']);
     let shift = match text.chars().last()?.to_ascii_lowercase() {
@@ -103,12 +104,12 @@ fn bytes_of(text: &str) -> Option<u64> {
     digits.trim().parse::<u64>().ok()?.checked_mul(1 << shift)
 }
 
-/// The folder in which images are kept; `None` where it is switched off or there is none.
+/// The cache folder; `None` if caching is disabled or no folder is available.
 pub fn cache_folder() -> Option<PathBuf> {
     Place::of(&Cache::Usual, settings::get()).folder
 }
 
-/// What is kept in memory, by the folder that it was asked from.
+/// The images cached in memory, by cache folder and key.
 #[derive(Default)]
 struct Memory {
     images: HashMap<(Option<PathBuf>, Key), Arc<Compiled>>,
@@ -125,19 +126,19 @@ fn remember(name: (Option<PathBuf>, Key), compiled: &Arc<Compiled>) {
     let mut memory = memory();
     let memory = memory.get_or_insert_default();
     if memory.bytes.saturating_add(compiled.image.len()) > MEMORY_SIZE {
-        *memory = Memory::default(); // rare, and the folder has them
+        *memory = Memory::default(); // rarely happens, and the folder still has the images
     }
     let before = memory.images.insert(name, Arc::clone(compiled));
     memory.bytes += compiled.image.len();
     memory.bytes = memory.bytes.saturating_sub(before.map_or(0, |before| before.image.len()));
 }
 
-/// Whether an image is still what the compiler would make.
+/// Whether all files that the image was compiled from are unchanged.
 fn is_fresh(compiled: &Compiled) -> bool {
     compiled.read.as_ref().is_some_and(|read| read.iter().all(Witness::holds))
 }
 
-/// What is kept under a key, if every file that it was made of is what it was.
+/// Looks up the image of a key, if every file that it was compiled from is unchanged.
 pub fn find(cache: &Cache, key: &Key) -> Option<Arc<Compiled>> {
     if *cache == Cache::Off {
         return None;
@@ -156,7 +157,7 @@ pub fn find(cache: &Cache, key: &Key) -> Option<Arc<Compiled>> {
     })
 }
 
-/// Keeps an image, unless one cannot tell of which files it was made.
+/// Caches an image, unless the files that it was compiled from are unknown.
 pub fn keep(cache: &Cache, key: &Key, compiled: Compiled) -> Arc<Compiled> {
     let compiled = Arc::new(compiled);
     if *cache == Cache::Off || compiled.read.is_none() {
@@ -164,7 +165,7 @@ pub fn keep(cache: &Cache, key: &Key, compiled: Compiled) -> Arc<Compiled> {
     }
     let place = Place::of(cache, settings::get());
     if let Some(folder) = &place.folder {
-        // A full disk or a folder that cannot be written costs time at the next start, nothing else.
+        // If the disk is full or the folder is not writable, the kernel is compiled again at the next start.
         let stored: io::Result<()> = match Folder::open(folder, true) {
             Some(folder) => folder.store(key, &compiled, place.size),
             None => Ok(()),
@@ -175,7 +176,7 @@ pub fn keep(cache: &Cache, key: &Key, compiled: Compiled) -> Arc<Compiled> {
     compiled
 }
 
-/// Forgets an image that did not load.
+/// Removes an image that failed to load.
 pub fn forget(cache: &Cache, key: &Key) {
     let place = Place::of(cache, settings::get());
     if let Some(memory) = memory().as_mut()

@@ -1,8 +1,9 @@
-// File-scope textures and surfaces, as CUDA's language had them until CUDA 12 took them away. PyGPU puts this text before a
-// source that says `texture<` or `surface<`, for NVRTC, nvcc, hiprtc, hipcc and the CPU engine alike.
+// File-scope textures and surfaces, which CUDA 12 removed from the language. PyGPU prepends this header to sources that
+// contain `texture<` or `surface<`, for NVRTC, nvcc, hiprtc, hipcc and the CPU engine.
 //
-// Each is now a variable in constant memory with the number of a texture object, which PyGPU.driver's TextureReference writes; the
-// functions read through that. Its size tells the host what the kernel reads: 8 bytes floats, 16 integers, 24 integers as floats.
+// Each reference becomes a variable in constant memory that contains the handle of a texture object. PyGPU.driver's
+// TextureReference writes the handle, and the fetch functions read through it. The variable's size encodes the element
+// type for the host: 8 bytes for floats, 16 for integers, 24 for integers read as floats.
 #ifndef PYGPU_TEXTURE_REFERENCES
 #define PYGPU_TEXTURE_REFERENCES
 
@@ -59,7 +60,7 @@
 #endif
 
 namespace pygpu {
-// What a fetch gives: the elements as they are, or as floats. `words` is what the size tells.
+// Result type of a fetch: the element type, or float. `words` encodes it in the variable's size.
 template <class T, int mode> struct fetched { typedef T type; enum { words = 2 }; };
 template <class T> struct fetched<T, 1> { typedef float type; enum { words = 3 }; };
 template <> struct fetched<float, 0> { typedef float type; enum { words = 1 }; };
@@ -131,7 +132,7 @@ PYGPU_SURFACE(surf2DLayered, cudaSurfaceType2DLayered, PYGPU_LIST(int x, int y, 
 #undef PYGPU_SURFACE
 #undef PYGPU_LIST
 
-// What was a kind of type is a kind of variable now.
+// These names were type qualifiers; they now declare variables.
 #define texture __constant__ ::pygpu::texture_reference
 #define surface __constant__ ::pygpu::surface_reference
 

@@ -1,21 +1,22 @@
-//! What somebody else compiled: a library of the host in which a compiler has put device code, for the driver to take out of it.
+//! Prebuilt libraries: host libraries with embedded device code, which is extracted for the driver.
 
 use std::ops::Range;
 
 use pygpu_backend::BackendKind;
 use pygpu_base::error::{Error, Result};
 
-/// Where nvcc and hipcc put device code.
+/// ELF section in which nvcc and hipcc store device code.
 const OF_CUDA: &str = ".nv_fatbin";
 const OF_HIP: &str = ".hip_fatbin";
-/// How a fatbin begins.
+/// First bytes of a fatbin.
 pub const FATBIN: [u8; 4] = 0xBA55_ED50_u32.to_le_bytes();
 const BUNDLE: &[u8] = b"__CLANG_OFFLOAD_BUNDLE__";
 
-/// The parts of a library that the driver loads, each for itself; none for what is no library with device code.
+/// The ranges of an image that the driver loads as separate modules. Empty if the image is not a library with device
+/// code.
 ///
 /// # Errors
-/// `ValueError` for a library whose code is for other devices, or has none where it says so.
+/// `ValueError` for a library without code for this kind of device.
 pub fn parts(image: &[u8], kind: BackendKind) -> Result<Vec<Range<usize>>> {
     let own = match kind {
         BackendKind::Cuda => OF_CUDA,
@@ -40,11 +41,11 @@ pub fn parts(image: &[u8], kind: BackendKind) -> Result<Vec<Range<usize>>> {
     }
 }
 
-/// Fatbins one behind the other: each says how long its header and what is behind it are.
+/// Ranges of consecutive fatbins. Each header contains its own length and the length of its contents.
 fn fatbins(section: &[u8]) -> Vec<Range<usize>> {
     let (mut found, mut at) = (Vec::new(), 0);
     while let Some(header) = section.get(at..at + 16) {
-        let mut step = 8; // what lies between them is filled up
+        let mut step = 8; // zero padding between fatbins
         if header.starts_with(&FATBIN) {
             let rest = number(header, 8, 8).unwrap_or(usize::MAX);
             let length = number(header, 6, 2).unwrap_or(0).saturating_add(rest);
@@ -57,7 +58,7 @@ fn fatbins(section: &[u8]) -> Vec<Range<usize>> {
     found
 }
 
-/// Bundles one behind the other, each as far as the next; a compressed one is all there is.
+/// Ranges of consecutive offload bundles, each extending to the next. A compressed bundle is always the only one.
 fn bundles(section: &[u8]) -> Vec<Range<usize>> {
     if section.starts_with(b"CCOB") {
         return std::iter::once(0..section.len()).collect();
@@ -67,13 +68,13 @@ fn bundles(section: &[u8]) -> Vec<Range<usize>> {
     starts.iter().copied().zip(ends).map(|(start, end)| start..end).collect()
 }
 
-/// A number of the machine's own order.
+/// Reads an integer in native byte order.
 pub(super) fn number(bytes: &[u8], at: usize, width: usize) -> Option<usize> {
     let bytes = bytes.get(at..at.checked_add(width)?)?;
     usize::try_from(bytes.iter().rev().fold(0u64, |sum, &byte| sum << 8 | u64::from(byte))).ok()
 }
 
-/// The place of a section of an ELF file of 64 bits; `None` where there is none, or it is not all there.
+/// The range of a section of a 64-bit ELF file; `None` if it is missing or truncated.
 fn section(image: &[u8], name: &str) -> Option<Range<usize>> {
     if name.is_empty() || !image.starts_with(b"\x7fELF") {
         return None;
@@ -110,7 +111,7 @@ mod tests {
         section.extend(fatbin(8));
         assert_eq!(fatbins(&section), [0..40, 56..80]);
         section.truncate(76);
-        assert_eq!(fatbins(&section), [0..40, 56..76]); // the backend says that it is cut short
+        assert_eq!(fatbins(&section), [0..40, 56..76]); // the backend reports the truncation
         assert!(fatbins(b"").is_empty());
     }
 

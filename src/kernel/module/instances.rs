@@ -1,4 +1,4 @@
-//! What else a module's source gives: instances of its templates, each compiled when it is first asked for, and its PTX.
+//! Further products of a module's source: template instances, each compiled on first use, and PTX.
 
 use std::path::PathBuf;
 
@@ -10,23 +10,23 @@ use crate::options;
 use pygpu_backend::BackendKind;
 use pygpu_base::error::{Error, Result};
 
-/// What the first bytes of PTX are, as far as they can be known.
+/// Whether an image is PTX. Heuristic: looks for `.version` near the beginning.
 pub fn is_ptx(image: &[u8]) -> bool {
     let is_other = image.starts_with(b"\x7fELF") || image.starts_with(&given::FATBIN);
     !is_other && image.windows(8).take(1 << 16).any(|window| window == b".version")
 }
 
 impl Module {
-    /// Whether a name asks for what the source may have and the image has not: an instance of a template.
+    /// Whether a name refers to a template instance that is not in the image but may be compiled from the source.
     pub fn lacks_instance(&self, name: &str) -> bool {
         (name.contains('<') || !self.is_loaded())
             && self.source().is_some_and(|source| !source.instances.iter().any(|known| known == name))
     }
 
-    /// An instance of one of the source's templates, in a module of its own. `hints` as for [`build`].
+    /// An instance of one of the source's templates, compiled to a separate module. `hints` as for [`build`].
     ///
     /// # Errors
-    /// As [`load`]; `ValueError` for a module that came without its source.
+    /// As [`load`]; `ValueError` for a module without source.
     pub fn instance(&self, name: &str, hints: &[PathBuf]) -> Result<Function> {
         let Some(source) = self.source() else {
             return Err(Error::value(format!(
@@ -41,16 +41,16 @@ impl Module {
         made.function(name)
     }
 
-    /// Whether the image is a fatbin or a library, of which parts are for other tools to read.
+    /// Whether the image is a fatbin or a library, whose parts can only be read by other tools.
     pub fn is_container(&self) -> bool {
         self.image().starts_with(&given::FATBIN)
             || given::parts(self.image(), self.device().kind()).is_ok_and(|parts| !parts.is_empty())
     }
 
-    /// Its PTX: the image itself, or what the source gives for the same architecture.
+    /// The PTX: the image itself, or compiled from the source for the same architecture.
     ///
     /// # Errors
-    /// `NotSupported` on other devices than NVIDIA's; `ValueError` for an image that has none; as [`build`].
+    /// `NotSupported` on non-NVIDIA devices; `ValueError` for an image without PTX; errors of [`build`].
     pub fn ptx(&self, hints: &[PathBuf]) -> Result<Vec<u8>> {
         if self.device().kind() != BackendKind::Cuda {
             return Err(Error::not_supported(format!(

@@ -1,4 +1,5 @@
-//! A loaded image: its kernels and globals, until the last of their users is gone and the device has passed them.
+//! Loaded images with their kernels and global variables. An image is unloaded after its last user is dropped and the
+//! device has been idle.
 
 mod given;
 mod instances;
@@ -26,10 +27,10 @@ use pygpu_device::Device;
 use pygpu_device::shutdown;
 use pygpu_memory::pending;
 
-/// In the place of a handle where nothing is loaded.
+/// Placeholder for the handle of a module without loaded code.
 const NOT_LOADED: ModuleHandle = ModuleHandle(0);
 
-/// A loaded image. Clones are the same.
+/// A loaded image. Clones refer to the same image.
 #[derive(Clone)]
 pub struct Module(Arc<Inner>);
 
@@ -38,17 +39,17 @@ struct Inner {
     epoch: u32,
     programs: &'static dyn Programs,
     handle: ModuleHandle,
-    /// The other parts of a library that has several.
+    /// The other parts of a library with several parts.
     others: Vec<ModuleHandle>,
     image: Arc<Compiled>,
-    /// The source and the options that say something about its text; empty for an image that came without.
+    /// The source and its parsing options; empty for an image without source.
     source: Source,
     options: Vec<CompileOption>,
     made: Instances,
     log: String,
 }
 
-/// Modules by the instances for which they were made.
+/// Modules of template instances, by instance name.
 #[derive(Default)]
 pub(super) struct Instances(Mutex<HashMap<String, Module>>);
 
@@ -57,15 +58,15 @@ impl Instances {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
     }
 
-    /// The module under a name: the one that another thread was quicker to put there, or this one.
+    /// Caches a module under a name. Returns the module that another thread cached first, if any.
     pub(super) fn keep(&self, name: &str, made: Module) -> Module {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // What is not kept ends behind the lock: it may reach the driver.
+        // A module that is not cached is dropped after the lock is released: its drop may call the driver.
         known.entry(name.to_owned()).or_insert_with(|| made.clone()).clone()
     }
 }
 
-/// Ends a module when it is dropped.
+/// Unloads a module when dropped.
 struct Unload {
     device: Device,
     epoch: u32,
@@ -76,7 +77,7 @@ struct Unload {
 impl Drop for Unload {
     fn drop(&mut self) {
         if !shutdown::exiting() && self.epoch == self.device.epoch() {
-            // SAFETY: the last user is gone, and the device was idle since.
+            // SAFETY: no user is left, and the device has been idle since the last one.
             shutdown::defer(unsafe { self.programs.unload(self.device.index(), self.handle) });
         }
     }
@@ -88,7 +89,8 @@ impl Drop for Inner {
             return;
         }
         let Self { device, epoch, programs, handle, .. } = *self;
-        // A kernel of it may be running on any stream, and the driver unloads nothing before the device is idle.
+        // A kernel of the module may still run on any stream, so the module is unloaded only after the device has been
+        // idle.
         for handle in std::iter::once(handle).chain(self.others.drain(..)).filter(|handle| *handle != NOT_LOADED) {
             shutdown::defer(pending::keep_until_idle(device, Box::new(Unload { device, epoch, programs, handle })));
         }
@@ -96,10 +98,10 @@ impl Drop for Inner {
 }
 
 impl Module {
-    /// Loads what was built from a source.
+    /// Loads a compiled source.
     ///
     /// # Errors
-    /// The driver's.
+    /// Driver errors.
     fn of_source(device: Device, source: Source, built: Built, hints: &[PathBuf]) -> Result<Self> {
         let list = &built.options.list;
         let options = LoadOptions {
@@ -117,10 +119,10 @@ impl Module {
         Ok(Self(Arc::new(inner)))
     }
 
-    /// A source of templates only, of which nothing is compiled before an instance is asked for.
+    /// Creates a module for a source with templates only. Nothing is compiled before an instance is requested.
     ///
     /// # Errors
-    /// `NotSupported` where there are no kernels.
+    /// `NotSupported` if the backend has no kernels.
     pub fn of_templates(device: Device, source: Source) -> Result<Self> {
         let programs = device.backend().programs()?;
         let loaded = Loaded { module: NOT_LOADED, log: String::new() };
@@ -129,10 +131,10 @@ impl Module {
         Ok(Self(Arc::new(inner)))
     }
 
-    /// Loads an image: a cubin, PTX, a fatbin, a code object, a library that a compiler of device code made.
+    /// Loads an image: a cubin, PTX, a fatbin, a code object, or a host library with device code.
     ///
     /// # Errors
-    /// The driver's; `ValueError` for what is no image.
+    /// Driver errors; `ValueError` if the bytes are not an image.
     pub fn of_image(device: Device, image: Vec<u8>, options: &LoadOptions) -> Result<Self> {
         let compiled = Arc::new(Compiled { image, ..Compiled::default() });
         let parts = given::parts(&compiled.image, device.kind())?;
@@ -141,7 +143,7 @@ impl Module {
         };
         let programs = device.backend().programs()?;
         let first = programs.load(device.index(), &compiled.image[first.clone()], options)?;
-        // What follows is unloaded with it if a later part is refused.
+        // `inner` unloads the parts loaded so far if a later part fails.
         let mut inner = Self::inner(device, programs, Arc::clone(&compiled), first);
         for part in rest {
             inner.others.push(programs.load(device.index(), &compiled.image[part.clone()], options)?.module);
@@ -171,17 +173,17 @@ impl Module {
         }
     }
 
-    /// Whether there is more than a source.
+    /// Whether compiled code is loaded, not only a source.
     pub(super) fn is_loaded(&self) -> bool {
         self.0.handle != NOT_LOADED
     }
 
-    /// What it was compiled of; `None` for an image that came without.
+    /// The source; `None` for an image without source.
     pub fn source(&self) -> Option<&Source> {
         (!self.0.source.text.is_empty()).then_some(&self.0.source)
     }
 
-    /// The instances of templates that were asked for later.
+    /// The template instances that were compiled later.
     pub(super) fn made(&self) -> &Instances {
         &self.0.made
     }
@@ -191,30 +193,30 @@ impl Module {
         self.0.device
     }
 
-    /// What loads and launches it.
+    /// The backend interface that loads and launches it.
     pub(super) fn programs(&self) -> &'static dyn Programs {
         self.0.programs
     }
 
-    /// What the compilers said.
+    /// The log of the compilers.
     pub fn log(&self) -> &str {
         &self.0.log
     }
 
-    /// The bytes that were loaded.
+    /// The loaded bytes.
     pub fn image(&self) -> &[u8] {
         &self.0.image.image
     }
 
-    /// The kernels of an image, by the names that they have in it; empty where nobody knows.
+    /// The names of the image's kernels; empty if they cannot be determined.
     ///
     /// # Errors
-    /// `ValueError` after a reset of the device; the driver's.
+    /// `ValueError` after a device reset; driver errors.
     pub fn names(&self) -> Result<Vec<String>> {
         self.check_alive()?;
         let mut all = Vec::new();
         for part in std::iter::once(&self.0.handle).chain(&self.0.others).filter(|part| **part != NOT_LOADED) {
-            // SAFETY: the module is alive as long as this.
+            // SAFETY: `self` keeps the module loaded.
             match unsafe { self.0.programs.names(self.0.device.index(), *part) }? {
                 Some(names) => all.extend(names),
                 None => return Ok(names::in_image(self.image())),
@@ -223,7 +225,7 @@ impl Module {
         Ok(all)
     }
 
-    /// Refuses a module that a reset of the device has destroyed.
+    /// Checks that no device reset has destroyed the module.
     ///
     /// # Errors
     /// `ValueError`.
@@ -235,15 +237,15 @@ impl Module {
         Err(Error::value(format!("the kernel was destroyed when {device} was reset; make it again")))
     }
 
-    /// What the source says of a kernel's parameters.
+    /// A kernel's parameters as declared in the source.
     pub(super) fn declared(&self, name: &str) -> Option<Vec<Parameter>> {
         Declarations::read(&self.0.source.text, &self.0.options).parameters(name)
     }
 
-    /// The driver's handle of a kernel. The mangled name first where looking costs nothing: a driver that is asked for a name it has not reports an error to
-    /// whoever watches it.
+    /// The driver's handle of a kernel. Tries the mangled name first if the image is small enough to search: a failed
+    /// lookup in the driver would be reported as an error by tools that monitor it.
     pub(super) fn handle_of(&self, name: &str) -> Result<FunctionHandle> {
-        /// Larger images are whole libraries.
+        /// Larger images are whole libraries, whose search would be slow.
         const QUICKLY_SEARCHED: usize = 1 << 22;
         let instance = self.0.source.instances.iter().position(|instance| instance == name);
         if let Some(lowered) = instance.and_then(|position| self.0.image.lowered.get(position)) {
@@ -257,7 +259,7 @@ impl Module {
 
     fn found(&self, name: &str, is_small: bool) -> Result<FunctionHandle> {
         if name.starts_with("_Z") {
-            return self.named(name); // as the image has it
+            return self.named(name); // already a mangled name
         }
         if let Some(mangled) = is_small.then(|| symbols::find_mangled(self.image(), name)).flatten() {
             return self.named(&mangled);
@@ -272,11 +274,11 @@ impl Module {
 
     fn named(&self, name: &str) -> Result<FunctionHandle> {
         let name = CString::new(name).map_err(|_| Error::value("the kernel's name has a zero byte in it"))?;
-        // SAFETY: the module is alive as long as this.
+        // SAFETY: `self` keeps the module loaded.
         self.in_parts(|part| unsafe { self.0.programs.function(self.0.device.index(), part, &name) })
     }
 
-    /// What the first of its parts gives that has it.
+    /// Applies `ask` to the parts in turn and returns the first result other than `NOT_FOUND`.
     fn in_parts<T>(&self, ask: impl Fn(ModuleHandle) -> Result<T>) -> Result<T> {
         if !self.is_loaded() {
             return Err(Error::value("the source has templates only: name an instance, as 'scale<float>'"));
@@ -305,15 +307,15 @@ impl Module {
         ))
     }
 
-    /// The address and the size of a global variable.
+    /// Address and size of a global variable.
     ///
     /// # Errors
-    /// `ValueError` for a name that is not there; the driver's.
+    /// `ValueError` for an unknown name; driver errors.
     pub fn global(&self, name: &str) -> Result<(Address, usize)> {
         self.check_alive()?;
         let ask = |name: &str| {
             let name = CString::new(name).map_err(|_| Error::value("the variable's name has a zero byte in it"))?;
-            // SAFETY: the module is alive as long as this.
+            // SAFETY: `self` keeps the module loaded.
             self.in_parts(|part| unsafe { self.0.programs.global(self.0.device.index(), part, &name) })
         };
         match ask(name) {
@@ -326,11 +328,11 @@ impl Module {
     }
 }
 
-/// Compiles for a device, or takes what was compiled before, and loads it. An image that was kept and does not load is forgotten
-/// and made again, once. `hints` as for [`build`].
+/// Compiles a source for a device, or takes the cached image, and loads it. A cached image that fails to load is
+/// removed and compiled again, once. `hints` as for [`build`].
 ///
 /// # Errors
-/// As `build`; the driver's.
+/// As [`build`]; driver errors.
 pub fn load(device: Device, source: &Source, hints: &[PathBuf]) -> Result<Module> {
     let built = build(device, source, hints)?;
     let kept = built.kept.clone();
@@ -343,7 +345,7 @@ pub fn load(device: Device, source: &Source, hints: &[PathBuf]) -> Result<Module
     }
 }
 
-/// Whether a refusal to load may be due to the image, and not to the device's state.
+/// Whether a failed load may be caused by the image and not by the device's state.
 fn may_be_the_images(error: &Error) -> bool {
     matches!(error, Error::Driver(_) | Error::Value(_))
 }

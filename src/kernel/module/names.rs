@@ -1,8 +1,9 @@
-//! The kernels of an image, where no driver tells: out of the text of PTX, or the table of symbols of machine code.
+//! Names of the kernels in an image, for drivers that do not list them: from PTX text, or from the symbol table of
+//! machine code.
 
 use super::given::number;
 
-/// The kernels of PTX, a cubin or a code object; none of what is something else, or not all there.
+/// The kernels of PTX, a cubin or a code object. Empty for other or truncated images.
 pub fn in_image(image: &[u8]) -> Vec<String> {
     if image.starts_with(b"\x7fELF") {
         return in_elf(image).unwrap_or_default();
@@ -14,7 +15,7 @@ pub fn in_image(image: &[u8]) -> Vec<String> {
     names.filter(|name| !name.is_empty()).collect()
 }
 
-/// What the header of an ELF file says of whom the code is for.
+/// Machine numbers in ELF headers.
 const NVIDIA: usize = 190;
 const AMD: usize = 224;
 
@@ -31,9 +32,9 @@ fn in_elf(image: &[u8]) -> Option<Vec<String>> {
     Some(symbols.filter_map(|symbol| kernel_of(machine, symbol, image.get(texts..)?)).collect())
 }
 
-/// The name of the kernel that a symbol stands for.
+/// The name of the kernel to which a symbol belongs.
 fn kernel_of(machine: usize, symbol: &[u8], texts: &[u8]) -> Option<String> {
-    /// What the driver enters, among functions.
+    /// Flag that marks a function symbol as a kernel.
     const ENTRY: u8 = 0x10;
     const FUNCTION: u8 = 2;
     let name = texts.get(number(symbol, 0, 4)?..)?;
@@ -41,7 +42,7 @@ fn kernel_of(machine: usize, symbol: &[u8], texts: &[u8]) -> Option<String> {
     let is_there = number(symbol, 6, 2)? != 0;
     match machine {
         NVIDIA if is_there && symbol[4] & 15 == FUNCTION && symbol[5] & ENTRY != 0 => Some(name.to_owned()),
-        // Of each kernel a descriptor.
+        // Each kernel has a descriptor symbol with this suffix.
         AMD if is_there => name.strip_suffix(".kd").map(str::to_owned),
         _ => None,
     }
@@ -52,7 +53,7 @@ mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
     use super::*;
 
-    /// Machine code with nothing but symbols: name, kind, other.
+    /// An ELF file with a symbol table only. Each symbol has a name, a kind and flags.
     fn elf(machine: u16, symbols: &[(&str, u8, u8)]) -> Vec<u8> {
         let (mut texts, mut table) = (vec![0u8], vec![0u8; 24]);
         for (name, kind, other) in symbols {
@@ -96,7 +97,7 @@ mod tests {
         assert_eq!(in_image(&amd), ["_Z1kPi"]);
         assert!(in_image(&elf(62, &[("main", 0x12, 0)])).is_empty());
         for length in 0..nvidia.len() {
-            in_image(&nvidia[..length]); // whatever is cut off
+            in_image(&nvidia[..length]); // must not panic for any truncation
         }
         assert!(in_image(b"").is_empty());
     }

@@ -1,4 +1,4 @@
-//! Behaviour, exact values and exact messages; NumPy 2.4 gave the expected ones.
+//! Tests behaviour, exact values and exact messages; the expected ones come from NumPy 2.4.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 use super::*;
@@ -8,7 +8,7 @@ mod construction;
 mod copies;
 mod views;
 
-/// A fresh C-contiguous layout of 4-byte elements.
+/// Returns a new C-contiguous layout of 4-byte elements.
 fn fresh(shape: &[i64]) -> Layout {
     Layout::contiguous(shape, 4, Order::C).unwrap()
 }

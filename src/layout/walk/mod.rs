@@ -1,10 +1,12 @@
-//! One walk over any number of arrays: which axes are left, in which order and direction they are gone along, and where.
+//! Loop nest over any number of arrays: the axes that remain, their order and direction, and the offsets of the first
+//! elements.
 //!
-//! The arrays are broadcast to one shape, and axes of length 1 dropped. Where the order of the elements does not matter, axes
-//! are turned so that the leading array runs up, and sorted so that it runs along memory. Neighbours that are one even run in
-//! every array are merged. Axes that are reduced come behind those that are kept, and are merged among themselves only.
+//! The arrays are broadcast to one shape, and axes of length 1 are dropped. If the order of the elements does not
+//! matter, axes are reversed so that the leading array has positive strides, and sorted by its strides. Neighbouring
+//! axes that form one evenly spaced run in every array are merged. Reduced axes follow the kept axes and are merged
+//! only among themselves.
 //!
-//! Copies, kernels of expressions, gathers, reductions and scans are all planned here; what they make of a plan is theirs.
+//! Copies, elementwise kernels, gathers, reductions and scans use this loop nest, each in its own way.
 
 mod pieces;
 
@@ -17,59 +19,60 @@ use pygpu_base::error::Result;
 
 pub use pieces::{Pieces, SharedAxes, SharedAxis};
 
-/// Numbers of a plan that need no memory of their own: three axes of two arrays, two of three.
+/// Numbers of a loop nest stored without a heap allocation: three axes of two arrays, two axes of three arrays.
 const INLINE: usize = 14;
 
-/// The same while it is made, when axes are not merged yet.
+/// The same while a loop nest is built, before axes are merged.
 const SCRATCH: usize = 40;
 
-/// What is indexed with fewer elements needs 32 bits.
+/// Number of elements below which a 32-bit index suffices.
 pub const NARROW: i64 = 1 << 31;
 
-/// What a walk over arrays may do.
+/// Freedom in the order of a loop nest, and its reduced axes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Rules {
-    /// The array along whose memory the walk goes, where the order of the elements does not matter; without one they are met
-    /// in C order.
+    /// Array whose memory order determines the loop order, if the order of the elements does not matter. `None`
+    /// requires C order.
     pub lead: Option<usize>,
-    /// The axes of the common shape that are reduced, the outermost one as the lowest bit.
+    /// Reduced axes of the common shape as a bit set; the lowest bit is the outermost axis.
     pub reduced: u64,
 }
 
-/// What an array is to whoever walks.
+/// Access pattern of an array in a loop nest.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Form {
-    /// Its elements lie side by side in the order of the walk.
+    /// The elements are contiguous in loop order.
     Flat,
-    /// One element, over and over.
+    /// A single element, repeated.
     Repeated,
-    /// Anything else.
+    /// Any other pattern.
     Strided,
 }
 
-/// A walk over arrays that were broadcast to one shape.
+/// Loop nest over arrays that were broadcast to one shape.
 ///
-/// No axis has length 1; no axes at all means one element. No elements: one axis of length 0.
+/// No axis has length 1. Zero axes mean one element. Without elements there is one axis of length 0.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Walk {
-    /// Rows of one number more than there are arrays. The first has the number of elements, and where the first element of
-    /// each array is; then comes one for each axis, outermost first, with its length, and its stride in each array.
+    /// Table of entries, each with one number more than there are arrays. The first entry has the number of elements
+    /// and the offset of each array's first element. Each further entry describes an axis, outermost first: its
+    /// length and its stride in each array.
     table: SmallVec<[i64; INLINE]>,
     sides: u32,
     kept: u32,
 }
 
-// It is returned by value, and kept beside what a launch needs.
+// It is returned by value and stored with the data of a launch.
 const _: () = assert!(size_of::<Walk>() <= 128, "a walk has outgrown two cache lines");
 
 impl Walk {
-    /// Plans a walk.
+    /// Plans a loop nest.
     ///
     /// # Errors
-    /// `ValueError` for shapes that do not broadcast, or broadcast to one that is too big.
+    /// `ValueError` for shapes that do not broadcast, or whose common shape is too large.
     pub fn plan(sides: &[&Layout], rules: Rules) -> Result<Self> {
         let mut scratch = Scratch::new();
-        // Loops over so many arrays as most walks have are known to the compiler.
+        // For the most common numbers of arrays the entry width is a compile-time constant.
         match sides.len() {
             1 => Ok(Draft::<2>::of(&mut scratch, sides, rules)?.walk()),
             2 => Ok(Draft::<3>::of(&mut scratch, sides, rules)?.walk()),
@@ -78,13 +81,13 @@ impl Walk {
         }
     }
 
-    /// Of one array in C order, which always has a walk.
+    /// Plans a loop nest over one array in C order, which always succeeds.
     pub fn c_order(side: &Layout) -> Self {
-        // No shape is refused by itself.
+        // Planning cannot fail for a single array.
         Self::plan(&[side], Rules::default()).unwrap_or_else(|_| Self::flat(0))
     }
 
-    /// Over so many elements of arrays that are all flat, whose strides nobody asks for.
+    /// Creates a loop nest over `size` elements of arrays that are all contiguous; their strides are not stored.
     #[inline]
     pub fn flat(size: i64) -> Self {
         let mut table = SmallVec::new();
@@ -115,7 +118,7 @@ impl Walk {
         self.table.len() / self.width() - 1
     }
 
-    /// Number of the axes that are not reduced; the others stand behind them.
+    /// Number of axes that are not reduced; the reduced axes follow them.
     #[inline]
     pub fn kept(&self) -> usize {
         self.kept as usize
@@ -127,7 +130,7 @@ impl Walk {
         self.table[0]
     }
 
-    /// Where the first element of an array is, from the start of its allocation.
+    /// Offset of the first element of an array, from the start of its allocation.
     #[inline]
     pub fn offset(&self, side: usize) -> i64 {
         self.table[1 + side]
@@ -145,7 +148,7 @@ impl Walk {
         self.rows().map(move |row| row[1 + side])
     }
 
-    /// What an array is in this walk.
+    /// Returns the access pattern of an array.
     pub fn form(&self, side: usize, itemsize: i64) -> Form {
         if self.size() <= 1 {
             return Form::Flat;
@@ -168,7 +171,7 @@ impl Walk {
         self.strides(side).all(|stride| i32::try_from(stride).is_ok())
     }
 
-    /// Moves an axis to right before the innermost one, which is another.
+    /// Moves an axis directly before the innermost one; `axis` must not be the innermost.
     pub fn bring(&mut self, axis: usize) {
         let width = self.width();
         let (from, end) = ((1 + axis) * width, self.rank() * width);
@@ -177,7 +180,7 @@ impl Walk {
         }
     }
 
-    /// The axes as whoever knows the number of arrays takes them; strides of other arrays are left out.
+    /// Returns the axes with the strides of the first `N` arrays.
     pub fn axes<const N: usize>(&self) -> SharedAxes<N> {
         let shared = |row: &[i64]| {
             let mut strides = [0; N];
@@ -190,10 +193,11 @@ impl Walk {
     }
 }
 
-/// The axes of two arrays of one shape and where they begin, in the order of the memory of the one that is written.
+/// Returns the axes of two arrays of one shape and the offsets of their first elements, in the memory order of the
+/// destination.
 ///
 /// # Errors
-/// `ValueError` for other shapes.
+/// `ValueError` for different shapes.
 pub fn paired(dst: &Layout, src: &Layout) -> Result<(SharedAxes<2>, [i64; 2])> {
     if !dst.shape().eq(src.shape()) {
         return Err(errors::shapes_differ(dst, src));
@@ -202,19 +206,19 @@ pub fn paired(dst: &Layout, src: &Layout) -> Result<(SharedAxes<2>, [i64; 2])> {
     let draft = Draft::<3>::of(&mut scratch, &[dst, src], Rules { lead: Some(0), reduced: 0 })?;
     let mut axes = SharedAxes::new();
     for row in draft.table[3..draft.rows * 3].as_chunks::<3>().0 {
-        axes.push(SharedAxis { len: row[0], strides: [row[1], row[2]] }); // inlined, which `collect` is not
+        axes.push(SharedAxis { len: row[0], strides: [row[1], row[2]] }); // inlined, unlike `collect`
     }
     Ok((axes, [draft.table[1], draft.table[2]]))
 }
 
-/// The axis along which an array moves least, which it runs fastest along; `None` for one that does not move. The walk is
-/// turned for this array where that is not the innermost axis.
+/// Returns the axis with the smallest nonzero stride of an array; `None` if all strides are 0. If it is not the
+/// innermost axis, the loop nest is transposed for this array.
 pub fn fastest<const N: usize>(axes: &[SharedAxis<N>], side: usize) -> Option<usize> {
     let moving = (0..axes.len()).filter(|&place| axes[place].strides[side] != 0);
     moving.min_by_key(|&place| axes[place].strides[side].unsigned_abs())
 }
 
-/// The numbers of a draft: as many zeroes as are asked for, on the heap only where they are many.
+/// Zeroed scratch memory of the builder, on the heap only if it exceeds `SCRATCH` numbers.
 struct Scratch([i64; SCRATCH], Vec<i64>);
 
 impl Scratch {
@@ -233,12 +237,12 @@ impl Scratch {
     }
 }
 
-/// A walk while it is made: rows as [`Walk`] has them, of which those in front are in their places. `WIDTH` is that of a row; 0 where
-/// it is known only when the program runs.
+/// Loop nest under construction: entries as in [`Walk`], the first `rows` of which are final. `WIDTH` is the length
+/// of an entry; 0 if it is known only at run time.
 struct Draft<'a, const WIDTH: usize> {
     table: &'a mut [i64],
     width: usize,
-    /// Rows that are in their places.
+    /// Number of final entries.
     rows: usize,
     kept: usize,
 }
@@ -258,7 +262,7 @@ impl<'a, const WIDTH: usize> Draft<'a, WIDTH> {
         for axis in 0..rank {
             let len = draft.table[(1 + axis) * width];
             if len != 1 {
-                // As NumPy counts: an empty array's other axes must fit too.
+                // As in NumPy, the other axes of an empty array count too.
                 bytes = bytes.and_then(|bytes| bytes.checked_mul(len.max(1)));
                 draft.settle(1 + axis, rules.lead, rules.reduced >> axis & 1 == 1);
             }
@@ -276,7 +280,7 @@ impl<'a, const WIDTH: usize> Draft<'a, WIDTH> {
         if WIDTH > 0 { WIDTH } else { self.width }
     }
 
-    /// Rows of all axes, as they are, in a table of zeroes.
+    /// Fills the entries of all axes, in their original order, in a table of zeroes.
     #[inline(always)]
     fn new(table: &'a mut [i64], sides: &[&Layout]) -> Result<Self> {
         let width = if WIDTH > 0 { WIDTH } else { 1 + sides.len() };
@@ -299,7 +303,7 @@ impl<'a, const WIDTH: usize> Draft<'a, WIDTH> {
         Ok(Self { table, width, rows: 1, kept: 0 })
     }
 
-    /// One axis of length 0.
+    /// Reduces the loop nest to one axis of length 0.
     fn empty(&mut self, sides: &[&Layout]) {
         let width = self.width();
         self.table[..2 * width].fill(0);
@@ -314,7 +318,7 @@ impl<'a, const WIDTH: usize> Draft<'a, WIDTH> {
         Walk { table, sides: width as u32 - 1, kept: self.kept as u32 }
     }
 
-    /// Brings a row from further behind into its direction and place.
+    /// Moves a later entry to its final position and direction.
     #[inline(always)]
     fn settle(&mut self, from: usize, lead: Option<usize>, is_reduced: bool) {
         let (width, end) = (self.width(), self.rows);
@@ -330,7 +334,7 @@ impl<'a, const WIDTH: usize> Draft<'a, WIDTH> {
         let mut place = high;
         if let Some(lead) = lead {
             turn(row, lead, &mut all[1..width]);
-            // Axes of equal strides keep their order.
+            // Axes with equal strides keep their order.
             while place > low && is_nearer(&all[(place - 1) * width..place * width], row, lead) {
                 place -= 1;
             }
@@ -340,7 +344,7 @@ impl<'a, const WIDTH: usize> Draft<'a, WIDTH> {
         }
     }
 
-    /// Joins neighbours that in every array are one even run.
+    /// Merges neighbouring axes that form one evenly spaced run in every array.
     #[inline(always)]
     fn merge(&mut self) {
         let width = self.width();
@@ -350,7 +354,7 @@ impl<'a, const WIDTH: usize> Draft<'a, WIDTH> {
             let (before, inner) = self.table.split_at_mut(row * width);
             let (into, inner) = (&mut before[outer * width..(outer + 1) * width], &inner[..width]);
             if !begins && are_even(into, inner) {
-                into[0] *= inner[0]; // at most the number of elements
+                into[0] *= inner[0]; // cannot overflow: at most the number of elements
                 into[1..].copy_from_slice(&inner[1..]);
             } else {
                 outer += 1;
@@ -366,7 +370,8 @@ impl<'a, const WIDTH: usize> Draft<'a, WIDTH> {
     }
 }
 
-/// Walks an axis from its other end if the leading array moves down along it, or the first that moves where that one does not.
+/// Reverses an axis if the leading array has a negative stride along it. If that stride is 0, the first array with a
+/// nonzero stride decides.
 #[inline(always)]
 fn turn(row: &mut [i64], lead: usize, offsets: &mut [i64]) {
     let decides = match row[1 + lead] {
@@ -376,14 +381,15 @@ fn turn(row: &mut [i64], lead: usize, offsets: &mut [i64]) {
     if decides < 0 {
         let len = row[0];
         for (stride, offset) in row[1..].iter_mut().zip(offsets) {
-            // Fits, since the reach of an axis does in both directions; wraps only where strides mean nothing.
+            // Cannot overflow, because both ends of an axis are addressable; wraps only for strides without meaning.
             *offset = offset.wrapping_add((len - 1).wrapping_mul(*stride));
             *stride = stride.wrapping_neg();
         }
     }
 }
 
-/// Whether the arrays move less along an axis than along another, the leading array first.
+/// Returns whether the arrays have smaller strides along `axis` than along `other`, comparing the leading array
+/// first.
 #[inline(always)]
 fn is_nearer(axis: &[i64], other: &[i64], lead: usize) -> bool {
     let by = |side: usize| axis[side].unsigned_abs().cmp(&other[side].unsigned_abs());

@@ -1,4 +1,4 @@
-//! A pair of arrays as equal pieces of adjacent bytes: what copies move.
+//! A pair of arrays as equal contiguous pieces: the unit of a copy.
 
 use smallvec::SmallVec;
 
@@ -6,7 +6,7 @@ use super::paired;
 use crate::{Layout, errors};
 use pygpu_base::error::Result;
 
-/// One axis that `N` layouts share: a common length, and the stride in each.
+/// Axis shared by `N` layouts: a common length, and the stride in each layout.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SharedAxis<const N: usize> {
     /// Number of elements along the axis.
@@ -18,29 +18,29 @@ pub struct SharedAxis<const N: usize> {
 /// Shared axes, outermost first.
 pub type SharedAxes<const N: usize> = SmallVec<[SharedAxis<N>; 8]>;
 
-/// A pair of layouts as equal pieces of adjacent bytes, and the axes along which these repeat.
+/// Pair of layouts as equal contiguous pieces, and the axes along which the pieces repeat.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Pieces {
-    /// The axes along which pieces repeat, outermost first; strides in the order (written, read).
+    /// Axes along which pieces repeat, outermost first; strides in the order (destination, source).
     pub axes: SharedAxes<2>,
-    /// Byte offset of the first piece in the layout that is written.
+    /// Byte offset of the first piece in the destination.
     pub dst: i64,
-    /// Byte offset of the first piece in the layout that is read.
+    /// Byte offset of the first piece in the source.
     pub src: i64,
-    /// Bytes of a piece: one element, or as many as lie side by side in both.
+    /// Bytes of a piece: one element, or several that are contiguous in both layouts.
     pub width: i64,
 }
 
 impl Pieces {
-    /// Of two layouts of equal shape and itemsize.
+    /// Decomposes two layouts of equal shape and itemsize into pieces.
     ///
     /// # Errors
-    /// `ValueError` for others.
+    /// `ValueError` for different shapes or itemsizes.
     pub fn of(dst: &Layout, src: &Layout) -> Result<Self> {
         if dst.itemsize != src.itemsize {
             return Err(errors::itemsizes_differ(dst.itemsize, src.itemsize));
         }
-        // What most copies are needs no plan.
+        // Shortcut for the most common copy, which needs no loop nest.
         if dst.axes == src.axes && dst.size() > 0 && (dst.is_c_contiguous() || dst.is_f_contiguous()) {
             return Ok(Self { axes: SharedAxes::new(), dst: dst.offset, src: src.offset, width: dst.nbytes() });
         }

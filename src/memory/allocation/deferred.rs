@@ -1,4 +1,5 @@
-//! Blocks that deferred operations write or read: their marks, their memory, and the errors of operations that were refused.
+//! Blocks written or read by deferred operations: marks of pending uses, materialization, and errors of failed
+//! operations.
 
 use super::place::Place;
 use super::{Allocation, Origin};
@@ -11,15 +12,16 @@ use pygpu_base::flush::{self, Cause, FlushToken, Mark, NodeId, Pending};
 use pygpu_device::stream::Stream;
 
 impl Allocation {
-    /// A block of `bytes`, not 0, that gets its memory when its operation is launched, in the order of a stream of PyGPU's own.
+    /// Creates a block of `bytes` bytes, not 0, that gets its memory when its operation is launched, in the order of a
+    /// PyGPU stream.
     #[inline]
     pub fn put_off(bytes: usize, stream: Stream) -> Self {
         let epoch = stream.device().epoch();
         Self::with(Place::new(0, Source::Pool), bytes, epoch, Origin::Own, stream)
     }
 
-    /// Whether new memory in the order of a stream may come later: it is a device's, no allocator of the program makes this thread's, no
-    /// capture is under way, and the driver may be called from here at all.
+    /// Whether allocations on a stream may be deferred: it belongs to a GPU, this thread uses no custom allocator, no
+    /// capture is active, and driver calls are allowed here.
     #[inline]
     pub fn may_be_put_off(stream: &Stream) -> bool {
         let is_allocators = plugged::is_in_use() && plugged::current().is_some();
@@ -67,18 +69,20 @@ impl Allocation {
         }
     }
 
-    /// Launches what must come before an access by other work. Others may have queued more by then.
+    /// Flushes the operations that must precede an access by other work. Other threads may defer further ones
+    /// meanwhile.
     pub fn flush(&self, access: Access, cause: Cause) {
         if let Some(pending) = self.pending_before(access) {
             flush::flush_pending(pending, cause);
         }
-        // A reader of one queue says nothing of the writer, nor the reverse.
+        // A flush of the readers' queues does not cover the writer's, nor the reverse.
         if let (Access::Write, Some(readers)) = (access, self.place.read_by.pending()) {
             flush::flush_pending(readers, cause);
         }
     }
 
-    /// Refuses a block whose operation was refused: a lost one each time, one that has its values of before once.
+    /// Returns the error of a failed operation: for a lost block every time, for one that keeps its previous values
+    /// once.
     ///
     /// # Errors
     /// That of the operation.
@@ -87,7 +91,7 @@ impl Allocation {
         self.fault(true)
     }
 
-    /// Refuses a block that never gets its values.
+    /// Returns the error of a lost block, whose values will never be computed.
     ///
     /// # Errors
     /// That of the operation.
@@ -108,26 +112,29 @@ impl Allocation {
         Err(error)
     }
 
-    /// Stores why the operation that was to make the block's values was refused: each use raises it. Whether that is new.
+    /// Marks the block as lost: the operation that should compute it failed, and each use returns this error. Returns
+    /// whether the error is new.
     pub fn lose(&self, error: Error, batch: NodeId, _: &FlushToken) -> bool {
         self.place.set_fault(error, batch, true)
     }
 
-    /// Stores why a write into the block was refused: one use raises it, and the old values stay. Whether that is new.
+    /// Records that a write into the block failed: one use returns this error, and the old values stay. Returns whether
+    /// the error is new.
     pub fn refuse_write(&self, error: Error, batch: NodeId, _: &FlushToken) -> bool {
         self.place.set_fault(error, batch, false)
     }
 
-    /// Ends the block if it has no memory yet and `forget` takes its operation out of the queue. Nothing is left of it then.
+    /// Discards the block if it has no memory yet and `forget` removes its operation from the queue. Nothing is left of
+    /// it then.
     #[inline]
     pub fn end_put_off(&self, forget: impl FnOnce(NodeId) -> bool) -> bool {
         !self.has_memory() && self.bytes > 0 && self.producer().filter(|id| id.is_pending()).is_some_and(forget)
     }
 
-    /// Gives the block its memory.
+    /// Allocates the block's memory.
     ///
     /// # Errors
-    /// `OutOfMemory`; the driver's.
+    /// `OutOfMemory`; driver errors.
     pub fn give_memory(&self, _: &FlushToken) -> Result<()> {
         let (address, source) = pool::allocate(self.bytes, self.order.home())?;
         self.place.settle(address, source);

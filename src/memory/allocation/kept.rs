@@ -1,7 +1,7 @@
-//! Small blocks that the default stream keeps: taken and given back without a call of a driver.
+//! Small blocks from a stream's cache, taken and returned without a driver call.
 //!
-//! Why apart from how all blocks are made and freed: whoever calls a driver leaves Python's lock before, which costs as much as all else
-//! about a small block.
+//! Separate from the general path: callers release the GIL before a driver call, which costs as much as the rest of the
+//! work on a small block.
 
 use super::{Allocation, Origin, Place};
 use crate::pool::Source;
@@ -10,7 +10,7 @@ use pygpu_backend as backend;
 use pygpu_device::stream::Stream;
 
 impl Allocation {
-    /// A block that the stream has kept, which is there without a call of a driver; `None` where one has to be asked.
+    /// Takes a block from the stream's cache; `None` if a driver call is needed.
     #[inline]
     pub fn kept(bytes: usize, stream: &Stream) -> Option<Self> {
         if bytes == 0 || plugged::is_in_use() || capture::is_any() {
@@ -21,7 +21,7 @@ impl Allocation {
         Some(Self::with(Place::new(address, Source::Recyclable), bytes, epoch, Origin::Own, stream.clone()))
     }
 
-    /// Ends the block where that needs no call of a driver: its stream keeps it. Nothing is left of it then.
+    /// Returns the block to its stream's cache, if no driver call is needed. Nothing is left of it then.
     #[inline]
     pub fn end_without_driver(&mut self) -> bool {
         let is_recyclable = self.is_own() && self.place.source() == Source::Recyclable && self.bytes > 0;

@@ -1,4 +1,4 @@
-//! Who else has a block: other libraries until they give it back, and whoever was told the address.
+//! Access to a block by other code: exports to other libraries, and escaped addresses.
 
 use std::sync::atomic::Ordering;
 
@@ -9,12 +9,12 @@ use pygpu_base::flush::{self, Cause};
 use pygpu_device::stream::Stream;
 
 impl Allocation {
-    /// Says that somebody else has the address from now on, and that nobody will tell when that ends.
+    /// Marks the block as untracked: its address is used elsewhere, and the end of this use is never reported.
     pub fn expose(&self) {
         self.exposed.escape(|| self.flush_exposed());
     }
 
-    /// Says that another library has the block until [`Self::take_back`].
+    /// Begins an export, which ends with [`Self::take_back`].
     #[inline]
     pub fn give_out(&self) {
         self.exports.fetch_add(1, Ordering::Relaxed);
@@ -38,12 +38,11 @@ impl Allocation {
         self.pending_before(Access::Write).is_none() // some are left in a function that a driver's stream calls
     }
 
-    /// Says that another library, which worked on `consumer`, has no hand in the block any more: what it put there comes before
-    /// later uses and the free. A stream that nobody named, or that may be gone, cannot be asked: the free waits for the
-    /// device.
+    /// Ends an export to a library that worked on `consumer`: its work there precedes later uses and the free. If the
+    /// stream is unknown or may be destroyed, the free waits for the device.
     ///
     /// # Errors
-    /// The driver's.
+    /// Driver errors.
     #[inline]
     pub fn take_back(&self, access: Access, consumer: Option<&Stream>) -> Result<()> {
         self.exports.fetch_sub(1, Ordering::Relaxed);
@@ -57,18 +56,18 @@ impl Allocation {
         }
     }
 
-    /// How many exports were not given back yet.
+    /// Number of exports that have not ended.
     pub fn exports(&self) -> u32 {
         self.exports.load(Ordering::Relaxed)
     }
 
-    /// Says that somebody else can have the address from now on.
+    /// Marks the block's address as escaped.
     #[inline]
     pub fn publish(&self) {
         self.published.escape(|| self.flush_exposed());
     }
 
-    /// Whether nobody but PyGPU can reach the block now.
+    /// Whether only PyGPU can currently access the block.
     #[inline]
     pub fn is_private(&self) -> bool {
         self.is_own() && !self.published.is_begun() && !self.exposed.is_begun() && self.exports() == 0

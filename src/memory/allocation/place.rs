@@ -1,4 +1,5 @@
-//! Address of a block, which a deferred operation may give it later; the operations that use the block; what became of them.
+//! Location of a block: its address, which a deferred operation may set later, the pending operations that use the
+//! block, and their errors.
 
 use std::collections::BTreeMap;
 use std::ptr;
@@ -10,26 +11,27 @@ use pygpu_base::error::Error;
 use pygpu_base::flush::{self, Mark, NodeId};
 use pygpu_base::fork_safe::Global;
 
-/// Why an operation that writes a block was refused.
+/// Error of a failed operation that should have written a block.
 struct Fault {
     error: Error,
-    /// First operation of its batch, by which its thread is told of one error once.
+    /// First operation of its batch, so that its thread reports one error per batch.
     batch: NodeId,
 }
 
-/// Faults by the address of their [`Place`]. Hardly a block ever has one, and each word of a block is written for each new array.
+/// Errors by the address of their [`Place`]. Not part of a block, because few blocks have one and each word of a block
+/// is initialized for each new array.
 static FAULTS: Global<BTreeMap<usize, Fault>> = Global::new(BTreeMap::new());
 
-/// Whether a block has a fault, and of which kind.
+/// Whether a block has an error, and of which kind.
 mod state {
     pub(super) const SOUND: u8 = 0;
-    /// A write was refused and the old values stay: the error belongs to the thread that takes it out.
+    /// A write failed and the old values stay. The first thread that retrieves the error clears it.
     pub(super) const WRITE_REFUSED: u8 = 1;
-    /// The block never gets its values: the error stays until the block ends.
+    /// The block's values are never computed; the error stays until the block is freed.
     pub(super) const LOST: u8 = 2;
 }
 
-/// Address of a block and its source, which change once if the memory comes later.
+/// Address of a block and its source. Both change once if the memory is allocated later.
 pub(super) struct Place {
     address: AtomicUsize,
     pub(super) written_by: Mark,
@@ -39,7 +41,7 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// Memory that exists.
+    /// Location of existing memory.
     #[inline(always)]
     pub(super) fn new(address: Address, source: Source) -> Self {
         let (address, source) = (AtomicUsize::new(address), AtomicU8::new(source as u8));
@@ -62,7 +64,7 @@ impl Place {
         self.address.store(address, Ordering::Release);
     }
 
-    /// Stores why an operation that writes the block was refused, unless there is an error already; whether it was stored.
+    /// Stores the error of a failed operation unless there is one already. Returns whether it was stored.
     #[cold]
     pub(super) fn set_fault(&self, error: Error, batch: NodeId, is_lost: bool) -> bool {
         let mut faults = FAULTS.lock();
@@ -80,7 +82,7 @@ impl Place {
         self.state.load(Ordering::Acquire) != state::SOUND
     }
 
-    /// Error of a lost block, each time it is called; that of a refused write, once, if it may be taken.
+    /// The error: of a lost block on every call, of a failed write once and only if `may_take` is set.
     #[cold]
     pub(super) fn fault(&self, may_take: bool) -> Option<(Error, NodeId)> {
         let mut faults = FAULTS.lock();
@@ -90,7 +92,7 @@ impl Place {
             state::WRITE_REFUSED if may_take => {
                 let fault = faults.remove(&key);
                 self.state.store(state::SOUND, Ordering::Relaxed);
-                drop(faults); // the count has a lock of its own
+                drop(faults); // the count has its own lock
                 flush::count_faults(-1);
                 fault.map(|Fault { error, batch }| (error, batch))
             }
@@ -98,7 +100,7 @@ impl Place {
         }
     }
 
-    /// Address and source of the block, for its end; a fault stays here.
+    /// Moves address and source out, for freeing the block. An error stays in `self`.
     pub(super) fn take(&mut self) -> Self {
         Self::new(self.address(), self.source())
     }
@@ -107,7 +109,7 @@ impl Place {
     fn end_fault(&self) {
         let fault = FAULTS.lock().remove(&ptr::from_ref(self).addr());
         flush::count_faults(-1);
-        drop(fault); // under no lock: it may be another library's object
+        drop(fault); // not under a lock: it may be another library's object
     }
 }
 

@@ -1,47 +1,48 @@
-//! What a reduction reads: an array, or what a map makes of several.
+//! Input of a reduction: an array, or an expression over several arrays.
 
 use pygpu_array::Array;
 use pygpu_base::dtype::DType;
 use pygpu_kernel::Arguments;
 use pygpu_layout::Layout;
 
-/// Elements that are computed where they are read, as text: as those of a dense array, of which only the layout is there.
+/// Source of elements that are computed where they are read. They behave like those of a dense array of which only the
+/// layout exists.
 #[derive(Debug)]
 pub struct Map {
-    /// What tells it from others.
+    /// Number that identifies the expression.
     pub number: u64,
-    /// Functions that the text calls.
+    /// Functions used by the source.
     pub preamble: String,
-    /// What the kernel is given for it: declarations, and their names.
+    /// The kernel's parameters for the expression, as declarations.
     pub parameters: String,
-    /// The names alone.
+    /// The names of these parameters.
     pub names: String,
-    /// Reads what lies in packs at element `at`, before all else.
+    /// Loads the operands' packs at element `at`; placed before all computations.
     pub packs: String,
     /// Computes element `v` of a pack into `made.item[v]`.
     pub element: String,
 }
 
-/// Elements that are computed by a map.
+/// Elements computed by an expression.
 pub struct Made<'a> {
-    /// How they would lie.
+    /// The layout of the equivalent array.
     pub layout: &'a Layout,
-    /// Their type.
+    /// Their dtype.
     pub dtype: DType,
-    /// How they are computed.
+    /// Their source.
     pub map: &'a Map,
-    /// What is read, in the order of the parameters.
+    /// The arrays that are read, in the order of the parameters.
     pub leaves: &'a [&'a Array],
-    /// Numbers, which come behind.
+    /// Values of the scalar parameters, which follow.
     pub values: &'a Arguments,
 }
 
-/// What is reduced, of which there is some.
+/// Nonempty input of a reduction.
 #[derive(Clone, Copy)]
 pub enum Elements<'a> {
     /// An array.
     Array(&'a Array),
-    /// What a map makes.
+    /// Computed elements.
     Made(&'a Made<'a>),
 }
 
@@ -60,7 +61,7 @@ impl<'a> Elements<'a> {
         }
     }
 
-    /// Where the allocation begins; of what is made, as evenly as any.
+    /// Address of the allocation; for computed elements a value with maximum alignment.
     pub(super) fn address(self) -> usize {
         match self {
             Self::Array(array) => array.allocation().address(),

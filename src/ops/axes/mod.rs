@@ -1,4 +1,5 @@
-//! Reductions over any axes of arrays of any layout, and scans along one: one table of them, and kernels that go along the axes.
+//! Reductions over any axes of arrays of any layout, and scans along one axis: their common table of functions, and the
+//! kernels.
 
 mod elements;
 pub mod plan;

@@ -1,4 +1,7 @@
-//! How a reduction goes: which elements a thread takes, how many share a place, and whether a second launch joins them.
+//! Plan of a reduction: which elements a thread processes, how many threads share a result, and whether a second launch
+//! combines them.
+//!
+//! *Results* are the output elements; each is reduced from `count` input elements.
 
 use pygpu_base::error::Result;
 use pygpu_codegen::access::{Record, Span};
@@ -6,100 +9,101 @@ use pygpu_codegen::store::Key;
 use pygpu_kernel::Arguments;
 use pygpu_layout::{Layout, Rules, Walk};
 
-/// The places of the arrays in a walk.
+/// Index of the input in the loop nest.
 pub const INPUT: usize = 0;
-/// Where the results go.
+/// Index of the results.
 pub const OUT: usize = 1;
-/// Which elements count.
+/// Index of the mask that selects elements.
 pub const MASK: usize = 2;
 
-/// Elements, or packs, that a thread reads before it joins them, so that it waits for memory once; of packs of a batch, which
-/// stays in registers, fewer.
+/// Elements, or packs, that a thread loads before combining them, to overlap the memory accesses. Fewer for packs
+/// processed as a batch, which stay in registers.
 const EACH: u32 = 8;
 const EACH_OF_BATCH: u32 = 4;
-/// Places that a thread has where a pack is all that there is of each.
+/// Results per thread, if a single pack contains all elements of a result.
 const TURNS: u32 = 4;
-/// Elements of a pack at most, and its bytes.
+/// Maximum number of elements of a pack, and its maximum size in bytes.
 const PACK: u32 = 4;
 const PACK_BYTES: u32 = 16;
-/// Threads beside each other where packs are of many places: half a kilobyte of a row at once.
+/// Adjacent threads of a row, if a pack contains elements of several results: half a kilobyte of a row is read at once.
 const COLUMNS: u32 = 32;
-/// Blocks that a processor of a device runs at once, where elements are read one by one, and where by packs.
+/// Blocks that a multiprocessor runs concurrently, for element-by-element loads and, below, for packs.
 pub const BLOCKS: u32 = 8;
-/// See there.
+/// See [`BLOCKS`].
 pub const BLOCKS_OF_PACKS: u32 = 4;
 
-/// The threads of a launch, as far as a kernel is compiled for them.
+/// Arrangement of a block's threads, as far as it is compiled into a kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Block {
-    /// Columns that a block has: places, or packs of them.
+    /// Columns of a block, each for one result or one pack of results.
     pub places: u32,
-    /// Threads of each of them.
+    /// Threads per column.
     pub lanes: u32,
-    /// Whether threads beside each other have one place, and not places beside each other.
+    /// Whether adjacent threads share a result, instead of having adjacent results.
     pub along: bool,
-    /// Elements that are read at once: of one place, or of as many.
+    /// Elements of a pack: of one result, or of as many results.
     pub vector: u32,
-    /// Elements, or packs, that a thread reads before it joins them.
+    /// Elements, or packs, that a thread loads before combining them.
     pub each: u32,
-    /// Places of a thread, one after the other.
+    /// Results that a thread computes in turn.
     pub turns: u32,
 }
 
 impl Block {
-    /// Places of a block.
+    /// Results per block.
     pub fn all_places(self) -> u64 {
         let abreast = if self.along { 1 } else { self.vector };
         u64::from(self.places) * u64::from(abreast * self.turns)
     }
 }
 
-/// What a reduction asks of its plan.
+/// Requirements of a reduction.
 #[derive(Clone, Copy, Debug)]
 pub struct Wants {
-    /// The axes that are reduced, the first one as the lowest bit.
+    /// The reduced axes as a bit set; the first axis is the lowest bit.
     pub reduced: u64,
-    /// That they are gone along in C order.
+    /// Whether elements must be traversed in C order.
     pub in_order: bool,
-    /// That elements are taken as batches.
+    /// Whether elements are processed in batches.
     pub in_batches: bool,
 }
 
-/// What lies where: the bytes of an element and where the allocation begins, of the input and of the output.
+/// Element sizes and allocation addresses of input and output.
 #[derive(Clone, Copy, Debug)]
 pub struct Memory {
-    /// Bytes of an element.
+    /// Element sizes in bytes.
     pub itemsize: [usize; 2],
     /// Addresses of the allocations.
     pub address: [usize; 2],
 }
 
-/// How a reduction goes.
+/// The plan of a reduction.
 #[derive(Clone, Debug)]
 pub struct Plan {
     walk: Walk,
     span: Span,
     sides: usize,
-    /// Results.
+    /// Number of results.
     pub places: i64,
-    /// Elements of each.
+    /// Elements per result.
     pub count: i64,
-    /// The threads of a block.
+    /// Arrangement of a block's threads.
     pub block: Block,
-    /// Blocks that share their places, one behind the other: more than one need a second launch.
+    /// Blocks that share their results, each with a part of the elements. More than one need a second launch.
     pub splits: u32,
 }
 
-/// What a device runs at once.
+/// Concurrency of a device.
 #[derive(Clone, Copy, Debug)]
 pub struct Room {
     /// Threads of a block.
     pub threads: u32,
-    /// Blocks on the device.
+    /// Blocks that the device runs concurrently.
     pub blocks: u32,
 }
 
-/// Plans a reduction of an array over some of its axes into an array that does not move along them; where there is a mask it has the array's shape.
+/// Plans a reduction of an array over some of its axes. The output has stride 0 along these axes; a mask has the
+/// input's shape.
 ///
 /// # Errors
 /// As [`Walk::plan`].
@@ -123,7 +127,7 @@ pub fn plan(sides: &[&Layout], wants: Wants, memory: Memory, room: Room) -> Resu
     let block = if along { block_along(count, one, room) } else { block_across(places, count, one, room) };
     let blocks = (places as u64).div_ceil(block.all_places());
     let packs = if along { count as u64 / u64::from(vector) } else { count as u64 };
-    // A second launch costs more than a few turns.
+    // A second launch costs more than a few iterations.
     let most = packs / u64::from(4 * block.lanes * block.each);
     let at_once = if vector > 1 { room.blocks * BLOCKS_OF_PACKS / BLOCKS } else { room.blocks };
     let splits = (u64::from(at_once) / blocks).clamp(1, most.max(1)) as u32;
@@ -131,8 +135,8 @@ pub fn plan(sides: &[&Layout], wants: Wants, memory: Memory, room: Room) -> Resu
     Ok(Plan { walk, span, sides: sides.len(), places, count, block, splits })
 }
 
-/// Elements that lie side by side and evenly wherever a thread reads: of one place along the reduced axes, else of as many
-/// places, whose results lie so too.
+/// Size of a pack: elements that are contiguous and aligned at every position that a thread reads. Along the reduced
+/// axes they belong to one result, otherwise to as many results, which must be contiguous and aligned too.
 fn vector(walk: &Walk, along: bool, memory: Memory) -> u32 {
     let axis = if along { walk.rank() } else { walk.kept() };
     let Some(axis) = axis.checked_sub(1) else { return 1 };
@@ -155,10 +159,10 @@ fn vector(walk: &Walk, along: bool, memory: Memory) -> u32 {
     vector
 }
 
-/// The threads where the elements of a place lie side by side.
+/// Arrangement if the elements of a result are contiguous.
 fn block_along(count: i64, block: Block, room: Room) -> Block {
     let packs = count as u64 / u64::from(block.vector);
-    // Few elements are a thread's alone: the cache has what it leaves for its neighbours.
+    // A thread processes few elements alone: neighbouring threads use the rest of its cache lines.
     if packs <= 2 * u64::from(block.each) {
         return Block { turns: if block.vector > 1 && packs == 1 { TURNS } else { 1 }, ..block };
     }
@@ -167,7 +171,7 @@ fn block_along(count: i64, block: Block, room: Room) -> Block {
     Block { places: room.threads / lanes, lanes, ..block }
 }
 
-/// The threads where places lie side by side.
+/// Arrangement if adjacent elements belong to different results.
 fn block_across(places: i64, count: i64, block: Block, room: Room) -> Block {
     let columns = (places as u64 / u64::from(block.vector)).min(u64::from(room.threads)) as u32;
     let columns = columns.next_power_of_two();
@@ -178,17 +182,17 @@ fn block_across(places: i64, count: i64, block: Block, room: Room) -> Block {
 }
 
 impl Plan {
-    /// The threads of the second launch, to which the parts of a place are elements that lie a row apart.
+    /// Arrangement for the second launch, whose input are the partial results, a row apart from each other.
     pub fn second_block(&self, room: Room) -> Block {
         let one = Block { places: room.threads, lanes: 1, along: false, vector: 1, each: EACH, turns: 1 };
         let block = block_across(self.places, i64::from(self.splits), one, room);
-        // Few parts of many places are joined by as many threads as have something to do.
+        // Few partial results of many results are combined by as many threads as have work.
         let wanted = (self.splits / block.each).max(1).next_power_of_two().min(room.threads);
         let lanes = block.lanes.max(wanted);
         Block { places: room.threads / lanes, lanes, ..block }
     }
 
-    /// What a kernel for it is compiled for, beside the types.
+    /// Part of the variant key, in addition to the types.
     pub fn key(&self) -> Key {
         let Block { places, lanes, along, vector, each: _, turns } = self.block;
         let (kept, rank) = (self.walk.kept() as u8, self.walk.rank() as u8);
@@ -205,29 +209,29 @@ impl Plan {
         ])
     }
 
-    /// The type of numbers of elements.
+    /// The C++ type of element numbers.
     pub fn number_type(&self) -> &'static str {
         if self.span == Span::Short { "unsigned" } else { "unsigned long long" }
     }
 
-    /// The type of the walk along the axes that are kept; none where there are none.
+    /// The C++ type of the loop nest over the kept axes; `None` without any.
     pub fn kept_type(&self) -> Option<String> {
         let kept = self.walk.kept();
         (kept > 0).then(|| self.span.type_of(kept, self.sides))
     }
 
-    /// That along those that are reduced.
+    /// The C++ type of the loop nest over the reduced axes; `None` without any.
     pub fn reduced_type(&self) -> Option<String> {
         let reduced = self.walk.rank() - self.walk.kept();
         (reduced > 0).then(|| self.span.type_of(reduced, self.sides))
     }
 
-    /// Where the first element of an array is, from the start of its allocation.
+    /// Byte offset of an array's first element from the start of its allocation.
     pub fn offset(&self, side: usize) -> i64 {
         self.walk.offset(side)
     }
 
-    /// Adds the walks to the arguments of a launch, as their types say.
+    /// Appends the loop nests to the arguments of a launch.
     pub fn push(&self, arguments: &mut Arguments, with_reduced: bool) {
         let (kept, rank) = (self.walk.kept(), self.walk.rank());
         let sides = 0..self.sides;

@@ -1,4 +1,4 @@
-//! Reductions, put on a stream.
+//! Launches of reductions.
 
 use super::elements::Elements;
 use super::plan::{self, BLOCKS, Block, INPUT, MASK, Memory, OUT, Plan, Room, Wants};
@@ -19,29 +19,29 @@ use pygpu_memory::{Access, Use};
 static COMPILED: Family = Family::of_library(FAMILY);
 const FAMILY: u16 = 16;
 
-/// Threads of a block on a device, and on the CPU, where they take turns.
+/// Threads of a block, on GPUs and on the CPU backend, where they run in turn.
 const THREADS: u32 = 256;
 const THREADS_ON_CPU: u32 = 16;
 
 /// A reduction of an array.
 pub struct Call<'a> {
-    /// Which one.
+    /// The function.
     pub row: &'static Row,
-    /// The type in which is computed.
+    /// The type of the computation.
     pub computed: Kind,
     /// The elements.
     pub input: Elements<'a>,
-    /// Which of them count: an array of bools of the same shape, or one that is broadcast to it.
+    /// Selects elements: an array of bools with the input's shape, or broadcast to it.
     pub mask: Option<&'a Array>,
-    /// Where the results go: of the elements' shape, with length 1 along the axes that are reduced.
+    /// The output: the input's shape with length 1 along the reduced axes.
     pub out: &'a Array,
-    /// The axes that are reduced, the first one as the lowest bit.
+    /// The reduced axes as a bit set; the first axis is the lowest bit.
     pub reduced: u64,
-    /// What is taken from the number of elements, for `var`.
+    /// Subtracted from the number of elements (`ddof` of `var`).
     pub less: f64,
 }
 
-/// What a device runs at once.
+/// Concurrency of a device.
 pub(super) fn room(device: Device) -> Room {
     match device.is_cpu() {
         true => Room { threads: THREADS_ON_CPU, blocks: at_once(device) },
@@ -64,10 +64,10 @@ fn key(call: &Call<'_>, plan: &Plan, block: Block, is_second: bool) -> Key {
     key
 }
 
-/// Puts a reduction on a stream.
+/// Launches a reduction.
 ///
 /// # Errors
-/// `ValueError` for shapes that do not go together; `OutOfMemory`; the compiler's; the driver's.
+/// `ValueError` for incompatible shapes; `OutOfMemory`; compiler errors; driver errors.
 pub fn run(call: &Call<'_>, stream: &Stream) -> Result<()> {
     let device = stream.device();
     let room = room(device);
@@ -87,7 +87,7 @@ pub fn run(call: &Call<'_>, stream: &Stream) -> Result<()> {
     let of_first = || source::first(call.row, types, &plan, mask.is_some(), call.input.map());
     let first = COMPILED.function(device, &key(call, &plan, plan.block, false), &name, of_first)?;
     if plan.splits == 1 {
-        // SAFETY: compiled for this plan of these arrays.
+        // SAFETY: the function was compiled for this plan, which is for these arrays.
         return unsafe { launch_first(call, &plan, &first, None, stream) };
     }
     let block = plan.second_block(room);
@@ -95,7 +95,7 @@ pub fn run(call: &Call<'_>, stream: &Stream) -> Result<()> {
     let second = COMPILED.function(device, &key(call, &plan, block, true), &name, of_second)?;
     let bytes = i64::from(plan.splits) * plan.places * call.row.state_bytes(call.computed) as i64;
     let parts = Array::empty(&[bytes], DType::new(Kind::UInt8), Order::C, stream.clone())?;
-    // SAFETY: as above; the parts have room for a state of each place and row of blocks.
+    // SAFETY: as above; `parts` has an element for each result and part.
     unsafe {
         launch_first(call, &plan, &first, Some(&parts), stream)?;
         launch_second(call, &plan, &second, block, &parts, stream)
@@ -108,13 +108,14 @@ fn address(array: &Array, plan: &Plan, side: usize) -> u64 {
 
 fn shape(places: i64, block: Block, splits: u32) -> LaunchShape {
     let blocks = (places as u64).div_ceil(block.all_places());
-    // More than a grid has are more elements than a device.
+    // A larger grid would need more elements than fit into a device.
     let blocks = u32::try_from(blocks).unwrap_or(u32::MAX);
     LaunchShape { grid: [blocks, splits, 1], block: [block.places * block.lanes, 1, 1], shared: 0, cooperative: false }
 }
 
 /// # Safety
-/// The function was compiled for the plan, which is of the call's arrays; the parts have room.
+/// The function must have been compiled for the plan, and the plan created for the call's arrays. `parts` must be large
+/// enough.
 unsafe fn launch_first(
     call: &Call<'_>,
     plan: &Plan,
@@ -144,12 +145,12 @@ unsafe fn launch_first(
     }
     uses.extend(call.mask.map(|mask| (mask.allocation(), Access::Read)));
     uses.push((parts.unwrap_or(call.out).allocation(), Access::Write));
-    // SAFETY: promised to this function.
+    // SAFETY: the caller upholds the contract of this function.
     unsafe { launch::launch(function, &shape(plan.places, plan.block, plan.splits), stream, &mut values, &uses) }
 }
 
 /// # Safety
-/// As [`launch_first`], of the second source.
+/// As [`launch_first`], with a function of the second source.
 unsafe fn launch_second(
     call: &Call<'_>,
     plan: &Plan,
@@ -166,6 +167,6 @@ unsafe fn launch_second(
     values.push_word(call.less.to_bits());
     plan.push(&mut values, false);
     let uses = [(parts.allocation(), Access::Read), (call.out.allocation(), Access::Write)];
-    // SAFETY: promised to this function.
+    // SAFETY: the caller upholds the contract of this function.
     unsafe { launch::launch(function, &shape(plan.places, block, 1), stream, &mut values, &uses) }
 }

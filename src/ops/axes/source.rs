@@ -1,4 +1,4 @@
-//! The source of a reduction's kernels.
+//! Source of the reduction kernels.
 
 use super::elements::Map;
 use super::plan::{BLOCKS_OF_PACKS, Block, INPUT, MASK, OUT, Plan};
@@ -14,16 +14,16 @@ use pygpu_kernel::Source;
 pub struct Types {
     /// Of the elements.
     pub input: Kind,
-    /// In which is computed.
+    /// Of the computation.
     pub computed: Kind,
-    /// Of the array that takes the results.
+    /// Of the output array.
     pub out: Kind,
 }
 
-/// The kernels: the names and texts are put in.
+/// Template of the kernels, into which names and code are inserted.
 const TEXT: &str = include_str!("reduce.cu");
 
-/// The real type of one in which is computed.
+/// The real type that corresponds to a type.
 fn real_of(kind: Kind) -> &'static str {
     match kind {
         Kind::Float16 | Kind::BFloat16 | Kind::Float32 | Kind::Complex64 => "float",
@@ -31,7 +31,7 @@ fn real_of(kind: Kind) -> &'static str {
     }
 }
 
-/// The greatest value of a type, or the least.
+/// The maximum or minimum of a type.
 fn bound(kind: Kind, is_greatest: bool) -> String {
     let bits = 8 * DType::new(kind).itemsize() as u32;
     match kind {
@@ -51,7 +51,7 @@ fn bound(kind: Kind, is_greatest: bool) -> String {
     }
 }
 
-/// What the device code calls its types, and how it squares the distance of two means.
+/// Replaces the placeholders for types, and the squared magnitude of a difference of means.
 pub(super) fn spelled(text: &str, kind: Kind) -> String {
     let [square, squared, size] = match kind.is_complex() {
         true => [
@@ -65,7 +65,7 @@ pub(super) fn spelled(text: &str, kind: Kind) -> String {
     text.replace("{T}", "pygpu_type").replace("{R}", "pygpu_real")
 }
 
-/// The type of what the text of the result gives.
+/// The type of the result expression.
 fn finished(row: &Row, computed: Kind) -> Kind {
     match (row.output, computed) {
         (Output::Fixed(kind), _) => kind,
@@ -73,7 +73,8 @@ fn finished(row: &Row, computed: Kind) -> Kind {
     }
 }
 
-/// The types of a row's elements, states and results, and what is done with them; numbers of elements are of the type `number`.
+/// Defines the types of elements, states and results, and the functions on them; `number` is the type of element
+/// numbers.
 pub(super) fn definitions(row: &Row, types: Types, number: &str) -> String {
     let Types { input, computed, out } = types;
     let neutral = match row.neutral.0 {
@@ -111,12 +112,12 @@ pub(super) fn definitions(row: &Row, types: Types, number: &str) -> String {
     )
 }
 
-/// The bytes from an array's first element to one, along the axes of a walk that there may not be.
+/// Byte offset from an array's first element along a loop nest, or 0 without one.
 pub(super) fn offset(walk: &Option<String>, name: &str, at: &str, side: usize) -> String {
     if walk.is_some() { format!("{name}.offset({at}, {side})") } else { "0".to_owned() }
 }
 
-/// How the threads of a block are shared out, and what each reads.
+/// Defines the arrangement of a block's threads, and the elements that each loads.
 fn threads(block: Block) -> String {
     let Block { places, lanes, along, vector, each, turns } = block;
     let (lane, place, apart) = match along {
@@ -131,25 +132,25 @@ fn threads(block: Block) -> String {
     )
 }
 
-/// What differs between the two kernels.
+/// The differences between the two kernels.
 struct Parts<'a> {
     parameters: String,
-    /// What stands before the first element of a place is read.
+    /// Code before the first element of a result is loaded.
     base: String,
-    /// A pack by its number.
+    /// Loads a pack by its number.
     load: String,
-    /// Whether it counts.
+    /// Whether an element is selected.
     mask: Option<String>,
     store: String,
-    /// More definitions.
+    /// Further definitions.
     more: String,
-    /// Functions that they call.
+    /// Functions that they use.
     preamble: &'a str,
 }
 
 fn assembled(row: &Row, types: Types, plan: &Plan, block: Block, parts: &Parts<'_>) -> Source {
     let name = name_of(row);
-    // A launch with packs has as many blocks as run at once then.
+    // Limits the registers, so that a multiprocessor can run this number of blocks concurrently.
     let at_once = if block.vector > 1 { format!(", {BLOCKS_OF_PACKS}") } else { String::new() };
     let body = TEXT
         .replace("PYGPU_BOUNDS", &format!("__launch_bounds__(PYGPU_THREADS{at_once})"))
@@ -177,7 +178,7 @@ pub fn name_of(row: &Row) -> String {
     format!("pygpu_{}", row.name)
 }
 
-/// The kernel that goes through the elements.
+/// The kernel that reduces the elements.
 pub fn first(row: &Row, types: Types, plan: &Plan, is_masked: bool, map: Option<&Map>) -> Source {
     let (kept, reduced) = (plan.kept_type(), plan.reduced_type());
     let block = plan.block;
@@ -219,7 +220,7 @@ pub fn first(row: &Row, types: Types, plan: &Plan, is_masked: bool, map: Option<
             ),
         ),
     };
-    // An element alone may lie less evenly than a pack.
+    // A pack of one element has no extra alignment, because the element itself may be unaligned.
     let pack = match block.vector {
         1 => "struct pygpu_packed { pygpu_element item[1]; };\n",
         _ => "typedef pygpu::pack<pygpu_element, PYGPU_VECTOR> pygpu_packed;\n",
@@ -231,7 +232,7 @@ pub fn first(row: &Row, types: Types, plan: &Plan, is_masked: bool, map: Option<
     assembled(row, types, plan, block, &Parts { parameters, base, load, mask, store, more, preamble })
 }
 
-/// The function that makes a pack of elements instead of reading one.
+/// The function that computes a pack of elements instead of loading it.
 fn mapped(map: &Map) -> String {
     format!(
         "static __device__ __forceinline__ pygpu_packed pygpu_mapped(size_t at, {}) {{\n    pygpu_packed made;\n{}\
@@ -240,7 +241,7 @@ fn mapped(map: &Map) -> String {
     )
 }
 
-/// The kernel that joins what the rows of blocks have.
+/// The kernel that combines partial results.
 pub fn second(row: &Row, types: Types, plan: &Plan, block: Block) -> Source {
     let kept = plan.kept_type();
     let mut parameters = "const pygpu_state *parts, char *out, size_t places, size_t count, double less".to_owned();
@@ -248,7 +249,7 @@ pub fn second(row: &Row, types: Types, plan: &Plan, block: Block) -> Source {
         parameters.push_str(&format!(", {walk} kept"));
     }
     let store = format!("*(pygpu_result *)(out + {}) = pygpu_finish(sum[0], less);", offset(&kept, "kept", "at", OUT));
-    // A part is taken as an element is, by a join.
+    // A partial result is processed like an element, by a join.
     let more = "struct pygpu_packed { pygpu_state item[1]; };\n#define PYGPU_IS_BATCHED 0\n\
         static __device__ inline const pygpu_state &pygpu_convert(const pygpu_state &part) { return part; }\n\
         static __device__ inline void pygpu_take(pygpu_state &a, const pygpu_state &part, pygpu_number) { pygpu_join(a, part); }\n"

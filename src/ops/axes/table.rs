@@ -1,77 +1,79 @@
-//! The table of reductions: one row for each function of NumPy's that makes few elements of many.
+//! Table of reductions: one entry for each of NumPy's reduction functions.
 //!
-//! A reduction is told by its state. `{x}` is an element in the type in which is computed, `{T}` that type, `{R}` its real type,
-//! `a` and `b` are two states, `at` the element's number among those that are reduced, `less` what the caller takes from their
-//! number. States may be joined in any order, so a join does not depend on it but for rounding; a thread takes its own elements
-//! in theirs. Numbers are `pygpu_number`, which has the bits that the array needs.
+//! A reduction is defined by its state. Placeholders: `{x}` is an element in the computation's type, `{T}` that type,
+//! `{R}` its real type. `a` and `b` are states, `at` is the element's number among the reduced elements, and `less` is
+//! subtracted from their number. States are joined in any order, so that a join must not depend on it except for
+//! rounding; a thread takes its elements in order. Element numbers have the type `pygpu_number`, which is as wide as
+//! the array requires.
 
 use pygpu_base::dtype::{DType, Kind};
 
-/// In which type is computed.
+/// Type of the computation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Computed {
-    /// The elements'.
+    /// The elements' type.
     Own,
-    /// The elements', but no whole number in fewer than 64 bits.
+    /// The elements' type, but at least 64 bits for integers.
     Wide,
-    /// The elements', but whole numbers in float64.
+    /// The elements' type, but float64 for integers.
     Real,
 }
 
-/// Of which type the results are.
+/// Type of the results.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Output {
-    /// That in which is computed.
+    /// The type of the computation.
     Computed,
-    /// The real one of that.
+    /// Its real type.
     Real,
-    /// Always this one.
+    /// A fixed type.
     Fixed(Kind),
 }
 
-/// What no element is.
+/// Value of the state without elements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Neutral {
-    /// A value that changes no other.
+    /// A neutral value, as source.
     Text(&'static str),
-    /// The greatest value of the type. There is no result of no elements.
+    /// The maximum of the type; a reduction of no elements has no result.
     Greatest,
-    /// The least value, likewise.
+    /// The minimum of the type; a reduction of no elements has no result.
     Least,
 }
 
 /// One reduction.
 #[derive(Debug)]
 pub struct Row {
-    /// Its name, which is NumPy's.
+    /// NumPy's name.
     pub name: &'static str,
-    /// In which type is computed.
+    /// Type of the computation.
     pub computed: Computed,
-    /// Of which type the results are.
+    /// Type of the results.
     pub output: Output,
     /// The type of the state's first member.
     pub first: &'static str,
-    /// The other members, as C declares them.
+    /// Declarations of the other members in C.
     pub others: &'static str,
-    /// The bytes that they take at most, beside twice those of an element.
+    /// Maximum size of the other members in bytes, apart from two elements.
     pub bytes: usize,
-    /// The state of no elements: its first member, and the others. There, `at` is the number of the first one that may come.
+    /// The state without elements: its first member and the others. There, `at` is the smallest possible element
+    /// number.
     pub neutral: (Neutral, &'static str),
-    /// That of one.
+    /// The state of one element.
     pub map: &'static str,
-    /// Changes state `a` by an element behind all that it has, where that is less work than a join.
+    /// Adds a later element to state `a`, if that is cheaper than a join.
     pub take: &'static str,
-    /// Changes state `a` by `valid` elements, of at most `N` in `x`, where that is less work than one after the other.
+    /// Adds `valid` elements, at most `N`, in `x` to state `a`, if that is cheaper than adding them individually.
     pub batch: &'static str,
-    /// Changes state `a` into that of both `a` and `b`.
+    /// Joins state `b` into state `a`.
     pub join: &'static str,
     /// The result.
     pub finish: &'static str,
-    /// Whether complex numbers have it.
+    /// Whether complex numbers are supported.
     pub of_complex: bool,
-    /// Whether numbers that are not whole have it.
+    /// Whether floats are supported.
     pub of_floats: bool,
-    /// Whether the number of an element matters, so that the axes are gone along in C order.
+    /// Whether element numbers matter, so that the axes are traversed in C order.
     pub is_numbered: bool,
 }
 
@@ -96,18 +98,18 @@ const SIMPLE: Row = Row {
 const OF_BITS: Row = Row { of_complex: false, of_floats: false, ..SIMPLE };
 const OF_TRUTHS: Row = Row { output: Output::Fixed(Kind::Bool), first: "bool", map: "({x}) != {T}(0)", ..SIMPLE };
 
-// A NaN is passed on, and of a value and itself the first is as good.
+// NaNs are propagated. The initial state is a real element, which may be compared with itself.
 const LESS: &str = "if (!(a.first < b.first || a.first != a.first)) a.first = b.first;";
 const GREATER: &str = "if (!(a.first > b.first || a.first != a.first)) a.first = b.first;";
-// Of equal ones the first; a NaN before all others.
+// The first of equal elements; a NaN before all others.
 const FIRST_LESS: &str = "bool later = b.at < a.at, nan = b.first != b.first;\n\
     if (a.first != a.first ? nan && later : nan || b.first < a.first || (b.first == a.first && later)) a = b;";
 const FIRST_GREATER: &str = "bool later = b.at < a.at, nan = b.first != b.first;\n\
     if (a.first != a.first ? nan && later : nan || b.first > a.first || (b.first == a.first && later)) a = b;";
-// Of the same, but `b` comes later: of two that are equal, what is there stays.
+// The same for an element after all previous ones: of equal elements the previous one stays.
 const TAKE_LESS: &str = "if (!({x} >= a.first) && a.first == a.first) { a.first = {x}; a.at = at; }";
 const TAKE_GREATER: &str = "if (!({x} <= a.first) && a.first == a.first) { a.first = {x}; a.at = at; }";
-// Means are kept as their distance from an element, so that they are exact where all are far from zero.
+// Means are stored relative to an element, so that they are exact even if all elements are far from zero.
 const MOMENTS: &str = "if (b.n != 0) { if (a.n == 0) { a = b; } else {\n\
     const pygpu_number n = a.n + b.n; const {R} part = ({R})b.n / ({R})n;\n\
     const {T} apart = (b.first - a.first) + (b.mean - a.mean);\n\
@@ -124,7 +126,7 @@ const MOMENTS_OF_BATCH: &str = "if (a.n == 0) a.first = x[0];\n\
 
 const EXTREMES: &str = "if (!(a.first < b.first || a.first != a.first)) a.first = b.first;\n\
     if (!(a.most > b.most || a.most != a.most)) a.most = b.most;";
-// What is no number is left out; `seen` says that there was one that is.
+// NaNs are skipped; `seen` records that there was another value.
 const NAN_LESS: &str = "if (b.seen) { if (!a.seen || b.first < a.first) a.first = b.first; a.seen = true; }";
 const NAN_GREATER: &str = "if (b.seen) { if (!a.seen || b.first > a.first) a.first = b.first; a.seen = true; }";
 const NAN_FIRST_LESS: &str =
@@ -148,7 +150,7 @@ const NAN_MOMENTS_OF_BATCH: &str = "int n = 0; {T} sum = {T}(0); {R} m = 0;\n\
 const IF_NUMBER: &str = "({x}) == ({x}) ? ({x}) : {T}(0)";
 const SEEN: &str = "a.seen ? a.first : a.first - a.first";
 
-/// All of them.
+/// All reductions.
 pub static TABLE: &[Row] = &[
     Row { name: "sum", computed: Computed::Wide, join: "a.first = a.first + b.first;", ..SIMPLE },
     Row {
@@ -340,13 +342,13 @@ pub static TABLE: &[Row] = &[
     },
 ];
 
-/// The row of a name.
+/// Looks up an entry by name.
 pub fn row(name: &str) -> Option<&'static Row> {
     TABLE.iter().find(|row| row.name == name)
 }
 
 impl Row {
-    /// The type in which elements of a kind are reduced, unless another is asked for.
+    /// The default type of the computation for elements of a type.
     pub fn computed(&self, kind: Kind) -> Kind {
         use Kind::*;
         match (self.computed, kind) {
@@ -357,7 +359,7 @@ impl Row {
         }
     }
 
-    /// The type of the results of a reduction that computes in a kind.
+    /// The type of the results for a type of the computation.
     pub fn output(&self, computed: Kind) -> Kind {
         match (self.output, computed) {
             (Output::Fixed(kind), _) => kind,
@@ -367,17 +369,17 @@ impl Row {
         }
     }
 
-    /// Whether it asks of an element only if that is 0.
+    /// Whether only the elements' truth values matter.
     pub fn is_of_truths(&self) -> bool {
         self.output == Output::Fixed(Kind::Bool)
     }
 
-    /// Whether there is a result of no elements.
+    /// Whether the reduction of no elements has a result.
     pub fn has_neutral(&self) -> bool {
         matches!(self.neutral.0, Neutral::Text(_))
     }
 
-    /// Bytes of a state, at most.
+    /// Maximum size of a state in bytes.
     pub fn state_bytes(&self, computed: Kind) -> usize {
         (2 * DType::new(computed).itemsize().max(8) + self.bytes).next_multiple_of(16)
     }

@@ -1,4 +1,4 @@
-//! A kernel of several operations as it will be, and what tells it from others.
+//! Specification of a fused kernel, and its structural key.
 
 use smallvec::SmallVec;
 
@@ -8,22 +8,22 @@ use super::operands::{Operand, Scalar};
 use pygpu_array::DeferredArray;
 use pygpu_base::flush::NodeId;
 
-/// Where an operand of an operation comes from.
+/// Source of an operand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum From {
     /// An earlier operation of the kernel.
     Operation(u8),
     /// An array.
     Leaf(u8),
-    /// A number.
+    /// A scalar.
     Value(u8),
 }
 
-/// A kernel of several operations as it will be: what it reads, in the order of first use.
+/// Specification of a fused kernel; arrays are in the order of first use.
 pub(super) struct Draft<'a> {
     pub(super) leaves: SmallVec<[&'a DeferredArray; 16]>,
     pub(super) values: SmallVec<[Scalar; 16]>,
-    /// Those of each operation, one after the other, and where they end.
+    /// The operands of all operations, concatenated, and the end of each operation's part.
     operands: SmallVec<[From; 96]>,
     ends: SmallVec<[u16; 32]>,
     pub(super) key: SmallVec<[u64; 96]>,
@@ -46,7 +46,7 @@ impl<'a> Draft<'a> {
                     let kinds = (*kind as u64) << 8 | node.dtype.kind() as u64;
                     draft.key.push(kinds << 1 | u64::from(group.outputs.contains(place)));
                 }
-                // Its own kernel has a key of its own: this is what it reads.
+                // A reduction's own kernel has a separate key; this one only describes its input.
                 Work::Reduction(_) => draft.key.push(u64::MAX),
             }
             for operand in node.operands.iter() {
@@ -78,7 +78,7 @@ impl<'a> Draft<'a> {
             draft.ends.push(draft.operands.len() as u16);
         }
         if draft.is_reduction(nodes, group) {
-            // One for all, or as many as there are elements.
+            // Whether each array is broadcast from one element.
             let sizes = draft.leaves.iter().map(|leaf| u64::from(leaf.layout().size() == 1));
             let sizes = sizes.fold(1, |sizes, size| sizes << 1 | size);
             draft.key.push(sizes);
@@ -86,7 +86,7 @@ impl<'a> Draft<'a> {
         draft
     }
 
-    /// Those of an operation.
+    /// The operands of an operation.
     pub(super) fn operands(&self, operation: usize) -> &[From] {
         let begin = operation.checked_sub(1).map_or(0, |before| usize::from(self.ends[before]));
         &self.operands[begin..usize::from(self.ends[operation])]

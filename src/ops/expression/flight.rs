@@ -1,7 +1,7 @@
-//! One flush: a launch batch for each queue, and the compilations between two attempts.
+//! A flush: one launch batch per queue, and the compilations between its attempts.
 
 use super::report;
-use super::run::{self, Outcome, Policy};
+use super::run::{self, Policy};
 use super::window;
 use pygpu_backend as backend;
 use pygpu_base::error::Error;
@@ -10,11 +10,13 @@ use pygpu_codegen::store::{self, Postponed};
 use pygpu_device::shutdown;
 use pygpu_device::stream::Stream;
 
-/// Launches the pending operations of some queues, and waits for threads that launch some of them. The caller has no GIL.
+/// Launches the pending operations of some queues, and waits for threads that are launching some of them. Must be
+/// called without the GIL.
 ///
-/// Never fails: what a driver refuses is a fault of the blocks concerned, and the queue's thread is told when it asks.
+/// Never fails: driver errors are stored in the affected blocks, and the queue's thread receives them with its next
+/// request.
 pub fn flush(scope: Scope, cause: Cause) {
-    // A function that a driver's stream calls may call no driver.
+    // A host function that a stream calls must not call the driver.
     if flush::is_in_batch() || shutdown::exiting() || backend::is_host_call() {
         return;
     }
@@ -26,7 +28,8 @@ pub fn flush(scope: Scope, cause: Cause) {
     }
 }
 
-/// Launches a queue. What is not compiled yet is compiled with nothing taken out and without the token, and then the rest is tried again.
+/// Launches a queue. Kernels that are not compiled yet are compiled between two attempts, with all operations back in
+/// the queue and the token released.
 fn flush_queue(queue: usize, cause: Cause) {
     let mut policy = Policy::of_owner();
     while let Some(taken) = window::take(queue) {
@@ -39,7 +42,8 @@ fn flush_queue(queue: usize, cause: Cause) {
     }
 }
 
-/// Launches a queue for its age, from the helper thread: nothing is compiled or counted. `false` if some of it waits for its thread.
+/// Launches a queue because of its age, on the helper thread. Compiles and counts nothing. Returns `false` if some
+/// operations are left to the queue's own thread.
 pub(super) fn flush_aged(queue: usize) -> bool {
     let Some(taken) = window::take_if_free(queue) else { return true };
     if !may_launch(&taken) {
@@ -49,8 +53,8 @@ pub(super) fn flush_aged(queue: usize) -> bool {
     launch(taken, Cause::Age, Policy::of_helper()).is_empty()
 }
 
-/// Whether no stream of a batch takes part in a capture, nor would spoil one: the legacy default stream may not be used while a blocking
-/// stream captures, of whatever library. Then the operations wait for their thread.
+/// Whether no stream of a batch takes part in a capture or would invalidate one: the legacy default stream must not be
+/// used while a blocking stream of any library is capturing. Otherwise the operations are left to their own thread.
 fn may_launch(taken: &window::Taken) -> bool {
     let streams = || taken.nodes.iter().flatten().map(|node| &node.stream);
     let is_free = |stream: &Stream| match stream.device().backend().graphs() {
@@ -62,12 +66,13 @@ fn may_launch(taken: &window::Taken) -> bool {
     streams().all(|stream| before.replace(stream).is_some_and(|other| other == stream) || is_free(stream))
 }
 
-/// Launches a batch; returns the kernels for which the rest of it is put back.
+/// Launches a batch. Returns the kernels that are missing; the operations that need them are put back.
+///
+/// Another library may be capturing: the backend makes each call that a capture forbids in the relaxed capture mode.
 fn launch(mut taken: window::Taken, cause: Cause, policy: Policy) -> Vec<Postponed> {
     let (outcome, postponed) = {
         let token = FlushToken::begin();
-        let outcome = beside_captures(&mut taken, policy, &token);
-        (outcome, store::take_postponed())
+        (run::all(&mut taken, policy, &token), store::take_postponed())
     };
     report::flushed(Some(cause).filter(|_| policy.is_first), taken.live, &outcome.counts);
     if taken.nodes.iter().all(Option::is_none) {
@@ -81,21 +86,7 @@ fn launch(mut taken: window::Taken, cause: Cause, policy: Policy) -> Vec<Postpon
     postponed
 }
 
-/// Launches in the relaxed mode of captures: a flush has nothing to do with a capture that another library has under way.
-fn beside_captures(taken: &mut window::Taken, policy: Policy, token: &FlushToken) -> Outcome {
-    let device = taken.nodes.iter().flatten().next().map(|node| node.stream.device());
-    let mut outcome = None;
-    if let Some(device) = device
-        && let Ok(contexts) = device.backend().programs()
-    {
-        let mut work = || outcome = Some(run::all(taken, policy, token));
-        // What the driver refuses here it refuses for each launch too.
-        _ = contexts.within(device.index(), "cuThreadExchangeStreamCaptureMode", &mut work);
-    }
-    outcome.unwrap_or_else(|| run::all(taken, policy, token))
-}
-
-/// Drops pending operations in a forked child, which has no driver: the parent launches its own.
+/// Drops pending operations in a forked child, which cannot use the driver: the parent launches its own.
 #[cold]
 fn abandon() {
     for mut taken in window::take_all_forked() {

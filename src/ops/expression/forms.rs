@@ -1,4 +1,4 @@
-//! The structures of several operations that were met, and their kernels.
+//! Cache of fused kernels by structural key.
 
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
@@ -16,19 +16,19 @@ use pygpu_base::error::Result;
 use pygpu_base::fork_safe::Global;
 use pygpu_codegen::store::Mixer;
 
-/// What is known of a structure.
+/// A cache entry.
 struct Known {
     form: Form,
-    /// How often it was met.
+    /// Number of uses.
     times: u64,
 }
 
-/// What a structure became.
+/// The code for a structure.
 #[derive(Clone)]
 pub(super) enum Form {
     /// A kernel.
     Kernel(Arc<Elementwise>),
-    /// What a reduction reads.
+    /// The input expression of a reduction.
     Map(Arc<Map>),
 }
 
@@ -36,24 +36,25 @@ type Table = HashMap<Box<[u64]>, Known, BuildHasherDefault<Mixer>>;
 
 static TABLE: Global<Option<Table>> = Global::new(None);
 
-/// Structures that are remembered; beyond that all are forgotten.
+/// Maximum number of entries; beyond it the cache is cleared.
 const MOST: usize = 1024;
 
-/// How often a structure was met.
+/// Whether a structure is compiled.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Met {
-    /// Not often enough to be compiled; what was compiled by an earlier process may be taken.
+    /// Below the compile threshold: only used if an earlier process has compiled it.
     First,
-    /// Often enough.
+    /// Compiled on demand.
     Often,
 }
 
-/// What a draft becomes, which is met once more; `None` for one that was refused once as not to be compiled yet.
+/// Looks up or generates the code for a kernel spec and counts a use; `None` if the structure has been rejected before
+/// and is still below the compile threshold.
 ///
 /// # Errors
-/// `TypeError` for a kind that has no loop, which an operation that was put off has.
+/// `TypeError` for a type without a loop, which deferred operations never have.
 ///
-/// A second look at the same operations does not count: then a structure that was met once is still met for the first time.
+/// If `counts` is false, as in a second attempt of the same flush, the number of uses stays unchanged.
 pub(super) fn form(draft: &Draft<'_>, nodes: &Nodes, group: &Group, counts: bool) -> Result<Option<(Form, Met)>> {
     static LATEST: AtomicU64 = AtomicU64::new(0);
     let meetings = match limit().meetings.load(Ordering::Relaxed) {
@@ -78,7 +79,7 @@ pub(super) fn form(draft: &Draft<'_>, nodes: &Nodes, group: &Group, counts: bool
     Ok(Some((form, if meetings <= 1 { Met::Often } else { Met::First })))
 }
 
-/// What is known of a draft's structure, and how often it was met, this time among them.
+/// The code for a structure, and its number of uses including this one.
 fn look_up(draft: &Draft<'_>, counts: bool) -> Option<(Form, u64)> {
     let mut table = TABLE.lock();
     let known = table.as_mut()?.get_mut(draft.key.as_slice())?;
@@ -92,5 +93,5 @@ fn remember(draft: &Draft<'_>, form: Form) {
     let forgotten = (known.len() >= MOST).then(|| std::mem::take(known));
     known.insert(draft.key.as_slice().into(), Known { form, times: 1 });
     drop(table);
-    drop(forgotten); // a driver may unload what is in there
+    drop(forgotten); // not under the lock: dropping may unload modules
 }

@@ -1,7 +1,7 @@
-//! Which operations one kernel computes.
+//! Grouping of pending operations into kernels.
 //!
-//! Operations of one shape and stream go together, unless one needs another of another shape first, which then is a level below.
-//! What a kernel may be bounds it; then the rest of its group is the next kernel, in the order in which it was written.
+//! Operations with the same shape and stream are fused, unless one depends on another through an operation of another
+//! shape; it is then one level higher. Kernel limits may divide a group, in the order of its operations.
 
 mod fold;
 
@@ -18,26 +18,26 @@ use pygpu_array::DeferredArray;
 use pygpu_base::flush::NodeId;
 use pygpu_base::small_sort;
 
-/// The operations of a flight; those that were launched are gone.
+/// The operations of a launch batch; launched ones are `None`.
 pub(super) type Nodes = [Option<Box<Node>>];
-/// Places of operations in a flight.
+/// Indices of operations in a batch.
 pub(super) type Places = SmallVec<[u8; 32]>;
 
-/// One kernel: its operations in order, and which of them get memory.
+/// The operations of one kernel in order, and those whose results get memory.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Group {
     pub(super) places: Places,
     pub(super) outputs: Places,
 }
 
-/// Who needs whom in a flight.
+/// Dependencies between the operations of a batch.
 pub(super) struct Needs {
     first: NodeId,
-    /// For each operation, how many operands of others it is.
+    /// For each operation, the number of operands of other operations that are its result.
     uses: SmallVec<[u8; 32]>,
-    /// Whether somebody beside operations holds it.
+    /// For each operation, whether its result is referenced from outside the batch.
     held: SmallVec<[bool; 32]>,
-    /// The operation that writes an array of before, whose other readers come before it.
+    /// The operation that writes into an existing array. All other readers of this array precede it.
     barrier: Option<usize>,
 }
 
@@ -57,7 +57,7 @@ impl Needs {
         Self { first, uses, held, barrier }
     }
 
-    /// The places of the operations whose results an operation needs, with its operands that are.
+    /// The operations whose results an operation reads, with the corresponding operands.
     fn needed<'a>(&'a self, node: &'a Node) -> impl Iterator<Item = (&'a DeferredArray, usize)> + 'a {
         node.arrays().iter().filter_map(|array| {
             let place = place_of(self.first, self.uses.len(), array).filter(|place| Some(*place) != self.barrier);
@@ -66,7 +66,7 @@ impl Needs {
     }
 }
 
-/// Place of the operation of a batch that makes an operand. One that writes into an array of before, the last one, makes none.
+/// The operation of a batch that computes an operand. The last one does not count if it writes into an existing array.
 pub(super) fn waiting(first: NodeId, nodes: &Nodes, operand: &DeferredArray) -> Option<usize> {
     place_of(first, nodes.len(), operand)
         .filter(|place| nodes[*place].as_ref().is_some_and(|node| node.target.is_none()))
@@ -78,14 +78,14 @@ fn place_of(first: NodeId, count: usize, operand: &DeferredArray) -> Option<usiz
     (place < count).then_some(place)
 }
 
-/// Whether two operations can be computed side by side.
+/// Whether two operations can be fused.
 fn go_together(one: &Node, other: &Node) -> bool {
     one.layout.shape().eq(other.layout.shape()) && one.stream == other.stream
 }
 
-/// All of a flight as one kernel, where it is plain that [`groups`] would find that: each operation goes element by element, of one shape
-/// and stream, reads whole results of the others, and all of them together are little enough. It is what most flights are, and costs
-/// less to see than to find out.
+/// Fast path: the whole batch as one kernel, if [`groups`] would clearly return the same. All operations must be
+/// elementwise, have one shape and stream and read whole results of each other, and together respect the kernel limits.
+/// Most batches are of this kind, and this check is cheaper.
 pub(super) fn whole(nodes: &Nodes, needs: &Needs) -> Option<Group> {
     let first = nodes.first()?.as_deref()?;
     let mut all = Group::default();
@@ -115,7 +115,7 @@ pub(super) fn whole(nodes: &Nodes, needs: &Needs) -> Option<Group> {
     is_little.then_some(all)
 }
 
-/// The kernels of a flight, in the order in which they are to be launched.
+/// The kernels of a batch, in launch order.
 pub(super) fn groups(nodes: &Nodes, needs: &Needs) -> SmallVec<[Group; 4]> {
     let levels = levels(nodes, needs);
     // The level of each kernel, and its operations.
@@ -150,8 +150,8 @@ pub(super) fn groups(nodes: &Nodes, needs: &Needs) -> SmallVec<[Group; 4]> {
     groups.into_iter().map(|(_, group)| group).collect()
 }
 
-/// How many kernels at least come before that of each operation. What goes into an array that was given comes last: the others read
-/// what was there.
+/// For each operation, the minimum number of kernels that must precede its kernel. A write into an existing array comes
+/// last, because other operations read its old values.
 fn levels(nodes: &Nodes, needs: &Needs) -> SmallVec<[u8; 32]> {
     let mut levels: SmallVec<[u8; 32]> = SmallVec::from_elem(0, nodes.len());
     for (place, node) in nodes.iter().enumerate() {
@@ -172,21 +172,21 @@ fn levels(nodes: &Nodes, needs: &Needs) -> SmallVec<[u8; 32]> {
     levels
 }
 
-/// Bytes of parameters of a kernel, of which drivers before CUDA 12.1 take 4 KiB.
+/// Limit of a kernel's parameters in bytes; drivers before CUDA 12.1 support 4 KiB.
 const PARAMETERS: usize = 3500;
 
-/// Bytes of parameters at most, with places in walks of some axes.
+/// Upper bound of the size in bytes of a kernel's parameters, for arrays in a loop nest of several axes.
 fn parameters(arrays: usize, values: usize) -> usize {
     arrays * (8 + 8 * 8) + values * 16
 }
 
-/// What a kernel of some operations would be.
+/// Cost of a kernel with some operations.
 #[derive(Default)]
 struct Weight<'a> {
     leaves: SmallVec<[&'a DeferredArray; 16]>,
     values: usize,
     held: usize,
-    /// Uses of results that are not held, which are not among the operations yet.
+    /// Results without outside references, with the number of their uses that are not yet part of the kernel.
     open: SmallVec<[(usize, u8); 32]>,
 }
 
@@ -225,18 +225,18 @@ impl<'a> Weight<'a> {
         parameters(self.leaves.len() + self.held, self.values)
     }
 
-    /// Results that get memory if the kernel ends here.
+    /// Number of results that get memory if the kernel ends here.
     fn outputs(&self) -> usize {
         self.held + self.open.iter().filter(|(_, uses)| *uses > 0).count()
     }
 }
 
-/// Whether two operands are the same elements.
+/// Whether two operands are the same array.
 pub(super) fn is_same(one: &DeferredArray, other: &DeferredArray) -> bool {
     Arc::ptr_eq(one.allocation(), other.allocation()) && one.dtype() == other.dtype() && one.layout() == other.layout()
 }
 
-/// Cuts operations that go together into kernels: each as long as may be.
+/// Divides operations that can be fused into kernels, each as large as possible.
 fn cut(nodes: &Nodes, needs: &Needs, places: &[u8], mut give: impl FnMut(Group)) {
     let (arrays, outputs) = (limit().arrays.load(Ordering::Relaxed), limit().outputs.load(Ordering::Relaxed));
     let mut begin = 0;
@@ -245,7 +245,7 @@ fn cut(nodes: &Nodes, needs: &Needs, places: &[u8], mut give: impl FnMut(Group))
         let mut end = begin + 1;
         for (position, &place) in places.iter().enumerate().skip(begin) {
             weight.add(nodes, needs, place.into(), &places[begin..position]);
-            // What is counted here only grows.
+            // These counts only grow.
             if weight.held > outputs || weight.leaves.len() + weight.held > arrays || weight.parameters() > PARAMETERS {
                 break;
             }

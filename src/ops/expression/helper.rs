@@ -1,54 +1,68 @@
 //! Thread that bounds the age of pending operations, so that a device does not idle while its host does something else.
 //!
-//! It sleeps without wake-ups while nothing is pending. A push wakes it only then; otherwise it looks at the queues once each interval,
-//! and launches those whose first operation was there at its last look, hence in one to two intervals. It needs no interpreter,
-//! compiles nothing and counts no use of a structure: the kernels of a program do not depend on its pace.
+//! An awake helper checks the queues once per interval. It launches the queues whose first operation was there at its last check, hence
+//! after one to two intervals. After [`CALM`] checks without a new operation it sleeps without wake-ups. A push wakes it only if the queue
+//! keeps a device busy for longer than the wake-up takes: [`Limits::is_worth_waking`](super::limits::Limits).
+//!
+//! The helper needs no interpreter, compiles nothing and counts no use of a structure, so a program's kernels do not depend on timing.
 
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
 use super::flight;
+use super::limits::limit;
 use super::window;
 use pygpu_device::shutdown;
 
-/// Microseconds between two looks; 0 without a bound.
-static INTERVAL: AtomicU64 = AtomicU64::new(USUAL);
-const USUAL: u64 = 100;
-/// Looks after which a queue that waits for its thread, as for a compiler, is looked at less often.
+/// Number of checks without a new operation before the thread sleeps, so that a loop does not wake it in each iteration.
+const CALM: u32 = 50;
+/// Interval between checks while a queue must wait for its own thread, e.g. for a compilation.
 const SLOW: Duration = Duration::from_millis(2);
-/// Bytes of its stack: a driver's launch is the deepest call.
+/// Stack size in bytes; a driver's launch is the deepest call.
 const STACK: usize = 1 << 20;
 
-/// Process in which the thread runs: a forked child has none, and no driver either.
-static RUNS_IN: AtomicU32 = AtomicU32::new(0);
+/// Whether the thread was started. A forked child has no thread, and no driver either.
+static IS_STARTED: AtomicBool = AtomicBool::new(false);
 
-/// Sets the time between two looks; 0 for no bound. The usual one without a value.
+/// Sets the interval between two checks, with 0 for no bound; work of any size then wakes the thread. `None` restores the defaults.
 pub fn set_interval(microseconds: Option<u64>) {
-    INTERVAL.store(microseconds.unwrap_or(USUAL), Ordering::Relaxed);
-    window::wake_helper();
+    limit().set_age(microseconds);
+    window::lock().wake_helper();
 }
 
-/// Starts the thread, once in a process: before the first operation is queued, and from then on asleep.
+fn interval() -> u64 {
+    limit().interval.load(Ordering::Relaxed)
+}
+
+/// Starts the thread, once in a process: before the first operation is queued.
+#[inline]
 pub fn start() {
-    let process = std::process::id();
-    if RUNS_IN.swap(process, Ordering::Relaxed) == process {
+    if !IS_STARTED.load(Ordering::Relaxed) {
+        start_now();
+    }
+}
+
+#[cold]
+fn start_now() {
+    if IS_STARTED.swap(true, Ordering::Relaxed) {
         return;
     }
     let before = block_signals();
-    // Without the thread operations wait until they are needed, as they may.
+    // Without the thread operations stay pending until their results are needed, which is allowed.
     let started = thread::Builder::new().name("PyGPU flush".to_owned()).stack_size(STACK).spawn(run);
     drop(started);
     if let Some(before) = before {
-        // SAFETY: the set was filled by the call that blocked signals.
+        // SAFETY: the set was filled by the call that blocked the signals.
         unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut()) };
     }
 }
 
-/// Blocks all signals for threads that this one starts: a signal is to interrupt a thread of the program. Returns those blocked before.
+/// Blocks all signals, for threads started by this one: signals must interrupt a thread of the program. Returns the
+/// previously blocked signals.
 fn block_signals() -> Option<libc::sigset_t> {
     let (mut all, mut before) = (std::mem::MaybeUninit::uninit(), std::mem::MaybeUninit::uninit());
-    // SAFETY: both sets may be written; the first one is filled before it is read.
+    // SAFETY: both sets are writable; the first one is filled before it is read.
     unsafe {
         libc::sigfillset(all.as_mut_ptr());
         let code = libc::pthread_sigmask(libc::SIG_BLOCK, all.as_ptr(), before.as_mut_ptr());
@@ -57,13 +71,15 @@ fn block_signals() -> Option<libc::sigset_t> {
 }
 
 fn run() {
+    let (mut calm, mut deferred) = (0, 0);
     loop {
         let mut queues = window::lock();
-        while INTERVAL.load(Ordering::Relaxed) == 0 || queues.is_idle() {
-            queues.is_helper_asleep = true;
-            queues = queues.wait(&window::HELPER_WOKEN);
+        let before = std::mem::replace(&mut deferred, queues.deferred());
+        calm = if queues.is_idle() && before == deferred { calm + 1 } else { 0 };
+        while interval() == 0 || calm >= CALM {
+            queues = window::sleep(queues);
+            calm = 0;
         }
-        queues.is_helper_asleep = false;
         let aged = queues.aged();
         drop(queues);
         if shutdown::exiting() {
@@ -73,7 +89,7 @@ fn run() {
         for queue in aged {
             is_stuck |= !flight::flush_aged(queue);
         }
-        let interval = Duration::from_micros(INTERVAL.load(Ordering::Relaxed));
+        let interval = Duration::from_micros(interval());
         thread::sleep(if is_stuck { SLOW.max(interval) } else { interval });
     }
 }

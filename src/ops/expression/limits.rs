@@ -1,21 +1,27 @@
-//! How much may wait.
+//! Limits of pending operations and fused kernels.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-/// How much may wait, and how much one kernel may be.
+/// Limits of pending operations and fused kernels.
 pub struct Limits {
-    /// Operations that wait.
+    /// Maximum number of pending operations.
     pub nodes: AtomicUsize,
-    /// Bytes of their results.
+    /// Maximum size of their results in bytes.
     pub results: AtomicUsize,
-    /// Bytes of operands that only they hold, beyond the bytes of results that are held and have no memory yet.
+    /// Maximum size in bytes of operands that only pending operations keep alive, beyond the size of referenced results
+    /// without memory.
     pub held: AtomicUsize,
-    /// Arrays of one kernel, results among them.
+    /// Maximum number of arrays of a kernel, including results.
     pub arrays: AtomicUsize,
-    /// Results of one kernel.
+    /// Maximum number of results of a kernel.
     pub outputs: AtomicUsize,
-    /// How often a structure of several operations is met before it is compiled; 0 for what the environment says.
+    /// Number of uses of a structure of several operations from which on it is compiled; 0 for the value of the
+    /// environment.
     pub meetings: AtomicU64,
+    /// Microseconds between two checks of the thread that bounds the age of operations; 0 without a bound.
+    pub(super) interval: AtomicU64,
+    /// Bytes of operands and results of a queue from which on that thread is woken while it sleeps.
+    worth_waking: AtomicUsize,
 }
 
 const NODES: usize = 32;
@@ -23,6 +29,9 @@ const RESULTS: usize = 8 << 30;
 const HELD: usize = 256 << 20;
 const ARRAYS: usize = 12;
 const OUTPUTS: usize = 8;
+const INTERVAL: u64 = 100;
+/// The system call takes up to 13 us on a virtual machine. A device reads 4 MiB in 1 us.
+const WORTH_WAKING: usize = 4 << 20;
 
 static LIMITS: Limits = Limits {
     nodes: AtomicUsize::new(NODES),
@@ -31,14 +40,30 @@ static LIMITS: Limits = Limits {
     arrays: AtomicUsize::new(ARRAYS),
     outputs: AtomicUsize::new(OUTPUTS),
     meetings: AtomicU64::new(0),
+    interval: AtomicU64::new(INTERVAL),
+    worth_waking: AtomicUsize::new(WORTH_WAKING),
 };
 
-/// The limits, which tests lower.
+impl Limits {
+    /// Sets the interval between two checks; work of any size is then worth a wake-up. `None` restores the defaults.
+    pub(super) fn set_age(&self, microseconds: Option<u64>) {
+        self.interval.store(microseconds.unwrap_or(INTERVAL), Ordering::Relaxed);
+        self.worth_waking.store(if microseconds.is_some() { 0 } else { WORTH_WAKING }, Ordering::Relaxed);
+    }
+
+    /// Whether a queue with this many bytes of operands and results is worth the system call that wakes the thread.
+    #[inline]
+    pub(super) fn is_worth_waking(&self, bytes: usize) -> bool {
+        bytes >= self.worth_waking.load(Ordering::Relaxed) && self.interval.load(Ordering::Relaxed) > 0
+    }
+}
+
+/// The limits, which tests reduce.
 pub fn limit() -> &'static Limits {
     &LIMITS
 }
 
-/// The limits as they are when the process begins.
+/// Restores the default limits.
 pub fn reset_limits() {
     LIMITS.nodes.store(NODES, Ordering::Relaxed);
     LIMITS.results.store(RESULTS, Ordering::Relaxed);

@@ -1,10 +1,11 @@
-//! Operations that are put off, so that several are computed by one kernel.
+//! Deferred operations and their fusion into kernels.
 //!
-//! A result of an elementwise operation on memory that nobody else reaches is a [`node::Node`] until anything could show whether it was
-//! computed: then the [`window`] is closed, and all that waits is launched in order, [`group`]ed into as few kernels as may be. What is
-//! still held gets memory, what was dropped stays in registers.
+//! An elementwise operation on private memory is recorded as a [`node::Node`]. It stays pending until something could
+//! observe whether it was computed; then all operations of the queue (see [`window`]) are launched in order,
+//! [`group`]ed into as few kernels as possible. Results that are still referenced get memory, other results stay in
+//! registers.
 //!
-//! `docs/design/deferred_arithmetic.md` has the rules and why they are safe.
+//! `docs/design/deferred_arithmetic.md` contains the rules and the reasons why they are safe.
 
 mod draft;
 mod flight;

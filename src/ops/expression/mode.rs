@@ -1,4 +1,4 @@
-//! Whether a thread's operations are put off.
+//! Whether a thread's operations are deferred.
 
 use std::cell::Cell;
 
@@ -6,18 +6,18 @@ use pygpu_base::error::{Error, Result};
 use pygpu_base::fork_safe::Once;
 use pygpu_base::settings::{self, Settings, Variable};
 
-/// Whether operations are put off.
+/// Whether operations are deferred.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum Mode {
-    /// Over memory that nobody else reaches.
+    /// Defer operations on private memory.
     Auto,
-    /// Never: each operation is launched by its line.
+    /// Launch every operation eagerly.
     Off,
 }
 
 impl Mode {
-    /// By its name.
+    /// The mode with a name.
     pub fn named(name: &str) -> Option<Self> {
         match name {
             "auto" => Some(Self::Auto),
@@ -35,20 +35,20 @@ impl Mode {
     }
 }
 
-/// What the environment says.
+/// Settings from the environment.
 struct Usual {
     mode: Mode,
-    /// How often a structure of several operations is met before it is compiled.
+    /// Number of uses of a structure of several operations from which on it is compiled.
     meetings: u64,
 }
 
-/// Twice: what runs once never waits for a compiler.
+/// Two, so that code that runs once never waits for a compiler.
 const MEETINGS: u64 = 2;
 
 impl Usual {
     fn of(settings: &Settings) -> Result<Self> {
         let mode = match settings.text(Variable::FUSION).as_deref() {
-            // Until every gate holds: docs/design/deferred_arithmetic.md.
+            // The default stays `off` until the conditions in docs/design/deferred_arithmetic.md are fulfilled.
             None | Some("0") => Mode::Off,
             Some(name) => Mode::named(name).ok_or_else(|| {
                 Error::value(format!("{} must be 'auto' or 'off', and is '{name}'", Variable::FUSION.name()))
@@ -80,7 +80,7 @@ fn usual() -> Result<&'static Usual> {
 /// The calling thread's mode.
 ///
 /// # Errors
-/// `ValueError` for an environment variable that says something else, each time.
+/// `ValueError` for an invalid environment variable, on every call.
 #[inline]
 pub fn current() -> Result<Mode> {
     match MODE.try_with(Cell::get).ok().flatten() {
@@ -93,12 +93,12 @@ pub fn current() -> Result<Mode> {
     }
 }
 
-/// Sets the calling thread's mode. A thread that is ending keeps none.
+/// Sets the calling thread's mode. Has no effect in a thread that is ending.
 pub fn enter(mode: Mode) {
     let _ = MODE.try_with(|own| own.set(Some(mode)));
 }
 
-/// How often a structure of several operations is met before it is compiled, unless a test says otherwise.
+/// The compile threshold: the number of uses of a structure from which on it is compiled.
 pub(super) fn meetings() -> u64 {
     usual().map_or(MEETINGS, |usual| usual.meetings)
 }

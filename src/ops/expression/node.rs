@@ -1,4 +1,4 @@
-//! One operation that was put off.
+//! A deferred operation.
 
 use std::sync::Weak;
 
@@ -12,49 +12,49 @@ use pygpu_device::stream::Stream;
 use pygpu_layout::Layout;
 use pygpu_memory::Allocation;
 
-/// What an operation computes.
+/// Kind of a deferred operation.
 pub enum Work {
-    /// A loop of a function, element by element.
+    /// An elementwise loop of a function.
     Loop(&'static Row, Kind),
-    /// Few elements of many.
+    /// A reduction.
     Reduction(Box<Reduction>),
 }
 
 /// A reduction of an array.
 pub struct Reduction {
-    /// Which one.
+    /// The function.
     pub row: &'static axes::Row,
-    /// The type in which is computed.
+    /// The type of the computation.
     pub computed: Kind,
-    /// The axes that are reduced, the first one as the lowest bit.
+    /// The reduced axes as a bit set; the first axis is the lowest bit.
     pub reduced: u64,
-    /// What is taken from the number of elements, for `var`.
+    /// Subtracted from the number of elements (`ddof` of `var`).
     pub less: f64,
-    /// How the result lies with the reduced axes, of one element each.
+    /// The layout of the result including the reduced axes, with length one.
     pub kept: Layout,
 }
 
-/// One operation: its operands, and where its result is to be.
+/// A deferred operation: its operands and its result.
 pub struct Node {
-    /// What is computed.
+    /// The operation.
     pub work: Work,
     /// Its operands.
     pub operands: Operands,
-    /// How the result lies, from its first byte on.
+    /// The layout of the result, from its first byte on.
     pub layout: Layout,
-    /// The type of the result.
+    /// The dtype of the result.
     pub dtype: DType,
-    /// Where it is computed.
+    /// The stream of the computation.
     pub stream: Stream,
-    /// Whoever still wants it.
+    /// The result's block, while it is referenced.
     pub result: Weak<Allocation>,
-    /// The array that it goes into, if it was given: then nothing is written down behind it.
+    /// The existing array that receives the result, if given. No further operation is queued after such a node.
     pub target: Option<Box<Array>>,
 }
 
 impl Node {
-    /// One whose result is to be all of a new array, written where it stays.
-    #[inline(always)] // two callers, of which one is what an operator costs
+    /// Creates a node, directly on the heap, whose result is the whole of a new array.
+    #[inline(always)] // only two callers, one of which determines the cost of an operator
     pub fn boxed(
         work: Work,
         operands: Operands,
@@ -64,7 +64,7 @@ impl Node {
     ) -> Box<Self> {
         let mut node = Box::new_uninit();
         let at: *mut Self = node.as_mut_ptr();
-        // SAFETY: each field is written once, without being read, and then the node is whole.
+        // SAFETY: each field is written once and not read before; then the node is complete.
         unsafe {
             (&raw mut (*at).work).write(work);
             (&raw mut (*at).operands).write(operands);
@@ -77,27 +77,27 @@ impl Node {
         }
     }
 
-    /// The operands that are arrays.
+    /// The array operands.
     #[inline]
     pub fn arrays(&self) -> &[DeferredArray] {
         self.operands.arrays()
     }
 
-    /// The result as an array, if anybody wants it.
+    /// The result as an array, while it is referenced.
     ///
     /// # Errors
-    /// None that can happen: the layout is dense.
+    /// None in practice: the layout is dense.
     pub(super) fn result(&self) -> Result<Option<Array>> {
         let block = self.result.upgrade();
         block.map(|block| Array::over(block, self.layout.clone(), self.dtype, false)).transpose()
     }
 
-    /// The loop, of an operation that goes element by element into an array of its own.
+    /// The loop of an elementwise operation with a new result.
     pub(super) fn own_loop(&self) -> Option<(&'static Row, Kind)> {
         self.any_loop().filter(|_| self.target.is_none())
     }
 
-    /// The loop, of one that goes element by element.
+    /// The loop of an elementwise operation.
     pub(super) fn any_loop(&self) -> Option<(&'static Row, Kind)> {
         match self.work {
             Work::Loop(row, kind) => Some((row, kind)),
@@ -113,12 +113,12 @@ impl Node {
         }
     }
 
-    /// Whether an operand is all of the result, as it was made.
+    /// Whether an operand is the whole result in its original layout.
     pub(super) fn is_read_by(&self, operand: &DeferredArray) -> bool {
         operand.layout() == &self.layout && operand.dtype() == self.dtype
     }
 
-    /// What a message calls it.
+    /// The name for messages.
     pub(super) fn name(&self) -> String {
         let kind = match &self.work {
             Work::Loop(_, kind) => *kind,

@@ -1,11 +1,11 @@
-//! What an operation reads, in order: arrays, whose memory may be put off too, and numbers.
+//! Operands of a deferred operation in order: arrays, possibly without memory yet, and scalars.
 
 use smallvec::SmallVec;
 
 use crate::ufunc::Given;
 use pygpu_array::DeferredArray;
 
-/// A number by its bytes, in the type that the loop takes in its place.
+/// A scalar, as bytes of the loop's operand type.
 #[derive(Clone, Copy, Debug)]
 pub struct Scalar {
     bytes: [u8; 16],
@@ -13,7 +13,7 @@ pub struct Scalar {
 }
 
 impl Scalar {
-    /// Of at most 16 bytes.
+    /// Creates a scalar of at most 16 bytes.
     #[inline]
     pub fn new(given: &[u8]) -> Self {
         let mut bytes = [0; 16];
@@ -29,7 +29,7 @@ impl Scalar {
     }
 }
 
-/// One of them.
+/// An operand.
 pub(super) enum Operand<'a> {
     Array(&'a DeferredArray),
     Value(&'a Scalar),
@@ -44,30 +44,30 @@ impl Operand<'_> {
     }
 }
 
-/// All of them.
-// The arrays by themselves, and not in line: an array is large, and to move what was just written costs more than to write it.
+/// The operands of an operation.
+// Arrays are stored on the heap: they are large, and moving an array that was just written costs more than writing it.
 #[derive(Default)]
 pub struct Operands {
     arrays: Vec<DeferredArray>,
-    /// With their places.
+    /// The scalars, with their operand indices.
     values: SmallVec<[(u8, Scalar); 1]>,
 }
 
 impl Operands {
-    /// None yet, with room for so many arrays.
+    /// Creates an empty list with room for `arrays` arrays.
     #[inline]
     pub fn with_room(arrays: usize) -> Self {
         Self { arrays: Vec::with_capacity(arrays), values: SmallVec::new() }
     }
 
-    /// One array.
+    /// Creates a list of one array.
     pub fn of(array: &DeferredArray) -> Self {
         let mut operands = Self::with_room(1);
         operands.push(array);
         operands
     }
 
-    /// Adds an array.
+    /// Appends an array.
     #[inline]
     pub fn push(&mut self, array: &DeferredArray) {
         if self.arrays.len() == self.arrays.capacity() {
@@ -75,12 +75,12 @@ impl Operands {
         }
         if let Some(slot) = self.arrays.spare_capacity_mut().first_mut() {
             array.clone_to(slot);
-            // SAFETY: there is room, and the array behind the last one was written.
+            // SAFETY: the capacity suffices, and the element after the last one was written.
             unsafe { self.arrays.set_len(self.arrays.len() + 1) };
         }
     }
 
-    /// Adds a number.
+    /// Appends a scalar.
     #[inline]
     pub fn push_value(&mut self, value: Scalar) {
         let place = self.arrays.len() + self.values.len();
@@ -93,12 +93,12 @@ impl Operands {
         &self.arrays
     }
 
-    /// How many numbers.
+    /// Number of scalars.
     pub(super) fn values(&self) -> usize {
         self.values.len()
     }
 
-    /// All of them, in order.
+    /// All operands, in order.
     pub(super) fn iter(&self) -> impl Iterator<Item = Operand<'_>> {
         let (mut arrays, mut values) = (self.arrays.iter(), self.values.iter().peekable());
         (0..self.arrays.len() + self.values.len()).filter_map(move |place| {

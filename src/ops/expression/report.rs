@@ -1,27 +1,27 @@
-//! What became of operations: how many were put off, into how many kernels they went, and why they were not.
+//! Statistics: deferred operations, the kernels that they resulted in, and reasons for eager operations.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use pygpu_base::flush::Cause;
 use pygpu_base::log_queue::{self, Level};
 
-/// Why an operation was not put off.
+/// Reason why an operation was not deferred.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Refused {
     /// The mode is off.
     Off,
-    /// An operand's address was given out, or other libraries have it.
+    /// An operand's address escaped, or other libraries have it.
     Exposed,
-    /// An operand is memory of others, pinned, managed, or of a user's allocator.
+    /// An operand is external, pinned or managed memory, or from a custom allocator.
     Foreign,
-    /// `out`, `where`, two results, a subclass, a function that is no ufunc of one kernel.
+    /// `out`, `where`, two results, a subclass, or a function without a single ufunc kernel.
     Form,
-    /// A capture, a foreign stream, or a user's allocator for results.
+    /// A capture, a borrowed stream, or a custom allocator for results.
     Place,
 }
 
 impl Refused {
-    /// All of them, in the order of a report.
+    /// All reasons, in the order of a report.
     pub const ALL: [Self; 5] = [Self::Off, Self::Exposed, Self::Foreign, Self::Form, Self::Place];
 
     /// Its name in reports.
@@ -59,7 +59,7 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    /// Adds a launch of so many operations.
+    /// Counts a launch that computed `operations` operations.
     pub(super) fn launched(&mut self, operations: usize, outputs: usize) {
         self.computed += operations as u64;
         self.kernels += 1;
@@ -79,35 +79,35 @@ static COUNTERS: Counters = Counters {
     refused: [const { AtomicU64::new(0) }; Refused::ALL.len()],
 };
 
-/// Reports that are open.
+/// Number of open reports.
 static WATCHERS: AtomicUsize = AtomicUsize::new(0);
 
 /// Counts since the process began.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct Figures {
-    /// Operations that were put off.
+    /// Deferred operations.
     pub nodes: u64,
-    /// Those of them whose results nobody wanted any more: they were never computed.
+    /// Deferred operations that were discarded because their results were no longer referenced.
     pub dropped: u64,
-    /// Those of them that were launched.
+    /// Deferred operations that were launched.
     pub computed: u64,
-    /// Launches that operations which were put off ended in.
+    /// Kernel launches for deferred operations.
     pub kernels: u64,
-    /// Those of them that computed more than one operation.
+    /// Launches that computed more than one operation.
     pub fused: u64,
     /// Results that got memory.
     pub outputs: u64,
-    /// Structures of several operations that were met for the first time, and launched one by one.
+    /// First uses of structures, which were launched as individual operations.
     pub first_meetings: u64,
-    /// Operations that could not be launched.
+    /// Operations that failed to launch.
     pub failures: u64,
-    /// Closings, by cause.
+    /// Flushes, by reason.
     pub closed: [u64; Cause::ALL.len()],
-    /// Operations that were not put off, by cause.
+    /// Operations that were not deferred, by reason.
     pub refused: [u64; Refused::ALL.len()],
 }
 
-/// The counts of now, with those that the window has.
+/// The current counts, including those of the queues.
 pub(super) fn figures(put_off: u64, dropped: u64) -> Figures {
     let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
     Figures {
@@ -131,13 +131,13 @@ fn count(counter: &AtomicU64, by: u64) {
     }
 }
 
-/// Notes that an operation is launched by its line.
+/// Counts an eager operation.
 #[inline]
 pub fn refused(why: Refused) {
     count(&COUNTERS.refused[why as usize], 1);
 }
 
-/// Adds the counts of a batch. It is logged while a report is open: a launch is too quick for it else.
+/// Adds the counts of a batch. Logged only while a report is open, because logging costs too much relative to a launch.
 pub(super) fn flushed(cause: Option<Cause>, operations: usize, counts: &Counts) {
     count(&COUNTERS.computed, counts.computed);
     count(&COUNTERS.kernels, counts.kernels);
@@ -153,7 +153,7 @@ pub(super) fn flushed(cause: Option<Cause>, operations: usize, counts: &Counts) 
     }
 }
 
-/// Counts the reports that are open.
+/// Counts the open reports.
 pub fn watch(is_begun: bool) {
     if is_begun {
         WATCHERS.fetch_add(1, Ordering::Relaxed);

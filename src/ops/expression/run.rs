@@ -1,4 +1,4 @@
-//! Launches a batch.
+//! Launch of a batch.
 
 use smallvec::{SmallVec, smallvec};
 
@@ -20,24 +20,24 @@ use pygpu_codegen::store;
 use pygpu_device::stream::Stream;
 use pygpu_kernel::Arguments;
 
-/// What a flush may do beside launching.
+/// Options of a flush.
 #[derive(Clone, Copy)]
 pub(super) struct Policy {
-    /// Whether the uses of structures count.
+    /// Whether uses of structures are counted.
     pub(super) counts: bool,
     /// Whether this is the first attempt of a flush.
     pub(super) is_first: bool,
-    /// Whether an operation waits for a kernel that is not compiled yet. Else several operations run one by one.
+    /// Whether operations stay pending until their kernel is compiled. Otherwise they are launched individually.
     pub(super) waits_for_compiler: bool,
 }
 
 impl Policy {
-    /// Of a thread of the program.
+    /// Options for a thread of the program.
     pub(super) const fn of_owner() -> Self {
         Self { counts: true, is_first: true, waits_for_compiler: true }
     }
 
-    /// Of the thread that bounds the age of operations.
+    /// Options for the helper thread, which bounds the age of operations.
     pub(super) const fn of_helper() -> Self {
         Self { counts: false, is_first: true, waits_for_compiler: false }
     }
@@ -47,13 +47,13 @@ impl Policy {
 #[derive(Default)]
 pub(super) struct Outcome {
     pub(super) counts: Counts,
-    /// First refusal, with the operations for which it stands.
+    /// The first error, with the number of failed operations.
     pub(super) error: Option<Error>,
-    /// Blocks that have a fault now.
+    /// Number of blocks that have an error now.
     pub(super) faults: usize,
 }
 
-/// A batch that is being launched.
+/// A batch in progress.
 struct Batch<'a> {
     taken: &'a mut Taken,
     policy: Policy,
@@ -63,9 +63,12 @@ struct Batch<'a> {
     failed: usize,
 }
 
-/// Launches all operations of a batch, in order, and releases their operands. A refusal does not keep the rest from being launched. An
-/// operation that is left waits for a compiler.
+/// Launches all operations of a batch in order, and releases their operands. After an error the remaining operations
+/// are still launched. Operations that are left need a compilation first.
 pub(super) fn all(taken: &mut Taken, policy: Policy, token: &FlushToken) -> Outcome {
+    if taken.live == 1 {
+        return alone(taken, policy, token);
+    }
     let nodes = &taken.nodes;
     let needs = Needs::of(taken.id(0), nodes);
     let groups = match group::whole(nodes, &needs) {
@@ -75,23 +78,42 @@ pub(super) fn all(taken: &mut Taken, policy: Policy, token: &FlushToken) -> Outc
         }
         None => group::groups(nodes, &needs),
     };
-    let mut batch = Batch { taken, policy, token, outcome: Outcome::default(), first_failed: None, failed: 0 };
+    let mut batch = Batch::new(taken, policy, token);
     for group in &groups {
         batch.launch(group);
         if store::has_postponed() {
-            break; // later groups may need this one
+            break; // later groups may depend on this one
         }
     }
     batch.told()
 }
 
-impl Batch<'_> {
+/// Launches a batch of one operation, which needs no group.
+fn alone(taken: &mut Taken, policy: Policy, token: &FlushToken) -> Outcome {
+    let nodes = taken.nodes.iter().enumerate();
+    let node = nodes.filter_map(|(place, node)| Some((place, node.as_deref()?))).next();
+    let node = node.map(|(place, node)| (place, node.result.strong_count() > 0));
+    let mut batch = Batch::new(taken, policy, token);
+    match node {
+        Some((place, true)) => batch.launch_one(place, 1),
+        Some((place, false)) => batch.taken.nodes[place] = None,
+        None => {}
+    }
+    batch.told()
+}
+
+impl<'a> Batch<'a> {
+    fn new(taken: &'a mut Taken, policy: Policy, token: &'a FlushToken) -> Self {
+        Self { taken, policy, token, outcome: Outcome::default(), first_failed: None, failed: 0 }
+    }
+
     fn launch(&mut self, group: &Group) {
         if !group.outputs.is_empty() && group.places.len() > 1 {
             match self.together(group) {
                 Some(Ok(())) => return self.remove(group),
                 _ if store::has_postponed() && self.policy.waits_for_compiler => return,
-                // One by one results need less memory, as operands end once they were read, and other kernels.
+                // Individual launches need less memory, because operands are freed after their last use, and other
+                // kernels.
                 Some(Err(_)) => {}
                 None => self.outcome.counts.first_meetings += u64::from(self.policy.counts),
             }
@@ -100,18 +122,26 @@ impl Batch<'_> {
         if group.outputs.is_empty() {
             return self.remove(group);
         }
-        for place in group.places.iter().map(|place| usize::from(*place)) {
-            let outcome = self.taken.nodes[place].as_deref().map_or(Ok(()), |node| one(node, self.token));
+        for place in &group.places {
+            self.launch_one(usize::from(*place), group.places.len());
             if store::has_postponed() {
                 return;
             }
-            match outcome {
-                Ok(()) if self.taken.nodes[place].is_some() => self.outcome.counts.launched(1, 1),
-                Ok(()) => {}
-                Err(error) => self.refuse(place, &error, group.places.len()),
-            }
-            self.taken.nodes[place] = None;
         }
+    }
+
+    /// Launches one operation of a group of so many, unless a kernel has to be compiled first.
+    fn launch_one(&mut self, place: usize, together: usize) {
+        let Some(node) = self.taken.nodes[place].as_deref() else { return };
+        let outcome = one(node, self.token);
+        if store::has_postponed() {
+            return;
+        }
+        match outcome {
+            Ok(()) => self.outcome.counts.launched(1, 1),
+            Err(error) => self.refuse(place, &error, together),
+        }
+        self.taken.nodes[place] = None;
     }
 
     fn remove(&mut self, group: &Group) {
@@ -120,7 +150,7 @@ impl Batch<'_> {
         }
     }
 
-    /// Stores why an operation was refused, where its result is used.
+    /// Stores the error of a failed operation in its result.
     fn refuse(&mut self, place: usize, error: &Error, together: usize) {
         let Some(node) = &self.taken.nodes[place] else { return };
         self.failed += 1;
@@ -141,7 +171,7 @@ impl Batch<'_> {
         self.outcome
     }
 
-    /// All operations of a group by one kernel; `None` as long as that is not to be compiled.
+    /// Launches all operations of a group by one kernel; `None` below the compile threshold.
     fn together(&mut self, group: &Group) -> Option<Result<()>> {
         let nodes = &self.taken.nodes;
         let draft = Draft::of(self.taken.id(0), nodes, group);
@@ -161,7 +191,7 @@ impl Batch<'_> {
     }
 }
 
-/// An error with the operations for which it stands.
+/// An error message with the number of operations that it covers.
 fn named(error: Error, name: &str, count: usize) -> Error {
     let whose = match count {
         1 => format!("deferred operation: {name}"),
@@ -189,7 +219,7 @@ fn named(error: Error, name: &str, count: usize) -> Error {
     }
 }
 
-/// The array that a result goes into, with memory. One whose result has ended gets its own.
+/// The array of a result, with memory. A result that is no longer referenced gets a new block.
 fn target(node: &Node, token: &FlushToken) -> Result<Array> {
     let Some(array) = node.result()? else {
         return Array::on_new_memory(node.layout.clone(), node.dtype, node.stream.clone());
@@ -206,7 +236,7 @@ fn values(draft: &Draft<'_>) -> Arguments {
     values
 }
 
-/// The number of results; `None` for a structure that is met for the first time and is not compiled.
+/// Returns the number of results; `None` below the compile threshold.
 fn fused(
     draft: &Draft<'_>,
     nodes: &Nodes,
@@ -235,7 +265,7 @@ fn fused(
     Ok(Some(targets.len()))
 }
 
-/// A reduction that computes its elements where it reads them; `None` if that is not possible with the addresses as they are.
+/// A reduction that computes its input on the fly; `None` if the addresses are not suitable.
 fn mapped(draft: &Draft<'_>, nodes: &Nodes, group: &Group, map: &Map, token: &FlushToken) -> Result<Option<usize>> {
     let mut leaves: SmallVec<[&Array; 16]> = SmallVec::new();
     for leaf in &draft.leaves {
@@ -261,9 +291,9 @@ fn reduce(node: &Node, reduction: &Reduction, input: Elements<'_>, token: &Flush
     axes::run(&call, &node.stream)
 }
 
-/// One operation by the kernel that it has without being put off.
+/// Launches a single operation by the kernel of an eager operation.
 fn one(node: &Node, token: &FlushToken) -> Result<()> {
-    // Before a kernel is looked up, which may have to be compiled.
+    // Before looking up a kernel, which may need a compilation.
     node.arrays().iter().try_for_each(|array| array.allocation().check_lost())?;
     match &node.work {
         Work::Loop(row, kind) => one_loop(node, row, *kind, token),
@@ -298,6 +328,7 @@ fn one_loop(node: &Node, row: &'static Row, kind: Kind, token: &FlushToken) -> R
 
 fn run(kernel: &Elementwise, arrays: &[&Array], mut values: Arguments, stream: &Stream) -> Result<()> {
     let plan = kernel.plan(arrays, false)?;
-    // SAFETY: the kernel was made for arrays of these kinds, the plan is of them, and the values are of the declared types.
+    // SAFETY: the kernel was created for arrays of these types, the plan for these arrays, and the values have the
+    // declared types.
     unsafe { kernel.run(&plan, arrays, &mut values, None, stream) }
 }

@@ -1,6 +1,6 @@
-//! The kernel of several operations, as a text.
+//! Source of fused kernels.
 //!
-//! Each result is rounded to its type as if it had gone through memory, so that the bits are those of one kernel an operation.
+//! Each result is rounded to its type as if it were stored in memory, so that fusion does not change any bit.
 
 use super::draft::{Draft, From};
 use super::group::{Group, Nodes};
@@ -14,18 +14,18 @@ use pygpu_base::dtype::{DType, Kind};
 use pygpu_base::error::{Error, Result};
 
 const PLACES: [&str; 4] = ["a", "b", "c", "d"];
-/// What counts as the weight of a heavier text: it is compiled once for all that it computes, so it may be written for two elements
-/// of a pack, without which a thread waits for each.
+/// Maximum weight of an expression in a fused kernel. The kernel is compiled once for all its operations, so that at
+/// least two elements of a pack may be unrolled; otherwise a thread would wait for each element.
 const HEAVIEST: u8 = 12;
-/// The weight from which a text of several operations takes as long to compute as what it reads takes to come.
+/// Compile-time weight of a fused expression from which on computing takes as long as reading the operands.
 const LONG: u8 = 5;
-/// Letters of a kernel's name beyond which no more operations are named.
+/// Length of a kernel's name beyond which no more operations are appended.
 const LETTERS: usize = 60;
 
-/// The kernel of a draft whose operations go element by element.
+/// The kernel of elementwise operations.
 ///
 /// # Errors
-/// `TypeError` for a kind that has no loop.
+/// `TypeError` for a type without a loop.
 pub(super) fn write(draft: &Draft<'_>, nodes: &Nodes, group: &Group) -> Result<Elementwise> {
     let mut text = Text::default();
     let mut arguments = Vec::new();
@@ -55,10 +55,10 @@ pub(super) fn write(draft: &Draft<'_>, nodes: &Nodes, group: &Group) -> Result<E
     Elementwise::new(name, arguments, texts, vec![kernel::ROUNDED.to_owned()])
 }
 
-/// What a reduction reads, of a draft whose last operation it is.
+/// The input expression of a reduction, which is the last operation of the draft.
 ///
 /// # Errors
-/// `TypeError` for a kind that has no loop.
+/// `TypeError` for a type without a loop.
 pub(super) fn map(draft: &Draft<'_>, nodes: &Nodes, group: &Group, number: u64) -> Result<Map> {
     let mut text = Text::default();
     let (mut parameters, mut names, mut packs) = (Vec::new(), Vec::new(), String::new());
@@ -101,14 +101,14 @@ fn argument(name: String, kind: Kind, role: Role) -> Argument {
 #[derive(Default)]
 struct Text {
     lines: String,
-    /// Those of the functions that occur, each once.
+    /// Preambles of the functions in the kernel, each once.
     preambles: Vec<&'static str>,
     weight: u8,
     scalars: Vec<Argument>,
 }
 
 impl Text {
-    /// One operation: its operands in the loop's type, and its result in the type that memory would have.
+    /// Adds an operation: its operands in the loop's type, and its result in the type that memory would have.
     fn add(&mut self, draft: &Draft<'_>, nodes: &Nodes, group: &Group, operation: usize, node: &Node) -> Result<()> {
         let Some((row, kind)) = node.any_loop() else { return Ok(()) };
         let Some(loops) = row.group(kind) else {
@@ -131,7 +131,7 @@ impl Text {
                 }
             };
             if is_same {
-                // A number that is converted and back may not be the same any more, if it is none.
+                // The value is passed through without conversion: converting a NaN and back may change its bits.
                 self.lines.push_str(&format!("const {} v{operation} = {given};\n", stored_as(kind)));
                 return Ok(());
             }

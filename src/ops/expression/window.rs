@@ -20,17 +20,17 @@ use pygpu_memory::Allocation;
 
 pub use self::push::{Obstacle, Reach, push};
 
-/// All queues, behind one lock: no driver is called and nothing is dropped while it is held.
+/// All queues, protected by one lock. No driver is called and nothing is dropped while it is held.
 pub(super) struct Queues {
     queues: Vec<Queue>,
-    /// Operations that are queued or being launched, and blocks with a fault.
+    /// Number of operations that are queued or being launched, and of blocks with an error.
     count: usize,
-    /// Operations that were deferred since the process began, and those whose results ended before they were launched.
+    /// Number of deferred operations since the process began, and of those that were discarded before their launch.
     deferred: u64,
     dropped: u64,
-    /// Whether the thread that bounds the age of operations sleeps until one is queued.
-    pub(super) is_helper_asleep: bool,
-    /// Threads that wait for a batch of another thread.
+    /// Whether the thread that bounds the age of operations sleeps until it is woken.
+    is_helper_asleep: bool,
+    /// Number of threads that wait for another thread's batch.
     waiting: usize,
 }
 
@@ -38,33 +38,34 @@ pub(super) struct Queues {
 pub(super) struct Queue {
     /// Number of the first node.
     first: u64,
-    /// `None` for an operation whose result has ended.
+    /// `None` for a discarded operation.
     nodes: Vec<Option<Box<Node>>>,
-    /// Operations that are there.
+    /// Number of operations that were not discarded.
     live: usize,
-    /// Whether the last one writes an array that existed before, which the next operation may read.
+    /// Whether the last operation is an in-place barrier: it writes an existing array, which the next operation may
+    /// read.
     has_barrier: bool,
-    /// Bytes of pending results.
+    /// Size of the pending results in bytes.
     results: usize,
-    /// Bytes of large operands, each as often as it is one.
+    /// Size of large operands in bytes, counted once for each use.
     operands: usize,
-    /// Whether a thread launches a batch of this queue.
+    /// Whether a thread is launching a batch of this queue.
     is_in_flight: bool,
-    /// Whether a thread queues here, and not only other threads flush.
+    /// Number of threads that queue operations here, as opposed to only flushing.
     owners: usize,
-    /// First error that was not reported, and the first operation of its batch.
+    /// First unreported error, and the first operation of its batch.
     error: Option<(NodeId, Error)>,
-    /// Number of the first node at the helper's last look.
+    /// Number of the first node at the helper's last check.
     seen: u64,
 }
 
-/// Operations that one flush took out of a queue.
+/// Operations taken from a queue by one flush.
 pub(super) struct Taken {
     pub(super) queue: usize,
     /// Number of the first node.
     pub(super) first: u64,
     pub(super) nodes: Vec<Option<Box<Node>>>,
-    /// Operations that are there.
+    /// Number of operations that were not discarded.
     pub(super) live: usize,
     has_barrier: bool,
     results: usize,
@@ -72,7 +73,7 @@ pub(super) struct Taken {
 }
 
 impl Taken {
-    /// Id of the operation at a place.
+    /// Id of the operation at an index.
     #[inline]
     pub(super) fn id(&self, place: usize) -> NodeId {
         NodeId::new(self.queue, self.first + place as u64)
@@ -83,25 +84,19 @@ static QUEUES_OF_ALL: Global<Queues> =
     Global::new(Queues { queues: Vec::new(), count: 0, deferred: 0, dropped: 0, is_helper_asleep: false, waiting: 0 });
 static LANDED: Condvar = Condvar::new();
 /// Wakes the thread that bounds the age of operations.
-pub(super) static HELPER_WOKEN: Condvar = Condvar::new();
-
-/// Wakes the thread that bounds the age of operations.
-#[cold]
-pub(super) fn wake_helper() {
-    HELPER_WOKEN.notify_all();
-}
+static HELPER_WOKEN: Condvar = Condvar::new();
 
 /// The lock over all queues.
 pub(super) fn lock() -> Guard<Queues> {
     QUEUES_OF_ALL.lock()
 }
 
-/// Nodes of a batch at most: places of operations whose results have ended count as long as others stand behind them.
+/// Maximum number of nodes of a batch. Discarded operations count while others follow them.
 const PLACES: usize = 128;
-/// Bytes below which an operand does not count for [`Cause::Held`].
+/// Size in bytes from which on an operand counts for [`Cause::Held`].
 const LARGE: usize = 1 << 20;
 
-/// Queue of a thread; its end leaves what is pending to other threads.
+/// The queue of a thread. Dropping it leaves pending operations to other threads.
 struct Own(usize);
 
 impl Drop for Own {
@@ -157,7 +152,7 @@ impl Queue {
         self.nodes.is_empty() && !self.is_in_flight
     }
 
-    /// Keeps the first error that was not reported; returns one that no thread will ask for.
+    /// Stores an error unless there is an unreported one. Returns an error that no thread will retrieve.
     fn remember(&mut self, batch: NodeId, error: Option<Error>) -> Option<Error> {
         match (error, &self.error) {
             (Some(error), None) if self.owners > 0 => {
@@ -174,7 +169,8 @@ impl Queue {
         self.nodes.get(place)?.as_deref()
     }
 
-    /// Takes a node out. Empty places at the end go too, so that a loop that drops its results never fills the queue.
+    /// Removes a node. Discarded nodes at the end are removed too, so that a loop that drops its results never fills
+    /// the queue.
     fn take(&mut self, number: u64) -> Option<Box<Node>> {
         let place = usize::try_from(number.checked_sub(self.first)?).ok()?;
         let node = self.nodes.get_mut(place)?.take()?;
@@ -187,7 +183,7 @@ impl Queue {
         Some(node)
     }
 
-    /// Bytes of large operands that only nodes hold, less those of results that are held and have no memory.
+    /// Size in bytes of large operands that only nodes keep alive, minus that of referenced results without memory.
     fn held(&self, leaving: Option<&Arc<Allocation>>) -> usize {
         let arrays = || self.nodes.iter().flatten().flat_map(|node| node.arrays());
         let mut seen: SmallVec<[usize; 32]> = SmallVec::new();
@@ -216,7 +212,7 @@ impl Queue {
         operands.saturating_sub(results)
     }
 
-    /// Why the queue must be flushed before a node with a result of so many bytes comes.
+    /// The reason for a flush before a node with a result of `bytes` bytes can be queued.
     fn is_full(&self, bytes: usize) -> Option<Cause> {
         if self.nodes.is_empty() {
             return None;
@@ -238,7 +234,7 @@ impl Queue {
 }
 
 impl Queues {
-    /// Gives a queue to a thread: an idle one that no thread has, else a new one, else one that is shared.
+    /// Assigns a queue to a thread: an idle one without a thread, otherwise a new one, otherwise a shared one.
     fn register(&mut self) -> usize {
         let free = self.queues.iter().position(|queue| queue.owners == 0 && queue.is_idle());
         let number = free.unwrap_or_else(|| {
@@ -257,7 +253,7 @@ impl Queues {
         flush::set_count(self.count);
     }
 
-    /// Takes all operations of a queue out; `None` without any.
+    /// Takes all operations out of a queue; `None` if it is empty.
     fn take_all(&mut self, number: usize) -> Option<Taken> {
         let queue = self.queues.get_mut(number)?;
         if queue.nodes.is_empty() {
@@ -277,7 +273,7 @@ impl Queues {
         Some(taken)
     }
 
-    /// Whether large operands that only nodes hold are too large in all queues together.
+    /// Whether large operands that only nodes keep alive exceed the limit over all queues.
     fn hold_too_much(&self, leaving: Option<&Arc<Allocation>>) -> bool {
         let most = limit().held.load(Ordering::Relaxed);
         let sum = |bytes: &dyn Fn(&Queue) -> usize| self.queues.iter().map(bytes).fold(0, usize::saturating_add);
@@ -289,7 +285,8 @@ impl Queues {
         self.queues.iter().fold(0, |bytes, queue| bytes.saturating_add(queue.results))
     }
 
-    /// Whether another queue reads a block that several have read, or may: what is in flight is not looked through.
+    /// Whether another queue has pending reads of a block. Returns true if in doubt, because batches in progress are
+    /// not searched.
     fn is_read_beside(&self, own: usize, block: &Arc<Allocation>) -> bool {
         let reads = |node: &Node| node.arrays().iter().any(|array| Arc::ptr_eq(array.allocation(), block));
         let others = self.queues.iter().enumerate().filter(|(number, _)| *number != own);
@@ -297,12 +294,24 @@ impl Queues {
         block.read_by().pending() == Some(Pending::Many) && others.map(|(_, queue)| queue).any(is_any)
     }
 
-    /// Whether anything is queued.
+    /// Operations that were deferred since the process began.
+    pub(super) fn deferred(&self) -> u64 {
+        self.deferred
+    }
+
+    /// Whether nothing is queued.
     pub(super) fn is_idle(&self) -> bool {
         self.queues.iter().all(|queue| queue.nodes.is_empty())
     }
 
-    /// Queues whose first operation was there at the last look already.
+    /// Wakes the thread that bounds the age of operations.
+    #[cold]
+    pub(super) fn wake_helper(&mut self) {
+        self.is_helper_asleep = false;
+        HELPER_WOKEN.notify_all();
+    }
+
+    /// Queues whose first operation was already there at the last check.
     pub(super) fn aged(&mut self) -> SmallVec<[usize; 8]> {
         let mut aged = SmallVec::new();
         for (number, queue) in self.queues.iter_mut().enumerate() {
@@ -314,7 +323,16 @@ impl Queues {
     }
 }
 
-/// Waits until no thread launches a batch of a queue, and takes all of its operations out. The calling thread has no GIL.
+/// Sleeps until the thread that bounds the age of operations is woken.
+pub(super) fn sleep(mut queues: Guard<Queues>) -> Guard<Queues> {
+    queues.is_helper_asleep = true;
+    while queues.is_helper_asleep {
+        queues = queues.wait(&HELPER_WOKEN);
+    }
+    queues
+}
+
+/// Waits until no thread is launching a batch of a queue, and takes all operations out. Must be called without the GIL.
 pub(super) fn take(number: usize) -> Option<Taken> {
     let mut queues = lock();
     while queues.queues.get(number).is_some_and(|queue| queue.is_in_flight) {
@@ -327,7 +345,7 @@ pub(super) fn take(number: usize) -> Option<Taken> {
     Some(taken)
 }
 
-/// Takes the operations of a queue out unless another thread launches a batch of it.
+/// Takes all operations out of a queue, unless another thread is launching a batch of it.
 pub(super) fn take_if_free(number: usize) -> Option<Taken> {
     let mut queues = lock();
     if queues.queues.get(number)?.is_in_flight {
@@ -338,24 +356,24 @@ pub(super) fn take_if_free(number: usize) -> Option<Taken> {
     Some(taken)
 }
 
-/// Takes all operations out in a forked child: a thread of the parent that launches some does not exist here.
+/// Takes all operations out in a forked child, in which the parent's launching threads do not exist.
 pub(super) fn take_all_forked() -> Vec<Taken> {
     let mut queues = lock();
     let all = 0..queues.queues.len();
     all.filter_map(|number| queues.take_all(number)).collect()
 }
 
-/// Ends a batch: its operations were launched or refused. Returns an error that no thread will ask for.
+/// Finishes a batch, whose operations were launched or failed. Returns an error that no thread will retrieve.
 pub(super) fn land(mut taken: Taken, error: Option<Error>, faults: usize) -> Option<Error> {
     let batch = taken.id(0);
-    taken.nodes.iter_mut().for_each(|node| *node = None); // not under the lock: operands may end
+    taken.nodes.iter_mut().for_each(|node| *node = None); // not under the lock: operands may be freed
     let mut queues = lock();
     flush::land(taken.queue, taken.first + taken.nodes.len() as u64 - 1);
     let queue = &mut queues.queues[taken.queue];
     queue.is_in_flight = false;
     if queue.nodes.capacity() == 0 {
         taken.nodes.clear();
-        queue.nodes = taken.nodes; // its room, so that not each batch asks for its own
+        queue.nodes = taken.nodes; // reuses the allocation for the next batch
     }
     let orphan = queue.remember(batch, error);
     queues.add(faults as isize - taken.live as isize);
@@ -367,7 +385,7 @@ pub(super) fn land(mut taken: Taken, error: Option<Error>, faults: usize) -> Opt
     orphan
 }
 
-/// Gives back operations that were not launched yet, before those that were queued meanwhile.
+/// Puts back operations that were not launched, before those queued meanwhile.
 pub(super) fn put_back(mut taken: Taken, error: Option<Error>, faults: usize) {
     let batch = taken.id(0);
     let mut queues = lock();
@@ -391,14 +409,15 @@ pub(super) fn put_back(mut taken: Taken, error: Option<Error>, faults: usize) {
     }
 }
 
-/// Bytes of its large operands, each as often as it is one.
+/// Size in bytes of a node's large operands, counted once for each use.
 #[inline]
 fn large_operands(node: &Node) -> usize {
     let bytes = node.arrays().iter().map(|array| array.allocation().bytes()).filter(|bytes| *bytes >= LARGE);
     bytes.fold(0, usize::saturating_add)
 }
 
-/// Registers the queues with the layers below. `flush` is what they call, which releases the GIL before it calls this module's.
+/// Installs the flush hooks. `flush` is called by lower layers; it releases the GIL and then calls this module's
+/// function.
 pub fn keep(flush: fn(Scope, Cause)) {
     static HOOKS: Once<FlushHooks> = Once::new();
     let await_push = || drop(lock());
@@ -426,12 +445,12 @@ pub fn keep(flush: fn(Scope, Cause)) {
     }));
 }
 
-/// Number of queued operations.
+/// Number of pending operations.
 pub fn waiting() -> usize {
     lock().queues.iter().map(|queue| queue.live).sum()
 }
 
-/// Queues that a flush empties.
+/// The queues that a flush empties.
 pub(super) fn numbers(scope: Scope) -> std::ops::Range<usize> {
     match scope {
         Scope::Own => own()..own() + 1,
@@ -449,7 +468,7 @@ pub fn figures() -> Figures {
     report::figures(deferred, dropped)
 }
 
-/// Queues to be flushed because operands that only nodes hold will be too large when the caller releases a block.
+/// Queues to flush because releasing a block would leave too much memory that only nodes keep alive.
 pub fn holds_too_much(block: &Arc<Allocation>) -> Option<Scope> {
     let pending = block.read_by().pending().filter(|_| block.bytes() >= LARGE)?;
     let queues = lock();
@@ -460,12 +479,12 @@ pub fn holds_too_much(block: &Arc<Allocation>) -> Option<Scope> {
     }
 }
 
-/// Takes an operation out whose result has ended.
+/// Discards an operation whose result is no longer referenced.
 pub fn forget(id: NodeId) {
     let mut queues = lock();
     let node = drop_one(&mut queues, id);
     drop(queues);
-    drop(node); // not under the lock: operands may end with it
+    drop(node); // not under the lock: operands may be freed with it
 }
 
 fn drop_one(queues: &mut Queues, id: NodeId) -> Option<Box<Node>> {
@@ -475,7 +494,7 @@ fn drop_one(queues: &mut Queues, id: NodeId) -> Option<Box<Node>> {
     Some(node)
 }
 
-/// As [`forget`], if no operand ends with the operation, which may reach a driver; `false` if one would.
+/// Discards like [`forget`], unless an operand would be freed, which may call a driver; `false` in this case.
 pub fn forget_quietly(id: NodeId) -> bool {
     let mut queues = lock();
     let is_quiet =

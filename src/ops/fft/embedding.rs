@@ -1,4 +1,4 @@
-//! How a library is told of arrays that lie anyhow: transforms beside each other, by strides and a distance.
+//! Description of arrays of any layout for an FFT library: batches of transforms with strides and a distance.
 
 use smallvec::SmallVec;
 
@@ -6,17 +6,18 @@ use pygpu_backend::libraries::fft::{RANK, Shape, Side, Way};
 use pygpu_base::small_sort;
 use pygpu_layout::{Axis, Layout};
 
-/// Calls that are made one by one cost less than two copies as long as they are few, or each has so many elements.
+/// Number of separate library calls that cost less than copying both arrays. More are allowed if each has many
+/// elements.
 const FEW: i64 = 4;
 const LARGE: i64 = 1 << 18;
 
-/// Transforms as a library takes them at once, and at which places that is repeated.
+/// Transforms that a library executes in one call, and the offsets at which the call is repeated.
 pub(super) struct Embedding {
     pub(super) shape: Shape,
     repeats: SmallVec<[Batch; 2]>,
 }
 
-/// An axis along which nothing is transformed; strides in bytes.
+/// An axis that is not transformed; strides in bytes.
 #[derive(Clone, Copy)]
 struct Batch {
     len: i64,
@@ -24,7 +25,7 @@ struct Batch {
     output: i64,
 }
 
-/// What an axis is to a plan: points, and its length and stride on either side.
+/// A transformed axis: its number of points, and its length and strides in both arrays.
 #[derive(Clone, Copy)]
 struct Transformed {
     points: i64,
@@ -32,12 +33,12 @@ struct Transformed {
     output: Axis,
 }
 
-/// Whether every element of a layout lies where a plan can reach it, counted from the first one.
+/// Whether a library can address every element of a layout relative to the first one.
 pub(super) fn is_reachable(layout: &Layout) -> bool {
     layout.axes().iter().all(|axis| axis.len < 2 || (axis.stride > 0 && axis.stride % layout.itemsize() == 0))
 }
 
-/// Describes one side; `None` where a stride is no multiple of the next one.
+/// Describes one array; `None` if a stride is not a multiple of the next one.
 fn side(axes: &[Axis], itemsize: i64, distance: Option<i64>) -> Option<Side> {
     let last = axes.last()?;
     let mut side = Side { stride: last.stride / itemsize, ..Side::default() };
@@ -58,7 +59,7 @@ fn side(axes: &[Axis], itemsize: i64, distance: Option<i64>) -> Option<Side> {
     Some(side)
 }
 
-/// The axes that are not transformed, as few as they can be.
+/// The axes that are not transformed, coalesced.
 fn batches(input: &Layout, output: &Layout, axes: &[usize]) -> SmallVec<[Batch; 4]> {
     let both = input.axes().iter().zip(output.axes()).enumerate();
     let mut all: SmallVec<[Batch; 4]> = both
@@ -79,8 +80,8 @@ fn batches(input: &Layout, output: &Layout, axes: &[usize]) -> SmallVec<[Batch; 
 }
 
 impl Embedding {
-    /// Describes transforms along some axes, of which the last one is halved where one side is real; `None` where a library cannot be told
-    /// so, or where more calls were needed than are worth it. All elements are reachable.
+    /// Describes transforms along some axes. The last of them is halved if one array is real. `None` if a library
+    /// cannot express the layout, or if too many calls would be needed. All elements must be reachable.
     pub(super) fn of(way: Way, is_double: bool, input: &Layout, output: &Layout, axes: &[usize]) -> Option<Self> {
         let mut order: SmallVec<[Transformed; RANK]> = SmallVec::new();
         for &axis in axes {
@@ -88,7 +89,7 @@ impl Embedding {
             order.push(Transformed { points: input.len.max(output.len), input, output });
         }
         if let (Some(&last), true) = (axes.last(), way == Way::ToReal) {
-            // Of half a spectrum the other side says how many points there are.
+            // If the input is a half spectrum, the number of points follows from the output.
             order.last_mut()?.points = output.axes()[last].len;
         }
         let free = order.len() - usize::from(way != Way::Complex);
@@ -99,7 +100,7 @@ impl Embedding {
         let mut repeats = batches(input, output, axes);
         let (first, second) = (input.itemsize(), output.itemsize());
         let is_along = order.last().is_some_and(|one| one.input.stride == first && one.output.stride == second);
-        // What lies side by side is read at once: by the transforms, or else by their batch.
+        // Adjacent elements are read in one call: by the transforms, otherwise by their batch.
         let is_beside = |place: &usize| repeats[*place].input == first && repeats[*place].output == second;
         let beside = (0..repeats.len()).find(|place| !is_along && is_beside(place));
         let longest = (0..repeats.len()).max_by_key(|&place| repeats[place].len);
@@ -112,7 +113,7 @@ impl Embedding {
         if calls > 1 && !(is_worth_it && (is_along || beside.is_some())) {
             return None;
         }
-        // Real numbers begin where complex ones may.
+        // Real arrays must start at an offset where a complex element could start.
         let is_even = |one: &Batch| match way {
             Way::Complex => true,
             Way::FromReal => one.input % (2 * first) == 0,
@@ -135,7 +136,7 @@ impl Embedding {
         Some(Self { shape, repeats: repeats.into_iter().collect() })
     }
 
-    /// Where each call begins, in bytes from the first element of either side.
+    /// The offset of each call in bytes, relative to the first element of both arrays.
     pub(super) fn places(&self) -> impl Iterator<Item = [i64; 2]> + '_ {
         let calls: i64 = self.repeats.iter().map(|one| one.len).product();
         (0..calls).map(|mut number| {
@@ -189,7 +190,7 @@ mod tests {
         assert_eq!((made.shape.batch, made.shape.input.distance), (5, 1));
         assert_eq!(made.places().collect::<Vec<_>>(), [[0, 0], [160, 160], [320, 320]]);
         assert!(complex(&dense(&[30, 4, 50]), &[1]).is_none());
-        // 32 calls, each of which would read one element here and there.
+        // A library would need 32 calls, each with scattered elements.
         assert!(complex(&dense(&[4096, 64, 32]), &[1]).is_none());
     }
 
@@ -201,7 +202,7 @@ mod tests {
         let made = Embedding::of(Way::ToReal, false, &half, &real, &[1]).unwrap().shape;
         assert_eq!((made.points, made.batch, made.input.distance, made.output.distance), ([8, 1, 1], 6, 5, 8));
         let (real, half) = (Layout::contiguous(&[8, 6], 4, Order::C).unwrap(), dense(&[5, 6]));
-        // The halved axis is the outer one: one axis after the other.
+        // The halved axis is not the last: the axes are transformed individually.
         assert!(Embedding::of(Way::FromReal, false, &real, &half, &[1, 0]).is_none());
     }
 }

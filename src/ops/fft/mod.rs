@@ -1,7 +1,7 @@
-//! Fourier transforms by the vendors' libraries, of arrays that lie anyhow and along any axes.
+//! Fourier transforms by the vendors' libraries, for any layout and any axes.
 //!
-//! [`embedding`] says how a library is told of the layouts of two arrays, [`plans`] keeps what it makes of that, and [`prepare`] has what
-//! the libraries do not do: conversion, zeroes behind the end, factors.
+//! [`embedding`] describes two arrays' layouts to a library, [`plans`] caches the library's plans, and [`prepare`] adds
+//! the steps that the libraries lack: conversion, zero padding, scaling.
 
 mod embedding;
 mod plans;
@@ -21,16 +21,16 @@ use pygpu_copy as copy;
 use pygpu_device::stream::Stream;
 use pygpu_layout::{Dims, Layout, Order};
 
-/// Which transform.
+/// Kind of transform.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Transform {
-    /// Of complex numbers.
+    /// Complex to complex.
     Forward,
-    /// Of complex numbers, backwards.
+    /// Complex to complex, inverse.
     Inverse,
-    /// Of real numbers into half of a spectrum.
+    /// Real to half spectrum.
     FromReal,
-    /// Of half of a spectrum into real numbers.
+    /// Half spectrum to real.
     ToReal,
 }
 
@@ -42,7 +42,7 @@ impl Transform {
         }
     }
 
-    /// Whether the transform of the type is made: in which is computed.
+    /// The type in which elements of a type are transformed; `None` if unsupported.
     pub fn computes_in(self, kind: Kind) -> Option<Kind> {
         use Kind::{
             BFloat16, Bool, Complex64, Complex128, Float16, Float32, Float64, Int8, Int16, Int32, Int64, UInt8, UInt16,
@@ -58,7 +58,7 @@ impl Transform {
         }
     }
 
-    /// The type of the result along so many axes.
+    /// The type of the result along `axes` axes.
     pub fn results_in(self, kind: Kind, axes: usize) -> Option<Kind> {
         let computed = self.computes_in(kind)?;
         Some(match (self, kind, axes) {
@@ -69,21 +69,22 @@ impl Transform {
     }
 }
 
-/// What is transformed.
+/// A transform to execute.
 pub struct Task<'a> {
-    /// By which library.
+    /// The library.
     pub library: &'static Fft,
-    /// What is read.
+    /// The input.
     pub input: &'a Array,
-    /// Whether nobody needs it any more.
+    /// Whether the input may be overwritten.
     pub is_ours: bool,
-    /// Where the result goes: an array of its shape.
+    /// The output, if given; it has the result's shape.
     pub out: Option<&'a Array>,
-    /// How.
+    /// The kind of transform.
     pub transform: Transform,
-    /// Along which axes, each once, and with how many points; real numbers are on the one side of the last one.
+    /// The axes, each once, with their numbers of points. For transforms with a real array the last one is halved in
+    /// the complex array.
     pub axes: &'a [(usize, i64)],
-    /// What the result is multiplied with.
+    /// Factor of the result.
     pub factor: f64,
 }
 
@@ -109,10 +110,10 @@ impl Task<'_> {
     }
 }
 
-/// Puts a transform on a stream, and gives its result.
+/// Enqueues a transform and returns its result.
 ///
 /// # Errors
-/// `TypeError` for types that are not transformed; `OutOfMemory`; the library's; the compiler's; the driver's.
+/// `TypeError` for unsupported types; `OutOfMemory`; library errors; compiler errors; driver errors.
 pub fn run(task: &Task<'_>, stream: &Stream) -> Result<Array> {
     let complex = task.complex()?;
     let computed = if task.transform == Transform::ToReal { real_of(complex) } else { complex };
@@ -154,7 +155,7 @@ fn convert(target: &Array, source: &Array, stream: &Stream) -> Result<()> {
     cast::cast(target, cast::Source::Array(source), None, stream)
 }
 
-/// A new array whose axes lie in the order of another one's.
+/// Allocates a dense array with the axis order of another array.
 fn dense_like(like: &Array, shape: &[i64], kind: Kind, stream: &Stream) -> Result<Array> {
     let dtype = DType::new(kind);
     let layout = Layout::in_k_order(shape, &[like.layout()], dtype.itemsize() as i64)?;
@@ -172,7 +173,8 @@ fn into(task: &Task<'_>, target: &Array, complex: Kind, stream: &Stream) -> Resu
     scale(target, factor, stream)
 }
 
-/// What is read as a library takes it: the input itself, or what `target` makes room for; and the factor that is left.
+/// Converts the input to the form that the library requires: the input itself if possible, otherwise a copy in
+/// `target`. Also returns the remaining factor.
 fn ready(
     task: &Task<'_>,
     shape: &[i64],
@@ -221,7 +223,7 @@ fn to_real_into(task: &Task<'_>, target: &Array, complex: Kind, long: &[usize], 
     let Some(&(last, points)) = task.axes.last() else { return Ok(task.factor) };
     let call = Call { library: task.library, direction: Direction::Inverse, stream };
     let shape = task.shape_of(true);
-    // The libraries overwrite what they read.
+    // The libraries overwrite the input of this transform.
     let room = || dense_like(task.input, &shape, complex, stream);
     let (half, factor) = if task.is_ours {
         ready(task, &shape, complex, room, stream)?
@@ -249,7 +251,7 @@ struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// Transforms along some axes by one plan, if there is one.
+    /// Transforms along several axes by one plan, if possible.
     fn at_once(&self, way: Way, source: &Array, target: &Array, axes: &[usize]) -> Result<bool> {
         let is_double = target.dtype().itemsize() == if way == Way::ToReal { 8 } else { 16 };
         let Some(embedding) = Embedding::of(way, is_double, source.layout(), target.layout(), axes) else {
@@ -259,7 +261,7 @@ impl Call<'_> {
         Ok(true)
     }
 
-    /// Transforms complex numbers along any axes, from one array into another or in their place.
+    /// Transforms complex numbers along any axes, from one array into another or in place.
     fn several(&self, source: &Array, target: &Array, axes: &[usize]) -> Result<()> {
         let mut left: SmallVec<[usize; 4]> = axes.into();
         small_sort::sort_by_key(&mut left, |&axis| -target.layout().axes()[axis].stride);
@@ -281,7 +283,8 @@ impl Call<'_> {
         }
     }
 
-    /// Transforms along one axis, however both sides lie: where a library cannot be told, the axis is brought to the end.
+    /// Transforms along one axis for any layout. If a library cannot express the layout, the axis is moved to the end
+    /// by copies.
     fn along(&self, way: Way, source: &Array, target: &Array, axis: usize) -> Result<()> {
         if self.at_once(way, source, target, &[axis])? {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Plans of a library, kept for the next transforms of the same shape.
+//! Cache of FFT plans for repeated transforms of the same shape.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -17,18 +17,18 @@ use pygpu_device::stream::Stream;
 use pygpu_layout::Order;
 use pygpu_memory::{Access, Use, capture, ordered};
 
-/// Plans hold tables in device memory, so they are not many.
+/// Few entries, because plans own tables in device memory.
 static PLANS: Shelf<Key, Arc<Lasting>> = Shelf::new(64);
 
 #[derive(PartialEq)]
 struct Key {
     device: (BackendKind, i32),
-    /// What was made before a reset is dead.
+    /// Plans from before a device reset are invalid.
     epoch: u32,
     shape: Shape,
 }
 
-/// A plan until nobody needs it: whoever uses it next, and graphs, whose launches read its tables.
+/// A plan that is shared by its users, and by graphs whose launches read its tables.
 struct Lasting {
     library: &'static Fft,
     device: Device,
@@ -54,7 +54,7 @@ fn within(device: Device, work: &mut dyn FnMut()) -> Result<()> {
     device.backend().programs()?.within(device.index(), "FFT", work)
 }
 
-/// A library fills a plan's tables on the legacy stream, which spoils a capture of any stream that blocks.
+/// A library fills a plan's tables on the legacy stream, which would invalidate a capture on a blocking stream.
 #[cold]
 fn no_plan() -> Error {
     Error::not_supported(
@@ -73,24 +73,24 @@ impl Lasting {
         Ok(Arc::new(Self { library, device, epoch, plan: Mutex::new(plan) }))
     }
 
-    /// Keeps it as long as a graph that a stream captures.
+    /// Keeps the plan alive as long as a graph that a stream captures.
     fn keep_for_graph(this: &Arc<Self>, stream: &Stream) -> Result<()> {
         if !capture::is_capturing(stream)? {
             return Ok(());
         }
         match capture::of(stream)? {
             Some(own) => own.keep(Box::new(Arc::clone(this))),
-            // Of a graph of somebody else nobody tells when it ends.
+            // The plan is leaked: the end of another library's graph is unknown.
             None => std::mem::forget(Arc::clone(this)),
         }
         Ok(())
     }
 }
 
-/// Puts transforms on a stream.
+/// Enqueues transforms on a stream.
 ///
 /// # Errors
-/// `NotSupported` in a capture where no plan was made before; `OutOfMemory`; the library's; the driver's.
+/// `NotSupported` in a capture if the plan does not exist yet; `OutOfMemory`; library errors; driver errors.
 pub(super) fn run(
     library: &'static Fft,
     embedding: &Embedding,
@@ -112,7 +112,7 @@ pub(super) fn run(
             0 => None,
             area => Some(Array::empty(&[area as i64], DType::new(Kind::UInt8), Order::C, stream.clone())?),
         };
-        // Half a spectrum may be overwritten by what is made of it.
+        // The library may overwrite a half spectrum that it transforms to real.
         let of_input = if shape.way == Way::ToReal { Access::Write } else { Access::Read };
         let is_one = Arc::ptr_eq(input.allocation(), output.allocation());
         let mut uses: SmallVec<[Use<'_>; 3]> = SmallVec::from_iter([(output.allocation(), Access::Write)]);
@@ -122,8 +122,9 @@ pub(super) fn run(
         ordered(&uses, stream, || {
             let mut done = Ok(());
             within(device, &mut || {
-                // SAFETY: the stream is borrowed; the area was made for this call, and ends in the stream's order; the layouts of both
-                // arrays, from which the shape and the places come, lie within their blocks, which are noted as used.
+                // SAFETY: the borrow keeps the stream alive; the work area was allocated for this call and is freed in
+                // the stream's order; the layouts that determine shape and offsets are inside the arrays' blocks, whose
+                // uses are recorded.
                 done = unsafe {
                     library.place(plan, shape, stream.handle(), area).and_then(|()| {
                         embedding.places().try_for_each(|[from, to]| {

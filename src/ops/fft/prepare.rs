@@ -1,4 +1,4 @@
-//! What is done to arrays before and behind a library: conversion, cropping, zeroes behind the end, a factor.
+//! Preparation and completion of transforms: conversion, cropping, zero padding, scaling.
 
 use super::embedding::is_reachable;
 use crate::ufunc::{self, Given, cast};
@@ -10,7 +10,7 @@ use pygpu_device::stream::Stream;
 use pygpu_kernel::Arguments;
 use pygpu_layout::{Axis, Dims, Layout};
 
-/// The real type of complex numbers; of others themselves.
+/// The real type of a complex type; other types unchanged.
 pub(super) const fn real_of(kind: Kind) -> Kind {
     match kind {
         Kind::Complex64 => Kind::Float32,
@@ -25,7 +25,7 @@ fn with_axes(array: &Array, axes: &[Axis], offset: i64, dtype: DType) -> Result<
     array.view_as(Layout::strided(&shape, &strides, offset, dtype.itemsize() as i64)?, dtype)
 }
 
-/// The first elements along each axis, at most so many.
+/// The first elements along each axis, at most the given numbers.
 pub(super) fn cropped(array: &Array, shape: &[i64]) -> Result<Array> {
     let layout = array.layout();
     if layout.shape().zip(shape).all(|(own, most)| own <= *most) {
@@ -36,13 +36,13 @@ pub(super) fn cropped(array: &Array, shape: &[i64]) -> Result<Array> {
     with_axes(array, &axes, layout.offset(), array.dtype())
 }
 
-/// The axes in another order.
+/// Permutes the axes.
 pub(super) fn turned(array: &Array, order: &[usize]) -> Result<Array> {
     let axes: Vec<Axis> = order.iter().map(|&axis| array.layout().axes()[axis]).collect();
     with_axes(array, &axes, array.layout().offset(), array.dtype())
 }
 
-/// Complex numbers as twice as many real ones, along an axis behind all others; real ones as they are.
+/// Views complex numbers as pairs of real ones along an additional last axis; real arrays unchanged.
 fn as_real(array: &Array) -> Result<Array> {
     if !array.dtype().kind().is_complex() {
         return Ok(array.clone());
@@ -53,15 +53,15 @@ fn as_real(array: &Array) -> Result<Array> {
     with_axes(array, &axes, array.layout().offset(), part)
 }
 
-/// Whether a library takes the array as it lies.
+/// Whether a library accepts the array's layout and alignment.
 pub(super) fn is_even(array: &Array) -> bool {
     let itemsize = array.dtype().itemsize();
-    // Real numbers begin where complex ones may.
+    // Real arrays must start at an offset where a complex element could start.
     let alignment = if array.dtype().kind().is_complex() { itemsize } else { 2 * itemsize };
     is_reachable(array.layout()) && array.address().is_multiple_of(alignment)
 }
 
-/// Writes elements of a type into those of another, times a factor.
+/// Converts elements to another type and multiplies them by a factor.
 fn scaled(target: &Array, source: &Array, factor: f64, stream: &Stream) -> Result<()> {
     let (target, source) = (as_real(target)?, as_real(source)?);
     let kind = target.dtype().kind();
@@ -74,16 +74,17 @@ fn scaled(target: &Array, source: &Array, factor: f64, stream: &Stream) -> Resul
     }
     let arrays = [&source, &target];
     let plan = kernel.plan(&arrays, false)?;
-    // SAFETY: the kernel was made for arrays of this kind and one number of it, and the plan is of them.
+    // SAFETY: the kernel was created for arrays of these types and one scalar of this type, and the plan for these
+    // arrays.
     unsafe { kernel.run(&plan, &arrays, &mut values, None, stream) }
 }
 
-/// Multiplies elements in their place.
+/// Multiplies elements in place.
 pub(super) fn scale(target: &Array, factor: f64, stream: &Stream) -> Result<()> {
     if factor == 1.0 { Ok(()) } else { scaled(target, target, factor, stream) }
 }
 
-/// Writes what is to be transformed: converted, zeroes behind its end. Gives the factor that is left to be multiplied with.
+/// Writes the input of a transform, converted and zero-padded. Returns the factor that remains to be applied.
 pub(super) fn write(target: &Array, source: &Array, factor: f64, stream: &Stream) -> Result<f64> {
     let shape: Dims = source.layout().shape().collect();
     let part = cropped(target, &shape)?;
@@ -109,8 +110,8 @@ pub(super) fn write(target: &Array, source: &Array, factor: f64, stream: &Stream
     Ok(1.0)
 }
 
-/// Writes zeroes into the imaginary parts of what has none in half of a spectrum: its first element along an axis, and the last one of an
-/// even number of points. Libraries differ in what they make of others; NumPy leaves them out.
+/// Clears the imaginary parts that are meaningless in a half spectrum: of the first element along an axis, and of the
+/// last one for an even number of points. Libraries treat nonzero values differently; NumPy ignores them.
 pub(super) fn clear_imaginary(half: &Array, axis: usize, points: i64, stream: &Stream) -> Result<()> {
     let part = DType::new(real_of(half.dtype().kind()));
     let mut axes = half.layout().axes().to_vec();

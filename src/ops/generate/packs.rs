@@ -1,18 +1,19 @@
-//! The body of a kernel that deals with several elements at once: they are read before and written behind the text, which sees them
-//! one by one.
+//! Kernel body that processes packs: it loads several elements, applies the expression to each, and stores them.
 //!
-//! The compiler writes down the text for each of them, and again for those that are left at the end. That is quickest where the text
-//! is short. One that is heavy is written less often: the pack moves past it in rounds, and what is left at the end is a pack too.
+//! The compiler unrolls the expression for each element of a pack, and again for the remaining elements at the end.
+//! This is fastest for short expressions. Expressions with a long compile time are unrolled less: the pack is rotated
+//! in several rounds, and the remainder is processed as a pack too.
 
 use super::super::plan::{Form, Operand, Plan, Way};
 use super::{Argument, Texts, Usage, binding, bindings, element_type, held, told};
 
-/// Milliseconds of a compiler for which a text is written for each element of a pack and for the rest; those that its copies
-/// together may take.
+/// Compile time in milliseconds up to which an expression is fully unrolled for a pack and the remainder; also the
+/// limit for the sum of all copies.
 const LIGHT: usize = 16;
 const MOST: usize = 24;
 
-/// How many elements of a pack the text is written for; `None` if for all and for the rest.
+/// Number of elements of a pack for which the expression is unrolled; `None` for full unrolling including the
+/// remainder.
 pub(super) fn at_once(pack: usize, weight: u8) -> Option<usize> {
     let weight = usize::from(weight);
     if weight * pack <= LIGHT {
@@ -22,7 +23,7 @@ pub(super) fn at_once(pack: usize, weight: u8) -> Option<usize> {
     Some(1 << most.ilog2())
 }
 
-/// From the first declaration to the last result.
+/// The body, from the first declaration to the last result.
 pub(super) fn body(
     pack: usize,
     plan: &Plan,
@@ -33,7 +34,7 @@ pub(super) fn body(
     let parts = Parts::of(pack, plan, arguments, usages);
     let width = width(plan.way);
     let is_whole = match plan.way {
-        // Nor is the first or the last but one, so that what is read beyond a pack lies in the array.
+        // Excludes the first and the last two packs, because reads extend beyond a pack but must stay in the array.
         Way::Behind(_) => format!("pygpu_at > 0 && pygpu_at + {} <= (long long)n", 2 * pack),
         Way::Lines => "true".to_owned(),
         _ => format!("pygpu_at + {} * {width} < n", pack - 1),
@@ -48,7 +49,7 @@ pub(super) fn body(
                  pygpu_turn * {width};\n{names}{operation}    }}\n"
             );
             let rest = match plan.way {
-                Way::Lines => String::new(), // packs are whole
+                Way::Lines => String::new(), // there are only whole packs
                 _ => format!(
                     "else {{\n{}    for (int pygpu_turn = 0; pygpu_turn < {pack}; pygpu_turn++) {{\n    size_t i = pygpu_at + \
                      pygpu_turn * {width};\n    if (i >= n) continue;\n{operation}    }}\n    }}\n",
@@ -61,7 +62,7 @@ pub(super) fn body(
     format!("{}{}{turns}    }}\n", parts.arrays, walk(pack, plan))
 }
 
-/// How far the elements of a pack are from each other, in C order.
+/// Distance of a pack's elements from each other, in C order.
 fn width(way: Way) -> &'static str {
     match way {
         Way::Spread => "blockDim.x",
@@ -83,7 +84,8 @@ fn walk(pack: usize, plan: &Plan) -> String {
     )
 }
 
-/// The head of the loop where a thread has elements one above the other: threads go along the rows, then down by packs of them.
+/// The head of the loop for packs of vertically adjacent elements: threads are numbered along rows, then down by the
+/// pack size.
 fn rows(pack: usize, last: usize) -> String {
     format!(
         "    const long long pygpu_length = pygpu_walk.length({last});\n    for (size_t pygpu_thread = (size_t)cta_start + tid;; \
@@ -96,11 +98,11 @@ fn rows(pack: usize, last: usize) -> String {
 /// The parts of the loop.
 #[derive(Default)]
 struct Parts {
-    /// Before the loop: the arrays, where elements are not neighbours.
+    /// Before the loop: the arrays, for packs of non-adjacent elements.
     arrays: String,
     declared: String,
     load: String,
-    /// The same where not all elements are there: the last ones in place of those behind them.
+    /// Load code for an incomplete pack: missing elements are replaced by the last one.
     load_rest: String,
     names: String,
     rotate: String,
@@ -144,7 +146,7 @@ impl Parts {
         let is_spread = matches!(plan.way, Way::Spread | Way::Rows);
         let array = match plan.way {
             Way::Spread | Way::Rows | Way::Lines => format!("pygpu_all_{name}"),
-            // What is only read may be written by another name.
+            // An array that this argument only reads may be written through another argument.
             _ => format!("(({c_type} *)pygpu_array_{name})"),
         };
         let at = format!("pygpu_at + pygpu_turn * {}", width(plan.way));

@@ -1,18 +1,18 @@
-//! The body of a kernel that goes over its arrays in tiles: a block for each.
+//! Kernel body that processes its arrays by tiles, one tile per block.
 //!
-//! Everything is read before the block waits, so that it waits for memory once.
+//! All loads precede the barrier, so that their latencies overlap.
 
 use super::super::plan::Form;
 use super::super::tiles::Tiles;
 use super::{Argument, Plan, Texts, Usage, binding, element_type, held, packs, told};
 
-/// What the compiler is told of a block: without it, it leaves registers to four times as many threads.
+/// Launch bounds for the compiler. Without them it limits registers for blocks of up to 1024 threads.
 pub(super) const BOUNDS: &str = "__launch_bounds__(256) ";
 
-/// The device code takes its number of threads from there too.
+/// The device code uses the same number of threads.
 const _: () = assert!(super::super::tiles::THREADS == 256, "BOUNDS and tiles.h say how many threads a block has");
 
-/// From the parameters to the last result.
+/// The body, from the parameters to the last result.
 pub(super) fn body(
     tiles: Tiles,
     plan: &Plan,
@@ -21,7 +21,7 @@ pub(super) fn body(
     texts: &Texts,
 ) -> String {
     let each = tiles.each();
-    // One of the elements that are held is at the first place of its pack where the text is written once for all.
+    // If the expression occurs once for all elements, the current element is the first one of the rotated pack.
     let (place, unrolled) = match packs::at_once(each.into(), texts.weight) {
         Some(_) => ("0", "unroll 1"),
         None => ("pygpu_turn", "unroll"),

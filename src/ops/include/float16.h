@@ -1,4 +1,4 @@
-// float16 and bfloat16 as values that are computed with in float. It includes nothing, as access.h.
+// float16 and bfloat16 types that compute in float. Includes nothing, like access.h.
 #ifndef PYGPU_OPS_FLOAT16_H
 #define PYGPU_OPS_FLOAT16_H
 
@@ -53,7 +53,8 @@ __device__ inline unsigned short bfloat_of_float(float f) {
     return (unsigned short)((all + 0x7fffu + (all >> 16 & 1u)) >> 16);
 }
 
-// Towards zero, and odd where that is not the value: what is rounded to fewer bits after this is rounded as if once.
+// Rounds towards zero, and sets the lowest bit if inexact (round to odd). A second rounding to fewer bits is then
+// correct.
 __device__ inline float to_odd(double d) {
     float f = (float)d;
     if (d != d || (double)f == d) return f;
@@ -62,13 +63,13 @@ __device__ inline float to_odd(double d) {
     return same_bits<float>(all | 1);
 }
 __device__ inline unsigned short half_of_float(double d) { return half_of_float(to_odd(d)); }
-__device__ inline unsigned short bfloat_of_float(double d) { return bfloat_of_float((float)d); } // as ml_dtypes does it
+__device__ inline unsigned short bfloat_of_float(double d) { return bfloat_of_float((float)d); } // rounds via float, as ml_dtypes does
 
-// What a number is rounded from: anything but a double is a float first.
+// The type from which a 16-bit value is rounded: double for a double, float for any other number.
 __device__ inline double exact(double d) { return d; }
 template <class T> __device__ inline float exact(T value) { return (float)value; }
 
-// The constructor is explicit, so that both sides of `c ? x[i] : 0.0f` become floats.
+// The constructor is explicit, so that both branches of `c ? x[i] : 0.0f` become float.
 #define PYGPU_SIXTEEN_BITS(name, to_float, from_float)                                                            \
     struct name {                                                                                                 \
         unsigned short bits;                                                                                      \

@@ -1,5 +1,5 @@
-// What <math.h>, <float.h>, <limits.h> and <stdint.h> give to a text that a program wrote for nvcc; run-time compilers have
-// no such headers.
+// Names from <math.h>, <float.h>, <limits.h> and <stdint.h> for sources written for nvcc; run-time compilers lack these
+// headers.
 #ifndef PYGPU_OPS_STANDARD_H
 #define PYGPU_OPS_STANDARD_H
 

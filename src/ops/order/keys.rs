@@ -1,23 +1,24 @@
-//! Keys: elements as whole numbers without a sign that lie in the elements' order.
+//! Radix-sort keys: elements as unsigned integers with the same order.
 //!
-//! Whole numbers have their sign turned, floating-point numbers all bits below it, too (as in Knuth, *The Art of Computer Programming*
-//! 3, 5.2.5, exercise 8). NaN is the greatest key, whichever way is sorted. A complex number's key is that of its real part before that of
-//! its imaginary part; where a part is NaN the other one decides, as NumPy has it, behind all numbers without NaN.
+//! Signed integers have their sign bit flipped, negative floats all other bits, too (Knuth, *The Art of Computer
+//! Programming* 3, 5.2.5, exercise 8). NaN is the largest key in both sort directions. The key of a complex number
+//! consists of the keys of its real and its imaginary part. If a part is NaN the other part decides, and the number
+//! follows all numbers without NaN, as in NumPy.
 
 use pygpu_base::dtype::{DType, Kind};
 
-/// How elements are made into keys.
+/// Conversion of elements to keys.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Keys {
-    /// What the elements are.
+    /// The type of the elements.
     pub kind: Kind,
-    /// Whether the greatest comes first.
+    /// Whether the order is descending.
     pub descending: bool,
-    /// Whether 0 and -0 have one key: where elements that are equal are told apart by their places.
+    /// Whether 0 and -0 have the same key, for sorts that order equal elements by position.
     pub as_equal: bool,
 }
 
-/// The C type without a sign of so many bytes.
+/// The unsigned C type with `bytes` bytes.
 fn unsigned(bytes: usize) -> &'static str {
     match bytes {
         1 => "unsigned char",
@@ -27,10 +28,10 @@ fn unsigned(bytes: usize) -> &'static str {
     }
 }
 
-/// Of a part of floating-point numbers.
+/// Constants for a floating-point type.
 struct Float {
     bytes: usize,
-    /// The bits of the positive infinity.
+    /// The bit pattern of positive infinity.
     infinity: u64,
 }
 
@@ -48,23 +49,23 @@ impl Float {
 }
 
 impl Keys {
-    /// Bytes of a key.
+    /// Size of a key in bytes.
     pub fn bytes(&self) -> usize {
         DType::new(self.kind).itemsize()
     }
 
-    /// Passes of one byte each. A bool is in one bit, but one pass it is.
+    /// Number of passes of one byte each. A bool needs one pass although it has one bit.
     pub fn passes(&self) -> u32 {
         self.bytes() as u32
     }
 
-    /// What tells the kernels of different keys apart.
+    /// Part of the variant key of kernels that use these keys.
     pub fn identity(&self) -> [u8; 3] {
         [self.kind as u8, self.descending.into(), self.as_equal.into()]
     }
 
-    /// Types and functions of the device code: `pygpu_element`, `pygpu_key`, `pygpu_encode`, `pygpu_decode`, `pygpu_less`,
-    /// `pygpu_differ`, `pygpu_has_nan`, `pygpu_digit` and `pygpu_greatest`.
+    /// Device code with the types and functions `pygpu_element`, `pygpu_key`, `pygpu_encode`, `pygpu_decode`,
+    /// `pygpu_less`, `pygpu_differ`, `pygpu_has_nan`, `pygpu_digit` and `pygpu_greatest`.
     pub fn text(&self) -> String {
         let bytes = self.bytes();
         let mut text = match bytes {
@@ -100,9 +101,9 @@ impl Keys {
             Kind::Int8 | Kind::Int16 | Kind::Int32 | Kind::Int64 => 1_u64 << (8 * self.bytes() - 1),
             _ => 0,
         };
-        // Any byte but 0 is true.
+        // Every byte other than 0 is true.
         let bits = if self.kind == Kind::Bool { "(pygpu_key)(element != 0)" } else { "element" };
-        // The key of a bool that is turned has more bits than one.
+        // The inverted key of a bool has more than one bit set.
         let back = if self.kind == Kind::Bool { " & 1" } else { "" };
         format!(
             "typedef pygpu_key pygpu_element;\n\
@@ -118,7 +119,7 @@ impl Keys {
         let Float { bytes, infinity } = *float;
         let (part, sign) = (unsigned(bytes), 1_u64 << (8 * bytes - 1));
         let (as_equal, turned) = (u8::from(self.as_equal), if self.descending { "~" } else { "" });
-        // What is no NaN, and its key's way back.
+        // The NaN test of an element, and the inverse of its key.
         let numbers = format!(
             "typedef {part} pygpu_part;\n\
              static __device__ inline bool pygpu_is_nan(pygpu_part bits) {{ return (bits & {below}ULL) > {infinity}ULL; }}\n\
@@ -132,7 +133,8 @@ impl Keys {
             below = sign - 1,
             nan = infinity | (infinity & infinity.wrapping_neg()) >> 1,
         );
-        // The greatest key of a number, the infinity's or, descending, the negative infinity's; the NaNs' stand behind it.
+        // The largest key of a number: that of infinity, or of negative infinity for descending order. Larger keys are
+        // NaN.
         let last = infinity | sign;
         let complex = format!(
             "static __device__ inline bool pygpu_has_nan(pygpu_element element) {{\n\
@@ -181,7 +183,7 @@ impl Keys {
     }
 }
 
-/// Whether there is an order of such elements.
+/// Whether elements of a type are ordered.
 pub fn has_order(kind: Kind) -> bool {
     kind != Kind::Opaque
 }

@@ -1,11 +1,11 @@
-//! Order: sorting along an axis, and what is found by it.
+//! Sorting along an axis, and operations based on it.
 //!
-//! - [`keys`] makes elements whole numbers that lie in their order;
-//! - [`rows`] sorts rows that one block has room for, [`sweep`] longer ones;
-//! - [`sort`] chooses;
-//! - [`runs`] finds equal elements in sorted ones, [`unique`] sorts before and waits for their number;
-//! - [`search`] finds places in sorted elements, and counts and adds up what belongs to each;
-//! - [`task`] and [`warp`] are what they have in common.
+//! - [`keys`] converts elements to unsigned integers with the same order.
+//! - [`rows`] sorts rows that fit into one block, [`sweep`] longer ones by a radix sort.
+//! - [`sort`] chooses between them.
+//! - [`runs`] finds runs of equal elements in sorted data; [`unique`] sorts first and waits for the number of runs.
+//! - [`search`] finds positions in sorted data, and counts and sums values per position.
+//! - [`task`] and [`warp`] contain common code.
 
 mod keys;
 mod rows;
@@ -24,6 +24,6 @@ pub use unique::{Asked, Unique, unique};
 
 use pygpu_codegen::store::Family;
 
-/// The kernels of this folder.
+/// The kernels of this module.
 static COMPILED: Family = Family::of_library(FAMILY);
 const FAMILY: u16 = 32;

@@ -1,4 +1,4 @@
-//! Rows that one block has room for.
+//! Sort of rows that fit into one block.
 
 use super::COMPILED;
 use super::task::Rows;
@@ -13,19 +13,20 @@ use pygpu_memory::{Access, Use};
 const TEXT: &str = include_str!("rows.cu");
 const NAME: &str = "pygpu_sort_rows";
 
-/// Keys of a block: few where rows are short, so that many blocks run at once. Keys of 16 bytes and their places take 40 KiB.
+/// Elements of a block: fewer for short rows, so that many blocks run concurrently. Keys of 16 bytes with positions
+/// need 40 KiB of shared memory.
 const FEW: i64 = 512;
 const MANY: i64 = 2048;
 
-/// Whether rows of so many elements are sorted here.
+/// Whether rows of `count` elements can be sorted here.
 pub fn has_room(count: i64) -> bool {
     count <= MANY
 }
 
-/// Puts the sort of some rows on a stream.
+/// Launches the sort of several rows.
 ///
 /// # Errors
-/// The compiler's; the driver's.
+/// Compiler errors; driver errors.
 pub fn run(rows: &Rows<'_>, stream: &Stream) -> Result<()> {
     let log = (rows.count as u64).next_power_of_two().ilog2();
     let capacity = if rows.count <= FEW { FEW } else { MANY };
@@ -37,7 +38,7 @@ pub fn run(rows: &Rows<'_>, stream: &Stream) -> Result<()> {
     let function = COMPILED.function(stream.device(), &key, NAME, source)?;
     let blocks = (rows.rows as u64).div_ceil(capacity as u64 >> log);
     let shape = LaunchShape {
-        // More than a grid has are more elements than a device.
+        // A larger grid would need more elements than fit into a device.
         grid: [u32::try_from(blocks).unwrap_or(u32::MAX), 1, 1],
         block: [threads, 1, 1],
         shared: 0,
@@ -52,7 +53,7 @@ pub fn run(rows: &Rows<'_>, stream: &Stream) -> Result<()> {
     values.push_word(log.into());
     let mut uses: Vec<Use<'_>> = vec![(rows.input.allocation(), Access::Read)];
     uses.extend(outputs.into_iter().flatten().map(|output| (output.allocation(), Access::Write)));
-    // SAFETY: compiled for these keys; the arrays have as many elements as is said.
+    // SAFETY: the kernel was compiled for these keys; the arrays have the numbers of elements passed to it.
     unsafe { launch::launch(&function, &shape, stream, &mut values, &uses) }
 }
 

@@ -1,4 +1,4 @@
-//! Runs of equal elements in sorted ones.
+//! Runs of equal elements in sorted data.
 
 use super::COMPILED;
 use super::keys::Keys;
@@ -22,45 +22,45 @@ const TEXT: &str = include_str!("runs.cu");
 const NAME: &str = "pygpu_sort_runs";
 
 const THREADS: u32 = 256;
-/// Bytes of the elements of a thread, and how many they are at most: a bit for each. Blocks wait for each other, so the more they
-/// have under way the better.
+/// Bytes of elements per thread, and the maximum number of elements, because each needs a bit. Blocks wait for their
+/// predecessors, so large parts reduce the waiting.
 const BYTES_OF_THREAD: u64 = 128;
 const MOST_EACH: u64 = 32;
 
-/// Bytes that a thread reads at once.
+/// Size of a pack in bytes.
 const BYTES_OF_PACK: u64 = 16;
 
-/// Elements of a thread.
+/// Elements per thread.
 fn each(dtype: DType) -> u64 {
     (BYTES_OF_THREAD / dtype.itemsize() as u64).min(MOST_EACH)
 }
 
-/// The runs of equal elements. Arrays have room for as many as there are elements; how many there are, `total` has.
+/// The runs of equal elements. The arrays have room for one run per element; `total` is the number of runs.
 pub(super) struct Runs {
-    /// The first element of each.
+    /// The first element of each run.
     pub(super) values: Array,
-    /// Where it stands, and behind them all how many elements there are.
+    /// The position of each run, followed by the number of elements.
     pub(super) starts: Option<Array>,
-    /// The number of each element's run, at the element's place before it was sorted.
+    /// The number of each element's run, stored at the element's position before the sort.
     pub(super) inverse: Option<Array>,
-    /// How many runs there are, when the stream has passed the kernel.
+    /// The number of runs, readable after the kernel.
     pub(super) total: Word,
 }
 
-/// What is asked beside the values.
+/// Options of `runs`.
 #[derive(Clone, Copy)]
 pub(super) struct Beside<'a> {
     pub(super) starts: bool,
-    /// Where the elements were before they were sorted, if their runs' numbers are to go there.
+    /// The elements' positions before the sort, if the inverse is requested.
     pub(super) places: Option<&'a Array>,
-    /// Whether NaNs are one run each, and not all of them one.
+    /// Whether each NaN is a separate run, instead of all being one.
     pub(super) nan_apart: bool,
 }
 
-/// Finds the runs in some sorted elements, of which there is one or more, and which lie side by side.
+/// Finds the runs in sorted, contiguous, nonempty data.
 ///
 /// # Errors
-/// `OutOfMemory`; the compiler's; the driver's.
+/// `OutOfMemory`; compiler errors; driver errors.
 pub(super) fn runs(sorted: &Array, beside: Beside<'_>, stream: &Stream) -> Result<Runs> {
     let Beside { starts, places, nan_apart } = beside;
     let count = sorted.layout().size();
@@ -94,8 +94,8 @@ pub(super) fn runs(sorted: &Array, beside: Beside<'_>, stream: &Stream) -> Resul
     let written = outputs.into_iter().flatten().chain([&state]).map(|array| (array.allocation(), Access::Write));
     let uses: Vec<Use<'_>> = read.chain(written).collect();
     let shape = LaunchShape { grid: [tiles as u32, 1, 1], block: [THREADS, 1, 1], shared: 0, cooperative: false };
-    // SAFETY: compiled for these keys; the arrays have as many elements as the sorted one, and the state a word for each tile. The total is
-    // read behind the kernel.
+    // SAFETY: the kernel was compiled for these keys; the arrays have as many elements as the sorted one, and the
+    // look-back memory has an entry for each tile. The total is read after the kernel.
     unsafe { launch::launch(&function, &shape, stream, &mut values, &uses)? };
     Ok(found)
 }

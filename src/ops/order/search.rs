@@ -1,4 +1,4 @@
-//! Places among sorted elements, and what belongs to each place: how many values, and the sum of their weights.
+//! Positions in sorted data, and reductions of the values per position: their number, and the sum of their weights.
 
 use super::COMPILED;
 use super::keys::Keys;
@@ -25,19 +25,19 @@ const COUNT: &str = "pygpu_count_places";
 const SUM: &str = "pygpu_sum_runs";
 
 const THREADS: u32 = 256;
-/// Bytes of the keys that a block holds in shared memory.
+/// Bytes of keys that a block keeps in shared memory.
 const HELD: i64 = 8192;
-/// Bins that a block counts in shared memory.
+/// Number of bins that a block counts in shared memory.
 const FEW: i64 = 4096;
-/// Blocks for each processor, where each begins with what it holds.
+/// Blocks per multiprocessor for kernels whose blocks first load shared memory.
 const BLOCKS: u64 = 8;
-/// Weights of a run from which on a block for it has all of its threads.
+/// Number of weights from which on a whole block sums a run.
 const LONG: i64 = 128;
-/// Most blocks for one run, and how many blocks are enough.
+/// Maximum number of blocks per run, and the total number of blocks that suffices.
 const MOST_PARTS: i64 = 256;
 const ENOUGH: i64 = 1024;
 
-/// What a kernel does: it searches, or counts what it finds, or counts what the values say.
+/// Kernel variant: searches, or counts the positions found, or counts the values themselves.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Task {
     searches: bool,
@@ -46,19 +46,20 @@ struct Task {
     is_few: bool,
 }
 
-/// What is counted.
+/// Definition of the bins.
 #[derive(Clone, Copy)]
 pub enum Counted<'a> {
-    /// Values between two edges, of which these are the sorted ones, in the values' type.
+    /// Intervals between these sorted edges, which have the values' type.
     Between(&'a Array),
-    /// Whole numbers below this one.
+    /// The integers below this number.
     Below(i64),
 }
 
-/// Where values belong among sorted elements of their type: 64-bit integers in the values' shape. `right`: behind those that are equal.
+/// Finds the insertion positions of values in sorted data of the same type, as 64-bit integers in the values' shape.
+/// With `right` the position is after equal elements.
 ///
 /// # Errors
-/// `OutOfMemory`; the compiler's; the driver's.
+/// `OutOfMemory`; compiler errors; driver errors.
 pub fn search(sorted: &Array, values: &Array, right: bool, stream: &Stream) -> Result<Array> {
     let shape: Dims = values.layout().shape().collect();
     let places = Array::empty(&shape, DType::new(Kind::Int64), Order::C, stream.clone())?;
@@ -69,7 +70,7 @@ pub fn search(sorted: &Array, values: &Array, right: bool, stream: &Stream) -> R
     Ok(places)
 }
 
-/// How many values belong to each bin: 64-bit integers.
+/// Counts the values in each bin, as 64-bit integers.
 ///
 /// # Errors
 /// As [`search`].
@@ -114,7 +115,8 @@ fn run(task: Task, sorted: Option<&Array>, values: &Array, result: &Array, last:
     };
     let blocks = count.div_ceil(u64::from(THREADS)).clamp(1, most.max(1)) as u32;
     let shape = LaunchShape { grid: [blocks, 1, 1], block: [THREADS, 1, 1], shared: 0, cooperative: false };
-    // SAFETY: compiled for this type; a place for each value, or a count for each bin, beyond which nothing is counted.
+    // SAFETY: the kernel was compiled for this type; `result` has an element for each value or bin, and no bin beyond
+    // is counted.
     unsafe { launch::launch(&function, &shape, stream, &mut arguments, &uses) }
 }
 
@@ -143,8 +145,8 @@ fn source(task: Task, name: &str, kind: Kind) -> Source {
     elementwise::source(name, text, &[])
 }
 
-/// The sums of weights, 64-bit floating-point numbers: of a run those at `places` from its start to the next one's. There are as many
-/// rows as runs, and each has the sums of some parts, which are to be added up.
+/// Sums the weights of each run in float64: those at `places` from the run's start to the next run's start. The result
+/// has one row per run with partial sums, which the caller adds up.
 ///
 /// # Errors
 /// As [`search`].
@@ -169,7 +171,8 @@ pub fn sum_runs(weights: &Array, places: &Array, starts: &Array, stream: &Stream
     let uses: Vec<Use<'_>> = read.into_iter().chain([(sums.allocation(), Access::Write)]).collect();
     let blocks = u32::try_from(runs).unwrap_or(u32::MAX).min(1 << 30);
     let shape = LaunchShape { grid: [blocks, parts as u32, 1], block: [threads, 1, 1], shared: 0, cooperative: false };
-    // SAFETY: the kernel's parameters; the places are within the weights and the starts within the places, as who calls has promised.
+    // SAFETY: these are the kernel's parameters; the caller guarantees that positions are inside the weights and starts
+    // inside the positions.
     unsafe { launch::launch(&function, &shape, stream, &mut arguments, &uses)? };
     Ok(sums)
 }

@@ -1,4 +1,4 @@
-//! Sorting along the last axis.
+//! Sort along the last axis.
 
 use super::keys::Keys;
 use super::task::{Rows, dense, is_dense};
@@ -9,30 +9,30 @@ use pygpu_base::error::Result;
 use pygpu_device::stream::Stream;
 use pygpu_layout::Order;
 
-/// What is asked of a sort.
+/// Requested outputs of a sort.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Wanted {
-    /// The elements in order.
+    /// The sorted elements.
     pub values: bool,
-    /// Where each of them was along its row.
+    /// Their positions in the unsorted row (argsort).
     pub places: bool,
-    /// Whether the greatest comes first; NaN is last all the same.
+    /// Descending order; NaN is last nevertheless.
     pub descending: bool,
 }
 
-/// What came of it, in C order.
+/// Results of a sort, in C order.
 pub struct Sorted {
-    /// The elements in order, if they were asked for.
+    /// The sorted elements, if requested.
     pub values: Option<Array>,
-    /// Their places as 64-bit integers, if they were.
+    /// Their positions as 64-bit integers, if requested.
     pub places: Option<Array>,
 }
 
-/// Sorts the rows of an array. With places the sort is stable: -0 and 0 are equal then, and else -0 comes first. Of complex numbers
-/// that would have the imaginary parts in a wrong order; so they are sorted by places always.
+/// Sorts the rows of an array. With positions the sort is stable and -0 equals 0; otherwise -0 precedes 0. Because that
+/// would order the imaginary parts of complex numbers incorrectly, complex numbers are always sorted with positions.
 ///
 /// # Errors
-/// `OutOfMemory`; the compiler's; the driver's.
+/// `OutOfMemory`; compiler errors; driver errors.
 pub fn sort(input: &Array, wanted: Wanted, stream: &Stream) -> Result<Sorted> {
     let shape: Vec<i64> = input.layout().shape().collect();
     let new = |is_wanted: bool, dtype: DType| {
@@ -45,12 +45,12 @@ pub fn sort(input: &Array, wanted: Wanted, stream: &Stream) -> Result<Sorted> {
     Ok(Sorted { places: sorted.places.filter(|_| wanted.places), ..sorted })
 }
 
-/// Sorts the rows of an array in their own memory; `false` where that cannot be, and then nothing was changed.
+/// Sorts the rows of an array in place; `false` if this is impossible, with the array unchanged.
 ///
 /// # Errors
 /// As [`sort`].
 pub fn sort_in_place(array: &Array, descending: bool, stream: &Stream) -> Result<bool> {
-    // Keys of one byte go straight into the result.
+    // One-byte keys are written to the result in the only pass, so that input and result must differ.
     let reads_before = array.dtype().itemsize() > 1 || rows::has_room(count(array));
     let is_possible = reads_before && is_dense(array) && !array.dtype().kind().is_complex();
     if is_possible {

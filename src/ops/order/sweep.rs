@@ -1,4 +1,4 @@
-//! Rows that are longer than what a block has room for: sweeps over the keys, one for each of their bytes.
+//! Radix sort of rows that do not fit into one block: one pass over the keys for each of their bytes.
 
 use super::COMPILED;
 use super::task::{Rows, scratch};
@@ -19,24 +19,24 @@ const TEXT: &str = include_str!("sweep.cu");
 const COUNT: &str = "pygpu_sort_count";
 const SWEEP: &str = "pygpu_sort_sweep";
 
-/// Threads of a block: as many as a digit has values.
+/// Threads of a block: one for each value of a digit.
 const THREADS: i64 = 256;
 
-/// Blocks that are to run at once on a processor, without places and with them, which take registers: measured on an H200, as
-/// [`each`].
+/// Blocks that run concurrently on a multiprocessor, without and with positions, which need more registers. Measured on
+/// an H200, like [`each`].
 const BLOCKS: [u32; 2] = [4, 3];
 
 /// Bytes that a thread of the counting kernel reads at once.
 const COUNTED_AT_ONCE: usize = 32;
 
-/// Blocks of the counting kernel for each processor.
+/// Blocks of the counting kernel per multiprocessor.
 const COUNTING: i64 = 4;
 
-/// What is known before the launches.
+/// Parameters of a sort, fixed before the launches.
 struct Plan {
     with_places: bool,
     is_long: bool,
-    /// Keys of a thread.
+    /// Keys per thread.
     each: usize,
     /// Tiles of a row.
     tiles: i64,
@@ -53,7 +53,7 @@ impl Plan {
         Self { with_places, is_long, each, tiles, passes: rows.keys.passes().into() }
     }
 
-    /// Bytes of a number of keys, and of a key's place.
+    /// Size in bytes of a count, and of a key's position.
     const fn number_bytes(&self) -> i64 {
         if self.is_long { 8 } else { 4 }
     }
@@ -63,7 +63,7 @@ impl Plan {
     }
 }
 
-/// Bytes of the place of a key between the passes.
+/// Size in bytes of a key's position between the passes.
 const fn place_bytes(with_places: bool, is_long: bool) -> usize {
     match (with_places, is_long) {
         (false, _) => 0,
@@ -72,7 +72,7 @@ const fn place_bytes(with_places: bool, is_long: bool) -> usize {
     }
 }
 
-/// Keys of a thread, by the bytes of a key or a place.
+/// Keys per thread, by the size of a key or a position.
 const fn each(bytes: usize, with_places: bool) -> usize {
     match (bytes, with_places) {
         (1, false) => 16,
@@ -83,11 +83,11 @@ const fn each(bytes: usize, with_places: bool) -> usize {
     }
 }
 
-/// What the sweeps know of each other.
+/// Device memory shared by the passes.
 struct State {
-    /// Numbers: of the digits of each row and pass; of what the tiles say in a pass; and tickets.
+    /// Digit counts of each row and pass, look-back entries of the tiles in even passes, and tickets.
     memory: Array,
-    /// What they say in the passes between. It is made ready by the pass before.
+    /// Look-back entries of odd passes. Each pass clears the entries of the next one.
     other: Array,
     said: i64,
     tickets: i64,
@@ -108,19 +108,20 @@ impl State {
     }
 }
 
-/// Puts the sort of some rows on a stream.
+/// Launches the sort of several rows.
 ///
 /// # Errors
-/// `OutOfMemory`; the compiler's; the driver's.
+/// `OutOfMemory`; compiler errors; driver errors.
 pub fn run(rows: &Rows<'_>, stream: &Stream) -> Result<()> {
     let device = stream.device();
     let plan = Plan::of(rows);
     let count = compiled(rows, &plan, device, true)?;
     let sweep = compiled(rows, &plan, device, false)?;
     let state = State::new(rows, &plan, stream)?;
-    // SAFETY: compiled for these keys; the state has room for them.
+    // SAFETY: the kernel was compiled for these keys; the shared memory has the size for them.
     unsafe { launch_count(rows, &count, &state, stream)? };
-    // Keys go to and fro, so that the last pass ends in the result. With places it reads the elements again, which therefore stay.
+    // Passes alternate between two buffers, so that the last one writes to the result. With positions the last pass
+    // reads the original elements again, which therefore must not be overwritten.
     let size = rows.rows * rows.count;
     let pairs = |bytes: i64, result: Option<&Array>| -> Result<[Array; 2]> {
         let new = |is_needed: bool| scratch(if is_needed { size * bytes } else { 0 }, stream);
@@ -128,7 +129,7 @@ pub fn run(rows: &Rows<'_>, stream: &Stream) -> Result<()> {
     };
     let keys = pairs(rows.keys.bytes() as i64, rows.values.filter(|_| !plan.with_places))?;
     let places = match plan.with_places {
-        // Places are narrower between the passes than in the result.
+        // Positions are narrower between the passes than in the result.
         true => Some(pairs(plan.number_bytes(), None)?),
         false => None,
     };
@@ -138,14 +139,14 @@ pub fn run(rows: &Rows<'_>, stream: &Stream) -> Result<()> {
         let to = if is_last { rows.values } else { Some(&keys[side]) };
         let places_to = if is_last { rows.places } else { places.as_ref().map(|places| &places[side]) };
         let step = Step { from, places_from, to, places_to, pass };
-        // SAFETY: as above; the arrays have a key and a place for each element.
+        // SAFETY: as above; the arrays have a key and a position for each element.
         unsafe { launch_sweep(rows, &plan, &sweep, &state, &step, stream)? };
         (from, places_from) = (to, places_to);
     }
     Ok(())
 }
 
-/// What a pass reads and writes.
+/// Inputs and outputs of a pass.
 struct Step<'a> {
     from: Option<&'a Array>,
     places_from: Option<&'a Array>,
@@ -159,7 +160,7 @@ fn shape(grid: [u32; 2]) -> LaunchShape {
 }
 
 /// # Safety
-/// The function was compiled for the plan, which is of the rows; so is the state.
+/// The function and the state must have been created for the plan of these rows.
 unsafe fn launch_count(rows: &Rows<'_>, function: &Function, state: &State, stream: &Stream) -> Result<()> {
     let mut values = Arguments::new();
     values.push_word(rows.input.address() as u64);
@@ -169,12 +170,12 @@ unsafe fn launch_count(rows: &Rows<'_>, function: &Function, state: &State, stre
     let blocks = (rows.count / (THREADS * counted_each(rows) as i64)).clamp(1, most);
     let uses = [(rows.input.allocation(), Access::Read), (state.memory.allocation(), Access::Write)];
     let grid = [u32::try_from(rows.rows).unwrap_or(u32::MAX), blocks as u32];
-    // SAFETY: promised to this function.
+    // SAFETY: the caller upholds the contract of this function.
     unsafe { launch::launch(function, &shape(grid), stream, &mut values, &uses) }
 }
 
 /// # Safety
-/// As [`launch_count`]; the arrays of the step have room for a key and a place of each element.
+/// As [`launch_count`]; the arrays of the step must have room for a key and a position of each element.
 unsafe fn launch_sweep(
     rows: &Rows<'_>,
     plan: &Plan,
@@ -205,7 +206,7 @@ unsafe fn launch_sweep(
     uses.extend([step.to, step.places_to].into_iter().flatten().map(|array| (array.allocation(), Access::Write)));
     uses.extend([&state.memory, &state.other].map(|array| (array.allocation(), Access::Write)));
     let blocks = u32::try_from(rows.rows * plan.tiles).unwrap_or(u32::MAX);
-    // SAFETY: promised to this function.
+    // SAFETY: the caller upholds the contract of this function.
     unsafe { launch::launch(function, &shape([blocks, 1]), stream, &mut values, &uses) }
 }
 

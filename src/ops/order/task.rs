@@ -1,4 +1,4 @@
-//! What is sorted: rows of elements that lie densely.
+//! Input of a sort: dense rows.
 
 use super::keys::Keys;
 use pygpu_array::Array;
@@ -8,7 +8,7 @@ use pygpu_copy as copy;
 use pygpu_device::stream::Stream;
 use pygpu_layout::{Layout, Order};
 
-/// Rows of one length that lie one after the other, and where they go.
+/// Consecutive rows of equal length, and the outputs.
 pub(super) struct Rows<'a> {
     pub(super) keys: Keys,
     pub(super) input: &'a Array,
@@ -18,12 +18,12 @@ pub(super) struct Rows<'a> {
     pub(super) count: i64,
 }
 
-/// Whether elements lie in C order, each at an address that is a multiple of what a load of it needs.
+/// Whether elements are in C order and aligned.
 pub(super) fn is_dense(array: &Array) -> bool {
     array.layout().is_c_contiguous() && array.address().is_multiple_of(array.dtype().itemsize().min(8))
 }
 
-/// An array's elements in such a way, if they are not.
+/// Copies an array to dense memory if it is not dense; `None` if it is.
 pub(super) fn dense(input: &Array, stream: &Stream) -> Result<Option<Array>> {
     if is_dense(input) {
         return Ok(None);
@@ -34,7 +34,7 @@ pub(super) fn dense(input: &Array, stream: &Stream) -> Result<Option<Array>> {
     Ok(Some(copied))
 }
 
-/// Bytes of device memory without a type.
+/// Allocates untyped device memory.
 pub(super) fn scratch(bytes: i64, stream: &Stream) -> Result<Array> {
     let layout = Layout::contiguous(&[bytes], 1, Order::C)?;
     Array::on_new_memory(layout, DType::new(Kind::UInt8), stream.clone())

@@ -1,4 +1,4 @@
-//! Elements without those that are equal to one before.
+//! Unique elements of an array.
 
 use super::runs::{Beside, runs};
 use super::sort::{Sorted, Wanted, sort};
@@ -10,35 +10,35 @@ use pygpu_device::stream::Stream;
 use pygpu_layout::{Layout, Order};
 use pygpu_memory::capture;
 
-/// What is asked beside the values.
+/// Optional outputs of unique.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Asked {
-    /// Where each one begins among the sorted elements.
+    /// The start of each value's run in the sorted elements.
     pub starts: bool,
-    /// Where the sorted elements were.
+    /// The positions of the sorted elements before the sort.
     pub places: bool,
-    /// The number of each element's value.
+    /// The index of each element's value in `values`.
     pub inverse: bool,
-    /// Whether no NaN is equal to another one.
+    /// Whether NaNs are distinct from each other.
     pub nan_apart: bool,
 }
 
-/// What came of it.
+/// Results of unique.
 pub struct Unique {
-    /// The values in order.
+    /// The distinct values in ascending order.
     pub values: Array,
-    /// Where each one begins among the sorted elements, and behind them all how many elements there are.
+    /// The start of each value's run in the sorted elements, followed by the number of elements.
     pub starts: Option<Array>,
-    /// Where the sorted elements were.
+    /// The positions of the sorted elements before the sort.
     pub places: Option<Array>,
-    /// The number of each element's value.
+    /// The index of each element's value in `values`.
     pub inverse: Option<Array>,
 }
 
-/// The values of an array with one axis, each once. The host waits for their number.
+/// Finds the distinct values of a one-dimensional array. The host waits for their number.
 ///
 /// # Errors
-/// `NotSupported` in a capture; `OutOfMemory`; the compiler's; the driver's.
+/// `NotSupported` in a capture; `OutOfMemory`; compiler errors; driver errors.
 pub fn unique(input: &Array, asked: Asked, stream: &Stream) -> Result<Unique> {
     capture::refuse("unique, whose values the host counts,", stream)?;
     let wanted = Wanted { values: true, places: asked.places || asked.inverse, descending: false };
@@ -61,14 +61,14 @@ pub fn unique(input: &Array, asked: Asked, stream: &Stream) -> Result<Unique> {
     })
 }
 
-/// Where those begin that are behind no element.
+/// The starts for an empty array: a single 0.
 fn zero(stream: &Stream) -> Result<Array> {
     let array = Array::empty(&[1], DType::new(Kind::Int64), Order::C, stream.clone())?;
     copy::fill(&array, &[0; 8], stream)?;
     Ok(array)
 }
 
-/// The first elements of an array: a view, unless most of its memory would be held for nothing.
+/// The first elements of an array: a view, or a copy if a view would keep much unused memory alive.
 fn trimmed(array: Array, count: i64, stream: &Stream) -> Result<Array> {
     let room = array.layout().size();
     let view = array.view(Layout::contiguous(&[count], array.dtype().itemsize() as i64, Order::C)?)?;

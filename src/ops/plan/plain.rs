@@ -1,6 +1,7 @@
-//! The plan of most calls: dense arrays of one shape, aligned, of which none that is written meets another.
+//! Fast path of planning: dense, aligned arrays of one shape, without overlap between written arrays and others.
 //!
-//! Why apart: such a call is short, and to ask one by one for what it has not costs as much as the driver's launch.
+//! Such calls are short: checking individually for every feature they do not use would cost as much as the driver's
+//! launch.
 
 use smallvec::SmallVec;
 
@@ -11,7 +12,7 @@ use pygpu_array::Array;
 use pygpu_layout::Walk;
 use pygpu_memory::Access;
 
-/// Plans the walk where all arrays are plain; `None`: the general way has to say. It says the same of these.
+/// Plans a call if all arrays are plain; `None` otherwise. The general path would produce the same plan.
 #[inline]
 pub(super) fn plan(analysis: &Analysis, arrays: &[&Array]) -> Option<Plan> {
     let first = arrays.first()?.layout();

@@ -1,4 +1,4 @@
-//! How many elements a thread deals with at once, and how these lie.
+//! Pack size of a kernel, and the arrangement of a pack's elements.
 
 use std::sync::Arc;
 
@@ -11,44 +11,44 @@ use pygpu_array::Array;
 use pygpu_base::dtype::Kind;
 use pygpu_base::small_sort;
 
-/// What is read and written at once.
+/// Size of a load or store in bytes.
 pub(super) const BYTES: usize = 16;
-/// Elements of a thread, where they are a block's width apart.
+/// Elements of a thread, if they are a block's width apart.
 pub(super) const APART: u8 = 4;
-/// Small elements of a thread, where they are a row apart: of the rows above and below them each block reads two more.
+/// Small elements of a thread, if they are a row apart. Each block also reads the rows directly above and below them.
 const ROWS: u8 = 8;
 
-/// How the elements lie that a thread deals with at once.
+/// Arrangement of the elements that a thread processes together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Way {
-    /// Side by side in each array.
+    /// Contiguous in each array.
     Neighbours,
-    /// The same behind so many missing ones, so that what is written is aligned.
+    /// Contiguous, preceded by this number of missing elements, so that stores are aligned.
     Behind(u8),
-    /// Side by side along the last axis, which has whole ones of them: so are arrays there, or they repeat an element.
+    /// Contiguous along the last axis, which has only whole packs: each array is contiguous there or broadcast.
     Lines,
     /// A block's width apart.
     Spread,
-    /// One above the other, a row of the last axis apart.
+    /// Vertically adjacent: consecutive rows of the last axis.
     Rows,
-    /// In lines of a tile, a block for each.
+    /// Rows of a tile, one tile per block.
     Tiles(Tiles),
 }
 
-/// How many neighbours a thread takes: 16 bytes of the largest type, and twice as many where a smaller one is written, as a thread
-/// would write a few bytes.
+/// Pack size for contiguous elements: 16 bytes of the largest type, and twice as many if a smaller type is written,
+/// because a store would otherwise have few bytes.
 #[inline]
 pub(super) fn side_by_side(smallest_written: usize, largest: usize) -> usize {
     BYTES / largest * if smallest_written < largest && largest < BYTES { 2 } else { 1 }
 }
 
 impl Plan {
-    /// Several elements at once, if none that is written meets another array but element by element: a tile where arrays lie
-    /// across one another, neighbours that make 16 bytes of the largest type where all are flat and aligned or small, else some
-    /// that are a block's width apart.
+    /// Chooses packs, if written arrays overlap others only elementwise. Uses tiles for transposed operands; packs of
+    /// 16 bytes of the largest type if all arrays are contiguous and aligned, or small; otherwise elements a block's
+    /// width apart.
     pub(super) fn choose_pack(&mut self, used: &Used<'_>, may_turn: bool) {
         if used.iter().any(|(array, _)| array.dtype().kind() == Kind::Opaque) {
-            return; // a type of the user's may lack what a pack asks of it
+            return; // a user-defined type may lack what a pack requires of it
         }
         let Some(same) = self.same(used) else { return };
         let walked = || used.iter().zip(&self.operands).filter(|((_, usage), _)| usage.at_index);
@@ -89,7 +89,7 @@ impl Plan {
         }
     }
 
-    /// Takes neighbours along the last axis, where that has whole packs of them in each array: one place is found for all.
+    /// Uses packs along the last axis if it consists of whole packs in each array. One offset then serves a whole pack.
     fn line(&mut self, used: &Used<'_>, pack: usize) {
         let is_whole = self.walk.lens().last().is_some_and(|len| len > 0 && len % pack as i64 == 0);
         if pack < 2 || !is_whole {
@@ -121,8 +121,8 @@ impl Plan {
         }
     }
 
-    /// Takes elements one above the other, where views of one block are read that are a few rows apart, as for a stencil: what one has in
-    /// a row another has in a later one, so that a block reads it once.
+    /// Uses vertically adjacent elements if views of one block are read that are a few rows apart, as in a stencil.
+    /// Rows that several views share are then read once per block.
     fn stack(&mut self, used: &Used<'_>, largest: usize) {
         const LEAST: i64 = 128;
         const SMALL: usize = 4;
@@ -146,7 +146,7 @@ impl Plan {
                     continue;
                 }
                 if distance > step * usize::from(rows) {
-                    return; // a plane apart, say, of which no block reads the other
+                    return; // too far apart, e.g. a plane: no block would read the same rows
                 }
                 is_rows_apart |= distance >= row;
             }
@@ -156,7 +156,7 @@ impl Plan {
         }
     }
 
-    /// Goes over the arrays in tiles, if some that are only read lie across the others.
+    /// Uses tiles if some arrays that are only read are transposed relative to the others.
     fn turn(&mut self, used: &Used<'_>, largest: usize) {
         let mut read: SmallVec<[usize; 4]> = SmallVec::new();
         for (one, (_, usage)) in self.operands.iter().zip(used) {
@@ -173,15 +173,15 @@ impl Plan {
             one.form = match one.form {
                 Form::Repeated => Form::Repeated,
                 _ if sides.contains(&usize::from(one.side)) => Form::Turned,
-                _ => Form::Strided, // what was flat is so along an axis
+                _ => Form::Strided, // contiguous arrays become strided along the axes
             };
         }
         (self.pack, self.way) = (tiles.each(), Way::Tiles(tiles));
         self.span = Tiles::span(&self.walk, self.strided());
     }
 
-    /// Reads small elements at odd places in words, where all arrays are flat: one by one, each costs as much as a word. Larger ones
-    /// gain nothing by it.
+    /// Reads small misaligned elements in words, if all arrays are contiguous: an individual load costs as much as that
+    /// of a word. Larger elements gain nothing.
     fn shift(&mut self, used: &Used<'_>, largest: usize) {
         const LARGEST: usize = 2;
         const LEAST_SIZE: i64 = 1 << 14;
@@ -211,8 +211,8 @@ impl Plan {
         }
     }
 
-    /// The pairs of arguments that are the same elements, of which one is written; `None` if one that is written meets another
-    /// in any other way.
+    /// Pairs of arguments that are the same array, one of which is written. `None` if a written array overlaps another
+    /// one in any other way.
     fn same(&self, used: &Used<'_>) -> Option<SmallVec<[(usize, usize); 2]>> {
         let mut spans: SmallVec<[(usize, usize); 6]> = SmallVec::new();
         for (one, (array, usage)) in self.operands.iter().zip(used) {
@@ -235,7 +235,7 @@ impl Plan {
                 same.push((written.min(other), written.max(other)));
             }
         }
-        small_sort::sort_by_key(&mut same, |one| *one); // so that the first of several is found for each
+        small_sort::sort_by_key(&mut same, |one| *one); // sorted, so that each array is matched with its first occurrence
         Some(same)
     }
 
@@ -245,7 +245,7 @@ impl Plan {
             && (one.form != Form::Strided || strides(one).eq(strides(two)))
     }
 
-    /// The addresses of an array, from the first byte to behind the last.
+    /// The address range of an array: its first byte and the end.
     fn reach(&self, operand: &Operand, array: &Array, usage: &Usage) -> (usize, usize) {
         if operand.form == Form::Flat && usage.at_index {
             return (operand.address, operand.address + self.size() as usize * array.dtype().itemsize());

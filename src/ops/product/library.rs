@@ -1,4 +1,4 @@
-//! Large products of floats by the vendor's library, which has tensor cores; how its matrices lie, and when it is asked.
+//! Large products of floats by the vendor's BLAS, which uses tensor cores: the conditions and the calls.
 
 use super::matrices::Matrices;
 use super::operands::{Product, Task};
@@ -16,17 +16,20 @@ use pygpu_device::{Device, PerDevice, per_device};
 use pygpu_layout::{Dims, Order};
 use pygpu_memory::{self as memory, Access, Use, capture};
 
-/// Multiply-adds from which the library is asked: those of matrices of 256 by 256, which keep a large device's own kernel busy for longer
-/// than a launch takes. To open the library, once, takes as long as a thousand such products.
+/// Number of multiply-adds from which on BLAS is used. It corresponds to matrices of 256 by 256, which keep PyGPU's
+/// kernel on a large device busy for longer than a launch. Opening the library, once, takes as long as a thousand such
+/// products.
 const LARGE: i64 = 1 << 24;
-/// Multiply-adds of one matrix of a batch from which the library is quicker: below, own kernels are as quick and read any batch.
+/// Multiply-adds per matrix of a batch from which on BLAS is faster. Below, PyGPU's kernels are as fast and accept any
+/// batch layout.
 const LARGE_EACH: i64 = 1 << 15;
-/// Rows or columns of the other operand from which a copy that makes an operand lie right is small beside the product.
+/// Number of rows or columns of the other operand from which on copying an operand into a suitable layout is cheap
+/// relative to the product.
 const WORTH_A_COPY: i64 = 64;
-/// Calls for one product: each for a batch that one stride says.
+/// Maximum number of library calls per product; each call handles a batch with a single stride.
 const CALLS: i64 = 16;
 
-/// What the environment says: never, from so many multiply-adds on, or as is usual.
+/// The thresholds according to the environment: never, a given number of multiply-adds, or the default.
 fn threshold() -> Option<(i64, i64)> {
     static KNOWN: Once<Option<(i64, i64)>> = Once::new();
     *KNOWN.get_or_init(|| match settings::get().text(Variable::BLAS).as_deref() {
@@ -41,7 +44,7 @@ fn is_tf32() -> bool {
     *KNOWN.get_or_init(|| settings::get().text(Variable::TF32).is_some_and(|text| text != "0"))
 }
 
-/// The library's type for numbers.
+/// The library's number for a type.
 fn number_of(kind: Kind) -> Option<Number> {
     Some(match kind {
         Kind::Float16 => Number::Float16,
@@ -54,12 +57,13 @@ fn number_of(kind: Kind) -> Option<Number> {
     })
 }
 
-/// Whether the library would be quicker.
+/// Whether the library is expected to be faster.
 #[inline]
 pub(super) fn is_wanted(task: &Task, device: Device) -> bool {
     let each = task.a.rows.saturating_mul(task.b.rows).saturating_mul(task.depth);
     let all = each.saturating_mul(task.batches);
-    // Own kernels read a matrix and a vector as quickly as it can be read. A batch of vectors may be a matrix.
+    // For matrix-vector products PyGPU's kernels reach the memory bandwidth. A batch of vectors may be equivalent to a
+    // matrix.
     let are_matrices = (task.a.rows > 1 && task.b.rows > 1) || task.batches > 1;
     are_matrices
         && !device.is_cpu()
@@ -67,10 +71,10 @@ pub(super) fn is_wanted(task: &Task, device: Device) -> bool {
         && number_of(task.computed).is_some()
 }
 
-/// Why the library made no product the last time that it was asked.
+/// Reason why the library did not compute the last product it was asked for.
 static REFUSED: Global<Option<String>> = Global::new(None);
 
-/// What makes large products of floats on a backend's devices, in words.
+/// Describes the implementation of large float products on a backend.
 pub fn way(kind: BackendKind) -> String {
     if threshold().is_none() {
         return "own kernels: PYGPU_BLAS is \"own\"".to_owned();
@@ -91,15 +95,15 @@ pub fn way(kind: BackendKind) -> String {
     }
 }
 
-/// Handles that nobody uses now, by the device and how often it was reset. There are as many as calls were made at a time, and they are
-/// left to the process at its end.
+/// Idle handles, by device and reset epoch. Their number is the maximum of concurrent calls. They are leaked at process
+/// exit.
 static HANDLES: Shelf<(BackendKind, i32, u32), BlasHandle> = Shelf::new(usize::MAX);
 
 fn key_of(device: Device) -> (BackendKind, i32, u32) {
     (device.kind(), device.index(), device.epoch())
 }
 
-/// The library, and a handle of it on the stream's device; a capture takes what is there.
+/// The library, and a handle on the stream's device. During a capture only existing handles are used.
 fn handle(stream: &Stream) -> Result<Option<(&'static Blas, BlasHandle)>> {
     let device = stream.device();
     let is_capturing = capture::is_capturing(stream)?;
@@ -128,21 +132,21 @@ fn refused(why: String) {
     *REFUSED.lock() = Some(why);
 }
 
-/// Lets work have the library and a handle that is nobody else's; `None` where there is none, or own kernels were asked for.
+/// Calls `work` with the library and an exclusive handle; `None` if the library is unavailable or disabled.
 ///
 /// # Errors
-/// Those of the work; the driver's.
+/// Errors of `work`; driver errors.
 pub fn with_blas<T>(stream: &Stream, work: impl FnOnce(&Blas, BlasHandle) -> Result<T>) -> Result<Option<T>> {
     if threshold().is_none() {
         return Ok(None);
     }
     let Some((blas, handle)) = handle(stream)? else { return Ok(None) };
     let done = work(blas, handle);
-    let _ = HANDLES.put(key_of(stream.device()), handle); // a shelf without an end gives none back
+    let _ = HANDLES.put(key_of(stream.device()), handle); // an unbounded pool evicts nothing
     done.map(Some)
 }
 
-/// Bytes of the workspace that the vendor advises.
+/// The workspace size that the vendor recommends, in bytes.
 pub fn workspace_of(device: Device) -> usize {
     static KNOWN: PerDevice<Once<usize>> = per_device!(Once::new());
     *KNOWN.of(device).get_or_init(|| {
@@ -152,7 +156,7 @@ pub fn workspace_of(device: Device) -> usize {
     })
 }
 
-/// An operand in the type in which is computed, and side by side.
+/// A dense copy of an operand in the computation's type.
 fn dense(array: &Array, computed: Kind, order: Order, stream: &Stream) -> Result<Array> {
     if array.dtype().kind() == computed {
         return copy::duplicate(array, order, stream);
@@ -163,10 +167,10 @@ fn dense(array: &Array, computed: Kind, order: Order, stream: &Stream) -> Result
     Ok(made)
 }
 
-/// Makes a product by the library; false where own kernels have to.
+/// Computes a product by the library; `false` if PyGPU's kernels must do it.
 ///
 /// # Errors
-/// `OutOfMemory`; the driver's.
+/// `OutOfMemory`; driver errors.
 pub(super) fn run(product: &Product<'_>, task: &Task, stream: &Stream) -> Result<bool> {
     let Some(number) = number_of(product.computed) else { return Ok(false) };
     let Some(matrices) = Matrices::of(task) else { return Ok(false) };
@@ -194,7 +198,7 @@ fn with_handle(
     }
     let kind = product.computed;
     let side = |side: usize| {
-        // What is conjugated is transposed to the library, in which the rows of a matrix lie in F order.
+        // A conjugated operand must be transposed for the library, which means F order.
         let order = if product.are_conjugated[side] && kind.is_complex() { Order::F } else { Order::C };
         (!lies[side]).then(|| dense(product.operands[side], kind, order, stream)).transpose()
     };
@@ -212,7 +216,7 @@ fn with_handle(
     Ok(true)
 }
 
-/// Calls the library, with operands that lie as it takes them.
+/// Calls the library with operands in a supported layout.
 fn call(product: &Product<'_>, number: Number, stream: &Stream, library: (&Blas, BlasHandle)) -> Result<bool> {
     let task = product.task()?;
     let Some(matrices) = Matrices::of(&task) else { return Ok(false) };
@@ -248,14 +252,14 @@ fn call(product: &Product<'_>, number: Number, stream: &Stream, library: (&Blas,
     let mut outcome = Ok(());
     memory::ordered(&uses, stream, || {
         device.backend().programs()?.within(device.index(), "a product of the BLAS", &mut || {
-            // SAFETY: the blocks of the uses live until the stream has passed the work, and the matrices lie in them; the handle was
-            // taken away from where others look.
+            // SAFETY: the recorded uses keep the blocks alive until the stream has passed the work, and the matrices
+            // are inside them; the handle was checked out of the pool, so that no other thread uses it.
             outcome = matrices.each_call(|addresses| unsafe { blas.gemm(handle, &desk, &one(addresses)) });
         })
     })?;
     match outcome {
         Ok(()) => Ok(true),
-        // What a driver has against it, own kernels will hear.
+        // A persistent driver error will also be returned by PyGPU's kernels.
         Err(code) => {
             refused(format!("a product of {number:?} with code {code}"));
             Ok(false)

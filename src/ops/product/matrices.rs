@@ -1,7 +1,8 @@
-//! A product as the vendors' libraries see it: `out = op(first) op(second)`, with columns one behind the other.
+//! A product in the form of the vendors' BLAS: `out = op(first) op(second)` in column-major order.
 //!
-//! The results lie side by side along the axis of the second operand's columns, so to the library these are rows: its first operand is our
-//! second one, and its result our result transposed. Whether an operand is transposed is a word, and costs nothing.
+//! PyGPU's results are contiguous along the columns of the second operand, i.e. row-major. The library computes the
+//! transposed product: its first operand is PyGPU's second one, and its result is PyGPU's result transposed.
+//! Transposing an operand is a flag and costs nothing.
 
 use smallvec::SmallVec;
 
@@ -9,27 +10,27 @@ use super::operands::{Out, Side, Task};
 use pygpu_backend::libraries::{Operation, Outcome};
 use pygpu_base::small_sort;
 
-/// An axis of the batch: its length, and the strides of both operands and the results.
+/// A batch axis: its length, and the strides of both operands and the results.
 type Axis = (i64, [i64; 3]);
 
-/// What is multiplied.
+/// A product for the library.
 pub(super) struct Matrices {
-    /// Ours: of the first one the rows are the library's columns.
+    /// PyGPU's first operand; its rows are the library's columns.
     a: Side,
     b: Side,
     out: Out,
     depth: i64,
-    /// Of `a`, `b` and the results.
+    /// Addresses of `a`, `b` and the results.
     addresses: [u64; 3],
-    /// Outermost first; the last one is told by a stride.
+    /// Batch axes, outermost first. The last one is passed to the library as a stride.
     axes: SmallVec<[Axis; 4]>,
-    /// Whether all operands have the type in which is computed.
+    /// Whether operands and results have the computation's type.
     are_plain: [bool; 3],
-    /// Whether the operands have changed places.
+    /// Whether the operands are exchanged.
     is_turned: bool,
 }
 
-/// The leading dimension of a matrix whose elements along `near` lie side by side; axes by length and stride.
+/// The leading dimension of a matrix that is contiguous along `near`. Both axes are given by length and stride.
 fn leading(near: (i64, i64), far: (i64, i64), itemsize: i64) -> Option<i64> {
     if near.0 > 1 && near.1 != itemsize {
         return None;
@@ -42,7 +43,7 @@ fn leading(near: (i64, i64), far: (i64, i64), itemsize: i64) -> Option<i64> {
 }
 
 impl Matrices {
-    /// A task's; `None` where it is one of vectors.
+    /// Converts a task; `None` for products with a vector.
     pub(super) fn of(task: &Task) -> Option<Self> {
         let mut axes: SmallVec<[Axis; 4]> = SmallVec::new();
         if let Some(walk) = &task.walk {
@@ -50,7 +51,7 @@ impl Matrices {
             let of_sides = strides(0).zip(strides(1)).zip(strides(2));
             axes.extend(walk.lens().zip(of_sides).map(|(len, ((a, b), out))| (len, [a, b, out])));
         }
-        // One call makes as many as it can.
+        // The longest axis becomes the last, to minimize the number of calls.
         small_sort::sort_by_key(&mut axes, |(len, _)| *len);
         let kinds = [task.a.kind, task.b.kind, task.out.kind];
         let mut made = Self {
@@ -82,7 +83,7 @@ impl Matrices {
         self.is_turned = !self.is_turned;
     }
 
-    /// Makes more rows of a batch whose other operand is always the same.
+    /// Merges a batch axis into the rows of one operand, if the other operand is the same for the whole batch.
     fn fold(&mut self) {
         let Some(&(len, [a, b, out])) = self.axes.last() else { return };
         if b == 0 {
@@ -102,10 +103,10 @@ impl Matrices {
         }
     }
 
-    /// Whether both operands, as the task's product has them, and the results lie as the library takes them.
+    /// Whether the library supports the layout of both operands, in the task's order, and of the results.
     pub(super) fn lies(&self) -> [bool; 3] {
         let is_even = |side: usize, itemsize: i64| {
-            // Of the outer axes only addresses are made.
+            // The outer axes only affect addresses.
             self.axes.last().is_none_or(|(_, strides)| strides[side] >= 0 && strides[side] % itemsize == 0)
         };
         let first = is_even(1, self.b.itemsize) && self.are_plain[1] && self.first().is_some();
@@ -114,7 +115,8 @@ impl Matrices {
         if self.is_turned { [first, second, out] } else { [second, first, out] }
     }
 
-    /// Of our second operand: rows that lie side by side are columns of the library's, as they are.
+    /// The form of PyGPU's second operand: its contiguous rows are columns of the library's matrix, without
+    /// transposition.
     fn first(&self) -> Option<(Operation, i64)> {
         let (rows, inner) = ((self.b.rows, self.b.row), (self.depth, self.b.step));
         let across = leading(rows, inner, self.b.itemsize).map(|leading| (Operation::Plain, leading));
@@ -139,26 +141,26 @@ impl Matrices {
         Some(([first, second], [leading_first, leading_second, self.result()?]))
     }
 
-    /// In the library's order.
+    /// The lengths of the library's axes, in its order.
     pub(super) fn lengths(&self) -> [i64; 3] {
         [self.b.rows, self.a.rows, self.depth]
     }
 
-    /// Our number of a side of the library's.
+    /// PyGPU's operand index for each of the library's.
     const OURS: [usize; 3] = [1, 0, 2];
 
-    /// Matrices of one call.
+    /// Number of matrices per call.
     pub(super) fn count(&self) -> i64 {
         self.axes.last().map_or(1, |(len, _)| *len)
     }
 
-    /// Elements from one matrix of a call to the next, of a side of the library's.
+    /// Distance in elements between matrices of a call, for one of the library's operands.
     pub(super) fn apart(&self, side: usize) -> i64 {
         let itemsize = [self.b.itemsize, self.a.itemsize, self.out.itemsize][side];
         self.axes.last().map_or(0, |(_, strides)| strides[Self::OURS[side]] / itemsize)
     }
 
-    /// How many calls there are.
+    /// Number of calls.
     pub(super) fn calls(&self) -> i64 {
         self.outer().iter().map(|(len, _)| len).product()
     }
@@ -167,17 +169,17 @@ impl Matrices {
         self.axes.split_last().map_or(&[], |(_, outer)| outer)
     }
 
-    /// Multiply-adds of a matrix.
+    /// Multiply-adds per matrix.
     pub(super) fn each(&self) -> i64 {
         self.a.rows.saturating_mul(self.b.rows).saturating_mul(self.depth)
     }
 
-    /// Multiply-adds of a call.
+    /// Multiply-adds per call.
     pub(super) fn per_call(&self) -> i64 {
         self.each().saturating_mul(self.count())
     }
 
-    /// How often an element of a side of the product's is used: what a copy of it is small beside.
+    /// How often each element of an operand is used. Copying the operand is cheap if this is large.
     pub(super) fn others(&self, side: usize) -> i64 {
         match (side, self.is_turned) {
             (2, _) => self.depth,
@@ -186,7 +188,7 @@ impl Matrices {
         }
     }
 
-    /// Runs `work` with the addresses of each call, in the library's order.
+    /// Calls `work` with the addresses for each call, in the library's order.
     pub(super) fn each_call(&self, mut work: impl FnMut([u64; 3]) -> Outcome<()>) -> Outcome<()> {
         for call in 0..self.calls() {
             let (mut rest, mut offsets) = (call, [0; 3]);
@@ -201,7 +203,7 @@ impl Matrices {
     }
 }
 
-/// The strides of rows, and of those of the results, with the batch's among them.
+/// The strides of the rows of operand and result after merging a batch axis, if possible.
 fn folded(side: &Side, out: i64, apart: (i64, i64)) -> Option<(i64, i64)> {
     match side.rows {
         1 => Some(apart),
@@ -209,7 +211,7 @@ fn folded(side: &Side, out: i64, apart: (i64, i64)) -> Option<(i64, i64)> {
     }
 }
 
-/// Of two ways to lie the one that the library can conjugate, where it has to.
+/// Selects, of two possible operations, the one that supports conjugation, if needed.
 fn conjugated(
     is_conjugated: bool,
     plain: Option<(Operation, i64)>,
@@ -242,13 +244,13 @@ mod tests {
     #[test]
     fn matrices_in_c_order_and_transposed_ones_are_taken_as_they_are() {
         let (plain, turned) = (Operation::Plain, Operation::Transposed);
-        // 10 by 20 with 20 by 30, in C order; then each of them transposed; then rows of wider matrices.
+        // 10 by 20 times 20 by 30, in C order; then each operand transposed; then rows of wider matrices.
         let [a, b] = [side(10, 80, 4), side(30, 4, 120)];
         assert_eq!(forms(a, b, out(120, 4), 20), Some(([plain, plain], [30, 20, 30])));
         assert_eq!(forms(side(10, 4, 40), b, out(120, 4), 20), Some(([plain, turned], [30, 10, 30])));
         assert_eq!(forms(a, side(30, 80, 4), out(120, 4), 20), Some(([turned, plain], [20, 20, 30])));
         assert_eq!(forms(side(10, 400, 4), b, out(200, 4), 20), Some(([plain, plain], [30, 100, 50])));
-        // The result in F order: operands change places.
+        // With the result in F order the operands are exchanged.
         let matrices = Matrices::of(&Task::of(a, b, out(4, 40), 20)).unwrap();
         assert_eq!((matrices.lengths(), matrices.forms()), ([10, 30, 20], Some(([turned, turned], [20, 30, 10]))));
     }
@@ -261,7 +263,7 @@ mod tests {
         assert_eq!(lies(side(10, 160, 8), b, out(120, 4)), [false, true, true]);
         assert_eq!(lies(a, side(30, 4, -120), out(120, 4)), [true, false, true]);
         assert_eq!(lies(a, side(30, 4, 0), out(240, 8)), [true, false, false]);
-        // Rows that overlap.
+        // Overlapping rows.
         assert_eq!(lies(side(10, 4, 4), b, out(120, 4)), [false, true, true]);
         let conjugated = Side { is_conjugated: true, ..a };
         assert_eq!(lies(conjugated, b, out(120, 4)), [false, true, true]);

@@ -1,10 +1,11 @@
-//! Products of matrices and vectors, of every type and layout: own kernels, which need no library; large ones of floats by the vendor's.
+//! Products of matrices and vectors of every type and layout: by PyGPU's kernels, and large float products by the
+//! vendor's BLAS.
 //!
-//! - [`operands`] says what lies where, whatever has axes for rows and columns;
-//! - [`plan`] chooses: tiles, an element for each thread, or a vector's way;
-//! - [`table`] has a row for each function;
-//! - [`source`] writes the kernel for it, [`run`] puts it on a stream;
-//! - [`library`] asks the vendor's library where that is quicker, to which a product is what [`matrices`] says.
+//! - [`operands`] describes the operands in terms of rows, an inner axis and batches.
+//! - [`plan`] chooses the kernel: tiles, one element per thread, or matrix-vector.
+//! - [`table`] contains an entry for each function.
+//! - [`source`] generates the kernel, [`run`] launches it.
+//! - [`library`] calls the vendor's BLAS if that is faster; [`matrices`] converts a product to its form.
 
 mod library;
 mod matrices;
@@ -21,6 +22,6 @@ pub use table::Named;
 
 use pygpu_codegen::store::Family;
 
-/// The kernels of this folder.
+/// The kernels of this module.
 static COMPILED: Family = Family::of_library(FAMILY);
 const FAMILY: u16 = 34;

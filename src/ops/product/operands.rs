@@ -1,39 +1,40 @@
-//! What is multiplied: matrices by where they begin and how far their elements are apart, and the batches of them.
+//! Operands of a product: matrices by address and strides, and their batches.
 
 use pygpu_array::Array;
 use pygpu_base::dtype::Kind;
 use pygpu_base::error::Result;
 use pygpu_layout::{Dims, Layout, Rules, Walk};
 
-/// A product: the last axes are rows and columns, or the elements of a vector, and those before are of the batch.
+/// A product. The last axes are rows and columns, or the elements of a vector; the axes before are the batch.
 pub struct Product<'a> {
-    /// The operands: the first one has rows, or is one; the second one columns, or is one.
+    /// The operands. The first one has rows or is a single row, the second one has columns or is a single column.
     pub operands: [&'a Array; 2],
-    /// Which of them is a vector.
+    /// Which operands are vectors.
     pub are_vectors: [bool; 2],
-    /// Of which the complex conjugates are taken.
+    /// Which operands are conjugated.
     pub are_conjugated: [bool; 2],
-    /// The type in which is computed.
+    /// The type of the computation.
     pub computed: Kind,
-    /// Where it goes: the batch, then rows and columns where the operands are no vectors. It meets no operand.
+    /// The output: the batch axes, then rows and columns of the operands that are not vectors. It does not overlap the
+    /// operands.
     pub out: &'a Array,
 }
 
-/// One operand as the kernels see it: rows, and the inner axis. Of the second one the columns are its rows.
+/// An operand as the kernels see it: rows and the inner axis. For the second operand the columns count as rows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Side {
     pub(super) kind: Kind,
     pub(super) is_conjugated: bool,
     pub(super) address: u64,
     pub(super) itemsize: i64,
-    /// How many rows, and the bytes from one to the next.
+    /// Number of rows, and their stride in bytes.
     pub(super) rows: i64,
     pub(super) row: i64,
-    /// The bytes from one element to the next along the inner axis.
+    /// Stride along the inner axis in bytes.
     pub(super) step: i64,
 }
 
-/// Where the results go.
+/// The results.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Out {
     pub(super) kind: Kind,
@@ -50,21 +51,21 @@ pub(super) struct Task {
     pub(super) b: Side,
     pub(super) out: Out,
     pub(super) computed: Kind,
-    /// Elements along the inner axis.
+    /// Length of the inner axis.
     pub(super) depth: i64,
     pub(super) batches: i64,
-    /// Along the batches, of both operands and the results; there is none for one.
+    /// The loop nest over the batches of operands and results; `None` for a single product.
     pub(super) walk: Option<Walk>,
-    /// Whether the operands have changed places.
+    /// Whether the operands are exchanged.
     is_turned: bool,
 }
 
-/// Whether sums are of unsigned numbers, or of truths.
+/// Whether sums are unsigned integers or booleans.
 pub(super) fn is_whole(kind: Kind) -> bool {
     !kind.is_complex() && !matches!(kind, Kind::Float16 | Kind::BFloat16 | Kind::Float32 | Kind::Float64)
 }
 
-/// The kind of parts that are added up by a second launch.
+/// The type of partial sums that a second launch adds up.
 pub(super) fn kind_of_parts(computed: Kind) -> Kind {
     match computed {
         Kind::Float16 | Kind::BFloat16 => Kind::Float32,
@@ -74,7 +75,7 @@ pub(super) fn kind_of_parts(computed: Kind) -> Kind {
     }
 }
 
-/// The length and the stride of an axis counted from the end.
+/// Length and stride of an axis, counted from the end.
 fn axis(layout: &Layout, from_end: usize) -> (i64, i64) {
     let axes = layout.axes();
     axes.len().checked_sub(from_end).and_then(|at| axes.get(at)).map_or((1, 0), |axis| (axis.len, axis.stride))
@@ -84,7 +85,7 @@ fn batch_axes(array: &Array, cores: usize) -> usize {
     array.layout().ndim().saturating_sub(cores)
 }
 
-/// An array's batch, of elements at its beginning.
+/// The layout of an array's batch; each element represents the beginning of a matrix.
 fn batch(array: &Array, cores: usize) -> Result<Layout> {
     let layout = array.layout();
     let axes = layout.ndim().saturating_sub(cores);
@@ -114,7 +115,8 @@ impl Product<'_> {
         (side, inner.0)
     }
 
-    /// The product as the kernels see it. Operands change places where the results lie along their rows' axis then.
+    /// The product as the kernels see it. The operands are exchanged if the results are then contiguous along the
+    /// kernel's columns.
     ///
     /// # Errors
     /// As [`Walk::plan`].
@@ -149,7 +151,7 @@ impl Product<'_> {
         let sides =
             [batch(self.operands[0], cores[0])?, batch(self.operands[1], cores[1])?, batch(self.out, cores_of_out)?];
         let views: [&Layout; 3] = [&sides[0], &sides[1], &sides[2]];
-        // In C order, in which parts of the results are kept, too.
+        // The batches are traversed in C order, in which partial results are stored, too.
         let walk = Walk::plan(&views, Rules::default())?;
         let count = walk.size();
         Ok((Some(walk), count))
@@ -157,7 +159,7 @@ impl Product<'_> {
 }
 
 impl Task {
-    /// Of floats, without batches.
+    /// A product of floats without batches.
     #[cfg(test)]
     pub(super) fn of(a: Side, b: Side, out: Out, depth: i64) -> Self {
         Self { a, b, out, computed: Kind::Float32, depth, batches: 1, walk: None, is_turned: false }
@@ -168,12 +170,12 @@ impl Task {
         Self { a: self.b, b: self.a, out, is_turned: !self.is_turned, ..self }
     }
 
-    /// Whether the operands have changed places.
+    /// Whether the operands are exchanged.
     pub(super) fn is_turned(&self) -> bool {
         self.is_turned
     }
 
-    /// The number of a side in the walk.
+    /// The index of an operand in the loop nest.
     pub(super) fn side_in_walk(&self, side: usize) -> usize {
         match (side, self.is_turned) {
             (0 | 1, true) => 1 - side,
@@ -181,14 +183,14 @@ impl Task {
         }
     }
 
-    /// Where the batch of a side begins.
+    /// The address of an operand's batch.
     pub(super) fn address(&self, side: usize) -> u64 {
         let address = [self.a.address, self.b.address, self.out.address][side];
         let offset = self.walk.as_ref().map_or(0, |walk| walk.offset(self.side_in_walk(side)));
         address.wrapping_add_signed(offset)
     }
 
-    /// The bits of all that is added to a side's address from one matrix to the next, and of the address.
+    /// Bitwise OR of an operand's address and its batch strides, for alignment checks.
     pub(super) fn bits(&self, side: usize) -> i64 {
         let strides = self.walk.iter().flat_map(|walk| walk.strides(self.side_in_walk(side)));
         strides.fold(self.address(side) as i64, |bits, stride| bits | stride)

@@ -1,4 +1,4 @@
-//! Which kernel, with what for each block and thread.
+//! Choice of the kernel for a product, and of the work per block and thread.
 
 use super::operands::{Side, Task, is_whole, kind_of_parts};
 use pygpu_base::dtype::{DType, Kind};
@@ -6,32 +6,34 @@ use pygpu_codegen::access::Span;
 use pygpu_codegen::store::Key;
 use pygpu_layout::NARROW;
 
-/// Products of elements up to which a thread for each result is quickest, and the inner length that is always short.
+/// Number of multiply-adds up to which one thread per result is fastest; and an inner length that always counts as
+/// short.
 const FEW: i64 = 16 * 16 * 16;
 const SHORT: i64 = 8;
-/// Inner elements, in tiles, that a part of the inner axis has at least, where blocks share it.
+/// Minimum length of a part of a divided inner axis, in tiles.
 const TURNS: i64 = 8;
-/// Threads of a block that goes along rows, and of one that has an element for each; on the CPU threads take turns.
+/// Threads of a block. On the CPU backend, whose threads run in turn, the second number is used.
 pub(super) const THREADS: u32 = 256;
 const THREADS_ON_CPU: u32 = 16;
-/// Packs that a thread of a row reads at once.
+/// Packs that a thread of the matrix-vector kernel reads at once.
 const EACH: i64 = 4;
-/// Bytes that are read at once, and the most elements.
+/// Maximum size of a pack in bytes, and in elements.
 const PACK_BYTES: i64 = 16;
 const PACK: i64 = 8;
-/// Threads that read rows which lie side by side.
+/// Number of threads that read adjacent rows.
 const BESIDE: i64 = 32;
-/// Blocks of each multiprocessor where they share the inner axis of rows: shorter ones, where a thread has several rows.
+/// Blocks per multiprocessor if the inner axis of a matrix-vector product is divided; more if a thread has several
+/// rows, because each block is then shorter.
 const WAVES: i64 = 8;
 const WAVES_ACROSS: i64 = 16;
 
-/// A block's part of the result, and a thread's.
+/// The part of the result that a block computes, and that of a thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Tile {
     pub(super) rows: i64,
     pub(super) columns: i64,
     pub(super) depth: i64,
-    /// Of a thread.
+    /// Results per thread.
     pub(super) own: [i64; 2],
 }
 
@@ -45,7 +47,7 @@ const fn tile(rows: i64, columns: i64, depth: i64, own: [i64; 2]) -> Tile {
     Tile { rows, columns, depth, own }
 }
 
-/// Tiles by the bytes of the type in which is computed, the largest first.
+/// Tiles by the size of the computation's type, largest first.
 const OF_WORDS: [Tile; 3] = [tile(128, 128, 8, [8, 8]), tile(64, 64, 8, [8, 8]), tile(32, 32, 8, [4, 4])];
 const OF_DOUBLES: [Tile; 2] = [tile(64, 64, 8, [8, 4]), tile(32, 32, 8, [4, 4])];
 const OF_PAIRS: [Tile; 2] = [tile(64, 64, 8, [4, 4]), tile(32, 32, 8, [4, 4])];
@@ -58,29 +60,29 @@ fn tiles(bytes: usize) -> &'static [Tile] {
     }
 }
 
-/// How it is computed.
+/// The algorithm.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Way {
-    /// A thread for each element.
+    /// One thread per result.
     Small,
-    /// Rows with one vector: so many of a block, and so many threads for each.
+    /// Matrix-vector product: rows per block, and threads per row.
     Rows { places: u32, lanes: u32 },
-    /// Tiles.
+    /// Tiles in shared memory.
     Tiles(Tile),
 }
 
-/// How a product is computed.
+/// The plan of a product.
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
     pub(super) way: Way,
-    /// Whether operands are read along the inner axis, and how many elements at once.
+    /// Whether operands are read along the inner axis, and the size of a pack.
     pub(super) along: [bool; 2],
     pub(super) vector: [i64; 2],
-    /// Whether results are written as packs.
+    /// Whether results are stored as packs.
     pub(super) is_out_packed: bool,
-    /// Blocks that share the inner axis.
+    /// Number of blocks that share the inner axis.
     pub(super) splits: i64,
-    /// What each of them has of it.
+    /// Length of the inner axis per block.
     pub(super) chunk: i64,
     pub(super) blocks: i64,
     pub(super) threads: u32,
@@ -89,7 +91,7 @@ pub(super) struct Plan {
     rank: u8,
 }
 
-/// Whether a side lies along the inner axis.
+/// Whether an operand's smallest stride is along the inner axis.
 fn is_along(side: &Side) -> bool {
     match (side.step, side.row) {
         (step, _) if step == side.itemsize => true,
@@ -98,14 +100,15 @@ fn is_along(side: &Side) -> bool {
     }
 }
 
-/// Elements of a side that lie side by side and evenly wherever they are read at once: whole packs of a number that is given.
+/// Size of a pack of an operand: elements that are contiguous and aligned wherever they are read. `extent` must be a
+/// multiple of it.
 fn vector(task: &Task, place: usize, is_along: bool, most: i64, extent: i64) -> i64 {
     let side = [&task.a, &task.b][place];
     let (near, far) = match is_along {
         true => (side.step, side.row),
         false => (side.row, side.step),
     };
-    // Of one row the way to the next is nobody's.
+    // The stride of a single row is irrelevant.
     let bits = task.bits(place) | if is_along && side.rows == 1 { 0 } else { far };
     let mut vector = if near == side.itemsize { most.min(PACK).min(PACK_BYTES / side.itemsize).max(1) } else { 1 };
     while vector > 1 && (extent % vector != 0 || bits % (vector * side.itemsize) != 0) {
@@ -114,7 +117,7 @@ fn vector(task: &Task, place: usize, is_along: bool, most: i64, extent: i64) -> 
     vector
 }
 
-/// Plans a product of some elements for a device that runs so many blocks at once.
+/// Plans a nonempty product for a device that runs `at_once` blocks concurrently.
 pub(super) fn plan(task: &Task, at_once: i64, is_cpu: bool) -> Plan {
     let (rows, columns) = (task.a.rows, task.b.rows);
     let results = rows.saturating_mul(columns);
@@ -149,10 +152,10 @@ fn rows_with_vector(task: &Task, draft: Plan, at_once: i64) -> Plan {
     let first = vector(task, 0, is_along, PACK, if is_along { 0 } else { task.a.rows });
     let mut second = if is_along { vector(task, 1, true, first, 0) } else { 1 };
     if second != first {
-        // One by one from where it is, which the cache has.
+        // Loaded element by element, from the cache.
         second = 1;
     }
-    // Of a thread: inner elements that it reads at once, and rows.
+    // Per thread: inner elements loaded at once, and rows.
     let (pack, own) = if is_along { (first, 1) } else { (1, first) };
     let packs = task.depth / pack;
     let threads = i64::from(draft.threads);
@@ -170,7 +173,8 @@ fn rows_with_vector(task: &Task, draft: Plan, at_once: i64) -> Plan {
     Plan { way, vector: [first, second], splits, blocks, ..draft }
 }
 
-/// Parts are added up as they are: so whole numbers wrap around where the results do.
+/// Whether the inner axis may be divided: partial sums are added in their type, in which integers must wrap around as
+/// in the results.
 fn may_split(task: &Task) -> bool {
     !is_whole(task.computed) || task.computed == Kind::Bool || task.computed == task.out.kind
 }
@@ -212,7 +216,7 @@ fn of_tiles(task: &Task, draft: Plan, at_once: i64) -> Plan {
 }
 
 impl Plan {
-    /// What a kernel for it is compiled for, beside the types.
+    /// Part of the variant key, in addition to the types.
     pub(super) fn key(&self) -> Key {
         let way = match self.way {
             Way::Small => [0, 0, 0],
@@ -225,12 +229,12 @@ impl Plan {
         Key::from_slice(&[way[0], way[1], way[2], bits, first, second, self.rank, self.span as u8, self.threads as u8])
     }
 
-    /// The type of numbers of results.
+    /// The C++ type of result indices.
     pub(super) fn number_type(&self) -> &'static str {
         if self.is_wide { "unsigned long long" } else { "unsigned" }
     }
 
-    /// The type of the walk along the batches.
+    /// The C++ type of the loop nest over the batches.
     pub(super) fn walk_type(&self) -> Option<String> {
         (self.rank > 0).then(|| self.span.type_of(self.rank.into(), 3))
     }

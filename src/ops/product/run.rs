@@ -1,4 +1,4 @@
-//! Products, put on a stream.
+//! Launches of products.
 
 use super::COMPILED;
 use super::library;
@@ -18,13 +18,13 @@ use pygpu_kernel::{Arguments, launch};
 use pygpu_layout::{Dims, Layout, Order};
 use pygpu_memory::{Access, Use};
 
-/// Whether every element lies where a load of it may be.
+/// Whether every element is aligned.
 fn is_even(array: &Array) -> bool {
     let bits = array.layout().strides().fold(array.address() as i64, |bits, stride| bits | stride);
     bits % array.dtype().itemsize() as i64 == 0
 }
 
-/// A copy of an array whose elements lie oddly.
+/// A copy of an array whose elements are not aligned.
 fn even(array: &Array, stream: &Stream) -> Result<Option<Array>> {
     match is_even(array) {
         true => Ok(None),
@@ -32,10 +32,10 @@ fn even(array: &Array, stream: &Stream) -> Result<Option<Array>> {
     }
 }
 
-/// Puts a product on a stream.
+/// Launches a product.
 ///
 /// # Errors
-/// `OutOfMemory`; the compiler's; the driver's.
+/// `OutOfMemory`; compiler errors; driver errors.
 pub fn run(product: &Product<'_>, stream: &Stream) -> Result<()> {
     if product.out.layout().is_empty() {
         return Ok(());
@@ -89,7 +89,8 @@ fn run_even(product: &Product<'_>, stream: &Stream) -> Result<()> {
         shared: 0,
         cooperative: false,
     };
-    // SAFETY: compiled for this plan of these arrays; the results lie within `out`, and the parts have room for each of their rows.
+    // SAFETY: the kernel was compiled for this plan of these arrays; the results are inside `out`, and the partial
+    // results have room for each row.
     unsafe { launch::launch(&function, &shape, stream, &mut arguments, &uses)? };
     parts.map_or(Ok(()), |parts| join(&task, product, &parts, stream))
 }
@@ -117,7 +118,8 @@ fn arguments(task: &Task, plan: &Plan, parts: Option<&Array>) -> Arguments {
     arguments
 }
 
-/// Memory for what each part of the inner axis gives, where there are several: an axis for them, and then those of the results.
+/// Memory for the partial results, if the inner axis is divided: an axis for the parts, followed by the axes of the
+/// results.
 fn parts(task: &Task, plan: &Plan, stream: &Stream) -> Result<Option<Array>> {
     if plan.splits == 1 {
         return Ok(None);
@@ -127,7 +129,7 @@ fn parts(task: &Task, plan: &Plan, stream: &Stream) -> Result<Option<Array>> {
     Array::empty(&shape, DType::new(kind), Order::C, stream.clone()).map(Some)
 }
 
-/// Parts with the axes of the results behind their own, whichever operand has the rows in the kernel.
+/// The partial results as an array with the axes of `out` after the first one, also if the operands were exchanged.
 fn as_results(task: &Task, product: &Product<'_>, parts: &Array) -> Result<Array> {
     let strides: Dims = parts.layout().strides().collect();
     let (row, column) = if task.is_turned() { (strides[3], strides[2]) } else { (strides[2], strides[3]) };
@@ -149,7 +151,7 @@ fn as_results(task: &Task, product: &Product<'_>, parts: &Array) -> Result<Array
     parts.view(Layout::strided(&whole, &all, parts.layout().offset(), parts.layout().itemsize())?)
 }
 
-/// Adds up the parts, in their order.
+/// Adds up the partial results in order.
 fn join(task: &Task, product: &Product<'_>, parts: &Array, stream: &Stream) -> Result<()> {
     let (name, computed) = match task.computed {
         Kind::Bool => ("any", Kind::Bool),

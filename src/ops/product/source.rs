@@ -1,4 +1,4 @@
-//! The source of the kernels.
+//! Source of the product kernels.
 
 use super::operands::{Side, Task, is_whole, kind_of_parts};
 use super::plan::{Plan, Way};
@@ -12,7 +12,7 @@ const TILE: &str = include_str!("tile.cu");
 const SMALL: &str = include_str!("small.cu");
 const VECTOR: &str = include_str!("vector.cu");
 
-/// The name of the kernel of a way.
+/// The name of an algorithm's kernel.
 pub(super) fn name_of(way: Way) -> &'static str {
     match way {
         Way::Small => "pygpu_small_product",
@@ -21,7 +21,7 @@ pub(super) fn name_of(way: Way) -> &'static str {
     }
 }
 
-/// An element of an operand in the type in which is computed; whole numbers as unsigned ones, which wrap around.
+/// Converts an operand's element to the computation's type. Integers become unsigned, so that they wrap around.
 fn element(name: &str, side: &Side, computed: Kind) -> String {
     let (memory, value) = (stored_as(side.kind), converted("element", side.kind, computed));
     let value = match side.is_conjugated {
@@ -34,7 +34,7 @@ fn element(name: &str, side: &Side, computed: Kind) -> String {
     )
 }
 
-/// The types, and what is done with elements.
+/// Defines the types, and the functions on elements.
 fn definitions(task: &Task) -> String {
     let computed = task.computed;
     let (own, sum) = match is_whole(computed) {
@@ -63,7 +63,7 @@ fn definitions(task: &Task) -> String {
     )
 }
 
-/// A pack, or elements that may lie less evenly.
+/// The type of a pack. A pack of one element has no extra alignment.
 fn pack(name: &str, vector: i64, elements: i64) -> String {
     match vector {
         1 => format!("struct pygpu_pack_{name} {{ pygpu_{name} item[{elements}]; }};\n"),
@@ -71,7 +71,7 @@ fn pack(name: &str, vector: i64, elements: i64) -> String {
     }
 }
 
-/// What is the same for all ways: parameters, and where a batch begins.
+/// Code common to all algorithms: parameters, and the address of a batch.
 fn parameters(task: &Task, plan: &Plan) -> String {
     let mut list = "const char *a, const char *b, char *out, pygpu_type *parts, long long batches, long long m, long long n, \
                     long long k, long long chunk, long long a_row, long long a_step, long long b_row, long long b_step, \

@@ -1,21 +1,21 @@
-//! NumPy's functions that are products: which axes of their operands are no batch.
+//! Table of NumPy's products: which axes of their operands are not batch axes.
 
 use crate::ufunc::Row;
 use crate::ufunc::table::{Group, Host, Kinds, Nature, Output};
 
-/// All types of numbers have a loop of their own.
+/// Every numeric type has a loop.
 static LOOPS: [Group; 1] = [Group { kinds: Kinds::ALL, output: Output::Same, text: "", second: None, weight: 0 }];
 
 /// One function.
 #[derive(Debug)]
 pub struct Named {
-    /// What is the same as for functions that go element by element.
+    /// The properties shared with elementwise functions.
     pub row: Row,
-    /// Which operands are vectors; none of them, where the number of axes says it.
+    /// Which operands are vectors; `None` if it depends on the number of axes.
     pub are_vectors: Option<[bool; 2]>,
-    /// Of which operand the complex conjugate is taken.
+    /// Which operands are conjugated.
     pub are_conjugated: [bool; 2],
-    /// As NumPy writes it.
+    /// NumPy's signature.
     pub signature: &'static str,
 }
 
@@ -39,16 +39,16 @@ const fn named(
     Named { row, are_vectors, are_conjugated, signature }
 }
 
-/// Products of matrices; a vector is a row on the left and a column on the right.
+/// Matrix product; a vector is a row on the left and a column on the right.
 pub static MATMUL: Named = named("matmul", Host::Ufunc, None, [false, false], "(n?,k),(k,m?)->(n?,m?)");
-/// Matrices with vectors.
+/// Matrix-vector product.
 pub static MATVEC: Named = named("matvec", Host::Steps, Some([false, true]), [false, false], "(m,n),(n)->(m)");
-/// Vectors, conjugated, with matrices.
+/// Vector-matrix product with a conjugated vector.
 pub static VECMAT: Named = named("vecmat", Host::Steps, Some([true, false]), [true, false], "(n),(n,m)->(m)");
-/// Vectors, the first ones conjugated, with vectors.
+/// Inner product of vectors; the first one is conjugated.
 pub static VECDOT: Named = named("vecdot", Host::Ufunc, Some([true, true]), [true, false], "(n),(n)->()");
 
-/// The function of a name.
+/// Looks up a function by name.
 pub fn named_as(name: &str) -> Option<&'static Named> {
     [&MATMUL, &MATVEC, &VECMAT, &VECDOT].into_iter().find(|one| one.row.name == name)
 }

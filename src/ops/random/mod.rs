@@ -1,8 +1,8 @@
-//! Random numbers: Philox4x64-10 from any place of its stream on, and what is made of its numbers.
+//! Random numbers: the generator Philox4x64-10 from any stream position, and distributions.
 //!
-//! An element is made of the number of the stream that stands at its place, so results depend neither on the launch nor on the device.
-//! Where the stream is, whoever calls knows ([`Place::Here`]), or the memory of the device does ([`Place::There`]), which a captured
-//! launch reads whenever it runs.
+//! Element `i` is computed from the number at stream position `i`, so that results depend neither on the launch shape
+//! nor on the device. The position is known to the caller ([`Place::Here`]), or stored in device memory
+//! ([`Place::There`]), which a captured launch reads each time it runs.
 
 mod position;
 
@@ -24,39 +24,39 @@ pub use position::{Amount, NUMBERS, Position, block};
 const TEXT: &str = include_str!("philox.cu");
 const ADVANCE: &str = "pygpu_random_advance";
 
-/// The kernels of this folder.
+/// The kernels of this module.
 static COMPILED: Family = Family::of_library(FAMILY);
 const FAMILY: u16 = 40;
 
 const THREADS: u32 = 256;
 const THREADS_ON_CPU: u32 = 16;
-/// Blocks for each processor: some times the four or six that it runs at once, so that the last ones take little of the time, and so few
-/// that each makes many numbers after it has begun.
+/// Blocks per multiprocessor: several times the four to six that run concurrently, so that an incomplete last wave
+/// costs little, and few enough that each block amortizes its setup.
 const BLOCKS: u64 = 24;
 
 const FLOATS: [Kind; 2] = [Kind::Float32, Kind::Float64];
 const WHOLE: [Kind; 8] =
     [Kind::Int8, Kind::Int16, Kind::Int32, Kind::Int64, Kind::UInt8, Kind::UInt16, Kind::UInt32, Kind::UInt64];
 
-/// What is made of the numbers.
+/// Distribution of the generated elements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Distribution {
-    /// Numbers of 64 bits as they are.
+    /// Raw 64-bit numbers.
     Raw,
-    /// Whole numbers below a range.
+    /// Integers below a bound.
     Bounded,
-    /// From 0 on, below 1.
+    /// Uniform in [0, 1).
     Uniform,
-    /// Of mean 0 and deviation 1.
+    /// Normal with mean 0 and standard deviation 1.
     Normal,
-    /// Of mean 1.
+    /// Exponential with mean 1.
     Exponential,
-    /// Counts of a mean.
+    /// Poisson-distributed counts.
     Poisson,
 }
 
 impl Distribution {
-    /// The one of a name.
+    /// Looks up a distribution by name.
     pub fn named(name: &str) -> Option<Self> {
         Some(match name {
             "raw" => Self::Raw,
@@ -80,10 +80,10 @@ impl Distribution {
         }
     }
 
-    /// Refuses a type that it is not made of.
+    /// Checks that the distribution can be generated in a type.
     ///
     /// # Errors
-    /// `TypeError` with those that it is made of.
+    /// `TypeError` with the supported types.
     pub fn check(self, dtype: DType) -> Result<()> {
         let (is_float, is_whole) = (FLOATS.contains(&dtype.kind()), WHOLE.contains(&dtype.kind()));
         let (is_made, of) = match self {
@@ -100,33 +100,33 @@ impl Distribution {
     }
 }
 
-/// Where a stream is.
+/// Source of the stream position.
 #[derive(Clone, Copy)]
 pub enum Place<'a> {
-    /// At these numbers.
+    /// This position.
     Here(Position),
-    /// At those that an array holds when the launch runs.
+    /// The position that an array contains when the launch runs.
     There(&'a Array),
 }
 
-/// What is asked for.
+/// A request for random elements.
 pub struct Task<'a> {
-    /// What is made.
+    /// The distribution.
     pub distribution: Distribution,
-    /// The stream.
+    /// The key that identifies the stream.
     pub key: [u64; 2],
-    /// Where it is.
+    /// The stream position.
     pub place: Place<'a>,
-    /// Of bounded ones: how many there are, what of a product is drawn again, and the least one.
+    /// For bounded integers: the number of values, the rejection threshold of a product, and the smallest value.
     pub bounds: [u64; 3],
-    /// What is added and by what is multiplied; or the mean of counts.
+    /// Offset and factor of the result; or the mean of Poisson counts.
     pub scale: [f64; 2],
-    /// A mean for each element, in C order and of the target's type.
+    /// One mean per element, in C order and of the target's type.
     pub means: Option<&'a Array>,
 }
 
 impl Task<'_> {
-    /// Whether an element of this type is made of half a number.
+    /// Whether an element of this type uses half of a 64-bit number.
     fn halves(&self, kind: Kind) -> bool {
         match self.distribution {
             Distribution::Bounded => self.bounds[0] <= 1 << 32,
@@ -135,12 +135,12 @@ impl Task<'_> {
         }
     }
 
-    /// Whether halves that are left over are for the next one: NumPy's draws.
+    /// Whether an unused half is kept for the next call, as NumPy does.
     fn shares(&self, kind: Kind) -> bool {
         self.halves(kind) && matches!(self.distribution, Distribution::Bounded | Distribution::Uniform)
     }
 
-    /// What so many elements of this type take of the stream.
+    /// The amount of the stream used for `size` elements of this type.
     pub fn amount(&self, kind: Kind, size: u64) -> Amount {
         let (halves, is_normal) = (self.halves(kind), self.distribution == Distribution::Normal);
         let count = match halves {
@@ -156,7 +156,8 @@ impl Task<'_> {
 /// Writes random elements.
 ///
 /// # Errors
-/// `TypeError` for a type that is not made; `ValueError` for read-only memory; `OutOfMemory`; the compiler's; the driver's.
+/// `TypeError` for an unsupported type; `ValueError` for read-only memory; `OutOfMemory`; compiler errors; driver
+/// errors.
 pub fn draw(target: &Array, task: &Task<'_>, stream: &Stream) -> Result<()> {
     target.check_writable("random numbers")?;
     task.distribution.check(target.dtype())?;
@@ -188,7 +189,7 @@ fn fill(target: &Array, task: &Task<'_>, stream: &Stream) -> Result<()> {
             (array.address() as u64, [0; NUMBERS])
         }
     };
-    // In place the means are the target itself.
+    // The means may be the target itself.
     uses.extend(
         task.means.filter(|means| means.address() != target.address()).map(|means| (means.allocation(), Access::Read)),
     );
@@ -208,7 +209,8 @@ fn fill(target: &Array, task: &Task<'_>, stream: &Stream) -> Result<()> {
     let blocks = (count + each).div_ceil(each * u64::from(threads));
     let blocks = blocks.clamp(1, u64::from(at_once(device)) * BLOCKS) as u32;
     let shape = LaunchShape { grid: [blocks, 1, 1], block: [threads, 1, 1], shared: 0, cooperative: false };
-    // SAFETY: the kernel's parameters; it writes as many elements as the target has side by side, and reads a place and the means.
+    // SAFETY: these are the kernel's parameters; it writes the contiguous elements of the target, and reads one
+    // position and the means.
     unsafe { launch::launch(&function, &shape, stream, &mut arguments, &uses) }
 }
 
@@ -236,15 +238,15 @@ fn compiled(task: &Task<'_>, kind: Kind, threads: u32, stream: &Stream) -> Resul
     })
 }
 
-// A sum of a product is rounded twice, as NumPy's is.
+// Without fused multiply-add, results are rounded twice, as NumPy's are.
 fn source(name: &str, definitions: &str) -> Source {
     elementwise::source(name, format!("{definitions}{TEXT}"), &["--fmad=false".to_owned()])
 }
 
-/// Moves a place in memory on behind what a call takes.
+/// Advances a position in device memory by the amount of a call.
 ///
 /// # Errors
-/// The compiler's; the driver's.
+/// Compiler errors; driver errors.
 pub fn advance(place: &Array, key: [u64; 2], amount: &Amount, stream: &Stream) -> Result<()> {
     let function =
         COMPILED.function(stream.device(), b"+", ADVANCE, || source(ADVANCE, "#define PYGPU_ADVANCE 1\n"))?;
@@ -255,6 +257,6 @@ pub fn advance(place: &Array, key: [u64; 2], amount: &Amount, stream: &Stream) -
         arguments.push_word(number);
     }
     let shape = LaunchShape { grid: [1, 1, 1], block: [1, 1, 1], shared: 0, cooperative: false };
-    // SAFETY: the kernel's parameters; it reads and writes the numbers of one place.
+    // SAFETY: these are the kernel's parameters; it reads and writes the numbers of one position.
     unsafe { launch::launch(&function, &shape, stream, &mut arguments, &[(place.allocation(), Access::Write)]) }
 }

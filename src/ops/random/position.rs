@@ -1,7 +1,7 @@
-//! Where a generator is in the stream of Philox4x64-10, and how far a call moves it on: what the host counts.
+//! Position of a generator in the stream of Philox4x64-10, and its advance by a call, as computed on the host.
 
-/// Numbers that a position is written down as, for kernels: the counter, the number within its block, whether half a number is
-/// left, that half, and nothing.
+/// Length of a serialized position for kernels: the 4-word counter, the index in its block, whether half a number is
+/// left, that half, and padding.
 pub const NUMBERS: usize = 8;
 /// Words of the keys of all rounds.
 pub const KEYS: usize = 2 * ROUNDS;
@@ -15,7 +15,7 @@ pub fn keys(key: [u64; 2]) -> [u64; KEYS] {
     std::array::from_fn(|place| key[place % 2].wrapping_add(BUMPS[place % 2].wrapping_mul((place / 2) as u64)))
 }
 
-/// The four numbers of a counter.
+/// The block of four numbers for a counter.
 pub fn block(counter: [u64; 4], key: [u64; 2]) -> [u64; 4] {
     let product = |factor: u64, word: u64| {
         let product = u128::from(factor) * u128::from(word);
@@ -27,18 +27,18 @@ pub fn block(counter: [u64; 4], key: [u64; 2]) -> [u64; 4] {
     })
 }
 
-/// What a call takes of the stream.
+/// Amount of the stream that a call uses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Amount {
-    /// So many numbers, or halves.
+    /// Number of 64-bit numbers, or of halves.
     pub count: u64,
-    /// Whether halves of numbers are counted, of which one that is left is for the next call.
+    /// Whether halves are counted. An unused half is left for the next call.
     pub halves: bool,
-    /// Whether it begins at an even number.
+    /// Whether the call starts at an even index.
     pub even: bool,
 }
 
-/// The next number of a stream, and the half of one that is left of the last.
+/// The next number of a stream, and the unused half of the previous one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Position {
     counter: [u64; 4],
@@ -47,19 +47,19 @@ pub struct Position {
 }
 
 impl Position {
-    /// As it is written down.
+    /// Deserializes a position.
     pub fn read(numbers: [u64; NUMBERS]) -> Self {
         let [a, b, c, d, number, has_half, half, _] = numbers;
         Self { counter: [a, b, c, d], number: number % 4, half: (has_half != 0).then_some(half as u32) }
     }
 
-    /// Written down.
+    /// Serializes the position.
     pub fn numbers(&self) -> [u64; NUMBERS] {
         let [a, b, c, d] = self.counter;
         [a, b, c, d, self.number, u64::from(self.half.is_some()), self.half.unwrap_or(0).into(), 0]
     }
 
-    /// Moves on behind what a call takes.
+    /// Advances by the amount of a call.
     pub fn pass(&mut self, amount: &Amount, key: [u64; 2]) {
         if !amount.halves {
             let start = self.number + if amount.even { self.number % 2 } else { 0 };
@@ -77,14 +77,14 @@ impl Position {
         self.advance(end);
     }
 
-    /// To so many numbers behind the first one of this block.
+    /// Advances by `numbers`, counted from the first number of the current block.
     fn advance(&mut self, numbers: u64) {
         self.counter = later(self.counter, numbers / 4);
         self.number = numbers % 4;
     }
 }
 
-/// The counter so many blocks on.
+/// The counter `blocks` blocks later.
 fn later(counter: [u64; 4], blocks: u64) -> [u64; 4] {
     let mut carried = blocks;
     counter.map(|word| {
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn a_block_is_that_of_random123s_own_test() {
-        // kat_vectors of Random123, philox4x64 with 10 rounds: all bits set.
+        // From kat_vectors of Random123, philox4x64 with 10 rounds: all bits set.
         let ones = u64::MAX;
         assert_eq!(
             block([ones; 4], [ones; 2]),

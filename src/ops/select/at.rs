@@ -1,4 +1,4 @@
-//! A function of one or two operands at places, once for each time that one is named.
+//! `ufunc.at`: applies a function of one or two operands at indices, once for each occurrence of an index.
 
 use crate::elementwise;
 use crate::generate;
@@ -19,19 +19,19 @@ const THREADS_ON_CPU: u32 = 16;
 
 static COMPILED: Family = Family::of_library(25);
 
-/// What is applied, and where; all arrays have one axis and lie side by side.
+/// A call; all arrays are one-dimensional and contiguous.
 pub struct Call<'a> {
     /// The function.
     pub row: &'static Row,
-    /// In which kind it computes.
+    /// The type of the loop.
     pub kind: Kind,
-    /// What is changed.
+    /// The array to modify.
     pub array: &'a Array,
-    /// The places, sorted, as 64-bit integers within the array.
+    /// The sorted indices as 64-bit integers, all inside the array.
     pub places: &'a Array,
-    /// Where each of them stood before, those of one place in order.
+    /// Their positions before the sort; stable for equal indices.
     pub order: &'a Array,
-    /// The second operands in their order before, or one for all; none for a function of one operand.
+    /// The second operands in the order before the sort, or one for all; `None` for a function of one operand.
     pub values: Option<&'a Array>,
 }
 
@@ -67,10 +67,10 @@ fn source(call: &Call<'_>, threads: u32) -> Result<Source> {
     Ok(elementwise::source(&name, text, &["--fmad=false".to_owned()]))
 }
 
-/// Puts it on a stream.
+/// Launches the call.
 ///
 /// # Errors
-/// `TypeError` for a kind without a loop; the compiler's; the driver's.
+/// `TypeError` for a type without a loop; compiler errors; driver errors.
 pub fn at(call: &Call<'_>, stream: &Stream) -> Result<()> {
     let device = stream.device();
     let threads = if device.is_cpu() { THREADS_ON_CPU } else { THREADS };
@@ -99,6 +99,7 @@ pub fn at(call: &Call<'_>, stream: &Stream) -> Result<()> {
     uses.extend(call.values.map(|values| (values.allocation(), Access::Read)));
     let blocks = (count as u64).div_ceil(u64::from(threads)).min(1 << 20) as u32;
     let shape = LaunchShape { grid: [blocks, 1, 1], block: [threads, 1, 1], shared: 0, cooperative: false };
-    // SAFETY: the kernel's parameters; the places are within the array, and the order within the values, as who calls has promised.
+    // SAFETY: these are the kernel's parameters; the caller guarantees that indices are inside the array and positions
+    // inside the values.
     unsafe { launch::launch(&function, &shape, stream, &mut arguments, &uses) }
 }

@@ -1,4 +1,4 @@
-//! Masks on a stream: how many elements are true, and what is taken from, put to, or known of their places.
+//! Launches of mask operations: count, take, put and nonzero.
 
 use super::source::{self, Moving, Task};
 use pygpu_array::Array;
@@ -13,19 +13,20 @@ use pygpu_layout::{Dims, Layout, NARROW, Order, Walk};
 use pygpu_memory::word::Word;
 use pygpu_memory::{Access, Use, capture};
 
-/// Threads of a block and of the one that adds up, elements of a tile, and tiles that a block counts, as in `compact.cu`.
+/// Threads of a block and of the scanning block, elements of a tile, and tiles that a block counts. The values must
+/// match `compact.cu`.
 const THREADS: u32 = 256;
 const THREADS_OF_STARTS: u32 = 1024;
 const TILE: i64 = 4096;
 const COUNTED: i64 = 4;
-/// Elements up to which one block does all of it: the launches that are saved take longer.
+/// Number of elements up to which a single block does everything, which saves launches.
 const SMALL: i64 = 2 * TILE;
 
-/// A mask whose bytes lie side by side.
+/// A contiguous mask.
 struct Mask {
     array: Array,
     count: i64,
-    /// Elements before the first one, to a multiple of 16 bytes.
+    /// Number of elements between the preceding multiple of 16 bytes and the first element.
     head: i64,
 }
 
@@ -55,15 +56,15 @@ impl Mask {
     }
 }
 
-/// Where the elements of each tile begin among the true ones, and the word that will have their number.
+/// For each tile the number of true elements before it, and the readback with their total number.
 struct Starts {
-    /// One number for each tile and that of all, and behind these how many each tile has.
+    /// One 64-bit offset per tile and the total, followed by one 32-bit count per tile.
     numbers: Array,
     told: Word,
 }
 
 fn shape(blocks: i64, threads: u32) -> LaunchShape {
-    // A grid has room for the tiles of more elements than a device has.
+    // A larger grid would need more elements than fit into a device.
     let blocks = u32::try_from(blocks).unwrap_or(i32::MAX as u32);
     LaunchShape { grid: [blocks, 1, 1], block: [threads, 1, 1], shared: 0, cooperative: false }
 }
@@ -82,33 +83,34 @@ impl Starts {
         arguments.push_word(counts);
         arguments.push_word(tiles as u64);
         let blocks = (tiles + COUNTED - 1) / COUNTED;
-        // SAFETY: the kernel's parameters; the numbers have room for those of all tiles.
+        // SAFETY: these are the kernel's parameters; `numbers` has room for all tiles.
         unsafe { launch::launch(&count, &shape(blocks, THREADS), stream, &mut arguments, &[mask.used(), written])? };
         let mut arguments = Arguments::new();
         [counts, numbers.address() as u64, tiles as u64, told.address()]
             .into_iter()
             .for_each(|word| arguments.push_word(word));
-        // SAFETY: as above; the word is read behind the kernel.
+        // SAFETY: as above; the readback is read after the kernel.
         unsafe { launch::launch(&start, &shape(1, THREADS_OF_STARTS), stream, &mut arguments, &[written])? };
         Ok(Self { numbers, told })
     }
 }
 
-/// One move: the kernel, and what it is told beside the mask.
+/// A move of elements: the kernel, and its parameters besides the mask.
 struct Move<'a> {
     kernel: Moving,
-    /// The array whose elements are meant, unless indices are found; where its first one is.
+    /// The array whose elements are moved, and its first element's offset; `None` if indices are computed.
     array: Option<(&'a Array, i64)>,
     values: &'a Array,
-    /// Bytes from one value to the next, or from the indices along one axis to those along the next.
+    /// Stride of the values in bytes, or distance between the indices of two axes.
     step: i64,
-    /// As many are to be true; any number if below 0.
+    /// The required number of true elements; negative for any number.
     expected: i64,
     walk: Record,
 }
 
 impl Move<'_> {
-    /// Puts it on the stream; without starts one block does it and tells the number.
+    /// Launches the move. Without `starts` a single block does everything and reports the number to the readback
+    /// `told`.
     fn run(&self, mask: &Mask, starts: Option<&Array>, told: u64, stream: &Stream) -> Result<()> {
         let function = source::moving(stream.device(), self.kernel)?;
         let tiles = mask.tiles();
@@ -133,12 +135,13 @@ impl Move<'_> {
         uses.extend(starts.map(|starts| (starts.allocation(), Access::Read)));
         uses.extend(self.array.map(|(one, _)| (one.allocation(), array)));
         let shape = shape(if starts.is_some() { tiles } else { 1 }, THREADS);
-        // SAFETY: the kernel was made for elements of that size, numbered by that walk; who calls has made room for the results.
+        // SAFETY: the kernel was compiled for elements of this size and this loop nest; the caller has allocated the
+        // results.
         unsafe { launch::launch(&function, &shape, stream, &mut arguments, &uses) }
     }
 }
 
-/// How the elements of an array are numbered in C order.
+/// The loop nest of an array in C order.
 fn walk_of(array: &Array, task: Task) -> Option<(Moving, Record, i64)> {
     let layout = array.layout();
     let unit = layout.itemsize();
@@ -157,10 +160,10 @@ fn walk_of(array: &Array, task: Task) -> Option<(Moving, Record, i64)> {
     Some((Moving { task, unit, span, rank }, record, walk.offset(0)))
 }
 
-/// The elements of an array where a mask of its shape is true; `None` for elements that the kernels do not know.
+/// Selects the elements of an array for which a mask of its shape is true; `None` for unsupported element types.
 ///
 /// # Errors
-/// `NotSupported` in a capture; `OutOfMemory`; the compiler's; the driver's.
+/// `NotSupported` in a capture; `OutOfMemory`; compiler errors; driver errors.
 pub fn take(array: &Array, mask: &Array, stream: &Stream) -> Result<Option<Array>> {
     let Some((kernel, walk, offset)) = walk_of(array, Task::Take) else { return Ok(None) };
     let dense = |count: i64| Array::empty(&[count], array.dtype(), Order::C, stream.clone());
@@ -185,8 +188,8 @@ pub fn take(array: &Array, mask: &Array, stream: &Stream) -> Result<Option<Array
     Ok(Some(result))
 }
 
-/// Puts values, which have one axis, where a mask of the array's shape is true, and says how many places that are. If these are not as many
-/// as the values, nothing was put. `None` for elements that the kernels do not know.
+/// Assigns one-dimensional values to the elements for which a mask of the array's shape is true. Returns the number of
+/// true elements; if it differs from the number of values, nothing was assigned. `None` for unsupported element types.
 ///
 /// # Errors
 /// As [`take`].
@@ -210,7 +213,7 @@ pub fn put(array: &Array, mask: &Array, values: &Array, stream: &Stream) -> Resu
     Ok(Some(told.read_at(&counted)? as i64))
 }
 
-/// The indices of the true elements of a mask, in C order: one row for each axis.
+/// The indices of a mask's true elements in C order, one row per axis.
 ///
 /// # Errors
 /// As [`take`].

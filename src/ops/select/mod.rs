@@ -1,8 +1,9 @@
-//! Selection by masks: which elements are true, and the elements of arrays there, without the host seeing either.
+//! Selection by masks, computed on the device.
 //!
-//! A mask is cut into tiles. One launch counts each tile's true elements, a second one adds the counts up, and the third one moves: a
-//! block lists the true places of its tile in shared memory and goes through the list, so that what it writes, or reads, lies side by
-//! side. One block does all of it where a mask is small. The host reads one number, how many there are.
+//! A mask is divided into tiles. The first launch counts the true elements of each tile, the second one scans the
+//! counts, and the third one moves elements. For the move a block lists the true positions of its tile in shared memory
+//! and iterates over the list, so that accesses are contiguous. For a small mask one block does everything. The host
+//! reads a single number, the count of true elements.
 
 mod at;
 mod compact;

@@ -1,4 +1,4 @@
-//! The sources of the kernels.
+//! Source of the mask kernels.
 
 use crate::elementwise;
 use pygpu_base::error::Result;
@@ -11,24 +11,24 @@ const TEXT: &str = include_str!("compact.cu");
 
 static COMPILED: Family = Family::of_library(24);
 
-/// What is done with the places where a mask is true.
+/// Operation on the positions at which a mask is true.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Task {
-    /// Elements are taken from there.
+    /// Reads elements from there.
     Take,
-    /// Values are put there.
+    /// Stores values there.
     Put,
-    /// Their indices are written down.
+    /// Stores their indices.
     Find,
 }
 
-/// A kernel that moves.
+/// A kernel that moves elements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Moving {
     pub(super) task: Task,
-    /// Bytes of an element.
+    /// Size of an element in bytes.
     pub(super) unit: i64,
-    /// How elements are numbered.
+    /// Index width.
     pub(super) span: Span,
     pub(super) rank: usize,
 }
@@ -44,13 +44,13 @@ pub(super) fn count(device: Device) -> Result<Function> {
     COMPILED.function(device, &[1], NAME, || source(NAME, 1, ""))
 }
 
-/// Adds up what the tiles have.
+/// Scans the counts of the tiles.
 pub(super) fn starts(device: Device) -> Result<Function> {
     const NAME: &str = "pygpu_start_tiles";
     COMPILED.function(device, &[2], NAME, || source(NAME, 2, ""))
 }
 
-/// Moves.
+/// Moves elements.
 pub(super) fn moving(device: Device, of: Moving) -> Result<Function> {
     const NAME: &str = "pygpu_move_true";
     let Moving { task, unit, span, rank } = of;

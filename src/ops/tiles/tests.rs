@@ -6,7 +6,7 @@ fn dense(shape: &[i64], itemsize: i64) -> Layout {
     Layout::contiguous(shape, itemsize, Order::C).unwrap()
 }
 
-/// Of arrays of which the last is written.
+/// Tiles for arrays of which only the last is written.
 fn turned(layouts: &[&Layout], itemsize: usize) -> Option<Turned> {
     let written = layouts.len() - 1;
     let walk = Walk::plan(layouts, Rules { lead: Some(written), reduced: 0 }).unwrap();

@@ -1,7 +1,7 @@
-// What the table of operations needs beyond C's operators and functions, as NumPy has it. It includes nothing, as access.h.
+// Functions of the table of operations that C lacks or defines differently than NumPy. Includes nothing, like access.h.
 namespace pygpu_op {
 
-// Whole numbers: by 0 gives 0, the least number by -1 itself.
+// Integers: division by 0 gives 0; the minimum divided by -1 gives itself.
 template <class T> __device__ inline T floor_divide(T a, T b) {
     if (b == 0) return 0;
     if (b == -1) return (T)(0 - (unsigned long long)a);
@@ -14,7 +14,7 @@ template <class T> __device__ inline T floor_remainder(T a, T b) {
     return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
 }
 
-// Python's divmod of floats, as NumPy's npy_divmod.
+// Python's divmod of floats, like NumPy's npy_divmod.
 template <class T> __device__ inline T floor_modulo(T a, T b) {
     T rest = fmod(a, b);
     if (b == 0) return rest;
@@ -30,7 +30,7 @@ template <class T> __device__ inline T floor_quotient(T a, T b) {
     return quotient - whole > (T)0.5 ? whole + 1 : whole;
 }
 
-// A negative exponent gives the whole part of the quotient: 0, or 1 and -1 for powers of them.
+// A negative exponent truncates the quotient: 0, or a power of 1 or -1.
 template <class T> __device__ inline T power(T a, T b) {
     if (b < 0) return a == 1 ? 1 : a == (T)-1 ? (b & 1 ? (T)-1 : 1) : 0;
     unsigned long long square = (unsigned long long)a, result = 1;
@@ -46,7 +46,7 @@ template <class T> __device__ inline T right_shift(T a, T b) {
     return (unsigned long long)b < 8 * sizeof(T) ? (T)(a >> b) : (T)(a < 0 ? -1 : 0);
 }
 
-// Numbers without a sign: the least one of a type has no positive twin in it.
+// Unsigned types: the minimum of a signed type has no positive counterpart in it.
 template <int BYTES> struct unsigned_of { typedef unsigned type; };
 template <> struct unsigned_of<8> { typedef unsigned long long type; };
 template <class T> __device__ inline typename unsigned_of<sizeof(T)>::type size_of(T a) {
@@ -78,8 +78,8 @@ template <class T> __device__ inline T logaddexp2(T a, T b) {
     return apart <= 0 ? b + (T)1.4426950408889634 * log1p(exp2(apart)) : apart;
 }
 
-// Most of the code of a sine of floats is for angles so large that the rest of a division by a turn takes many words. It is written
-// once, behind a call, and left out of the other place, where the compiler knows the answer to the comparison that its sine makes.
+// Most code of a float sine is the argument reduction for large angles. It is placed in a function that is not inlined.
+// At the other call site the compiler can deduce the comparison in its sine, and removes the code.
 __device__ __noinline__ float sine_of_large(float a) { return sin(a); }
 __device__ __noinline__ float cosine_of_large(float a) { return cos(a); }
 __device__ __noinline__ float tangent_of_large(float a) { return tan(a); }
@@ -101,7 +101,7 @@ template <class T> __device__ inline T finite(T a, T nan, T above, T below) {
     return a != a ? nan : a - a == 0 ? a : a > 0 ? above : below;
 }
 
-// Complex numbers: in the order of their parts, NaN if a part is.
+// Complex numbers: lexicographic order; NaN if a part is NaN.
 template <class Z> __device__ inline bool is_nan(Z z) { return z.real() != z.real() || z.imag() != z.imag(); }
 template <class Z> __device__ inline bool is_less(Z a, Z b) {
     return a.real() < b.real() || (a.real() == b.real() && a.imag() < b.imag());
@@ -122,16 +122,16 @@ template <class Z> __device__ inline Z complex_power(Z a, Z b) {
     return pow(a, b);
 }
 
-// Functions of complex numbers by real ones, after W. Kahan, "Branch Cuts for Complex Elementary Functions" (1987), which keep the
-// signs of zeros on both sides of a cut.
+// Complex functions from real ones, after W. Kahan, "Branch Cuts for Complex Elementary Functions" (1987), which
+// preserve the signs of zeros on both sides of a branch cut.
 template <class Z> __device__ inline Z turned(Z z) { return Z(-z.imag(), z.real()); }
 template <class Z> __device__ inline Z turned_back(Z z) { return Z(z.imag(), -z.real()); }
-// Parts that are infinite or NaN are seen to apart, by the rules of C99 (annex G), of which NumPy's and the array API's are those.
+// Infinite and NaN parts are handled separately by the rules of C99 (annex G), which NumPy and the array API follow.
 template <class T> __device__ inline bool is_finite(T a) { return a - a == 0; }
 template <class T> __device__ inline bool is_infinite(T a) { return a == a && a - a != 0; }
 template <class Z> __device__ inline bool is_finite_number(Z z) { return is_finite(z.real()) && is_finite(z.imag()); }
 template <class Z> __device__ inline bool is_far(Z z) { return is_infinite(z.real()) || is_infinite(z.imag()); }
-// Of a number that is not finite: its size, and a NaN.
+// Magnitude and NaN of a complex number that is not finite.
 template <class T> __device__ inline T size_of(T x, T y) { return is_infinite(x) ? fabs(x) : fabs(y); }
 template <class T> __device__ inline T no_number(T x, T y) { return (x - x) + (y - y); }
 template <class T> __device__ inline T zero_like(T sign) { return sign < 0 ? -(T)0 : (T)0; }
@@ -192,7 +192,7 @@ template <class Z> __device__ inline Z complex_log1p(Z z) {
     if (is_far(z)) return Z(size_of(x, y), atan2(y, x + 1));
     return Z((T)0.5 * log1p(x * (2 + x) + y * y), atan2(y, x + 1));
 }
-// The angle of a number that is not finite, above the axis.
+// The angle of a number that is not finite, in the upper half-plane.
 template <class Z> __device__ inline auto far_angle(Z z) -> decltype(z.real()) {
     typedef decltype(z.real()) T;
     return is_nan(z) && z.real() == 0 ? (T)1.5707963267948966 : atan2(fabs(z.imag()), z.real());

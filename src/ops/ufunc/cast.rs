@@ -1,4 +1,4 @@
-//! Casts: elements of one type written as elements of another, by the kernel of the function that leaves them as they are.
+//! Casts between element types, by the kernel of the identity function.
 
 use super::kernel::{self, Given};
 use super::table::{Group, Host, Kinds, Nature, Output, Row};
@@ -9,7 +9,7 @@ use pygpu_copy as copy;
 use pygpu_device::stream::Stream;
 use pygpu_kernel::Arguments;
 
-/// Every kind as it is; of no public name.
+/// The identity for every type; internal, without a public name.
 static IDENTITY: Row = Row {
     name: "cast",
     inputs: 1,
@@ -21,31 +21,31 @@ static IDENTITY: Row = Row {
     summary: "The values as they are.",
 };
 
-/// The function that leaves values as they are, whose result may be of another type.
+/// The identity function, whose result may have another type.
 pub fn as_it_is() -> &'static Row {
     &IDENTITY
 }
 
-/// What is written.
+/// Source of a cast.
 #[derive(Clone, Copy)]
 pub enum Source<'a> {
     /// The elements of an array, broadcast.
     Array(&'a Array),
-    /// One element of the target's type, by its bytes.
+    /// One element of the target's type, as bytes.
     Item(&'a [u8]),
 }
 
-/// Whether a device converts elements of one type into those of another.
+/// Whether a device can convert elements of one type to another.
 pub fn is_castable(from: DType, to: DType) -> bool {
     Kinds::ALL.contains(from.kind()) && Kinds::ALL.contains(to.kind())
 }
 
-/// Writes values into an array, converted to its type as C does, where a mask of bools is true. What overlaps is read before it is
-/// written.
+/// Writes values into an array, converted to its type as C does, where a mask of bools is true. Overlapping memory is
+/// read before it is written.
 ///
 /// # Errors
-/// `ValueError` for shapes that do not broadcast; `TypeError` for types that are not castable; `OutOfMemory` for a copy that is needed; the
-/// compiler's; the driver's.
+/// `ValueError` for shapes that do not broadcast; `TypeError` for unsupported types; `OutOfMemory` for a required copy;
+/// compiler errors; driver errors.
 pub fn cast(target: &Array, source: Source<'_>, mask: Option<&Array>, stream: &Stream) -> Result<()> {
     if !is_aligned(target) {
         return beside(target, source, mask, stream);
@@ -68,7 +68,7 @@ pub fn cast(target: &Array, source: Source<'_>, mask: Option<&Array>, stream: &S
     run(target, source, mask, stream)
 }
 
-/// Into an array of its own, which is copied to where no kernel can write.
+/// Casts to a temporary array, which is then copied to a target that no kernel can write.
 #[cold]
 fn beside(target: &Array, source: Source<'_>, mask: Option<&Array>, stream: &Stream) -> Result<()> {
     let made = Array::on_new_memory(target.layout().dense_like(), target.dtype(), stream.clone())?;
@@ -79,7 +79,7 @@ fn beside(target: &Array, source: Source<'_>, mask: Option<&Array>, stream: &Str
     copy::between(target, &made, stream)
 }
 
-/// A copy of what a kernel that writes `target` cannot read where it is.
+/// A copy of an array that a kernel cannot read while writing `target`; `None` if no copy is needed.
 fn apart_from(target: &Array, array: &Array, stream: &Stream) -> Result<Option<Array>> {
     let is_met = copy::may_overlap(target, array) && !copy::is_same_place(target, array);
     if !is_met && is_aligned(array) {
@@ -90,14 +90,15 @@ fn apart_from(target: &Array, array: &Array, stream: &Stream) -> Result<Option<A
     Ok(Some(made))
 }
 
-/// Whether each element lies where a device reads it at once; parts of structured items may not.
+/// Whether each element is aligned; fields of structured items may not be.
 fn is_aligned(array: &Array) -> bool {
     let layout = array.layout();
     let places = layout.strides().fold(array.address() as i64, |places, stride| places | stride);
     places % layout.itemsize() == 0 || layout.is_empty()
 }
 
-/// What an element is read as that is to stay as it is: a number of 16 bits goes through float otherwise, where each NaN is one.
+/// The type as which unchanged elements are read: a 16-bit float would be converted via float, which does not preserve
+/// NaN payloads.
 fn same_bits(kind: Kind) -> Kind {
     match kind {
         Kind::Float16 | Kind::BFloat16 => Kind::UInt16,
@@ -124,6 +125,7 @@ fn run(target: &Array, source: Source<'_>, mask: Option<&Array>, stream: &Stream
     };
     let arrays: smallvec::SmallVec<[&Array; 3]> = array.into_iter().chain(mask).chain([target]).collect();
     let plan = kernel.plan(&arrays, false)?;
-    // SAFETY: the kernel was made for arrays of these kinds, and the plan is of them; the item is as long as an element.
+    // SAFETY: the kernel was created for arrays of these types, and the plan for these arrays; the item has the size of
+    // an element.
     unsafe { kernel.run(&plan, &arrays, &mut values, None, stream) }
 }

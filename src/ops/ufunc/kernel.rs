@@ -1,4 +1,4 @@
-//! The kernel of one loop: which types the operands have, and what is computed with them.
+//! Kernels of elementwise loops, specialized for the types of operands and results.
 
 use super::known::{self, Key};
 use super::table::Row;
@@ -7,17 +7,17 @@ use crate::{Elementwise, Texts};
 use pygpu_base::dtype::{DType, Kind};
 use pygpu_base::error::{Error, Result};
 
-/// What an operand is in the kernel.
+/// Kind of an operand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Given {
-    /// An array of that kind.
+    /// An array with elements of this type.
     Array(Kind),
-    /// One value, of the loop's kind.
+    /// A scalar of the loop's type.
     Value,
 }
 
 fn key(row: &'static Row, kind: Kind, inputs: &[Given], outputs: &[Kind], masked: bool) -> Key {
-    const KINDS: u64 = 32; // and one more digit for a number
+    const KINDS: u64 = 32; // and one more digit for a scalar
     let digit = |given: &Given| match given {
         Given::Array(kind) => *kind as u64,
         Given::Value => KINDS - 1,
@@ -27,10 +27,10 @@ fn key(row: &'static Row, kind: Kind, inputs: &[Given], outputs: &[Kind], masked
     (std::ptr::from_ref(row).addr(), types * 2 + u64::from(masked))
 }
 
-/// A product and a sum are rounded each, so that results do not depend on what is computed together.
+/// Disables fused multiply-add: products and sums are rounded individually, so that fusion does not change results.
 pub const ROUNDED: &str = "--fmad=false";
 
-/// The weight from which a text of one operation takes as long to compute as what it reads takes to come.
+/// Compile-time weight from which on computing takes as long as reading the operands.
 const LONG: u8 = 8;
 
 const INPUTS: [&str; 4] = ["a", "b", "c", "d"];
@@ -39,7 +39,7 @@ const OUTPUTS: [&str; 2] = ["z", "w"];
 /// The kernel of a loop with one result.
 ///
 /// # Errors
-/// `TypeError` for a kind that has no loop.
+/// `TypeError` for a type without a loop.
 pub fn kernel(
     row: &'static Row,
     kind: Kind,
@@ -50,10 +50,10 @@ pub fn kernel(
     kernel_of(row, kind, inputs, &[output], masked)
 }
 
-/// The kernel of a loop. Those that were made are kept.
+/// The kernel of a loop, created on first use.
 ///
 /// # Errors
-/// `TypeError` for a kind that has no loop.
+/// `TypeError` for a type without a loop.
 pub fn kernel_of(
     row: &'static Row,
     kind: Kind,
@@ -68,7 +68,7 @@ pub fn kernel_of(
     }
 }
 
-/// The type in which a loop computes.
+/// The type of the computation.
 pub fn type_of(kind: Kind) -> &'static str {
     match kind {
         Kind::Float16 | Kind::BFloat16 => "float",
@@ -76,16 +76,16 @@ pub fn type_of(kind: Kind) -> &'static str {
     }
 }
 
-/// The type in which whole numbers wrap around: wide enough that C does not promote it to one that may overflow.
+/// The type in which integers wrap around: wide enough that C does not promote it to a type that overflows.
 pub fn unsigned_of(kind: Kind) -> &'static str {
     if DType::new(kind).itemsize() > 4 { "unsigned long long" } else { "unsigned" }
 }
 
-/// An element as the loop's type.
+/// Converts an element to the loop's type.
 pub fn converted(text: &str, from: Kind, to: Kind) -> String {
     let text = match from {
         Kind::Float16 | Kind::BFloat16 => format!("(float){text}"),
-        // A view of other whole numbers may have put any byte there, and what is not 0 is true.
+        // A bool array may be a view of other memory, with any byte as an element; nonzero is true.
         Kind::Bool => format!("({text} != 0)"),
         _ => text.to_owned(),
     };
@@ -104,7 +104,7 @@ pub fn converted(text: &str, from: Kind, to: Kind) -> String {
     }
 }
 
-/// A result as an element of the output; of a complex one that is to be real the imaginary part is dropped.
+/// Converts a result to the output's element type. For a real output the imaginary part is dropped.
 pub fn stored(text: &str, from: Kind, to: Kind) -> String {
     match to {
         _ if from.is_complex() && !to.is_complex() && to != Kind::Bool => {
@@ -120,7 +120,7 @@ pub fn stored(text: &str, from: Kind, to: Kind) -> String {
             format!("{}(({part})({text}))", DType::new(to).c_name())
         }
         _ if to.is_complex() => format!("{}({text})", DType::new(to).c_name()),
-        // Whole numbers wrap around in the loop's type first, not in the wider one in which C computes.
+        // Integers wrap around in the loop's type first; C computes in a wider one.
         _ if from != to && !from.is_complex() => {
             format!("({})({})({text})", DType::new(to).c_name(), DType::new(from).c_name())
         }
@@ -128,7 +128,8 @@ pub fn stored(text: &str, from: Kind, to: Kind) -> String {
     }
 }
 
-/// The type of an array's elements in memory. Of a bool a compiler may believe that its byte is 0 or 1.
+/// The type of an array's elements in memory. Bools are stored as bytes, because a compiler may assume that a bool is 0
+/// or 1.
 pub fn stored_as(kind: Kind) -> &'static str {
     if kind == Kind::Bool { "unsigned char" } else { DType::new(kind).c_name() }
 }

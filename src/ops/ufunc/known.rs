@@ -1,12 +1,12 @@
-//! The kernels that were made: found at every call without a lock, and kept for as long as the process lives. There are as many as
-//! functions and pairs of kinds that a program has met.
+//! Process-wide cache of elementwise kernels, looked up without a lock on every call and never evicted. Its size is
+//! limited by the number of functions and type combinations that a program uses.
 
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 use crate::Elementwise;
 
-/// What tells the kernels of all functions apart: the place of the row, which is static, and the types as digits.
+/// Key of a kernel: the address of the table entry, which is static, and the types as digits.
 pub type Key = (usize, u64);
 
 struct Entry {
@@ -25,11 +25,12 @@ fn place(key: Key) -> &'static AtomicPtr<Entry> {
     &KNOWN[(mixed >> 56) as usize % PLACES]
 }
 
-/// The kernel of a key among those from an entry on.
+/// Searches a linked list of entries.
 #[inline]
 fn among(mut entry: *const Entry, key: Key) -> Option<&'static Elementwise> {
     loop {
-        // SAFETY: null, or an entry that was whole when it was put there, and is never changed nor freed.
+        // SAFETY: the pointer is null or refers to an entry that was complete when it was published, and is never
+        // changed or freed.
         let one: &'static Entry = unsafe { entry.as_ref() }?;
         if one.key == key {
             return Some(&one.kernel);
@@ -38,13 +39,13 @@ fn among(mut entry: *const Entry, key: Key) -> Option<&'static Elementwise> {
     }
 }
 
-/// The kernel of a key, if it was made.
+/// Looks up a kernel.
 #[inline]
 pub fn find(key: Key) -> Option<&'static Elementwise> {
     among(place(key).load(Ordering::Acquire), key)
 }
 
-/// Keeps a kernel, unless another thread has kept one meanwhile: then that one is the answer.
+/// Adds a kernel. If another thread has added it meanwhile, that one is returned.
 pub fn keep(key: Key, kernel: Elementwise) -> &'static Elementwise {
     let place = place(key);
     let mut first = place.load(Ordering::Acquire);
@@ -56,10 +57,10 @@ pub fn keep(key: Key, kernel: Elementwise) -> &'static Elementwise {
         made.next = first;
         let entry = Box::into_raw(made);
         match place.compare_exchange(first, entry, Ordering::AcqRel, Ordering::Acquire) {
-            // SAFETY: made by `into_raw`; who finds it from now on reads it only, and nobody frees it.
+            // SAFETY: the pointer comes from `into_raw`; from now on it is only read and never freed.
             Ok(_) => return unsafe { &(*entry).kernel },
             Err(other) => {
-                // SAFETY: made by `into_raw`, and nobody has found it.
+                // SAFETY: the pointer comes from `into_raw` and was not published.
                 made = unsafe { Box::from_raw(entry) };
                 first = other;
             }

@@ -1,5 +1,5 @@
-//! Functions that go element by element: one table of them, which loop serves which operands, and the kernels of the loops; casts and
-//! evenly spaced values by the same means.
+//! Elementwise functions: their table, type promotion, and the kernels of their loops; also casts and evenly spaced
+//! values.
 
 pub mod cast;
 pub mod kernel;

@@ -1,4 +1,4 @@
-// Parts of numbers: bits, exponents, neighbours. It includes nothing, as access.h.
+// Functions on the representation of numbers: bits, exponents, neighbours. Includes nothing, like access.h.
 namespace pygpu_op {
 
 __device__ inline int count_bits(unsigned long long bits) {
@@ -29,7 +29,8 @@ template <class T> __device__ inline T spacing(T a) {
     if (a == 0) return nextafter((T)0, (T)1);
     return nextafter(a, a * 2 + copysign((T)1, a)) - a;
 }
-// Of types of 16 bits, which are computed with in float: so many bits behind the point, and the least power of 2 that has them all.
+// For 16-bit types, which compute in float: BITS is the number of fraction bits, LEAST the smallest power of 2 with
+// full precision.
 template <int BITS, int LEAST> __device__ inline float next_of_16_bits(float a, float b) {
     if (a != a || b != b) return a + b;
     if (a == b) return b;

@@ -1,14 +1,14 @@
-//! Promotion: which loop serves operands of which kinds (NEP 50).
+//! Type promotion: selects the loop for the types of the operands (NEP 50).
 //!
-//! A kind is strong, that of an array or a NumPy scalar, or weak, that of a number of Python's: a weak one takes the kind of the strong
-//! ones where it can stand for it. Then the first loop is taken to which all operands can be cast without loss.
+//! A type is strong (array or NumPy scalar) or weak (Python scalar). A weak operand takes the strong operands' type if
+//! that can represent it. Then the first loop is selected to which all operands can be cast safely.
 
 use smallvec::SmallVec;
 
 use super::table::{Group, Output, Row};
 use pygpu_base::dtype::Kind::{self, *};
 
-/// The kind of an operand.
+/// The type of an operand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Operand {
     /// Of an array or a NumPy scalar.
@@ -43,7 +43,7 @@ fn is_signed(kind: Kind) -> bool {
     matches!(kind, Int8 | Int16 | Int32 | Int64)
 }
 
-/// Bits of a whole number.
+/// Number of bits of an integer type.
 fn bits(kind: Kind) -> u32 {
     match kind {
         Int8 | UInt8 => 8,
@@ -53,8 +53,8 @@ fn bits(kind: Kind) -> u32 {
     }
 }
 
-/// Up to how many bits whole numbers are cast to a kind of real ones without being asked for, as NumPy has it: float64 counts as
-/// wide enough for 64.
+/// Maximum width of integers that are implicitly cast to a real type in NumPy, where float64 counts as sufficient for
+/// 64 bits.
 fn reach(kind: Kind) -> u32 {
     match kind {
         Float16 | BFloat16 => 8,
@@ -63,7 +63,7 @@ fn reach(kind: Kind) -> u32 {
     }
 }
 
-/// Whether every value of `from` has one in `to` that NumPy counts as the same: `numpy.can_cast(from, to)`.
+/// Whether NumPy considers a cast safe: `numpy.can_cast(from, to)`.
 pub fn can_cast(from: Kind, to: Kind) -> bool {
     let (Some(low), Some(high)) = (class(from), class(to)) else { return from == to };
     match (low, high) {
@@ -86,7 +86,7 @@ pub fn can_cast(from: Kind, to: Kind) -> bool {
     }
 }
 
-/// Whether a result may be written into an array of another kind, as NumPy's `same_kind` has it.
+/// Whether a result may be stored in an array of another type by NumPy's `same_kind` rule.
 pub fn can_cast_same_kind(from: Kind, to: Kind) -> bool {
     if from == to || can_cast(from, to) {
         return true;
@@ -98,24 +98,24 @@ pub fn can_cast_same_kind(from: Kind, to: Kind) -> bool {
     }
 }
 
-/// NumPy's rules of what may be converted to what.
+/// NumPy's casting rules.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Casting {
-    /// Nothing.
+    /// No cast.
     No,
-    /// Another order of bytes, which no array here has.
+    /// Byte order only, which is always native here.
     Equiv,
-    /// What keeps every value.
+    /// Casts that preserve every value.
     Safe,
-    /// What stays among numbers of its kind.
+    /// Safe casts, and casts within a kind.
     #[default]
     SameKind,
-    /// Everything.
+    /// Any cast.
     Unsafe,
 }
 
 impl Casting {
-    /// Those that there are, by their names.
+    /// All rules by name.
     pub const ALL: [(&'static str, Self); 5] = [
         ("no", Self::No),
         ("equiv", Self::Equiv),
@@ -129,7 +129,7 @@ impl Casting {
         Self::ALL[self as usize].0
     }
 
-    /// Whether it lets one kind become another one.
+    /// Whether the rule allows a cast.
     #[inline]
     pub fn allows(self, from: Kind, to: Kind) -> bool {
         from == to
@@ -142,7 +142,7 @@ impl Casting {
     }
 }
 
-/// The kind of an operand beside the strong ones.
+/// The type of an operand next to strong ones.
 fn weak(operand: Operand, strong: &[Kind]) -> Kind {
     let highest = strong.iter().copied().max_by_key(|kind| class(*kind));
     let class = highest.and_then(class);
@@ -158,7 +158,7 @@ fn weak(operand: Operand, strong: &[Kind]) -> Kind {
     }
 }
 
-/// The kinds of the operands that decide about the loop, where numbers of Python's have taken theirs.
+/// The types that determine the loop, with weak operands already converted.
 fn deciding(row: &Row, operands: &[Operand]) -> SmallVec<[Kind; 4]> {
     let deciding = || {
         let is_deciding = |place: usize| row.fixed.is_none_or(|(fixed, _)| fixed != place);
@@ -170,7 +170,7 @@ fn deciding(row: &Row, operands: &[Operand]) -> SmallVec<[Kind; 4]> {
             strong.push(kind);
         }
     }
-    // Beside an exponent of `ldexp` that is an array of integers a whole number fits everywhere, in NumPy.
+    // NumPy accepts any integer next to the exponent of `ldexp`, if that is an integer array.
     let has_exponents =
         row.fixed.is_some_and(|(place, kind)| kind == Int64 && !matches!(operands[place], Operand::Strong(Bool)));
     let mut kinds = SmallVec::new();
@@ -180,7 +180,8 @@ fn deciding(row: &Row, operands: &[Operand]) -> SmallVec<[Kind; 4]> {
     kinds
 }
 
-/// Whether an operand with a kind of its own may stand for it; of the condition of `where` only the truth is asked.
+/// Whether an operand with a fixed type is acceptable. For the condition of `where` any type is, because only its truth
+/// value matters.
 #[inline]
 fn fits(row: &Row, operands: &[Operand]) -> bool {
     let Some((place, kind)) = row.fixed else { return true };
@@ -191,7 +192,7 @@ fn fits(row: &Row, operands: &[Operand]) -> bool {
     }
 }
 
-/// The kind in which the loop that was found computes.
+/// The type in which a selected loop computes.
 #[inline]
 fn computing(row: &Row, found: Kind) -> Option<Kind> {
     computed_by(row.group(found)?, found)
@@ -206,7 +207,7 @@ fn computed_by(group: &Group, found: Kind) -> Option<Kind> {
     }
 }
 
-/// The kind of all operands that decide about the loop, where the strong ones have one, and the numbers beside them take it.
+/// The common type of all operands that determine the loop, if the strong ones agree and weak ones can take their type.
 #[inline]
 fn common(row: &Row, operands: &[Operand]) -> Option<Kind> {
     let (mut common, mut least) = (None, None);
@@ -223,20 +224,20 @@ fn common(row: &Row, operands: &[Operand]) -> Option<Kind> {
     common.filter(|kind| least.is_none() || class(*kind) >= least)
 }
 
-/// The kind of the loop of a function that computes with these operands; `None` where there is no such loop.
+/// Selects the loop for operands, by its type; `None` without a suitable loop.
 #[inline]
 pub fn resolve(row: &Row, operands: &[Operand]) -> Option<Kind> {
     if !fits(row, operands) {
         return None;
     }
-    // What is met most often: one kind, which has a loop.
+    // The most common case: a single type with its own loop.
     if let Some(kind) = common(row, operands)
         && let Some(group) = row.group(kind)
     {
         return computed_by(group, kind);
     }
     let kinds = deciding(row, operands);
-    // No loop that is tried before takes a kind that has one of its own.
+    // No loop that is tried earlier accepts a type that has its own loop.
     if let [first, rest @ ..] = kinds.as_slice()
         && rest.iter().all(|kind| kind == first)
         && let Some(group) = row.group(*first)
@@ -247,8 +248,7 @@ pub fn resolve(row: &Row, operands: &[Operand]) -> Option<Kind> {
     computing(row, found)
 }
 
-/// The kind of the loop whose results are of a kind that was asked for: of several the one to which all operands can be cast without
-/// loss, or the first.
+/// Selects a loop by its result type: the first one to which all operands can be cast safely, or else the first one.
 pub fn resolve_to(row: &Row, operands: &[Operand], result: Kind) -> Option<Kind> {
     if !fits(row, operands) {
         return None;

@@ -1,4 +1,4 @@
-//! Evenly spaced values, as NumPy computes them: each from its index, rounded where NumPy rounds.
+//! Evenly spaced values with NumPy's rounding, each computed from its index.
 
 use super::kernel::{stored, type_of};
 use super::known;
@@ -10,22 +10,22 @@ use pygpu_base::error::Result;
 use pygpu_device::stream::Stream;
 use pygpu_kernel::Arguments;
 
-/// What the elements of `linspace` are made of, each as its bytes in the type that [`computed_in`] names.
+/// Parameters of `linspace`, as bytes of the type that [`computed_in`] returns.
 #[derive(Clone, Copy)]
 pub struct Spacing<'a> {
     /// The first value.
     pub start: &'a [u8],
-    /// The last value, where `ends` says so.
+    /// The last value, if `ends` is set.
     pub stop: &'a [u8],
-    /// From one to the next; what is divided by `parts`, where these are not 0.
+    /// The step between values if `parts` is 0; otherwise the whole range, which the kernel divides by `parts`.
     pub step: &'a [u8],
-    /// Into how many parts a step that would vanish is divided; else 0.
+    /// Divisor for a step that would underflow; 0 otherwise.
     pub parts: i64,
     /// Whether the last element is `stop`.
     pub ends: bool,
 }
 
-/// The kind in which values of a kind are computed: that of the numbers that a kernel is given.
+/// The type in which values of a type are computed, and of the kernel's parameters.
 pub fn computed_in(kind: Kind) -> Kind {
     match kind {
         Kind::Float16 | Kind::BFloat16 => Kind::Float32,
@@ -33,10 +33,10 @@ pub fn computed_in(kind: Kind) -> Kind {
     }
 }
 
-/// Writes `first`, `second`, and what follows at their distance.
+/// Writes an arithmetic sequence that begins with `first` and `second`.
 ///
 /// # Errors
-/// The compiler's; the driver's.
+/// Compiler errors; driver errors.
 pub fn arange(target: &Array, first: &[u8], second: &[u8], stream: &Stream) -> Result<()> {
     let kind = target.dtype().kind();
     let kernel = known(Sequence::Arange, kind, kind)?;
@@ -46,10 +46,10 @@ pub fn arange(target: &Array, first: &[u8], second: &[u8], stream: &Stream) -> R
     run(kernel, target, values, stream)
 }
 
-/// Writes values between two, computed as `kind`, which is none of whole numbers, and rounded down where the target holds such.
+/// Writes evenly spaced values, computed in the non-integer type `kind` and rounded down for an integer target.
 ///
 /// # Errors
-/// The compiler's; the driver's.
+/// Compiler errors; driver errors.
 pub fn linspace(target: &Array, kind: Kind, spacing: &Spacing<'_>, stream: &Stream) -> Result<()> {
     let kernel = known(Sequence::Linspace, kind, target.dtype().kind())?;
     let mut values = Arguments::new();
@@ -72,12 +72,12 @@ enum Sequence {
 
 fn run(kernel: &Elementwise, target: &Array, mut values: Arguments, stream: &Stream) -> Result<()> {
     let plan = kernel.plan(&[target], false)?;
-    // SAFETY: the kernel was made for an array of this kind, and the values are of the declared types.
+    // SAFETY: the kernel was created for an array of this type, and the values have the declared types.
     unsafe { kernel.run(&plan, &[target], &mut values, None, stream) }
 }
 
 fn known(sequence: Sequence, kind: Kind, output: Kind) -> Result<&'static Elementwise> {
-    // No row of the table is at such an address.
+    // These small numbers cannot be addresses of table entries.
     let key = (sequence as usize, (kind as u64) << 8 | output as u64);
     if let Some(known) = known::find(key) {
         return Ok(known);
@@ -92,7 +92,7 @@ fn known(sequence: Sequence, kind: Kind, output: Kind) -> Result<&'static Elemen
     Ok(known::keep(key, made))
 }
 
-/// Whole numbers wrap around, as NumPy's do; floats are rounded after the product and after the sum.
+/// Integers wrap around, as in NumPy; floats are rounded after the product and after the sum.
 fn arange_text(kind: Kind) -> String {
     let class = type_of(kind);
     let far = match kind {
@@ -105,7 +105,7 @@ fn arange_text(kind: Kind) -> String {
 
 fn linspace_text(kind: Kind, output: Kind) -> String {
     let class = type_of(kind);
-    // In 16 bits NumPy rounds each step of the way.
+    // In 16-bit types NumPy rounds after each operation.
     let rounded = |text: &str| match kind {
         Kind::Float16 | Kind::BFloat16 => format!("(float){}({text})", DType::new(kind).c_name()),
         _ => format!("({text})"),
@@ -124,7 +124,7 @@ fn linspace_text(kind: Kind, output: Kind) -> String {
     )
 }
 
-/// A kernel with numbers of the kind in which is computed, whole numbers, and the array.
+/// A kernel with scalars of the computation's type, integers, and the array.
 fn write(
     name: &str,
     kind: Kind,

@@ -1,7 +1,7 @@
-// Functions that C does not have. It includes nothing, as access.h.
+// Functions that C lacks. Includes nothing, like access.h.
 namespace pygpu_op {
 
-// The sine of whole numbers times pi is 0, which a product with a rounded pi is not.
+// Exactly 0 for integers, unlike the sine of a product with rounded pi.
 template <class T> __device__ inline T sine_of_pi_times(T a) {
     T rest = a - 2 * rint(a / 2), size = fabs(rest), sine;
     sine = size > (T)0.25 && size < (T)0.75 ? cos((size - (T)0.5) * (T)3.141592653589793)
@@ -18,7 +18,8 @@ template <class Z> __device__ inline Z complex_sinc(Z z) {
     return sin(angle) / angle;
 }
 
-// Cephes (Stephen L. Moshier), as in NumPy: Chebyshev series of exp(-x) I0(x) on [0, 8] and of exp(-x) sqrt(x) I0(x) behind.
+// Cephes (Stephen L. Moshier), as in NumPy: Chebyshev series of exp(-x) I0(x) on [0, 8] and of exp(-x) sqrt(x) I0(x)
+// above.
 template <class T, int COUNT> __device__ inline T chebyshev(T x, const double (&series)[COUNT]) {
     T before, last = 0, sum = (T)series[0];
     before = 0;

@@ -1,15 +1,15 @@
-//! The table of operations: one row for each function of NumPy's that goes element by element.
+//! Table of operations: one entry for each elementwise NumPy function.
 //!
-//! A row has groups of kinds, each with the text of one element in C: `{a}`, `{b}` and so on stand for the operands in the type in
-//! which the loop computes, `{T}` for that type, `{U}` for the unsigned one in which whole numbers wrap around. Loops have operands of
-//! one kind, but for one operand of some rows, and are tried in the order of [`ORDER`], which is NumPy's.
+//! An entry has groups of types, each with the C expression of one element. `{a}`, `{b}` and so on are the operands in
+//! the loop's type, `{T}` is that type, `{U}` the unsigned type in which integers wrap around. All operands of a loop
+//! have one type, except for one operand of some entries. Loops are tried in the order of [`ORDER`], which is NumPy's.
 
 use smallvec::SmallVec;
 
 use pygpu_base::dtype::Kind;
 use pygpu_base::dtype::Kind::*;
 
-/// Kinds in the order in which NumPy tries loops.
+/// Types in the order in which NumPy tries loops.
 pub const ORDER: [Kind; 15] = [
     Bool, Int8, UInt8, Int16, UInt16, Int32, UInt32, Int64, UInt64, Float16, BFloat16, Float32, Float64, Complex64,
     Complex128,
@@ -22,38 +22,38 @@ const INTEGERS: &[Kind] = &[Int8, UInt8, Int16, UInt16, Int32, UInt32, Int64, UI
 const REAL: &[Kind] = &[Float16, BFloat16, Float32, Float64];
 const WIDE: &[Kind] = &[Float32, Float64];
 const COMPLEX: &[Kind] = &[Complex64, Complex128];
-/// Bools where NumPy does not count with them.
+/// A group that rejects bool operands, for functions that NumPy does not define for bools.
 const NO_BOOL: Group = with(BOOL, Output::Refused, "");
 
-/// Functions that texts call.
+/// Functions used by the expressions.
 const ARITHMETIC: &str = include_str!("arithmetic.h");
 const PARTS: &str = include_str!("parts.h");
 const SPECIAL: &str = include_str!("special.h");
 
-/// Of which kind a result is.
+/// Type of a result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Output {
-    /// The operands'.
+    /// The operands' type.
     Same,
-    /// Always this one.
+    /// A fixed type.
     Fixed(Kind),
-    /// This one, in whose loop is computed too.
+    /// A fixed type, which is also the loop's type.
     As(Kind),
-    /// The real one of the operands' precision.
+    /// The real type with the operands' precision.
     Real,
-    /// There is no loop for these, though there are loops to which they could be cast: bools have no sign.
+    /// Rejected, although the operands could be cast to another loop's type: bools have no sign.
     Refused,
 }
 
-/// Some kinds, one bit for each: every call asks several times whether one is among them.
+/// A set of types, one bit for each; several membership tests occur in every call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Kinds(u32);
 
 impl Kinds {
-    /// All for which there are loops.
+    /// All types with loops.
     pub const ALL: Self = Self::of(&ORDER);
 
-    /// Those of a list.
+    /// The types of a list.
     pub const fn of(list: &[Kind]) -> Self {
         let (mut bits, mut at) = (0, 0);
         while at < list.len() {
@@ -63,47 +63,48 @@ impl Kinds {
         Self(bits)
     }
 
-    /// Whether a kind is among them.
+    /// Whether a type is in the set.
     #[inline]
     pub const fn contains(self, kind: Kind) -> bool {
         self.0 >> kind as u32 & 1 == 1
     }
 }
 
-/// Loops that differ by their kind only.
+/// Loops that differ by type only.
 #[derive(Debug)]
 pub struct Group {
-    /// For which kinds there is one.
+    /// Their types.
     pub kinds: Kinds,
-    /// Of which kind the result is.
+    /// The type of the result.
     pub output: Output,
-    /// One element in C.
+    /// The C expression of one element.
     pub text: &'static str,
-    /// The same for a second result.
+    /// Type and expression of a second result.
     pub second: Option<(Output, &'static str)>,
-    /// About how many milliseconds NVRTC spends on one element's text, if that is more than 2: it is written less often then.
+    /// Approximate NVRTC compile time of one expression in milliseconds, if above 2. Heavy expressions are unrolled
+    /// less.
     pub weight: u8,
 }
 
-/// What a function asks of numbers that are not of the arrays' type.
+/// Requirements of a function on Python scalars.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Nature {
-    /// That the loop's type holds them.
+    /// The loop's type must be able to represent them.
     Plain,
-    /// Nothing: whole numbers of any size are compared.
+    /// None: integers of any size are compared correctly.
     Comparison,
-    /// Whether they are true.
+    /// Only their truth value matters.
     Logical,
-    /// That whole exponents are not negative.
+    /// Integer exponents must not be negative.
     Power,
 }
 
-/// Who computes it in host memory.
+/// Implementation for host memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Host {
-    /// NumPy's ufunc of the name.
+    /// NumPy's ufunc of the same name.
     Ufunc,
-    /// NumPy in several steps.
+    /// Several NumPy calls.
     Steps,
     /// The compiled kernel; without a compiler Python's `math`, one number at a time.
     Kernel,
@@ -112,32 +113,32 @@ pub enum Host {
 /// One function.
 #[derive(Debug)]
 pub struct Row {
-    /// Its name, which is NumPy's.
+    /// NumPy's name.
     pub name: &'static str,
-    /// Operands.
+    /// Number of operands.
     pub inputs: usize,
     /// Its loops.
     pub groups: &'static [Group],
-    /// Functions in C that the texts call.
+    /// C functions used by the expressions.
     pub preamble: &'static str,
-    /// An operand of a kind of its own, whatever the loop's.
+    /// An operand whose type does not depend on the loop.
     pub fixed: Option<(usize, Kind)>,
-    /// What is asked of numbers.
+    /// Requirements on Python scalars.
     pub nature: Nature,
-    /// Who computes it in host memory.
+    /// Implementation for host memory.
     pub host: Host,
-    /// One sentence for whoever asks.
+    /// One-sentence description for the documentation.
     pub summary: &'static str,
 }
 
 impl Row {
-    /// The group that has a loop for a kind.
+    /// The group that contains a loop for a type.
     #[inline]
     pub fn group(&self, kind: Kind) -> Option<&Group> {
         self.groups.iter().find(|group| group.kinds.contains(kind))
     }
 
-    /// The kinds for which there are loops, in the order in which they are tried.
+    /// The types with loops, in the order in which they are tried.
     pub fn kinds(&self) -> impl Iterator<Item = Kind> {
         ORDER.into_iter().filter(|kind| self.group(*kind).is_some_and(|group| group.output != Output::Refused))
     }
@@ -147,7 +148,7 @@ impl Row {
         1 + usize::from(self.groups.first().is_some_and(|group| group.second.is_some()))
     }
 
-    /// The kind of an operand in the loop of a kind.
+    /// The type of an operand in the loop of a type.
     #[inline]
     pub fn takes(&self, place: usize, kind: Kind) -> Kind {
         match self.fixed {
@@ -156,7 +157,7 @@ impl Row {
         }
     }
 
-    /// The kinds of the results of the loop of a kind.
+    /// The types of the results of a loop.
     pub fn results(&self, kind: Kind) -> SmallVec<[Kind; 2]> {
         let mut results = SmallVec::new();
         if let Some(group) = self.group(kind) {
@@ -168,7 +169,7 @@ impl Row {
 }
 
 impl Output {
-    /// The kind of the result of operands of `kind`.
+    /// The type of the result for operands of type `kind`.
     pub fn of(self, kind: Kind) -> Kind {
         match self {
             Self::Same | Self::Refused => kind,
@@ -202,12 +203,12 @@ pub const ALIASES: [(&str, &str); 16] = [
     ("true_divide", "divide"),
 ];
 
-/// The row of a name.
+/// Looks up an entry by name.
 pub fn row(name: &str) -> Option<&'static Row> {
     TABLE.iter().find(|row| row.name == name)
 }
 
-/// The same where the name is known when PyGPU is compiled, and must be one.
+/// Looks up an entry at compile time; an unknown name is a compile error.
 pub const fn known_row(name: &str) -> &'static Row {
     let mut place = 0;
     while !is_same(TABLE[place].name.as_bytes(), name.as_bytes()) {
@@ -271,7 +272,7 @@ macro_rules! row {
     };
 }
 
-/// Comparisons of complex numbers go by the real parts, then by the imaginary ones, as NumPy's.
+/// Comparisons of complex numbers are lexicographic, as in NumPy.
 macro_rules! comparison {
     ($name:literal $summary:literal $real:literal $complex:literal) => {
         row!($name 2 $summary "";
@@ -280,7 +281,7 @@ macro_rules! comparison {
     };
 }
 
-/// Functions of real numbers that C has under a name.
+/// Real functions that exist in C.
 macro_rules! real {
     ($name:literal $summary:literal $text:literal $weight:literal) => {
         row!($name 1 $summary ""; same(REAL, $text).weighs($weight))
@@ -452,22 +453,22 @@ pub static TABLE: &[Row] = &[
     real!("lgamma" "The logarithm of the size of the gamma function." "lgamma({a})" 13).by(Host::Kernel),
 ];
 
-/// Functions with parameters beside the arrays, which `PyGPU` has as functions of their own.
+/// Functions with parameters besides the arrays, which `PyGPU` exposes as separate functions.
 pub static WHERE: Row = row!("where" 3 "The second operand where the first is true, the third elsewhere." "";
     same(&ORDER, "{a} ? {b} : {c}"))
 .fixed(0, Bool)
 .by(Host::Steps);
-/// With a least and a greatest number.
+/// The second and third operand are the lower and the upper limit.
 pub static CLIP: Row = row!("clip" 3 "The number, or the limit that it is beyond." ARITHMETIC;
     same(BOOL, "({a} || {b}) && {c}"), same(INTEGERS, "pygpu_op::clip<{T}>({a}, {b}, {c})"),
     same(REAL, "pygpu_op::clip<{T}>({a}, {b}, {c})"),
     same(COMPLEX, "pygpu_op::minimum(pygpu_op::maximum({a}, {b}), {c})"));
-/// With 10 to the power of the digits behind the point.
+/// The second operand is 10 to the power of the number of decimals.
 pub static ROUND_BEHIND: Row = row!("round_behind" 2 "The nearest number with so many digits behind the point." "";
     same(REAL, "rint({a} * {b}) / {b}"),
     same(COMPLEX, "{T}(rint({a}.real() * {b}.real()) / {b}.real(), rint({a}.imag() * {b}.real()) / {b}.real())"))
 .by(Host::Steps);
-/// With 10 to the power of the digits before the point that are to be 0.
+/// The second operand is 10 to the power of the number of trailing zeros before the decimal point.
 pub static ROUND_BEFORE: Row = row!("round_before" 2 "The nearest number with so many zeros before the point." "";
     same(INTEGERS, "({T})(rint((double){a} / (double){b}) * (double){b})"), same(REAL, "rint({a} / {b}) * {b}"),
     same(COMPLEX, "{T}(rint({a}.real() / {b}.real()) * {b}.real(), rint({a}.imag() / {b}.real()) * {b}.real())"))
@@ -480,12 +481,12 @@ pub static ANGLE: Row = row!("angle" 1 "The angle of a complex number." ARITHMET
 pub static ANGLE_IN_DEGREES: Row = row!("angle_in_degrees" 1 "The angle of a complex number." ARITHMETIC;
     with(BOOL, Output::As(Float64), ""), same(REAL, "pygpu_op::angle({a}) * ({T})57.29577951308232"), with(COMPLEX, Output::Real, "arg({a}) * 57.29577951308232"))
 .by(Host::Steps);
-/// With what stands for NaN and the infinities.
+/// The other operands replace NaN and the infinities.
 pub static NAN_TO_NUM: Row = row!("nan_to_num" 4 "Finite numbers in place of NaN and the infinities." ARITHMETIC;
     same(REAL, "pygpu_op::finite<{T}>({a}, {b}, {c}, {d})"),
     same(COMPLEX, "{T}(pygpu_op::finite({a}.real(), {b}.real(), {c}.real(), {d}.real()), pygpu_op::finite({a}.imag(), {b}.real(), {c}.real(), {d}.real()))"))
 .by(Host::Steps);
-/// Of two operands, each with a factor behind it.
+/// Each of the two operands is followed by its factor.
 pub static WEIGHTED_SUM: Row = row!("weighted_sum" 4 "The sum of two products." "";
     same(BOOL, "({a} && {b}) || ({c} && {d})"), same(INTEGERS, "({U}){a} * ({U}){b} + ({U}){c} * ({U}){d}"), same(REAL, "{a} * {b} + {c} * {d}"),
     same(COMPLEX, "{a} * {b} + {c} * {d}"))

@@ -1,4 +1,4 @@
-//! What an array is: shape, strides, dtype, pointer, flags. None of it reaches a driver.
+//! Attributes of an array: shape, strides, dtype, pointer, flags. None of them calls a driver.
 
 use pyo3::exceptions::{PyAttributeError, PyKeyError, PyTypeError};
 use pyo3::ffi;
@@ -13,7 +13,7 @@ use crate::once::PyOnce;
 use crate::runtime::device::PyDevice;
 use pygpu_layout::Layout;
 
-/// The first axis' length.
+/// Length of the first axis.
 ///
 /// # Errors
 /// `TypeError` for a 0-d array, as NumPy.
@@ -27,19 +27,19 @@ pub(crate) fn length(layout: &Layout) -> PyResult<usize> {
 
 #[pymethods]
 impl GpuArray {
-    /// Lengths of the axes; a tuple of int.
+    /// Lengths of the axes, as a tuple of int.
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         integers(py, self.layout().shape())
     }
 
-    /// Bytes from one element to the next along each axis, of any sign; a tuple of int.
+    /// Strides in bytes, as a tuple of int; they may be negative.
     #[getter]
     fn strides<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         integers(py, self.layout().strides())
     }
 
-    /// The type of the elements, as a `numpy.dtype`.
+    /// Type of the elements, as a `numpy.dtype`.
     #[getter(dtype)]
     fn py_dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         dtype::to_python(py, self.dtype())
@@ -57,19 +57,19 @@ impl GpuArray {
         self.layout().size()
     }
 
-    /// Number of elements, in PyCUDA's spelling.
+    /// Number of elements, under PyCUDA's name.
     #[getter]
     fn mem_size(&self) -> i64 {
         self.layout().size()
     }
 
-    /// Bytes of all elements; gaps between them do not count.
+    /// Size of all elements in bytes, without gaps between them.
     #[getter]
     fn nbytes(&self) -> Option<i64> {
         self.own_rare().and_then(Rare::nbytes).unwrap_or_else(|| Some(self.layout().nbytes()))
     }
 
-    /// A subclass may count other bytes too, as PyCUDA's may.
+    /// Set another number of bytes, for subclasses, as in PyCUDA.
     #[setter]
     fn set_nbytes(slf: &Bound<'_, Self>, nbytes: Option<i64>) -> PyResult<()> {
         if slf.is_exact_instance_of::<Self>() {
@@ -79,31 +79,31 @@ impl GpuArray {
         Ok(())
     }
 
-    /// Bytes of one element.
+    /// Size of one element in bytes.
     #[getter]
     fn itemsize(&self) -> usize {
         self.dtype().itemsize()
     }
 
-    /// The address of element zero in the device's memory, as an int that `ctypes.c_void_p` takes; 0 for an empty array.
+    /// Address of element zero in the device's memory, as an int that `ctypes.c_void_p` accepts; 0 for an empty array.
     #[getter]
     fn ptr(&self, py: Python<'_>) -> PyResult<usize> {
         self.given_out_address(py)
     }
 
-    /// The array that owns the memory of a view, or what was given as `base=`; None for an array with memory of its own.
+    /// Array that owns the memory of a view, or the object given as `base=`; None for an array with its own memory.
     #[getter(base)]
     fn base_object<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
         self.base().map(|base| base.bind(py).clone())
     }
 
-    /// Where the array is.
+    /// Device of the array.
     #[getter(device)]
     fn py_device<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDevice>> {
         PyDevice::shared(py, self.device())
     }
 
-    /// How the elements lie in memory: `c_contiguous`, `f_contiguous`, `forc`, `writeable`, `owndata`.
+    /// Memory layout flags: `c_contiguous`, `f_contiguous`, `forc`, `writeable`, `owndata`.
     #[getter]
     fn flags<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, Flags>> {
         let layout = self.layout();
@@ -117,7 +117,7 @@ impl GpuArray {
     }
 }
 
-/// One object for each of the 16 combinations, made when it is first asked for.
+/// One object for each of the 16 combinations, created on first use.
 static FLAGS: [PyOnce<Py<Flags>>; 16] = [const { PyOnce::new() }; 16];
 
 impl Flags {
@@ -128,7 +128,7 @@ impl Flags {
     }
 }
 
-/// How the elements of an array lie in memory.
+/// Memory layout of an array.
 ///
 /// Every flag is an attribute and, as in NumPy, an item under its name in capitals.
 ///
@@ -141,29 +141,29 @@ impl Flags {
 #[pyclass(frozen, name = "Flags", module = "PyGPU", eq)]
 #[derive(PartialEq, Eq)]
 pub(crate) struct Flags {
-    /// Row by row without gaps; axes of length 1 do not count.
+    /// Whether the array is contiguous in C order; axes of length 1 do not count.
     #[pyo3(get)]
     c_contiguous: bool,
-    /// Column by column without gaps.
+    /// Whether the array is contiguous in Fortran order.
     #[pyo3(get)]
     f_contiguous: bool,
     /// Whether writing is allowed.
     #[pyo3(get)]
     writeable: bool,
-    /// Whether the array has memory of its own.
+    /// Whether the array owns its memory.
     #[pyo3(get)]
     owndata: bool,
 }
 
 #[pymethods]
 impl Flags {
-    /// Row by row or column by column without gaps.
+    /// Whether the array is contiguous in C or Fortran order.
     #[getter]
     fn forc(&self) -> bool {
         self.c_contiguous || self.f_contiguous
     }
 
-    /// Column by column and not also row by row.
+    /// Whether the array is contiguous in Fortran order and not in C order.
     #[getter]
     fn fnc(&self) -> bool {
         self.f_contiguous && !self.c_contiguous
@@ -193,7 +193,7 @@ impl Flags {
     }
 }
 
-/// Whether a Python object is an instance of a number type of Python or NumPy, not an array.
+/// Whether a Python object is a number of Python or NumPy, not an array.
 pub(crate) fn is_scalar(object: &Bound<'_, PyAny>) -> bool {
     // SAFETY: a type check of a live object.
     let number = unsafe { ffi::PyNumber_Check(object.as_ptr()) } != 0;

@@ -1,4 +1,4 @@
-//! The class `GPUArray`: an `Array` with what only Python knows of it. `object` has the quick way to make one.
+//! The class `GPUArray`: an `Array` with its Python-specific state. `object` contains the fast constructor.
 
 mod object;
 
@@ -42,38 +42,39 @@ pub(crate) use object::{
 /// Parameters
 /// ----------
 /// shape : int or sequence of int, or numpy.ndarray
-///     The lengths of the axes. An ndarray given without `dtype` is data instead: its values are uploaded, and it becomes the
-///     array's host side, not copied, which `to_device()` uploads again. An ndarray or an integer given with `dtype` is a shape.
+///     The lengths of the axes. An ndarray without `dtype` is data instead: its values are uploaded, and it becomes the
+///     array's host mirror, without a copy, which `to_device()` uploads again. An ndarray or an integer with `dtype` is
+///     a shape.
 /// dtype : data-type, optional
-///     Anything `numpy.dtype` takes; float64 by default.
+///     Anything that `numpy.dtype` accepts; float64 by default.
 /// order : {'C', 'F'}, optional
-///     How elements follow each other in memory.
+///     Memory order.
 /// allocator : object, optional
-///     Either a callable that takes a number of bytes and returns something with an address (PyCUDA's way, with `shape`),
-///     or an object that describes memory which exists (PybindGPU's `Allocator`, alone).
+///     Either a callable that takes a number of bytes and returns an object with an address (as in PyCUDA, with
+///     `shape`), or an object that describes existing memory (PybindGPU's `Allocator`, without other arguments).
 /// base : object, optional
-///     Kept alive as long as the array; for `gpudata` that somebody else owns.
+///     Kept alive as long as the array; for `gpudata` with another owner.
 /// gpudata : int, GPUArray, DeviceAllocation or object with an address, optional
-///     Existing device memory to use, with `shape`, `dtype` and perhaps `strides`. What PyGPU knows of the memory holds for the
-///     new array too: where it ends, whether it may be written, and who uses it on which stream. Other addresses are believed.
+///     Existing device memory to use, with `shape`, `dtype` and optionally `strides`. For memory tracked by PyGPU, its
+///     extent, write permission and uses on streams apply to the new array too. Other addresses are trusted.
 /// strides : sequence of int, optional
-///     Bytes from one element to the next along each axis, of any sign; goes with `gpudata`.
+///     Strides in bytes, of any sign; only with `gpudata`.
 /// copy : bool, optional
-///     With an ndarray: keep a private copy of it as the host side.
+///     With an ndarray: keep a private copy of it as the host mirror.
 ///
 /// Raises
 /// ------
 /// ValueError
-///     For negative or too large shapes, for an unknown order, and for memory that is too short, as far as that is known.
+///     For negative or too large shapes, for an unknown order, and for memory that is too short, if its size is known.
 /// TypeError
 ///     For a dtype that a device cannot hold.
 /// OutOfMemoryError
-///     When the device has no room, also after its pool was trimmed.
+///     If the device has too little memory, even after trimming its pool.
 ///
 /// Notes
 /// -----
-/// The elements of a new array are not initialised. The interface is NumPy's where it can be, PyCUDA's and PybindGPU's where
-/// those have names of their own.
+/// The elements of a new array are uninitialized. The interface is NumPy's where possible, with the additional names of
+/// PyCUDA and PybindGPU.
 ///
 /// Examples
 /// --------
@@ -85,13 +86,13 @@ pub(crate) use object::{
 #[pyclass(frozen, subclass, weakref, dict, name = "GPUArray", module = "PyGPU")]
 pub(crate) struct GpuArray {
     array: ManuallyDrop<Array>,
-    /// The array whose memory a view shows.
+    /// The array whose memory a view refers to.
     base: Option<Py<PyAny>>,
-    /// What few arrays and hardly a view have, so that this is one word.
+    /// Rarely used fields, allocated on first use.
     rare: OnceBox<Rare<Self>>,
-    /// Shape and strides that DLPack's exchange table lent without ownership.
+    /// Shape and strides that DLPack's exchange table borrowed without ownership.
     lent: LentDimensions,
-    /// Whether the address was asked for, so that the block is in `memory::addresses`.
+    /// Whether the address escaped, so that the block is registered in `memory::addresses`.
     is_given_out: AtomicBool,
 }
 
@@ -106,7 +107,7 @@ impl GpuArray {
         }
     }
 
-    /// With an ndarray as its host side, which is kept.
+    /// Attaches an ndarray as the host mirror and keeps it alive.
     pub(crate) fn over_host(self, host: Py<PyAny>) -> Self {
         *self.host_to_set() = HostSide::Own(host);
         self
@@ -118,10 +119,10 @@ impl GpuArray {
         value
     }
 
-    /// The address of element zero, for somebody who may come back with it as a number; 0 for an empty array.
+    /// The address of element zero, for callers that may pass it back as an integer later; 0 for an empty array.
     ///
     /// # Errors
-    /// The driver's, of what was put off.
+    /// Driver errors of pending operations.
     #[inline]
     pub(crate) fn given_out_address(&self, _: Python<'_>) -> PyResult<Address> {
         let made = self.made();
@@ -132,13 +133,14 @@ impl GpuArray {
             give_out(&made.array);
             made.is_given_out.store(true, Ordering::Relaxed);
             if flush::is_any() {
-                give_values(made.array.allocation())?; // queued by another thread meanwhile
+                give_values(made.array.allocation())?; // another thread may have deferred an operation meanwhile
             }
         }
         Ok(made.array.address())
     }
 
-    /// The value itself: that which `__init__` made, where `__new__` could not know what a subclass is to be.
+    /// The value of this object. `__init__` may have replaced the one from `__new__`, which cannot know a subclass's
+    /// arguments.
     #[inline]
     pub(super) fn made(&self) -> &Self {
         match self.rare.get() {
@@ -147,27 +149,27 @@ impl GpuArray {
         }
     }
 
-    /// What few arrays have, made if it is not there.
+    /// The rarely used fields, allocated if necessary.
     pub(crate) fn rare(&self) -> &Rare<Self> {
         self.made().rare.get_or_init(Box::default)
     }
 
-    /// The object's own, whatever stands in its place: where `__init__` puts what it makes.
+    /// This object's own rarely used fields, even if the value was replaced. `__init__` stores the replacement there.
     pub(crate) fn to_be_made(&self) -> &Rare<Self> {
         self.rare.get_or_init(Box::default)
     }
 
-    /// The same, if it is there.
+    /// This object's own rarely used fields, if allocated.
     pub(crate) fn own_rare(&self) -> Option<&Rare<Self>> {
         self.rare.get()
     }
 
-    /// The array below Python. Its values may have to be made first, where an operation was put off; what is known without that
-    /// stands below.
+    /// The core array, after flushing pending operations that its values depend on. Metadata that does not need the
+    /// values is available from the methods below.
     ///
     /// # Errors
-    /// The driver's, of what was put off; `ValueError` where `gpudata` was not assigned yet.
-    #[inline(always)] // a result is eight words, and nearly all calls ask
+    /// Driver errors of pending operations; `ValueError` if `gpudata` has not been assigned yet.
+    #[inline(always)] // the result is eight words, and nearly all calls use it
     pub(crate) fn array(&self, _: Python<'_>) -> PyResult<&Array> {
         match self.rare.get() {
             None if !flush::is_any() => Ok(&self.array),
@@ -184,11 +186,11 @@ impl GpuArray {
         self.refuse_nowhere().map(|()| &*self.made().array)
     }
 
-    /// The same for who does without its values and its address, which may not be there yet.
+    /// The core array without a flush, for callers that need neither its values nor its address.
     ///
     /// # Errors
-    /// That of an operation that was put off and has failed; `ValueError` where `gpudata` was not assigned yet.
-    #[inline(always)] // as `array`
+    /// The error of a deferred operation that failed; `ValueError` if `gpudata` has not been assigned yet.
+    #[inline(always)] // as for `array`
     pub(crate) fn unlaunched(&self) -> PyResult<&DeferredArray> {
         match self.rare.get() {
             None if !flush::is_any() => Ok(DeferredArray::of(&self.array)),
@@ -218,19 +220,19 @@ impl GpuArray {
         self.made().array.dtype()
     }
 
-    /// Where it is.
+    /// The device of the memory.
     #[inline]
     pub(crate) fn device(&self) -> Device {
         self.made().array.device()
     }
 
-    /// Whether writing is refused.
+    /// Whether writes are rejected.
     #[inline]
     pub(crate) fn readonly(&self) -> bool {
         self.made().array.readonly()
     }
 
-    /// Whether the memory is there for this array: not a view's, and not somebody else's.
+    /// Whether the memory was allocated for this array, i.e. it is neither a view nor external memory.
     pub(crate) fn owns_data(&self) -> bool {
         let made = self.made();
         let is_others = |(keeper, _): (&(dyn Any + Send + Sync), _)| {
@@ -239,10 +241,10 @@ impl GpuArray {
         made.base.is_none() && !made.array.allocation().is_lent() && !made.array.keeper().is_some_and(is_others)
     }
 
-    /// Refuses what would write a read-only array.
+    /// Checks that the array is writable.
     ///
     /// # Errors
-    /// `ValueError` that names what was tried.
+    /// `ValueError` with the attempted operation.
     pub(crate) fn check_writable(&self, what: &str) -> PyResult<()> {
         Ok(self.made().array.check_writable(what)?)
     }
@@ -251,23 +253,24 @@ impl GpuArray {
         self.made().base.as_ref()
     }
 
-    /// Where the exchange table keeps what it lends.
+    /// Storage for dimensions that the exchange table lends.
     pub(crate) fn lent(&self) -> &LentDimensions {
         &self.lent
     }
 
-    /// The Python object that lent the memory, and the allocator that is kept for results, as far as the references to them are this
-    /// object's alone: then the collector may count them as this object's.
+    /// The Python owner of the memory and the allocator kept for results, if this object holds all references to them.
+    /// The garbage collector may then count them as this object's.
     ///
-    /// The collector asks more than once and takes what it has counted once and not again for garbage. So the answer must
-    /// not change while it runs: nobody who could clone the block, or use it on another stream, runs meanwhile. Who only lets
-    /// go of the block may, since an object that is counted late or not at all merely lives longer.
+    /// The collector calls this more than once. It would free a live object that is counted in one pass and not in
+    /// another, so the answer must not change during a collection. No thread that could clone the block, or use it on
+    /// another stream, may run meanwhile. Threads that only release the block may: an object that is counted late or
+    /// not at all merely lives longer.
     fn lenders(&self) -> [Option<&Py<PyAny>>; 2] {
         let allocation = self.array.allocation();
         if gil::is_anyone_away() {
             return [None, None];
         }
-        // A `gpudata` that nobody else holds is this object's as well.
+        // An otherwise unreferenced `gpudata` object also belongs to this object.
         let own = 1 + usize::from(self.rare.get().is_some_and(Rare::has_gpudata_alone));
         if let Some((keeper, holders)) = self.array.keeper() {
             let owner: Option<&Owner> = keeper.downcast_ref().filter(|_| holders == own);
@@ -281,13 +284,13 @@ impl GpuArray {
         }
     }
 
-    /// The host side, if there ever was one. Held for moments: no Python runs while it is locked.
+    /// The host mirror, if there ever was one. Locked briefly; no Python code runs while it is locked.
     pub(crate) fn host(&self) -> Option<MutexGuard<'_, HostSide>> {
         let rare = self.made().rare.get()?;
         Some(rare.host.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The host side, to be set.
+    /// The host mirror, for changing it.
     pub(crate) fn host_to_set(&self) -> MutexGuard<'_, HostSide> {
         self.rare().host.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -297,14 +300,15 @@ impl Drop for GpuArray {
     #[inline]
     fn drop(&mut self) {
         self.drop_array();
-        // An array may keep an array that keeps an array, and so on. What is dropped here and now has the GIL, as every object that
-        // Python ends.
+        // Bases may form a long chain. Python holds the GIL when it ends an object, so that references can be dropped
+        // here.
         if let Some(base) = self.base.take() {
-            // SAFETY: a live object, and the GIL.
+            // SAFETY: a live object, and the GIL is held.
             unsafe {
                 match ffi::Py_REFCNT(base.as_ptr()) {
                     1 => iterative_drop::end(base, drop, callback::let_go),
-                    // Held by somebody else, as nearly every view's base is, it does not end here, and pyo3 need not ask for the GIL.
+                    // Other references exist, as for nearly every view's base, so that the object does not end here and
+                    // pyo3 need not request the GIL.
                     _ => ffi::Py_DECREF(base.into_ptr()),
                 }
             }
@@ -313,8 +317,9 @@ impl Drop for GpuArray {
 }
 
 impl GpuArray {
-    /// Lets an operation go that nobody waits for any more, where no operand ends with it: then nothing is left of the block. And
-    /// launches what waits where that alone will hold too much.
+    /// Discards the pending operation that computes this array, if no other code needs the result and no operand is
+    /// freed with it. In this case nothing is left of the block. Otherwise flushes if pending operations alone keep too
+    /// much memory alive.
     #[inline(never)]
     fn let_go_of_waiting(&self) -> bool {
         if self.array.end_put_off(expression::forget_quietly) {
@@ -343,8 +348,8 @@ impl GpuArray {
         }
         // SAFETY: taken out once, here.
         let array = unsafe { ManuallyDrop::take(&mut self.array) };
-        // The free may wait for the driver, and whoever holds the driver may wait for the GIL. An interpreter that is ending
-        // cannot be attached to; then there is no GIL to leave.
+        // Freeing may wait for the driver, and a thread in the driver may wait for the GIL, so the GIL is released.
+        // During finalization the interpreter cannot be attached to; the GIL is not held then.
         let mut array = Some(array);
         debug_assert!(PythonAccess::here().is_some(), "a flush ends an object of Python");
         Python::try_attach(|py| py.without_gil(|| drop(array.take())));
@@ -357,7 +362,8 @@ impl GpuArray {
         self.traverse(&visit)
     }
 
-    // Not the lender, nor `base`: the array may still be used while its memory is there. A cycle has other members.
+    // Neither the owner nor `base` is cleared: the array may still be used, which needs its memory. Other members break
+    // a cycle.
     fn __clear__(&self) {
         let host = self.host().map(|mut host| std::mem::take(&mut *host));
         drop(host);
@@ -366,8 +372,9 @@ impl GpuArray {
 
 impl GpuArray {
     pub(super) fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
-        // What `tp_alloc` gives is tracked before its value is written (`new_of_class`, and pyo3's own way): all zero.
-        // SAFETY: the address of a field, read as it may be.
+        // Objects from `tp_alloc` are tracked before their value is written, by `new_of_class` and by pyo3: they are
+        // all zero then.
+        // SAFETY: the field's address is valid and readable.
         if !unsafe { Array::is_written((&raw const self.array).cast()) } {
             return Ok(());
         }

@@ -1,4 +1,4 @@
-//! Whose memory results have: that of the allocator which an operand was made with, PyCUDA's rule for `allocator=`.
+//! Allocators of results: an operand's allocator also allocates results, as in PyCUDA's `allocator=`.
 
 use pyo3::prelude::*;
 
@@ -6,7 +6,7 @@ use super::owner::{Heritage, Owner};
 use pygpu_array::{Array, DeferredArray};
 use pygpu_memory::plugged::{self, Choice};
 
-/// What this thread chose, until this is dropped.
+/// Restores this thread's allocator choice when dropped.
 pub(crate) struct Chosen(Option<Choice>);
 
 impl Chosen {
@@ -29,16 +29,16 @@ fn of(array: &DeferredArray) -> Option<&Heritage> {
     owner.allocator.as_ref()
 }
 
-/// The allocator that an array was made with, by `allocator=` or as the result of an operation on such an array.
+/// The allocator of an array, from `allocator=` or inherited from an operand.
 pub(crate) fn allocator_of(array: &Array) -> Option<&Py<PyAny>> {
     of(DeferredArray::of(array)).map(Heritage::object)
 }
 
-/// Lets new arrays of this thread come from the allocator of the first operand that was made with one, unless the thread has
-/// chosen another.
+/// Makes new arrays of this thread use the allocator of the first operand that has one, unless the thread has chosen
+/// another.
 ///
 /// # Errors
-/// `TypeError` for what is an allocator no more.
+/// `TypeError` if the object is no longer a valid allocator.
 #[inline]
 pub(crate) fn inherit<'a>(
     py: Python<'_>,

@@ -1,4 +1,4 @@
-//! What an array remembers of the host.
+//! Host mirror of an array.
 
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -6,19 +6,21 @@ use pyo3::types::{PyWeakrefMethods, PyWeakrefReference};
 
 use crate::runtime::spare::Spare;
 
-/// What an array remembers of the host.
+/// Host mirror of an array.
 #[derive(Default)]
 pub(crate) enum HostSide {
     #[default]
     None,
-    /// Made over it, in PybindGPU's form, or asked for one by `to_host`: kept as long as the array.
+    /// An ndarray over which the array was created (PybindGPU), or that `to_host` created: kept alive as long as the
+    /// array.
     Own(Py<PyAny>),
-    /// What `get` returned last, as long as somebody holds it; and what is kept of it for the next `get` when nobody does.
+    /// A weak reference to the last result of `get`, and a cached strong reference, which the next `get` fills again if
+    /// no other reference is left.
     Returned(Py<PyWeakrefReference>, Option<Spare>),
 }
 
 impl HostSide {
-    /// What the collector may count as the array's.
+    /// The ndarray that the garbage collector may count as the array's.
     pub(crate) fn referent(&self) -> Option<&Py<PyAny>> {
         match self {
             Self::Own(host) => Some(host),
@@ -26,7 +28,7 @@ impl HostSide {
         }
     }
 
-    /// The ndarray, if it is kept or somebody holds it.
+    /// The ndarray, if the array owns it or other references to it exist.
     pub(crate) fn held<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
         match self {
             Self::None => None,
@@ -34,7 +36,7 @@ impl HostSide {
             Self::Returned(weak, spare) => {
                 let host = weak.bind(py).upgrade()?;
                 let own = 1 + isize::from(spare.as_ref().is_some_and(Spare::is_there));
-                // SAFETY: a live object and the GIL.
+                // SAFETY: a live object, and the GIL is held.
                 let is_held = spare.is_none() || unsafe { ffi::Py_REFCNT(host.as_ptr()) } > own;
                 is_held.then_some(host)
             }

@@ -1,4 +1,4 @@
-//! The class `GPUArray`: its object, its attributes, what few arrays have.
+//! The class `GPUArray`: its object, its attributes, and its rarely used fields.
 
 pub(crate) mod attributes;
 pub(crate) mod class;

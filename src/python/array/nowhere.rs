@@ -1,4 +1,4 @@
-//! Arrays that have a shape and a dtype, and no memory until their `gpudata` is assigned: PyCUDA's at address 0.
+//! Arrays with a shape and a dtype but without memory until their `gpudata` is assigned, as PyCUDA's with address 0.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -7,15 +7,15 @@ use super::class::GpuArray;
 use super::rare::Rare;
 
 impl GpuArray {
-    /// Whether it waits for its `gpudata` to be assigned.
+    /// Whether `gpudata` has not been assigned yet.
     pub(crate) fn lacks_memory(&self) -> bool {
         self.made().own_rare().is_some_and(Rare::lacks_memory)
     }
 
-    /// Refuses what would use memory that is not there.
+    /// Checks that the array has memory.
     ///
     /// # Errors
-    /// `ValueError` that says what to do.
+    /// `ValueError` with a hint.
     #[cold]
     pub(super) fn refuse_nowhere(&self) -> PyResult<()> {
         match self.lacks_memory() {

@@ -1,4 +1,4 @@
-//! An array of ours that a function of Python is given, and what whoever gives something else is told.
+//! Array arguments of Python functions, and the error for other objects.
 
 use std::ops::Deref;
 
@@ -8,13 +8,13 @@ use crate::array::class::GpuArray;
 use crate::ending;
 use crate::once::intern;
 
-/// A parameter that is an array of ours.
+/// A parameter that must be a PyGPU array.
 pub(crate) struct Own<'a, 'py>(Borrowed<'a, 'py, GpuArray>);
 
 impl<'a, 'py> FromPyObject<'a, 'py> for Own<'a, 'py> {
     type Error = PyErr;
 
-    #[inline(never)] // two dozen functions have one
+    #[inline(never)] // used by two dozen functions
     fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
         object.cast::<GpuArray>().map(Self).map_err(|_| refused(&object))
     }
@@ -29,7 +29,7 @@ impl<'py> Deref for Own<'_, 'py> {
     }
 }
 
-/// The error for what is no array of ours: what it is, and how it becomes one.
+/// The error for other objects: describes the object and how to convert it to an array.
 #[cold]
 pub(crate) fn refused(object: &Bound<'_, PyAny>) -> PyErr {
     let py = object.py();

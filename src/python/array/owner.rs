@@ -1,4 +1,4 @@
-//! Who is kept beside a block.
+//! Python owner of an array's memory.
 
 use std::sync::Arc;
 
@@ -7,27 +7,27 @@ use pyo3::prelude::*;
 use crate::callback::Kept;
 use pygpu_memory::plugged::Allocator;
 
-/// Who is kept as long as anybody sees memory of a block that is not theirs.
+/// Python owner of external memory, alive as long as any array uses the memory.
 pub(crate) struct Owner {
     /// The object.
     pub(crate) object: Kept,
-    /// Whether it was made for the array, by an allocator.
+    /// Whether an allocator created it for the array.
     pub(crate) is_arrays: bool,
-    /// The allocator that also gives memory to the results of operations on the array.
+    /// The allocator that also allocates the results of operations on the array.
     pub(crate) allocator: Option<Heritage>,
 }
 
 impl Owner {
-    /// All that is kept.
+    /// All objects that are kept alive.
     pub(crate) fn objects(&self) -> [Option<&Py<PyAny>>; 2] {
         [Some(self.object.object()), self.allocator.as_ref().map(Heritage::object)]
     }
 }
 
-/// An allocator that an array leaves to the results of operations on it.
+/// An allocator that results of operations inherit from an array.
 pub(crate) struct Heritage {
     object: Kept,
-    /// Makes an allocator of the object; what that means is known further up.
+    /// Creates an allocator from the object. A function pointer, because that code is in a higher layer.
     make: fn(&Bound<'_, PyAny>) -> PyResult<Arc<dyn Allocator>>,
 }
 

@@ -1,4 +1,4 @@
-//! What few arrays have: a host side, memory as an object, a value that a subclass made late.
+//! Rarely used fields of arrays: host mirror, memory object, a value that a subclass created late.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
@@ -15,7 +15,7 @@ use crate::convert::pointer::Parameter;
 use crate::runtime::device_memory::DeviceAllocation;
 use pygpu_base::iterative_drop;
 
-/// Which objects a call was given, as long as they live.
+/// Identity of the arguments of a call, valid while they live.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Given(u64);
 
@@ -31,25 +31,25 @@ impl Given {
     }
 }
 
-/// What few arrays have; `A` is the class of them.
+/// The rarely used fields; `A` is the array class.
 pub(crate) struct Rare<A> {
     /// The ndarray that `to_device` uploads and `to_host` refreshes.
     pub(super) host: Mutex<HostSide>,
-    /// The memory as an object, from when somebody asked for it, or as it was given.
+    /// The memory as a Python object, given by the user or created on first use.
     gpudata: OnceLock<Py<PyAny>>,
-    /// What `__new__` was given, until `__init__` says what the array is to be.
+    /// The arguments of `__new__`, until `__init__` determines the array's value.
     awaits: Mutex<Option<Given>>,
-    /// What `__init__` or an assignment to `gpudata` made last: one of `all`.
+    /// The most recent value created by `__init__` or by an assignment to `gpudata`: an element of `all`.
     made: AtomicPtr<A>,
-    /// All that was made. Whoever has a reference to one keeps it, so that none goes before this.
+    /// All values created. Callers may hold references to any of them, so none is dropped before this.
     all: Mutex<Vec<Arc<A>>>,
-    /// What a subclass says in the place of the number of bytes.
+    /// The number of bytes that a subclass has set.
     nbytes: Mutex<Option<Option<i64>>>,
     /// The address for ctypes.
     pub(crate) parameter: Parameter,
-    /// Whether the array stands at address 0, until its `gpudata` is assigned.
+    /// Whether the array has address 0 until its `gpudata` is assigned.
     lacks_memory: AtomicBool,
-    /// The allocator that was assigned.
+    /// The assigned allocator.
     allocator: Mutex<Option<Py<PyAny>>>,
 }
 
@@ -74,14 +74,14 @@ impl<A> Rare<A> {
         self.gpudata.get()
     }
 
-    /// Keeps the memory as an object; what was kept first stays.
+    /// Stores the memory object, unless one is stored already.
     pub(crate) fn keep_gpudata(&self, memory: Py<PyAny>) -> &Py<PyAny> {
         self.gpudata.get_or_init(|| memory)
     }
 
-    /// Whether there is an object over the array that only the array holds.
+    /// Whether the memory object exists and only the array refers to it.
     pub(super) fn has_gpudata_alone(&self) -> bool {
-        // SAFETY: live objects and the GIL, which the collector holds too.
+        // SAFETY: live objects, and the GIL is held, by the garbage collector too.
         self.gpudata.get().is_some_and(|memory| unsafe {
             let memory = memory.as_ptr();
             ffi::Py_REFCNT(memory) == 1 && DeviceAllocation::shows_array(memory)
@@ -89,21 +89,21 @@ impl<A> Rare<A> {
     }
 
     pub(super) fn made(&self) -> Option<&A> {
-        // SAFETY: null, or what an `Arc` of `all` has, which lives as long as this and is never written.
+        // SAFETY: null, or the contents of an `Arc` in `all`, which lives as long as `self` and is never modified.
         unsafe { self.made.load(Ordering::Acquire).as_ref() }
     }
 
-    /// Says that `__init__` may bring other arguments than these.
+    /// Records the arguments of `__new__`; `__init__` may receive others.
     pub(crate) fn await_init(&self, given: Given) {
         *self.awaits.lock().unwrap_or_else(PoisonError::into_inner) = Some(given);
     }
 
-    /// What `__new__` was given, once.
+    /// Takes the arguments of `__new__`.
     pub(crate) fn awaited(&self) -> Option<Given> {
         self.awaits.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// Puts another array in the place of what there was.
+    /// Replaces the array's value.
     pub(crate) fn make(&self, value: A) {
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         let made = Arc::new(value);
@@ -111,7 +111,7 @@ impl<A> Rare<A> {
         all.push(made);
     }
 
-    /// Says that there is no memory yet.
+    /// Marks the array as having no memory yet.
     pub(crate) fn lack_memory(&self) {
         self.lacks_memory.store(true, Ordering::Relaxed);
     }
@@ -120,7 +120,7 @@ impl<A> Rare<A> {
         self.lacks_memory.load(Ordering::Relaxed)
     }
 
-    /// The allocator that was assigned, for memory that is assigned later.
+    /// The assigned allocator, for memory that is assigned later.
     pub(crate) fn allocator(&self, py: Python<'_>) -> Option<Py<PyAny>> {
         let allocator = self.allocator.lock().unwrap_or_else(PoisonError::into_inner);
         allocator.as_ref().map(|object| object.clone_ref(py))
@@ -144,7 +144,8 @@ impl<A> Rare<A> {
         if let Some(memory) = self.gpudata.get() {
             visit.call(memory)?;
         }
-        // The collector holds the GIL, and nobody runs Python under this lock: it is free, or the object is in use.
+        // The collector holds the GIL, and no thread runs Python code under this lock. If it is locked, the object is
+        // in use.
         if let Ok(host) = self.host.try_lock()
             && let Some(host) = host.referent()
         {

@@ -1,4 +1,4 @@
-//! Arrays whose values wait.
+//! Arrays as operands and results of deferred operations.
 
 use std::sync::Arc;
 
@@ -13,8 +13,7 @@ use pygpu_memory::Allocation;
 use pygpu_ops::expression::{Node, Operands, Work};
 
 impl GpuArray {
-    /// The stream in whose order the result of an operation on this array alone can be put off; `None` if the operation is launched by
-    /// its line.
+    /// The stream on which an operation on this array alone can be deferred; `None` if it must be launched eagerly.
     pub(crate) fn can_wait_on(own: &Bound<'_, Self>) -> PyResult<Option<Stream>> {
         let array = own.get().unlaunched()?;
         match own.is_exact_instance_of::<Self>() {
@@ -24,11 +23,12 @@ impl GpuArray {
     }
 }
 
-/// An operation's result of so many bytes, and the operation written down. `make` makes the array over the block.
+/// Creates the result of a deferred operation, `bytes` bytes large, and records the operation. `make` creates the array
+/// over the block.
 ///
 /// # Errors
-/// Those of `make`; the driver's, of what waited.
-#[inline(always)] // two callers, of which one is what an operator costs
+/// Those of `make`; driver errors of pending operations.
+#[inline(always)] // only two callers, one of which determines the cost of an operator
 pub(crate) fn made<'py>(
     (work, operands): (Work, Operands),
     (bytes, stream): (usize, Stream),
@@ -42,10 +42,10 @@ pub(crate) fn made<'py>(
     Ok(made)
 }
 
-/// The result of an operation that is put off, dense from its first byte on.
+/// Creates the result of a deferred operation, dense and at offset zero.
 ///
 /// # Errors
-/// The driver's, of what waited.
+/// Driver errors of pending operations.
 pub(crate) fn new_waiting<'py>(
     py: Python<'py>,
     work: Work,

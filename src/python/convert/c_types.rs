@@ -1,4 +1,4 @@
-//! The names that dtypes have in C, for the Python module that parses declarations.
+//! C names of dtypes, for the Python module that parses declarations.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -7,24 +7,24 @@ use super::dtype as dtypes;
 use pygpu_base::dtype::{DType, Kind};
 use pygpu_kernel::{Aliases, Element, element, words};
 
-/// The C spelling of a dtype of the table.
+/// Returns the C spelling of a dtype.
 ///
 /// Parameters
 /// ----------
 /// dtype : data-type
-///     Bool, an integer, a float, a complex number.
+///     A boolean, integer, float or complex type.
 ///
 /// Returns
 /// -------
 /// str or None
-///     None for types that have no name in C.
+///     None for types without a name in C.
 #[pyfunction]
 fn _c_name(dtype: &Bound<'_, PyAny>) -> PyResult<Option<&'static str>> {
     let dtype = dtypes::from_python(dtype)?;
     Ok(dtype.row().and_then(|row| (row.c_name != row.name || row.kind == Kind::Bool).then_some(row.c_name)))
 }
 
-/// The dtype of a type's name in C, without pointers.
+/// Returns the dtype of a C type name, without pointers.
 ///
 /// Parameters
 /// ----------
@@ -34,7 +34,7 @@ fn _c_name(dtype: &Bound<'_, PyAny>) -> PyResult<Option<&'static str>> {
 /// Returns
 /// -------
 /// numpy.dtype or None
-///     None for a name that is not known.
+///     None for an unknown name.
 ///
 /// Raises
 /// ------
@@ -51,7 +51,7 @@ fn _dtype_of_c_name<'py>(py: Python<'py>, name: &str) -> PyResult<Option<Bound<'
     }
 }
 
-/// Puts the functions into the module.
+/// Adds the functions to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(_c_name, module)?)?;
     module.add_function(wrap_pyfunction!(_dtype_of_c_name, module)?)

@@ -1,8 +1,8 @@
-//! dtypes between Python and the table: anything `numpy.dtype` takes on the way in, NumPy's own objects on the way out.
+//! Conversion of dtypes: any argument of `numpy.dtype` as input, NumPy's dtype objects as output.
 //!
-//! Why there is a cache by object identity: `numpy.float32` and `numpy.dtype('f4')` are the same objects in every call of
-//! a program, and asking NumPy what they mean costs several times an allocation. The cache keeps its keys alive for ever
-//! (there are at most `SLOTS` of them), so that an address in it can never come to mean another object.
+//! Why it has a cache by object identity: `numpy.float32` and `numpy.dtype('f4')` are the same objects in every call
+//! of a program, and converting them with NumPy costs several times an allocation. The cache keeps its keys alive
+//! forever (there are at most `SLOTS`), so that the address of a key is never reused.
 
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
@@ -19,7 +19,7 @@ const SLOTS: usize = 128;
 
 struct Slot {
     key: AtomicPtr<ffi::PyObject>,
-    /// The kind's number plus one; 0 while the slot is being filled.
+    /// Number of the kind plus one; 0 while the slot is being filled.
     kind: AtomicU64,
 }
 
@@ -39,7 +39,7 @@ fn cached(key: *mut ffi::PyObject) -> Option<DType> {
     TABLE.get((kind as usize).checked_sub(1)?).map(|row| DType::new(row.kind))
 }
 
-/// Only named kinds are kept, and only in a free slot: what is there stays.
+/// Caches a dtype. Only named kinds are cached, and only in a free slot: entries are never replaced.
 fn remember(object: &Bound<'_, PyAny>, dtype: DType) {
     let slot = slot_of(object.as_ptr());
     let free = slot.key.compare_exchange(std::ptr::null_mut(), object.as_ptr(), Ordering::AcqRel, Ordering::Relaxed);
@@ -49,10 +49,10 @@ fn remember(object: &Bound<'_, PyAny>, dtype: DType) {
     }
 }
 
-/// The dtype that a Python object means: anything `numpy.dtype` takes, PyGPU's own label strings, `ml_dtypes` names.
+/// Converts a Python object to a dtype: any argument of `numpy.dtype`, PyGPU's label strings, `ml_dtypes` names.
 ///
 /// # Errors
-/// `TypeError` for what NumPy does not understand, for the other byte order, and for objects, strings and dates.
+/// `TypeError` for objects that NumPy rejects, for the other byte order, and for objects, strings and dates.
 #[inline]
 pub(crate) fn from_python(object: &Bound<'_, PyAny>) -> PyResult<DType> {
     match cached(object.as_ptr()) {
@@ -61,7 +61,7 @@ pub(crate) fn from_python(object: &Bound<'_, PyAny>) -> PyResult<DType> {
     }
 }
 
-/// As `from_python`; an absent or `None` argument means float64, NumPy's default.
+/// Like `from_python`; a missing or `None` argument means float64, NumPy's default.
 #[inline]
 pub(crate) fn or_float64(object: Option<&Bound<'_, PyAny>>) -> PyResult<DType> {
     match object {
@@ -76,7 +76,7 @@ fn from_python_uncached(object: &Bound<'_, PyAny>) -> PyResult<DType> {
         let name = text.to_str()?;
         if let Some(dtype) = DType::from_name(name) {
             if dtype.row().is_some_and(|row| row.origin == Origin::MlDtypes) {
-                to_python(py, dtype)?; // so that a name without its package is refused here
+                to_python(py, dtype)?; // so that a name whose package is missing fails here
             }
             remember(object, dtype);
             return Ok(dtype);
@@ -88,7 +88,7 @@ fn from_python_uncached(object: &Bound<'_, PyAny>) -> PyResult<DType> {
     let descr = numpy_dtype(py)?.call1((object,))?;
     let dtype = from_numpy(&descr)?;
     if object.is_instance_of::<PyType>() {
-        remember(object, dtype); // other objects may come to mean another dtype, and are not to be kept alive
+        remember(object, dtype); // other objects could change their meaning, and must not be kept alive
     }
     Ok(dtype)
 }
@@ -139,7 +139,7 @@ fn unsupported(descr: &Bound<'_, PyAny>) -> PyResult<PyErr> {
     )))
 }
 
-/// The NumPy dtypes behind opaque items, by `tag - 1`. Programs have few, and they stay.
+/// NumPy dtypes of opaque items, by `tag - 1`. Programs have few, and they are never removed.
 static OPAQUE: Global<Vec<Py<PyAny>>> = Global::new(Vec::new());
 
 fn opaque(descr: &Bound<'_, PyAny>, itemsize: usize) -> PyResult<DType> {
@@ -147,13 +147,13 @@ fn opaque(descr: &Bound<'_, PyAny>, itemsize: usize) -> PyResult<DType> {
     if itemsize == 0 {
         return Err(unsupported(descr)?);
     }
-    // Compared outside the lock, since comparing runs Python.
+    // Compared outside the lock, because the comparison runs Python.
     let known: Vec<Py<PyAny>> = {
         let list = OPAQUE.lock();
         list.iter().map(|known| known.clone_ref(py)).collect()
     };
     for (position, known) in known.iter().enumerate() {
-        // Equality of dtypes ignores metadata and titles, which identity of meaning on a device does too.
+        // The equality of dtypes ignores metadata and titles, which are irrelevant on a device.
         if known.bind(py).eq(descr)? {
             return Ok(DType::opaque(itemsize as u32, position as u32 + 1));
         }
@@ -165,10 +165,10 @@ fn opaque(descr: &Bound<'_, PyAny>, itemsize: usize) -> PyResult<DType> {
 
 static NAMED: [PyOnce<Py<PyAny>>; TABLE.len()] = [const { PyOnce::new() }; TABLE.len()];
 
-/// NumPy's dtype object.
+/// Returns NumPy's dtype object.
 ///
 /// # Errors
-/// `ImportError` for bfloat16 and float8 where `ml_dtypes` is not installed.
+/// `ImportError` for bfloat16 and float8 if `ml_dtypes` is not installed.
 #[inline]
 pub(crate) fn to_python(py: Python<'_>, dtype: DType) -> PyResult<Bound<'_, PyAny>> {
     match NAMED.get(dtype.kind() as usize) {

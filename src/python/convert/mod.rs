@@ -1,4 +1,5 @@
-//! What an argument may be: numbers, shapes, dtypes, ndarrays, and what strict mode says of them. Knows no array of ours.
+//! Conversion of arguments: numbers, shapes, dtypes, ndarrays, and the rules of strict mode. Independent of PyGPU's
+//! array class.
 
 use pyo3::prelude::*;
 
@@ -11,7 +12,7 @@ pub(crate) mod pointer;
 pub(crate) mod shape;
 pub(crate) mod strict;
 
-/// Puts classes and functions into the module.
+/// Adds classes and functions to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     c_types::register(module)?;
     strict::register(module)

@@ -1,4 +1,4 @@
-//! ndarrays as Python gives them: where they are, who holds them, and whatever converts to one.
+//! Access to ndarrays: their address, references and flags, and conversion of other objects to ndarrays.
 
 use std::ffi::{c_int, c_void};
 
@@ -17,7 +17,7 @@ use pygpu_base::error::Result;
 use pygpu_copy::HostSide;
 use pygpu_layout::{Dims, Layout};
 
-/// The address of an ndarray's element zero.
+/// Returns the address of an ndarray's element zero.
 pub(crate) fn address(array: &Bound<'_, PyUntypedArray>) -> Address {
     // SAFETY: a live ndarray.
     unsafe { (*array.as_array_ptr()).fields.data as Address }
@@ -28,30 +28,30 @@ fn flags(array: &Bound<'_, PyUntypedArray>) -> c_int {
     unsafe { (*array.as_array_ptr()).fields.flags }
 }
 
-/// Whether an ndarray may be written.
+/// Returns whether an ndarray is writable.
 pub(crate) fn is_writable(array: &Bound<'_, PyUntypedArray>) -> bool {
     flags(array) & NPY_ARRAY_WRITEABLE != 0
 }
 
-/// Whether an ndarray owns its memory, so that nobody sees it who does not hold the ndarray.
+/// Returns whether an ndarray owns its memory, so that the memory is accessible only through the ndarray.
 pub(crate) fn owns_memory(array: &Bound<'_, PyUntypedArray>) -> bool {
     flags(array) & npyffi::NPY_ARRAY_OWNDATA != 0
 }
 
-/// Lets rust-numpy find NumPy's functions now: it does so behind locks of pyo3, and a child that is forked meanwhile waits for ever
-/// (`once`). While the module is imported nobody forks.
+/// Makes rust-numpy look up NumPy's functions now. Otherwise it does so under locks of pyo3 that a child forked
+/// meanwhile would wait for forever (`once`). While the module is imported no thread forks.
 pub(crate) fn prepare(py: Python<'_>) {
     let _ = PyArrayDescrMethods::itemsize(&numpy::dtype::<u8>(py));
     let _ = PyUntypedArray::type_object(py);
 }
 
-/// The `numpy` module.
+/// Returns the `numpy` module.
 pub(crate) fn numpy(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
     static NUMPY: PyOnce<Py<PyAny>> = PyOnce::new();
     Ok(NUMPY.get_or_try_init(py, || py.import("numpy").map(|module| module.into_any().unbind()))?.bind(py))
 }
 
-/// `numpy.asarray(object)`, perhaps as a dtype, of what a function of ours was given.
+/// Calls `numpy.asarray(object)`, optionally with a dtype, for an argument of a PyGPU function.
 pub(crate) fn as_ndarray<'py>(
     object: &Bound<'py, PyAny>,
     dtype: Option<DType>,
@@ -71,14 +71,15 @@ pub(crate) fn as_ndarray<'py>(
     Ok(array.cast_into::<PyUntypedArray>()?)
 }
 
-/// Whether nobody but the caller holds the ndarray, so that its memory may be used again.
+/// Returns whether only the caller refers to the ndarray, so that its memory may be reused.
 pub(crate) fn is_unshared(array: &Bound<'_, PyUntypedArray>, references: isize) -> bool {
-    // SAFETY: a live object and the GIL.
+    // SAFETY: a live object, and the GIL is held.
     let count = unsafe { ffi::Py_REFCNT(array.as_ptr()) };
     count <= references && owns_memory(array) && is_writable(array) && has_gil(array.py())
 }
 
-/// Whether the interpreter was built with a GIL. Without one, reference counts of other threads' objects may lag.
+/// Returns whether the interpreter was built with a GIL. Without one, reference counts of other threads' objects may
+/// be outdated.
 pub(crate) fn has_gil(py: Python<'_>) -> bool {
     static HAS_GIL: PyOnce<bool> = PyOnce::new();
     let ask = || -> PyResult<bool> {
@@ -88,29 +89,29 @@ pub(crate) fn has_gil(py: Python<'_>) -> bool {
     *HAS_GIL.get_or_init(py, || ask().unwrap_or(false))
 }
 
-/// An ndarray's memory as one side of a copy.
+/// Returns an ndarray's memory as an endpoint of a copy.
 ///
 /// # Errors
-/// `ValueError` for a shape that no array has.
+/// `ValueError` for an invalid shape.
 pub(crate) fn side(array: &Bound<'_, PyUntypedArray>, itemsize: usize) -> Result<HostSide> {
     let shape: Dims = array.shape().iter().map(|&len| len as i64).collect();
     let strides: Dims = array.strides().iter().map(|&stride| stride as i64).collect();
     Ok(HostSide { address: address(array), layout: Layout::strided(&shape, &strides, 0, itemsize as i64)? })
 }
 
-/// The address of an array for NumPy. It would allocate for null, and `copyto` reads a byte at the address of arrays without elements
-/// too, which may have no memory or stand at the end of one.
+/// Returns an address of an array that NumPy can read. NumPy would allocate memory for null. `copyto` reads a byte at
+/// the address even of arrays without elements, which may have no memory or point to the end of a block.
 #[inline]
 fn readable(address: Address, shape: &Dims) -> Address {
     static NOTHING: u128 = 0;
     if address == 0 || shape.contains(&0) { std::ptr::from_ref(&NOTHING).addr() as Address } else { address }
 }
 
-/// An ndarray over memory that outlives it, for NumPy to compute with and for nobody to see: without a `base`, and the strides of
-/// axes of length 1 are any.
+/// Creates an ndarray over memory that outlives it, for internal computations with NumPy: without a `base`, and with
+/// any strides for axes of length 1.
 ///
 /// # Errors
-/// NumPy's.
+/// Errors of NumPy.
 pub(crate) fn over_borrowed<'py>(
     py: Python<'py>,
     address: Address,
@@ -123,11 +124,11 @@ pub(crate) fn over_borrowed<'py>(
         shape.push(axis.len);
         strides.push(axis.stride);
     }
-    // Told no strides, NumPy does not look at how the elements lie.
+    // Without explicit strides, NumPy skips the analysis of the layout.
     let strides = if layout.is_c_contiguous() { std::ptr::null_mut() } else { strides.as_mut_ptr() };
     let address = readable(address, &shape);
-    // SAFETY: shape and strides are as long as said and stay inside the memory, which the caller keeps; the reference to the dtype
-    // is taken over.
+    // SAFETY: shape and strides have the given length and stay inside the memory, which the caller keeps alive; the
+    // call takes over the reference to the dtype.
     unsafe {
         let array = PY_ARRAY_API.PyArray_NewFromDescr(
             py,
@@ -144,10 +145,10 @@ pub(crate) fn over_borrowed<'py>(
     }
 }
 
-/// An ndarray over memory that `owner` keeps alive, which becomes its `base`.
+/// Creates an ndarray over memory that `owner`, its `base`, keeps alive.
 ///
 /// # Errors
-/// NumPy's.
+/// Errors of NumPy.
 pub(crate) fn over_memory<'py>(
     py: Python<'py>,
     address: Address,
@@ -159,8 +160,8 @@ pub(crate) fn over_memory<'py>(
     let mut shape: Dims = layout.shape().collect();
     let mut strides: Dims = layout.strides().collect();
     let address = readable(address, &shape);
-    // SAFETY: shape and strides are as long as said and stay inside the memory, which the owner keeps alive;
-    // `PyArray_NewFromDescr` takes over the reference to the dtype and `PyArray_SetBaseObject` that to the owner.
+    // SAFETY: shape and strides have the given length and stay inside the memory, which the owner keeps alive;
+    // `PyArray_NewFromDescr` takes over the reference to the dtype, and `PyArray_SetBaseObject` that to the owner.
     unsafe {
         let array = PY_ARRAY_API.PyArray_NewFromDescr(
             py,

@@ -1,5 +1,5 @@
-//! Integers from Python, each refused with the name of the argument. A bool is no integer here: `device=True` or
-//! `nbytes=False` is a slip of the pen.
+//! Conversion of Python integers; errors contain the name of the argument. A bool is rejected: `device=True` or
+//! `nbytes=False` is most likely a typo.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::ffi;
@@ -17,16 +17,16 @@ fn index<'py>(object: &Bound<'py, PyAny>, what: &str) -> PyResult<Bound<'py, PyA
     unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyNumber_Index(object.as_ptr())) }
 }
 
-/// An integer of any sign.
+/// Converts an integer of any sign.
 ///
 /// # Errors
-/// `TypeError` for what is no integer, bools included; `ValueError` for one that no 64 bits hold.
+/// `TypeError` for non-integers, including bools; `ValueError` for integers that exceed 64 bits.
 pub(crate) fn signed(object: &Bound<'_, PyAny>, what: &str) -> PyResult<i64> {
     let number = index(object, what)?;
     number.extract().map_err(|_| PyValueError::new_err(format!("{what} is {number}, which no 64 bits hold")))
 }
 
-/// An integer that fits in 32 bits.
+/// Converts an integer that fits in 32 bits.
 ///
 /// # Errors
 /// As `signed`.
@@ -35,10 +35,10 @@ pub(crate) fn int32(object: &Bound<'_, PyAny>, what: &str) -> PyResult<i32> {
     i32::try_from(number).map_err(|_| PyValueError::new_err(format!("{what} is {number}, which no 32 bits hold")))
 }
 
-/// An integer that is not negative: a size, a handle, an address.
+/// Converts a non-negative integer: a size, a handle, an address.
 ///
 /// # Errors
-/// `TypeError` for what is no integer, bools included; `ValueError` for a negative one or one that no 64 bits hold.
+/// `TypeError` for non-integers, including bools; `ValueError` for negative integers and those that exceed 64 bits.
 pub(crate) fn unsigned(object: &Bound<'_, PyAny>, what: &str) -> PyResult<u64> {
     let number = index(object, what)?;
     number.extract().map_err(|_| match number.lt(0) {
@@ -47,7 +47,7 @@ pub(crate) fn unsigned(object: &Bound<'_, PyAny>, what: &str) -> PyResult<u64> {
     })
 }
 
-/// A number of bytes, an address or a handle, as wide as the machine's.
+/// Converts a number of bytes, an address or a handle to the machine's width.
 ///
 /// # Errors
 /// As `unsigned`.

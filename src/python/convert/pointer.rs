@@ -1,6 +1,6 @@
-//! Pointers of ctypes, as `_as_parameter_` gives them.
+//! Pointers of ctypes for `_as_parameter_`.
 //!
-//! Not an int, which ctypes cuts to 32 bits where a function has no `argtypes`.
+//! Not an int, which ctypes truncates to 32 bits for a function without `argtypes`.
 
 use std::sync::OnceLock;
 
@@ -10,7 +10,7 @@ use crate::once::{PyOnce, intern};
 use pygpu_backend::Address;
 use pygpu_base::dtype::Kind;
 
-/// A pointer of ctypes that is made when somebody first asks for it.
+/// A ctypes pointer, created on first use.
 #[derive(Default)]
 pub(crate) struct Parameter(OnceLock<(Address, Py<PyAny>)>);
 
@@ -26,7 +26,7 @@ impl Parameter {
             Some((known, pointer)) if *known == address => Ok(pointer.bind(py).clone()),
             _ => {
                 let pointer = make(address)?;
-                // Who came first stays; both are the same.
+                // A concurrent call may have set it; both values are equal.
                 drop(self.0.set((address, pointer.clone().unbind())));
                 Ok(pointer)
             }
@@ -41,12 +41,12 @@ fn void_class(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
     Ok(VOID.get_or_try_init(py, find)?.bind(py))
 }
 
-/// A `c_void_p`.
+/// Creates a `c_void_p`.
 pub(crate) fn void_pointer(py: Python<'_>, address: Address) -> PyResult<Bound<'_, PyAny>> {
     void_class(py)?.call1((address,))
 }
 
-/// What C calls the elements, as far as ctypes has a name for it.
+/// Returns the name of the element type in ctypes, if it exists.
 fn name_in_ctypes(kind: Kind) -> Option<&'static str> {
     Some(match kind {
         Kind::Bool => "c_bool",
@@ -64,7 +64,7 @@ fn name_in_ctypes(kind: Kind) -> Option<&'static str> {
     })
 }
 
-/// A pointer to elements of a kind; a `c_void_p` for those that ctypes does not have.
+/// Creates a pointer to an element type; a `c_void_p` for types that ctypes lacks.
 pub(crate) fn typed_pointer(py: Python<'_>, kind: Kind, address: Address) -> PyResult<Bound<'_, PyAny>> {
     let Some(name) = name_in_ctypes(kind) else { return void_pointer(py, address) };
     let ctypes = py.import(intern!(py, "ctypes"))?;

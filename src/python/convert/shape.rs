@@ -1,4 +1,4 @@
-//! Shapes, orders and axes as Python spells them.
+//! Conversion of shapes, orders and axes.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::ffi;
@@ -8,17 +8,17 @@ use smallvec::SmallVec;
 
 use pygpu_layout::{Dims, Order};
 
-/// A shape: an integer, or any sequence of integers.
+/// Converts a shape: an integer, or any sequence of integers.
 ///
 /// # Errors
-/// `TypeError` for anything else; `ValueError` for a number too large to be a length.
+/// `TypeError` for any other object; `ValueError` for a number too large to be a length.
 pub(crate) fn from_python(object: &Bound<'_, PyAny>) -> PyResult<Dims> {
     let mut lengths = Dims::new();
     read(&mut lengths, object)?;
     Ok(lengths)
 }
 
-/// As `from_python`, into a list that stays where it is: moving one costs as much as reading it.
+/// Like `from_python`, but writes into an existing list: moving a list costs as much as reading it.
 #[inline]
 pub(crate) fn read(lengths: &mut Dims, object: &Bound<'_, PyAny>) -> PyResult<()> {
     // SAFETY: a type check of a live object.
@@ -36,7 +36,7 @@ pub(crate) fn read(lengths: &mut Dims, object: &Bound<'_, PyAny>) -> PyResult<()
     Ok(())
 }
 
-/// Whether an object has elements in an order. Not every iterable has: the order of a set means nothing.
+/// Returns whether an object is a sequence. Not every iterable is: the order of a set has no meaning.
 pub(crate) fn is_sequence(object: &Bound<'_, PyAny>) -> bool {
     // SAFETY: a type check of a live object.
     let is_one = unsafe { ffi::PySequence_Check(object.as_ptr()) } != 0;
@@ -60,10 +60,10 @@ fn from_other(object: &Bound<'_, PyAny>) -> PyResult<Dims> {
     )))
 }
 
-/// One integer, also NumPy's.
+/// Converts one integer, including NumPy's.
 #[inline]
 pub(crate) fn integer(object: &Bound<'_, PyAny>, what: &str) -> PyResult<i64> {
-    // SAFETY: a live object; -1 may mean an error, which is then set.
+    // SAFETY: a live object; -1 may mean an exception, which is then set.
     let value = unsafe {
         match ffi::PyLong_CheckExact(object.as_ptr()) {
             0 => -1,
@@ -73,10 +73,10 @@ pub(crate) fn integer(object: &Bound<'_, PyAny>, what: &str) -> PyResult<i64> {
     if value == -1 { integer_slowly(object, what) } else { Ok(value as i64) }
 }
 
-/// For -1, for what only has `__index__`, and for errors.
+/// Handles -1, objects with only `__index__`, and errors.
 #[cold]
 fn integer_slowly(object: &Bound<'_, PyAny>, what: &str) -> PyResult<i64> {
-    // SAFETY: a live object; what `integer` may have raised is replaced.
+    // SAFETY: a live object; an exception set by `integer` is replaced.
     let value = unsafe {
         ffi::PyErr_Clear();
         ffi::PyNumber_AsSsize_t(object.as_ptr(), ffi::PyExc_OverflowError)
@@ -97,14 +97,14 @@ fn bad_integer(object: &Bound<'_, PyAny>, what: &str, error: &PyErr) -> PyErr {
     PyTypeError::new_err(format!("{what} holds integers, and {object:?} is a {kind}"))
 }
 
-/// One of the first arguments of a method that takes integers, or one sequence of them.
+/// One of the first arguments of a method that takes integers, or one sequence of integers.
 ///
-/// Such a method lists four of these before its `*more`: pyo3 hands them over as they lie on the interpreter's stack,
-/// where a bare `*shape` is first packed into a tuple, which costs a third of a reshape.
+/// Such a method declares four of these before its `*more`: pyo3 passes them directly from the interpreter's stack. A
+/// plain `*shape` would first be packed into a tuple, which costs a third of a reshape.
 #[derive(Clone, Copy)]
 pub(crate) struct Argument<'a, 'py>(Option<Borrowed<'a, 'py, PyAny>>);
 
-/// An argument that was not given, which is not the same as `None`.
+/// A missing argument, which differs from `None`.
 pub(crate) const ABSENT: Argument<'static, 'static> = Argument(None);
 
 impl Argument<'_, '_> {
@@ -112,7 +112,7 @@ impl Argument<'_, '_> {
         self.0.is_none()
     }
 
-    /// Whether `None` was given.
+    /// Returns whether the argument is `None`.
     pub(crate) fn is_none(self) -> bool {
         self.0.is_some_and(|object| object.is_none())
     }
@@ -126,7 +126,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Argument<'a, 'py> {
     }
 }
 
-/// `*shape` as methods take it: integers, or one sequence. False if nothing was given.
+/// Reads a `*shape` argument: integers, or one sequence. Returns false if there is none.
 #[inline]
 pub(crate) fn read_arguments(
     lengths: &mut Dims,
@@ -148,22 +148,24 @@ pub(crate) fn read_arguments(
     Ok(true)
 }
 
-/// How elements follow each other: what `order=` may say.
+/// Memory order: the values of `order=`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OrderArgument {
-    /// Row by row.
+    /// Row-major.
     C,
-    /// Column by column.
+    /// Column-major.
     F,
-    /// F if the source is F-contiguous and not C-contiguous, else C.
+    /// F if the source is F-contiguous and not C-contiguous, otherwise C.
     A,
-    /// As near to the source as possible.
+    /// As close to the source as possible.
     K,
 }
 
 impl OrderArgument {
+    /// Converts an order.
+    ///
     /// # Errors
-    /// `ValueError` as NumPy's for other letters; `TypeError` for what is no text.
+    /// `ValueError`, as in NumPy, for other letters; `TypeError` for an object that is not a string.
     pub(crate) fn from_python(object: &Bound<'_, PyAny>) -> PyResult<Self> {
         let text = object
             .cast::<PyString>()
@@ -177,7 +179,7 @@ impl OrderArgument {
         }
     }
 
-    /// For functions that make an array from a shape alone.
+    /// Converts the order for functions that create an array from a shape alone.
     pub(crate) fn c_or_f(object: Option<&Bound<'_, PyAny>>) -> PyResult<Order> {
         let Some(object) = object.filter(|object| !object.is_none()) else { return Ok(Order::C) };
         match Self::from_python(object)? {
@@ -188,7 +190,7 @@ impl OrderArgument {
     }
 }
 
-/// A tuple of Python integers.
+/// Creates a tuple of Python integers.
 pub(crate) fn integers<'py>(
     py: Python<'py>,
     items: impl ExactSizeIterator<Item = i64>,

@@ -1,8 +1,9 @@
-//! `PYGPU_STRICT=1`: arrays in host memory behave as those of a GPU also where the standards allow more.
+//! `PYGPU_STRICT=1`: arrays in host memory behave like GPU arrays, even if the standards allow more.
 //!
-//! PyGPU's own functions never let NumPy read an array of theirs in place, so that they are the same everywhere
-//! ([`as_on_a_gpu`]). What the variable takes away: NumPy's reading of an array in place (`numpy.asarray`, `__array_interface__`), and `asarray` sharing an ndarray's
-//! memory where no device is named. DLPack stays, which says of itself that the memory is the host's.
+//! PyGPU's own functions never let NumPy read one of its arrays in place, so that they behave the same everywhere
+//! ([`as_on_a_gpu`]). The variable additionally disables reading an array in place by NumPy (`numpy.asarray`,
+//! `__array_interface__`), and sharing an ndarray's memory in `asarray` without a device argument. DLPack stays
+//! enabled, because it reports that the memory is on the host.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -11,14 +12,14 @@ use pyo3::prelude::*;
 
 use pygpu_base::settings::{self, Variable};
 
-/// 0 and 1 are answers; anything else means that nobody has asked yet.
+/// 0 and 1 are values; any other number means that the setting was not read yet.
 static STRICT: AtomicU8 = AtomicU8::new(u8::MAX);
 thread_local! {
-    /// How many conversions for functions of ours go on.
+    /// Number of active conversions for PyGPU functions.
     static CONVERSIONS: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Whether host memory is to be treated as a GPU's.
+/// Returns whether host memory is treated like GPU memory.
 #[inline]
 pub(crate) fn is_strict() -> bool {
     match STRICT.load(Ordering::Relaxed) {
@@ -34,12 +35,12 @@ fn ask() -> bool {
     strict
 }
 
-/// Whether NumPy may read an array in host memory where it is.
+/// Returns whether NumPy may read an array in host memory in place.
 pub(crate) fn allows_reading() -> bool {
     !is_strict() && CONVERSIONS.get() == 0
 }
 
-/// Runs NumPy's conversion of what a function of ours was given: it refuses an array in host memory as one of a GPU.
+/// Runs NumPy's conversion of an argument of a PyGPU function: it rejects an array in host memory like one on a GPU.
 pub(crate) fn as_on_a_gpu<T>(convert: impl FnOnce() -> T) -> T {
     struct Conversion;
     impl Drop for Conversion {
@@ -52,17 +53,17 @@ pub(crate) fn as_on_a_gpu<T>(convert: impl FnOnce() -> T) -> T {
     convert()
 }
 
-/// Sets what `PYGPU_STRICT` says, for the tests of what is allowed without.
+/// Sets the value of `PYGPU_STRICT`, for tests of features that it disables.
 ///
 /// Parameters
 /// ----------
 /// strict : bool
-///     Whether host memory is to be treated as a GPU's.
+///     Whether host memory is treated like GPU memory.
 ///
 /// Returns
 /// -------
 /// bool
-///     What held before.
+///     Previous value.
 ///
 /// Examples
 /// --------
@@ -77,7 +78,7 @@ fn _set_strict(strict: bool) -> bool {
     before
 }
 
-/// Puts the function into the module.
+/// Adds the function to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(_set_strict, module)?)
 }

@@ -1,4 +1,4 @@
-//! `__cuda_array_interface__` both ways, and the host's twin of it, `__array_interface__` and `__array__`.
+//! `__cuda_array_interface__` in both directions, and its host counterparts `__array_interface__` and `__array__`.
 
 use pyo3::exceptions::{PyAttributeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -21,10 +21,10 @@ use pygpu_interop::cai;
 use pygpu_interop::description::Description;
 use pygpu_layout::Dims;
 
-/// Dictionaries to copy, one for each dtype: six keys put into an empty one make it grow on the way.
+/// Dictionaries to copy, one per dtype: inserting six keys into an empty dictionary would resize it.
 static TEMPLATES: [PyOnce<Py<PyDict>>; TABLE.len()] = [const { PyOnce::new() }; TABLE.len()];
 
-/// The two interfaces differ in one key.
+/// The two interfaces, which differ in one key.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Interface {
     Cuda,
@@ -73,39 +73,39 @@ fn opaque_template<'py>(py: Python<'py>, dtype: DType) -> PyResult<Bound<'py, Py
     Ok(template)
 }
 
-/// What both interfaces say, in a dictionary of its own.
+/// Returns the keys common to both interfaces, in a new dictionary.
 fn describe<'py>(py: Python<'py>, owner: &GpuArray, interface: Interface) -> PyResult<Bound<'py, PyDict>> {
     let array = owner.array(py)?;
     let said = template(py, array.dtype(), interface.name())?;
     let layout = array.layout();
     said.set_item(intern!(py, "shape"), shape::integers(py, layout.shape())?)?;
     let address = match (interface, owner.given_out_address(py)?) {
-        // NumPy before 2.0 refuses null, also where nothing is to be read.
+        // NumPy before 2.0 rejects null, even for arrays without elements.
         (Interface::Host, 0) => std::mem::align_of::<u128>(),
         (_, address) => address,
     };
     said.set_item(intern!(py, "data"), (address, array.readonly()))?;
-    // Many consumers take only None for an array without gaps.
+    // Many consumers accept only None for a contiguous array.
     if !layout.is_c_contiguous() {
         said.set_item(intern!(py, "strides"), shape::integers(py, layout.strides())?)?;
     }
     Ok(said)
 }
 
-/// Whether NumPy may read an array where it is.
+/// Returns whether NumPy may read an array in place.
 fn is_read_in_place(array: &Array) -> bool {
     array.device().is_cpu() && strict::allows_reading()
 }
 
 #[pymethods]
 impl GpuArray {
-    /// The CUDA array interface, version 3: for CuPy, Numba, PyTorch and others that read device memory in place.
+    /// CUDA array interface, version 3: for CuPy, Numba, PyTorch and others that read device memory in place.
     ///
     /// Returns
     /// -------
     /// dict
-    ///     With the stream behind which all work on the array is. On ROCm, for which the interface has no streams, that work
-    ///     is waited for instead.
+    ///     Contains the stream on which all work on the array is ordered. On ROCm, where the interface has no
+    ///     streams, the call waits for that work instead.
     ///
     /// Raises
     /// ------
@@ -126,7 +126,7 @@ impl GpuArray {
         Ok(said)
     }
 
-    /// NumPy's array interface, version 3: the array's memory in place, for arrays in host memory.
+    /// NumPy array interface, version 3: gives access to the array's memory in place, for arrays in host memory.
     ///
     /// Returns
     /// -------
@@ -157,12 +157,12 @@ impl GpuArray {
         describe(slf.py(), slf.get(), Interface::Host)
     }
 
-    /// The array as an ndarray over the same memory, for arrays in host memory.
+    /// Returns an ndarray over the same memory, for arrays in host memory.
     ///
     /// Parameters
     /// ----------
     /// dtype : data-type, optional
-    ///     Another one makes a copy.
+    ///     A different dtype requires a copy.
     /// copy : bool, optional
     ///     True always copies, False never, None only if the dtype differs.
     ///
@@ -173,7 +173,7 @@ impl GpuArray {
     /// Raises
     /// ------
     /// TypeError
-    ///     For an array on a GPU: a transfer is never silent. With `PYGPU_STRICT=1` for every array.
+    ///     For an array on a GPU, because transfers are never implicit. With `PYGPU_STRICT=1` for every array.
     /// ValueError
     ///     For a copy that is needed and forbidden.
     #[pyo3(signature = (dtype=None, copy=None))]
@@ -209,7 +209,7 @@ impl GpuArray {
     }
 }
 
-/// The dictionary of a producer.
+/// Dictionary of a producer.
 struct Said<'py>(Bound<'py, PyDict>);
 
 impl<'py> Said<'py> {
@@ -221,7 +221,7 @@ impl<'py> Said<'py> {
         self.get(key)?.ok_or_else(|| wrong_value(format_args!("'{key}' is missing")))
     }
 
-    /// A tuple of integers.
+    /// Reads a tuple of integers.
     fn integers(&self, key: &str, given: &Bound<'py, PyAny>) -> PyResult<Dims> {
         if !given.is_instance_of::<PyTuple>() && !given.is_instance_of::<PyList>() {
             return Err(wrong_type(format_args!("'{key}' is a tuple of integers, not {given:?}")));
@@ -237,7 +237,7 @@ impl<'py> Said<'py> {
             return Err(wrong());
         }
         let pointer = pair.get_item(0)?;
-        // Some give None where there are no elements.
+        // Some producers use None for arrays without elements.
         let address = if pointer.is_none() { 0 } else { number::size(&pointer, "the pointer in 'data'")? };
         Ok((address, pair.get_item(1)?.is_truthy()?))
     }
@@ -305,10 +305,10 @@ fn wrong_value(what: std::fmt::Arguments<'_>) -> PyErr {
     PyValueError::new_err(format!("__cuda_array_interface__: {what}"))
 }
 
-/// The array over the memory that an object's interface describes; `None` if it has none.
+/// Imports the memory that an object's interface describes; `None` if the object has no interface.
 ///
 /// # Errors
-/// `TypeError` and `ValueError` for an interface that breaks the protocol or cannot be true; the driver's.
+/// `TypeError` and `ValueError` for an interface that violates the protocol or is inconsistent; errors of the driver.
 pub(crate) fn import(object: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
     let py = object.py();
     let Some(said) = object.getattr_opt(intern!(py, "__cuda_array_interface__"))? else { return Ok(None) };
@@ -322,7 +322,7 @@ pub(crate) fn import(object: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
     let description = said.description()?;
     let stream = said.stream()?;
     let keeper = Box::new(Kept::new(object.clone().unbind()));
-    // SAFETY: what the object says of its memory nobody else can know; it is kept.
+    // SAFETY: the memory description of the object cannot be verified; the object is kept alive.
     let imported: Result<Array, Error> = py.without_gil(|| unsafe { cai::import(&description, stream, keeper) });
     Ok(Some(imported?))
 }

@@ -1,4 +1,5 @@
-//! Capsules that hold DLPack tensors: their names, how one is made of an array, and what becomes of it when nobody takes it.
+//! Capsules that contain DLPack tensors: their names, their creation from an array, and their destruction if no
+//! consumer took the tensor.
 
 use std::ffi::CStr;
 use std::ptr::NonNull;
@@ -16,9 +17,9 @@ use pygpu_device::stream::Stream;
 use pygpu_interop::dlpack::ffi::{DLManagedTensor, DLManagedTensorVersioned};
 use pygpu_interop::dlpack::{DlpackFlags, export};
 
-/// The name of a capsule that holds a tensor of the old form, and that after it was taken.
+/// Names of a capsule with an unversioned tensor, before and after it was taken.
 pub(crate) const LEGACY: (&CStr, &CStr) = (c"dltensor", c"used_dltensor");
-/// The same of a versioned one.
+/// Names of a capsule with a versioned tensor.
 pub(crate) const VERSIONED: (&CStr, &CStr) = (c"dltensor_versioned", c"used_dltensor_versioned");
 
 pub(crate) fn capsule<'py>(
@@ -28,7 +29,7 @@ pub(crate) fn capsule<'py>(
     flags: DlpackFlags,
     consumer: Option<Stream>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    // SAFETY: each tensor is new, and goes with the name and the destructor of its form.
+    // SAFETY: each tensor is new, and has the name and the destructor of its format.
     let capsule = unsafe {
         if versioned {
             wrap(py, export::versioned(array, flags, consumer)?, VERSIONED.0, drop_versioned)
@@ -36,29 +37,31 @@ pub(crate) fn capsule<'py>(
             wrap(py, export::legacy(array, consumer)?, LEGACY.0, drop_legacy)
         }
     }?;
-    deferral::close(py, Cause::Values); // what another thread wrote down while this one waited
+    deferral::close(py, Cause::Values); // operations that another thread deferred while this one waited
     Ok(capsule)
 }
 
+/// Creates a capsule.
+///
 /// # Safety
-/// The name and the destructor are those of the tensor's form.
+/// The name and the destructor match the tensor's format.
 unsafe fn wrap<'py, M>(
     py: Python<'py>,
     managed: NonNull<M>,
     name: &'static CStr,
     destructor: unsafe extern "C" fn(*mut ffi::PyObject),
 ) -> PyResult<Bound<'py, PyAny>> {
-    // SAFETY: promised by the caller. Null means that memory is short for the capsule: then so little is lost that the
-    // tensor is left.
+    // SAFETY: guaranteed by the caller. Null means that there is no memory for the capsule; the small tensor is then
+    // leaked.
     unsafe {
         let made = ffi::PyCapsule_New(managed.as_ptr().cast(), name.as_ptr(), Some(destructor));
         Bound::from_owned_ptr_or_err(py, made)
     }
 }
 
-/// The tensor of a capsule that nobody has taken it from: a consumer renames what it takes.
+/// Returns the tensor of a capsule from which no consumer took it: a consumer renames the capsule.
 unsafe fn untaken<M>(capsule: *mut ffi::PyObject, name: &CStr) -> Option<NonNull<M>> {
-    // SAFETY: a capsule that is being destroyed. Asking first keeps an exception that may be set.
+    // SAFETY: a capsule that is being destroyed. The validity check leaves a pending exception unchanged.
     unsafe {
         if ffi::PyCapsule_IsValid(capsule, name.as_ptr()) == 0 {
             return None;
@@ -69,7 +72,7 @@ unsafe fn untaken<M>(capsule: *mut ffi::PyObject, name: &CStr) -> Option<NonNull
 
 unsafe extern "C" fn drop_legacy(capsule: *mut ffi::PyObject) {
     caught((), || {
-        // SAFETY: our own capsule; its tensor is ours to delete while it has its first name.
+        // SAFETY: PyGPU's capsule; it owns its tensor while it has its first name.
         unsafe {
             if let Some(tensor) = untaken::<DLManagedTensor>(capsule, LEGACY.0)
                 && let Some(deleter) = tensor.as_ref().deleter
@@ -93,10 +96,10 @@ unsafe extern "C" fn drop_versioned(capsule: *mut ffi::PyObject) {
     });
 }
 
-/// Two integers in a tuple.
+/// Reads a tuple of two integers.
 ///
 /// # Errors
-/// `TypeError` for anything else.
+/// `TypeError` for any other object.
 #[inline]
 pub(crate) fn pair(object: &Bound<'_, PyAny>, what: &str) -> PyResult<(i64, i64)> {
     let wrong = || PyTypeError::new_err(format!("{what} is a tuple of two integers, not {object:?}"));
@@ -106,7 +109,7 @@ pub(crate) fn pair(object: &Bound<'_, PyAny>, what: &str) -> PyResult<(i64, i64)
     }
     let integer = |position| {
         let item = tuple.get_borrowed_item(position)?;
-        // SAFETY: a live object; -1 may mean an exception, which is taken.
+        // SAFETY: a live object; -1 may mean an exception, which is cleared.
         let value = unsafe { ffi::PyLong_AsLongLong(item.as_ptr()) };
         if value == -1 && PyErr::take(object.py()).is_some() { Err(wrong()) } else { Ok(value) }
     };

@@ -1,7 +1,7 @@
-//! `__dlpack__` and `__dlpack_device__`: arrays lent to other libraries as capsules.
+//! `__dlpack__` and `__dlpack_device__`: export of arrays as capsules.
 //!
-//! Written by hand because every exchange pays for it: no string is made, no Python object but the capsule, one block of
-//! heap for all that the consumer keeps.
+//! Optimized, because every exchange pays for it: no string is created, no Python object except the capsule, and one
+//! heap block for the data that the consumer owns.
 
 use pyo3::exceptions::{PyBufferError, PyValueError};
 use pyo3::prelude::*;
@@ -22,26 +22,26 @@ use pygpu_layout::{Dims, Layout, Order};
 
 #[pymethods]
 impl GpuArray {
-    /// The array as a DLPack capsule: for ``from_dlpack`` of other libraries.
+    /// Exports the array as a DLPack capsule, for ``from_dlpack`` of other libraries.
     ///
     /// Parameters
     /// ----------
     /// stream : int, optional
-    ///     The consumer's stream, on which the data will be usable; it waits by an event, the host does not wait. None is
-    ///     the legacy default stream, -1 waits for nothing. On CUDA 1 is the legacy default stream, 2 the per-thread one and
-    ///     0 an error; on ROCm 0 is the default stream, and 1 and 2 are errors. Greater numbers are handles. For host memory
-    ///     only None and -1.
+    ///     The consumer's stream, which waits for the data through an event; the host does not wait. None is the
+    ///     legacy default stream, -1 disables synchronization. On CUDA 1 is the legacy default stream, 2 the
+    ///     per-thread one and 0 an error; on ROCm 0 is the default stream, and 1 and 2 are errors. Greater numbers
+    ///     are handles. For host memory only None and -1 are allowed.
     /// max_version : tuple of int, optional
-    ///     The newest DLPack version that the consumer reads. Without it the capsule has the form from before 1.0.
+    ///     Newest DLPack version that the consumer supports. Without it the capsule has the format used before 1.0.
     /// dl_device : tuple of int, optional
-    ///     Where the data is wanted: the array's own device or ``(1, 0)``, the host.
+    ///     Requested device: the array's own, or ``(1, 0)`` for the host.
     /// copy : bool, optional
     ///     True always copies, in C order; False never; None only for another device.
     ///
     /// Returns
     /// -------
     /// capsule
-    ///     It keeps the memory, not the array object. Its deleter needs no GIL.
+    ///     Keeps the memory alive, not the array object. Its deleter does not need the GIL.
     ///
     /// Raises
     /// ------
@@ -94,7 +94,7 @@ impl GpuArray {
         capsule(py, array, versioned, DlpackFlags::empty(), consumer)
     }
 
-    /// The array's device as DLPack names it: ``(type, number)``. Asks no driver.
+    /// Returns the array's device in DLPack's format: ``(type, number)``. Makes no driver call.
     ///
     /// Returns
     /// -------
@@ -125,7 +125,7 @@ fn goes_to_host(own: Device, wanted: (i64, i64)) -> PyResult<bool> {
     )))
 }
 
-/// The values in new host memory, in C order; they are there when this returns.
+/// Copies the values to new host memory in C order; the copy is complete when this returns.
 fn on_host(py: Python<'_>, array: &Array, stream: Option<i64>, copy: Option<bool>) -> PyResult<Array> {
     if let Some(stream) = stream.filter(|&stream| stream != -1) {
         return Err(PyValueError::new_err(format!(
@@ -144,14 +144,14 @@ fn on_host(py: Python<'_>, array: &Array, stream: Option<i64>, copy: Option<bool
     copies::copy_to(py, array, Device::cpu()?, dense)
 }
 
-/// A copy in C order on the same device, usable on the consumer's stream.
+/// Copies in C order on the same device; the copy is usable on the consumer's stream.
 fn on_stream(py: Python<'_>, array: &Array, consumer: Option<&Stream>) -> PyResult<Array> {
     let stream = consumer.cloned().unwrap_or_else(|| stream::current(array.device()));
     Ok(py.without_gil(|| copy::duplicate(array, Order::C, &stream))?)
 }
 
-/// Lets go of an array in whatever state the thread is. The free may wait for the driver, and who holds the driver may wait for
-/// the GIL: if this thread holds it, it is given up meanwhile.
+/// Drops an array in any state of the thread. The free may wait for the driver, and the thread inside the driver may
+/// wait for the GIL. Therefore the GIL is released meanwhile, if this thread holds it.
 fn release(array: Array) {
     if array.device().is_cpu() || !holds_gil() {
         drop(array);
@@ -161,7 +161,7 @@ fn release(array: Array) {
     with_interpreter(|py| py.without_gil(|| drop(array.take())));
 }
 
-/// Tells the layer below how Python lets go of arrays.
+/// Registers the function by which lower layers drop arrays.
 pub(crate) fn register() {
     export::set_release(release);
 }

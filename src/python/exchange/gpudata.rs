@@ -1,4 +1,4 @@
-//! The memory of an array as an object, as PyCUDA's programs take it.
+//! The memory of an array as an object, as PyCUDA programs use it.
 
 use pyo3::prelude::*;
 use pyo3::types::PyInt;
@@ -11,8 +11,10 @@ use crate::runtime::device_memory::DeviceAllocation;
 
 #[pymethods]
 impl GpuArray {
-    /// The memory from element zero on, as an object of which `int` is the address; None for an empty array. It keeps the memory. Assigned,
-    /// it lets the array show other memory, with the shape, strides and dtype that it has; views that were made before stay where they are.
+    /// Memory from element zero on as an object whose `int` is the address; None for an empty array.
+    ///
+    /// The object keeps the memory alive. Assigning another memory object makes the array refer to that memory, with
+    /// its current shape, strides and dtype; existing views are not affected.
     #[getter]
     fn gpudata<'py>(slf: &Bound<'py, Self>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let (py, own) = (slf.py(), slf.get());
@@ -31,7 +33,7 @@ impl GpuArray {
     }
 }
 
-/// What an allocator made for an array, or else an object that shows the array's memory.
+/// Returns the object that an allocator created for an array, otherwise an object for the array's memory.
 #[cold]
 fn memory_of(py: Python<'_>, own: &GpuArray) -> PyResult<Py<PyAny>> {
     let array = own.array(py)?;
@@ -47,7 +49,8 @@ fn memory_of(py: Python<'_>, own: &GpuArray) -> PyResult<Py<PyAny>> {
     Ok(Py::new(py, DeviceAllocation::over(array.clone()))?.into_any())
 }
 
-/// Whether an object can be an array's `gpudata`: it has an address as a whole number, and is neither a number nor an array.
+/// Returns whether an object can be an array's `gpudata`: it has an integer address, and is neither a number nor an
+/// array.
 pub(crate) fn stands_for_memory(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     let py = object.py();
     let is_plain = object.is_instance_of::<PyInt>() || object.hasattr(intern!(py, "dtype"))?;

@@ -1,4 +1,5 @@
-//! What `pygpu/array_view.h` asks beyond DLPack's table: whether a lent tensor may be written, of which that says nothing.
+//! Function that `pygpu/array_view.h` needs in addition to DLPack's table: whether an exported tensor is read-only,
+//! which the table does not contain.
 
 use std::ffi::{CStr, c_int, c_void};
 
@@ -11,7 +12,7 @@ use pygpu_base::ffi_guard::caught;
 
 const NAME: &CStr = c"pygpu_c_api";
 
-/// As `pygpu_c_api` in the header: fields are only ever added at the end, with another version.
+/// Matches `pygpu_c_api` in the header: fields are only appended, with a new version.
 #[repr(C)]
 struct Api {
     version: u32,
@@ -20,10 +21,10 @@ struct Api {
 
 static API: Api = Api { version: 1, is_readonly };
 
-/// 1 for an array that must not be written, and for what is none.
+/// Returns 1 for a read-only array, and for an object that is not an array.
 unsafe extern "C" fn is_readonly(object: *mut c_void) -> c_int {
     caught(1, || {
-        // SAFETY: the header gives a live object, and its thread holds the GIL.
+        // SAFETY: the header passes a live object, and its thread holds the GIL.
         let object = unsafe { Borrowed::from_ptr(Python::assume_attached(), object.cast()) };
         object.cast::<GpuArray>().map_or(1, |array| c_int::from(array.get().readonly()))
     })
@@ -31,7 +32,7 @@ unsafe extern "C" fn is_readonly(object: *mut c_void) -> c_int {
 
 #[pymethods]
 impl GpuArray {
-    /// Functions for the headers of `PyGPU.get_include()`.
+    /// Returns the functions for the headers of `PyGPU.get_include()`.
     #[classattr]
     fn __pygpu_c_api__(py: Python<'_>) -> PyResult<Py<PyAny>> {
         let api = (&raw const API).cast_mut().cast();

@@ -1,7 +1,8 @@
-//! Arrays of others: found through one protocol after the other, and refused with the reasons of all.
+//! Import of arrays of other libraries: tries one protocol after another, and fails with the reasons of all.
 //!
-//! The order: own type, DLPack's exchange table, `__dlpack__`, `__cuda_array_interface__`; then, where host data is wanted,
-//! NumPy. An object that says that it is on a device is never read through the host: that would be a silent transfer.
+//! The order: PyGPU's type, DLPack's exchange table, `__dlpack__`, `__cuda_array_interface__`; then, if host data is
+//! requested, NumPy. An object that reports a device is never read through the host: that would be an implicit
+//! transfer.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -20,10 +21,10 @@ use pygpu_device::stream::Stream;
 use pygpu_interop::dlpack::import::Tensor;
 use pygpu_interop::{dlpack, streams};
 
-/// The array of an object whose data is on a device; `None` for host data of any kind.
+/// Imports an object whose data is on a device; `None` for host data of any kind.
 ///
 /// # Errors
-/// The producer's refusals, where it says that it is on a device.
+/// The producer's errors, if it reports a device.
 #[inline]
 pub(crate) fn device_array(value: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
     if let Ok(own) = value.cast::<GpuArray>() {
@@ -38,15 +39,15 @@ pub(crate) fn device_array(value: &Bound<'_, PyAny>) -> PyResult<Option<Array>> 
     }
 }
 
-/// What the protocols for devices gave.
+/// Result of the device protocols.
 pub(crate) enum Found {
-    /// An array, perhaps in host memory.
+    /// An array, possibly in host memory.
     Array(Array),
-    /// Nothing, and why each refused: the object is on the host or is no array.
+    /// No array, and the error of each protocol: the object is on the host, or is not an array.
     Nothing(Refusals),
 }
 
-/// Why each protocol refused, in the order in which they were tried.
+/// Errors of the protocols, in the order in which they were tried.
 #[derive(Default)]
 pub(crate) struct Refusals(Vec<PyErr>);
 
@@ -55,7 +56,7 @@ impl Refusals {
         self.0.push(error);
     }
 
-    /// The last error, with the earlier ones as its causes.
+    /// Returns the last error, with the earlier ones as its causes.
     pub(crate) fn behind(self, py: Python<'_>, last: PyErr) -> PyErr {
         let mut earlier: Option<PyErr> = None;
         for error in self.0.into_iter().chain([last.clone_ref(py)]) {
@@ -73,7 +74,7 @@ impl Refusals {
     }
 }
 
-/// The error from which an error came in the end; an error may be its own cause in a circle, which ends somewhere.
+/// Returns the root cause of an error. The search is bounded, because causes can form a cycle.
 fn first_cause(py: Python<'_>, error: &PyErr) -> PyErr {
     const LONGEST_CHAIN: usize = 64;
     let mut first = error.clone_ref(py);
@@ -86,10 +87,10 @@ fn first_cause(py: Python<'_>, error: &PyErr) -> PyErr {
     first
 }
 
-/// Asks an object by the protocols for devices. Host data is imported by DLPack only if it is wanted.
+/// Tries the device protocols on an object. Host data is imported through DLPack only if requested.
 ///
 /// # Errors
-/// All refusals, where the object says that its data is on a device.
+/// All errors, if the object reports a device.
 pub(crate) fn find(value: &Bound<'_, PyAny>, offer: Offer, wants_host: bool) -> PyResult<Found> {
     let py = value.py();
     let mut refusals = Refusals::default();
@@ -129,15 +130,16 @@ pub(crate) fn find(value: &Bound<'_, PyAny>, offer: Offer, wants_host: bool) -> 
     }
 }
 
-/// Whether an object has both methods of DLPack.
+/// Returns whether an object has both methods of DLPack.
 pub(crate) fn has_dlpack(value: &Bound<'_, PyAny>) -> PyResult<bool> {
     let py = value.py();
-    // Looked up on the type, as Python does with its own special methods; instances seldom differ.
+    // Looked up on the type, as Python does with special methods; instances rarely differ.
     let class = value.get_type();
     Ok(class.hasattr(intern!(py, "__dlpack__"))? && class.hasattr(intern!(py, "__dlpack_device__"))?)
 }
 
-/// The array and whether the producer copied for us; usable on `wanted`, or on the current stream.
+/// Imports through an exchange table. Returns the array, and whether the producer copied; usable on `wanted`, or on
+/// the current stream.
 pub(crate) fn through_table(
     value: &Bound<'_, PyAny>,
     table: &dlpack::ffi::DLPackExchangeAPI,
@@ -149,7 +151,7 @@ pub(crate) fn through_table(
     finish(tensor, ready)
 }
 
-/// The same by `__dlpack__`, for data on the DLPack device `code`.
+/// Imports through `__dlpack__`, for data on the DLPack device `code`.
 pub(crate) fn through_method(
     value: &Bound<'_, PyAny>,
     code: (i64, i64),
@@ -164,7 +166,7 @@ pub(crate) fn through_method(
     }
     let device = py.without_gil(|| dlpack::device_of(code.0, code.1))?;
     let (number, ready) = streams::as_dlpack_consumer(&ready_stream(py, device, wanted)?);
-    // Some producers refuse unless their device is the current one.
+    // Some producers fail unless their device is the current one.
     let guard = device.guard().map_err(PyErr::from)?;
     let answer = producer::ask(value, Request { stream: number, no_copy, to_host: false })?;
     drop(guard);
@@ -181,7 +183,7 @@ pub(crate) fn through_method(
     finish(answer.tensor, ready)
 }
 
-/// The stream on which data is to be usable: the one that was asked for, or the thread's current one.
+/// Returns the stream on which data must be usable: the requested one, or the thread's current one.
 pub(crate) fn ready_stream(py: Python<'_>, device: Device, wanted: Option<&Bound<'_, PyAny>>) -> PyResult<Stream> {
     let stream = stream_argument::from_argument(py, wanted, device)?;
     if !stream.is_foreign() {
@@ -195,7 +197,7 @@ pub(crate) fn finish(tensor: Tensor, ready: Stream) -> PyResult<(Array, bool)> {
     Ok((tensor.into_array(ready)?, copied))
 }
 
-/// The refusal of a copy that is needed and forbidden.
+/// Creates the error for a copy that is needed and forbidden.
 pub(crate) fn forbidden(why: impl std::fmt::Display) -> PyErr {
     PyValueError::new_err(format!("{why}, and copy=False forbids the copy"))
 }

@@ -1,4 +1,4 @@
-//! Arrays of others as ours and ours as theirs: DLPack, the CUDA Array Interface, addresses.
+//! Import and export of arrays: DLPack, the CUDA Array Interface, addresses.
 
 pub(crate) mod cai;
 pub(crate) mod capsule;

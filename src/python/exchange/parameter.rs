@@ -1,6 +1,6 @@
-//! `_as_parameter_`: what functions of `ctypes` take for arrays, memory, streams and events.
+//! `_as_parameter_`: conversion of arrays, memory, streams and events for `ctypes` functions.
 //!
-//! An array gives a pointer to its own type, which `c_void_p` takes too, and a pointer to any other type refuses.
+//! An array becomes a pointer to its element type. `c_void_p` accepts it too, and pointers to other types reject it.
 
 use pyo3::prelude::*;
 
@@ -16,7 +16,8 @@ use pygpu_base::flush::Cause;
 
 #[pymethods]
 impl GpuArray {
-    /// The address of element zero, as torch's tensors give it: Triton takes whatever has this and a `dtype`.
+    /// Returns the address of element zero, like torch's tensors: Triton accepts objects with this method and a
+    /// `dtype`.
     ///
     /// Returns
     /// -------
@@ -32,7 +33,7 @@ impl GpuArray {
         self.given_out_address(py)
     }
 
-    /// A pointer to element zero for a function of `ctypes`, of the type of the elements where C has that.
+    /// Pointer to element zero for a function of `ctypes`, with the element type if C has it.
     #[getter]
     fn _as_parameter_<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let address = self.given_out_address(py)?;
@@ -42,7 +43,7 @@ impl GpuArray {
 
 #[pymethods]
 impl DeviceAllocation {
-    /// The address for a function of `ctypes`.
+    /// Address for a function of `ctypes`.
     #[getter]
     fn _as_parameter_<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.parameter.get(py, self.given_out_address()?, |address| void_pointer(py, address))
@@ -51,7 +52,7 @@ impl DeviceAllocation {
 
 #[pymethods]
 impl PinnedMemory {
-    /// The address for a function of `ctypes`.
+    /// Address for a function of `ctypes`.
     #[getter]
     fn _as_parameter_<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.parameter.get(py, self.address(), |address| void_pointer(py, address))
@@ -60,17 +61,17 @@ impl PinnedMemory {
 
 #[pymethods]
 impl PyStream {
-    /// The driver's handle for a function of `ctypes`.
+    /// Driver handle for a function of `ctypes`.
     #[getter]
     fn _as_parameter_<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        deferral::close(py, Cause::Order); // as for its number
+        deferral::close(py, Cause::Order); // as for its address
         void_pointer(py, self.stream()?.handle().0)
     }
 }
 
 #[pymethods]
 impl PyEvent {
-    /// The driver's handle for a function of `ctypes`.
+    /// Driver handle for a function of `ctypes`.
     #[getter]
     fn _as_parameter_<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         deferral::close(py, Cause::Order);

@@ -1,7 +1,8 @@
-//! The one door for "something that means memory": an array, a `DeviceAllocation`, a number, any object with an address.
+//! Converts a memory argument (array, `DeviceAllocation`, integer, or object with an address) to an address, with all
+//! properties that PyGPU tracks.
 //!
-//! Whoever takes an address from Python asks here, and gets with it what is known: the block with all its uses, how far it reaches,
-//! whether it may be written. What nobody knows is the user's affair.
+//! All code that accepts an address from Python uses this module. It returns the containing block with its uses, the
+//! extent, and whether the memory is writable. The user is responsible for untracked addresses.
 
 use std::sync::Arc;
 
@@ -28,11 +29,11 @@ use pygpu_layout::Layout;
 use pygpu_memory::addresses::{self, Blocks, Found, Nature};
 use pygpu_memory::{Allocation, Lent};
 
-/// Who is kept as long as anybody sees memory at a place.
+/// Owner that is kept alive while arrays refer to its memory.
 pub(crate) trait Keeper {
-    /// Beside a block that has an end of its own.
+    /// Converts the owner for memory in a block that is freed separately.
     fn beside(self) -> Lent;
-    /// By a block that ends with it.
+    /// Converts the owner for memory that is freed with it.
     fn alone(self) -> Lent;
 }
 
@@ -46,25 +47,25 @@ impl Keeper for Owner {
     }
 }
 
-/// A place in memory.
+/// Converted memory argument.
 pub(crate) struct Place {
     address: Address,
-    /// The blocks that are known to have it, the inner ones first.
+    /// Registered blocks that contain the address, innermost first.
     blocks: Blocks,
-    /// The first byte that the object which gave the address says to be the memory's, and the first that is not.
+    /// Start and end (exclusive) of the memory, as reported by the object that has the address.
     told: Option<(Address, Address)>,
     readonly: bool,
 }
 
 impl Place {
-    /// What an object stands for.
+    /// Converts an object.
     ///
     /// # Errors
-    /// `TypeError` for what is no address, values of arrays among it; `ValueError` for one that no 64 bits hold; `CudaError` for
-    /// memory that was freed; what the object raises.
+    /// `TypeError` for an object without an address, including arrays of values; `ValueError` for an address that
+    /// exceeds 64 bits; `CudaError` for freed memory; exceptions of the object.
     pub(crate) fn of(object: &Bound<'_, PyAny>) -> PyResult<Self> {
-        // Before the classes, whose questions cost more than all else about a number.
-        // SAFETY: a type check of a live object.
+        // Before the class checks, which cost more than the rest for an integer. SAFETY: a type check of a live
+        // object.
         if unsafe { ffi::PyLong_CheckExact(object.as_ptr()) } != 0 {
             return Self::at(number_of(object)?);
         }
@@ -81,7 +82,7 @@ impl Place {
         match address_of(object)? {
             Some(address) => {
                 let known = Self::at(address)?;
-                // An integer of NumPy has `nbytes` too, its own.
+                // A NumPy integer has `nbytes` too, but for itself.
                 Ok(if known.blocks.is_empty() && !is_integer(object) { known.told_by(object)? } else { known })
             }
             None => match import::device_array(object)? {
@@ -91,10 +92,10 @@ impl Place {
         }
     }
 
-    /// What a number stands for.
+    /// Converts an address.
     ///
     /// # Errors
-    /// `CudaError` for memory that was freed.
+    /// `CudaError` for freed memory.
     pub(crate) fn at(address: Address) -> PyResult<Self> {
         let blocks = match addresses::look_up(address) {
             Found::Blocks(blocks) => blocks,
@@ -107,7 +108,7 @@ impl Place {
 
     fn of_array(array: &Array) -> Self {
         let block = Arc::clone(array.allocation());
-        // An empty array has a block and no element; its block says where it is.
+        // An empty array has a block but no element; the block determines its address.
         let address = if array.layout().size() == 0 { block.address() } else { array.address() };
         Self::within(address, block, array.readonly())
     }
@@ -116,7 +117,7 @@ impl Place {
         Self { address, blocks: smallvec![(block, Nature::Own)], told: None, readonly }
     }
 
-    /// With what the object that has the address says of its memory: `nbytes` or `size`, of its own, of its `_block` (PyGPU's pointer
+    /// Adds the extent that the object reports: `nbytes` or `size` of itself, of its `_block` (PyGPU's pointer
     /// wrappers) or of its `mem` (CuPy's pointers).
     fn told_by(mut self, object: &Bound<'_, PyAny>) -> PyResult<Self> {
         let py = object.py();
@@ -134,7 +135,7 @@ impl Place {
         let inner = object.getattr_opt(intern!(py, "_block"))?.filter(|block| !block.is_none());
         let teller = inner.as_ref().unwrap_or(object);
         let bytes = match attribute(teller, intern!(py, "nbytes"))? {
-            // Of an array the size is a number of elements.
+            // The size of an array is a number of elements, not bytes.
             None if !teller.hasattr(intern!(py, "dtype"))? => attribute(teller, intern!(py, "size"))?,
             told => told,
         };
@@ -146,22 +147,23 @@ impl Place {
         Ok(self)
     }
 
-    /// Where it is.
+    /// Returns the address.
     pub(crate) fn address(&self) -> Address {
         self.address
     }
 
-    /// Whether it is known not to be written.
+    /// Returns whether the memory is known to be read-only.
     pub(crate) fn readonly(&self) -> bool {
         self.readonly
     }
 
-    /// The block of a device in which it lies, for whoever waits for its uses.
+    /// Returns the block of a device that contains the address, for synchronization with its uses.
     pub(crate) fn block(&self) -> Option<&Arc<Allocation>> {
         self.blocks.iter().find(|(_, nature)| *nature != Nature::Pinned).map(|(block, _)| block)
     }
 
-    /// An array of bytes over what follows in the block, for a kernel that gets the address.
+    /// Returns an array of all bytes from the address to the end of the block, for a kernel that receives the
+    /// address.
     pub(crate) fn whole(&self) -> Option<Array> {
         let block = self.block()?;
         let offset = self.address.wrapping_sub(block.address()) as i64;
@@ -169,10 +171,10 @@ impl Place {
         Array::over(Arc::clone(block), layout, DType::new(Kind::UInt8), self.readonly).ok()
     }
 
-    /// So many bytes further on.
+    /// Advances the address by `bytes`.
     ///
     /// # Errors
-    /// `ValueError` beyond the end of all addresses.
+    /// `ValueError` if the result exceeds the address range.
     pub(crate) fn behind(self, bytes: usize) -> PyResult<Self> {
         match self.address.checked_add(bytes) {
             Some(address) => Ok(Self { address, ..self }),
@@ -180,10 +182,10 @@ impl Place {
         }
     }
 
-    /// Refuses to reach beyond what is known: bytes `low` to `high`, counted from the address.
+    /// Checks that bytes `low` to `high`, relative to the address, are within the known extent.
     ///
     /// # Errors
-    /// `ValueError` that names what is needed and what is there.
+    /// `ValueError` that names the required and the available range.
     pub(crate) fn check(&self, low: i64, high: i64) -> PyResult<()> {
         let Some((first, end)) = self.extent() else { return Ok(()) };
         let place = self.address as i128;
@@ -201,14 +203,14 @@ impl Place {
         )))
     }
 
-    /// Where what is known of the memory begins and ends. What was lent may be part of more.
+    /// Returns the known extent. Imported memory may be part of a larger block.
     fn extent(&self) -> Option<(Address, Address)> {
         let own = self.blocks.iter().filter(|(_, nature)| !matches!(nature, Nature::Lent { .. }));
         let largest = own.max_by_key(|(block, _)| block.bytes());
         largest.map(|(block, _)| (block.address(), block.address() + block.bytes())).or(self.told)
     }
 
-    /// The innermost block that has all bytes from `low` to `high`, counted from the address.
+    /// Returns the innermost block that contains all bytes from `low` to `high`, relative to the address.
     fn holder(&self, low: i64, high: i64) -> Option<&(Arc<Allocation>, Nature)> {
         let place = self.address as i128;
         self.blocks.iter().find(|(block, _)| {
@@ -217,11 +219,12 @@ impl Place {
         })
     }
 
-    /// An array whose element zero is here: over the block itself with all that is known of its use, or else over memory that `owner`
-    /// keeps. `stream` is where memory of which nothing is known is usable; the default stream of its device otherwise.
+    /// Returns an array whose element zero is at this address: over the tracked block, or over memory that `owner`
+    /// keeps alive. `stream` is the stream on which untracked memory is usable; by default the default stream of its
+    /// device.
     ///
     /// # Errors
-    /// `ValueError` beyond what is known of the memory and for address 0; the driver's.
+    /// `ValueError` beyond the known extent and for address 0; errors of the driver.
     pub(crate) fn array(
         self,
         py: Python<'_>,
@@ -233,10 +236,10 @@ impl Place {
         Ok(self.ground(py, &layout, stream, owner)?.array(layout, dtype)?)
     }
 
-    /// As [`Self::array`], for who makes the array where it stays.
+    /// Like [`Self::array`], for a caller that constructs the array in place.
     ///
     /// # Errors
-    /// As there.
+    /// As [`Self::array`].
     pub(crate) fn ground(
         self,
         py: Python<'_>,
@@ -261,13 +264,13 @@ impl Place {
         let (address, readonly) = (self.address, self.readonly);
         let stream = stream(device);
         let owner: Option<Lent> = match pinned {
-            // New arrays over pinned memory own it only by this.
+            // New arrays over pinned memory own it only through this value.
             Some(pinned) => Some(Box::new((owner.map(Keeper::alone), pinned))),
             None => owner.map(Keeper::alone),
         };
-        // SAFETY: the memory is what the user says it is, and kept by the owner; as in C, nobody else can know.
+        // SAFETY: the user guarantees the memory, and the owner keeps it alive; as in C, this cannot be verified.
         let lent = || unsafe { Ground::lent(address, extent, readonly, stream, owner) };
-        // Only a driver may make others wait.
+        // Only a driver call can block other threads.
         Ok(if device.is_cpu() { lent()? } else { py.without_gil(lent)? })
     }
 }
@@ -276,22 +279,22 @@ fn reaches(place: i128, offset: i64) -> i128 {
     place + i128::from(offset)
 }
 
-/// The driver's word for an address that is none any more.
+/// Creates the driver's error for the address of freed memory.
 pub(crate) fn freed(address: Address) -> pygpu_base::error::Error {
     raw::invalid_value("address", format!("the memory at {address:#x} was freed"))
 }
 
-/// The device whose memory is at an address that is to hold so many bytes.
+/// Returns the device of the memory at an address with at least `nbytes` bytes.
 ///
 /// # Errors
-/// `ValueError` for address 0; the driver's.
+/// `ValueError` for address 0; errors of the driver.
 fn device_of(address: Address, nbytes: i64) -> PyResult<Device> {
     if address == 0 && nbytes > 0 {
         return Err(PyValueError::new_err(format!("address 0 cannot hold {nbytes} bytes")));
     }
     let device = Device::current()?;
     if device.is_cpu() {
-        return Ok(device); // which has all of the host's memory
+        return Ok(device); // the CPU backend owns all host memory
     }
     Ok(match device.backend().pointer_kind(address)? {
         PointerKind::Device(index) => Device::new(device.backend(), index)?,
@@ -306,7 +309,7 @@ fn no_address(object: &Bound<'_, PyAny>) -> PyErr {
     ))
 }
 
-/// Whether it is an integer and nothing else: NumPy's integers are, bools and arrays are not.
+/// Returns whether an object is a plain integer: NumPy integers are, bools and arrays are not.
 fn is_integer(object: &Bound<'_, PyAny>) -> bool {
     // SAFETY: a type check of a live object.
     let is_index = unsafe { ffi::PyIndex_Check(object.as_ptr()) } != 0;
@@ -314,7 +317,7 @@ fn is_integer(object: &Bound<'_, PyAny>) -> bool {
 }
 
 fn number_of(object: &Bound<'_, PyAny>) -> PyResult<Address> {
-    // SAFETY: a live object, which is an int; -1 may mean an error, which is then set, and put away.
+    // SAFETY: a live int object; -1 may mean an exception, which is then set and cleared.
     unsafe {
         if ffi::PyLong_CheckExact(object.as_ptr()) != 0 {
             let number = ffi::PyLong_AsSize_t(object.as_ptr());
@@ -332,7 +335,8 @@ fn number_of(object: &Bound<'_, PyAny>) -> PyResult<Address> {
     number.extract().map_err(|_| PyValueError::new_err(format!("{number} is no address")))
 }
 
-/// The number that an object stands for by itself: an integer, `__int__` of what is no number, the attribute `ptr`, a pointer of ctypes.
+/// Returns the address of an object: an integer, `__int__` of an object that is not a number, the attribute `ptr`, a
+/// ctypes pointer.
 fn address_of(object: &Bound<'_, PyAny>) -> PyResult<Option<Address>> {
     let py = object.py();
     if let Some(pointer) = object.getattr_opt(intern!(py, "ptr"))?
@@ -340,14 +344,14 @@ fn address_of(object: &Bound<'_, PyAny>) -> PyResult<Option<Address>> {
     {
         return number_of(&pointer).map(Some);
     }
-    // An ndarray has values, and none of them is where something is.
+    // The values of an ndarray are not addresses.
     if object.cast::<PyUntypedArray>().is_ok() {
         return Err(no_address(object));
     }
     if is_integer(object) {
         return number_of(object).map(Some);
     }
-    // Floats and texts become numbers by `int()` too, and neither is an address.
+    // `int()` also converts floats and strings, which are not addresses.
     if object.hasattr(intern!(py, "__int__"))? && !object.hasattr(intern!(py, "__float__"))? {
         let number = py.get_type::<PyInt>().call1((object,))?;
         return number_of(&number).map(Some);
@@ -355,7 +359,7 @@ fn address_of(object: &Bound<'_, PyAny>) -> PyResult<Option<Address>> {
     pointer_of_ctypes(object)
 }
 
-/// The address in a `c_void_p` or in any other pointer of ctypes.
+/// Returns the address in a `c_void_p` or any other ctypes pointer.
 fn pointer_of_ctypes(object: &Bound<'_, PyAny>) -> PyResult<Option<Address>> {
     let py = object.py();
     if !object.get_type().hasattr(intern!(py, "_type_"))? {

@@ -1,4 +1,4 @@
-//! DLPack from the consumer's side: asking a producer for a capsule in the form it knows, and taking the tensor out.
+//! DLPack import: requests a capsule in a format that the producer supports, and takes the tensor out.
 
 use std::ffi::CStr;
 use std::ptr::NonNull;
@@ -15,21 +15,21 @@ use crate::once::{PyOnce, intern};
 use pygpu_interop::dlpack::import::Tensor;
 use pygpu_interop::dlpack::{HOST, VERSION};
 
-/// What a producer is asked for.
+/// Request to a producer.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Request {
-    /// The number of the stream on which the data must be usable; none for host memory.
+    /// Number of the stream on which the data must be usable; `None` for host memory.
     pub(crate) stream: Option<i64>,
     /// Whether a copy is forbidden.
     pub(crate) no_copy: bool,
-    /// Whether the data is wanted on the host.
+    /// Whether the data is requested on the host.
     pub(crate) to_host: bool,
 }
 
-/// What a producer gave.
+/// Answer of a producer.
 pub(crate) struct Answer {
     pub(crate) tensor: Tensor,
-    /// Whether it knew `stream`; if not, the data is usable on the legacy default stream.
+    /// Whether it supports `stream`; otherwise the data is usable on the legacy default stream.
     pub(crate) knew_stream: bool,
 }
 
@@ -45,19 +45,20 @@ fn call_method<'py, const N: usize>(
     let Some(vectorcall_method) = newer::vectorcall_method() else {
         return call_slowly(object, name, keywords, values);
     };
-    // One free place in front, which the callee may use, then the object.
+    // A free first slot, which the callee may use, then the object.
     let mut arguments = [std::ptr::null_mut(); 4];
     arguments[1] = object.as_ptr();
     arguments[2..2 + N].copy_from_slice(&values);
     let keywords = keywords.map_or(std::ptr::null_mut(), |keywords| keywords.as_ptr());
-    // SAFETY: one positional argument, the object, and as many others as there are keywords; all are borrowed for the call.
+    // SAFETY: one positional argument, the object, and as many further arguments as keywords; all are borrowed for
+    // the call.
     ending::run_python(object.py(), || unsafe {
         let result = vectorcall_method(name.as_ptr(), arguments.as_ptr().add(1), 1 | ARGUMENTS_OFFSET, keywords);
         Bound::from_owned_ptr_or_err(object.py(), result)
     })
 }
 
-/// The same where the interpreter has no such function.
+/// The same for interpreters without this function.
 #[cold]
 fn call_slowly<'py, const N: usize>(
     object: &Bound<'py, PyAny>,
@@ -68,33 +69,33 @@ fn call_slowly<'py, const N: usize>(
     let py = object.py();
     let given = PyDict::new(py);
     for (keyword, value) in keywords.into_iter().flat_map(|keywords| keywords.iter()).zip(values) {
-        // SAFETY: alive for the call, as the caller's own reference.
+        // SAFETY: alive during the call, because the caller owns a reference.
         given.set_item(keyword, unsafe { Bound::from_borrowed_ptr(py, value) })?;
     }
     ending::run_python(py, || object.call_method(name, (), Some(&given)))
 }
 
-/// Where a producer says that its data is: DLPack's type and number.
+/// Returns the device that a producer reports: DLPack's type and number.
 ///
 /// # Errors
-/// The producer's; `TypeError` for what is no pair of integers.
+/// The producer's errors; `TypeError` for a value that is not a pair of integers.
 #[inline]
 pub(crate) fn device_code(producer: &Bound<'_, PyAny>) -> PyResult<(i64, i64)> {
     let answer = call_method(producer, intern!(producer.py(), "__dlpack_device__"), None, [])?;
     pair(&answer, "__dlpack_device__()")
 }
 
-/// Asks a producer for its tensor and takes it over.
+/// Requests the tensor of a producer and takes ownership of it.
 ///
 /// # Errors
-/// The producer's; `TypeError` for an answer that is no capsule; `BufferError` for a version that cannot be read.
+/// The producer's errors; `TypeError` for an answer that is not a capsule; `BufferError` for an unsupported version.
 pub(crate) fn ask(producer: &Bound<'_, PyAny>, request: Request) -> PyResult<Answer> {
     let py = producer.py();
     let newest = max_version(py)?;
     let plain = !request.no_copy && !request.to_host;
     let answer = match request.stream {
         None if plain => {
-            // Interned, so that the callee compares addresses and not letters.
+            // Interned, so that the callee compares addresses instead of characters.
             static NAMES: PyOnce<Py<PyTuple>> = PyOnce::new();
             let names =
                 NAMES.get_or_try_init(py, || PyTuple::new(py, [intern!(py, "max_version")]).map(Bound::unbind))?;
@@ -113,14 +114,14 @@ pub(crate) fn ask(producer: &Bound<'_, PyAny>, request: Request) -> PyResult<Ans
     };
     match answer {
         Ok(capsule) => Ok(Answer { tensor: take(&capsule)?, knew_stream: true }),
-        // Producers from before 2024 do not know `max_version`.
+        // Producers from before 2024 do not accept `max_version`.
         Err(error) if error.is_instance_of::<PyTypeError>(py) => ask_step_by_step(producer, request),
         Err(error) => Err(error),
     }
 }
 
-/// Leaves out one keyword after the other, the newest first, until the producer knows those that are left. The order is
-/// the one that works with every producer in the field.
+/// Drops one keyword after another, the newest first, until the producer accepts the rest. This order works with
+/// every producer in use.
 #[cold]
 fn ask_step_by_step(producer: &Bound<'_, PyAny>, request: Request) -> PyResult<Answer> {
     let py = producer.py();
@@ -159,11 +160,11 @@ fn max_version(py: Python<'_>) -> PyResult<&Bound<'_, PyTuple>> {
     Ok(newest.bind(py))
 }
 
-/// Takes the tensor out of a capsule, which is renamed so that nobody takes it again.
+/// Takes the tensor out of a capsule and renames the capsule, so that it is taken only once.
 ///
 /// # Errors
-/// `TypeError` for what is no capsule; `ValueError` for one that was taken from, or of another name; `BufferError` for a
-/// version that cannot be read.
+/// `TypeError` for an object that is not a capsule; `ValueError` for a used capsule, or one with another name;
+/// `BufferError` for an unsupported version.
 pub(crate) fn take(capsule: &Bound<'_, PyAny>) -> PyResult<Tensor> {
     if !capsule.is_instance_of::<PyCapsule>() {
         return Err(PyTypeError::new_err(format!(
@@ -171,7 +172,7 @@ pub(crate) fn take(capsule: &Bound<'_, PyAny>) -> PyResult<Tensor> {
             capsule.get_type().fully_qualified_name()?
         )));
     }
-    // SAFETY: a capsule of that name holds a tensor of that form, which is ours from the renaming on.
+    // SAFETY: a capsule of that name contains a tensor of that format, which this function owns after the renaming.
     unsafe {
         if let Some(tensor) = take_named(capsule, capsule::VERSIONED)? {
             return Ok(Tensor::versioned(tensor)?);
@@ -184,7 +185,7 @@ pub(crate) fn take(capsule: &Bound<'_, PyAny>) -> PyResult<Tensor> {
 }
 
 unsafe fn take_named<M>(capsule: &Bound<'_, PyAny>, names: (&CStr, &'static CStr)) -> PyResult<Option<NonNull<M>>> {
-    // SAFETY: a live capsule, whose new name is static.
+    // SAFETY: a live capsule; its new name is static.
     unsafe {
         if ffi::PyCapsule_IsValid(capsule.as_ptr(), names.0.as_ptr()) == 0 {
             return Ok(None);
@@ -204,7 +205,7 @@ fn refuse_name(capsule: &Bound<'_, PyAny>) -> PyErr {
         let name = ffi::PyCapsule_GetName(capsule.as_ptr());
         if name.is_null() { None } else { Some(CStr::from_ptr(name).to_string_lossy().into_owned()) }
     };
-    // A capsule without a name is no error, but asking for it leaves none either way.
+    // A capsule without a name is not an error, but the query may have set one.
     drop(PyErr::take(capsule.py()));
     match name {
         Some(name) if name.starts_with("used_dltensor") => PyValueError::new_err(format!(

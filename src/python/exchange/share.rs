@@ -1,4 +1,4 @@
-//! Arrays for other processes; `PyGPU._sharing` has what is written in Python.
+//! Arrays shared with other processes; the Python part is in `PyGPU._sharing`.
 
 use pyo3::prelude::*;
 
@@ -12,22 +12,22 @@ use pygpu_memory::{Access, ordered};
 
 #[pymethods]
 impl GpuArray {
-    /// Names the array for other processes, which open it by `open_shared`: they see the same memory.
+    /// Returns a handle by which other processes map the same memory with `open_shared`.
     ///
     /// Returns
     /// -------
     /// SharedHandle
-    ///     It can be pickled: put it into a queue, or give it to a process. Whoever opens it comes behind what was done with the array
-    ///     until now.
+    ///     Can be pickled: put it into a queue, or pass it to a process. The process that opens it waits for all
+    ///     earlier work on the array.
     ///
     /// Raises
     /// ------
     /// ValueError
-    ///     If the memory is not such that other processes can open it.
+    ///     If the memory cannot be opened by other processes.
     ///
     /// Notes
     /// -----
-    /// This process must keep an array over the memory as long as any other one uses it.
+    /// This process must keep an array over the memory alive as long as any other process uses it.
     ///
     /// Examples
     /// --------
@@ -47,16 +47,16 @@ impl GpuArray {
     }
 }
 
-/// Records an event behind everything that uses an array's memory, or lets what uses it next wait for the event.
+/// Records an event after all uses of an array's memory, or makes its next use wait for the event.
 ///
 /// Parameters
 /// ----------
 /// array : GPUArray
-///     Whose memory it is.
+///     Array with the memory.
 /// event : Event
-///     Of the array's device.
+///     Event of the array's device.
 /// record : bool
-///     Which of the two; both are done on the current stream.
+///     True records the event, False waits for it; both on the current stream.
 #[pyfunction]
 fn _order_by_event(array: &Bound<'_, GpuArray>, event: &Bound<'_, PyEvent>, record: bool) -> PyResult<()> {
     let py = array.py();
@@ -71,7 +71,7 @@ fn _order_by_event(array: &Bound<'_, GpuArray>, event: &Bound<'_, PyEvent>, reco
     Ok(())
 }
 
-/// Puts the function into the module.
+/// Adds the function to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(_order_by_event, module)?)
 }

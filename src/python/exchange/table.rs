@@ -1,7 +1,7 @@
-//! DLPack's C exchange table: ours, as the attribute `__dlpack_c_exchange_api__` of the class, and that of other types.
+//! DLPack's C exchange table: PyGPU's, as the class attribute `__dlpack_c_exchange_api__`, and those of other types.
 //!
-//! Whoever has the table of a type exchanges tensors with it without a call into Python. No function of it waits for
-//! anything: a consumer puts itself behind `current_work_stream`, as `import` does below.
+//! The table of a type allows exchanging tensors without calling Python. None of its functions synchronizes: a
+//! consumer orders its work after `current_work_stream`, as `import` does below.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr::NonNull;
@@ -32,10 +32,10 @@ use pygpu_interop::streams;
 
 const NAME: &CStr = c"dlpack_exchange_api";
 
-/// The table is read by everybody and written by nobody.
+/// Shared by all threads and never written.
 struct Table(DLPackExchangeAPI);
 
-// SAFETY: it holds functions and a null pointer.
+// SAFETY: contains only functions and a null pointer.
 unsafe impl Sync for Table {}
 
 static TABLE: Table = Table(DLPackExchangeAPI {
@@ -58,10 +58,12 @@ impl GpuArray {
     }
 }
 
+/// Returns the array of an object.
+///
 /// # Safety
 /// The pointer is a live object, and the thread holds the GIL.
 unsafe fn array_of<'py>(py: Python<'py>, object: *mut c_void) -> PyResult<Bound<'py, GpuArray>> {
-    // SAFETY: promised by the caller.
+    // SAFETY: guaranteed by the caller.
     let object = unsafe { Bound::from_borrowed_ptr_or_opt(py, object.cast()) };
     match object.map(Bound::cast_into::<GpuArray>) {
         Some(Ok(array)) => Ok(array),
@@ -69,8 +71,8 @@ unsafe fn array_of<'py>(py: Python<'py>, object: *mut c_void) -> PyResult<Bound<
     }
 }
 
-/// Lets the stream that `current_work_stream` names wait for the array's last use elsewhere, and notes that it uses the
-/// array from here on: the consumer works there, or behind it. With one stream in use this is a comparison.
+/// Makes the stream returned by `current_work_stream` wait for the array's last use on other streams, and records a
+/// use on it: the consumer works on that stream, or after it. With a single stream in use this is one comparison.
 fn let_current_stream_use(py: Python<'_>, array: &Array) -> PyResult<()> {
     let (device, allocation) = (array.device(), array.allocation());
     if device.is_cpu() {
@@ -84,14 +86,15 @@ fn let_current_stream_use(py: Python<'_>, array: &Array) -> PyResult<()> {
 }
 
 unsafe extern "C" fn from_object(object: *mut c_void, out: *mut *mut DLManagedTensorVersioned) -> c_int {
-    // SAFETY: the table's contract: a live object, a place for the answer.
+    // SAFETY: the table's contract guarantees a live object and a writable result.
     unsafe {
         answer(|py| {
             let array = array_of(py, object)?;
             let array = array.get().array(py)?;
             let_current_stream_use(py, array)?;
             out.write(export::versioned(array, DlpackFlags::empty(), Some(stream::current(array.device())))?.as_ptr());
-            // What another thread wrote down while this one waited; the tensor is there whatever became of that.
+            // Operations that another thread deferred while this one waited; the tensor is valid whether or not they
+            // fail.
             pygpu_base::flush::flush(Cause::Values);
             Ok(())
         })
@@ -99,7 +102,7 @@ unsafe extern "C" fn from_object(object: *mut c_void, out: *mut *mut DLManagedTe
 }
 
 unsafe extern "C" fn to_object(tensor: *mut DLManagedTensorVersioned, out: *mut *mut c_void) -> c_int {
-    // SAFETY: as above; the tensor is ours, also if this fails.
+    // SAFETY: as above; this function owns the tensor, even if the call fails.
     unsafe {
         answer(|py| {
             let tensor = NonNull::new(tensor).ok_or_else(|| PyBufferError::new_err("the DLPack tensor is null"))?;
@@ -113,14 +116,14 @@ unsafe extern "C" fn to_object(tensor: *mut DLManagedTensorVersioned, out: *mut 
 }
 
 unsafe extern "C" fn lend(object: *mut c_void, out: *mut DLTensor) -> c_int {
-    // SAFETY: as above. The dimensions live as long as the array object, which is longer than the table asks for.
+    // SAFETY: as above. The dimensions live as long as the array object, which is longer than the table requires.
     unsafe {
         answer(|py| {
             let array = array_of(py, object)?;
             let held = array.get().array(py)?;
             let_current_stream_use(py, held)?;
             out.write(array.get().lent().lend(held)?);
-            deferral::close(py, Cause::Values); // what another thread wrote down while this one waited
+            deferral::close(py, Cause::Values); // operations that another thread deferred while this one waited
             Ok(())
         })
     }
@@ -130,7 +133,7 @@ unsafe extern "C" fn current_work_stream(device_type: DLDeviceType, id: i32, out
     // SAFETY: as above.
     unsafe {
         answer(|py| {
-            deferral::close(py, Cause::Order); // who has it may wait for the stream, or time it
+            deferral::close(py, Cause::Order); // the holder of the handle may wait for the stream, or time it
             let device = dlpack::device_of(device_type.0.into(), id.into())?;
             out.write(stream::current(device).handle().0 as *mut c_void);
             Ok(())
@@ -147,14 +150,14 @@ unsafe extern "C" fn allocate(
     set_error: SetError,
 ) -> c_int {
     let make = || {
-        // SAFETY: the table's contract: a readable prototype, or null. No Python is touched, except by a user's allocator through
-        // the door for that: the caller need not hold the GIL.
+        // SAFETY: the table's contract guarantees a readable prototype, or null. No Python code runs, except in a
+        // user's allocator, through its FFI guard: the caller need not hold the GIL.
         unsafe { NonNull::new(prototype).map_or_else(null_prototype, |prototype| allocate_like(prototype.as_ref())) }
     };
     let made = caught(None, || Some(make()));
     let error = match made {
         Some(Ok(tensor)) => {
-            // SAFETY: the table's contract: a place for the answer.
+            // SAFETY: the table's contract guarantees a writable result.
             unsafe { out.write(tensor.as_ptr()) };
             return 0;
         }
@@ -164,7 +167,7 @@ unsafe extern "C" fn allocate(
     let kind = if matches!(error, Error::OutOfMemory(_)) { c"MemoryError" } else { c"BufferError" };
     let text = CString::new(error.to_string()).unwrap_or_default();
     if let Some(set_error) = set_error {
-        // SAFETY: the caller's own function and context; both texts live through the call.
+        // SAFETY: the caller's function and context; both texts live through the call.
         unsafe { set_error(context, kind.as_ptr(), text.as_ptr()) };
     }
     // SAFETY: as above.
@@ -176,12 +179,12 @@ fn null_prototype() -> Result<NonNull<DLManagedTensorVersioned>> {
     Err(Error::buffer("managed_tensor_allocator: the prototype is null"))
 }
 
-/// What is known of a type, by its address. The types stay alive for ever (there are at most `SLOTS`), so that an address
-/// can never come to mean another one.
+/// Cached result for a type, by its address. The types are kept alive forever (there are at most `SLOTS`), so that
+/// the address of a type is never reused.
 struct Slot {
     class: AtomicPtr<ffi::PyTypeObject>,
-    /// 0 while it is being filled, `NO_TABLE`, `PLAIN`, or the address of the type's table, plus `LAZY` if its objects may
-    /// show other values than their memory holds.
+    /// 0 while it is being filled, `NO_TABLE`, `PLAIN`, or the address of the type's table, plus `LAZY` if the values
+    /// of its objects can differ from the content of their memory.
     known: AtomicUsize,
 }
 
@@ -193,22 +196,22 @@ const LAZY: usize = 1;
 static KNOWN: [Slot; SLOTS] =
     [const { Slot { class: AtomicPtr::new(std::ptr::null_mut()), known: AtomicUsize::new(0) } }; SLOTS];
 
-/// What a type offers.
+/// Exchange support of a type.
 #[derive(Clone, Copy)]
 pub(crate) enum Offer {
-    /// Its values are on the host, and it has no protocol for devices.
+    /// Its values are on the host, and it has no device protocol.
     Plain,
-    /// An exchange table.
+    /// Exchange table.
     Table(&'static DLPackExchangeAPI),
-    /// Perhaps some other protocol.
+    /// Possibly another protocol.
     Unknown,
 }
 
-/// What the type of an object offers.
+/// Returns the exchange support of an object's type.
 ///
 /// # Errors
-/// Those of reading the attribute, other than that there is none; `BufferError` for a tensor whose memory holds other
-/// values than it shows.
+/// Errors of reading the attribute, other than a missing attribute; `BufferError` for a tensor whose values differ
+/// from the content of its memory.
 #[inline]
 pub(crate) fn offer_of(object: &Bound<'_, PyAny>) -> PyResult<Offer> {
     // SAFETY: the type of a live object.
@@ -229,17 +232,17 @@ fn decode(object: &Bound<'_, PyAny>, known: usize) -> PyResult<Offer> {
         NO_TABLE => Ok(Offer::Unknown),
         PLAIN => Ok(Offer::Plain),
         address if address & LAZY != 0 && refuses_its_table(object)? => Ok(Offer::Unknown),
-        // SAFETY: `find_table` gave the address, and tables live as long as the process.
+        // SAFETY: `find_table` returned the address, and tables live as long as the process.
         address => Ok(Offer::Table(unsafe { &*((address & !LAZY) as *const DLPackExchangeAPI) })),
     }
 }
 
-/// PyTorch's table exports what its `__dlpack__` refuses: tensors that are part of a gradient, and the memory of tensors
-/// that are conjugated or negated only when they are read. The first are left to `__dlpack__`.
+/// PyTorch's table exports tensors that its `__dlpack__` rejects: tensors that require gradients, and tensors with a
+/// lazy conjugation or negation. The former are left to `__dlpack__`.
 ///
 /// # Errors
-/// `BufferError` for the second: neither `__dlpack__` nor the CUDA array interface looks at both marks, and what came from
-/// them would have wrong values.
+/// `BufferError` for the latter: neither `__dlpack__` nor the CUDA array interface checks both flags, and the
+/// imported values would be wrong.
 fn refuses_its_table(tensor: &Bound<'_, PyAny>) -> PyResult<bool> {
     let py = tensor.py();
     if tensor.call_method0(intern!(py, "is_conj"))?.is_truthy()? {
@@ -279,7 +282,7 @@ fn look_up(class: &Bound<'_, PyType>, slot: &Slot) -> PyResult<usize> {
     Ok(known)
 }
 
-/// Python's own numbers, texts and containers, and what NumPy makes.
+/// Returns whether a class is one of Python's numbers, strings and containers, or of NumPy's.
 fn is_plain(class: &Bound<'_, PyType>) -> PyResult<bool> {
     let py = class.py();
     let module = class.getattr(intern!(py, "__module__"))?;
@@ -287,7 +290,7 @@ fn is_plain(class: &Bound<'_, PyType>) -> PyResult<bool> {
         return Ok(true);
     }
     let modules = py.import(intern!(py, "sys"))?.getattr(intern!(py, "modules"))?;
-    // If NumPy was never imported nothing is of it, and importing it here would cost more than all else.
+    // If NumPy was never imported, no object is of its types, and importing it here would be expensive.
     let Ok(numpy) = modules.get_item(intern!(py, "numpy")) else { return Ok(false) };
     for name in [intern!(py, "ndarray"), intern!(py, "generic")] {
         if class.is_subclass(&numpy.getattr(name)?)? {
@@ -297,11 +300,12 @@ fn is_plain(class: &Bound<'_, PyType>) -> PyResult<bool> {
     Ok(false)
 }
 
-/// The table of a type, in the newest version that can be read. What is no table is passed over: `__dlpack__` may serve.
+/// Returns the table of a type, in the newest supported version. An invalid table is ignored, because `__dlpack__`
+/// may work.
 fn find_table(class: &Bound<'_, PyType>) -> PyResult<Option<NonNull<DLPackExchangeAPI>>> {
     const LONGEST_CHAIN: usize = 16;
     let Some(attribute) = class.getattr_opt(intern!(class.py(), "__dlpack_c_exchange_api__"))? else { return Ok(None) };
-    // SAFETY: a live object; a capsule of that name holds a table that lives as long as the process.
+    // SAFETY: a live object; a capsule of that name contains a table that lives as long as the process.
     let mut header = unsafe {
         if !attribute.is_instance_of::<PyCapsule>() || ffi::PyCapsule_IsValid(attribute.as_ptr(), NAME.as_ptr()) == 0 {
             return Ok(None);
@@ -313,7 +317,7 @@ fn find_table(class: &Bound<'_, PyType>) -> PyResult<Option<NonNull<DLPackExchan
         let Some(found) = (unsafe { header.as_ref() }) else { break };
         if found.version.major == VERSION.major {
             let table = NonNull::from(found).cast::<DLPackExchangeAPI>();
-            // SAFETY: a table of our major version.
+            // SAFETY: a table of the supported major version.
             let complete = unsafe { table.as_ref() };
             let usable =
                 complete.managed_tensor_from_py_object_no_sync.is_some() && complete.current_work_stream.is_some();
@@ -328,29 +332,29 @@ fn raised(py: Python<'_>, what: &str) -> PyErr {
     PyErr::take(py).unwrap_or_else(|| PyBufferError::new_err(format!("the producer's {what} failed without a reason")))
 }
 
-/// Takes an object's tensor through the table of its type, and puts `ready` behind the producer's work.
+/// Takes an object's tensor through the table of its type, and makes `ready` wait for the producer's work.
 ///
 /// # Errors
-/// The producer's; `BufferError` for a tensor that cannot be imported.
+/// The producer's errors; `BufferError` for a tensor that cannot be imported.
 pub(crate) fn take(object: &Bound<'_, PyAny>, table: &DLPackExchangeAPI) -> PyResult<Tensor> {
     let py = object.py();
     let mut out = std::ptr::null_mut();
     let status = match table.managed_tensor_from_py_object_no_sync {
-        // SAFETY: the object is of the type that the table belongs to, and the GIL is held.
+        // SAFETY: the object has the type of the table, and the GIL is held.
         Some(export) => unsafe { export(object.as_ptr().cast(), &raw mut out) },
         None => -1,
     };
     match NonNull::new(out) {
-        // SAFETY: the producer gave the tensor away.
+        // SAFETY: the producer transferred the ownership of the tensor.
         Some(tensor) if status == 0 => Ok(unsafe { Tensor::versioned(tensor) }?),
         _ => Err(raised(py, "managed_tensor_from_py_object_no_sync")),
     }
 }
 
-/// Puts a stream behind the work of the producer whose table this is.
+/// Makes a stream wait for the work of the producer with this table.
 ///
 /// # Errors
-/// The producer's; the driver's.
+/// The producer's errors; errors of the driver.
 pub(crate) fn order_behind(py: Python<'_>, table: &DLPackExchangeAPI, ready: &stream::Stream) -> PyResult<()> {
     let device = ready.device();
     if device.is_cpu() {

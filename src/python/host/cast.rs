@@ -1,4 +1,4 @@
-//! Values of one dtype as another: by a kernel on a device, by NumPy in host memory.
+//! Conversion between dtypes: by a kernel on a device, by NumPy in host memory.
 
 use numpy::PyUntypedArray;
 use pyo3::exceptions::PyTypeError;
@@ -19,27 +19,27 @@ use pygpu_memory::capture;
 use pygpu_ops::Elementwise;
 use pygpu_ops::ufunc::{self, Source};
 
-/// What is written into an array.
+/// Source of a cast.
 #[derive(Clone, Copy)]
 pub(crate) enum Values<'a> {
-    /// The elements of an array of the same device, broadcast to the target's shape.
+    /// The elements of an array on the same device, broadcast to the target's shape.
     Of(&'a Array),
     /// One element, as bytes of the target's dtype.
     Item(&'a [u8]),
 }
 
-/// Whether NumPy works on an array's memory in place. Not in a capture, which takes in kernels only.
+/// Whether NumPy can work on an array's memory in place. Not during a capture, which only records kernels.
 ///
 /// # Errors
-/// The driver's.
+/// Driver errors.
 pub(crate) fn is_numpys(array: &Array, stream: &Stream) -> PyResult<bool> {
     Ok(array.device().is_cpu() && !capture::is_capturing(stream)?)
 }
 
-/// Writes values into an array, converted to its dtype, where a mask of bools is true.
+/// Writes values into an array, converted to its dtype, where a boolean mask is true.
 ///
 /// # Errors
-/// `ComplexWarning`, if it is an error; `ValueError` for shapes that do not broadcast; the driver's.
+/// `ComplexWarning`, if it is configured as an error; `ValueError` for shapes that do not broadcast; driver errors.
 pub(crate) fn cast_into(
     py: Python<'_>,
     target: &Array,
@@ -61,14 +61,14 @@ pub(crate) fn cast_into(
     if ufunc::is_castable(from, target.dtype()) {
         warn_of_dropped_parts(py, from, target.dtype())?;
         match py.without_gil(|| ufunc::cast(target, source, mask, stream)) {
-            Err(Error::Unavailable(_)) => {} // no compiler of kernels
+            Err(Error::Unavailable(_)) => {} // no compiler
             other => return Ok(other?),
         }
     }
     through_the_host(py, target, values, mask, stream)
 }
 
-/// The values of an array as a new one of another dtype and of that layout, on the same device.
+/// Casts an array to a new one with the given dtype and layout, on the same device.
 ///
 /// # Errors
 /// As [`cast_into`]; `OutOfMemoryError`.
@@ -84,7 +84,7 @@ pub(crate) fn cast(py: Python<'_>, source: &Array, dtype: DType, layout: Layout,
         let made = Array::on_new_memory(layout, dtype, stream.clone())?;
         if is_kernels {
             is_cast = match ufunc::cast(&made, Source::Array(source), None, stream) {
-                Err(Error::Unavailable(_)) => false, // no compiler of kernels
+                Err(Error::Unavailable(_)) => false, // no compiler
                 other => other.map(|()| true)?,
             };
         }
@@ -96,7 +96,7 @@ pub(crate) fn cast(py: Python<'_>, source: &Array, dtype: DType, layout: Layout,
     Ok(made)
 }
 
-/// As [`cast`], with the axes in the same order in memory, in the order of the thread's current stream.
+/// Casts like [`cast`], on the thread's current stream, and keeps the memory order of the axes.
 ///
 /// # Errors
 /// As [`cast`].
@@ -105,8 +105,8 @@ pub(crate) fn cast_like(py: Python<'_>, source: &Array, dtype: DType) -> PyResul
     cast(py, source, dtype, layout, &stream::current(source.device()))
 }
 
-/// Whether a device converts values without a word, and by a kernel: a device that has run none may have no compiler, and then the host
-/// converts.
+/// Whether a cast issues no warning and is done by a kernel. A device that has never run a kernel may lack a compiler;
+/// the host then converts.
 pub(crate) fn is_silent(from: DType, to: DType) -> bool {
     ufunc::is_castable(from, to) && !drops_parts(from, to) && Elementwise::was_run()
 }
@@ -115,10 +115,10 @@ fn drops_parts(from: DType, to: DType) -> bool {
     from.kind().is_complex() && !to.kind().is_complex() && !matches!(to.kind(), Kind::Bool | Kind::Opaque)
 }
 
-/// Tells that imaginary parts are dropped, as NumPy does.
+/// Issues NumPy's warning about discarded imaginary parts.
 ///
 /// # Errors
-/// The warning, where it is an error.
+/// The warning, if it is configured as an error.
 pub(crate) fn warn_of_dropped_parts(py: Python<'_>, from: DType, to: DType) -> PyResult<()> {
     if !drops_parts(from, to) {
         return Ok(());
@@ -127,7 +127,7 @@ pub(crate) fn warn_of_dropped_parts(py: Python<'_>, from: DType, to: DType) -> P
     PyErr::warn(py, &class, c"Casting complex values to real discards the imaginary part", 1)
 }
 
-/// `numpy.copyto` of views of the same memory.
+/// Calls `numpy.copyto` on views of the same memory.
 fn by_numpy(py: Python<'_>, target: &Array, values: Values<'_>, mask: Option<&Array>) -> PyResult<()> {
     let view = |array: &Array| cpu_view::borrowed(py, array);
     let source = match values {
@@ -137,12 +137,12 @@ fn by_numpy(py: Python<'_>, target: &Array, values: Values<'_>, mask: Option<&Ar
     copy_by_numpy(py, view(target)?.as_any(), source.as_any(), mask.map(view).transpose()?.as_ref().map(Bound::as_any))
 }
 
-/// One element as an ndarray without axes.
+/// One element as a 0-d ndarray.
 fn item<'py>(py: Python<'py>, dtype: DType, bytes: &[u8]) -> PyResult<Bound<'py, PyUntypedArray>> {
     let made = ndarray::numpy(py)?.getattr(intern!(py, "empty"))?.call1(((), dtype::to_python(py, dtype)?))?;
     let made = made.cast_into::<PyUntypedArray>()?;
     let length = bytes.len().min(dtype.itemsize());
-    // SAFETY: a new ndarray of one element of that size, which nobody else has seen yet.
+    // SAFETY: a new ndarray with one element of this size, which no other code has seen yet.
     unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), ndarray::address(&made) as *mut u8, length) };
     Ok(made)
 }
@@ -163,7 +163,7 @@ fn copy_by_numpy(
     Ok(())
 }
 
-/// What no kernel converts, structured items and numbers of 8 bits, and what there is no compiler for.
+/// Casts on the host: for types without kernels (structured items, 8-bit floats), and without a compiler.
 #[cold]
 fn through_the_host(
     py: Python<'_>,
@@ -184,10 +184,10 @@ fn through_the_host(
     transfer::upload(py, target, &made)
 }
 
-/// Refuses a cast that one of NumPy's rules forbids.
+/// Checks a cast against one of NumPy's casting rules.
 ///
 /// # Errors
-/// `TypeError`; NumPy's for a rule that is none.
+/// `TypeError`; NumPy's error for an unknown rule.
 pub(crate) fn check_casting(py: Python<'_>, from: DType, to: DType, casting: &str) -> PyResult<()> {
     if casting == "unsafe" {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Copies with memory of their own, on the same device or another.
+//! Copies to new memory, on the same device or another.
 
 use pyo3::prelude::*;
 
@@ -11,21 +11,21 @@ use pygpu_device::Device;
 use pygpu_device::stream;
 use pygpu_layout::{Dims, Layout, Order};
 
-/// A dense layout of an array's shape.
+/// A dense layout with an array's shape.
 ///
 /// # Errors
-/// `ValueError` for more bytes than there can be.
+/// `ValueError` for more bytes than can be addressed.
 pub(crate) fn dense_in(array: &Array, order: Order) -> Result<Layout> {
     let shape: Dims = array.layout().shape().collect();
     Layout::contiguous(&shape, array.layout().itemsize(), order)
 }
 
-/// A copy on a device, with a dense layout of the same shape.
+/// Copies an array to a device, with a dense layout of the same shape.
 ///
 /// # Errors
-/// `OutOfMemoryError`; the driver's.
+/// `OutOfMemoryError`; driver errors.
 pub(crate) fn copy_to(py: Python<'_>, source: &Array, device: Device, dense: Layout) -> PyResult<Array> {
-    // Who allocated the source may know nothing of another device.
+    // The source's allocator may not support another device.
     let _inherited = heritage::inherit(py, (device == source.device()).then_some(source).into_iter())?;
     let copied: Result<Array> = py.without_gil(|| {
         let target = Array::on_new_memory(dense, source.dtype(), stream::current(device))?;

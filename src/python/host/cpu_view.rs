@@ -10,7 +10,7 @@ use crate::convert::ndarray::{over_borrowed, over_memory};
 use pygpu_array::Array;
 use pygpu_base::error::Error;
 
-/// An ndarray that shows the memory of a CPU array and keeps it alive.
+/// Creates an ndarray over the memory of a CPU array and keeps the array alive.
 ///
 /// # Errors
 /// `TypeError` for an array of another device.
@@ -19,7 +19,7 @@ pub(crate) fn view<'py>(array: &Bound<'py, GpuArray>) -> PyResult<Bound<'py, PyU
     view_with_owner(array.py(), array.get().array(array.py())?, owner)
 }
 
-/// As `view`, for an array that has no Python object of its own.
+/// Creates a view like `view`, with another Python object as the owner.
 fn view_with_owner<'py>(
     py: Python<'py>,
     array: &Array,
@@ -30,14 +30,15 @@ fn view_with_owner<'py>(
     over_memory(py, array.address(), array.layout(), descr, !array.readonly(), owner)
 }
 
-/// As `view`, for an array that has no Python object of its own and that a function in Python may keep, if only in a traceback.
+/// Creates a view like `view`, for an array without a Python object. The view may outlive the call, e.g. in a
+/// traceback, and keeps the memory alive.
 pub(crate) fn kept<'py>(py: Python<'py>, array: &Array) -> PyResult<Bound<'py, PyUntypedArray>> {
     let keeper = PyCapsule::new_with_value(py, array.clone(), c"PyGPU.Array")?;
     view_with_owner(py, array, keeper.into_any())
 }
 
-/// As `view`, for one call of a function in C that the caller keeps the array for: it keeps nothing alive, and costs half of what
-/// `view` does.
+/// Creates a view like `view`, for a single call of a C function during which the caller keeps the array alive. The
+/// view keeps nothing alive, and costs half as much as `view`.
 pub(crate) fn borrowed<'py>(py: Python<'py>, array: &Array) -> PyResult<Bound<'py, PyUntypedArray>> {
     check_device(array)?;
     let descr = dtype::to_python(py, array.dtype())?;

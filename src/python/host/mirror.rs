@@ -1,5 +1,5 @@
-//! PybindGPU's `to_device` and `to_host`, over the ndarray that an array remembers: the one it was made over, or the one that
-//! `get` returned last.
+//! PybindGPU's `to_device` and `to_host`. They use the host mirror: the ndarray over which an array was created, or the
+//! last result of `get`.
 
 use numpy::PyUntypedArray;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -17,11 +17,11 @@ use pygpu_device::stream;
 impl GpuArray {
     fn set_host(&self, host: HostSide) {
         let before = std::mem::replace(&mut *self.host_to_set(), host);
-        // Without the lock: the end of an ndarray may run Python.
+        // Not under the lock: dropping an ndarray may run Python code.
         drop(before);
     }
 
-    /// What `get` returned last, for it to be filled again if the caller's reference and one more are the only ones.
+    /// The last result of `get`, for reuse if only the caller's reference and one more exist.
     #[inline]
     pub(crate) fn last_result<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
         match &*self.host()? {
@@ -31,7 +31,7 @@ impl GpuArray {
         }
     }
 
-    /// Remembers what `get` returns. What is remembered of an array in PybindGPU's form is kept by it.
+    /// Stores a result of `get`. An array created over an ndarray keeps the result alive.
     pub(crate) fn remember(&self, result: &Bound<'_, PyUntypedArray>) -> PyResult<()> {
         let is_own = self.host().is_some_and(|host| matches!(*host, HostSide::Own(_)));
         self.set_host(match is_own {
@@ -41,7 +41,7 @@ impl GpuArray {
         Ok(())
     }
 
-    /// Uploads the host side.
+    /// Uploads the host mirror.
     fn upload(slf: &Bound<'_, Self>) -> PyResult<()> {
         let py = slf.py();
         match slf.get().host_side(py) {
@@ -56,7 +56,7 @@ impl GpuArray {
         }
     }
 
-    /// The host side, if there is one and somebody holds it.
+    /// The host mirror, if there is one and it is still alive.
     fn host_side<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
         self.host()?.held(py)
     }
@@ -64,26 +64,27 @@ impl GpuArray {
 
 #[pymethods]
 impl GpuArray {
-    /// The array on a device; without one, uploads the host side: the ndarray that the array was made over, or that `get`
-    /// returned last.
+    /// Move the array to a device, or upload the host mirror if no argument is given.
+    ///
+    /// The host mirror is the ndarray over which the array was created, or the last result of `get`.
     ///
     /// Parameters
     /// ----------
     /// device : Device, str or int, optional
-    ///     Where the array is wanted, as the array API has it. PybindGPU's method has no argument and uploads.
+    ///     Target device, as in the array API. PybindGPU's method has no argument and uploads.
     /// stream : Stream or int, optional
-    ///     The stream on which the copy is done; the current one by default.
+    ///     The stream of the copy; the current one by default.
     ///
     /// Returns
     /// -------
     /// GPUArray or None
-    ///     The array itself if it is there already, else a copy; None for an upload.
+    ///     The array itself if it is on the device already, otherwise a copy; None for an upload.
     ///
     /// Raises
     /// ------
     /// ValueError
-    ///     For an upload when there is no host side: nothing was returned yet, or nobody holds it any more. Only an array that was
-    ///     made over an ndarray keeps its host side itself.
+    ///     For an upload without a host mirror: nothing was returned yet, or the result is no longer referenced. Only
+    ///     an array created over an ndarray keeps its host mirror alive.
     ///
     /// Examples
     /// --------
@@ -117,7 +118,7 @@ impl GpuArray {
         }
     }
 
-    /// Uploads the host side, as `to_device` does.
+    /// Upload the host mirror, as `to_device` does.
     ///
     /// Examples
     /// --------
@@ -133,13 +134,14 @@ impl GpuArray {
         Self::upload(slf)
     }
 
-    /// Refreshes the host side in place: the ndarray that the array was made over, or that `get` returned last. Without
-    /// one, makes one.
+    /// Refresh the host mirror in place, or create one if there is none.
+    ///
+    /// The host mirror is the ndarray over which the array was created, or the last result of `get`.
     ///
     /// Raises
     /// ------
     /// ValueError
-    ///     When the host side is read-only.
+    ///     If the host mirror is read-only.
     ///
     /// Examples
     /// --------
@@ -165,7 +167,7 @@ impl GpuArray {
         Ok(())
     }
 
-    /// The ndarray that `to_device` uploads and `to_host` refreshes, or None.
+    /// ndarray that `to_device` uploads and `to_host` refreshes, or None.
     #[getter]
     fn host_array<'py>(slf: &Bound<'py, Self>) -> Option<Bound<'py, PyAny>> {
         slf.get().host_side(slf.py())

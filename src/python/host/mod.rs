@@ -1,4 +1,4 @@
-//! Between arrays and ndarrays: views, pinned memory, copies both ways.
+//! Between arrays and ndarrays: views, pinned memory, copies in both directions.
 
 use pyo3::prelude::*;
 
@@ -11,7 +11,7 @@ pub(crate) mod pinned;
 pub(crate) mod result;
 pub(crate) mod transfer;
 
-/// Puts classes and functions into the module.
+/// Adds classes and functions to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     pinned::register(module)
 }

@@ -1,4 +1,4 @@
-//! New arrays on a device: empty ones of a shape or a layout, and ones with the values of an ndarray.
+//! New arrays on a device: empty, or with the values of an ndarray.
 
 use numpy::PyUntypedArray;
 use pyo3::prelude::*;
@@ -14,13 +14,14 @@ use pygpu_device::stream::{self, Stream};
 use pygpu_layout::{Layout, Order};
 use pygpu_memory::{Allocation, plugged};
 
-/// Whether memory is had without leaving the GIL: the process's own reaches no driver, and leaving costs more than it.
+/// Whether an allocation needs no driver call. The GIL is then kept, because releasing it costs more than the
+/// allocation.
 #[inline]
 pub(crate) fn is_process_memory(device: Device) -> bool {
     device.is_cpu() && !plugged::is_in_use()
 }
 
-/// A new block in the order of the thread's current stream.
+/// Allocates a block in the order of the thread's current stream.
 #[inline]
 pub(crate) fn new_block(py: Python<'_>, bytes: usize, device: Device) -> PyResult<Allocation> {
     if is_process_memory(device) {
@@ -33,7 +34,7 @@ pub(crate) fn new_block(py: Python<'_>, bytes: usize, device: Device) -> PyResul
     }
 }
 
-/// A new array in the order of the thread's current stream.
+/// Allocates an array in the order of the thread's current stream.
 #[inline]
 pub(crate) fn new_array(py: Python<'_>, shape: &[i64], dtype: DType, order: Order, device: Device) -> PyResult<Array> {
     if is_process_memory(device) {
@@ -46,10 +47,10 @@ pub(crate) fn new_dense(py: Python<'_>, layout: Layout, dtype: DType, device: De
     Ok(py.without_gil(|| Array::on_new_memory(layout, dtype, stream::current(device)))?)
 }
 
-/// A new array with the values of an ndarray of that dtype, its axes in the same order in memory.
+/// Creates an array with the values of an ndarray of the given dtype, with the same memory order of axes.
 ///
 /// # Errors
-/// `OutOfMemoryError`; the driver's.
+/// `OutOfMemoryError`; driver errors.
 pub(crate) fn upload_new(
     py: Python<'_>,
     source: &Bound<'_, PyUntypedArray>,
@@ -62,7 +63,7 @@ pub(crate) fn upload_new(
     Ok(array)
 }
 
-/// As `upload_new`, in the order of a stream, which is waited for or not.
+/// Uploads like `upload_new`, on a stream, and optionally waits.
 pub(crate) fn upload_new_on(
     py: Python<'_>,
     source: Bound<'_, PyUntypedArray>,
@@ -74,7 +75,7 @@ pub(crate) fn upload_new_on(
     let mut keeper = Some(source.into_any().unbind());
     let array: Result<Array> = py.without_gil(|| {
         let array = Array::on_new_memory(side.layout.dense_like(), dtype, stream.clone())?;
-        // SAFETY: the ndarray is held by `keeper`, until the stream has passed if that uses it longer.
+        // SAFETY: `keeper` keeps the ndarray alive, until the stream has passed if the copy uses it that long.
         unsafe { transfer::upload_on(&array, &side, stream, &mut keeper, wait)? };
         Ok(array)
     });

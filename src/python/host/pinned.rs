@@ -1,4 +1,4 @@
-//! ndarrays over pinned host memory, which a device's copy engines reach directly.
+//! ndarrays over pinned host memory, which a device's copy engines access directly.
 
 use std::mem::ManuallyDrop;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use pygpu_layout::Layout;
 use pygpu_memory::Allocation;
 use pygpu_memory::addresses::{self, Nature};
 
-/// A block of pinned host memory: the `base` of the ndarrays over it, freed with the last of them.
+/// Block of pinned host memory: the `base` of the ndarrays over it, freed with the last of them.
 ///
 /// Examples
 /// --------
@@ -54,19 +54,19 @@ impl Drop for PinnedMemory {
 
 #[pymethods]
 impl PinnedMemory {
-    /// The address of the first byte; 0 if there is none.
+    /// Address of the first byte; 0 for an empty block.
     #[getter]
     fn ptr(&self) -> usize {
         self.address()
     }
 
-    /// Bytes of the block.
+    /// Size of the block in bytes.
     #[getter]
     fn nbytes(&self) -> usize {
         self.allocation.bytes()
     }
 
-    /// The device for which it was pinned.
+    /// Device for which it was pinned.
     #[getter]
     fn device(&self) -> device::PyDevice {
         self.allocation.device().into()
@@ -78,7 +78,7 @@ impl PinnedMemory {
     }
 }
 
-/// A new ndarray over a new block.
+/// Creates an ndarray over a new block.
 fn new_ndarray<'py>(
     py: Python<'py>,
     layout: &Layout,
@@ -93,7 +93,7 @@ fn new_ndarray<'py>(
         let allocation = Allocation::pinned(device, bytes, flags)?;
         if zeroed && bytes > 0 {
             let first: *mut u8 = std::ptr::with_exposed_provenance_mut(allocation.address());
-            // SAFETY: a block of that many bytes which nobody else has yet.
+            // SAFETY: the new block has this size and no other user yet.
             unsafe { first.write_bytes(0, bytes) };
         }
         Ok::<_, pygpu_base::error::Error>(Arc::new(allocation))
@@ -105,10 +105,10 @@ fn new_ndarray<'py>(
     ndarray::over_memory(py, address, layout, descr, true, owner.into_any())
 }
 
-/// An ndarray over pinned memory, uninitialised, for the values of an array, its axes in the same order in memory.
+/// Creates an uninitialized ndarray over pinned memory for the values of an array, with the same memory order of axes.
 ///
 /// # Errors
-/// `OutOfMemoryError`; the driver's.
+/// `OutOfMemoryError`; driver errors.
 pub(crate) fn empty_like_array<'py>(py: Python<'py>, array: &Array) -> PyResult<Bound<'py, PyUntypedArray>> {
     new_ndarray(py, &array.layout().dense_like(), array.dtype(), array.device(), HostFlags::default(), false)
 }
@@ -128,40 +128,41 @@ fn of_shape<'py>(
     new_ndarray(shape.py(), &layout, dtype, device, flags, zeroed)
 }
 
-/// A new ndarray over pinned memory, uninitialised.
+/// Create an uninitialized ndarray over pinned memory.
 ///
 /// Parameters
 /// ----------
 /// shape : int or sequence of int
 ///     The lengths of the axes.
 /// dtype : data-type, optional
-///     Anything `numpy.dtype` takes and a device can hold; float64 by default.
+///     Any dtype that a device can hold; float64 by default.
 /// order : {'C', 'F'}, optional
-///     How elements follow each other in memory.
+///     Memory order.
 /// portable : bool, optional
-///     Pinned for every device, not only this one.
+///     Pin for every device, not only this one.
 /// mapped : bool, optional
-///     Mapped into the device's address space.
+///     Map into the device's address space.
 /// write_combined : bool, optional
-///     Fast for the device to read, very slow for the host to read.
+///     Fast device reads, but very slow host reads.
 /// device : int, str or Device, optional
-///     The device that shall reach it; the current device by default.
+///     The device that accesses it; the current device by default.
 ///
 /// Returns
 /// -------
 /// numpy.ndarray
-///     Its `base` owns the memory, which is freed with the last view. Copies between it and its device need not wait.
+///     Its `base` owns the memory, which is freed with the last view. Copies between it and its device can be
+///     asynchronous.
 ///
 /// Raises
 /// ------
 /// OutOfMemoryError
-///     When the host has no memory to pin.
+///     If the host has no memory to pin.
 /// TypeError, ValueError
 ///     As for :func:`numpy.empty`.
 ///
 /// Notes
 /// -----
-/// On the CPU it is ordinary memory.
+/// On the CPU backend it is ordinary memory.
 ///
 /// Examples
 /// --------
@@ -185,20 +186,20 @@ fn empty_pinned<'py>(
     of_shape(shape, dtype, order, HostFlags { portable, mapped, write_combined }, device, false)
 }
 
-/// A new ndarray over pinned memory, filled with zeros.
+/// Create an ndarray of zeros over pinned memory.
 ///
 /// Parameters
 /// ----------
 /// shape : int or sequence of int
 ///     The lengths of the axes.
 /// dtype : data-type, optional
-///     Anything `numpy.dtype` takes and a device can hold; float64 by default.
+///     Any dtype that a device can hold; float64 by default.
 /// order : {'C', 'F'}, optional
-///     How elements follow each other in memory.
+///     Memory order.
 /// portable, mapped, write_combined : bool, optional
 ///     As for `empty_pinned`.
 /// device : int, str or Device, optional
-///     The device that shall reach it; the current device by default.
+///     The device that accesses it; the current device by default.
 ///
 /// Returns
 /// -------
@@ -225,7 +226,7 @@ fn zeros_pinned<'py>(
     of_shape(shape, dtype, order, HostFlags { portable, mapped, write_combined }, device, true)
 }
 
-/// A new ndarray over pinned memory, uninitialised, with the shape, the dtype and the order of axes of an array.
+/// Create an uninitialized ndarray over pinned memory with the shape, dtype and axis order of an array.
 ///
 /// Parameters
 /// ----------
@@ -234,12 +235,12 @@ fn zeros_pinned<'py>(
 /// portable, mapped, write_combined : bool, optional
 ///     As for `empty_pinned`.
 /// device : int, str or Device, optional
-///     The device that shall reach it. By default that of a `GPUArray`, and the current device for an ndarray.
+///     The device that accesses it; by default that of a `GPUArray`, and the current device for an ndarray.
 ///
 /// Returns
 /// -------
 /// numpy.ndarray
-///     As from `empty_pinned`, without gaps.
+///     As from `empty_pinned`, contiguous.
 ///
 /// Examples
 /// --------
@@ -275,7 +276,7 @@ fn empty_like_pinned<'py>(
     new_ndarray(py, &layout, dtype, device, HostFlags { portable, mapped, write_combined }, false)
 }
 
-/// Puts the class and the functions into the module.
+/// Adds the class and the functions to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PinnedMemory>()?;
     module.add_function(wrap_pyfunction!(empty_pinned, module)?)?;

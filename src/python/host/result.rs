@@ -1,7 +1,7 @@
-//! New ndarrays for results, over memory that is used again when nobody holds it any more.
+//! Result ndarrays over cached memory.
 //!
-//! NumPy lets an array bring its own allocator (NEP 49): such an array owns its memory as any other does (`OWNDATA`, no `base`,
-//! `resize`), and hands it back to `memory::recycled` when it ends.
+//! NumPy supports custom allocators (NEP 49). Such an array owns its memory like any other (`OWNDATA`, no `base`,
+//! `resize`), and returns it to `memory::recycled` when it is freed.
 
 use std::ffi::{c_char, c_int, c_void};
 
@@ -32,7 +32,7 @@ struct Handler {
     free: unsafe extern "C" fn(*mut c_void, *mut c_void, usize),
 }
 
-// SAFETY: the context is null and the functions may be called by any thread.
+// SAFETY: the context is null, and the functions may be called by any thread.
 unsafe impl Sync for Handler {}
 
 static HANDLER: Handler = Handler {
@@ -64,7 +64,7 @@ unsafe extern "C" fn allocate(_: *mut c_void, bytes: usize) -> *mut c_void {
 unsafe extern "C" fn allocate_zeroed(context: *mut c_void, count: usize, size: usize) -> *mut c_void {
     caught(std::ptr::null_mut(), || {
         let Some(bytes) = count.checked_mul(size) else { return std::ptr::null_mut() };
-        // SAFETY: as for any caller; the memory has that many bytes.
+        // SAFETY: as for any caller; the memory has this size.
         unsafe {
             let memory = allocate(context, bytes);
             if !memory.is_null() {
@@ -81,7 +81,7 @@ unsafe extern "C" fn reallocate(context: *mut c_void, old: *mut c_void, bytes: u
         if bytes <= size && bytes > size / 2 {
             return old;
         }
-        // SAFETY: NumPy hands in what `allocate` gave, and uses it no more if this succeeds.
+        // SAFETY: NumPy passes a result of `allocate`, and does not use it any more if this succeeds.
         unsafe {
             let new = allocate(context, bytes);
             if !new.is_null() {
@@ -94,25 +94,25 @@ unsafe extern "C" fn reallocate(context: *mut c_void, old: *mut c_void, bytes: u
 }
 
 unsafe extern "C" fn release(_: *mut c_void, memory: *mut c_void, _: usize) {
-    // Without the GIL perhaps: it is not needed.
-    // SAFETY: NumPy hands in what `allocate` gave, once.
+    // The GIL may not be held, and is not needed.
+    // SAFETY: NumPy passes a result of `allocate`, once.
     caught((), || unsafe { recycled::free(memory.expose_provenance()) });
 }
 
-/// `PyDataMem_SetHandler`: what it takes for the thread's new arrays, and the one before.
+/// `PyDataMem_SetHandler`: takes the handler for the thread's new arrays and returns the previous one.
 type SetHandler = unsafe extern "C" fn(*mut ffi::PyObject) -> *mut ffi::PyObject;
 
-/// NumPy's function and our handler as it wants it.
+/// NumPy's function, and PyGPU's handler as a capsule.
 fn handler(py: Python<'_>) -> PyResult<&(SetHandler, Py<PyAny>)> {
-    /// Its place in NumPy's table, since 1.22.
+    /// Index of the function in NumPy's API table, since 1.22.
     const SET_HANDLER: usize = 304;
     static FOUND: PyOnce<(SetHandler, Py<PyAny>)> = PyOnce::new();
     FOUND.get_or_try_init(py, || {
         let module =
             py.import("numpy._core._multiarray_umath").or_else(|_| py.import("numpy.core._multiarray_umath"))?;
         let table = module.getattr("_ARRAY_API")?.cast_into::<PyCapsule>()?;
-        // SAFETY: NumPy's table, which is static, has this function there in every version that PyGPU works with; the capsule
-        // of a handler has the name that NumPy asks for, and points to a static.
+        // SAFETY: NumPy's static API table contains this function at this index in every supported version. The capsule
+        // has the name that NumPy requires for handlers, and points to a static.
         unsafe {
             let table = ffi::PyCapsule_GetPointer(table.as_ptr(), std::ptr::null()).cast::<*const c_void>();
             if table.is_null() {
@@ -126,7 +126,7 @@ fn handler(py: Python<'_>) -> PyResult<&(SetHandler, Py<PyAny>)> {
     })
 }
 
-/// A new ndarray, uninitialised, in C or F order; large ones over recycled memory.
+/// Creates an uninitialized ndarray in C or F order; large ones over cached memory.
 ///
 /// # Errors
 /// `MemoryError`.
@@ -141,7 +141,7 @@ pub(crate) fn new_dense<'py>(
         return empty(py, shape, dtype, fortran);
     }
     let (set, ours) = handler(py)?;
-    // SAFETY: the capsule is a handler; NumPy gives a new reference to the one before, which it gets back.
+    // SAFETY: the capsule is a handler; NumPy returns a new reference to the previous one, which is set again below.
     unsafe {
         let before = Bound::from_owned_ptr_or_err(py, set(ours.as_ptr()))?;
         let array = empty(py, shape, dtype, fortran);
@@ -153,7 +153,8 @@ pub(crate) fn new_dense<'py>(
 
 fn empty<'py>(py: Python<'py>, shape: &mut Dims, dtype: DType, fortran: bool) -> PyResult<Bound<'py, PyUntypedArray>> {
     let descr = dtype::to_python(py, dtype)?.into_ptr();
-    // SAFETY: the shape is as long as said; `PyArray_Empty` takes over the reference to the dtype; null means an exception.
+    // SAFETY: the shape has the given length; `PyArray_Empty` takes ownership of the reference to the dtype; null means
+    // an exception.
     unsafe {
         let shape_pointer = shape.as_mut_ptr().cast::<npy_intp>();
         let array = PY_ARRAY_API.PyArray_Empty(py, shape.len() as c_int, shape_pointer, descr.cast(), fortran.into());
@@ -161,7 +162,7 @@ fn empty<'py>(py: Python<'py>, shape: &mut Dims, dtype: DType, fortran: bool) ->
     }
 }
 
-/// A new ndarray, uninitialised, dense, with the axes in the order that `like` has them in memory.
+/// Creates an uninitialized, dense ndarray whose axes have the memory order of `like`.
 ///
 /// # Errors
 /// `MemoryError`.
@@ -171,7 +172,7 @@ pub(crate) fn empty_like<'py>(py: Python<'py>, like: &Layout, dtype: DType) -> P
     if dense.is_c_contiguous() || dense.is_f_contiguous() {
         return new_dense(py, &mut shape, dtype, !dense.is_c_contiguous());
     }
-    // NumPy makes C and F orders only: make the axes in memory order and put them back.
+    // NumPy can only allocate C and F order: the axes are created in memory order and then permuted.
     let mut order: Vec<usize> = (0..dense.ndim()).collect();
     small_sort::sort_by_key(&mut order, |&axis| std::cmp::Reverse(dense.axes()[axis].stride));
     let mut sorted: Dims = order.iter().map(|&axis| shape[axis]).collect();

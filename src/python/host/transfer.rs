@@ -1,4 +1,4 @@
-//! Between host and device: `get`, `set`, and PybindGPU's `to_device` and `to_host` over the remembered host side.
+//! Transfers between host and device: `get`, `set`, and the copies for the host mirror.
 
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -21,66 +21,67 @@ use pygpu_device::stream::{self, Stream};
 use pygpu_layout::{Order, tuple_text};
 use pygpu_memory::pending;
 
-/// Uploads an ndarray of the array's dtype and shape and waits until its memory is not needed any more.
+/// Uploads an ndarray with the array's dtype and shape, and waits until its memory is no longer needed.
 ///
 /// # Errors
-/// The driver's.
+/// Driver errors.
 pub(crate) fn upload(py: Python<'_>, target: &Array, source: &Bound<'_, PyUntypedArray>) -> PyResult<()> {
     let side = ndarray::side(source, target.dtype().itemsize())?;
     py.without_gil(|| {
         let stream = stream::current(target.device());
-        // SAFETY: the ndarray is borrowed by the caller, and the stream is waited for.
+        // SAFETY: the caller keeps the ndarray alive, and the call waits for the copy.
         unsafe { copy::to_device_and_wait(target, &side, &stream) }
     })?;
     Ok(())
 }
 
-/// Downloads an array into an ndarray of its dtype and shape.
+/// Downloads an array into an ndarray with its dtype and shape.
 ///
 /// # Errors
-/// The driver's.
+/// Driver errors.
 pub(crate) fn download(py: Python<'_>, target: &Bound<'_, PyUntypedArray>, source: &Array) -> PyResult<()> {
     let side = ndarray::side(target, source.dtype().itemsize())?;
     py.without_gil(|| {
         let stream = stream::current(source.device());
-        // SAFETY: the ndarray is borrowed by the caller, and the stream is waited for.
+        // SAFETY: the caller keeps the ndarray alive, and the call waits for the copy.
         unsafe { copy::to_host_and_wait(&side, source, &stream) }
     })?;
     Ok(())
 }
 
-/// A new ndarray with the array's values, its axes in the same order in memory.
+/// Downloads an array to a new ndarray with the same memory order of axes.
 ///
 /// # Errors
-/// The driver's; `MemoryError`.
+/// Driver errors; `MemoryError`.
 pub(crate) fn to_ndarray<'py>(py: Python<'py>, source: &Array) -> PyResult<Bound<'py, PyUntypedArray>> {
     let target = result::empty_like(py, source.layout(), source.dtype())?;
     download(py, &target, source)?;
     Ok(target)
 }
 
-/// A copy on the same device, in C or F order.
+/// Copies an array on its device, in C or F order.
 ///
 /// # Errors
-/// `OutOfMemoryError`; the driver's.
+/// `OutOfMemoryError`; driver errors.
 pub(crate) fn device_copy(py: Python<'_>, source: &Array, order: Order) -> PyResult<Array> {
     copy_to(py, source, source.device(), dense_in(source, order)?)
 }
 
-/// A copy on the same device with the given dense layout.
+/// Copies an array on its device, with the memory order of its axes.
 ///
 /// # Errors
-/// `OutOfMemoryError`; the driver's.
+/// `OutOfMemoryError`; driver errors.
 pub(crate) fn device_copy_like(py: Python<'_>, source: &Array) -> PyResult<Array> {
     copy_to(py, source, source.device(), source.layout().dense_like())
 }
 
-/// What `get` fills: the remembered ndarray if nobody else holds it, or a new one; and whether it is the remembered one.
+/// The target of `get`: the cached ndarray if it is not referenced elsewhere, otherwise a new one; and whether it is
+/// the cached one.
 fn target_of_get<'py>(slf: &Bound<'py, GpuArray>) -> PyResult<(Bound<'py, PyUntypedArray>, bool)> {
     let (py, source) = (slf.py(), slf.get().array(slf.py())?);
     if let Some(last) = slf.get().last_result(py)
         && let Ok(array) = last.cast_exact::<PyUntypedArray>()
-        // Two references: where it is remembered, and this one.
+        // Two references: the cache's and this one.
         && ndarray::is_unshared(array, 2)
         && is_dense_twin(array, source)?
     {
@@ -89,8 +90,8 @@ fn target_of_get<'py>(slf: &Bound<'py, GpuArray>) -> PyResult<(Bound<'py, PyUnty
     Ok((result::empty_like(py, source.layout(), source.dtype())?, false))
 }
 
-/// What an asynchronous `get` fills: pinned memory, as far as the limit goes and the system gives it, since a copy into any other
-/// waits for its end.
+/// The target of an asynchronous `get`: pinned memory, within the limit and if the system allows it, because a copy to
+/// other memory is synchronous.
 fn target_of_get_async<'py>(slf: &Bound<'py, GpuArray>) -> PyResult<(Bound<'py, PyUntypedArray>, bool)> {
     let source = slf.get().array(slf.py())?;
     if source.layout().nbytes() as u64 <= ring::limit()? as u64
@@ -101,7 +102,7 @@ fn target_of_get_async<'py>(slf: &Bound<'py, GpuArray>) -> PyResult<(Bound<'py, 
     target_of_get(slf)
 }
 
-/// Whether an ndarray is what a fresh `get` would return.
+/// Whether an ndarray has the layout that a new result of `get` would have.
 fn is_dense_twin(array: &Bound<'_, PyUntypedArray>, source: &Array) -> PyResult<bool> {
     let same_dtype = dtype::from_numpy(array.dtype().as_any())? == source.dtype();
     let dense = source.layout().dense_like();
@@ -109,7 +110,7 @@ fn is_dense_twin(array: &Bound<'_, PyUntypedArray>, source: &Array) -> PyResult<
     Ok(same_dtype && same_shape && array.strides().iter().map(|&stride| stride as i64).eq(dense.strides()))
 }
 
-/// The caller's ndarray, held against the array.
+/// Checks the caller's ndarray against the array.
 fn given_target<'py>(source: &Array, ary: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyUntypedArray>> {
     let array = ary
         .cast::<PyUntypedArray>()
@@ -139,7 +140,7 @@ fn given_target<'py>(source: &Array, ary: &Bound<'py, PyAny>) -> PyResult<Bound<
     Ok(array.clone())
 }
 
-/// The ndarray's memory, labelled with the array's shape where PyCUDA allows another one of equal size.
+/// The ndarray's memory, with the array's shape if PyCUDA allows a different shape of equal size.
 fn side_as(array: &Bound<'_, PyUntypedArray>, like: &Array, operation: &str) -> PyResult<HostSide> {
     let side = ndarray::side(array, like.dtype().itemsize())?;
     if side.layout.shape().eq(like.layout().shape()) {
@@ -156,7 +157,7 @@ fn side_as(array: &Bound<'_, PyUntypedArray>, like: &Array, operation: &str) -> 
     }
 }
 
-/// What `set` and `to_gpu` read: the value as an ndarray of the array's dtype, or a refusal.
+/// The source of `set` and `to_gpu`: the value as an ndarray with the array's dtype, or an error.
 fn source_of_set<'py>(target: &Array, ary: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyUntypedArray>> {
     let array = ndarray::as_ndarray(ary, None)?;
     let given = dtype::from_numpy(array.dtype().as_any())?;
@@ -177,7 +178,7 @@ fn source_of_set<'py>(target: &Array, ary: &Bound<'py, PyAny>) -> PyResult<Bound
     Ok(array)
 }
 
-/// Puts an upload on a stream and keeps the ndarray until the stream has passed it.
+/// Enqueues an upload and keeps the ndarray alive until the stream has passed it.
 pub(crate) fn set_on(
     py: Python<'_>,
     target: &Array,
@@ -190,13 +191,14 @@ pub(crate) fn set_on(
     let side = side_as(&source, target, "set")?;
     let mut keeper = Some(source.as_any().clone().unbind());
     py.without_gil(|| {
-        // SAFETY: the ndarray is held by `source`, and by `keeper` until the stream has passed if that uses it longer.
+        // SAFETY: `source` keeps the ndarray alive, and so does `keeper` until the stream has passed if the copy uses
+        // it that long.
         unsafe { upload_on(target, &side, stream, &mut keeper, wait) }
     })?;
     Ok(())
 }
 
-/// `set` with the values of another array of a device: nothing goes over the host.
+/// Implements `set` for the values of another device array, without a copy through the host.
 fn set_from_device(
     target: &Bound<'_, GpuArray>,
     source: &Bound<'_, GpuArray>,
@@ -220,10 +222,10 @@ fn set_from_device(
     Ok(py.without_gil(|| copy::between(to, from, &stream))?)
 }
 
-/// Puts an upload on a stream, and waits for it or lets the stream keep the ndarray as long as it needs it.
+/// Enqueues an upload. Either waits for it, or keeps the ndarray alive until the stream has passed.
 ///
 /// # Safety
-/// `keeper` keeps the host memory alive.
+/// `keeper` must keep the host memory alive.
 pub(crate) unsafe fn upload_on(
     target: &Array,
     side: &HostSide,
@@ -231,7 +233,7 @@ pub(crate) unsafe fn upload_on(
     keeper: &mut Option<Py<PyAny>>,
     wait: bool,
 ) -> Result<()> {
-    // SAFETY: promised by the caller.
+    // SAFETY: the caller upholds the contract of this function.
     unsafe {
         if wait {
             return copy::to_device_and_wait(target, side, stream);
@@ -241,7 +243,8 @@ pub(crate) unsafe fn upload_on(
     keep_pinned(stream, side, keeper)
 }
 
-/// Lets the stream keep an ndarray if it is pinned: pageable memory was read, or filled, when the copy returned.
+/// Keeps a pinned ndarray alive until the stream has passed. Not needed for pageable memory, which a copy no longer
+/// uses after it returns.
 fn keep_pinned(stream: &Stream, side: &HostSide, keeper: &mut Option<Py<PyAny>>) -> Result<()> {
     if copy::is_pinned(stream.device(), side)?
         && let Some(keeper) = keeper.take()
@@ -288,33 +291,34 @@ pub(crate) fn stream_or_current(slf: &Bound<'_, GpuArray>, stream: Option<&Bound
 
 #[pymethods]
 impl GpuArray {
-    /// The values as a new ndarray, which keeps them whatever happens to the array.
+    /// Copy the values to a new ndarray, which is independent of the array.
     ///
     /// Parameters
     /// ----------
     /// ary : numpy.ndarray, optional
-    ///     Filled and returned instead; of the same dtype and number of elements. A bool here is PybindGPU's `copy`.
+    ///     Filled and returned instead; of the same dtype and number of elements. A bool is interpreted as PybindGPU's
+    ///     `copy`.
     /// pagelocked : bool, optional
-    ///     Return pinned memory, which later copies reach faster.
+    ///     Return pinned memory, which is faster in later copies.
     /// async_ : bool, optional
-    ///     Do not wait: the values are there once the stream has passed.
+    ///     Do not wait: the values are available once the stream has passed the copy.
     /// stream : Stream, optional
-    ///     The order in which to copy; the thread's current stream by default.
+    ///     The stream of the copy; the thread's current stream by default.
     /// copy : bool, optional
-    ///     Accepted for PybindGPU's programs; the result is always a copy.
+    ///     Accepted for PybindGPU programs; the result is always a copy.
     ///
     /// Returns
     /// -------
     /// numpy.ndarray
-    ///     Its axes have the order in memory that the array's have. As long as you hold it the array remembers it as its host
-    ///     side: change it and `to_device()` uploads the change.
+    ///     Its axes have the array's memory order. While it is alive it is the array's host mirror: `to_device()`
+    ///     uploads changes to it.
     ///
     /// Raises
     /// ------
     /// TypeError
-    ///     When `ary` has another dtype.
+    ///     If `ary` has another dtype.
     /// ValueError
-    ///     When `ary` has another number of elements or is read-only.
+    ///     If `ary` has another number of elements or is read-only.
     ///
     /// Examples
     /// --------
@@ -342,20 +346,20 @@ impl GpuArray {
         get_on(slf, ary, &stream, !async_)
     }
 
-    /// `get` that does not wait: the values are there once `stream` has passed.
+    /// Copy the values without waiting: they are available once `stream` has passed the copy.
     ///
     /// Parameters
     /// ----------
     /// stream : Stream, optional
-    ///     The order in which to copy; the thread's current stream by default.
+    ///     The stream of the copy; the thread's current stream by default.
     /// ary : numpy.ndarray, optional
-    ///     Filled and returned; asynchronous only if it is pinned, else this waits.
+    ///     Filled and returned; asynchronous only if it is pinned, otherwise the call waits.
     ///
     /// Returns
     /// -------
     /// numpy.ndarray
-    ///     Over pinned memory, unless `ary` was given, the array is larger than :func:`pinned_limit`, or the system pins no
-    ///     more memory; then this waits too.
+    ///     Over pinned memory, unless `ary` was given, the array is larger than :func:`pinned_limit`, or the system
+    ///     cannot pin more memory. In the last two cases the call waits, too.
     ///
     /// Examples
     /// --------
@@ -381,16 +385,16 @@ impl GpuArray {
         get_on(slf, ary.filter(|ary| !ary.is_none()), &stream, false)
     }
 
-    /// Takes over the values of an ndarray.
+    /// Copy the values of an ndarray into the array.
     ///
     /// Parameters
     /// ----------
     /// ary : array_like
-    ///     Of the same dtype and number of elements; any strides. It may be changed afterwards.
+    ///     Of the same dtype and number of elements, with any strides. It may be changed after the call.
     /// async_ : bool, optional
     ///     Do not wait for the copy; a pinned `ary` must then stay unchanged until the stream has passed.
     /// stream : Stream, optional
-    ///     The order in which to copy; the thread's current stream by default.
+    ///     The stream of the copy; the thread's current stream by default.
     ///
     /// Raises
     /// ------
@@ -419,14 +423,15 @@ impl GpuArray {
         set_on(slf.py(), slf.get().array(slf.py())?, ary, &stream, !async_)
     }
 
-    /// `set` that does not wait.
+    /// Copy the values of an ndarray into the array without waiting.
     ///
     /// Parameters
     /// ----------
     /// ary : array_like
-    ///     As in `set`. A pinned ndarray must stay unchanged until the stream has passed; others may be changed at once.
+    ///     As in `set`. A pinned ndarray must stay unchanged until the stream has passed; others may be changed
+    ///     immediately.
     /// stream : Stream, optional
-    ///     The order in which to copy; the thread's current stream by default.
+    ///     The stream of the copy; the thread's current stream by default.
     #[pyo3(signature = (ary, stream=None))]
     fn set_async(slf: &Bound<'_, Self>, ary: &Bound<'_, PyAny>, stream: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         if let Ok(source) = ary.cast::<GpuArray>() {
@@ -436,14 +441,14 @@ impl GpuArray {
         set_on(slf.py(), slf.get().array(slf.py())?, ary, &stream, false)
     }
 
-    /// A copy with memory of its own.
+    /// Copy the array to new memory.
     ///
     /// Parameters
     /// ----------
     /// order : {'C', 'F', 'A', 'K'}, optional
-    ///     How elements follow each other; 'K', the default, keeps the order of the axes in memory.
+    ///     Memory order; 'K', the default, keeps the memory order of the axes.
     /// device : Device, int or str, optional
-    ///     Where it lies; by default where the array does.
+    ///     Device of the copy; that of the array by default.
     ///
     /// Returns
     /// -------

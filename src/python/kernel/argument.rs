@@ -1,4 +1,4 @@
-//! The class `KernelArgument`: bytes of a parameter that have addresses in them, and what lends the addresses.
+//! The class `KernelArgument`: parameter bytes that contain addresses, with the owners of the addresses.
 
 use std::sync::Arc;
 
@@ -14,19 +14,20 @@ use crate::runtime::device_memory::DeviceAllocation;
 use crate::texture::object;
 use pygpu_memory::{Access, Allocation};
 
-/// Bytes for a parameter of a kernel, and what lends the addresses in them: base of `Struct` and `TensorMap`.
+/// Bytes of a kernel parameter with the owners of the addresses in them; base class of `Struct` and `TensorMap`.
 ///
 /// Parameters
 /// ----------
 /// data : bytes
-///     As many as the parameter has.
+///     The parameter's bytes.
 /// lenders : sequence of tuple of object and bool
-///     Arrays, `DeviceAllocation`, `Texture`, `Surface` and other objects of this class, and whether a kernel may write there.
+///     The owners of the addresses: arrays, `DeviceAllocation`, `Texture`, `Surface` and other objects of this class,
+///     each with whether a kernel may write to its memory.
 ///
 /// Raises
 /// ------
 /// TypeError
-///     For a lender of which a launch could not know the memory.
+///     For an owner whose memory a launch cannot track.
 #[pyclass(frozen, subclass, weakref, name = "KernelArgument", module = "PyGPU._core")]
 pub(crate) struct KernelArgument {
     bytes: Vec<u8>,
@@ -39,7 +40,7 @@ impl KernelArgument {
         Self { bytes: bytes.to_vec(), lenders: Vec::new() }
     }
 
-    /// Of one array.
+    /// A value with the address of one array.
     pub(crate) fn over(bytes: &[u8], array: &Bound<'_, GpuArray>, access: Access) -> Self {
         Self { bytes: bytes.to_vec(), lenders: vec![(array.as_any().clone().unbind(), access)] }
     }
@@ -65,12 +66,12 @@ impl KernelArgument {
         Ok(Self { bytes: data, lenders })
     }
 
-    /// The bytes that the kernel gets, for a ``__constant__`` variable of the same type.
+    /// Return the kernel's bytes, for a ``__constant__`` variable of the same type.
     ///
     /// Returns
     /// -------
     /// bytes
-    ///     A launch that finds them there does not know of the memory.
+    ///     A launch that reads them from there does not track the memory.
     fn tobytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, &self.bytes)
     }
@@ -85,11 +86,11 @@ fn lends(value: &Bound<'_, PyAny>) -> bool {
     is_array || is_memory || value.is_instance_of::<KernelArgument>() || object::of_python(value).is_some()
 }
 
-/// Adds the blocks whose addresses an argument has in itself: those of a `KernelArgument`, and those of an array of addresses, which
-/// has one as `_lent`.
+/// Adds the blocks whose addresses an argument contains: those of a `KernelArgument`, and those of an array of
+/// addresses, which has a `KernelArgument` as `_lent`.
 ///
 /// # Errors
-/// The driver's `INVALID_VALUE` of memory that was freed.
+/// The driver's `INVALID_VALUE` for freed memory.
 pub(crate) fn collect<A>(value: &Bound<'_, PyAny>, blocks: &mut SmallVec<A>) -> PyResult<()>
 where
     A: Array<Item = (Arc<Allocation>, Access)>,
@@ -117,7 +118,7 @@ where
     }
 }
 
-/// Puts the class into the module.
+/// Adds the class to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<KernelArgument>()
 }

@@ -1,4 +1,4 @@
-//! What is known of a kernel and what can be set of it, and how many of its blocks fit.
+//! Attributes and settings of kernels, and their occupancy.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -13,7 +13,7 @@ use pygpu_kernel::launch;
 
 #[pymethods]
 impl Kernel {
-    /// PyCUDA's name of `registers`.
+    /// Registers of a thread, under PyCUDA's name.
     #[getter]
     fn num_regs(&self, py: Python<'_>) -> PyResult<i32> {
         Ok(self.attributes(py)?.registers)
@@ -25,68 +25,68 @@ impl Kernel {
         Ok(self.attributes(py)?.registers)
     }
 
-    /// PyCUDA's name of `shared`.
+    /// Static shared memory of a block in bytes, under PyCUDA's name.
     #[getter]
     fn shared_size_bytes(&self, py: Python<'_>) -> PyResult<i32> {
         Ok(self.attributes(py)?.static_shared_bytes)
     }
 
-    /// Bytes of static shared memory of a block. On the CPU without that of functions which the kernel calls.
+    /// Static shared memory of a block in bytes. On the CPU backend that of called functions is not included.
     #[getter]
     fn shared(&self, py: Python<'_>) -> PyResult<i32> {
         Ok(self.attributes(py)?.static_shared_bytes)
     }
 
-    /// PyCUDA's name of `local`.
+    /// Local memory of a thread in bytes, under PyCUDA's name.
     #[getter]
     fn local_size_bytes(&self, py: Python<'_>) -> PyResult<i32> {
         Ok(self.attributes(py)?.local_bytes)
     }
 
-    /// Bytes of local memory of a thread; 0 on the CPU.
+    /// Local memory of a thread in bytes; 0 on the CPU.
     #[getter]
     fn local(&self, py: Python<'_>) -> PyResult<i32> {
         Ok(self.attributes(py)?.local_bytes)
     }
 
-    /// PyCUDA's name of `constant`.
+    /// Constant memory in bytes, under PyCUDA's name.
     #[getter]
     fn const_size_bytes(&self, py: Python<'_>) -> PyResult<i32> {
         Ok(self.attributes(py)?.constant_bytes)
     }
 
-    /// Bytes of constant memory.
+    /// Constant memory in bytes.
     #[getter]
     fn constant(&self, py: Python<'_>) -> PyResult<i32> {
         Ok(self.attributes(py)?.constant_bytes)
     }
 
-    /// PyCUDA's name of `max_threads`.
+    /// Maximum number of threads per block, under PyCUDA's name.
     #[getter]
     fn max_threads_per_block(&self, py: Python<'_>) -> PyResult<i32> {
         Ok(self.attributes(py)?.max_threads_per_block)
     }
 
-    /// Most threads of a block that it can be launched with.
+    /// Maximum number of threads per block.
     #[getter]
     fn max_threads(&self, py: Python<'_>) -> PyResult<i32> {
         Ok(self.attributes(py)?.max_threads_per_block)
     }
 
-    /// The version of PTX that it was compiled for, as 90 for 9.0.
+    /// PTX version for which the kernel was compiled, e.g. 90 for 9.0.
     #[getter]
     fn ptx_version(&self, py: Python<'_>) -> PyResult<i32> {
         Ok(self.attributes(py)?.ptx_version)
     }
 
-    /// The architecture that it was compiled for, as 90 for ``sm_90``.
+    /// Architecture for which the kernel was compiled, e.g. 90 for ``sm_90``.
     #[getter]
     fn binary_version(&self, py: Python<'_>) -> PyResult<i32> {
         Ok(self.attributes(py)?.binary_version)
     }
 
-    /// Most bytes of dynamic shared memory that it can be launched with. A launch that asks for more raises it by itself, as far
-    /// as the device goes; it can be set.
+    /// Maximum dynamic shared memory of a launch in bytes. A launch that needs more raises it automatically, within the
+    /// device's limit. It can be set.
     #[getter]
     fn max_dynamic_shared_size_bytes(&self, py: Python<'_>) -> PyResult<i32> {
         Ok(self.attributes(py)?.max_dynamic_shared_bytes)
@@ -98,8 +98,7 @@ impl Kernel {
         self.set(value.py(), FunctionSetting::MaxDynamicSharedBytes(bytes))
     }
 
-    /// Percentage of the first-level cache that is wanted as shared memory; -1, the first value, is the driver's choice. It can
-    /// be set.
+    /// Percentage of the L1 cache preferred as shared memory; -1, the default, is the driver's choice. It can be set.
     #[getter]
     fn preferred_shared_memory_carveout(&self, py: Python<'_>) -> PyResult<i32> {
         Ok(self.attributes(py)?.preferred_carveout)
@@ -111,7 +110,8 @@ impl Kernel {
         self.set(value.py(), FunctionSetting::PreferredCarveout(percent))
     }
 
-    /// Whether its clusters may have more blocks than the 8 that every device with clusters takes. It can be set.
+    /// Whether clusters may exceed the portable size of 8 blocks, which every device with clusters supports. It can be
+    /// set.
     #[getter]
     fn non_portable_cluster_size_allowed(&self) -> PyResult<bool> {
         Ok(self.function().allows_large_clusters())
@@ -122,14 +122,15 @@ impl Kernel {
         self.set(value.py(), FunctionSetting::NonPortableClusters(value.is_truthy()?))
     }
 
-    /// Blocks along x, y, z of the cluster that it was compiled for by ``__cluster_dims__``, or None.
+    /// Shape of the cluster for which the kernel was compiled by ``__cluster_dims__``, in blocks along x, y, z; or
+    /// None.
     #[getter]
     fn required_cluster(&self, py: Python<'_>) -> PyResult<Option<(u32, u32, u32)>> {
         let function = self.function();
         Ok(py.without_gil(|| function.required_cluster())?.map(Into::into))
     }
 
-    /// Most blocks of a cluster that it can be launched in; 1 on a device without clusters.
+    /// Return the maximum cluster size of a launch in blocks; 1 on a device without clusters.
     ///
     /// Parameters
     /// ----------
@@ -157,7 +158,7 @@ impl Kernel {
         Ok(block.py().without_gil(|| function.max_cluster_size(block_shape, shared))?)
     }
 
-    /// Clusters of a launch that the device runs at once; blocks, on a device without clusters.
+    /// Return the number of clusters of a launch that run concurrently; blocks, on a device without clusters.
     ///
     /// Parameters
     /// ----------
@@ -179,7 +180,7 @@ impl Kernel {
         Ok(py.without_gil(|| launch::active_clusters(function, &config))?)
     }
 
-    /// Sets what the first-level cache is rather used for.
+    /// Set the preferred use of the L1 cache.
     ///
     /// Parameters
     /// ----------
@@ -196,12 +197,12 @@ impl Kernel {
         self.set(preference.py(), FunctionSetting::CachePreference(value))
     }
 
-    /// Blocks of so many threads that one multiprocessor runs at once.
+    /// Return the number of blocks that run concurrently on one multiprocessor.
     ///
     /// Parameters
     /// ----------
     /// block : int or tuple of int
-    ///     Threads.
+    ///     Threads of a block.
     /// shared : int, optional
     ///     Bytes of dynamic shared memory of a block.
     ///
@@ -223,21 +224,22 @@ impl Kernel {
         Ok(block.py().without_gil(|| function.active_blocks(threads, shared))?)
     }
 
-    /// How well blocks of so many threads fill a multiprocessor.
+    /// Return the occupancy of a multiprocessor by blocks of a given size.
     ///
     /// Parameters
     /// ----------
     /// block : int or tuple of int
-    ///     Threads.
+    ///     Threads of a block.
     /// dynamic_shared : int, optional
     ///     Bytes of dynamic shared memory of a block.
     ///
     /// Returns
     /// -------
     /// blocks : int
-    ///     Blocks that run on one multiprocessor at once; 0 where not even one fits. On the CPU one runs on a processor.
+    ///     Blocks that run concurrently on one multiprocessor; 0 if none fits. On the CPU backend one block runs per
+    ///     processor.
     /// fraction : float
-    ///     Their warps of all that a multiprocessor runs at once.
+    ///     Their warps as a fraction of the multiprocessor's maximum.
     ///
     /// Examples
     /// --------
@@ -263,26 +265,26 @@ impl Kernel {
         py.import("PyGPU._native.compiled.occupancy")?.getattr("Occupancy")?.call1((found.blocks, found.fraction))
     }
 
-    /// Threads of a block for the best occupancy, without dynamic shared memory; `suggested_shape` says more.
+    /// Threads per block with the best occupancy, without dynamic shared memory; see also `suggested_shape`.
     #[getter]
     fn suggested_block(&self, py: Python<'_>) -> PyResult<u32> {
         let function = self.function();
         Ok(py.without_gil(|| function.suggested_shape(0, 0))?.1)
     }
 
-    /// A shape that fills the device with the best occupancy.
+    /// Return a launch shape that fills the device with the best occupancy.
     ///
     /// Parameters
     /// ----------
     /// shared : int, optional
     ///     Bytes of dynamic shared memory of a block.
     /// limit : int, optional
-    ///     Most threads of a block; 0 for no limit.
+    ///     Maximum number of threads per block; 0 for no limit.
     ///
     /// Returns
     /// -------
     /// grid, block : int
-    ///     The fewest blocks that fill the device, and the threads of each.
+    ///     The smallest number of blocks that fills the device, and the threads per block.
     ///
     /// Examples
     /// --------

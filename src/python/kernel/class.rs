@@ -1,4 +1,4 @@
-//! The class `Kernel`: a kernel that is compiled or loaded, and `kernel[grid, block, stream, shared]`.
+//! The class `Kernel`: a compiled or loaded kernel, and `kernel[grid, block, stream, shared]`.
 
 use std::mem::ManuallyDrop;
 
@@ -19,49 +19,51 @@ use pygpu_kernel::{Element, Function, Parameter, ParameterKind, signature};
 /// Parameters
 /// ----------
 /// source : str, bytes, path, or a sequence of texts and paths
-///     A text in CUDA C++; an image (cubin, PTX, fatbin); or the path of a file with either, where ``.cu`` is a text. Several
-///     sources are compiled together, in their order.
+///     CUDA C++ source; an image (cubin, PTX, fatbin); or the path of a file with either, where ``.cu`` is source code.
+///     Several sources are compiled together, in their order.
 /// name : str, optional
-///     The kernel, as the source says it: ``'scale'``, ``'space::scale'``, or with the arguments of a template,
-///     ``'scale<float>'``. It may be left out of a text that has one kernel. A template without arguments is compiled when
-///     an instance is asked for: ``kernel['scale<float>']`` or ``kernel.template(np.float32)``.
+///     The kernel's name in the source: ``'scale'``, ``'space::scale'``, or with the arguments of a template,
+///     ``'scale<float>'``. It may be omitted if the source has a single kernel. A template without arguments is
+///     compiled when an instance is requested: ``kernel['scale<float>']`` or ``kernel.template(np.float32)``.
 /// options : sequence of str or str, optional
-///     In nvcc's words, for every compiler: ``'-DN=3'``, ``'-I/folder'``, ``'-std=c++17'``, ``'-use_fast_math'``,
-///     ``'--maxrregcount=32'``. What is for host code or the linker is refused by name.
+///     nvcc's options, for every compiler: ``'-DN=3'``, ``'-I/folder'``, ``'-std=c++17'``, ``'-use_fast_math'``,
+///     ``'--maxrregcount=32'``. Options for host code or the linker are rejected by name.
 /// compiler : str, optional
-///     ``'nvcc'`` or ``'hipcc'``, or the path of one. By default the driver's own compiler library is used.
+///     ``'nvcc'`` or ``'hipcc'``, or the path of such a program. By default the vendor's compiler library is used.
 /// extern_c : bool, optional
 ///     Wrap the whole source in ``extern "C"``.
 /// cache : bool, optional
-///     Keep the image in the user's cache folder, and take it from there.
+///     Use the user's cache folder for the image.
 /// device : int, str or Device, optional
-///     The current device by default. The kernel stays on it.
+///     The kernel's device; the current device by default.
 /// lineinfo : bool, optional
 ///     Keep the source's line numbers for profilers and debuggers, as the option ``-lineinfo``.
 /// headers : mapping of str to str, optional
-///     Texts that the source may include, by their names.
+///     Contents of headers that the source may include, by name.
 ///
 /// Raises
 /// ------
 /// CompileError
-///     When the source does not compile; its `log` has the compiler's words with the source's line numbers.
+///     If the source does not compile; its `log` is the compiler's output with the source's line numbers.
 /// ValueError
-///     For a name that is not there, and for options that are refused.
+///     For an unknown name, and for rejected options.
 /// BackendUnavailableError
-///     When there is no compiler; the message says what was searched and what to install.
+///     If there is no compiler; the message lists the searched locations and how to install one.
 ///
 /// Notes
 /// -----
-/// ``kernel[grid, block, stream, shared](*arguments)`` launches: `grid` blocks of `block` threads, each an int or a tuple
-/// of up to three; on `stream`, the thread's current one by default; with `shared` bytes of dynamic shared memory. Launching
-/// does not wait, except for `Out` and `InOut`.
+/// ``kernel[grid, block, stream, shared](*arguments)`` launches: `grid` blocks of `block` threads, each an int or a
+/// tuple of up to three; on `stream`, the thread's current stream by default; with `shared` bytes of dynamic shared
+/// memory. Launching is asynchronous, except with `Out` and `InOut`.
 ///
-/// Arguments are arrays on the kernel's device, also of other libraries; NumPy scalars; Python numbers where the source or
-/// `prepare` tells the type; ctypes structs and records of structured dtypes, and `Struct` of those that point to arrays; arrays
-/// of `pointers`; `Texture`, `Surface` and `TensorMap`; `In`, `Out` and `InOut` of host arrays; and None, a null pointer. They are checked against the source's declaration before anything is launched. Arrays that another
-/// stream uses are waited for on the device. With ``strided=True`` arrays that are not contiguous are passed too, and with
-/// ``cooperative=True`` all blocks run at once. ``kernel[LaunchConfig(...)](*arguments)`` launches with attributes: clusters,
-/// programmatic dependence, a priority; the call takes them as keywords too.
+/// Arguments are arrays on the kernel's device, also of other libraries; NumPy scalars; Python scalars if the type is
+/// known from the source or `prepare`; ctypes structs and records of structured dtypes, or a `Struct` of them if they
+/// contain pointers to arrays; arrays of `pointers`; `Texture`, `Surface` and `TensorMap`; `In`, `Out` and `InOut` of
+/// host arrays; and None, a null pointer. They are checked against the source's declaration before anything is
+/// launched. The kernel waits, on the device, for other streams that use the arrays. With ``strided=True``
+/// non-contiguous arrays are accepted, and with ``cooperative=True`` all blocks run concurrently.
+/// ``kernel[LaunchConfig(...)](*arguments)`` launches with attributes: clusters, programmatic dependence, a priority;
+/// the call accepts them as keywords, too.
 ///
 /// Examples
 /// --------
@@ -86,7 +88,7 @@ impl Drop for Kernel {
     fn drop(&mut self) {
         // SAFETY: taken out once, here.
         let function = unsafe { ManuallyDrop::take(&mut self.function) };
-        // The module may be unloaded.
+        // Dropping may unload the module.
         if function.device().is_cpu() { drop(function) } else { exit::drop_detached(function) }
     }
 }
@@ -156,13 +158,13 @@ impl Kernel {
         )))
     }
 
-    /// The same kernel with the types of its parameters, so that Python numbers can be passed and arguments are checked.
+    /// Return the same kernel with parameter types, so that Python scalars can be passed and arguments are checked.
     ///
     /// Parameters
     /// ----------
     /// types : str or sequence
-    ///     Letters as in PyCUDA and `struct`: ``'PPif'`` is two pointers, an int and a float. Or one entry for each parameter:
-    ///     such letters, dtypes, or `GPUArray` for a pointer.
+    ///     Type codes as in PyCUDA and `struct`: ``'PPif'`` is two pointers, an int and a float. Or one entry for each
+    ///     parameter: such codes, dtypes, or `GPUArray` for a pointer.
     ///
     /// Returns
     /// -------
@@ -171,9 +173,9 @@ impl Kernel {
     /// Raises
     /// ------
     /// ValueError
-    ///     For a letter that is no type.
+    ///     For an unknown type code.
     /// TypeError
-    ///     When the driver knows that the kernel has other parameters.
+    ///     If the driver reports other parameters.
     ///
     /// Examples
     /// --------
@@ -184,23 +186,22 @@ impl Kernel {
         Ok(Self::new(self.function().with_parameters(parameters(types)?)?))
     }
 
-    /// The instance of the kernel's template with other arguments.
+    /// Return the instance of the kernel's template with other arguments.
     ///
     /// Parameters
     /// ----------
     /// *arguments
-    ///     Dtypes, integers, truth values, and texts, which stay as they are.
+    ///     Dtypes, integers, bools, and strings, which are inserted unchanged.
     ///
     /// Returns
     /// -------
     /// Kernel
-    ///     Compiled when it is first asked for, in a module of its own: ``__device__`` and ``__constant__`` variables are its own
-    ///     too.
+    ///     Compiled on first use, as a separate module with its own ``__device__`` and ``__constant__`` variables.
     ///
     /// Raises
     /// ------
     /// CompileError
-    ///     When the template takes no such arguments.
+    ///     If the template does not accept these arguments.
     ///
     /// Examples
     /// --------
@@ -218,32 +219,32 @@ impl Kernel {
         Ok(Self::new(instance::of_arguments(function.module(), function.name(), arguments)?))
     }
 
-    /// Its name in the source.
+    /// Name in the source.
     #[getter]
     fn name(&self) -> PyResult<String> {
         Ok(self.function().name().to_owned())
     }
 
-    /// Its device.
+    /// Device of the kernel.
     #[getter]
     fn device(&self) -> PyResult<device::PyDevice> {
         Ok(self.function().device().into())
     }
 
-    /// The driver's handle.
+    /// Handle of the driver.
     #[getter]
     fn handle(&self) -> PyResult<usize> {
         Ok(self.function().handle().0)
     }
 
-    /// Its parameters as texts, ``''`` where nothing is known but that there is one; None where not even their number is known.
+    /// Parameters as strings, ``''`` for one of unknown type; None if not even their number is known.
     #[getter]
     fn parameters<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
         let known = self.function().parameters();
         known.map(|list| PyTuple::new(py, list.iter().map(ToString::to_string))).transpose()
     }
 
-    /// What the compilers said of its module.
+    /// Log of the compilers for the kernel's module.
     #[getter]
     fn log(&self) -> PyResult<String> {
         Ok(self.function().module().log().to_owned())
@@ -258,7 +259,7 @@ impl Kernel {
     }
 }
 
-/// The parameters that `prepare` was told.
+/// Parses the argument of `prepare`.
 pub(crate) fn parameters(types: &Bound<'_, PyAny>) -> PyResult<Vec<Parameter>> {
     if let Ok(letters) = types.cast::<PyString>() {
         return Ok(signature::of_letters(letters.to_str()?)?);
@@ -279,7 +280,7 @@ pub(crate) fn parameters(types: &Bound<'_, PyAny>) -> PyResult<Vec<Parameter>> {
     Ok(list)
 }
 
-/// Puts the classes into the module.
+/// Adds the classes to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Kernel>()
 }

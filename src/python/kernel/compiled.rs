@@ -1,4 +1,4 @@
-//! What the compiler made of a module: its PTX and its machine code as texts; and modules of what somebody else compiled.
+//! Compiled code of a module as text (PTX and machine code), and modules from prebuilt files.
 
 use std::path::PathBuf;
 
@@ -18,13 +18,13 @@ use pygpu_backend::BackendKind;
 
 #[pymethods]
 impl PyKernelModule {
-    /// A module of a file that was compiled before.
+    /// Load a module from a prebuilt file.
     ///
     /// Parameters
     /// ----------
     /// path : str or path
-    ///     A cubin, PTX, a fatbin, a code object; or a shared library that nvcc or hipcc built with kernels in it. On the CPU a
-    ///     library that PyGPU's compiler made (`Module.image`).
+    ///     A cubin, PTX, a fatbin, a code object; or a shared library with kernels, built by nvcc or hipcc. On the CPU
+    ///     backend a library from PyGPU's compiler (`Module.image`).
     /// device : int, str or Device, optional
     ///     The current device by default.
     ///
@@ -35,9 +35,9 @@ impl PyKernelModule {
     /// Raises
     /// ------
     /// OSError
-    ///     When the file cannot be read.
+    ///     If the file cannot be read.
     /// ValueError
-    ///     For what is no image, or one for other devices.
+    ///     For a file that is not an image, or is for other devices.
     ///
     /// Examples
     /// --------
@@ -61,12 +61,12 @@ impl PyKernelModule {
         }
     }
 
-    /// A module of bytes that were compiled before.
+    /// Load a module from the bytes of a prebuilt file.
     ///
     /// Parameters
     /// ----------
     /// image : bytes-like
-    ///     As the files of `from_file`.
+    ///     Contents of a file as for `from_file`.
     /// device : int, str or Device, optional
     ///     The current device by default.
     ///
@@ -77,7 +77,7 @@ impl PyKernelModule {
     /// Raises
     /// ------
     /// ValueError
-    ///     For what is no image, or one for other devices.
+    ///     For bytes that are not an image, or are for other devices.
     ///
     /// Examples
     /// --------
@@ -99,25 +99,25 @@ impl PyKernelModule {
         Ok(Self::wrap(load_image(py, device, bytes.to_vec(), &[])?, Vec::new()))
     }
 
-    /// An instance of one of the module's templates.
+    /// Return an instance of one of the module's templates.
     ///
     /// Parameters
     /// ----------
     /// name : str
-    ///     The template's.
+    ///     Name of the template.
     /// *arguments
-    ///     Dtypes, integers, truth values, and texts, which stay as they are.
+    ///     Dtypes, integers, bools, and strings, which are inserted unchanged.
     ///
     /// Returns
     /// -------
     /// Kernel
-    ///     One that was not among the module's `instances` is compiled when it is first asked for, in a module of its own:
-    ///     ``__device__`` and ``__constant__`` variables are its own too.
+    ///     If it is not one of the module's `instances`, it is compiled on first use, as a separate module with its own
+    ///     ``__device__`` and ``__constant__`` variables.
     ///
     /// Raises
     /// ------
     /// CompileError
-    ///     When the template takes no such arguments.
+    ///     If the template does not accept these arguments.
     ///
     /// Examples
     /// --------
@@ -132,8 +132,8 @@ impl PyKernelModule {
         Ok(Kernel::new(instance::of_arguments(self.module(), name, arguments)?))
     }
 
-    /// Its PTX, on NVIDIA's devices: what was loaded, or what the same source gives for the same architecture; of a fatbin or a
-    /// library what cuobjdump finds in it.
+    /// PTX, on NVIDIA devices: the loaded PTX, or that compiled from the source for the same architecture; for a fatbin
+    /// or a library the PTX that cuobjdump extracts.
     #[getter]
     fn ptx(&self, py: Python<'_>) -> PyResult<String> {
         let module = self.module();
@@ -151,14 +151,14 @@ impl PyKernelModule {
         Ok(String::from_utf8_lossy(&ptx).into_owned())
     }
 
-    /// Its machine code as text, on NVIDIA's devices: by nvdisasm or cuobjdump, which are part of the CUDA toolkit. They are looked
-    /// for on ``PATH``, in ``CUDA_HOME`` and in the installed packages.
+    /// Machine code as text, on NVIDIA devices: by nvdisasm or cuobjdump from the CUDA toolkit. They are searched on
+    /// ``PATH``, in ``CUDA_HOME`` and in the installed packages.
     #[getter]
     fn sass(&self, py: Python<'_>) -> PyResult<String> {
         self.disassembled(py, "sass")
     }
 
-    /// Its machine code as text, on every device: SASS, AMD's by llvm-objdump, or the host's by objdump.
+    /// Machine code as text, on every device: SASS, or the output of llvm-objdump for AMD and of objdump for the host.
     #[getter]
     fn assembly(&self, py: Python<'_>) -> PyResult<String> {
         self.disassembled(py, "assembly")

@@ -1,4 +1,4 @@
-//! The class `LaunchConfig`, the shape of a launch with attributes, and the launcher that it makes of a kernel.
+//! The class `LaunchConfig`, a launch shape with attributes, and the launcher that combines it with a kernel.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -14,7 +14,7 @@ use pygpu_device::stream::{self, Stream};
 use pygpu_kernel::LaunchConfig;
 use pygpu_layout::tuple_text;
 
-/// The shape of a launch and its attributes, for ``kernel[config](*arguments)``.
+/// Launch shape with attributes, for ``kernel[config](*arguments)``.
 ///
 /// Parameters
 /// ----------
@@ -23,36 +23,38 @@ use pygpu_layout::tuple_text;
 /// block : int or tuple of int
 ///     Threads of a block along x, y, z.
 /// shared : int, optional
-///     Bytes of dynamic shared memory of a block, as many as the device has: what a kernel may use is raised by the launch.
+///     Bytes of dynamic shared memory of a block, up to the device's limit; the launch raises the kernel's limit.
 /// stream : Stream, optional
-///     The thread's current one at the launch by default.
+///     The stream; the thread's current one at the time of the launch by default.
 /// cluster : int or tuple of int, optional
-///     Blocks of a thread-block cluster along x, y, z: blocks that run at once and reach each other's shared memory. The grid is
-///     a multiple of it. More than 8 blocks need ``kernel.non_portable_cluster_size_allowed = True``. A kernel that was compiled
-///     with ``__cluster_dims__`` has its own.
+///     Blocks of a thread-block cluster along x, y, z: blocks that run concurrently and access each other's shared
+///     memory. The grid must be a multiple of it. More than 8 blocks need
+///     ``kernel.non_portable_cluster_size_allowed = True``. A kernel compiled with ``__cluster_dims__`` has a fixed
+///     cluster.
 /// cluster_scheduling_policy : {'spread', 'load_balancing'}, optional
-///     How the blocks of a cluster are spread over multiprocessors; the driver's choice by default.
+///     Distribution of a cluster's blocks over multiprocessors; the driver's choice by default.
 /// cooperative : bool, optional
-///     All blocks run at once, and may wait for one another (``cooperative_groups::this_grid().sync()``).
+///     Run all blocks concurrently, so that they may wait for one another (``cooperative_groups::this_grid().sync()``).
 /// programmatic_dependent_launch : bool, optional
-///     The kernel may begin before the one in front of it on the stream has ended. It must call
+///     The kernel may begin before the preceding kernel on the stream has ended. It must call
 ///     ``cudaGridDependencySynchronize()`` (``griddepcontrol.wait``) before it reads or writes global memory.
 /// priority : int, optional
 ///     Lower numbers run first; the stream's by default.
 /// preferred_shared_memory_carveout : int, optional
-///     Percentage of the first-level cache that is wanted as shared memory, -1 for the driver's choice; the kernel's by default.
+///     Percentage of the L1 cache preferred as shared memory, -1 for the driver's choice; the kernel's setting by
+///     default.
 ///
 /// Raises
 /// ------
 /// TypeError, ValueError
-///     For what is no extent, no number or no policy. What the device or the kernel cannot follow is told by the launch, which
-///     then launches nothing.
+///     For an invalid shape, number or policy. Attributes that the device or the kernel does not support are rejected
+///     by the launch.
 ///
 /// Notes
 /// -----
-/// Clusters and programmatic dependence are of CUDA devices of compute capability 9.0 and newer. Elsewhere a cluster of one block
-/// is none, a larger one is refused with `NotSupportedError`, and kernels run one after the other, as programmatic dependence
-/// allows. A priority and a carveout are wishes, passed over where there is nothing to choose.
+/// Clusters and programmatic dependence require CUDA devices of compute capability 9.0 or newer. On other devices a
+/// cluster of one block has no effect, a larger one raises `NotSupportedError`, and kernels run sequentially, as
+/// programmatic dependence allows. Priority and carveout are hints, ignored if unsupported.
 ///
 /// Examples
 /// --------
@@ -72,7 +74,7 @@ pub(crate) struct PyLaunchConfig {
     stream: Option<Py<PyAny>>,
 }
 
-/// What a keyword of a launch says, if it is an attribute.
+/// Sets an attribute from a keyword of a launch. Returns whether the keyword is an attribute.
 pub(crate) fn set(config: &mut LaunchConfig, name: &str, value: &Bound<'_, PyAny>) -> PyResult<bool> {
     let LaunchConfig { shape, attributes } = config;
     let given = !value.is_none();
@@ -102,12 +104,12 @@ fn policy(value: &Bound<'_, PyAny>) -> PyResult<ClusterPolicy> {
 }
 
 impl PyLaunchConfig {
-    /// What is launched.
+    /// The launch configuration.
     pub(crate) fn config(&self) -> &LaunchConfig {
         &self.config
     }
 
-    /// The stream that it names, for a kernel's device.
+    /// The stream of the configuration, for a kernel's device.
     pub(crate) fn stream_for(&self, py: Python<'_>, kernel: &Kernel) -> PyResult<Option<Stream>> {
         let device = kernel.function().device();
         let given = self.stream.as_ref().map(|stream| stream.bind(py));
@@ -170,7 +172,7 @@ impl PyLaunchConfig {
         Ok(made)
     }
 
-    /// The same with some of it changed.
+    /// Return a copy with some values changed.
     ///
     /// Parameters
     /// ----------
@@ -213,13 +215,13 @@ impl PyLaunchConfig {
         Ok(self.config.shape.shared)
     }
 
-    /// The stream, as it was given; None for the thread's current one.
+    /// Stream as given; None for the thread's current one.
     #[getter]
     fn stream(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
         Ok(self.stream.as_ref().map(|stream| stream.clone_ref(py)))
     }
 
-    /// Blocks of a cluster along x, y, z; None for what the kernel was compiled for.
+    /// Blocks of a cluster along x, y, z; None for the kernel's compiled cluster.
     #[getter]
     fn cluster(&self) -> PyResult<Option<Extent>> {
         Ok(self.config.attributes.cluster.map(Into::into))
@@ -231,25 +233,25 @@ impl PyLaunchConfig {
         Ok(self.config.attributes.cluster_policy.map(policy_name))
     }
 
-    /// Whether all blocks run at once.
+    /// Whether all blocks run concurrently.
     #[getter]
     fn cooperative(&self) -> PyResult<bool> {
         Ok(self.config.shape.cooperative)
     }
 
-    /// Whether the kernel may begin before the one in front of it has ended.
+    /// Whether the kernel may begin before the preceding one has ended.
     #[getter]
     fn programmatic_dependent_launch(&self) -> PyResult<bool> {
         Ok(self.config.attributes.programmatic)
     }
 
-    /// Lower numbers run first; None for the stream's.
+    /// Priority, lower numbers first; None for the stream's.
     #[getter]
     fn priority(&self) -> PyResult<Option<i32>> {
         Ok(self.config.attributes.priority)
     }
 
-    /// Percentage of the first-level cache that is wanted as shared memory; None for the kernel's.
+    /// Percentage of the L1 cache preferred as shared memory; None for the kernel's setting.
     #[getter]
     fn preferred_shared_memory_carveout(&self) -> PyResult<Option<i32>> {
         Ok(self.config.attributes.carveout)
@@ -294,7 +296,7 @@ fn policy_name(policy: ClusterPolicy) -> &'static str {
     }
 }
 
-/// A kernel with the shape of its launch and attributes: what ``kernel[config]`` gives.
+/// Kernel with a launch shape and attributes: the result of ``kernel[config]``.
 #[pyclass(frozen, freelist = 8, name = "ConfiguredLauncher", module = "PyGPU")]
 pub(crate) struct ConfiguredLauncher {
     kernel: Py<Kernel>,
@@ -334,7 +336,7 @@ impl ConfiguredLauncher {
     }
 }
 
-/// A launch with what its own keywords say.
+/// Applies the keywords of a launch.
 pub(crate) fn with_keywords(mut config: LaunchConfig, kwargs: &Bound<'_, PyDict>) -> PyResult<(LaunchConfig, Rules)> {
     let mut rules = Rules::Strict;
     for (name, value) in kwargs {
@@ -352,7 +354,7 @@ pub(crate) fn with_keywords(mut config: LaunchConfig, kwargs: &Bound<'_, PyDict>
     Ok((config, rules))
 }
 
-/// Puts the classes into the module.
+/// Adds the classes to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyLaunchConfig>()?;
     module.add_class::<ConfiguredLauncher>()

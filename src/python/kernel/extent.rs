@@ -1,4 +1,4 @@
-//! The numbers of which the shape of a launch is made.
+//! Conversion of launch shapes.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::ffi;
@@ -7,7 +7,7 @@ use pyo3::types::PyTuple;
 
 use crate::convert::number;
 
-/// A number of blocks or threads along each axis.
+/// Parses a number of blocks or threads along each axis.
 #[inline]
 pub(crate) fn extent(value: &Bound<'_, PyAny>, what: &str) -> PyResult<[u32; 3]> {
     // SAFETY: a type check of a live object.
@@ -24,7 +24,7 @@ pub(crate) fn extent(value: &Bound<'_, PyAny>, what: &str) -> PyResult<[u32; 3]>
         }
         return Ok(lengths);
     }
-    // An ndarray has `__index__`, which works for a single integer only; as a sequence it is an extent.
+    // An ndarray has `__index__`, but only for a single integer; as a sequence it is a shape.
     match value.try_iter() {
         Ok(items) => extent(PyTuple::new(value.py(), items.collect::<PyResult<Vec<_>>>()?)?.as_any(), what),
         Err(_) if crate::kernel::call::values::is_index(value) => Ok([number_of(value, what)?, 1, 1]),
@@ -37,10 +37,10 @@ fn wrong_extent(value: &Bound<'_, PyAny>, what: &str) -> PyErr {
     PyTypeError::new_err(format!("{what} is an int or a tuple of one to three, not {value}"))
 }
 
-/// A number of 32 bits without a sign.
+/// Parses an unsigned 32-bit number.
 #[inline]
 pub(crate) fn number_of(value: &Bound<'_, PyAny>, what: &str) -> PyResult<u32> {
-    // SAFETY: a live int; -1, which may mean an error, is looked at again below.
+    // SAFETY: a live int; -1, which may indicate an error, is handled below.
     let quick = unsafe {
         match ffi::PyLong_CheckExact(value.as_ptr()) {
             0 => -1,
@@ -55,7 +55,7 @@ pub(crate) fn number_of(value: &Bound<'_, PyAny>, what: &str) -> PyResult<u32> {
 
 #[cold]
 fn number_slowly(value: &Bound<'_, PyAny>, what: &str) -> PyResult<u32> {
-    // What the quick way may have raised is raised again, with the argument's name.
+    // An exception of the fast path is raised again with the argument's name.
     drop(PyErr::take(value.py()));
     let found = number::unsigned(value, what)?;
     u32::try_from(found).map_err(|_| PyValueError::new_err(format!("{what} is {found}, more than any device takes")))

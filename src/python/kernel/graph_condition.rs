@@ -1,4 +1,4 @@
-//! The classes `GraphCondition` and `GraphBody`: what of a graph is done is decided while it runs.
+//! The classes `GraphCondition` and `GraphBody`: conditional nodes of graphs.
 
 use std::any::Any;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,29 +14,30 @@ use pygpu_array::graph::conditional::{self, Body, Condition};
 use pygpu_backend::Branching;
 use pygpu_device::stream::{self, Stream};
 
-/// A number by which a graph decides what it does, set by kernels: what `Graph.create_condition` gives.
+/// Number that decides what a graph executes, set by kernels: the result of `Graph.create_condition`.
 ///
 /// Notes
 /// -----
-/// A kernel takes it as ``cudaGraphConditionalHandle``, which is 64 bits wide, and calls ``cudaGraphSetConditional(handle, number)``.
-/// It is one of the graph in which it was made: elsewhere the handle means nothing. It decides in one operation.
+/// A kernel takes it as ``cudaGraphConditionalHandle``, which is 64 bits wide, and calls
+/// ``cudaGraphSetConditional(handle, number)``. It belongs to the graph in which it was created: the handle is invalid
+/// elsewhere. It can be used by one conditional node.
 #[pyclass(frozen, weakref, extends = KernelArgument, name = "GraphCondition", module = "PyGPU")]
 pub(crate) struct PyGraphCondition {
     condition: Condition,
     default: Option<u32>,
-    /// As long as there is the handle, the address behind it is one.
+    /// Keeps the memory behind the handle alive.
     _keeper: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 #[pymethods]
 impl PyGraphCondition {
-    /// What a kernel gets.
+    /// Handle to pass to kernels.
     #[getter]
     fn handle(&self) -> u64 {
         self.condition.handle()
     }
 
-    /// The number that it has when a launch begins; None, if it keeps what the launch before has left.
+    /// Value at the beginning of a launch; None if the value of the previous launch is kept.
     #[getter]
     fn default_value(&self) -> Option<u32> {
         self.default
@@ -48,11 +49,11 @@ impl PyGraphCondition {
     }
 }
 
-/// What a graph does where a condition says so; captured in a ``with`` statement.
+/// Body of a conditional node, captured in a ``with`` statement.
 ///
 /// Notes
 /// -----
-/// Inside ``with`` a stream that captures it is the thread's current one.
+/// Inside ``with`` the thread's current stream captures the body.
 #[pyclass(frozen, weakref, name = "GraphBody", module = "PyGPU")]
 pub(crate) struct PyGraphBody {
     body: Body,
@@ -67,7 +68,7 @@ impl PyGraphBody {
 
 #[pymethods]
 impl PyGraphBody {
-    /// Begins its capture.
+    /// Begin the capture.
     fn __enter__<'py>(slf: Bound<'py, Self>, py: Python<'py>) -> PyResult<Bound<'py, Self>> {
         let this = slf.get();
         if this.stream().is_some() {
@@ -79,7 +80,7 @@ impl PyGraphBody {
         Ok(slf)
     }
 
-    /// Ends its capture.
+    /// End the capture.
     #[pyo3(signature = (*_exception))]
     fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyTuple>) -> PyResult<bool> {
         let Some(stream) = self.stream().clone() else { return Ok(false) };
@@ -87,19 +88,19 @@ impl PyGraphBody {
         let ended = py.without_gil(|| conditional::end(&stream));
         match _exception.get_item(0)?.is_none() {
             true => Ok(ended.map(|()| false)?),
-            false => Ok(false), // the exception says more than what came of it
+            false => Ok(false), // the exception is more informative than a follow-up error
         }
     }
 }
 
 #[pymethods]
 impl PyGraph {
-    /// A number by which the graph is to decide what it does, and which its kernels set.
+    /// Create a number that the graph's kernels set and that decides what the graph executes.
     ///
     /// Parameters
     /// ----------
     /// default_value : int, optional
-    ///     What it is when a launch begins, without a kernel that sets it; by default what the launch before has left, and at first 0.
+    ///     Value at the beginning of each launch. By default the value of the previous launch is kept; initially 0.
     ///
     /// Returns
     /// -------
@@ -111,7 +112,7 @@ impl PyGraph {
     /// ValueError
     ///     Outside of the graph's ``with`` statement.
     /// NotSupportedError
-    ///     On HIP, which has no conditional nodes, and for CUDA's drivers before 12.4.
+    ///     On HIP, which has no conditional nodes, and with CUDA drivers before 12.4.
     ///
     /// Examples
     /// --------
@@ -137,23 +138,23 @@ impl PyGraph {
         Bound::new(py, PyClassInitializer::from(bytes).add_subclass(own))
     }
 
-    /// What is done once if the condition is not 0.
+    /// Add a body that is executed once if the condition is nonzero.
     ///
     /// Parameters
     /// ----------
     /// condition : GraphCondition
-    ///     One of this graph.
+    ///     A condition of this graph.
     ///
     /// Returns
     /// -------
     /// GraphBody
-    ///     For a ``with`` statement in which its work is captured, right here.
+    ///     Use it in a ``with`` statement, directly after this call, to capture the body.
     ///
     /// Raises
     /// ------
     /// ValueError
-    ///     Outside of the graph's ``with`` statement, for a condition of another graph, and while a body is being captured on another
-    ///     stream.
+    ///     Outside of the graph's ``with`` statement, for a condition of another graph, and while a body is being
+    ///     captured on another stream.
     ///
     /// Examples
     /// --------
@@ -163,24 +164,24 @@ impl PyGraph {
         Ok(body)
     }
 
-    /// What is done if the condition is not 0, and what is done if it is.
+    /// Add two bodies, one for a nonzero and one for a zero condition.
     ///
     /// Parameters
     /// ----------
     /// condition : GraphCondition
-    ///     One of this graph.
+    ///     A condition of this graph.
     ///
     /// Returns
     /// -------
     /// tuple of GraphBody
-    ///     Two, each for a ``with`` statement, one right after the other.
+    ///     Two bodies, each for a ``with`` statement, in direct succession.
     ///
     /// Raises
     /// ------
     /// ValueError
     ///     As for `if_then`.
     /// CudaError
-    ///     From CUDA's drivers before 12.8.
+    ///     With CUDA drivers before 12.8.
     ///
     /// Examples
     /// --------
@@ -199,17 +200,18 @@ impl PyGraph {
         self.branch(py, condition, Branching::If).map(|[then, otherwise]| (then, otherwise))
     }
 
-    /// What is done again and again as long as the condition is not 0.
+    /// Add a body that is repeated while the condition is nonzero.
     ///
     /// Parameters
     /// ----------
     /// condition : GraphCondition
-    ///     One of this graph, asked before each turn. A kernel of the body sets it to 0 at last, or the loop has no end.
+    ///     A condition of this graph, checked before each iteration. A kernel of the body must eventually set it to 0,
+    ///     or the loop never ends.
     ///
     /// Returns
     /// -------
     /// GraphBody
-    ///     For a ``with`` statement in which its work is captured, right here.
+    ///     Use it in a ``with`` statement, directly after this call, to capture the body.
     ///
     /// Raises
     /// ------
@@ -236,26 +238,27 @@ impl PyGraph {
         Ok(body)
     }
 
-    /// What is done if the condition is 0, 1, 2 and so on; nothing, if it is larger.
+    /// Add one body for each value 0, 1, 2 and so on of the condition; a larger value executes none.
     ///
     /// Parameters
     /// ----------
     /// condition : GraphCondition
-    ///     One of this graph.
+    ///     A condition of this graph.
     /// count : int
-    ///     How many cases there are.
+    ///     Number of cases.
     ///
     /// Returns
     /// -------
     /// tuple of GraphBody
-    ///     So many, each for a ``with`` statement, one right after the other. A case that is left out does nothing.
+    ///     One body per case, each for a ``with`` statement, in direct succession. A case that is not captured does
+    ///     nothing.
     ///
     /// Raises
     /// ------
     /// ValueError
-    ///     As for `if_then`, and for no case.
+    ///     As for `if_then`, and for zero cases.
     /// CudaError
-    ///     From CUDA's drivers before 12.8.
+    ///     With CUDA drivers before 12.8.
     ///
     /// Examples
     /// --------
@@ -305,7 +308,7 @@ impl PyGraph {
     }
 }
 
-/// Puts the classes into the module.
+/// Adds the classes to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyGraphCondition>()?;
     module.add_class::<PyGraphBody>()

@@ -1,4 +1,4 @@
-//! The class `GraphNode`, and graphs whose parameters are exchanged: `Graph.nodes` and `Graph.update`.
+//! The class `GraphNode`, and parameter updates of graphs: `Graph.nodes` and `Graph.update`.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use pygpu_device::stream::{self, Stream};
 use pygpu_kernel::launch::{self, Launched};
 use pygpu_memory::Use;
 
-/// One operation of a graph: what `Graph.nodes` gives.
+/// Operation of a graph: an element of `Graph.nodes`.
 #[pyclass(frozen, name = "GraphNode", module = "PyGPU")]
 pub(crate) struct PyGraphNode {
     graph: Py<PyGraph>,
@@ -30,19 +30,19 @@ pub(crate) struct PyGraphNode {
 
 #[pymethods]
 impl PyGraphNode {
-    /// What it is: 'kernel', 'memcpy', 'memset', 'host', or another word of the driver's.
+    /// Kind of the operation: 'kernel', 'memcpy', 'memset', 'host', or another of the driver's names.
     #[getter]
     fn kind(&self) -> &'static str {
         self.kind.name()
     }
 
-    /// The name of its kernel; None for what is no kernel, and for one that another library has put into the capture.
+    /// Name of the kernel; None for other kinds, and for a kernel that another library captured.
     #[getter]
     fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }
 
-    /// Its place in `Graph.nodes`.
+    /// Index in `Graph.nodes`.
     #[getter]
     fn index(&self) -> usize {
         self.place
@@ -54,14 +54,14 @@ impl PyGraphNode {
     }
 }
 
-/// The launch of which a node was made.
+/// The launch from which a node was created.
 fn launched(node: &Node) -> Option<Arc<Launched>> {
     node.part.clone()?.downcast::<Launched>().ok()
 }
 
 #[pymethods]
 impl PyGraph {
-    /// The operations, in the order in which they were captured.
+    /// Operations in the order of their capture.
     ///
     /// Examples
     /// --------
@@ -81,37 +81,38 @@ impl PyGraph {
         nodes.collect()
     }
 
-    /// Exchanges parameters of the graph for its later launches, without a new capture of it, or with one.
+    /// Replace parameters of the graph for later launches, of one node or of all.
     ///
     /// Parameters
     /// ----------
     /// what : GraphNode or Graph
-    ///     A node of this graph, which is given new parameters; or another graph with the same operations, all of whose
-    ///     parameters this one takes over.
+    ///     A node of this graph whose parameters are replaced; or another graph with the same operations, all of whose
+    ///     parameters are adopted.
     /// *arguments : object
-    ///     For a kernel its arguments, as a launch takes them; none, to keep those it has. For a memcpy the target and the
-    ///     source: arrays, or pinned memory. For a memset the array and the value. For any of them instead: a function without
-    ///     parameters whose one operation is to be the node's, such as ``lambda: kernel[grid, block](x)``.
+    ///     For a kernel its launch arguments; omit them to keep the current ones. For a memcpy the target and the
+    ///     source: arrays, or pinned memory. For a memset the array and the value. For any kind alternatively: a
+    ///     function without parameters that enqueues a single operation, such as ``lambda: kernel[grid, block](x)``.
     /// grid, block : int or tuple of int, optional
-    ///     The shape of the kernel's launch; what it has by default.
+    ///     Launch shape of the kernel; the current one by default.
     /// shared : int, optional
-    ///     Bytes of dynamic shared memory; as many as it has by default.
+    ///     Bytes of dynamic shared memory; the current number by default.
     /// strided : bool, optional
-    ///     Whether a kernel takes arrays of any strides.
+    ///     Whether to accept arrays with any strides.
     ///
     /// Raises
     /// ------
     /// ValueError
-    ///     For a node of another graph, and for parameters that make another kind of operation, or several.
+    ///     For a node of another graph, and for parameters that result in another kind of operation, or in several.
     /// CudaError
-    ///     With the driver's reason, when a graph differs by more than parameters. Nothing has changed then.
+    ///     With the driver's reason, if a graph differs by more than parameters. Nothing is changed then.
     /// NotSupportedError
-    ///     For kinds of nodes that have no parameters to exchange, and drivers that cannot.
+    ///     For kinds of nodes without replaceable parameters, and drivers without support.
     ///
     /// Notes
     /// -----
-    /// Launches under way have the parameters they were made with. The graph keeps what it is given, and lets go of what was
-    /// replaced once no launch uses it. Later launches wait for earlier work on the new arrays, and later work for them.
+    /// Launches in progress keep their parameters. The graph keeps the new arguments alive, and releases replaced ones
+    /// once no launch uses them. Later launches wait for earlier work on the new arrays, and later work on them waits
+    /// for the launches.
     ///
     /// Examples
     /// --------
@@ -185,7 +186,7 @@ impl PyGraph {
     }
 }
 
-/// Captures what is put on a stream, as the new parameters of a node.
+/// Captures work on a stream as the new parameters of a node.
 fn replace(
     py: Python<'_>,
     graph: &graph::Graph,
@@ -202,7 +203,7 @@ fn replace(
     }
 }
 
-/// Calls with a stream as the thread's current one.
+/// Calls a function with `stream` as the thread's current stream.
 fn within(stream: &Stream, call: impl FnOnce() -> PyResult<()>) -> PyResult<()> {
     stream::push_current(stream.clone());
     let outcome = call();
@@ -228,15 +229,15 @@ fn reshape(
     Ok(())
 }
 
-/// The launch of a node once more, with another shape.
+/// Repeats the launch of a node with another shape.
 fn again(py: Python<'_>, node: &Node, launched: &Launched, shape: &LaunchShape, stream: &Stream) -> PyResult<()> {
     let uses: Vec<Use<'_>> = node.uses.iter().map(|(block, access)| (block, *access)).collect();
     let mut arguments = launched.arguments.clone();
-    // SAFETY: the arguments are those that the kernel was launched with, and their memory is held by the graph.
+    // SAFETY: the arguments are those of the original launch, whose memory the graph keeps alive.
     Ok(py.without_gil(|| unsafe { launch::launch(&launched.function, shape, stream, &mut arguments, &uses) })?)
 }
 
-/// A copy from the second argument to the first.
+/// Copies from the second argument to the first.
 fn copy(arguments: &Bound<'_, PyTuple>) -> PyResult<()> {
     let py = arguments.py();
     let Ok((target, source)) = arguments.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>() else {
@@ -253,7 +254,7 @@ fn copy(arguments: &Bound<'_, PyTuple>) -> PyResult<()> {
     target.call_method1(intern!(py, "set_async"), (source,)).map(drop)
 }
 
-/// A fill of the first argument with the second.
+/// Fills the first argument with the second.
 fn fill(arguments: &Bound<'_, PyTuple>) -> PyResult<()> {
     let Ok((target, value)) = arguments.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>() else {
         return Err(PyTypeError::new_err("a memset takes an array and a value: update(node, array, value)"));
@@ -261,7 +262,7 @@ fn fill(arguments: &Bound<'_, PyTuple>) -> PyResult<()> {
     target.call_method1(intern!(target.py(), "fill"), (value,)).map(drop)
 }
 
-/// Puts the class into the module.
+/// Adds the class to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyGraphNode>()
 }

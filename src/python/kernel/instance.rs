@@ -1,4 +1,5 @@
-//! A kernel by its name, which may be an instance of a template that is compiled now, or a function of somebody else's library.
+//! Lookup of a kernel by name: a kernel of the module, a template instance that is compiled on demand, or a function of
+//! a prebuilt library.
 
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -8,7 +9,7 @@ use crate::once::intern;
 use crate::runtime::compiler::with_compiler;
 use pygpu_kernel::{Function, Module, mangled_names};
 
-/// A kernel of a module, or an instance of a template of its source.
+/// The kernel of a module, or an instance of a template of its source.
 #[inline]
 pub(crate) fn function(py: Python<'_>, module: &Module, name: &str) -> PyResult<Function> {
     if module.lacks_instance(name)
@@ -22,7 +23,7 @@ pub(crate) fn function(py: Python<'_>, module: &Module, name: &str) -> PyResult<
     Ok(py.without_gil(|| module.function(name))?)
 }
 
-/// A kernel of an image by what a C++ compiler made of its name.
+/// The kernel of an image with a given demangled name.
 #[cold]
 fn demangled(py: Python<'_>, module: &Module, name: &str) -> PyResult<Function> {
     if py.without_gil(|| module.names())?.iter().any(|known| known == name) {
@@ -34,7 +35,7 @@ fn demangled(py: Python<'_>, module: &Module, name: &str) -> PyResult<Function> 
     Ok(py.without_gil(|| module.function(found.as_deref().unwrap_or(name)))?)
 }
 
-/// The instance of a template that is named by its arguments.
+/// The instance of a template with the given arguments.
 pub(crate) fn of_arguments(module: &Module, name: &str, arguments: &Bound<'_, PyTuple>) -> PyResult<Function> {
     let py = arguments.py();
     let backend = module.device().kind().name();

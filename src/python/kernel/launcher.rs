@@ -1,4 +1,4 @@
-//! The class `Launcher`, what ``kernel[grid, block]`` gives.
+//! The class `Launcher`, the result of ``kernel[grid, block]``.
 
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
@@ -14,7 +14,7 @@ use pygpu_backend::{LaunchAttributes, LaunchShape};
 use pygpu_device::stream::{self, Stream};
 use pygpu_kernel::LaunchConfig;
 
-/// A kernel with the shape of its launch: what ``kernel[grid, block]`` gives.
+/// Kernel with a launch shape: the result of ``kernel[grid, block]``.
 #[pyclass(frozen, freelist = 8, name = "Launcher", module = "PyGPU")]
 pub(crate) struct Launcher {
     pub(crate) kernel: Py<Kernel>,
@@ -64,7 +64,7 @@ pub(crate) fn wrong_key(key: &Bound<'_, PyAny>) -> PyErr {
     ))
 }
 
-/// What ``kernel[config]`` gives, or the kernel that a text names.
+/// The result of ``kernel[config]``, or the kernel with a given name.
 #[cold]
 fn configured<'py>(kernel: &Bound<'py, Kernel>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     if let Ok(name) = key.cast::<PyString>() {
@@ -77,9 +77,9 @@ fn configured<'py>(kernel: &Bound<'py, Kernel>, key: &Bound<'py, PyAny>) -> PyRe
 
 #[pymethods]
 impl Kernel {
-    /// The shape of a launch: ``kernel[grid, block]``, ``kernel[grid, block, stream]``, ``kernel[grid, block, stream, shared]``,
-    /// or ``kernel[config]``; or by a text another kernel of the same source, such as an instance of a template:
-    /// ``kernel['scale<float>']``.
+    /// Select the launch shape: ``kernel[grid, block]``, ``kernel[grid, block, stream]``, ``kernel[grid, block, stream,
+    /// shared]``, or ``kernel[config]``. With a string, return another kernel of the same source, such as an instance
+    /// of a template: ``kernel['scale<float>']``.
     fn __getitem__<'py>(slf: &Bound<'py, Self>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let Ok(parts) = key.cast_exact::<PyTuple>() else { return configured(slf, key) };
         if !(2..=4).contains(&parts.len()) {
@@ -110,7 +110,7 @@ impl Kernel {
     }
 }
 
-/// Puts the class into the module.
+/// Adds the class to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Launcher>()
 }

@@ -1,4 +1,5 @@
-//! Kernels: the classes `Kernel`, `Module`, `LaunchConfig`, `Launcher`, `GraphNode`, `GraphCondition` and `GraphBody`, and arguments that have addresses in themselves.
+//! Kernels: the classes `Kernel`, `Module`, `LaunchConfig`, `Launcher`, `GraphNode`, `GraphCondition` and `GraphBody`,
+//! and arguments that contain addresses.
 
 use pyo3::prelude::*;
 
@@ -17,7 +18,7 @@ pub(crate) mod module;
 pub(crate) mod source;
 mod tensor_map;
 
-/// Puts classes and functions into the module.
+/// Adds classes and functions to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     argument::register(module)?;
     tensor_map::register(module)?;

@@ -1,4 +1,4 @@
-//! The class `Module`: a loaded image with all its kernels and globals.
+//! The class `Module`: a loaded image with its kernels and global variables.
 
 use std::borrow::Cow;
 use std::mem::ManuallyDrop;
@@ -24,20 +24,20 @@ use pygpu_kernel::Module;
 /// options : sequence of str or str, optional
 ///     As for `Kernel`.
 /// instances : sequence of str, optional
-///     Instances of templates that are wanted in the module: ``['scale<float>', 'scale<double>']``. Others are compiled when they
-///     are asked for, each in a module of its own.
+///     Template instances to compile in the module: ``['scale<float>', 'scale<double>']``. Others are compiled on first
+///     use, each as a separate module.
 /// compiler, extern_c, cache, device, lineinfo, headers : optional
 ///     As for `Kernel`.
 ///
 /// Raises
 /// ------
 /// CompileError
-///     When the source does not compile.
+///     If the source does not compile.
 ///
 /// Notes
 /// -----
-/// Two modules of one source have variables of their own. A module is unloaded when it and its kernels are gone and the device
-/// has passed what was launched.
+/// Two modules of one source have separate variables. A module is unloaded after it and its kernels are no longer
+/// referenced and all launches have completed.
 ///
 /// Examples
 /// --------
@@ -106,13 +106,13 @@ impl PyKernelModule {
         Ok(Self::wrap(module, names))
     }
 
-    /// A kernel of the module.
+    /// Return a kernel of the module.
     ///
     /// Parameters
     /// ----------
     /// name : str
-    ///     As the source says it, or as the image has it. Of a library that somebody else compiled the mangled name, or as a
-    ///     debugger tells it: ``'scale<float, 4>'``, ``'scale(float*, int)'``.
+    ///     The name in the source or in the image. For a prebuilt library the mangled name, or the demangled one as
+    ///     debuggers display it: ``'scale<float, 4>'``, ``'scale(float*, int)'``.
     ///
     /// Returns
     /// -------
@@ -121,7 +121,7 @@ impl PyKernelModule {
     /// Raises
     /// ------
     /// ValueError
-    ///     For a name that is not there; it names those that are.
+    ///     For an unknown name; the message lists the existing ones.
     ///
     /// Examples
     /// --------
@@ -140,22 +140,22 @@ impl PyKernelModule {
         })
     }
 
-    /// Where a global variable of the module is.
+    /// Return the address and size of a global variable of the module.
     ///
     /// Parameters
     /// ----------
     /// name : str
-    ///     Of a ``__device__`` or ``__constant__`` variable.
+    ///     Name of a ``__device__`` or ``__constant__`` variable.
     ///
     /// Returns
     /// -------
     /// address, nbytes : int
-    ///     Good as long as the module lives.
+    ///     Valid while the module lives.
     ///
     /// Raises
     /// ------
     /// ValueError
-    ///     For a name that is not there.
+    ///     For an unknown name.
     ///
     /// Examples
     /// --------
@@ -167,26 +167,27 @@ impl PyKernelModule {
         Ok(py.without_gil(|| module.global(name))?)
     }
 
-    /// The kernels that the source declares, templates as ``name<...>``; of an image those that are in it, by the names that they have
-    /// there. Empty where they cannot be told: of a fatbin or a library on HIP, and with CUDA's drivers before 12.4.
+    /// Names of the kernels that the source declares, templates as ``name<...>``; for an image the names of its
+    /// kernels. Empty if they cannot be determined: for a fatbin or a library on HIP, and with CUDA drivers before
+    /// 12.4.
     #[getter]
     fn names<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.known_names(py)?.iter())
     }
 
-    /// The image: a cubin, PTX, or what the device's driver takes.
+    /// Image: a cubin, PTX, or another form that the device's driver loads.
     #[getter]
     fn image<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         Ok(PyBytes::new(py, self.module.image()))
     }
 
-    /// What the compilers said.
+    /// Log of the compilers.
     #[getter]
     fn log(&self) -> PyResult<String> {
         Ok(self.module.log().to_owned())
     }
 
-    /// Its device.
+    /// Device of the module.
     #[getter]
     fn device(&self) -> PyResult<device::PyDevice> {
         Ok(self.module.device().into())
@@ -198,7 +199,7 @@ impl PyKernelModule {
     }
 }
 
-/// Puts the class into the module.
+/// Adds the class to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyKernelModule>()
 }

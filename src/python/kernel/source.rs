@@ -1,4 +1,4 @@
-//! What Python gives as a kernel's source: a text, an image, a file; and the options beside it.
+//! Source argument of kernels: source code, an image, or a file; and the accompanying options.
 
 use std::path::{Path, PathBuf};
 
@@ -14,10 +14,10 @@ use pygpu_backend::LoadOptions;
 use pygpu_device::Device;
 use pygpu_kernel::{self as kernel, Cache, Declarations, Module, Source};
 
-/// What a file holds, by the end of its name.
+/// File name extensions of source code.
 const TEXTS: [&str; 7] = ["cu", "cuh", "hip", "cpp", "cc", "c", "txt"];
 
-/// A source or an image.
+/// Source code or an image.
 pub(crate) enum Given {
     Text(String, String),
     Image(Vec<u8>),
@@ -51,7 +51,7 @@ pub(crate) fn given(source: &Bound<'_, PyAny>) -> PyResult<Given> {
     read(source.py(), &source.extract::<PathBuf>()?)
 }
 
-/// Reads the first argument where it may be a list of sources, which are one text then, and puts the headers into it.
+/// Reads the first argument, which may be a list of sources to be concatenated, and inserts the headers.
 fn several(source: &Bound<'_, PyAny>, headers: Option<&Bound<'_, PyAny>>) -> PyResult<Given> {
     let is_list = source.is_instance_of::<PyList>() || source.is_instance_of::<PyTuple>();
     let read = if is_list { joined(source)? } else { given(source)? };
@@ -68,7 +68,7 @@ fn several(source: &Bound<'_, PyAny>, headers: Option<&Bound<'_, PyAny>>) -> PyR
     }
 }
 
-/// Several sources as one text, each with its own name and lines.
+/// Concatenates several sources, each with its own name and line numbers.
 fn joined(sources: &Bound<'_, PyAny>) -> PyResult<Given> {
     let mut whole = String::new();
     for (position, source) in sources.try_iter()?.enumerate() {
@@ -90,14 +90,14 @@ fn joined(sources: &Bound<'_, PyAny>) -> PyResult<Given> {
     }
 }
 
-/// What no source is, since it declares nothing, and what names a file by its end.
+/// Whether a string is a path: it contains no source code, and has a known file name extension.
 fn is_path(text: &str) -> bool {
     let end = text.rsplit_once('.').map_or("", |(_, end)| end);
     !text.contains(['\n', '{', '(', ';', '#', '"'])
         && (TEXTS.contains(&end) || ["cubin", "ptx", "fatbin", "hsaco", "so"].contains(&end))
 }
 
-/// What `module.ptx` gives.
+/// Whether a string is PTX, as returned by `module.ptx`.
 fn is_ptx(text: &str) -> bool {
     let is_ptx = |word: &str| text.lines().any(|line| line.trim_start().starts_with(word));
     text.contains(".address_size") && is_ptx(".version") && is_ptx(".target")
@@ -116,7 +116,7 @@ pub(crate) fn read(py: Python<'_>, path: &Path) -> PyResult<Given> {
     Ok(Given::Text(text, path.display().to_string()))
 }
 
-/// Options: a list of texts, or one text that is split at blanks.
+/// Parses options: a list of strings, or one string that is split at whitespace.
 pub(crate) fn options(options: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<String>> {
     let Some(options) = options.filter(|options| !options.is_none()) else { return Ok(Vec::new()) };
     if options.cast::<PyString>().is_ok() {
@@ -131,7 +131,7 @@ pub(crate) fn options(options: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<String
     texts.collect()
 }
 
-/// What `Kernel` and `Module` have in common.
+/// The common arguments of `Kernel` and `Module`.
 pub(crate) struct Request<'a, 'py> {
     pub(crate) source: &'a Bound<'py, PyAny>,
     pub(crate) instances: Vec<String>,
@@ -144,7 +144,7 @@ pub(crate) struct Request<'a, 'py> {
     pub(crate) headers: Option<&'a Bound<'py, PyAny>>,
 }
 
-/// What is to be loaded, on which device, and the names of the kernels that its source declares.
+/// A source or image to load, the device, and the names of the kernels that the source declares.
 pub(crate) struct Wanted {
     device: Device,
     given: Read,
@@ -157,7 +157,7 @@ enum Read {
 }
 
 impl Request<'_, '_> {
-    /// Reads what was given, and compiles nothing.
+    /// Reads the arguments without compiling.
     pub(crate) fn read(self, py: Python<'_>) -> PyResult<Wanted> {
         let device = device_argument::from_argument(py, self.device)?;
         let mut options = options(self.options)?;
@@ -184,7 +184,7 @@ impl Request<'_, '_> {
 }
 
 impl Wanted {
-    /// The loaded module, and the names of the kernels that its source declares.
+    /// Loads the module. Returns it with the names of the kernels that the source declares.
     pub(crate) fn load(self, py: Python<'_>) -> PyResult<(Module, Vec<String>)> {
         let module = match self.given {
             Read::Image(image, options) => load_image(py, self.device, image, &options)?,
@@ -193,7 +193,7 @@ impl Wanted {
         Ok((module, self.names))
     }
 
-    /// The template that is meant, if it is one without arguments: by its name, or as the only kernel of the source.
+    /// The requested template, if it is one without arguments: by its name, or as the only kernel of the source.
     pub(crate) fn template(&self, name: Option<&str>) -> Option<String> {
         let templates = self.names.iter().filter_map(|known| known.strip_suffix("<...>"));
         match (name, self.names.as_slice()) {
@@ -207,7 +207,7 @@ impl Wanted {
         }
     }
 
-    /// A module of which nothing is compiled before an instance is asked for.
+    /// Creates a module that compiles nothing before an instance is requested.
     pub(crate) fn templates(self) -> PyResult<Module> {
         match self.given {
             Read::Source(source) => Ok(Module::of_templates(self.device, *source)?),
@@ -226,7 +226,7 @@ pub(crate) fn load_image(py: Python<'_>, device: Device, image: Vec<u8>, options
     Ok(py.without_gil(|| Module::of_image(device, image, &LoadOptions::default()))?)
 }
 
-/// The image of a source, loaded; what the compilers said stays in its log.
+/// Compiles and loads a source without issuing the compilers' warnings, which stay in the log.
 pub(crate) fn load_quietly(py: Python<'_>, device: Device, source: Source) -> PyResult<Module> {
     with_compiler(py, device, &source, |hints| kernel::load(device, &source, hints))
 }

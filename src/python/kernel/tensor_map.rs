@@ -1,4 +1,4 @@
-//! The class `TensorMap`: what a kernel takes as `CUtensorMap`.
+//! The class `TensorMap`: a `CUtensorMap` argument of a kernel.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -12,48 +12,51 @@ use pygpu_kernel::tensor_map::{self, Boxes};
 use pygpu_layout::tuple_text;
 use pygpu_memory::Access;
 
-/// The driver's words, in the order of its numbers.
+/// Public names, indexed by the driver's enumerators.
 const INTERLEAVE: &[&str] = &["none", "16B", "32B"];
 const SWIZZLE: &[&str] = &["none", "32B", "64B", "128B", "128B_atom_32B", "128B_atom_32B_flip_8B", "128B_atom_64B"];
 const L2_PROMOTION: &[&str] = &["none", "64B", "128B", "256B"];
 const OOB_FILL: &[&str] = &["zero", "nan"];
 
-/// How the tensor memory accelerator copies boxes between an array and shared memory: `CUtensorMap`.
+/// Description of how the tensor memory accelerator copies boxes between an array and shared memory (`CUtensorMap`).
 ///
 /// Parameters
 /// ----------
 /// array : GPUArray
-///     Of one to five axes, of integers or floats. Its first element lies at a multiple of 16 bytes, those of the last axis follow
-///     each other, and the other strides are multiples of 16 bytes.
+///     One to five axes of integers or floats. Its address must be a multiple of 16 bytes, its last axis contiguous,
+///     and the other strides multiples of 16 bytes.
 /// box : int or sequence of int
-///     Elements of a box along each axis of the array, at most 256; along the last a multiple of 16 bytes.
+///     Elements of a box along each axis of the array, at most 256; along the last axis a multiple of 16 bytes.
 /// swizzle : str, optional
-///     How a box's rows are turned in shared memory, against bank conflicts: ``'32B'``, ``'64B'``, ``'128B'``, within which a row then
-///     has to fit, and on newer devices ``'128B_atom_32B'``, ``'128B_atom_32B_flip_8B'``, ``'128B_atom_64B'``.
+///     Permutation of a box's rows in shared memory that avoids bank conflicts: ``'32B'``, ``'64B'``, ``'128B'``,
+///     within which a row then has to fit, and on newer devices ``'128B_atom_32B'``, ``'128B_atom_32B_flip_8B'``,
+///     ``'128B_atom_64B'``.
 /// interleave : str, optional
-///     ``'16B'`` or ``'32B'``: channels lie in groups of so many bytes.
+///     ``'16B'`` or ``'32B'``: channels are grouped in this number of bytes.
 /// element_strides : int or sequence of int, optional
-///     Along each axis, take every such-and-such element of the box, at most 8. The driver passes over that of the last axis.
+///     Step between the elements of a box along each axis, at most 8. The driver ignores the step of the last axis.
 /// l2_promotion : str, optional
-///     ``'64B'``, ``'128B'``, ``'256B'``: how much the L2 cache reads at once.
+///     ``'64B'``, ``'128B'``, ``'256B'``: size of the L2 cache's reads.
 /// oob_fill : str, optional
-///     What lies outside of the array: ``'zero'``, or for floats ``'nan'``.
+///     Value of elements outside of the array: ``'zero'``, or for floats ``'nan'``.
 /// readonly : bool, optional
-///     Whether kernels only read the array by it; otherwise a launch counts as one that writes it, unless the array is read-only.
+///     Whether kernels only read the array through it; otherwise a launch counts as writing it, unless the array is
+///     read-only.
 ///
 /// Raises
 /// ------
 /// NotSupportedError
 ///     On the CPU and on HIP, and on devices before compute capability 9.0.
 /// ValueError
-///     For an array, a box or words that the accelerator does not take.
+///     For an array, a box or options that the accelerator does not support.
 /// TypeError
-///     For elements that it does not have.
+///     For unsupported element types.
 ///
 /// Notes
 /// -----
-/// The kernel declares ``const __grid_constant__ CUtensorMap map``. Its coordinates begin with the array's last axis, where
-/// it is in bytes a multiple of 16. The map keeps the array, and a launch with it waits for the array's uses and is waited for, as one with the array itself.
+/// The kernel declares ``const __grid_constant__ CUtensorMap map``. Its coordinates begin with the array's last axis,
+/// along which a coordinate must be a multiple of 16 bytes. The map keeps the array alive, and a launch with it is
+/// ordered with other uses like one with the array itself.
 ///
 /// Examples
 /// --------
@@ -69,7 +72,7 @@ pub(crate) struct TensorMap {
     boxes: Boxes,
 }
 
-/// The number of a word; None is the first.
+/// The enumerator of a name; None is the first.
 fn number_of(word: Option<&str>, name: &str, words: &[&str]) -> PyResult<u32> {
     let Some(word) = word else { return Ok(0) };
     let found = words.iter().position(|known| known.eq_ignore_ascii_case(word));
@@ -79,7 +82,7 @@ fn number_of(word: Option<&str>, name: &str, words: &[&str]) -> PyResult<u32> {
     })
 }
 
-/// One number, or one for each axis.
+/// Parses one number, or one for each axis.
 fn lengths(value: &Bound<'_, PyAny>, name: &str) -> PyResult<Vec<u32>> {
     let one = |value: &Bound<'_, PyAny>| {
         let found = number::unsigned(value, name)?;
@@ -140,7 +143,7 @@ impl TensorMap {
         Ok(PyClassInitializer::from(argument).add_subclass(Self { array: array.clone().unbind(), boxes }))
     }
 
-    /// What it copies boxes of.
+    /// Array described by the map.
     #[getter]
     fn array(&self, py: Python<'_>) -> Py<GpuArray> {
         self.array.clone_ref(py)
@@ -152,7 +155,7 @@ impl TensorMap {
         pyo3::types::PyTuple::new(py, &self.boxes.extent)
     }
 
-    /// Its device.
+    /// Device of the array.
     #[getter]
     fn device(&self) -> PyDevice {
         self.array.get().device().into()
@@ -170,7 +173,7 @@ impl TensorMap {
     }
 }
 
-/// Puts the class into the module.
+/// Adds the class to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<TensorMap>()
 }

@@ -1,4 +1,4 @@
-//! Where the compilers of kernels may be, as Python knows it, and work that needs one.
+//! Locations of the kernel compilers that Python provides, and work that needs a compiler.
 
 use std::path::PathBuf;
 
@@ -15,7 +15,8 @@ use pygpu_base::error::{Error, Result};
 use pygpu_device::Device;
 use pygpu_kernel::{self as kernel, Source};
 
-/// Runs `work` with the files in which the compiler's library may be, as Python knows them: first those that are quickly found.
+/// Runs `work` with the possible files of the compiler's library, as found by Python: first those that are found
+/// fast.
 pub(crate) fn with_hints<T: Send>(
     py: Python<'_>,
     kind: BackendKind,
@@ -36,7 +37,7 @@ pub(crate) fn with_hints<T: Send>(
     Ok(done)
 }
 
-/// Tells, once for each, of a cache folder that is not trusted.
+/// Warns once for each cache folder that is not trusted.
 pub(crate) fn warn_of_cache(py: Python<'_>) -> PyResult<()> {
     let Some(text) = kernel::untold_cache_refusal() else { return Ok(()) };
     let text = std::ffi::CString::new(text.replace('\0', " "))?;
@@ -50,12 +51,12 @@ fn hints(py: Python<'_>, kind: BackendKind, ask: &Bound<'_, PyString>) -> PyResu
     py.import(intern!(py, "PyGPU._native.library_files"))?.getattr(ask)?.call0()?.extract()
 }
 
-/// Lets the library's own kernels be compiled, and the vendors' libraries be found, by what Python knows of.
+/// Registers Python's search for the compilers of PyGPU's own kernels and for the vendors' libraries.
 pub(crate) fn register() {
     kernel::search_with(|kind, thorough| {
         let said = callback::with_interpreter(|py| {
             let ask = if thorough { intern!(py, "by_pathfinder") } else { intern!(py, "candidates") };
-            // An interpreter that cannot say it any more leaves the system's own places.
+            // If the interpreter cannot be called any more, only the default locations remain.
             hints(py, kind, ask).unwrap_or_default()
         });
         said.unwrap_or_default()
@@ -65,7 +66,7 @@ pub(crate) fn register() {
     });
 }
 
-/// Compiles a source, or takes it from the cache, as `work` does with the files in which the compiler's library may be.
+/// Compiles a source, or loads it from the cache: `work` receives the possible files of the compiler's library.
 pub(crate) fn with_compiler<T: Send>(
     py: Python<'_>,
     device: Device,

@@ -1,4 +1,4 @@
-//! What PyGPU found on this machine, for the user and for a report of a defect.
+//! Report of the configuration found on this machine, for users and bug reports.
 
 use std::fmt::Write;
 
@@ -34,7 +34,7 @@ fn backend_dict<'py>(py: Python<'py>, report: &BackendReport) -> PyResult<Bound<
     Ok(dict)
 }
 
-/// The compiler of kernels in one line, or why there is none.
+/// Returns the compiler of kernels in one line, or the reason why there is none.
 fn compiler(py: Python<'_>, kind: BackendKind) -> String {
     let told = compiler::with_hints(py, kind, |hints| {
         let compiler = backend::by_name(kind.name())?.programs()?.compiler(hints)?;
@@ -43,20 +43,21 @@ fn compiler(py: Python<'_>, kind: BackendKind) -> String {
     told.unwrap_or_else(|error| error.value(py).to_string())
 }
 
-/// What PyGPU found on this machine. It opens the vendors' libraries and creates no context on a device.
+/// Returns the configuration found on this machine. Opens the vendors' libraries, but creates no context on a device.
 ///
 /// Returns
 /// -------
 /// dict
-///     `version`; `backend`, the name of the one that is used unless another is named, or None; `backend_error`, why there
-///     is none, or None; `PYGPU_BACKEND`, what that variable asks for, or None; `kernel_cache`, the folder in which compiled
-///     kernels are kept, or None; `kernel_cache_refused`, why it was not used although it is there, or None; `pinned_limit` in bytes, and
-///     `pinned_refused`, why copies of ordinary memory had less pinned memory than that, or None; and `backends`, a list of
-///     dicts with `name`, `available`, `reason` (why it is not), `library` (the file that was opened), `driver_version`
-///     (12080 for CUDA 12.8, 60443483 for HIP 6.4.43483), `searched` (pairs of a library that could not be opened and the
-///     reason), `devices` (dicts as from :func:`device_properties`), and `compiler`: that of kernels with its version and
-///     library, or why there is none; `products`, what makes large products of matrices, or None; and `libraries`, for each of the
-///     vendor's that was looked for the file, or None, and what was searched.
+///     `version`; `backend`, the name of the default backend, or None; `backend_error`, the reason if there is none,
+///     or None; `PYGPU_BACKEND`, the value of that variable, or None; `kernel_cache`, the folder of compiled kernels,
+///     or None; `kernel_cache_refused`, the reason why an existing folder is not used, or None; `pinned_limit` in
+///     bytes, and `pinned_refused`, the reason why copies of pageable memory had less pinned memory than that, or
+///     None; and `backends`, a list of dicts with `name`, `available`, `reason` (if not available), `library` (the
+///     opened file), `driver_version` (12080 for CUDA 12.8, 60443483 for HIP 6.4.43483), `searched` (pairs of a
+///     library that could not be opened and the reason), `devices` (dicts as from :func:`device_properties`), and
+///     `compiler`: the compiler of kernels with its version and library, or the reason why there is none; `products`,
+///     the implementation of large matrix products, or None; and `libraries`, for each vendor library searched for so
+///     far its file, or None, and the names that were tried.
 ///
 /// Examples
 /// --------
@@ -91,7 +92,7 @@ fn config(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     Ok(dict)
 }
 
-/// `12080` as `12.8`, `60443483` of HIP as `6.4.43483`.
+/// Formats `12080` as `12.8`, and `60443483` of HIP as `6.4.43483`.
 fn version_text(kind: BackendKind, version: i32) -> String {
     match kind {
         BackendKind::Hip => {
@@ -123,7 +124,7 @@ fn backend_lines(py: Python<'_>, entry: &BackendReport) -> Vec<String> {
         Some(reason) => line.push_str(&format!("not available: {reason}")),
     }
     if entry.driver_version != 0 {
-        // A text that is being built takes everything.
+        // Writing to a `String` cannot fail.
         let _ = write!(line, ", driver {}", version_text(entry.kind, entry.driver_version));
     }
     if !entry.library.is_empty() {
@@ -148,7 +149,7 @@ fn pinned_line() -> String {
     }
 }
 
-/// A library of mathematics that was looked for; they are opened when they are needed, and not by asking.
+/// Formats a vendor library that was searched for. Libraries are opened on first use; the report opens none.
 fn library_lines(report: &LibraryReport) -> Vec<String> {
     let found = report.path.as_deref().unwrap_or("not found");
     let mut lines = vec![format!("{}: {found}", report.name)];
@@ -181,8 +182,10 @@ fn text_of(py: Python<'_>, report: &Report) -> String {
     lines.join("\n")
 }
 
-/// Prints what PyGPU found on this machine: its version, the backend in use, and for each backend its library, driver and
-/// devices, or what was searched and why it failed. ``python -m PyGPU`` does the same.
+/// Prints the configuration found on this machine: version, backends, libraries, drivers and devices.
+///
+/// A backend that cannot be used is printed with the names that were tried and the reasons of the failure. ``python
+/// -m PyGPU`` prints the same.
 ///
 /// Examples
 /// --------
@@ -193,12 +196,12 @@ fn text_of(py: Python<'_>, report: &Report) -> String {
 #[pyfunction]
 fn show_config(py: Python<'_>) -> PyResult<()> {
     let report = py.without_gil(backend::report);
-    // Python's own print, since a notebook or a test replaces sys.stdout.
+    // Python's own print, because notebooks and tests replace sys.stdout.
     py.import("builtins")?.call_method1("print", (text_of(py, &report),))?;
     Ok(())
 }
 
-/// Puts the functions into the module.
+/// Adds the functions to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(config, module)?)?;
     module.add_function(wrap_pyfunction!(show_config, module)?)

@@ -1,4 +1,4 @@
-//! The stream that an argument `stream=` asks for, as the thread's current one during a call.
+//! Makes the stream of an argument `stream=` the thread's current one during a call.
 
 use pyo3::prelude::*;
 
@@ -6,14 +6,14 @@ use super::stream as stream_argument;
 use pygpu_device::Device;
 use pygpu_device::stream::{self, Stream};
 
-/// The thread's current stream, for as long as this lives.
+/// Guard: the stream is the thread's current one until it is dropped.
 pub(crate) struct Current(Option<Stream>);
 
 impl Current {
-    /// What an argument `stream=` asks for; `None` leaves the stream that is current.
+    /// Applies an argument `stream=`; `None` keeps the current stream.
     ///
     /// # Errors
-    /// `TypeError` for what is no stream; `ValueError` for one of another device.
+    /// `TypeError` for an object that is not a stream; `ValueError` for a stream of another device.
     pub(crate) fn of(py: Python<'_>, device: Device, argument: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
         let Some(object) = argument.filter(|object| !object.is_none()) else { return Ok(Self(None)) };
         let stream = stream_argument::from_argument(py, Some(object), device)?;

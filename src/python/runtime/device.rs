@@ -1,4 +1,4 @@
-//! The class `Device`, and what an argument `device=` may be.
+//! Class `Device`, and conversion of an argument `device=`.
 
 use std::cell::RefCell;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -19,7 +19,7 @@ use pygpu_device::shutdown;
 use pygpu_device::{Device, PerDevice, per_device};
 use pygpu_memory::pending;
 
-/// One device of one backend.
+/// Device of a backend.
 ///
 /// Parameters
 /// ----------
@@ -32,12 +32,12 @@ use pygpu_memory::pending;
 /// ValueError
 ///     For a device that does not exist.
 /// BackendUnavailableError
-///     For a backend that cannot be used; the message says what was searched.
+///     For a backend that cannot be used; the message lists the names that were tried.
 ///
 /// Notes
 /// -----
-/// As a context manager it makes itself the thread's current device and puts back what it found. One object may be entered
-/// again before it is left, and by several threads at a time.
+/// As a context manager it makes itself the thread's current device and restores the previous one on exit. An object
+/// may be entered repeatedly, and by several threads at a time.
 ///
 /// Examples
 /// --------
@@ -55,7 +55,7 @@ pub(crate) struct PyDevice {
     pub(crate) device: Device,
 }
 
-/// One object for each device, made when it is first asked for.
+/// One object per device, created on first use.
 static SHARED: PerDevice<PyOnce<Py<PyDevice>>> = per_device!(PyOnce::new());
 
 impl PyDevice {
@@ -72,16 +72,17 @@ impl From<Device> for PyDevice {
 }
 
 thread_local! {
-    /// What each `with device:` of this thread entered and found.
+    /// For each active `with device:` of this thread, the entered device and the previous one.
     static ENTERED: RefCell<Vec<(Device, Device)>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The device that an argument means: `None` the current one, an int one of the default backend, a name, or a `Device`.
+/// Converts an argument: `None` is the current device, an int one of the default backend, a name, or a `Device`.
 ///
 /// # Errors
-/// `TypeError` for anything else, bools included; `ValueError` for a device that does not exist; the driver's.
+/// `TypeError` for any other object, including bools; `ValueError` for a device that does not exist; errors of the
+/// driver.
 pub(crate) fn from_argument(py: Python<'_>, object: Option<&Bound<'_, PyAny>>) -> PyResult<Device> {
-    // To ask for the current device is a word of the thread's, for which nobody waits.
+    // The query of the current device only reads a thread-local variable and never blocks.
     let Some(object) = object.filter(|object| !object.is_none()) else { return Ok(Device::current()?) };
     if let Ok(device) = object.cast::<PyDevice>() {
         return Ok(device.get().device);
@@ -107,7 +108,7 @@ fn explain(object: &Bound<'_, PyAny>, error: PyErr) -> PyErr {
 
 fn of_default_backend(number: i64) -> Result<Device> {
     let backend = backend::default_backend()?;
-    // A number that no i32 holds is no device either, and -1 gives the same message.
+    // A number that exceeds `i32` is not a device either, and -1 gives the same message.
     Device::new(backend, i32::try_from(number).unwrap_or(-1)).map_err(|error| match error {
         Error::Value(_) => Error::value(format!(
             "device {number} does not exist: the {} backend has {} device(s), numbered from 0",
@@ -118,7 +119,8 @@ fn of_default_backend(number: i64) -> Result<Device> {
     })
 }
 
-/// Only a device of the default backend can be current: the numbers of the others mean nothing to a call without `device=`.
+/// Makes a device current, which must belong to the default backend: the indices of other backends have no meaning
+/// for a call without `device=`.
 pub(crate) fn make_current(device: Device) -> Result<()> {
     let default = backend::default_backend()?.kind();
     if default != device.kind() {
@@ -141,7 +143,7 @@ fn check_peer(device: Device, peer: Device) -> Result<()> {
 
 pub(crate) fn reaches(device: Device, peer: Device) -> Result<bool> {
     check_peer(device, peer)?;
-    // Drivers say that a device is no peer of itself, which is not what a caller asks.
+    // Drivers report that a device is not a peer of itself, which is not the question here.
     Ok(device == peer || device.backend().can_access_peer(device.index(), peer.index())?)
 }
 
@@ -150,7 +152,7 @@ pub(crate) fn let_reach(device: Device, peer: Device) -> Result<()> {
     if device == peer { Ok(()) } else { device.backend().enable_peer_access(device.index(), peer.index()) }
 }
 
-/// A device that must be named: `None` is refused, since "the current one" is most often a mistake there.
+/// Converts a required device: `None` is rejected, since the current device is most often a mistake there.
 pub(crate) fn required(object: &Bound<'_, PyAny>) -> PyResult<Device> {
     if object.is_none() {
         return Err(PyTypeError::new_err("a device must be named here: an int, a name such as 'cuda:1' or a Device"));
@@ -166,43 +168,43 @@ impl PyDevice {
         Ok(from_argument(py, index)?.into())
     }
 
-    /// Its number among the devices of its backend.
+    /// Index among the devices of the backend.
     #[getter]
     fn index(&self) -> i32 {
         self.device.index()
     }
 
-    /// The same as `index`.
+    /// Alias of `index`.
     #[getter]
     fn id(&self) -> i32 {
         self.device.index()
     }
 
-    /// The family of its driver: ``'cpu'``, ``'cuda'`` or ``'hip'``.
+    /// Kind of the backend: ``'cpu'``, ``'cuda'`` or ``'hip'``.
     #[getter]
     fn kind(&self) -> &'static str {
         self.device.kind().name()
     }
 
-    /// The vendor's name.
+    /// Name given by the vendor.
     #[getter]
     fn name(&self, py: Python<'_>) -> PyResult<String> {
         Ok(py.without_gil(|| self.device.properties())?.name)
     }
 
-    /// What names the device on every host, as ``'GPU-xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx'``.
+    /// Identifier that is the same on every host, as ``'GPU-xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx'``.
     #[getter]
     fn uuid(&self, py: Python<'_>) -> PyResult<String> {
         Ok(properties::uuid_text(self.device, &py.without_gil(|| self.device.properties())?.uuid))
     }
 
-    /// What it is: the dict that :func:`device_properties` describes.
+    /// Properties of the device: the dict that :func:`device_properties` describes.
     #[getter]
     fn properties<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         properties::dict(py, &py.without_gil(|| self.device.properties())?)
     }
 
-    /// Free and total memory.
+    /// Returns the free and total memory.
     ///
     /// Returns
     /// -------
@@ -221,12 +223,12 @@ impl PyDevice {
         Ok((info.free, info.total))
     }
 
-    /// Waits until the device has nothing left to do.
+    /// Waits until all work of the device is complete.
     ///
     /// Raises
     /// ------
     /// CudaError
-    ///     Also for what failed earlier, while nobody waited for it.
+    ///     Also for earlier asynchronous work that failed.
     ///
     /// Examples
     /// --------
@@ -237,7 +239,7 @@ impl PyDevice {
         Ok(py.without_gil(|| pending::synchronize(self.device).and_then(|()| shutdown::report_deferred()))?)
     }
 
-    /// Makes it the calling thread's current device, for every library that shares the driver.
+    /// Makes the device the calling thread's current one, for every library that shares the driver.
     ///
     /// Raises
     /// ------
@@ -253,7 +255,7 @@ impl PyDevice {
         Ok(py.without_gil(|| make_current(self.device))?)
     }
 
-    /// Whether it can read the memory of another device directly.
+    /// Returns whether the device can read the memory of another device directly.
     ///
     /// Parameters
     /// ----------
@@ -280,7 +282,7 @@ impl PyDevice {
         Ok(other.py().without_gil(|| reaches(self.device, peer))?)
     }
 
-    /// Lets it read the memory of another device directly. A second call does nothing.
+    /// Enables direct reads of another device's memory. A second call does nothing.
     ///
     /// Parameters
     /// ----------
@@ -292,7 +294,7 @@ impl PyDevice {
     /// ValueError
     ///     For a device of another backend.
     /// CudaError
-    ///     When no path leads there; ask `can_access_peer` first.
+    ///     If there is no direct path; check `can_access_peer` first.
     ///
     /// Examples
     /// --------
@@ -345,7 +347,7 @@ impl PyDevice {
         format!("Device('{}')", self.device)
     }
 
-    /// For notebooks: name, architecture, memory.
+    /// Returns name, architecture and memory as HTML, for notebooks.
     fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
         py.import(intern!(py, "PyGPU._native.seen.html"))?.call_method1(intern!(py, "device_html"), (slf,))
@@ -360,7 +362,7 @@ impl PyDevice {
     }
 }
 
-/// Puts the class into the module.
+/// Adds the class to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyDevice>()
 }

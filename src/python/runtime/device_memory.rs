@@ -1,4 +1,4 @@
-//! Blocks of device memory that are freed by hand and passed on by their address.
+//! Device memory that is freed explicitly and passed on by its address.
 
 use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,11 +26,12 @@ use pygpu_device::shutdown;
 use pygpu_memory::Allocation;
 use pygpu_memory::addresses::{self, Nature};
 
-/// A block of device memory with an address, as :func:`PyGPU.driver.mem_alloc` gives it, or the memory of an array, as
-/// `GPUArray.gpudata` does.
+/// Block of device memory with an address.
 ///
-/// It is an address wherever one is taken: `int()` and `operator.index` give the number. It is freed by `free()`, or with
-/// its last owner; arrays that were made over it count as owners, and so does the array whose memory it is.
+/// Returned by :func:`PyGPU.driver.mem_alloc`; `GPUArray.gpudata` returns one for the memory of an array.
+///
+/// Can be passed wherever an address is accepted: `int()` and `operator.index` return the number. The block is freed
+/// by `free()`, or with its last owner; arrays created over it are owners, and so is the array whose memory it is.
 ///
 /// Examples
 /// --------
@@ -43,17 +44,17 @@ use pygpu_memory::addresses::{self, Nature};
 pub(crate) struct DeviceAllocation {
     memory: ManuallyDrop<Mutex<Option<Memory>>>,
     address: Address,
-    /// Whether the block is among those whose addresses somebody has.
+    /// Whether the block's address has escaped.
     is_given_out: AtomicBool,
-    /// The address for ctypes.
+    /// Address for ctypes.
     pub(crate) parameter: Parameter,
 }
 
-/// Whose the memory is.
+/// Owner of the memory.
 enum Memory {
-    /// The object's own.
+    /// The object's own block.
     Block(Arc<Allocation>),
-    /// An array's, and of whoever its memory is.
+    /// The memory of an array.
     Array(Array),
 }
 
@@ -69,17 +70,17 @@ impl Memory {
         matches!(self, Self::Array(array) if array.readonly())
     }
 
-    /// Drops it, where no driver is held up by the GIL.
+    /// Drops it without holding the GIL, because the driver may block.
     fn end(self) {
         let is_quiet = self.block().device().is_cpu() || Arc::strong_count(self.block()) > 1;
         if is_quiet { drop(self) } else { exit::drop_detached(self) }
     }
 }
 
-/// What is behind a `DeviceAllocation`.
+/// Memory of a `DeviceAllocation`.
 pub(crate) struct Behind {
     pub(crate) block: Arc<Allocation>,
-    /// In the block.
+    /// Address within the block.
     pub(crate) address: Address,
     pub(crate) readonly: bool,
 }
@@ -91,7 +92,7 @@ impl DeviceAllocation {
         Self::wrap(block.address(), true, Memory::Block(block))
     }
 
-    /// The memory of an array from its element zero on. Nobody else knows its address until it is asked for.
+    /// Refers to the memory of an array from its element zero on. The address is private until it is requested.
     pub(crate) fn over(array: Array) -> Self {
         Self::wrap(array.address(), false, Memory::Array(array))
     }
@@ -105,7 +106,7 @@ impl DeviceAllocation {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What is behind it.
+    /// Returns the memory.
     ///
     /// # Errors
     /// The driver's `INVALID_VALUE` after `free()`.
@@ -115,29 +116,29 @@ impl DeviceAllocation {
         Ok(Behind { block: Arc::clone(memory.block()), address: self.address, readonly: memory.readonly() })
     }
 
-    /// The block of memory that was allocated by hand.
+    /// Returns the block of explicitly allocated memory.
     ///
     /// # Errors
-    /// As of [`Self::behind`].
+    /// As [`Self::behind`].
     pub(crate) fn block(&self) -> Result<Arc<Allocation>> {
         Ok(self.behind()?.block)
     }
 
-    /// Whether an object is one that holds an array's memory.
+    /// Returns whether an object refers to an array's memory.
     ///
     /// # Safety
-    /// A live object, and the GIL.
+    /// A live object, and the GIL is held.
     pub(crate) unsafe fn shows_array(object: *mut ffi::PyObject) -> bool {
-        // SAFETY: promised by the caller.
+        // SAFETY: guaranteed by the caller.
         let object = unsafe { Borrowed::from_ptr(Python::assume_attached(), object) };
         let Ok(memory) = object.cast::<Self>() else { return false };
         matches!(*memory.get().slot(), Some(Memory::Array(_)))
     }
 
-    /// The address, for somebody who may come back with it as a number.
+    /// Returns the address for code that may pass it back as a number, and marks the block as escaped.
     ///
     /// # Errors
-    /// As of [`Self::behind`].
+    /// As [`Self::behind`].
     pub(crate) fn given_out_address(&self) -> Result<Address> {
         let slot = self.slot();
         let memory = slot.as_ref().ok_or_else(freed)?;
@@ -148,12 +149,12 @@ impl DeviceAllocation {
             self.is_given_out.store(true, Ordering::Relaxed);
         }
         drop(slot);
-        flush::flush(Cause::Values); // operations that were queued before the address was known outside
+        flush::flush(Cause::Values); // operations deferred before the address escaped
         Ok(self.address)
     }
 }
 
-/// Enters the block of an array among those whose addresses somebody outside has.
+/// Marks the block of an array as escaped.
 #[cold]
 pub(crate) fn give_out(array: &Array) {
     let nature = match array.allocation().is_lent() {
@@ -169,7 +170,7 @@ fn freed() -> Error {
 
 impl Drop for DeviceAllocation {
     fn drop(&mut self) {
-        // SAFETY: taken out once, here.
+        // SAFETY: taken exactly once, in this `drop`.
         let memory = unsafe { ManuallyDrop::take(&mut self.memory) };
         if let Some(memory) = memory.into_inner().unwrap_or_else(PoisonError::into_inner) {
             if let Memory::Block(block) = &memory {
@@ -182,13 +183,14 @@ impl Drop for DeviceAllocation {
 
 #[pymethods]
 impl DeviceAllocation {
-    /// Gives the memory back, behind what PyGPU knows to use it. Arrays over it keep it until they go, and so does the array whose
-    /// `gpudata` it is.
+    /// Frees the memory after all uses that PyGPU tracks.
+    ///
+    /// Arrays over it keep it until they are dropped, and so does the array whose `gpudata` it is.
     ///
     /// Raises
     /// ------
     /// CudaError
-    ///     With code 1, when it was freed before.
+    ///     With code 1, if it was already freed.
     fn free(&self, py: Python<'_>) -> PyResult<()> {
         let taken = self.slot().take();
         let memory = taken.ok_or_else(freed)?;
@@ -198,16 +200,16 @@ impl DeviceAllocation {
         Ok(py.without_gil(|| shutdown::caught(|| drop(memory)))?)
     }
 
-    /// The address of the first byte.
+    /// Address of the first byte.
     #[getter]
     fn ptr(&self) -> PyResult<Address> {
         Ok(self.given_out_address()?)
     }
 
-    /// Whether arrays over it would keep it if it was freed now.
+    /// Returns whether arrays over the memory would keep it alive after `free()`.
     #[getter]
     fn _is_shared(&self) -> PyResult<bool> {
-        // One owner is this object, and one the question.
+        // One owner is this object, and one this query.
         Ok(Arc::strong_count(&self.block()?) > 2)
     }
 
@@ -230,7 +232,7 @@ impl DeviceAllocation {
         self.address
     }
 
-    /// Memory at the same address, or the address itself; what was freed is only itself.
+    /// Compares with memory at the same address, or with the address; freed memory equals only itself.
     fn __eq__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> bool {
         let own = slf.get();
         if slf.is(other) || own.slot().is_none() {
@@ -244,14 +246,15 @@ impl DeviceAllocation {
         }
     }
 
-    /// A memoryview that has the address of a part of the memory, for libraries that take device addresses in buffers (MPI).
+    /// Returns a memoryview with the address of a part of the memory, for libraries that take device addresses in
+    /// buffers (MPI).
     ///
     /// Parameters
     /// ----------
     /// size : int
-    ///     Bytes.
+    ///     Size in bytes.
     /// offset : int, optional
-    ///     Where they begin.
+    ///     Offset of the first byte.
     ///
     /// Returns
     /// -------
@@ -260,7 +263,7 @@ impl DeviceAllocation {
     /// Raises
     /// ------
     /// ValueError
-    ///     If the part is not within the block.
+    ///     If the part exceeds the block.
     ///
     /// Warnings
     /// --------
@@ -309,9 +312,9 @@ pub(crate) fn no_bytes(operation: &'static str) -> Error {
 /// Raises
 /// ------
 /// CudaError
-///     With code 1 for no bytes.
+///     With code 1 for zero bytes.
 /// OutOfMemoryError
-///     When the device has no room, also after PyGPU's pool was trimmed.
+///     If the device is out of memory, even after trimming PyGPU's pool.
 ///
 /// Examples
 /// --------
@@ -341,7 +344,7 @@ fn allocate_device(nbytes: &Bound<'_, PyAny>, device: Option<&Bound<'_, PyAny>>)
 /// height : int
 ///     Rows.
 /// access_size : int
-///     Bytes that a kernel reads at once: 4, 8 or 16.
+///     Bytes of one access by a kernel: 4, 8 or 16.
 ///
 /// Returns
 /// -------
@@ -374,19 +377,19 @@ fn allocate_pitched(
         let memory = device.backend().driver_memory()?;
         Allocation::by_driver(device, || {
             let (address, pitch) = memory.allocate_pitched(device.index(), width, height, access as u32)?;
-            Ok((address, pitch * height)) // the driver has so much
+            Ok((address, pitch * height)) // cannot overflow: the driver has allocated this much
         })
     })?;
     let pitch = block.bytes() / height;
     Ok((DeviceAllocation::new(block), pitch))
 }
 
-/// Raises what a driver says to an address that is none any more.
+/// Raises the driver's error for the address of freed memory.
 ///
 /// Parameters
 /// ----------
 /// name : str
-///     Whose memory was freed.
+///     Name of the object whose memory was freed.
 ///
 /// Raises
 /// ------
@@ -407,7 +410,7 @@ fn raise_freed(name: &str) -> PyResult<()> {
     Err(raw::invalid_value("free", format!("{name}: the memory was freed already")).into())
 }
 
-/// Puts the class and the functions into the module.
+/// Adds the class and the functions to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<DeviceAllocation>()?;
     module.add_function(wrap_pyfunction!(allocate_device, module)?)?;

@@ -1,4 +1,4 @@
-//! The functions that ask or set something of a device.
+//! Functions that query or configure a device.
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -13,7 +13,7 @@ use pygpu_base::flush::Cause;
 use pygpu_device::Device;
 use pygpu_memory::pool;
 
-/// How many devices the default backend has; at least one.
+/// Returns the number of devices of the default backend; at least one.
 ///
 /// Examples
 /// --------
@@ -25,7 +25,7 @@ fn device_count(py: Python<'_>) -> PyResult<i32> {
     Ok(py.without_gil(backend::default_backend)?.device_count())
 }
 
-/// The number of the calling thread's current device, which every library that uses the driver shares.
+/// Returns the index of the calling thread's current device, which every library that uses the driver shares.
 ///
 /// Examples
 /// --------
@@ -60,7 +60,7 @@ fn set_device(device: &Bound<'_, PyAny>) -> PyResult<()> {
     Ok(device.py().without_gil(|| make_current(chosen))?)
 }
 
-/// Makes a device the one of every thread that has made none current, and the calling thread's current one.
+/// Sets the default device of all threads, and the calling thread's current device.
 ///
 /// Parameters
 /// ----------
@@ -74,8 +74,9 @@ fn set_device(device: &Bound<'_, PyAny>) -> PyResult<()> {
 ///
 /// Notes
 /// -----
-/// A driver keeps the current device for each thread, and device 0 is that of a new one. The environment variable
-/// ``PYGPU_DEVICE`` says the same for the whole process. A thread in which some library has made a device current stays there.
+/// A driver stores the current device per thread; a new thread starts with device 0. This function and the
+/// environment variable ``PYGPU_DEVICE`` replace that default for the whole process. A thread in which any library
+/// has made a device current is not affected.
 ///
 /// Examples
 /// --------
@@ -92,7 +93,7 @@ fn set_default_device(device: &Bound<'_, PyAny>) -> PyResult<()> {
     })?)
 }
 
-/// Destroys everything that the process holds on a device: memory, streams, events, kernels.
+/// Destroys all objects of the process on a device: memory, streams, events, kernels.
 ///
 /// Parameters
 /// ----------
@@ -101,13 +102,14 @@ fn set_default_device(device: &Bound<'_, PyAny>) -> PyResult<()> {
 ///
 /// Warnings
 /// --------
-/// It also destroys what *other* libraries of the process hold there, and they are not told: using them afterwards may crash
-/// the process. Pinned host memory of the device is unmapped, so that an ndarray over it must not be touched any more.
-/// PyGPU's own arrays, streams and events of the device raise `ValueError` from then on.
+/// It also destroys the objects of *other* libraries of the process on the device, without notifying them: using
+/// these objects afterwards may crash the process. Pinned host memory of the device is unmapped, so an ndarray over
+/// it must not be accessed any more. PyGPU's own arrays, streams and events of the device raise `ValueError` from
+/// then on.
 ///
 /// Notes
 /// -----
-/// On the CPU it does nothing: host memory belongs to the arrays that are over it.
+/// Has no effect on the CPU: host memory belongs to its arrays.
 ///
 /// Examples
 /// --------
@@ -122,7 +124,7 @@ fn reset_device(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<(
         return Ok(());
     }
     Ok(py.without_gil(|| {
-        // SAFETY: the caller was told by the docstring; PyGPU's own handles know that their epoch is over.
+        // SAFETY: the docstring states the caller's obligations; PyGPU's own handles check the epoch.
         unsafe { device.reset()? };
         pool::forget(device);
         raw::forget(device);
@@ -130,7 +132,7 @@ fn reset_device(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<(
     })?)
 }
 
-/// What a device is.
+/// Returns the properties of a device.
 ///
 /// Parameters
 /// ----------
@@ -141,9 +143,9 @@ fn reset_device(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<(
 /// -------
 /// dict
 ///     `name`; `uuid`, 16 bytes; `pci_domain`, `pci_bus` and `pci_device`; `compute_capability`, a pair of ints;
-///     `architecture` as compilers spell it; `total_memory` in bytes; `multiprocessor_count`; `warp_size`;
-///     `max_threads_per_block`; `l2_cache_size` in bytes; `clock_rate` in kHz, 0 where the driver does not say;
-///     `memory_pools`, whether memory comes in the order of a stream; `integrated`, whether the host and the device share
+///     `architecture` in the spelling of compilers; `total_memory` in bytes; `multiprocessor_count`; `warp_size`;
+///     `max_threads_per_block`; `l2_cache_size` in bytes; `clock_rate` in kHz, 0 if the driver does not report it;
+///     `memory_pools`, whether stream-ordered allocation is supported; `integrated`, whether host and device share
 ///     memory; `async_engine_count`.
 ///
 /// Examples
@@ -157,7 +159,7 @@ fn device_properties<'py>(device: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyD
     properties::dict(device.py(), &device.py().without_gil(|| chosen.properties())?)
 }
 
-/// Free and total memory of a device.
+/// Returns the free and total memory of a device.
 ///
 /// Parameters
 /// ----------
@@ -184,7 +186,7 @@ fn memory_info(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<(u
     Ok((info.free, info.total))
 }
 
-/// The version of the default backend's driver: 12080 for CUDA 12.8, 60443483 for HIP 6.4.43483, 0 on the CPU.
+/// Returns the version of the default backend's driver: 12080 for CUDA 12.8, 60443483 for HIP 6.4.43483, 0 on the CPU.
 ///
 /// Examples
 /// --------
@@ -196,7 +198,7 @@ fn driver_version(py: Python<'_>) -> PyResult<i32> {
     Ok(py.without_gil(backend::default_backend)?.driver_version())
 }
 
-/// The name of the default backend: ``'cuda'``, ``'hip'`` or ``'cpu'``.
+/// Returns the name of the default backend: ``'cuda'``, ``'hip'`` or ``'cpu'``.
 ///
 /// Examples
 /// --------
@@ -208,7 +210,7 @@ fn backend_name(py: Python<'_>) -> PyResult<&'static str> {
     Ok(py.without_gil(backend::default_backend)?.kind().name())
 }
 
-/// Whether a device can read the memory of another directly.
+/// Returns whether a device can read the memory of another one directly.
 ///
 /// Parameters
 /// ----------
@@ -218,12 +220,12 @@ fn backend_name(py: Python<'_>) -> PyResult<&'static str> {
 /// Returns
 /// -------
 /// bool
-///     True when both are the same.
+///     True if both are the same.
 ///
 /// Raises
 /// ------
 /// ValueError
-///     For devices of two backends.
+///     For devices of different backends.
 ///
 /// Examples
 /// --------
@@ -236,7 +238,7 @@ fn can_access_peer(device: &Bound<'_, PyAny>, peer: &Bound<'_, PyAny>) -> PyResu
     Ok(device.py().without_gil(|| reaches(reader, owner))?)
 }
 
-/// Lets a device read the memory of another directly. A second call does nothing.
+/// Enables direct reads of a device from another device's memory. A second call does nothing.
 ///
 /// Parameters
 /// ----------
@@ -246,9 +248,9 @@ fn can_access_peer(device: &Bound<'_, PyAny>, peer: &Bound<'_, PyAny>) -> PyResu
 /// Raises
 /// ------
 /// ValueError
-///     For devices of two backends.
+///     For devices of different backends.
 /// CudaError
-///     When no path leads there; ask `can_access_peer` first.
+///     If there is no direct path; check `can_access_peer` first.
 ///
 /// Examples
 /// --------
@@ -260,7 +262,7 @@ fn enable_peer_access(device: &Bound<'_, PyAny>, peer: &Bound<'_, PyAny>) -> PyR
     Ok(device.py().without_gil(|| let_reach(reader, owner))?)
 }
 
-/// Puts the functions into the module.
+/// Adds the functions to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(device_count, module)?)?;
     module.add_function(wrap_pyfunction!(current_device, module)?)?;

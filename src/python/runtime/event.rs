@@ -1,4 +1,4 @@
-//! The class `Event`.
+//! Class `Event`.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -20,12 +20,12 @@ use pygpu_device::Device;
 use pygpu_device::shutdown;
 use pygpu_device::stream::Event;
 
-/// A point of a stream that the host and other streams can wait for.
+/// Point of a stream that the host and other streams can wait for.
 ///
 /// Parameters
 /// ----------
 /// timing : bool, optional
-///     Record the time, for `elapsed_time`. Without it waiting is a little cheaper.
+///     Record the time, for `elapsed_time`. Waiting is faster without it.
 /// blocking_sync : bool, optional
 ///     Let `synchronize` sleep instead of spinning.
 /// interprocess : bool, optional
@@ -36,9 +36,9 @@ use pygpu_device::stream::Event;
 /// Raises
 /// ------
 /// ValueError
-///     For an event that shall be shared and record the time.
+///     For an event with both ``interprocess`` and ``timing``.
 /// CudaError
-///     When the driver refuses.
+///     If the driver call fails.
 ///
 /// Examples
 /// --------
@@ -64,7 +64,7 @@ impl PyEvent {
         Ok(self.event()?.handle().0)
     }
 
-    /// The event below Python.
+    /// Returns the event of the Rust layer.
     #[inline]
     pub(crate) fn event(&self) -> PyResult<&Event> {
         self.0.get("Event")
@@ -79,7 +79,8 @@ impl Drop for PyEvent {
     }
 }
 
-/// Milliseconds between two events, which must be of one device: a driver would take another's handle for an address.
+/// Returns the milliseconds between two events, which must belong to one device: a driver would dereference the
+/// handle of another driver's event.
 fn elapsed(start: &Event, end: &Event) -> Result<f64> {
     if start.device() != end.device() {
         return Err(Error::value(format!(
@@ -93,7 +94,7 @@ fn elapsed(start: &Event, end: &Event) -> Result<f64> {
 
 #[pymethods]
 impl PyEvent {
-    // The arguments may be those of a subclass' `__init__`.
+    // The arguments may be those of the `__init__` of a subclass.
     #[new]
     #[pyo3(signature = (*_args, **_kwargs),
            text_signature = "(timing=True, blocking_sync=False, interprocess=False, device=None)")]
@@ -120,17 +121,17 @@ impl PyEvent {
         self.0.make("Event", || Ok(py.without_gil(|| Event::create(device, flags))?))
     }
 
-    /// Names the event for other processes.
+    /// Returns a handle by which other processes open the event.
     ///
     /// Returns
     /// -------
     /// bytearray
-    ///     64 bytes for `from_ipc_handle` in another process. This one must keep the event meanwhile.
+    ///     64 bytes for `from_ipc_handle` in another process. This process must keep the event alive meanwhile.
     ///
     /// Raises
     /// ------
     /// CudaError
-    ///     For an event that was not made with ``interprocess=True, timing=False``.
+    ///     For an event that was not created with ``interprocess=True, timing=False``.
     /// NotSupportedError
     ///     On the CPU.
     ///
@@ -147,24 +148,24 @@ impl PyEvent {
         Ok(PyByteArray::new(py, &handle))
     }
 
-    /// An event of another process.
+    /// Opens an event of another process.
     ///
     /// Parameters
     /// ----------
     /// handle : bytes-like
-    ///     What `ipc_handle` gave there.
+    ///     Result of `ipc_handle` in the other process.
     ///
     /// Returns
     /// -------
     /// Event
-    ///     Of the current device.
+    ///     Event of the current device.
     ///
     /// Raises
     /// ------
     /// ValueError
-    ///     If the handle has not 64 bytes.
+    ///     If the handle does not have 64 bytes.
     /// CudaError
-    ///     If the driver refuses it; it does in the process that made it.
+    ///     If the driver rejects it, as it does in the process that created it.
     /// NotSupportedError
     ///     On the CPU.
     ///
@@ -183,20 +184,20 @@ impl PyEvent {
         Ok(py.without_gil(|| Event::open_shared(Device::current()?, &handle))?.into())
     }
 
-    /// The driver's handle.
+    /// Driver handle.
     #[getter]
     fn handle(&self, py: Python<'_>) -> PyResult<usize> {
-        deferral::close(py, Cause::Order); // who has it may record it, or wait for it
+        deferral::close(py, Cause::Order); // the holder of the handle may record the event, or wait for it
         self.raw_handle()
     }
 
-    /// Its device.
+    /// Device of the event.
     #[getter]
     fn device(&self) -> PyResult<device::PyDevice> {
         Ok(self.event()?.device().into())
     }
 
-    /// Marks the point that a stream has reached, instead of what it marked before.
+    /// Marks the current end of a stream, replacing the previous mark.
     ///
     /// Parameters
     /// ----------
@@ -223,12 +224,12 @@ impl PyEvent {
         Ok(slf)
     }
 
-    /// Waits until the marked point was reached; not at all if nothing is marked.
+    /// Waits until the marked point is reached; returns immediately if nothing is marked.
     ///
     /// Raises
     /// ------
     /// CudaError
-    ///     Also for what failed earlier on the device, while nobody waited for it.
+    ///     Also for earlier asynchronous work on the device that failed.
     ///
     /// Examples
     /// --------
@@ -240,7 +241,7 @@ impl PyEvent {
         Ok(py.without_gil(|| event.synchronize().and_then(|()| shutdown::report_deferred()))?)
     }
 
-    /// Whether the marked point was reached; true if nothing is marked.
+    /// Returns whether the marked point was reached; true if nothing is marked.
     ///
     /// Returns
     /// -------
@@ -257,12 +258,12 @@ impl PyEvent {
         Ok(py.without_gil(|| event.query())?)
     }
 
-    /// Milliseconds from this event to a later one.
+    /// Returns the milliseconds from this event to a later one.
     ///
     /// Parameters
     /// ----------
     /// end : Event
-    ///     Of the same device.
+    ///     Event of the same device.
     ///
     /// Returns
     /// -------
@@ -272,7 +273,7 @@ impl PyEvent {
     /// Raises
     /// ------
     /// CudaError
-    ///     When one of them was not recorded, was not reached yet (call `end.synchronize()` first), or records no time.
+    ///     If one of them was not recorded, was not reached yet (call `end.synchronize()` first), or has no timing.
     ///
     /// Examples
     /// --------
@@ -287,12 +288,12 @@ impl PyEvent {
         Ok(py.without_gil(|| elapsed(start, end))?)
     }
 
-    /// Milliseconds from an earlier event to this one: ``start.elapsed_time(self)`` in PyCUDA's spelling.
+    /// Returns the milliseconds from an earlier event to this one: PyCUDA's spelling of ``start.elapsed_time(self)``.
     ///
     /// Parameters
     /// ----------
     /// start : Event
-    ///     Of the same device.
+    ///     Event of the same device.
     ///
     /// Returns
     /// -------
@@ -311,12 +312,12 @@ impl PyEvent {
         Ok(py.without_gil(|| elapsed(start, end))?)
     }
 
-    /// Milliseconds from this event to a later one: ``self.elapsed_time(end)`` in PyCUDA's spelling.
+    /// Returns the milliseconds from this event to a later one: PyCUDA's spelling of ``self.elapsed_time(end)``.
     ///
     /// Parameters
     /// ----------
     /// end : Event
-    ///     Of the same device.
+    ///     Event of the same device.
     ///
     /// Returns
     /// -------
@@ -333,7 +334,7 @@ impl PyEvent {
         self.elapsed_time(py, end)
     }
 
-    // A coroutine of asyncio waits while others run.
+    // Other coroutines run while this one waits.
     fn __await__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
         py.import(intern!(py, "PyGPU._native.waiting"))?.call_method1(intern!(py, "wait"), (slf,))
@@ -347,19 +348,19 @@ impl PyEvent {
     }
 }
 
-/// Puts the class into the module.
+/// Adds the class to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyEvent>()
 }
 
 #[pymethods]
 impl PyStream {
-    /// Lets work that is put on the stream from now on wait for an event. The host does not wait.
+    /// Makes work enqueued on the stream from now on wait for an event. The host does not wait.
     ///
     /// Parameters
     /// ----------
     /// event : Event
-    ///     It may be of another device with the same driver. One that was never recorded is not waited for.
+    ///     Event of any device with the same driver. There is no wait for an event that was never recorded.
     ///
     /// Examples
     /// --------
@@ -375,12 +376,12 @@ impl PyStream {
         })?)
     }
 
-    /// Marks the point that the stream has reached.
+    /// Marks the current end of the stream.
     ///
     /// Parameters
     /// ----------
     /// event : Event, optional
-    ///     Of the stream's device. By default a new one that records the time.
+    ///     Event of the stream's device. By default a new one with timing.
     ///
     /// Returns
     /// -------

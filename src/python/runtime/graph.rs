@@ -1,4 +1,4 @@
-//! The class `Graph`, and how a capture begins and ends.
+//! Class `Graph`, and the beginning and end of a capture.
 
 use std::mem::ManuallyDrop;
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -21,27 +21,28 @@ use pygpu_device::Device;
 use pygpu_device::stream::{self, Stream};
 use pygpu_memory::capture;
 
-/// Work of the device that is captured once and launched as a whole.
+/// Device work that is captured once and launched as a whole.
 ///
 /// Parameters
 /// ----------
 /// stream : Stream, optional
-///     The stream that captures, not a default stream; one of its own by default.
+///     Stream to capture, not a default stream; by default a new one.
 /// mode : {'relaxed', 'thread_local', 'global'}, optional
-///     What other calls may be made meanwhile: anything; nothing by this thread that could wait; nothing by any thread.
+///     Calls allowed during the capture: all; no calls of this thread that could wait; no such calls of any thread.
 ///
 /// Raises
 /// ------
 /// NotSupportedError
-///     By what cannot be captured, such as `get()`.
+///     Raised by operations that cannot be captured, such as `get()`.
 /// CudaError
-///     At the end of the block, when something has made the capture invalid.
+///     At the end of the block, if the capture was invalidated.
 ///
 /// Notes
 /// -----
-/// Inside ``with`` the stream is the thread's current one, and what is put on it does not run. The graph keeps every array and
-/// kernel that it uses. The order across streams holds for each launch: it waits for earlier work on those arrays, and later work
-/// waits for it. New arrays can be made meanwhile, and have their memory at once; what fills them is part of the graph.
+/// Inside ``with`` the stream is the thread's current one, and work enqueued on it is recorded without running. The
+/// graph keeps all arrays and kernels that it uses alive. Each launch is synchronized across streams: it waits for
+/// earlier work on those arrays, and later work waits for it. Arrays created during the capture have memory
+/// immediately; the work that fills them is part of the graph.
 ///
 /// Examples
 /// --------
@@ -58,7 +59,7 @@ pub(crate) struct PyGraph {
     capture: Mutex<Plan>,
 }
 
-/// How a capture by `with` is to be, and on which stream it goes on.
+/// Mode and stream of a capture in a `with` block.
 struct Plan {
     stream: Option<Stream>,
     mode: CaptureMode,
@@ -67,7 +68,7 @@ struct Plan {
 
 impl Drop for PyGraph {
     fn drop(&mut self) {
-        // SAFETY: taken out once, here.
+        // SAFETY: taken exactly once, in this `drop`.
         let graph = unsafe { ManuallyDrop::take(&mut self.graph) };
         if graph.get().is_some() {
             exit::drop_detached(graph);
@@ -84,7 +85,7 @@ fn mode_of(text: &str) -> PyResult<CaptureMode> {
     }
 }
 
-/// Ends a capture that began on a stream.
+/// Ends the capture of a stream.
 fn end(py: Python<'_>, stream: &Stream) -> PyResult<PyGraph> {
     let graph = py.without_gil(|| graph::end(stream))?;
     let plan = Plan { stream: Some(stream.clone()), mode: CaptureMode::Relaxed, is_open: false };
@@ -92,7 +93,7 @@ fn end(py: Python<'_>, stream: &Stream) -> PyResult<PyGraph> {
 }
 
 impl PyGraph {
-    /// What was captured.
+    /// Returns the captured graph.
     pub(crate) fn graph(&self) -> PyResult<&Graph> {
         self.graph.get().ok_or_else(|| {
             PyValueError::new_err(
@@ -101,7 +102,7 @@ impl PyGraph {
         })
     }
 
-    /// The thread's current stream, on which work of the graph is captured just now.
+    /// Returns the thread's current stream, which is capturing.
     pub(crate) fn capturing(&self) -> PyResult<Stream> {
         let plan = self.plan();
         match plan.stream.as_ref().filter(|_| plan.is_open) {
@@ -138,7 +139,7 @@ impl PyGraph {
         if this.graph.get().is_some() || this.plan().is_open {
             return Err(PyValueError::new_err("a graph is captured once; make another Graph()"));
         }
-        // One lock for both: a second in the same statement would wait for the first for ever.
+        // One lock for both: a second one in the same statement would be a deadlock.
         let (known, mode) = {
             let plan = this.plan();
             (plan.stream.clone(), plan.mode)
@@ -161,7 +162,7 @@ impl PyGraph {
         Ok(slf)
     }
 
-    /// Ends the capture; after an exception what was captured is forgotten.
+    /// Ends the capture; after an exception the captured work is discarded.
     #[pyo3(signature = (*exception))]
     fn __exit__(&self, py: Python<'_>, exception: &Bound<'_, PyTuple>) -> PyResult<bool> {
         let stream = {
@@ -180,17 +181,17 @@ impl PyGraph {
         Ok(false)
     }
 
-    /// Puts all of the graph's work on a stream. The host does not wait.
+    /// Enqueues all of the graph's work on a stream. The host does not wait.
     ///
     /// Parameters
     /// ----------
     /// stream : Stream, optional
-    ///     The thread's current one by default; any of the graph's device.
+    ///     Any stream of the graph's device; the thread's current one by default.
     ///
     /// Raises
     /// ------
     /// ValueError
-    ///     For a graph in which nothing was captured yet, and for a stream of another device.
+    ///     If nothing was captured yet, and for a stream of another device.
     ///
     /// Examples
     /// --------
@@ -207,13 +208,13 @@ impl PyGraph {
         Ok(py.without_gil(|| graph.launch(&stream))?)
     }
 
-    /// As `launch`, by the name that torch has for it.
+    /// Launches the graph like `launch`, under torch's name.
     #[pyo3(signature = (stream=None))]
     fn replay(&self, py: Python<'_>, stream: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         self.launch(py, stream)
     }
 
-    /// Brings what a launch needs to the device, so that the first one is as quick as the next.
+    /// Uploads the graph to the device, so that the first launch is as fast as later ones.
     ///
     /// Parameters
     /// ----------
@@ -234,13 +235,13 @@ impl PyGraph {
         Ok(py.without_gil(|| graph.upload(&stream))?)
     }
 
-    /// How many operations the graph has.
+    /// Number of operations of the graph.
     #[getter]
     fn num_nodes(&self) -> PyResult<usize> {
         Ok(self.graph()?.count())
     }
 
-    /// The device on which it runs.
+    /// Device on which the graph runs.
     #[getter]
     fn device(&self) -> PyResult<device::PyDevice> {
         Ok(self.graph()?.device().into())
@@ -253,7 +254,7 @@ impl PyGraph {
         }
     }
 
-    /// For notebooks: the device, and the operations in their order.
+    /// Returns the device and the operations in order as HTML, for notebooks.
     fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
         py.import(intern!(py, "PyGPU._native.seen.html"))?.call_method1(intern!(py, "graph_html"), (slf,))
@@ -262,7 +263,7 @@ impl PyGraph {
 
 #[pymethods]
 impl PyStream {
-    /// Captures what is put on the stream from now on, until `end_capture`, instead of running it.
+    /// Captures work enqueued on the stream from now on, until `end_capture`, instead of running it.
     ///
     /// Parameters
     /// ----------
@@ -274,7 +275,7 @@ impl PyStream {
     /// ValueError
     ///     For a default stream.
     /// CudaError
-    ///     For a stream that captures already.
+    ///     For a stream that is already capturing.
     ///
     /// Examples
     /// --------
@@ -302,9 +303,9 @@ impl PyStream {
     /// Raises
     /// ------
     /// ValueError
-    ///     Where no capture began.
+    ///     If no capture began.
     /// CudaError
-    ///     When something has made the capture invalid.
+    ///     If the capture was invalidated.
     ///
     /// Examples
     /// --------
@@ -313,7 +314,7 @@ impl PyStream {
         end(py, self.stream()?)
     }
 
-    /// Whether the stream takes part in a capture, also one that another library began.
+    /// Whether the stream is part of a capture, including one that another library began.
     #[getter]
     fn is_capturing(&self, py: Python<'_>) -> PyResult<bool> {
         let stream = self.stream()?;
@@ -321,7 +322,7 @@ impl PyStream {
     }
 }
 
-/// Puts the class into the module.
+/// Adds the class to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyGraph>()
 }

@@ -1,7 +1,8 @@
-//! Functions of Python that a stream calls: `Stream.launch_host_function`.
+//! Python functions called by a stream: `Stream.launch_host_function`.
 //!
-//! On a GPU they run on a thread of the driver's, which does nothing else meanwhile. What ends there and would call the driver
-//! is put off (`shutdown::put_off`), and so is the end of what the function itself holds: `Kept` lets go of it elsewhere.
+//! On a GPU they run on a driver thread, which does nothing else meanwhile. Values dropped there whose drop would
+//! call the driver are retired (`shutdown::put_off`), and so are the values that the function itself owns: `Kept`
+//! releases them on another thread.
 
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -23,7 +24,7 @@ use pygpu_device::shutdown;
 use pygpu_device::stream::Stream;
 use pygpu_memory::capture;
 
-/// A function and what it is called with.
+/// Function and its arguments.
 struct HostCall {
     function: Kept,
     arguments: Kept,
@@ -49,23 +50,24 @@ impl HostCall {
     }
 }
 
-/// Keeps what a function raised for the next call that waits. What it finds there before it is told now.
+/// Stores the exception of a function for the next call that waits. A previously stored exception is reported
+/// immediately.
 fn report(py: Python<'_>, error: PyErr, function: &Bound<'_, PyAny>) {
     if let Some(surplus) = shutdown::keep(Error::Callback(Arc::new(Raised::new(py, error)))) {
         PyErr::from(surplus).write_unraisable(py, Some(function));
     }
 }
 
-/// Called once, and ends what it is called with.
+/// Called once; drops the arguments afterwards.
 extern "C" fn run_once(data: *mut c_void) {
     caught((), || {
-        // SAFETY: `launch` made it for this one call.
+        // SAFETY: `launch` created it for this one call.
         let call = unsafe { Box::from_raw(data.cast::<HostCall>()) };
         call.run();
     });
 }
 
-/// Called at each launch of a graph, which holds what it is called with.
+/// Called at each launch of a graph, which owns the arguments.
 extern "C" fn run_again(data: *mut c_void) {
     caught((), || {
         // SAFETY: alive as long as the graph, and only shared.
@@ -74,20 +76,20 @@ extern "C" fn run_again(data: *mut c_void) {
     });
 }
 
-/// Puts a call on a stream.
+/// Enqueues a call on a stream.
 ///
 /// # Safety
 /// `function` may be called with `data` once the driver has it.
 unsafe fn put(stream: &Stream, function: HostFunction, data: *mut c_void) -> Result<()> {
     let device = stream.device();
-    // SAFETY: the stream is borrowed, and so alive; the rest is promised.
+    // SAFETY: the stream is borrowed and hence alive; the caller guarantees the rest.
     unsafe { device.backend().call_host(device.index(), stream.handle(), function, data) }
 }
 
 fn launch(stream: &Stream, call: Box<HostCall>) -> Result<()> {
     if let Some(capture) = capture::of(stream)? {
         let data = (&raw const *call).cast_mut().cast();
-        // SAFETY: the graph keeps the call as long as it may be launched.
+        // SAFETY: the graph keeps the call alive as long as it can be launched.
         unsafe { put(stream, run_again, data)? };
         capture.keep(call);
         return Ok(());
@@ -99,10 +101,10 @@ fn launch(stream: &Stream, call: Box<HostCall>) -> Result<()> {
         ));
     }
     let data = Box::into_raw(call);
-    // SAFETY: the function is called once, and takes the call then.
+    // SAFETY: the function is called once and then takes ownership of the call.
     let result = unsafe { put(stream, run_once, data.cast()) };
     if result.is_err() {
-        // SAFETY: nobody has taken it.
+        // SAFETY: the driver call failed, so the function does not take it.
         drop(unsafe { Box::from_raw(data) });
     }
     result
@@ -110,28 +112,30 @@ fn launch(stream: &Stream, call: Box<HostCall>) -> Result<()> {
 
 #[pymethods]
 impl PyStream {
-    /// Calls a function of Python in the order of the stream: after what was put on it before, and before what comes after.
+    /// Calls a Python function in stream order: after earlier work of the stream and before later work.
     ///
     /// Parameters
     /// ----------
     /// function : callable
-    ///     What it returns is ignored. It is held until it has run.
+    ///     Its result is ignored. It is kept alive until it has run.
     /// *arguments : object
-    ///     What it is called with.
+    ///     Arguments of the call.
     ///
     /// Raises
     /// ------
     /// TypeError
-    ///     If it cannot be called.
+    ///     If the function is not callable.
     /// NotSupportedError
-    ///     While another library captures the stream. In a `Graph` it is called at each launch, and held by the graph.
+    ///     While another library captures the stream. In a `Graph` the function is called at each launch, and the
+    ///     graph keeps it alive.
     ///
     /// Notes
     /// -----
-    /// On a GPU it runs on a thread of the driver's, and the stream waits for it; on the CPU it runs at once. What it raises, the
-    /// next call that waits raises (`synchronize()`, `get()`); a second error before that goes to :func:`sys.unraisablehook`. It
-    /// must not use the GPU, which raises NotSupportedError, nor wait for work of it: let it tell another thread. When
-    /// the process ends, what has not begun does not run.
+    /// On a GPU the function runs on a driver thread, and the stream waits for it; on the CPU it runs immediately.
+    /// Its exception is raised by the next call that waits (`synchronize()`, `get()`); a second exception before that
+    /// goes to :func:`sys.unraisablehook`. The function must not use the GPU, which raises NotSupportedError, nor
+    /// wait for GPU work: let it notify another thread. Functions that have not started when the process ends do not
+    /// run.
     ///
     /// Examples
     /// --------

@@ -1,4 +1,4 @@
-//! What PyGPU holds of a device, and how much of it is kept for later.
+//! Statistics and limits of PyGPU's memory on a device.
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -13,7 +13,7 @@ use pygpu_base::flush::Cause;
 use pygpu_copy::ring;
 use pygpu_memory::{pending, pinned, pool, recycled};
 
-/// What PyGPU holds on a device.
+/// Returns statistics of PyGPU's memory on a device.
 ///
 /// Parameters
 /// ----------
@@ -23,13 +23,13 @@ use pygpu_memory::{pending, pinned, pool, recycled};
 /// Returns
 /// -------
 /// dict
-///     `bytes`, in live blocks; `peak`, the most there ever were; `count` of live blocks; and of the pool from which they
-///     come `pool_reserved`, the bytes that it holds of the device, `pool_used`, those in use, and the most there ever were
-///     of both, `pool_reserved_peak` and `pool_used_peak`. Those of the pool are 0 on the CPU, which has none.
-///     `recycled_bytes` of those in use are small blocks that nobody holds and that wait for the next array of their stream
-///     (:func:`trim_memory` gives them back). `pinned_bytes` are the pinned memory through which copies pass (:func:`set_pinned_limit`), and `host_cache_bytes`,
-///     for the whole process, what is kept of results that nobody holds any more (:func:`set_host_cache_limit`), and on the CPU of
-///     blocks that were freed after their address was asked for.
+///     `bytes` in live blocks; `peak`, their maximum so far; `count` of live blocks. Of the memory pool,
+///     `pool_reserved`, the bytes that it holds of the device, `pool_used`, the bytes in use, and the maxima of both
+///     so far, `pool_reserved_peak` and `pool_used_peak`; all are 0 on the CPU, which has no pool. `recycled_bytes`,
+///     a part of `pool_used`, are freed small blocks cached for the next array of their stream (:func:`trim_memory`
+///     releases them). `pinned_bytes` is the pinned memory used by copies (:func:`set_pinned_limit`).
+///     `host_cache_bytes`, for the whole process, is the memory cached from dropped results
+///     (:func:`set_host_cache_limit`), and on the CPU that of freed blocks whose address was requested.
 ///
 /// Examples
 /// --------
@@ -56,13 +56,12 @@ fn memory_statistics<'py>(py: Python<'py>, device: Option<&Bound<'py, PyAny>>) -
     Ok(dict)
 }
 
-/// Sets how many freed bytes PyGPU keeps of a device for its next arrays; what is more goes back to the driver at the next
-/// synchronisation.
+/// Sets the number of freed bytes that PyGPU keeps of a device; more are released at the next synchronisation.
 ///
 /// Parameters
 /// ----------
 /// nbytes : int
-///     Bytes. At first everything is kept, since asking the driver again is slow.
+///     Bytes. By default everything is kept for later arrays, because allocating from the driver is slow.
 /// device : int, str or Device, optional
 ///     The current device by default.
 ///
@@ -88,7 +87,7 @@ fn set_memory_release_threshold(nbytes: &Bound<'_, PyAny>, device: Option<&Bound
     Ok(py.without_gil(|| pool::set_release_threshold(device, bytes))?)
 }
 
-/// How many freed bytes PyGPU keeps of a device for its next arrays.
+/// Returns the number of freed bytes that PyGPU keeps of a device for later arrays.
 ///
 /// Parameters
 /// ----------
@@ -98,7 +97,7 @@ fn set_memory_release_threshold(nbytes: &Bound<'_, PyAny>, device: Option<&Bound
 /// Returns
 /// -------
 /// int
-///     Bytes; 2**64 - 1, the first value, keeps everything.
+///     Bytes; 2**64 - 1, the default, keeps everything.
 ///
 /// Examples
 /// --------
@@ -111,12 +110,12 @@ fn memory_release_threshold(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -
     Ok(pool::release_threshold(device::from_argument(py, device)?))
 }
 
-/// Gives back to the driver what PyGPU keeps of a device and does not use.
+/// Releases unused memory that PyGPU holds of a device to the driver.
 ///
 /// Parameters
 /// ----------
 /// keep : int, optional
-///     Bytes to keep all the same.
+///     Bytes to keep.
 /// device : int, str or Device, optional
 ///     The current device by default.
 ///
@@ -127,8 +126,8 @@ fn memory_release_threshold(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -
 ///
 /// Notes
 /// -----
-/// Memory that was freed behind work which still runs is not free yet: synchronize first. All pinned host memory that is kept
-/// for the next use goes back too, for which the driver waits for the device, and so do results that nobody holds any more
+/// Memory freed after work that is still running is not free yet: synchronize first. Cached pinned host memory is
+/// released too, for which the driver waits for the device, and so is the memory cached from dropped results
 /// (:func:`set_host_cache_limit`).
 ///
 /// Examples
@@ -146,7 +145,7 @@ fn trim_memory(py: Python<'_>, keep: Option<&Bound<'_, PyAny>>, device: Option<&
     let trim = || {
         pending::sweep(device);
         pool::trim(device, keep)?;
-        // Behind those that give it something.
+        // After the steps that add memory to it.
         given_out::trim();
         pinned::trim(device)?;
         ring::trim(device, 0)?;
@@ -156,15 +155,15 @@ fn trim_memory(py: Python<'_>, keep: Option<&Bound<'_, PyAny>>, device: Option<&
     Ok(py.without_gil(trim)?)
 }
 
-/// Sets how much pinned memory copies between ordinary host memory and a device pass through.
+/// Sets the limit of pinned memory for copies between pageable host memory and a device.
 ///
 /// Parameters
 /// ----------
 /// nbytes : int
-///     Most bytes for each device; the environment variable `PYGPU_PINNED_LIMIT` or 256 MiB at first. Less
-///     than 2 MiB leaves all copies to the driver's own, slower staging.
+///     Maximum bytes per device; by default the environment variable `PYGPU_PINNED_LIMIT` or 256 MiB. With less than
+///     2 MiB all copies use the driver's slower staging.
 /// device : int, str or Device, optional
-///     Where what is too much now is given back; the current device by default.
+///     Device on which excess memory is released immediately; the current device by default.
 ///
 /// Raises
 /// ------
@@ -173,8 +172,9 @@ fn trim_memory(py: Python<'_>, keep: Option<&Bound<'_, PyAny>>, device: Option<&
 ///
 /// Notes
 /// -----
-/// Memory is pinned when a copy needs it: 4 MiB for each processor core, and more for asynchronous copies to a busy stream. Where
-/// the system refuses to pin, the driver's staging is used, and `show_config()` says so; this call makes PyGPU try again.
+/// Memory is pinned when a copy needs it: 4 MiB for each processor core, and more for asynchronous copies to a busy
+/// stream. If pinning fails, the driver's staging is used, and `show_config()` reports it; this call makes PyGPU try
+/// again.
 ///
 /// Examples
 /// --------
@@ -193,12 +193,12 @@ fn set_pinned_limit(nbytes: &Bound<'_, PyAny>, device: Option<&Bound<'_, PyAny>>
     Ok(py.without_gil(|| ring::set_limit(device, bytes))?)
 }
 
-/// How much pinned memory copies between ordinary host memory and a device may pass through.
+/// Returns the limit of pinned memory for copies between pageable host memory and a device.
 ///
 /// Returns
 /// -------
 /// int
-///     Bytes, for each device.
+///     Bytes per device.
 ///
 /// Examples
 /// --------
@@ -210,15 +210,15 @@ fn pinned_limit() -> PyResult<usize> {
     Ok(ring::limit()?)
 }
 
-/// Sets how much memory of large results PyGPU keeps when nobody holds them any more.
+/// Sets how much memory of dropped large results PyGPU caches.
 ///
-/// The next `get()` of about that size has its memory from there, and is then not slowed down by the system's clearing of new
-/// pages. The system may take the pages meanwhile if it runs short of memory.
+/// The next `get()` of about the same size reuses the memory, which avoids the time that the system needs to clear
+/// new pages. The system may reclaim the pages meanwhile if it is short of memory.
 ///
 /// Parameters
 /// ----------
 /// nbytes : int
-///     Bytes; a sixteenth of the machine's memory at first. 0 keeps nothing.
+///     Bytes; by default a sixteenth of the machine's memory. 0 caches nothing.
 ///
 /// Raises
 /// ------
@@ -241,7 +241,7 @@ fn set_host_cache_limit(nbytes: &Bound<'_, PyAny>) -> PyResult<()> {
     Ok(())
 }
 
-/// How much memory of large results PyGPU keeps when nobody holds them any more.
+/// Returns how much memory of dropped large results PyGPU caches.
 ///
 /// Returns
 /// -------
@@ -258,15 +258,16 @@ fn host_cache_limit() -> usize {
     recycled::limit()
 }
 
-/// Sets how much memory of a device PyGPU's live arrays may have together.
+/// Sets the limit on the total memory of PyGPU's live arrays on a device.
 ///
-/// An allocation that would bring them beyond it fails as one for which the device has no room. What lives stays, also where that
-/// is more.
+/// An allocation that would exceed the limit fails like one on a device without memory. Live arrays are not affected,
+/// even if they exceed the limit.
 ///
 /// Parameters
 /// ----------
 /// nbytes : int or None
-///     Bytes, without what the pool keeps of freed arrays (:func:`set_memory_release_threshold`); `None`, as at first, for no limit.
+///     Bytes, without memory of freed arrays in the pool (:func:`set_memory_release_threshold`); `None`, the default,
+///     for no limit.
 /// device : int, str or Device, optional
 ///     The current device by default.
 ///
@@ -277,7 +278,7 @@ fn host_cache_limit() -> usize {
 ///
 /// Notes
 /// -----
-/// On the CPU the arrays' own memory is counted as on a device. There is no pool, so that nothing is kept of freed arrays.
+/// On the CPU the arrays' memory is counted as on a device. There is no pool, so no memory of freed arrays is kept.
 ///
 /// Examples
 /// --------
@@ -295,7 +296,7 @@ fn set_memory_limit(nbytes: &Bound<'_, PyAny>, device: Option<&Bound<'_, PyAny>>
     Ok(())
 }
 
-/// How much memory of a device PyGPU's live arrays may have together.
+/// Returns the limit on the total memory of PyGPU's live arrays on a device.
 ///
 /// Parameters
 /// ----------
@@ -318,7 +319,7 @@ fn memory_limit(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<O
     Ok(pool::limit(device::from_argument(py, device)?))
 }
 
-/// Puts the functions into the module.
+/// Adds the functions to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(memory_statistics, module)?)?;
     module.add_function(wrap_pyfunction!(set_memory_release_threshold, module)?)?;

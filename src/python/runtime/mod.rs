@@ -22,7 +22,7 @@ pub(crate) mod spare;
 pub(crate) mod stream;
 mod stream_handle;
 
-/// Puts classes and functions into the module.
+/// Adds classes and functions to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     config::register(module)?;
     device::register(module)?;

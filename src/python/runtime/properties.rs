@@ -1,4 +1,4 @@
-//! What a device is, in Python's types.
+//! Device properties as Python objects.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -6,7 +6,7 @@ use pyo3::types::{PyBytes, PyDict};
 use pygpu_backend::DeviceProperties;
 use pygpu_device::Device;
 
-/// As the vendors' tools write it: `GPU-` and five groups of hexadecimal digits.
+/// Formats a UUID like the vendors' tools: `GPU-` and five groups of hexadecimal digits.
 pub(crate) fn uuid_text(device: Device, uuid: &[u8; 16]) -> String {
     let mut text = String::from(if device.is_cpu() { "CPU" } else { "GPU" });
     for (position, byte) in uuid.iter().enumerate() {
@@ -18,7 +18,7 @@ pub(crate) fn uuid_text(device: Device, uuid: &[u8; 16]) -> String {
     text
 }
 
-/// What a device is, as Python's dict.
+/// Returns the properties as a Python dict.
 pub(crate) fn dict<'py>(py: Python<'py>, properties: &DeviceProperties) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     dict.set_item("name", &properties.name)?;

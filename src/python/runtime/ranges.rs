@@ -1,21 +1,21 @@
-//! Named ranges in a profiler's timeline, switched on and off.
+//! Enabling and disabling of named ranges in a profiler's timeline.
 
 use pyo3::prelude::*;
 
 use crate::gil::WithoutGil;
 use pygpu_backend::libraries::ranges;
 
-/// Switches ranges on or off; `PyGPU.profile.annotate` for Python code.
+/// Enables or disables ranges; `PyGPU.profile.annotate` for Python code.
 ///
 /// Parameters
 /// ----------
 /// which : str or None
-///     `nvtx`, `roctx` or a library's path; None switches them off.
+///     `nvtx`, `roctx` or a library's path; None disables ranges.
 ///
 /// Returns
 /// -------
 /// str or None
-///     The library's file.
+///     File of the library.
 #[pyfunction]
 fn _annotate(py: Python<'_>, which: Option<String>) -> PyResult<Option<String>> {
     match which {
@@ -27,7 +27,7 @@ fn _annotate(py: Python<'_>, which: Option<String>) -> PyResult<Option<String>> 
     }
 }
 
-/// Whether ranges are on, as `PYGPU_PROFILE` or a call said.
+/// Returns whether ranges are enabled, by `PYGPU_PROFILE` or a call.
 ///
 /// Returns
 /// -------
@@ -37,29 +37,29 @@ fn _is_annotated(py: Python<'_>) -> bool {
     py.without_gil(ranges::are_on)
 }
 
-/// Begins a range on this thread, and tells whether it did.
+/// Begins a range on this thread; returns whether ranges are enabled.
 ///
 /// Parameters
 /// ----------
 /// name : str
-///     What a profiler shows.
+///     Name shown by a profiler.
 ///
 /// Returns
 /// -------
 /// bool
 #[pyfunction]
 fn _begin_range(name: &str) -> bool {
-    // It ends with `_end_range`.
+    // Leaked, because `_end_range` ends it.
     ranges::range(|| name).map(std::mem::forget).is_some()
 }
 
-/// Ends what `_begin_range` began last.
+/// Ends the range begun last by `_begin_range`.
 #[pyfunction]
 fn _end_range() {
     ranges::end();
 }
 
-/// Puts the functions into the module.
+/// Adds the functions to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(_annotate, module)?)?;
     module.add_function(wrap_pyfunction!(_is_annotated, module)?)?;

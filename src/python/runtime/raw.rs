@@ -1,5 +1,5 @@
-//! Memory by its address alone: for C code, and for calls that are spelled as a driver's. PyGPU keeps the owner of each
-//! address here, so that an address is freed once, and only if it was given out here.
+//! Memory by its address alone: for C code, and for functions with a driver's interface. This module keeps the owner
+//! of each address, so that an address is freed only once, and only if it was allocated here.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ pub(super) type Table<T> = Global<BTreeMap<Address, T>>;
 
 pub(super) static ON_DEVICE: Table<Arc<Allocation>> = Global::new(BTreeMap::new());
 static PINNED: Table<Arc<Allocation>> = Global::new(BTreeMap::new());
-/// What was given out in the order of a stream.
+/// Blocks allocated in stream order.
 pub(super) static IN_ORDER: Table<Arc<Allocation>> = Global::new(BTreeMap::new());
 static REGISTERED: Table<Device> = Global::new(BTreeMap::new());
 
@@ -33,21 +33,21 @@ const INVALID_VALUE: u32 = 1;
 const ALREADY_REGISTERED: u32 = 712;
 const NOT_REGISTERED: u32 = 713;
 
-/// Held for moments: whatever calls a driver is taken out first.
+/// Locks a table, for a few instructions only: values whose drop calls a driver are taken out first.
 pub(super) fn lock<T: Send>(table: &'static Table<T>) -> Guard<BTreeMap<Address, T>> {
     table.lock()
 }
 
-/// Forgets what was given out on a device whose memory was destroyed by a reset.
+/// Removes the blocks of a device whose memory a reset destroyed.
 pub(crate) fn forget(device: Device) {
     for table in [&ON_DEVICE, &PINNED, &IN_ORDER] {
-        // Dropped under the lock: a block of an epoch that is over calls no driver.
+        // Dropped under the lock: a block of a previous epoch makes no driver call.
         lock(table).retain(|_, block| block.device() != device);
     }
     lock(&REGISTERED).retain(|_, owner| *owner != device);
 }
 
-/// What a driver would say, for what is known without asking it.
+/// Creates the error that a driver would return, for conditions known without a driver call.
 fn refusal(operation: &'static str, code: u32, detail: String) -> Error {
     let (name, text) = match backend::default_backend() {
         Ok(backend) => (backend.error_name(code), backend.error_text(code)),
@@ -56,7 +56,7 @@ fn refusal(operation: &'static str, code: u32, detail: String) -> Error {
     Error::Driver(Box::new(DriverError { operation, code, name, text, device: String::new(), detail }))
 }
 
-/// What a driver says to an argument that cannot be.
+/// Creates the driver's error for an invalid argument.
 pub(crate) fn invalid_value(operation: &'static str, detail: String) -> Error {
     refusal(operation, INVALID_VALUE, detail)
 }
@@ -66,7 +66,7 @@ pub(super) fn give_out(table: &'static Table<Arc<Allocation>>, block: Allocation
     if address != 0 {
         let block = Arc::new(block);
         addresses::enter(&block, nature);
-        // An address that comes again was freed by a reset; its dead owner frees nothing.
+        // A previous owner of the same address was freed by a reset; dropping it frees nothing.
         let dead = lock(table).insert(address, block);
         drop(dead);
     }
@@ -81,7 +81,7 @@ fn take_back(table: &'static Table<Arc<Allocation>>, operation: &'static str, ad
         let detail = format!("address {address:#x} was not allocated by this module, or was freed already");
         return Err(refusal(operation, INVALID_VALUE, detail));
     };
-    // Arrays over it may keep it.
+    // Arrays over it may keep it alive.
     addresses::forget(&block);
     shutdown::caught(|| drop(block))
 }
@@ -89,8 +89,8 @@ fn take_back(table: &'static Table<Arc<Allocation>>, operation: &'static str, ad
 fn allocate(device: Device, bytes: usize) -> Result<Address> {
     let stream = Stream::default_of(device);
     let block = Allocation::new(bytes, stream.clone())?;
-    // The address may be used on any stream and by anybody: at once, so the block must be there when the call returns, and
-    // unseen, so the free must wait for the whole device.
+    // The address may be used immediately on any stream, so the block must exist when the call returns. Its uses are
+    // untracked, so the free must wait for the whole device.
     block.expose();
     if bytes > 0 {
         stream.synchronize()?;
@@ -98,28 +98,29 @@ fn allocate(device: Device, bytes: usize) -> Result<Address> {
     Ok(give_out(&ON_DEVICE, block, Nature::Own))
 }
 
-/// Allocates memory of a device, uninitialised.
+/// Allocates uninitialised memory of a device.
 ///
 /// Parameters
 /// ----------
 /// nbytes : int
-///     Bytes. None at all need no memory.
+///     Bytes. 0 allocates nothing.
 /// device : int, str or Device, optional
 ///     The current device by default.
 ///
 /// Returns
 /// -------
 /// int
-///     The address, which every stream may use at once; 0 for no bytes. It is yours until `raw_free`.
+///     The address, which every stream may use immediately; 0 for zero bytes. The memory stays allocated until
+///     `raw_free`.
 ///
 /// Raises
 /// ------
 /// OutOfMemoryError
-///     When the device has no room, also after its pool was trimmed.
+///     If the device is out of memory, even after trimming its pool.
 ///
 /// Notes
 /// -----
-/// It waits for the default stream. Arrays are made without waiting.
+/// The call waits for the default stream, unlike the creation of arrays.
 ///
 /// Examples
 /// --------
@@ -137,17 +138,17 @@ fn raw_allocate(nbytes: &Bound<'_, PyAny>, device: Option<&Bound<'_, PyAny>>) ->
     Ok(py.without_gil(|| allocate(device, bytes))?)
 }
 
-/// Frees what `raw_allocate` and its siblings gave, behind everything that the device has to do now.
+/// Frees memory allocated by `raw_allocate` or a similar function, after all current work of the device.
 ///
 /// Parameters
 /// ----------
 /// address : int
-///     The address; 0 is nothing to be freed.
+///     The address; 0 has no effect.
 ///
 /// Raises
 /// ------
 /// CudaError
-///     With code 1, for any other address: arrays free their own memory.
+///     With code 1, for any other address, including those of arrays.
 ///
 /// Examples
 /// --------
@@ -160,30 +161,30 @@ fn raw_free(address: &Bound<'_, PyAny>) -> PyResult<()> {
     Ok(address.py().without_gil(|| {
         let in_order = lock(&IN_ORDER).remove(&freed);
         let Some(block) = in_order else { return take_back(&ON_DEVICE, "cudaFree", freed) };
-        // Nobody says which streams have used it.
+        // The streams that used it are unknown.
         block.expose();
         addresses::forget(&block);
         shutdown::caught(|| drop(block))
     })?)
 }
 
-/// Allocates pinned host memory, uninitialised, for the current device. On the CPU it is ordinary memory.
+/// Allocates uninitialised pinned host memory for the current device. On the CPU it is ordinary memory.
 ///
 /// Parameters
 /// ----------
 /// nbytes : int
-///     Bytes. None at all need no memory.
+///     Bytes. 0 allocates nothing.
 /// portable : bool, optional
 ///     Pinned for every device, not only the current one.
 /// mapped : bool, optional
 ///     Mapped into the device's address space.
 /// write_combined : bool, optional
-///     Fast for the device to read, slow for the host to read.
+///     Fast for device reads, slow for host reads.
 ///
 /// Returns
 /// -------
 /// int
-///     The address; 0 for no bytes. It is yours until `host_free`.
+///     The address; 0 for zero bytes. The memory stays allocated until `host_free`.
 ///
 /// Examples
 /// --------
@@ -200,12 +201,12 @@ fn host_allocate(nbytes: &Bound<'_, PyAny>, portable: bool, mapped: bool, write_
     })?)
 }
 
-/// Frees what `host_allocate` gave, after waiting for the device.
+/// Frees memory allocated by `host_allocate`, after waiting for the device.
 ///
 /// Parameters
 /// ----------
 /// address : int
-///     The address; 0 is nothing to be freed.
+///     The address; 0 has no effect.
 ///
 /// Raises
 /// ------
@@ -229,7 +230,7 @@ fn register_range(address: Address, bytes: usize, flags: HostFlags) -> Result<()
         let detail = format!("address {address:#x} is registered already");
         return Err(refusal("cudaHostRegister", ALREADY_REGISTERED, detail));
     }
-    // SAFETY: the caller was told by the docstring that the range stays mapped.
+    // SAFETY: the docstring requires that the range stays mapped.
     unsafe { device.backend().register_host(device.index(), address, bytes, flags)? };
     lock(&REGISTERED).insert(address, device);
     Ok(())
@@ -240,7 +241,7 @@ fn unregister_range(address: Address) -> Result<()> {
         let detail = format!("address {address:#x} was not registered by this module, or was unregistered already");
         return Err(refusal("cudaHostUnregister", NOT_REGISTERED, detail));
     };
-    // SAFETY: registered above, and who unregisters has no copy in flight.
+    // SAFETY: registered above; the caller guarantees that no copy is in progress.
     let outcome = unsafe { device.backend().unregister_host(device.index(), address) };
     if outcome.is_err() {
         // Still pinned, so that the caller may try again.
@@ -249,12 +250,12 @@ fn unregister_range(address: Address) -> Result<()> {
     outcome
 }
 
-/// Pins host memory that exists, so that the device's copy engines reach it. On the CPU nothing needs to be done.
+/// Pins existing host memory, so that the device's copy engines can access it. Has no effect on the CPU.
 ///
 /// Parameters
 /// ----------
 /// address : int
-///     The first byte. The memory must stay as it is until `host_unregister`.
+///     Address of the first byte. The memory must stay allocated until `host_unregister`.
 /// nbytes : int
 ///     Bytes, at least one.
 /// portable : bool, optional
@@ -265,9 +266,9 @@ fn unregister_range(address: Address) -> Result<()> {
 /// Raises
 /// ------
 /// CudaError
-///     With code 712 for memory that is registered already; the driver's.
+///     With code 712 for memory that is already registered; errors of the driver.
 /// ValueError
-///     For address 0 and for no bytes.
+///     For address 0 and for zero bytes.
 ///
 /// Examples
 /// --------
@@ -287,12 +288,12 @@ fn host_register(address: &Bound<'_, PyAny>, nbytes: &Bound<'_, PyAny>, portable
     Ok(address.py().without_gil(|| register_range(first, bytes, flags))?)
 }
 
-/// Unpins what `host_register` pinned.
+/// Unpins memory pinned by `host_register`.
 ///
 /// Parameters
 /// ----------
 /// address : int
-///     The first byte.
+///     Address of the first byte.
 ///
 /// Raises
 /// ------
@@ -312,7 +313,7 @@ fn host_unregister(address: &Bound<'_, PyAny>) -> PyResult<()> {
     Ok(address.py().without_gil(|| unregister_range(first))?)
 }
 
-/// The default driver's name of an error code.
+/// Returns the default driver's name of an error code.
 ///
 /// Parameters
 /// ----------
@@ -334,7 +335,7 @@ fn error_name(code: &Bound<'_, PyAny>) -> PyResult<String> {
     Ok(code.py().without_gil(|| backend::default_backend().map(|backend| backend.error_name(number)))?)
 }
 
-/// The default driver's explanation of an error code.
+/// Returns the default driver's explanation of an error code.
 ///
 /// Parameters
 /// ----------
@@ -361,7 +362,7 @@ fn error_code(code: &Bound<'_, PyAny>) -> PyResult<u32> {
     u32::try_from(number).map_err(|_| PyValueError::new_err(format!("code is {number}, which is no driver's")))
 }
 
-/// Puts the functions into the module.
+/// Adds the functions to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(raw_allocate, module)?)?;
     module.add_function(wrap_pyfunction!(raw_free, module)?)?;

@@ -1,5 +1,5 @@
-//! Copies and fills by addresses. Of a block that PyGPU knows the end is held against them, and they are in the order of its uses;
-//! other memory the caller keeps alive and in order.
+//! Copies and fills by address. A block tracked by PyGPU is checked for its extent and synchronized with its other
+//! uses; for other memory the caller is responsible for lifetime and synchronization.
 
 use std::sync::Arc;
 
@@ -18,14 +18,14 @@ use pygpu_device::stream::Stream;
 use pygpu_memory::addresses::{self, Blocks, Found, Nature};
 use pygpu_memory::{Access, Allocation, Use, capture, ordered};
 
-/// What a caller says of the two sides.
+/// Kinds of memory that the caller specifies.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     HostToHost,
     HostToDevice,
     DeviceToHost,
     DeviceToDevice,
-    /// The driver finds out.
+    /// Determined by the driver.
     Default,
 }
 
@@ -45,17 +45,17 @@ pub(super) fn kind_of(object: &Bound<'_, PyString>) -> PyResult<Kind> {
     })
 }
 
-/// Where one side of a copy is.
+/// Location of an operand of a copy.
 #[derive(Clone, Copy)]
 pub(super) enum Side {
     Host,
     Device(Device),
 }
 
-/// One side of a copy or a fill, held against what is known of it.
+/// Operand of a copy or a fill, checked against the known properties of its memory.
 pub(super) struct End {
     pub(super) side: Side,
-    /// Whose uses are waited for, and know of this one.
+    /// Block whose uses are waited for, and in which this use is recorded.
     block: Option<Arc<Allocation>>,
 }
 
@@ -64,10 +64,11 @@ impl End {
         self.block.iter().map(move |block| (block, access))
     }
 
-    /// What PyGPU or the driver of `near` knows of a range; managed memory counts as that of `near`.
+    /// Looks up a range in PyGPU or in the driver of `near`; managed memory counts as memory of `near`.
     ///
     /// # Errors
-    /// The driver's `INVALID_VALUE` for memory that was freed, that ends before the range does, or that is read-only and written.
+    /// The driver's `INVALID_VALUE` for memory that was freed, that ends before the range does, or that is read-only
+    /// and written.
     pub(super) fn of(near: Device, address: Address, bytes: usize, access: Access) -> Result<Self> {
         let operation = if access == Access::Write { "copy to an address" } else { "copy from an address" };
         let refused = |why: String| Err(raw::invalid_value(operation, format!("{bytes} bytes at {address:#x}: {why}")));
@@ -95,7 +96,7 @@ impl End {
     }
 }
 
-/// Refuses an address that the host cannot follow, where it is said to be the host's.
+/// Rejects an address that the host cannot access, if it is specified as host memory.
 pub(super) fn refuse_on_host(side: Side, address: Address) -> Result<()> {
     match side {
         Side::Device(device) if matches!(device.backend().pointer_kind(address)?, PointerKind::Device(_)) => {
@@ -110,7 +111,7 @@ fn side_on(device: Device) -> Side {
     if device.is_cpu() { Side::Host } else { Side::Device(device) }
 }
 
-/// What the driver says of an address that PyGPU does not know.
+/// Queries the driver for an address that PyGPU does not track.
 fn asked(near: Device, address: Address) -> Result<Side> {
     Ok(match near.backend().pointer_kind(address)? {
         _ if near.is_cpu() => Side::Host,
@@ -120,7 +121,8 @@ fn asked(near: Device, address: Address) -> Result<Side> {
     })
 }
 
-/// Where work on memory of `owner` runs: on the given stream's device, which may be another one of the same driver.
+/// Returns the device on which work on memory of `owner` runs: that of the given stream, which may be another device
+/// of the same driver.
 pub(super) fn device_for(owner: Device, given: Option<&Stream>) -> Result<Device> {
     let Some(stream) = given else { return Ok(owner) };
     stream::check_kind(stream.device(), owner)?;
@@ -134,7 +136,8 @@ struct Range {
     bytes: usize,
 }
 
-/// Copies on `given`, and waits if asked to, or on the default stream of the device concerned and waits.
+/// Copies on `given`, waiting if `wait` is set; without a stream, on the default stream of the device concerned, and
+/// waits.
 fn copy_and_wait(range: &Range, kind: Kind, given: Option<&Stream>, wait: bool) -> Result<()> {
     if range.bytes == 0 {
         return Ok(());
@@ -149,7 +152,7 @@ fn copy_and_wait(range: &Range, kind: Kind, given: Option<&Stream>, wait: bool) 
     }
 }
 
-/// Copies on `given`, or on the default stream of the device concerned and waits.
+/// Copies on `given`; without a stream, on the default stream of the device concerned, and waits.
 fn copy(range: &Range, kind: Kind, given: Option<&Stream>) -> Result<()> {
     let near = given.map_or_else(Device::current, |stream| Ok(stream.device()))?;
     let to = End::of(near, range.target, range.bytes, Access::Write)?;
@@ -171,7 +174,7 @@ fn copy(range: &Range, kind: Kind, given: Option<&Stream>) -> Result<()> {
         (Side::Device(device), _) | (_, Side::Device(device)) => device,
         (Side::Host, Side::Host) => near,
     };
-    // A word of the caller goes to the driver as it is: a wrong one is its to refuse.
+    // A kind specified by the caller is passed to the driver unchanged, which rejects a wrong one.
     let kind = match (kind, target, source) {
         (Kind::HostToDevice | Kind::DeviceToHost | Kind::DeviceToDevice, ..) if !owner.is_cpu() => kind,
         (_, Side::Device(_), Side::Device(_)) => Kind::DeviceToDevice,
@@ -187,7 +190,8 @@ fn copy(range: &Range, kind: Kind, given: Option<&Stream>) -> Result<()> {
         _ => Direction::DeviceToDevice,
     };
     on_stream(device, given, &uses, |stream| {
-        // SAFETY: what is known of the ranges fits; the caller was told by the docstring to give others that exist and stay.
+        // SAFETY: the tracked parts of the ranges were checked; the docstring requires that other ranges are valid
+        // until the copy is complete.
         unsafe {
             let backend = device.backend();
             backend.copy(device.index(), direction, range.target, range.source, range.bytes, stream.handle())
@@ -195,20 +199,20 @@ fn copy(range: &Range, kind: Kind, given: Option<&Stream>) -> Result<()> {
     })
 }
 
-/// Pinned memory may be captured: who gives an address keeps what is there, also for a graph.
+/// Allows host memory in a capture if it is pinned: the caller must keep it alive, also for a graph.
 pub(super) fn host_use(address: Address, stream: &Stream) -> Result<HostUse> {
     capture::host_use("a copy of ordinary host memory", stream, || {
         Ok(stream.device().backend().pointer_kind(address)? != PointerKind::Unregistered)
     })
 }
 
-/// The host does it itself, behind what the stream has to do before. To the CPU's own streams it is work like any other.
+/// Copies on the host, after the stream's earlier work. On the CPU backend's own streams it is normal work.
 fn copy_on_host(range: &Range, given: Option<&Stream>) -> Result<()> {
     if let Some(stream) = given {
         let (device, Range { target, source, bytes }) = (stream.device(), *range);
         if device.is_cpu() {
             let (backend, direction) = (device.backend(), Direction::DeviceToDevice);
-            // SAFETY: the caller was told by the docstring to give ranges that exist and stay.
+            // SAFETY: the docstring requires ranges that are valid until the copy is complete.
             return unsafe { backend.copy(device.index(), direction, target, source, bytes, stream.handle()) };
         }
         capture::refuse("a copy within host memory", stream)?;
@@ -216,7 +220,7 @@ fn copy_on_host(range: &Range, given: Option<&Stream>) -> Result<()> {
     }
     let source: *const u8 = std::ptr::with_exposed_provenance(range.source);
     let target: *mut u8 = std::ptr::with_exposed_provenance_mut(range.target);
-    // SAFETY: the caller was told by the docstring to give ranges that exist; they may overlap.
+    // SAFETY: the docstring requires valid ranges; they may overlap.
     unsafe { std::ptr::copy(source, target, range.bytes) };
     Ok(())
 }
@@ -230,11 +234,11 @@ fn copy_to_peer(range: &Range, target: Device, source: Device, given: Option<&St
             )));
         }
         Some(_) => {}
-        // Without a stream both devices' default streams have done their work before, as in CUDA.
+        // Without a stream the copy follows the work of both devices' default streams, as in CUDA.
         None => Stream::default_of(source).wait_for(&Stream::default_of(target))?,
     }
     on_stream(source, given, uses, |stream| {
-        // SAFETY: as in `copy`; the stream is of the source's device.
+        // SAFETY: as in `copy`; the stream belongs to the source's device.
         unsafe {
             source.backend().copy_peer(
                 target.index(),
@@ -275,12 +279,13 @@ fn fill(target: Address, value: u8, bytes: usize, given: Option<&Stream>) -> Res
         Side::Host => near,
     };
     on_stream(device, given, &end.uses(Access::Write).collect::<Vec<_>>(), |stream| {
-        // SAFETY: what is known of the range fits; the caller was told by the docstring to give one that exists and stays.
+        // SAFETY: the tracked part of the range was checked; the docstring requires a range that is valid until the
+        // fill is complete.
         unsafe { device.backend().fill(device.index(), target, bytes, Pattern::U8(value), bytes, 1, stream.handle()) }
     })
 }
 
-/// The address and the bytes behind it, none of which is beyond the end of all addresses.
+/// Checks that the range is not null and does not exceed the address space.
 pub(super) fn range_end(address: Address, bytes: usize, what: &str) -> PyResult<()> {
     if bytes > 0 && (address == 0 || address.checked_add(bytes).is_none()) {
         return Err(PyValueError::new_err(format!("{what} {address:#x} cannot hold {bytes} bytes")));
@@ -299,14 +304,14 @@ pub(super) fn stream_argument(py: Python<'_>, object: Option<&Bound<'_, PyAny>>)
 /// Parameters
 /// ----------
 /// dst, src : int
-///     Addresses of host or device memory that is there, and stays until the copy is done.
+///     Addresses of host or device memory that exists until the copy is complete.
 /// nbytes : int
-///     Bytes. For none at all nothing happens, whatever the addresses.
+///     Bytes. 0 has no effect, for any addresses.
 /// kind : {'default', 'host_to_host', 'host_to_device', 'device_to_host', 'device_to_device'}, optional
-///     What the addresses are. By default the driver is asked.
+///     Kinds of the addresses. By default the driver determines them.
 /// stream : Stream, object with `__cuda_stream__`, or int, optional
-///     Copy in the order of this stream and do not wait. By default the copy is in the order of the default stream and done
-///     when the call returns.
+///     Copy in the order of this stream and do not wait. By default the copy is ordered on the default stream and
+///     complete when the call returns.
 /// wait : bool, optional
 ///     Wait for the copy on the given stream too.
 ///
@@ -315,14 +320,14 @@ pub(super) fn stream_argument(py: Python<'_>, object: Option<&Bound<'_, PyAny>>)
 /// ValueError
 ///     For address 0, a negative size or an unknown kind.
 /// NotSupportedError
-///     For ordinary host memory, or a copy that waits, and a stream that is captured into a graph.
+///     For pageable host memory, or a copy that waits, on a stream that is captured into a graph.
 /// CudaError
-///     With code 1 for a range that reaches beyond a block which PyGPU knows, or lies in one that was freed, and for read-only memory;
-///     when the driver knows that the addresses are not what `kind` says.
+///     With code 1 for a range that exceeds a block tracked by PyGPU, or lies in a freed one, and for read-only
+///     memory; if the addresses are known to the driver and contradict `kind`.
 ///
 /// Warnings
 /// --------
-/// An address of which nobody knows anything, and that is not there, may crash the process, as in C.
+/// An invalid address that neither PyGPU nor the driver tracks may crash the process, as in C.
 ///
 /// Examples
 /// --------
@@ -366,22 +371,22 @@ fn raw_copy(
 /// Parameters
 /// ----------
 /// dst : int
-///     An address of device memory that is there, and stays until the fill is done.
+///     Address of device memory that exists until the fill is complete.
 /// value : int
 ///     0 to 255.
 /// nbytes : int
-///     Bytes. For none at all nothing happens, whatever the address.
+///     Bytes. 0 has no effect, for any address.
 /// stream : Stream, object with `__cuda_stream__`, or int, optional
-///     Fill in the order of this stream and do not wait. By default the fill is in the order of the default stream and done
-///     when the call returns.
+///     Fill in the order of this stream and do not wait. By default the fill is ordered on the default stream and
+///     complete when the call returns.
 ///
 /// Raises
 /// ------
 /// ValueError
 ///     For address 0, a negative size or another value.
 /// CudaError
-///     With code 1 for a range that reaches beyond a block which PyGPU knows, or lies in one that was freed, and for read-only memory;
-///     when the driver knows that the address is none of its own.
+///     With code 1 for a range that exceeds a block tracked by PyGPU, or lies in a freed one, and for read-only
+///     memory; if the driver reports that the address is not device memory.
 ///
 /// Examples
 /// --------
@@ -407,7 +412,7 @@ fn raw_fill(
     Ok(py.without_gil(|| fill(target, value, bytes, stream.as_ref()))?)
 }
 
-/// Puts the functions into the module.
+/// Adds the functions to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(raw_copy, module)?)?;
     module.add_function(wrap_pyfunction!(raw_fill, module)?)

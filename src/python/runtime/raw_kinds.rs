@@ -1,5 +1,5 @@
-//! Memory by its address alone, of other kinds than `raw` gives: the driver's plain memory, managed memory, and memory in the order
-//! of a stream; and what an address is.
+//! Further kinds of memory by address, in addition to `raw`: the driver's plain memory, managed memory, and
+//! stream-ordered memory; also queries of addresses.
 
 use pyo3::prelude::*;
 
@@ -20,12 +20,12 @@ use pygpu_memory::{Access, Allocation, capture};
 /// Parameters
 /// ----------
 /// nbytes : int
-///     Bytes. None at all need no memory.
+///     Bytes. 0 allocates nothing.
 ///
 /// Returns
 /// -------
 /// int
-///     The address, for `raw_free`; 0 for no bytes.
+///     The address, for `raw_free`; 0 for zero bytes.
 ///
 /// Examples
 /// --------
@@ -44,19 +44,19 @@ fn raw_allocate_plain(nbytes: &Bound<'_, PyAny>) -> PyResult<Address> {
     })?)
 }
 
-/// Allocates memory that host and device both reach.
+/// Allocates managed memory, which host and device can both access.
 ///
 /// Parameters
 /// ----------
 /// nbytes : int
-///     Bytes. None at all need no memory.
+///     Bytes. 0 allocates nothing.
 /// of_host : bool, optional
-///     Only the host may use it, until it is attached to a stream.
+///     Whether only the host may use it, until it is attached to a stream.
 ///
 /// Returns
 /// -------
 /// int
-///     The address, for `raw_free`; 0 for no bytes.
+///     The address, for `raw_free`; 0 for zero bytes.
 ///
 /// Examples
 /// --------
@@ -84,19 +84,19 @@ fn stream_of(py: Python<'_>, object: &Bound<'_, PyAny>) -> PyResult<Stream> {
     stream::from_anywhere(py, object, near)
 }
 
-/// Allocates memory in the order of a stream, from the pool where arrays have theirs.
+/// Allocates memory in stream order, from the pool that arrays use.
 ///
 /// Parameters
 /// ----------
 /// nbytes : int
-///     Bytes. None at all need no memory.
+///     Bytes. 0 allocates nothing.
 /// stream : Stream, object with `__cuda_stream__`, or int
-///     What is put on it from now on may use the memory; other streams must wait for it.
+///     Work enqueued on it from now on may use the memory; other streams must wait for it.
 ///
 /// Returns
 /// -------
 /// int
-///     The address, for `raw_free_async` or `raw_free`; 0 for no bytes.
+///     The address, for `raw_free_async` or `raw_free`; 0 for zero bytes.
 ///
 /// Raises
 /// ------
@@ -120,7 +120,7 @@ fn raw_allocate_async(nbytes: &Bound<'_, PyAny>, stream: &Bound<'_, PyAny>) -> P
             return Ok(0);
         }
         let block = std::sync::Arc::new(Allocation::new(bytes, stream.clone())?);
-        // Memory on a stream that may be gone before it is freed is made on another one.
+        // Memory on a stream that may be destroyed before the free is allocated on another stream.
         block.hand_over(Access::Write, &stream)?;
         let address = block.address();
         addresses::enter(&block, Nature::Own);
@@ -138,7 +138,7 @@ fn free_in_order(address: Address, stream: &Stream) -> Result<()> {
         let detail = format!("address {address:#x} was not allocated in the order of a stream, or was freed already");
         return Err(raw::invalid_value("cudaFreeAsync", detail));
     };
-    // The caller has put all uses before this point of the stream.
+    // The caller has enqueued all uses before this point of the stream.
     let noted = block.record_stream(stream);
     if noted.is_err() {
         block.expose();
@@ -147,14 +147,14 @@ fn free_in_order(address: Address, stream: &Stream) -> Result<()> {
     shutdown::caught(|| drop(block)).and(noted)
 }
 
-/// Frees what `raw_allocate_async` gave, in the order of a stream.
+/// Frees memory allocated by `raw_allocate_async`, in stream order.
 ///
 /// Parameters
 /// ----------
 /// address : int
-///     The address; 0 is nothing to be freed.
+///     The address; 0 has no effect.
 /// stream : Stream, object with `__cuda_stream__`, or int
-///     Behind what it has now, the memory may be somebody else's.
+///     The memory may be reused after the current work of this stream.
 ///
 /// Raises
 /// ------
@@ -178,7 +178,7 @@ const HOST: &str = "host";
 const DEVICE: &str = "device";
 const MANAGED: &str = "managed";
 
-/// What PyGPU knows of an address, or the driver.
+/// Returns the kind of an address as tracked by PyGPU or by the driver.
 fn kind_of(address: Address) -> Result<Option<(&'static str, i32)>> {
     let near = Device::current()?;
     let asked = near.backend().pointer_kind(address)?;
@@ -197,18 +197,18 @@ fn kind_of(address: Address) -> Result<Option<(&'static str, i32)>> {
     })
 }
 
-/// What an address is.
+/// Returns the kind, device and addresses of a block of memory.
 ///
 /// Parameters
 /// ----------
 /// address : int
-///     Any.
+///     Any address.
 ///
 /// Returns
 /// -------
 /// tuple of (str, int, int, int) or None
-///     'host' for pinned memory, 'device' or 'managed'; the number of the device; the address at which the device reaches the
-///     memory, and at which the host does, each 0 where it cannot. None where nothing is known of it.
+///     'host' for pinned memory, 'device' or 'managed'; the number of the device; the address for access by the
+///     device, and the one for access by the host, each 0 without access. None for unknown memory.
 ///
 /// Examples
 /// --------
@@ -235,7 +235,7 @@ fn pointer_attributes(address: &Bound<'_, PyAny>) -> PyResult<Option<(&'static s
     })?)
 }
 
-/// Puts the functions into the module.
+/// Adds the functions to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(raw_allocate_plain, module)?)?;
     module.add_function(wrap_pyfunction!(raw_allocate_managed, module)?)?;

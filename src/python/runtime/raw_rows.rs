@@ -1,4 +1,4 @@
-//! Copies of rows by addresses, which lie at a pitch: as `raw_copy`, with the same checks.
+//! Copies of pitched rows by address, with the checks of `raw_copy`.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -15,7 +15,7 @@ use pygpu_device::Device;
 use pygpu_device::stream::Stream;
 use pygpu_memory::{Access, Use, capture};
 
-/// Rows of one width at two distances.
+/// Rows of one width with two pitches.
 struct Rows {
     target: Pitched,
     source: Pitched,
@@ -27,13 +27,13 @@ fn side(address: Address, pitch: usize) -> Pitched {
 }
 
 impl Rows {
-    /// Bytes from the first to the last of a side.
+    /// Returns the bytes from the first to the last of an operand.
     fn span(&self, side: &Pitched) -> usize {
-        side.row_pitch * (self.extent.height - 1) + self.extent.width // checked when it was made
+        side.row_pitch * (self.extent.height - 1) + self.extent.width // checked by the constructor
     }
 }
 
-/// Copies on `given`, or on the default stream of the device concerned and waits.
+/// Copies on `given`; without a stream, on the default stream of the device concerned, and waits.
 fn copy(rows: &Rows, kind: Kind, given: Option<&Stream>) -> Result<()> {
     let near = given.map_or_else(Device::current, |stream| Ok(stream.device()))?;
     let to = End::of(near, rows.target.address, rows.span(&rows.target), Access::Write)?;
@@ -63,17 +63,18 @@ fn copy(rows: &Rows, kind: Kind, given: Option<&Stream>) -> Result<()> {
     };
     on_stream(device, given, &uses, |stream| {
         let (backend, index) = (device.backend(), device.index());
-        // SAFETY: what is known of the ranges fits; the caller was told by the docstring to give others that exist and stay.
+        // SAFETY: the tracked parts of the ranges were checked; the docstring requires that other ranges are valid
+        // until the copy is complete.
         unsafe { backend.copy_pitched(index, direction, rows.target, rows.source, rows.extent, stream.handle()) }
     })
 }
 
-/// The host does it itself, behind what the stream has to do before. To the CPU's own streams it is work like any other.
+/// Copies on the host, after the stream's earlier work. On the CPU backend's own streams it is normal work.
 fn copy_on_host(rows: &Rows, given: Option<&Stream>) -> Result<()> {
     if let Some(stream) = given.filter(|stream| stream.device().is_cpu()) {
         let (backend, index) = (stream.device().backend(), stream.device().index());
         let direction = Direction::DeviceToDevice;
-        // SAFETY: the caller was told by the docstring to give ranges that exist and stay.
+        // SAFETY: the docstring requires ranges that are valid until the copy is complete.
         return unsafe {
             backend.copy_pitched(index, direction, rows.target, rows.source, rows.extent, stream.handle())
         };
@@ -85,7 +86,7 @@ fn copy_on_host(rows: &Rows, given: Option<&Stream>) -> Result<()> {
     for row in 0..rows.extent.height {
         let source: *const u8 = std::ptr::with_exposed_provenance(rows.source.address + row * rows.source.row_pitch);
         let target: *mut u8 = std::ptr::with_exposed_provenance_mut(rows.target.address + row * rows.target.row_pitch);
-        // SAFETY: the caller was told by the docstring to give ranges that exist; they may overlap.
+        // SAFETY: the docstring requires valid ranges; they may overlap.
         unsafe { std::ptr::copy(source, target, rows.extent.width) };
     }
     Ok(())
@@ -96,7 +97,7 @@ fn copy_on_host(rows: &Rows, given: Option<&Stream>) -> Result<()> {
 /// Parameters
 /// ----------
 /// dst : int
-///     The address of the first row, in host or device memory that is there and stays until the copy is done.
+///     Address of the first row, in host or device memory that exists until the copy is complete.
 /// dst_pitch : int
 ///     Bytes from one row to the next; at least `width`.
 /// src, src_pitch : int
@@ -106,18 +107,18 @@ fn copy_on_host(rows: &Rows, given: Option<&Stream>) -> Result<()> {
 /// height : int
 ///     Rows.
 /// kind : {'default', 'host_to_host', 'host_to_device', 'device_to_host', 'device_to_device'}, optional
-///     What the addresses are. By default the driver is asked.
+///     Kinds of the addresses. By default the driver determines them.
 /// stream : Stream, object with `__cuda_stream__`, or int, optional
-///     Copy in the order of this stream and do not wait. By default the copy is done when the call returns.
+///     Copy in the order of this stream and do not wait. By default the copy is complete when the call returns.
 ///
 /// Raises
 /// ------
 /// ValueError
-///     For address 0, a negative size, an unknown kind, and a pitch that is shorter than a row.
+///     For address 0, a negative size, an unknown kind, and a pitch below the width.
 /// NotSupportedError
-///     Between two devices; for ordinary host memory and a stream that is captured into a graph.
+///     Between two devices; for pageable host memory on a stream that is captured into a graph.
 /// CudaError
-///     As `raw_copy`.
+///     As for `raw_copy`.
 ///
 /// Examples
 /// --------
@@ -164,7 +165,7 @@ fn raw_copy_rows(
     Ok(py.without_gil(|| copy(&rows, kind, stream.as_ref()))?)
 }
 
-/// Puts the function into the module.
+/// Adds the function to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(raw_copy_rows, module)?)
 }

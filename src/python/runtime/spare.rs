@@ -1,9 +1,11 @@
-//! Results of `get` that nobody but PyGPU holds any more, kept for the next `get` of the same array.
+//! Cache of `get` results that only PyGPU refers to any more, for the next `get` of the same array.
 //!
-//! Why: to make an ndarray and to touch its memory for the first time costs more than a small copy. What is kept is bounded in sum for
-//! the process, the oldest goes first, and `trim_memory()` gives all of it back; large results have `memory::recycled` besides.
+//! Why: creating an ndarray and touching its memory for the first time costs more than a small copy. The cache is
+//! bounded in size for the process, evicts the oldest entry first, and is emptied by `trim_memory()`; the memory of
+//! large results is additionally cached in `memory::recycled`.
 //!
-//! The table is locked with the GIL held and for moments; nothing is dropped meanwhile, since the end of an ndarray may run Python.
+//! The table is locked with the GIL held, for a few instructions; nothing is dropped meanwhile, since dropping an
+//! ndarray may run Python.
 
 use std::collections::VecDeque;
 
@@ -36,7 +38,7 @@ fn table() -> Guard<Table> {
     TABLE.lock()
 }
 
-/// A place in the table, given up when it is dropped.
+/// Slot in the table, freed when dropped.
 pub(crate) struct Spare(u64);
 
 impl Table {
@@ -47,7 +49,7 @@ impl Table {
         Some(entry.array)
     }
 
-    /// The oldest beyond so many bytes, for the caller to drop.
+    /// Removes the oldest entries beyond a size in bytes, for the caller to drop.
     fn surplus(&mut self, bytes: usize) -> Vec<Entry> {
         let mut surplus = Vec::new();
         while self.bytes > bytes || self.entries.len() > MOST_ARRAYS {
@@ -60,7 +62,7 @@ impl Table {
 }
 
 impl Spare {
-    /// Keeps a result. `None` where it is too large, or no ndarray of the usual kind.
+    /// Caches a result. `None` if it is too large or not a plain ndarray.
     pub(crate) fn keep(array: &Bound<'_, PyUntypedArray>) -> Option<Self> {
         let bytes = array.len() * array.dtype().itemsize();
         let most = MOST_BYTES.min(recycled::limit());
@@ -81,7 +83,7 @@ impl Spare {
         Some(Self(number))
     }
 
-    /// The result, if it is still in the table.
+    /// Returns the result, if it is still in the table.
     #[inline]
     pub(crate) fn get<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
         let table = table();
@@ -89,7 +91,7 @@ impl Spare {
         Some(entry.array.bind(py).as_any().clone())
     }
 
-    /// Whether the table holds the result.
+    /// Returns whether the table contains the result.
     pub(crate) fn is_there(&self) -> bool {
         table().entries.iter().any(|entry| entry.number == self.0)
     }
@@ -102,15 +104,15 @@ impl Drop for Spare {
     }
 }
 
-/// Gives back all but so many bytes.
+/// Shrinks the cache to a size in bytes.
 pub(crate) fn trim(bytes: usize) {
     let surplus = table().surplus(bytes.min(MOST_BYTES));
     drop(surplus);
 }
 
-/// Bytes of results that nobody else holds.
+/// Returns the bytes of results that only the cache refers to.
 pub(crate) fn kept(_: Python<'_>) -> usize {
-    // SAFETY: live objects, and the GIL.
+    // SAFETY: live objects, and the GIL is held.
     let is_unheld = |entry: &&Entry| unsafe { ffi::Py_REFCNT(entry.array.as_ptr()) } == 1;
     table().entries.iter().filter(is_unheld).map(|entry| entry.bytes).sum()
 }

@@ -1,4 +1,4 @@
-//! The class `Stream`, what an argument `stream=` may be, and the thread's current stream.
+//! Class `Stream`, conversion of an argument `stream=`, and the thread's current stream.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -24,26 +24,26 @@ use pygpu_device::shutdown;
 use pygpu_device::stream::{self, Stream};
 use pygpu_memory::{capture, pending};
 
-/// A stream: work that is put on it runs in the order in which it was put.
+/// Stream: work enqueued on it runs in the order of enqueueing.
 ///
 /// Parameters
 /// ----------
 /// non_blocking : bool, optional
-///     Do not wait for the legacy default stream, nor let it wait for this one. By default both wait, as in CUDA.
+///     Disables the mutual waits between this stream and the legacy default stream. By default both wait, as in CUDA.
 /// priority : int, optional
-///     Lower numbers run first; 0 is the default. What the device does not have is clamped by its driver.
+///     Lower numbers run first; 0 is the default. The driver clamps the value to the device's range.
 /// device : int, str or Device, optional
 ///     The current device by default.
 ///
 /// Raises
 /// ------
 /// CudaError
-///     When the driver refuses.
+///     If the driver call fails.
 ///
 /// Notes
 /// -----
-/// As a context manager it makes itself the thread's current stream of its device: what PyGPU does there without a
-/// ``stream=`` goes to it. Two objects of one handle and device are equal.
+/// As a context manager it makes itself the thread's current stream of its device: PyGPU's work there without a
+/// ``stream=`` argument uses it. Two objects with equal handle and device are equal.
 ///
 /// Examples
 /// --------
@@ -64,7 +64,7 @@ impl From<Stream> for PyStream {
 }
 
 impl PyStream {
-    /// The stream below Python.
+    /// Returns the stream of the Rust layer.
     #[inline]
     pub(crate) fn stream(&self) -> PyResult<&Stream> {
         self.0.get("Stream")
@@ -75,7 +75,7 @@ impl Drop for PyStream {
     fn drop(&mut self) {
         let Some(stream) = self.0.take() else { return };
         let is_default = stream.handle() == StreamHandle::DEFAULT;
-        // A foreign one lets go of a Python object and calls no driver.
+        // A borrowed stream releases a Python object and makes no driver call.
         if is_default || stream.is_foreign() || stream.device().is_cpu() {
             drop(stream)
         } else {
@@ -84,11 +84,11 @@ impl Drop for PyStream {
     }
 }
 
-/// The stream that an argument means: `None` the thread's current one, a `Stream`, an object with `__cuda_stream__`, or a
+/// Converts an argument: `None` is the thread's current stream, a `Stream`, an object with `__cuda_stream__`, or a
 /// handle.
 ///
 /// # Errors
-/// `TypeError` for anything else; `ValueError` for a stream of another device and for a handle that cannot be one.
+/// `TypeError` for any other object; `ValueError` for a stream of another device and for an invalid handle.
 pub(crate) fn from_argument(py: Python<'_>, object: Option<&Bound<'_, PyAny>>, device: Device) -> PyResult<Stream> {
     let Some(object) = object.filter(|object| !object.is_none()) else { return Ok(stream::current(device)) };
     let stream = from_anywhere(py, object, device)?;
@@ -96,7 +96,7 @@ pub(crate) fn from_argument(py: Python<'_>, object: Option<&Bound<'_, PyAny>>, d
     Ok(stream)
 }
 
-/// As `from_argument`, for what may be a stream of another device than `near`, and is not `None`.
+/// Like `from_argument`, for an argument other than `None` whose stream may belong to another device than `near`.
 pub(crate) fn from_anywhere(py: Python<'_>, object: &Bound<'_, PyAny>, near: Device) -> PyResult<Stream> {
     match object.cast::<PyStream>() {
         Ok(stream) => stream.get().stream().cloned(),
@@ -115,10 +115,10 @@ fn check_device(stream: &Stream, device: Device) -> Result<()> {
     )))
 }
 
-/// A stream that is no `Stream`, of `near` or another device with its driver.
+/// Converts a stream that is not a `Stream`, of `near` or of another device with its driver.
 fn foreign(py: Python<'_>, object: &Bound<'_, PyAny>, near: Device) -> PyResult<Stream> {
     if let Some(protocol) = object.getattr_opt(intern!(py, "__cuda_stream__"))? {
-        // The attribute form is deprecated, and older libraries have only that.
+        // The attribute form is deprecated, but older libraries have only that.
         let pair = if protocol.is_callable() { protocol.call0()? } else { protocol };
         let handle = stream_handle::of_pair(&pair)?;
         return stream_handle::wrap(py, handle, near, Some(object.clone().unbind()));
@@ -135,7 +135,7 @@ fn foreign(py: Python<'_>, object: &Bound<'_, PyAny>, near: Device) -> PyResult<
     stream_handle::wrap(py, handle, near, None)
 }
 
-/// A driver cannot read the handles of another's: it would take them for addresses.
+/// Checks that two devices have the same driver: a driver would dereference the handles of another one.
 pub(crate) fn check_kind(one: Device, other: Device) -> Result<()> {
     if one.kind() == other.kind() {
         return Ok(());
@@ -147,7 +147,7 @@ pub(crate) fn check_kind(one: Device, other: Device) -> Result<()> {
 
 #[pymethods]
 impl PyStream {
-    // The arguments may be those of a subclass' `__init__`.
+    // The arguments may be those of the `__init__` of a subclass.
     #[new]
     #[pyo3(signature = (*_args, **_kwargs), text_signature = "(non_blocking=False, priority=0, device=None)")]
     fn new(_args: &Bound<'_, PyTuple>, _kwargs: Option<&Bound<'_, PyDict>>) -> Self {
@@ -168,17 +168,17 @@ impl PyStream {
         self.0.make("Stream", || Ok(py.without_gil(create)?))
     }
 
-    /// A stream that another library owns.
+    /// Returns the stream of a handle that another library owns.
     ///
     /// Parameters
     /// ----------
     /// handle : int
     ///     The driver's handle. 0 and 1 are the legacy default stream, 2 the per-thread default stream.
     /// device : int, str or Device, optional
-    ///     Where the stream must be. By default the driver is asked.
+    ///     Device to which the stream must belong. By default the driver determines it.
     /// owner : object, optional
-    ///     Kept alive as long as PyGPU uses the stream. One that itself holds the new object is kept for ever: the garbage
-    ///     collector does not see through it.
+    ///     Kept alive as long as PyGPU uses the stream. An owner that refers to the new object is never freed,
+    ///     because the garbage collector cannot detect this cycle.
     ///
     /// Returns
     /// -------
@@ -191,7 +191,7 @@ impl PyStream {
     ///
     /// Warnings
     /// --------
-    /// A handle that no living stream has may crash the process: no driver can tell.
+    /// A handle without a live stream may crash the process: drivers cannot detect it.
     ///
     /// Examples
     /// --------
@@ -216,31 +216,31 @@ impl PyStream {
         Ok(stream.into())
     }
 
-    /// The driver's handle; 0 for the legacy default stream.
+    /// Driver handle; 0 for the legacy default stream.
     #[getter]
     fn handle(&self, py: Python<'_>) -> PyResult<usize> {
-        deferral::close(py, Cause::Order); // who has it may wait for the stream, or time it
+        deferral::close(py, Cause::Order); // the holder of the handle may wait for the stream, or time it
         Ok(self.stream()?.handle().0)
     }
 
-    /// Its device.
+    /// Device of the stream.
     #[getter]
     fn device(&self) -> PyResult<device::PyDevice> {
         Ok(self.stream()?.device().into())
     }
 
-    /// Whether it is the legacy default stream of its device.
+    /// Whether the stream is the legacy default stream of its device.
     #[getter]
     fn is_default(&self) -> PyResult<bool> {
         Ok(self.stream()?.handle() == StreamHandle::DEFAULT)
     }
 
-    /// Waits until the stream has nothing left to do.
+    /// Waits until all work of the stream is complete.
     ///
     /// Raises
     /// ------
     /// CudaError
-    ///     Also for what failed earlier on the device, while nobody waited for it.
+    ///     Also for earlier asynchronous work on the device that failed.
     ///
     /// Examples
     /// --------
@@ -258,7 +258,7 @@ impl PyStream {
         })?)
     }
 
-    /// Whether the stream has nothing left to do.
+    /// Returns whether all work of the stream is complete.
     ///
     /// Returns
     /// -------
@@ -275,12 +275,13 @@ impl PyStream {
         Ok(py.without_gil(|| stream.query())?)
     }
 
-    /// Lets work that is put on the stream from now on wait for all that is on another now. The host does not wait.
+    /// Makes work enqueued on the stream from now on wait for all current work of another stream. The host does not
+    /// wait.
     ///
     /// Parameters
     /// ----------
     /// other : Stream, object with `__cuda_stream__`, or int
-    ///     It may be of another device with the same driver.
+    ///     Stream of any device with the same driver.
     ///
     /// Examples
     /// --------
@@ -298,13 +299,14 @@ impl PyStream {
         })?)
     }
 
-    /// The protocol by which libraries take each other's streams.
+    /// Returns protocol version and driver handle, by which libraries accept each other's streams.
     ///
     /// Returns
     /// -------
     /// version, handle : int
-    ///     Version 0 of the protocol and the driver's handle. On CUDA the legacy default stream is 1, its unambiguous name: 0
-    ///     means the per-thread one to a library that was compiled so. HIP takes only 0.
+    ///     Version 0 of the protocol and the driver's handle. On CUDA the legacy default stream is 1, its unambiguous
+    ///     handle: libraries compiled for per-thread default streams interpret 0 as the per-thread one. HIP accepts
+    ///     only 0.
     ///
     /// Examples
     /// --------
@@ -347,7 +349,7 @@ impl PyStream {
         Ok(hasher.finish())
     }
 
-    // A coroutine of asyncio waits while others run.
+    // Other coroutines run while this one waits.
     fn __await__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
         py.import(intern!(py, "PyGPU._native.waiting"))?.call_method1(intern!(py, "wait"), (slf,))
@@ -362,7 +364,8 @@ impl PyStream {
     }
 }
 
-/// The calling thread's current stream of a device: that of the innermost ``with stream:``, else the legacy default stream.
+/// Returns the calling thread's current stream of a device: the innermost ``with stream:``, or the legacy default
+/// stream.
 ///
 /// Parameters
 /// ----------
@@ -388,7 +391,7 @@ fn current_stream(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult
     Ok(stream::current(device::from_argument(py, device)?).into())
 }
 
-/// The legacy default stream of a device.
+/// Returns the legacy default stream of a device.
 ///
 /// Parameters
 /// ----------
@@ -410,7 +413,7 @@ fn default_stream(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult
     Ok(Stream::default_of(device::from_argument(py, device)?).into())
 }
 
-/// Waits until a device has nothing left to do.
+/// Waits until all work of a device is complete.
 ///
 /// Parameters
 /// ----------
@@ -420,7 +423,7 @@ fn default_stream(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult
 /// Raises
 /// ------
 /// CudaError
-///     Also for what failed earlier, while nobody waited for it.
+///     Also for earlier asynchronous work that failed.
 ///
 /// Examples
 /// --------
@@ -434,7 +437,7 @@ fn synchronize(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<()
     Ok(py.without_gil(|| pending::synchronize(device).and_then(|()| shutdown::report_deferred()))?)
 }
 
-/// Puts the class and the functions into the module.
+/// Adds the class and the functions to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyStream>()?;
     module.add_function(wrap_pyfunction!(current_stream, module)?)?;
@@ -442,7 +445,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(synchronize, module)?)
 }
 
-/// The stream that an argument means, where `None` is the legacy default stream, as in a driver's calls.
+/// Converts an argument for which `None` is the legacy default stream, as in driver calls.
 pub(crate) fn stream_or_default(py: Python<'_>, stream: Option<&Bound<'_, PyAny>>, device: Device) -> PyResult<Stream> {
     match stream.filter(|stream| !stream.is_none()) {
         Some(stream) => from_argument(py, Some(stream), device),
@@ -452,7 +455,7 @@ pub(crate) fn stream_or_default(py: Python<'_>, stream: Option<&Bound<'_, PyAny>
 
 #[pymethods]
 impl PyDevice {
-    /// Its legacy default stream.
+    /// Legacy default stream of the device.
     #[getter]
     fn default_stream(&self) -> PyStream {
         Stream::default_of(self.device).into()

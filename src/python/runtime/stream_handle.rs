@@ -1,4 +1,4 @@
-//! Streams that are known by their handles.
+//! Streams identified by their handles.
 
 use std::any::Any;
 
@@ -15,13 +15,13 @@ use pygpu_device::Device;
 use pygpu_device::stream::Stream;
 use pygpu_memory::capture;
 
-/// The per-thread default stream, under the number that CUDA and HIP give it.
+/// Handle of the per-thread default stream in CUDA and HIP.
 const PER_THREAD: usize = 2;
 
-/// The handle of what `__cuda_stream__` gives.
+/// Returns the handle in a result of `__cuda_stream__`.
 ///
 /// # Errors
-/// `TypeError` for what is no pair; `ValueError` for another version of the protocol.
+/// `TypeError` for a value that is not a pair; `ValueError` for another version of the protocol.
 pub(super) fn of_pair(pair: &Bound<'_, PyAny>) -> PyResult<usize> {
     let shape = || PyTypeError::new_err(format!("__cuda_stream__ gives a tuple (version, handle), not {pair:?}"));
     let pair = pair.cast::<PyTuple>().map_err(|_| shape())?;
@@ -37,25 +37,25 @@ pub(super) fn of_pair(pair: &Bound<'_, PyAny>) -> PyResult<usize> {
     number::size(&pair.get_item(1)?, "the handle in __cuda_stream__")
 }
 
-/// A stream by its handle, on the device that the driver names; the default streams, which have none of their own, are those
-/// of `near`.
+/// Returns the stream of a handle on the device that the driver reports; the default streams, whose handles have no
+/// device, belong to `near`.
 ///
 /// # Errors
-/// The driver's.
+/// Errors of the driver.
 pub(super) fn wrap(py: Python<'_>, handle: usize, near: Device, keeper: Option<Py<PyAny>>) -> PyResult<Stream> {
     let keeper = keeper.map(|keeper| Box::new(Kept::new(keeper)) as Box<dyn Any + Send + Sync>);
     let found = if handle > PER_THREAD { py.without_gil(|| device_of(near, handle))? } else { None };
-    // 1 is the legacy default stream by name, and 0 is it too unless a program is compiled otherwise.
+    // 1 denotes the legacy default stream, and so does 0 unless a program is compiled for per-thread default streams.
     let handle = if handle == 1 { StreamHandle::DEFAULT } else { StreamHandle(handle) };
     Ok(Stream::foreign(found.unwrap_or(near), handle, keeper))
 }
 
 fn device_of(near: Device, handle: usize) -> Result<Option<Device>> {
-    // To ask for the device of a stream that captures makes the capture invalid.
+    // Querying the device of a capturing stream would invalidate the capture.
     if capture::number_of(&Stream::foreign(near, StreamHandle(handle), None))?.is_some() {
         return Ok(None);
     }
-    // SAFETY: who gives a handle promises that the stream lives as long as it is used here.
+    // SAFETY: the caller that passes a handle guarantees that the stream lives as long as it is used here.
     match unsafe { near.backend().stream_device(StreamHandle(handle)) }? {
         Some(index) => Device::new(near.backend(), index).map(Some),
         None => Ok(None),

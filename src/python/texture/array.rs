@@ -1,4 +1,4 @@
-//! The class `TextureArray`: an array of the driver, whose elements lie as textures like it.
+//! Class `TextureArray`: an array with the driver's private layout for textures.
 
 use std::mem::ManuallyDrop;
 
@@ -24,34 +24,34 @@ use pygpu_device::stream::{self, Stream};
 use pygpu_layout::{Dims, Order, tuple_text};
 use pygpu_memory::texture::DriverArray;
 
-/// Elements on a device in the order that textures read quickest, which only the driver knows: a CUDA array.
+/// Array on a device in the layout that textures read fastest, which only the driver knows: a CUDA array.
 ///
 /// Parameters
 /// ----------
 /// shape : int or tuple of int
-///     ``(width,)``, ``(height, width)`` or ``(depth, height, width)``; with `layered`, the first axis are the layers.
+///     ``(width,)``, ``(height, width)`` or ``(depth, height, width)``; with `layered`, the first axis counts layers.
 /// dtype : data-type, optional
-///     Of a channel: an integer of 8, 16 or 32 bits, float16 or float32.
+///     Type of a channel: an integer of 8, 16 or 32 bits, float16 or float32.
 /// channels : int, optional
-///     1, 2 or 4. With more than one, arrays that are copied in and out have them as their last axis.
+///     1, 2 or 4. With more than one, arrays that are copied in and out have the channels as their last axis.
 /// layered : bool, optional
-///     Layers of one or two axes, which are not interpolated between, in place of one more axis.
+///     Layers with one or two axes, without interpolation between layers, instead of one more axis.
 /// surface : bool, optional
-///     Whether kernels may write it, through a `Surface`.
+///     Whether kernels can write to it, through a `Surface`.
 /// device : Device, int or str, optional
 ///     The current one by default.
 ///
 /// Raises
 /// ------
 /// ValueError
-///     For a shape or a dtype that textures do not have.
+///     For a shape or a dtype that textures do not support.
 /// OutOfMemoryError
-///     If the device has not so much memory.
+///     If the device has not enough memory.
 ///
 /// Notes
 /// -----
-/// A texture or a surface keeps the array; a launch that was given one keeps both. Copies and launches on different streams
-/// wait for one another as those that use a GPUArray do.
+/// A texture or a surface keeps the array alive; a launch that uses one keeps both alive. Copies and launches on
+/// different streams are synchronized like those that use a GPUArray.
 ///
 /// Examples
 /// --------
@@ -68,7 +68,7 @@ pub(crate) struct TextureArray {
 
 impl Drop for TextureArray {
     fn drop(&mut self) {
-        // SAFETY: taken out once, here.
+        // SAFETY: taken exactly once, in this `drop`.
         exit::drop_detached(unsafe { ManuallyDrop::take(&mut self.array) });
     }
 }
@@ -78,7 +78,7 @@ impl TextureArray {
         &self.array
     }
 
-    /// The lengths of the axes, without the channels.
+    /// Returns the lengths of the axes, without the channels.
     fn axes(&self) -> Dims {
         let shape = self.array.shape();
         let mut axes = Dims::new();
@@ -92,7 +92,7 @@ impl TextureArray {
         axes
     }
 
-    /// The shape of arrays that are copied in and out.
+    /// Returns the shape of arrays that are copied in and out.
     fn outer(&self) -> Dims {
         let mut axes = self.axes();
         if self.array.shape().texel.channels > 1 {
@@ -126,12 +126,12 @@ impl TextureArray {
         check_device(given, &self.array)
     }
 
-    /// The elements in an array of the device's plain memory.
+    /// Copies the elements to an array in plain device memory.
     fn read(&self, stream: &Stream) -> Result<Array, Error> {
         let dtype = words::dtype_of(self.array.shape().texel.format);
         let plain = Array::empty(&self.outer(), dtype, Order::C, stream.clone())?;
         let place = (plain.allocation(), plain.address());
-        // SAFETY: an array of as many elements, which follow each other.
+        // SAFETY: an array with the same number of contiguous elements.
         unsafe { self.array.copy(&self.whole(), place, ArrayCopy::Read, stream)? };
         Ok(plain)
     }
@@ -148,7 +148,7 @@ fn check_device(plain: &Array, array: &DriverArray) -> PyResult<()> {
     )))
 }
 
-/// The array, or a copy of it in which the elements follow each other.
+/// Returns the array, or a contiguous copy of it.
 fn dense(array: &Array, stream: &Stream) -> Result<Array, Error> {
     if array.layout().is_c_contiguous() { Ok(array.clone()) } else { copy::duplicate(array, Order::C, stream) }
 }
@@ -206,7 +206,7 @@ impl TextureArray {
     /// Parameters
     /// ----------
     /// source : array_like or GPUArray
-    ///     Of the array's shape, with the channels as last axis if there are several; of its dtype; of any strides.
+    ///     Elements with the array's shape and dtype, with any strides. Several channels are the last axis.
     /// stream : Stream, object with `__cuda_stream__` or int, optional
     ///     The current stream by default.
     ///
@@ -234,13 +234,13 @@ impl TextureArray {
         py.without_gil(|| {
             let plain = dense(&plain, &on)?;
             let place = (plain.allocation(), plain.address());
-            // SAFETY: an array of as many elements, which follow each other.
+            // SAFETY: an array with the same number of contiguous elements.
             unsafe { self.array.copy(&self.whole(), place, ArrayCopy::Write, &on) }
         })?;
         Ok(())
     }
 
-    /// Copies the elements to the host, and waits for them.
+    /// Copies the elements to the host and waits for the copy.
     ///
     /// Parameters
     /// ----------
@@ -289,16 +289,16 @@ impl TextureArray {
         new_exact(py, GpuArray::from_array(plain))
     }
 
-    /// Copies between a part of the array and bytes of the device: what `driver.Memcpy3D` is made of.
+    /// Copies between a part of the array and bytes of the device; the basis of `driver.Memcpy3D`.
     ///
     /// Parameters
     /// ----------
     /// memory : GPUArray
-    ///     Bytes of three axes, planes, rows and bytes, which follow each other.
+    ///     Contiguous bytes with three axes: planes, rows and bytes.
     /// at : tuple of int
-    ///     Bytes of a row, rows and planes before the part.
+    ///     Start of the part: byte in the row, row and plane.
     /// written : bool
-    ///     Whether the array is written, and not read.
+    ///     True copies to the array, False from it.
     /// stream : Stream, object with `__cuda_stream__` or int, optional
     ///     The current stream by default.
     #[pyo3(signature = (memory, at, written, stream=None))]
@@ -334,49 +334,49 @@ impl TextureArray {
         Ok(())
     }
 
-    /// The lengths of the axes, without the channels.
+    /// Lengths of the axes, without the channels.
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.axes())
     }
 
-    /// The dtype of a channel.
+    /// Dtype of a channel.
     #[getter]
     fn dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         dtypes::to_python(py, words::dtype_of(self.array.shape().texel.format))
     }
 
-    /// Channels of an element.
+    /// Number of channels of an element.
     #[getter]
     fn channels(&self) -> u32 {
         self.array.shape().texel.channels
     }
 
-    /// Whether the first axis are layers.
+    /// Whether the first axis counts layers.
     #[getter]
     fn layered(&self) -> bool {
         self.array.shape().is_layered()
     }
 
-    /// Whether kernels may write it.
+    /// Whether kernels can write to it.
     #[getter]
     fn surface(&self) -> bool {
         self.array.shape().flags & SURFACE != 0
     }
 
-    /// Bytes of the elements; the driver may take more.
+    /// Size of the elements in bytes; the driver may use more.
     #[getter]
     fn nbytes(&self) -> usize {
         self.array.shape().bytes().unwrap_or(0)
     }
 
-    /// The driver's handle: `CUarray`, `hipArray_t`.
+    /// Driver handle: `CUarray`, `hipArray_t`.
     #[getter]
     fn handle(&self) -> usize {
         self.array.handle().0
     }
 
-    /// Its device.
+    /// Device of the array.
     #[getter]
     fn device(&self) -> PyDevice {
         self.array.device().into()
@@ -394,7 +394,7 @@ impl TextureArray {
 }
 
 impl TextureArray {
-    /// What the host gives, on the device.
+    /// Copies host elements to the device.
     fn uploaded(&self, source: &Bound<'_, PyAny>, stream: Option<&Bound<'_, PyAny>>) -> PyResult<Array> {
         let py = source.py();
         let host = py.import(intern!(py, "numpy"))?.call_method1(intern!(py, "asarray"), (source,))?;

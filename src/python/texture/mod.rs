@@ -1,4 +1,4 @@
-//! Arrays of the driver, textures and surfaces: the classes `TextureArray`, `Texture` and `Surface`.
+//! Arrays with a driver layout, textures and surfaces: the classes `TextureArray`, `Texture` and `Surface`.
 
 use pyo3::prelude::*;
 
@@ -6,7 +6,7 @@ pub(crate) mod array;
 pub(crate) mod object;
 mod words;
 
-/// Puts the classes into the module.
+/// Adds the classes to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<array::TextureArray>()?;
     module.add_class::<object::Texture>()?;

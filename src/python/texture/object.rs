@@ -1,4 +1,4 @@
-//! The classes `Texture` and `Surface`: what a kernel takes as `cudaTextureObject_t` and `cudaSurfaceObject_t`.
+//! Classes `Texture` and `Surface`, passed to kernels as `cudaTextureObject_t` and `cudaSurfaceObject_t`.
 
 use std::mem::ManuallyDrop;
 
@@ -16,39 +16,40 @@ use pygpu_backend::{BackendKind, Resource, Sampling, Texel};
 use pygpu_device::stream;
 use pygpu_memory::texture::{KernelObject, Texels};
 
-/// How a kernel reads an array with the hardware for textures: a texture object.
+/// Texture object: reads an array in a kernel with the texture hardware.
 ///
 /// Parameters
 /// ----------
 /// source : TextureArray or GPUArray
-///     A GPUArray of one axis is linear memory, for `tex1Dfetch`; one of two axes, whose rows may be any distance apart, is
+///     A GPUArray of one axis is linear memory, for `tex1Dfetch`; one of two axes, with any distance between rows, is
 ///     for `tex2D`.
 /// address_mode : str or sequence of str, optional
-///     What lies beyond the edges: ``'clamp'`` the last element, ``'border'`` the colour of the border, ``'wrap'`` the other
-///     side, ``'mirror'`` the same again backwards. One for all axes, or one for each of x, y, z. Without normalised
-///     coordinates ``'wrap'`` and ``'mirror'`` are ``'clamp'``, as in CUDA.
+///     Values beyond the edges: ``'clamp'`` repeats the edge element, ``'border'`` returns the border colour,
+///     ``'wrap'`` repeats the array, ``'mirror'`` repeats it mirrored. One for all axes, or one for each of x, y, z.
+///     Without normalised coordinates ``'wrap'`` and ``'mirror'`` are ``'clamp'``, as in CUDA.
 /// filter_mode : str, optional
-///     ``'point'`` or ``'linear'``: whether there is interpolation, which is for floats.
+///     ``'point'`` or ``'linear'``: the nearest element, or interpolation, which requires floats.
 /// read_mode : str, optional
 ///     ``'element'``, or ``'normalized_float'``: integers of 8 and 16 bits become floats of 0 (or -1) to 1.
 /// normalized_coords : bool, optional
-///     Whether coordinates go from 0 to 1, and not to the number of elements.
+///     Whether coordinates go from 0 to 1, instead of from 0 to the number of elements.
 /// border_color : float or sequence of float, optional
-///     For ``'border'``.
+///     Border colour for ``'border'``.
 /// channels : int, optional
-///     Of a GPUArray, whose last axis they are if there are more than one.
+///     Channels of a GPUArray; more than one are its last axis.
 ///
 /// Raises
 /// ------
 /// TypeError
-///     For what is no array.
+///     If `source` is not an array.
 /// ValueError
-///     For an array or words that textures do not have.
+///     For an array or an option that textures do not support.
 ///
 /// Notes
 /// -----
-/// It keeps what it reads, and a launch keeps it. A GPUArray of two axes must begin and have its rows at addresses that the
-/// device's `TEXTURE_ALIGNMENT` and `TEXTURE_PITCH_ALIGNMENT` divide, as `driver.mem_alloc_pitch` gives them.
+/// The texture keeps its source alive, and a launch keeps the texture alive. A GPUArray of two axes must start at a
+/// multiple of the device's `TEXTURE_ALIGNMENT`, with a row distance that is a multiple of `TEXTURE_PITCH_ALIGNMENT`,
+/// as memory from `driver.mem_alloc_pitch` does.
 ///
 /// Examples
 /// --------
@@ -70,12 +71,12 @@ pub(crate) struct Texture {
 
 impl Drop for Texture {
     fn drop(&mut self) {
-        // SAFETY: taken out once, here.
+        // SAFETY: taken exactly once, in this `drop`.
         exit::drop_detached(unsafe { ManuallyDrop::take(&mut self.object) });
     }
 }
 
-/// A GPUArray as what a texture reads.
+/// Returns a GPUArray as the resource of a texture.
 fn in_memory(array: &Array, channels: u32) -> PyResult<Resource> {
     let texel = words::texel(array.dtype(), channels)?;
     let layout = array.layout();
@@ -124,7 +125,7 @@ fn check_reading(texel: Texel, sampling: &Sampling) -> PyResult<()> {
     Ok(())
 }
 
-/// What a driver says to memory that is not aligned is that some value is invalid.
+/// Adds an explanation to the driver's error for misaligned memory, which only says that some value is invalid.
 fn explained(error: PyErr, resource: Option<&Resource>, kind: BackendKind, py: Python<'_>) -> PyErr {
     match resource {
         Some(Resource::Linear(..) | Resource::Pitched { .. }) if kind != BackendKind::Cpu => {
@@ -168,7 +169,7 @@ impl Texture {
             let array = array.get().array();
             check_reading(array.shape().texel, &sampling)?;
             let stream = stream::current(array.device());
-            // SAFETY: an array of the driver.
+            // SAFETY: an array created by the driver.
             py.without_gil(|| unsafe { KernelObject::texture(&Texels::Array(array), &sampling, &stream) })?
         } else if let Ok(array) = source.cast::<GpuArray>() {
             let array = array.get().array(py)?;
@@ -186,19 +187,19 @@ impl Texture {
         Ok(Self { object: ManuallyDrop::new(object), source: source.clone().unbind() })
     }
 
-    /// The number that kernels take: `cudaTextureObject_t`, `hipTextureObject_t`.
+    /// Handle for kernels: `cudaTextureObject_t`, `hipTextureObject_t`.
     #[getter]
     fn handle(&self) -> u64 {
         self.object.number()
     }
 
-    /// What it reads.
+    /// Array that the texture reads.
     #[getter]
     fn source(&self, py: Python<'_>) -> Py<PyAny> {
         self.source.clone_ref(py)
     }
 
-    /// Its device.
+    /// Device of the texture.
     #[getter]
     fn device(&self) -> PyDevice {
         self.object.device().into()
@@ -210,22 +211,22 @@ impl Texture {
     }
 }
 
-/// How a kernel writes and reads a TextureArray by its elements: a surface object.
+/// Surface object: reads and writes single elements of a TextureArray in a kernel.
 ///
 /// Parameters
 /// ----------
 /// array : TextureArray
-///     Made with ``surface=True``.
+///     Array created with ``surface=True``.
 ///
 /// Raises
 /// ------
 /// ValueError
-///     For an array that was made without.
+///     For an array created without it.
 ///
 /// Notes
 /// -----
-/// The first coordinate of `surf2Dread` and its kin counts bytes. A launch that is given a surface counts as one that writes
-/// the array.
+/// The first coordinate of functions such as `surf2Dread` is in bytes. A launch with a surface argument counts as a
+/// write to the array.
 ///
 /// Examples
 /// --------
@@ -245,7 +246,7 @@ pub(crate) struct Surface {
 
 impl Drop for Surface {
     fn drop(&mut self) {
-        // SAFETY: taken out once, here.
+        // SAFETY: taken exactly once, in this `drop`.
         exit::drop_detached(unsafe { ManuallyDrop::take(&mut self.object) });
     }
 }
@@ -261,19 +262,19 @@ impl Surface {
         Ok(Self { object: ManuallyDrop::new(object), array: array.clone().unbind() })
     }
 
-    /// The number that kernels take: `cudaSurfaceObject_t`, `hipSurfaceObject_t`.
+    /// Handle for kernels: `cudaSurfaceObject_t`, `hipSurfaceObject_t`.
     #[getter]
     fn handle(&self) -> u64 {
         self.object.number()
     }
 
-    /// What it reads and writes.
+    /// Array that the surface reads and writes.
     #[getter]
     fn source(&self, py: Python<'_>) -> Py<TextureArray> {
         self.array.clone_ref(py)
     }
 
-    /// Its device.
+    /// Device of the surface.
     #[getter]
     fn device(&self) -> PyDevice {
         self.object.device().into()
@@ -284,7 +285,7 @@ impl Surface {
     }
 }
 
-/// The object of a Texture or a Surface, and whether it is a surface; `None` for anything else.
+/// Returns the object of a Texture or a Surface, and whether it is a surface; `None` for any other object.
 pub(crate) fn of_python<'a>(value: &'a Bound<'_, PyAny>) -> Option<(&'a KernelObject, bool)> {
     if let Ok(texture) = value.cast::<Texture>() {
         return Some((&texture.get().object, false));

@@ -1,4 +1,5 @@
-//! `a[view] = value`: scalars, host arrays, device arrays; broadcast, converted to the array's dtype, overlap-safe.
+//! `a[view] = value`: scalars, host arrays and device arrays, with broadcasting, conversion to the array's dtype, and
+//! support for overlap.
 
 use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
@@ -25,10 +26,10 @@ use pygpu_layout::{Dims, Layout};
 use pygpu_ops::expression::{Operands, Work};
 use pygpu_ops::ufunc::as_it_is;
 
-/// Writes a value into all of `target`.
+/// Assigns a value to all elements of `target`.
 ///
 /// # Errors
-/// `ValueError` when it cannot be broadcast; NumPy's when it cannot be converted; the driver's.
+/// `ValueError` if it cannot be broadcast; NumPy's error if it cannot be converted; driver errors.
 pub(crate) fn assign(py: Python<'_>, target: &Array, value: &Bound<'_, PyAny>) -> PyResult<()> {
     if let Some(item) = item::plain_number(target.dtype().kind(), value) {
         return Ok(py.without_gil(|| copy::fill(target, &item, &stream::current(target.device())))?);
@@ -39,10 +40,10 @@ pub(crate) fn assign(py: Python<'_>, target: &Array, value: &Bound<'_, PyAny>) -
     }
 }
 
-/// Whether an assignment could be put off: of an array of the target's shape whose values wait.
+/// Defers the assignment of an array of the target's shape, if possible. Returns whether it was deferred.
 ///
 /// # Errors
-/// The driver's, of what waited.
+/// Driver errors of pending operations.
 pub(super) fn is_put_off(target: &DeferredArray, value: &Bound<'_, PyAny>) -> PyResult<bool> {
     if !pygpu_base::flush::is_any() {
         return Ok(false);
@@ -57,7 +58,8 @@ pub(super) fn is_put_off(target: &DeferredArray, value: &Bound<'_, PyAny>) -> Py
     into_given(work, Operands::of(source), target)
 }
 
-/// Writes an array of any device and dtype into all of `target`, or where a mask of the target's device is true.
+/// Assigns an array of any device and dtype to all elements of `target`, or where a mask on the target's device is
+/// true.
 ///
 /// # Errors
 /// As [`assign`].
@@ -72,7 +74,7 @@ pub(super) fn assign_array(
     if source.device() == target.device() {
         return cast_into(py, target, Values::Of(&source.view(layout)?), mask, stream);
     }
-    // Converted where it is, so that no more crosses than is needed.
+    // Converted before the transfer or after it, whichever moves less data.
     let converted = match source.dtype() == target.dtype() {
         true => source.clone(),
         false => cast::cast_like(py, source, target.dtype())?,
@@ -95,7 +97,7 @@ fn assign_host(py: Python<'_>, target: &Array, value: &Bound<'_, PyAny>) -> PyRe
     }
     let layout = broadcast(&side.layout, target.layout())?;
     if layout != side.layout {
-        // The smaller original crosses the bus, and the device repeats it.
+        // Transfers the unbroadcast array and broadcasts it on the device.
         let shape: Dims = side.layout.shape().collect();
         let landed = Array::empty(&shape, target.dtype(), pygpu_layout::Order::C, stream::current(target.device()))?;
         transfer::upload(py, &landed, &source)?;
@@ -106,7 +108,7 @@ fn assign_host(py: Python<'_>, target: &Array, value: &Bound<'_, PyAny>) -> PyRe
     transfer::upload(py, target, &source)
 }
 
-/// The value as an ndarray of the target's dtype, converted with NumPy's rules for assignment.
+/// The value as an ndarray of the target's dtype, converted by NumPy's rules for assignment.
 fn converted<'py>(py: Python<'py>, target: &Array, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyUntypedArray>> {
     let wanted = dtype::to_python(py, target.dtype())?;
     if let Ok(array) = value.cast::<PyUntypedArray>()
@@ -120,22 +122,23 @@ fn converted<'py>(py: Python<'py>, target: &Array, value: &Bound<'py, PyAny>) ->
     let shape = if is_number {
         ().into_pyobject(py)?.into_any()
     } else if target.dtype().kind() == pygpu_base::dtype::Kind::Opaque && !value.is_instance_of::<PyUntypedArray>() {
-        // A tuple is one structured item, a list is a row of them: let NumPy decide.
+        // A tuple is one structured item, a list a row of items: left to NumPy.
         return ndarray::as_ndarray(value, Some(target.dtype()));
     } else {
         let found = ndarray::as_ndarray(value, None)?;
         check_depth(value, &found, target)?;
-        // Before values are converted: a warning about them would be wrong where nothing is assigned.
+        // Before the conversion, which must not issue warnings if nothing is assigned.
         broadcast(&ndarray::side(&found, found.dtype().itemsize())?.layout, target.layout())?;
         found.getattr(intern!(py, "shape"))?
     };
     let made = numpy.getattr(intern!(py, "empty"))?.call1((shape, wanted))?;
-    // Assignment, not `astype`: so that 300 into uint8 raises what NumPy raises.
+    // By item assignment instead of `astype`, so that 300 into uint8 raises NumPy's error.
     strict::as_on_a_gpu(|| made.set_item(pyo3::types::PyEllipsis::get(py), value))?;
     Ok(made.cast_into::<PyUntypedArray>()?)
 }
 
-/// Refuses lists that are nested deeper than the target, as NumPy does, whose arrays may have surplus axes of length 1.
+/// Rejects lists that are nested deeper than the target, as NumPy does. Arrays may have additional leading axes of
+/// length 1.
 fn check_depth(value: &Bound<'_, PyAny>, found: &Bound<'_, PyUntypedArray>, target: &Array) -> PyResult<()> {
     let is_nested = value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>();
     let rank = target.layout().ndim();
@@ -148,7 +151,7 @@ fn check_depth(value: &Bound<'_, PyAny>, found: &Bound<'_, PyUntypedArray>, targ
     Ok(())
 }
 
-/// The source's layout, repeated to the target's shape; surplus leading axes of length 1 are dropped, as NumPy does.
+/// Broadcasts the source's layout to the target's shape. Additional leading axes of length 1 are dropped, as in NumPy.
 pub(super) fn broadcast(source: &Layout, target: &Layout) -> PyResult<Layout> {
     let shape: Dims = target.shape().collect();
     let surplus = source.ndim().saturating_sub(shape.len());

@@ -1,8 +1,8 @@
-//! Keys of integers, slices, `...` and `None`: those that select a view.
+//! Basic keys: integers, slices, `...` and `None`, which select a view.
 //!
-//! A tuple is walked once, and only what follows `...` is counted ahead, since each look into a tuple is a call in the stable
-//! ABI. A key that is refused on this way is walked again, carefully: twice, once to see what it is and how many axes it
-//! consumes, once to feed the layout, so that errors are those of NumPy whatever stands behind the item that is wrong.
+//! The fast path traverses a tuple once; only items after `...` are counted in advance, because each access to an item
+//! is a call in the stable ABI. If it fails, the slow path classifies all items first and then applies them, so that
+//! errors are NumPy's regardless of the other items.
 
 use pyo3::exceptions::PyIndexError;
 use pyo3::ffi;
@@ -14,14 +14,14 @@ use crate::convert::ndarray;
 use crate::once::PyOnce;
 use pygpu_layout::{Indexer, Layout};
 
-/// What one item of a key is.
+/// Kind of a key item.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Item {
     Integer,
     Slice,
     Ellipsis,
     NewAxis,
-    /// An array, a list, a boolean: not for views.
+    /// An array, a list or a boolean: not part of a basic key.
     Advanced,
 }
 
@@ -33,7 +33,7 @@ fn classify(item: &Bound<'_, PyAny>) -> PyResult<Item> {
     }
 }
 
-/// What an item is, if its type says so at once.
+/// The kind of an item, if its type alone determines it.
 #[inline]
 fn classify_plain(item: &Bound<'_, PyAny>) -> Option<Item> {
     let pointer = item.as_ptr();
@@ -72,10 +72,10 @@ fn classify_other(item: &Bound<'_, PyAny>) -> PyResult<Item> {
     )))
 }
 
-/// Sets `view` to what a key of integers, slices, `...` and `None` selects; `false` if the key holds anything else.
+/// Sets `view` to the selection by a basic key. Returns `false` if the key contains other items.
 ///
 /// # Errors
-/// `IndexError` and `ValueError` as NumPy's.
+/// `IndexError` and `ValueError` as NumPy.
 #[inline]
 pub(crate) fn basic(layout: &Layout, view: &mut Layout, key: &Bound<'_, PyAny>) -> PyResult<bool> {
     if let Ok(key) = key.cast_exact::<PyTuple>() {
@@ -97,11 +97,11 @@ pub(crate) fn basic(layout: &Layout, view: &mut Layout, key: &Bound<'_, PyAny>) 
     Ok(true)
 }
 
-/// Whether the key could be walked once: all its items are plain, and none was refused. If not, nothing is raised.
+/// Fast path: whether all items are plain and valid, so that the view is complete. Otherwise no exception is set.
 #[inline]
 fn quick_tuple(layout: &Layout, view: &mut Layout, key: &Bound<'_, PyTuple>) -> bool {
     let count = key.len();
-    // At most as many integers and slices as axes is all that `Indexer` asks to know before the end.
+    // `Indexer` only needs to know in advance that there are at most as many integers and slices as axes.
     let mut indexer = Indexer::new(layout, view, 0, true);
     let (mut axis, mut seen_ellipsis) = (0, false);
     for place in 0..count {
@@ -124,7 +124,7 @@ fn quick_tuple(layout: &Layout, view: &mut Layout, key: &Bound<'_, PyTuple>) -> 
     indexer.finish().is_ok()
 }
 
-/// How many integers and slices stand in a key from a place on; `None` if there is anything that is not plain.
+/// Number of integers and slices in a key from position `from` on; `None` if any item is not plain.
 fn consumed_behind(key: &Bound<'_, PyTuple>, from: usize, count: usize) -> Option<usize> {
     let mut consumed = 0;
     for place in from..count {
@@ -134,7 +134,7 @@ fn consumed_behind(key: &Bound<'_, PyTuple>, from: usize, count: usize) -> Optio
     Some(consumed)
 }
 
-/// An item and what it is, if that can be seen without asking it.
+/// A plain item and its kind; `None` if determining the kind would call the item.
 #[inline]
 fn plain_item<'a, 'py>(key: &'a Bound<'py, PyTuple>, place: usize) -> Option<(Borrowed<'a, 'py, PyAny>, Item)> {
     let item = key.get_borrowed_item(place).ok()?;
@@ -143,7 +143,7 @@ fn plain_item<'a, 'py>(key: &'a Bound<'py, PyTuple>, place: usize) -> Option<(Bo
 
 fn careful_tuple(layout: &Layout, view: &mut Layout, key: &Bound<'_, PyTuple>) -> PyResult<bool> {
     let (mut consumed, mut ellipses) = (0, 0);
-    // What was seen of each item, so that the second walk need not look again.
+    // The kind of each item, determined in the first pass for use in the second one.
     let mut items: SmallVec<[(Borrowed<'_, '_, PyAny>, Item); 8]> = SmallVec::new();
     for item in key.iter_borrowed() {
         let kind = classify(&item)?;
@@ -156,7 +156,7 @@ fn careful_tuple(layout: &Layout, view: &mut Layout, key: &Bound<'_, PyTuple>) -
         items.push((item, kind));
     }
     let mut indexer = Indexer::new(layout, view, consumed, ellipses > 0);
-    // Which axis the next integer or slice works on: the indexer knows too, but a slice needs its length first.
+    // The axis of the next integer or slice, whose length a slice requires.
     let mut axis = 0;
     for (item, kind) in items {
         if kind == Item::Ellipsis {
@@ -194,7 +194,7 @@ fn feed(
 
 #[inline]
 pub(crate) fn integer(item: &Bound<'_, PyAny>) -> PyResult<i64> {
-    // SAFETY: a live object; -1 may mean an error, which is then set.
+    // SAFETY: a live object; -1 may indicate an error, which is then set.
     let value = unsafe {
         match ffi::PyLong_CheckExact(item.as_ptr()) {
             0 => -1,
@@ -204,10 +204,10 @@ pub(crate) fn integer(item: &Bound<'_, PyAny>) -> PyResult<i64> {
     if value == -1 { integer_slowly(item) } else { Ok(value as i64) }
 }
 
-/// For -1, for what only has `__index__`, and for errors, which here become those of indexing.
+/// Slow path for -1, for objects with `__index__` only, and for errors, which are replaced by index errors.
 #[cold]
 fn integer_slowly(item: &Bound<'_, PyAny>) -> PyResult<i64> {
-    // SAFETY: a live object; what `integer` may have raised is replaced.
+    // SAFETY: a live object; an exception raised by `integer` is replaced.
     let value = unsafe {
         ffi::PyErr_Clear();
         ffi::PyNumber_AsSsize_t(item.as_ptr(), ffi::PyExc_IndexError)
@@ -218,21 +218,21 @@ fn integer_slowly(item: &Bound<'_, PyAny>) -> PyResult<i64> {
     }
 }
 
-/// Start, step and number of elements of a slice of an axis of `length`.
+/// Start, step and number of elements of a slice along an axis of length `length`.
 #[inline]
 pub(crate) fn unpack(item: &Bound<'_, PyAny>, length: i64) -> PyResult<(i64, i64, i64)> {
     let (mut start, mut stop, mut step) = (0, 0, 0);
-    // SAFETY: the item is a slice; the three places are ours.
+    // SAFETY: the item is a slice; the pointers refer to local variables.
     let status = unsafe { ffi::PySlice_Unpack(item.as_ptr(), &raw mut start, &raw mut stop, &raw mut step) };
     if status < 0 {
         return Err(PyErr::fetch(item.py()));
     }
-    // SAFETY: plain arithmetic on values of the call above.
+    // SAFETY: arithmetic on the values of the previous call.
     let count = unsafe { ffi::PySlice_AdjustIndices(length as isize, &raw mut start, &raw mut stop, step) };
     Ok((start as i64, step as i64, count as i64))
 }
 
-/// Whether an index item is NumPy's boolean, which has an `__index__` that NumPy does not mean.
+/// Whether an index item is NumPy's boolean, whose `__index__` must not be used.
 pub(crate) fn is_numpy_bool(item: &Bound<'_, PyAny>) -> PyResult<bool> {
     static BOOL: PyOnce<Py<PyAny>> = PyOnce::new();
     let py = item.py();

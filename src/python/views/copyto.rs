@@ -1,4 +1,4 @@
-//! `copyto`: assignment as a function, with a rule about casts and a mask.
+//! `copyto`: assignment with a casting rule and a mask.
 
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -16,7 +16,7 @@ use pygpu_array::Array;
 use pygpu_base::dtype::Kind;
 use pygpu_device::stream;
 
-/// The mask on the target's device; `None` for one that is true everywhere.
+/// The mask on the target's device; `None` if it is true everywhere.
 fn mask_for(target: &Array, given: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
     let py = given.py();
     if given.is_instance_of::<PyBool>() && given.is_truthy()? {
@@ -46,23 +46,23 @@ fn mask_for(target: &Array, given: &Bound<'_, PyAny>) -> PyResult<Option<Array>>
     Ok(Some(mask.view(layout)?))
 }
 
-/// Copies values into an array, where a mask is true.
+/// Copy values into an array where a mask is true.
 ///
 /// Parameters
 /// ----------
 /// dst : GPUArray
-///     Where they go.
+///     Target of the copy.
 /// src : array_like
 ///     An array of any device, host values or a number, broadcast to the shape of `dst`.
 /// casting : {'same_kind', 'unsafe', 'safe', 'equiv', 'no'}, optional
-///     NumPy's rule about what may become what.
+///     NumPy's casting rule.
 /// where : array_like of bool, optional
-///     Elements where it is false stay as they are; broadcast, too.
+///     Mask of the elements to assign, broadcast to the shape of `dst`.
 ///
 /// Raises
 /// ------
 /// TypeError
-///     For a cast that the rule forbids, and for a mask that is none of bools.
+///     For a cast that the rule forbids, and for a mask that is not boolean.
 /// ValueError
 ///     For shapes that do not broadcast, and for a read-only array.
 ///
@@ -105,7 +105,7 @@ pub(crate) fn copyto(
     assign::assign_array(py, target, &uploaded, mask.as_ref(), &stream::current(target.device()))
 }
 
-/// A number as an element, converted, or refused, by NumPy.
+/// A scalar as an element, converted or rejected by NumPy.
 fn scalar(py: Python<'_>, target: &Array, value: &Bound<'_, PyAny>, casting: &str) -> PyResult<item::Item> {
     let numpy = ndarray::numpy(py)?;
     let item = numpy.getattr(intern!(py, "zeros"))?.call1(((), dtype::to_python(py, target.dtype())?))?;

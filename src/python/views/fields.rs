@@ -1,7 +1,7 @@
-//! `a["name"]`: a view of one field of structured items; `a[["x", "y"]]`: a read-only view of fewer fields.
+//! Fields of structured arrays: `a["name"]` is a view of one field, `a[["x", "y"]]` a read-only view of several fields.
 //!
-//! Why read-only: items are moved whole, and writing one of fewer fields would write over those that it leaves out.
-//! The items are opaque below Python, so that this is where their inside is known: NumPy's dtype says where a field lies.
+//! The latter is read-only because items are moved as a whole, so that a write would overwrite the fields in between.
+//! Items are opaque to the Rust core; the offsets of the fields come from NumPy's dtype.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -13,11 +13,11 @@ use pygpu_array::Array;
 use pygpu_base::dtype::Kind;
 use pygpu_layout::{Dims, Layout};
 
-/// The part of structured items that a name or a list of names selects; `None` for any other key or dtype. A list's part is
-/// read-only: assignment goes through NumPy.
+/// The view of a structured array that a name or a list of names selects; `None` for any other key or dtype. The view
+/// for a list is read-only: assignment to it goes through NumPy.
 ///
 /// # Errors
-/// `ValueError` and `KeyError` as NumPy's for a name that is none of the dtype's.
+/// `ValueError` and `KeyError` as NumPy for an unknown name.
 #[cold]
 pub(crate) fn select(array: &Array, key: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
     if array.dtype().kind() != Kind::Opaque {
@@ -45,7 +45,8 @@ pub(crate) fn select(array: &Array, key: &Bound<'_, PyAny>) -> PyResult<Option<A
     Ok(None)
 }
 
-/// A field as `dtype.fields` describes it: dtype, offset, perhaps a title. A subarray adds its axes behind the array's.
+/// A field as described by `dtype.fields`: dtype, offset, and possibly a title. The axes of a subarray follow the
+/// array's.
 fn one(array: &Array, field: &Bound<'_, PyAny>) -> PyResult<Array> {
     let py = field.py();
     let mut descr = field.get_item(0)?;

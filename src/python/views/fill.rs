@@ -12,14 +12,15 @@ use pygpu_layout::Layout;
 
 #[pymethods]
 impl GpuArray {
-    /// Sets every element to one value.
+    /// Set every element to one value.
     ///
     /// Parameters
     /// ----------
     /// value : scalar
-    ///     Converted to the array's dtype as NumPy does; an array of one element, too, which stays on its device.
+    ///     Converted to the array's dtype as NumPy does. An array with one element is allowed, too, and stays on its
+    ///     device.
     /// stream : Stream, optional
-    ///     The order in which to fill; the thread's current stream by default.
+    ///     The stream on which to fill; the thread's current stream by default.
     ///
     /// Returns
     /// -------

@@ -1,9 +1,9 @@
-//! `a[mask]`, `a[indices]`: copies of the selected elements, and their assignment.
+//! `a[mask]`, `a[indices]`: copies of the selected elements, and assignment to them.
 //!
-//! On CPU arrays NumPy does it on a zero-copy view. On a device kernels do it: a mask of the array's shape by `ops::select`, a value that is
-//! repeated by a kernel that leaves out what the mask leaves out, all else by a plan that `selection` makes of the key. Keys
-//! that are wrong, and devices without a compiler, take the detour over the host: the array comes down, NumPy selects or
-//! refuses, the result goes up. It is right, and slow.
+//! CPU arrays use NumPy on a zero-copy view. Devices use kernels: `ops::select` for a mask of the array's shape, a
+//! masked kernel for a broadcast value, and otherwise a plan that `selection` builds from the key. Invalid keys, and
+//! devices without a compiler, use a slow fallback through the host: the array is downloaded, NumPy selects or raises
+//! its error, and the result is uploaded.
 
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -36,7 +36,7 @@ use pygpu_memory::capture;
 use pygpu_ops::select;
 use pygpu_ops::ufunc::is_castable;
 
-/// The key with device arrays in it brought to the host.
+/// The key with its device arrays copied to the host.
 fn host_key<'py>(key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = key.py();
     if let Ok(array) = key.cast::<GpuArray>() {
@@ -51,7 +51,7 @@ fn host_key<'py>(key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     }
 }
 
-/// Whether NumPy works on the array's memory in place. Not in a capture, which takes in kernels only.
+/// Whether NumPy can work on the array's memory in place. Not during a capture, which only records kernels.
 fn is_numpys(array: &Array) -> PyResult<bool> {
     let device = array.device();
     Ok(device.is_cpu() && !capture::is_capturing(&stream::current(device))?)
@@ -73,15 +73,15 @@ fn values<'py>(array: &Bound<'py, GpuArray>) -> PyResult<Bound<'py, PyUntypedArr
     transfer::to_ndarray(array.py(), array.get().array(array.py())?)
 }
 
-/// What kernels made; `None` where they leave it to NumPy.
+/// The result of kernels; `None` if the operation must be left to NumPy.
 fn by_kernels<T>(made: Result<Option<T>, Error>) -> PyResult<Option<T>> {
     match made {
-        Err(Error::Index(_) | Error::Unavailable(_)) => Ok(None), // in NumPy's own words, or without a compiler
+        Err(Error::Index(_) | Error::Unavailable(_)) => Ok(None), // NumPy raises the error itself, or there is no compiler
         other => Ok(other?),
     }
 }
 
-/// The mask, if it is all of the key and has the array's shape.
+/// The mask, if it is the whole key and has the array's shape.
 fn whole_mask<'a>(array: &Array, items: &'a [Item<'_>]) -> Option<&'a Array> {
     match items {
         [Item::Mask(mask)] if mask.layout().ndim() > 0 && mask.layout().shape().eq(array.layout().shape()) => {
@@ -91,7 +91,7 @@ fn whole_mask<'a>(array: &Array, items: &'a [Item<'_>]) -> Option<&'a Array> {
     }
 }
 
-/// The selected elements, by kernels; `None` where NumPy is to do it, or to refuse it.
+/// The selected elements, by kernels; `None` if NumPy must compute or reject the selection.
 fn gather_on_device(array: &Array, key: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
     let py = key.py();
     if is_numpys(array)? {
@@ -108,7 +108,7 @@ fn gather_on_device(array: &Array, key: &Bound<'_, PyAny>) -> PyResult<Option<Ar
     by_kernels(py.without_gil(|| copy::gather(array, &selection, &stream::current(array.device()))))
 }
 
-/// Whether a value is one number.
+/// Whether a value is a single number.
 fn is_number(value: &Bound<'_, PyAny>) -> PyResult<bool> {
     let py = value.py();
     if let Ok(array) = value.cast::<PyUntypedArray>() {
@@ -118,7 +118,8 @@ fn is_number(value: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(unsafe { ffi::PyNumber_Check(value.as_ptr()) } != 0 && !value.hasattr(intern!(py, "__len__"))?)
 }
 
-/// Whether a value was written where a mask is true, which nobody counted: one that is the same for all true elements.
+/// Assigns a value that is equal for all true elements of a mask, without counting them. Returns whether it was
+/// assigned.
 fn fill_masked(array: &Array, items: &[Item<'_>], value: &Bound<'_, PyAny>) -> PyResult<bool> {
     let py = value.py();
     if !is_castable(array.dtype(), array.dtype()) {
@@ -133,7 +134,7 @@ fn fill_masked(array: &Array, items: &[Item<'_>], value: &Bound<'_, PyAny>) -> P
     }
     let Ok(own) = value.cast::<GpuArray>() else { return Ok(false) };
     let source = own.get().array(py)?;
-    // The axes behind the mask's are those of the view only if nothing stands before it.
+    // The axes after the mask's can only be determined if nothing precedes the mask.
     let behind = match items {
         [Item::Mask(mask)] => array.layout().ndim() - mask.layout().ndim(),
         _ => 0,
@@ -147,7 +148,7 @@ fn fill_masked(array: &Array, items: &[Item<'_>], value: &Bound<'_, PyAny>) -> P
     Ok(true)
 }
 
-/// The values of the array's type on its device, for an array of them: as they are if they need not be moved.
+/// The values with the array's dtype on its device, for an assignment; unchanged if they fit already.
 fn values_for(array: &Array, shape: &[i64], value: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
     let py = value.py();
     if let Ok(own) = value.cast::<GpuArray>() {
@@ -162,18 +163,18 @@ fn values_for(array: &Array, shape: &[i64], value: &Bound<'_, PyAny>) -> PyResul
         }
     }
     let own: Dims = if is_number(value)? { Dims::new() } else { shape.iter().copied().collect() };
-    // A copy of its own: converted, repeated, and out of the way of what is written.
+    // A separate copy: converted, broadcast, and not overlapping the target.
     let values = py.without_gil(|| Array::empty(&own, array.dtype(), Order::C, stream::current(array.device())))?;
     match assign::assign(py, &values, value) {
         Err(refused) if refused.is_instance_of::<PyValueError>(py) || refused.is_instance_of::<PyTypeError>(py) => {
-            return Ok(None); // in NumPy's own words
+            return Ok(None); // NumPy raises the error
         }
         other => other?,
     }
     Ok(Some(values.view(values.layout().broadcast_to(shape)?)?))
 }
 
-/// Whether values, one for each true element of a mask of the array's shape, were put there.
+/// Assigns values, one for each true element of a mask of the array's shape. Returns whether they were assigned.
 fn put_masked(array: &Array, mask: &Array, value: &Bound<'_, PyAny>) -> PyResult<bool> {
     let py = value.py();
     let count = match value.cast::<GpuArray>() {
@@ -185,7 +186,7 @@ fn put_masked(array: &Array, mask: &Array, value: &Bound<'_, PyAny>) -> PyResult
         },
     };
     if count == 1 || copy::may_overlap(array, mask) {
-        return Ok(false); // repeated, or written before it is read
+        return Ok(false); // broadcast, or overlapping the target
     }
     let Some(values) = values_for(array, &[count], value)? else { return Ok(false) };
     let put = py.without_gil(|| select::put(array, mask, &values, &stream::current(array.device())));
@@ -198,7 +199,7 @@ fn put_masked(array: &Array, mask: &Array, value: &Bound<'_, PyAny>) -> PyResult
     }
 }
 
-/// Whether kernels have assigned the value; if not, nothing was changed.
+/// Assigns a value by kernels. If it returns `false`, nothing was changed.
 fn scatter_on_device(array: &Array, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<bool> {
     let py = key.py();
     if is_numpys(array)? {
@@ -220,10 +221,10 @@ fn scatter_on_device(array: &Array, key: &Bound<'_, PyAny>, value: &Bound<'_, Py
     by_kernels(scattered.map(|is_done| is_done.then_some(()))).map(|done| done.is_some())
 }
 
-/// The selected elements as a new array on the same device.
+/// Copies the selected elements to a new array on the same device.
 ///
 /// # Errors
-/// NumPy's `IndexError`; the driver's.
+/// NumPy's `IndexError`; driver errors.
 pub(crate) fn gather<'py>(array: &Bound<'py, GpuArray>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, GpuArray>> {
     let py = array.py();
     let _inherited = heritage::inherit(py, std::iter::once(array.get().array(py)?))?;
@@ -243,7 +244,7 @@ pub(crate) fn gather<'py>(array: &Bound<'py, GpuArray>, key: &Bound<'py, PyAny>)
 /// Assigns to the selected elements.
 ///
 /// # Errors
-/// NumPy's `IndexError` and `ValueError`; the driver's.
+/// NumPy's `IndexError` and `ValueError`; driver errors.
 pub(crate) fn scatter(array: &Bound<'_, GpuArray>, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
     let py = array.py();
     if scatter_on_device(array.get().array(array.py())?, key, value)? {

@@ -1,4 +1,4 @@
-//! The bytes of one element, of what was given for it.
+//! Conversion of a value to the bytes of one element.
 
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::ffi;
@@ -13,10 +13,10 @@ use pygpu_base::dtype::Kind;
 /// The bytes of one element.
 pub(crate) type Item = SmallVec<[u8; 16]>;
 
-/// The bytes of one element with a value that NumPy converts to the array's dtype.
+/// The bytes of one element for a value that NumPy converts to the array's dtype.
 ///
 /// # Errors
-/// NumPy's for a value that does not convert; `ValueError` for more than one element.
+/// NumPy's error for a value that cannot be converted; `ValueError` for more than one element.
 pub(crate) fn item_bytes(py: Python<'_>, array: &Array, value: &Bound<'_, PyAny>) -> PyResult<Item> {
     if let Some(bytes) = plain_number(array.dtype().kind(), value) {
         return Ok(bytes);
@@ -32,15 +32,16 @@ pub(super) fn bytes_of(item: &Bound<'_, PyUntypedArray>, itemsize: usize) -> Ite
     element(item, 0, itemsize)
 }
 
-/// The bytes of one element of a dense ndarray.
+/// The bytes of one element of a contiguous ndarray.
 pub(crate) fn element(array: &Bound<'_, PyUntypedArray>, place: usize, itemsize: usize) -> Item {
     let bytes = PyUntypedArrayMethods::len(array) * itemsize;
-    // SAFETY: a live, dense ndarray, whose elements are of that size.
+    // SAFETY: a live, contiguous ndarray with elements of this size.
     let all = unsafe { std::slice::from_raw_parts(ndarray::address(array) as *const u8, bytes) };
     all[place * itemsize..][..itemsize].into()
 }
 
-/// An `int` or `float` of Python's that the kind holds; NumPy is asked about all else, and about what it would refuse or warn of.
+/// Converts a Python `int` or `float` that the type can represent. All other values, and those that NumPy would reject
+/// or warn about, are left to NumPy.
 pub(super) fn plain_number(kind: Kind, value: &Bound<'_, PyAny>) -> Option<Item> {
     let object = value.as_ptr();
     // SAFETY: type checks of a live object.

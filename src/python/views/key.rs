@@ -1,4 +1,4 @@
-//! What the items of a key stand for, where some of them are arrays.
+//! Interpretation of the items of a key that contains arrays.
 
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
@@ -21,16 +21,16 @@ use pygpu_ops::select;
 
 /// One item of a key.
 pub(super) enum Item<'py> {
-    /// Integers for one axis, on the device, and what they may be.
+    /// Integers for one axis, on the device, with the treatment of out-of-range values.
     Indices(Array, Bounds),
-    /// One integer in an array without axes: an integer beside arrays, an array where it is the only one, as in NumPy. Its value, if
-    /// it is on the host.
+    /// One integer in a zero-dimensional array: an integer if the key contains other arrays, otherwise an array, as in
+    /// NumPy. Its value, if it is on the host.
     Single(Array, Option<Bound<'py, PyAny>>),
-    /// A mask of some axes on the device, or of none: one truth value.
+    /// A mask of one or more axes on the device, or a zero-dimensional truth value.
     Mask(Array),
     /// A mask on the host.
     HostMask(Bound<'py, PyUntypedArray>),
-    /// A truth value, as the indices of an axis of length 1 that it adds.
+    /// A truth value, as indices into an added axis of length 1.
     Truth(Array),
     Integer(Bound<'py, PyAny>),
     Slice(Bound<'py, PyAny>),
@@ -39,7 +39,7 @@ pub(super) enum Item<'py> {
 }
 
 impl Item<'_> {
-    /// How many axes it takes.
+    /// Number of axes that it consumes.
     pub(super) fn consumed(&self) -> usize {
         match self {
             Self::Indices(..) | Self::Single(..) | Self::Integer(_) | Self::Slice(_) => 1,
@@ -49,21 +49,21 @@ impl Item<'_> {
         }
     }
 
-    /// Whether NumPy takes it for one of the indices whose axes stand together.
+    /// Whether NumPy treats it as an advanced index, whose axes are kept together in the result.
     pub(super) const fn is_advanced(&self) -> bool {
         !matches!(self, Self::Slice(_) | Self::NewAxis | Self::Ellipsis)
     }
 
-    /// Whether it makes the key one of arrays, beside which an array of one integer is an integer.
+    /// Whether it makes the key an array key, in which zero-dimensional integer arrays count as integers.
     const fn is_array(&self) -> bool {
         matches!(self, Self::Indices(..) | Self::Mask(_) | Self::HostMask(_) | Self::Truth(_))
     }
 }
 
-/// The items; `None` where NumPy is to be asked.
+/// Reads the items of a key; `None` if NumPy must handle it.
 ///
 /// # Errors
-/// The driver's.
+/// Driver errors.
 pub(super) fn read<'py>(array: &Array, key: &Bound<'py, PyAny>) -> PyResult<Option<Vec<Item<'py>>>> {
     let mut items = Vec::new();
     let given: Vec<Bound<'py, PyAny>> = match key.cast::<PyTuple>() {
@@ -110,7 +110,7 @@ fn read_item<'py>(array: &Array, item: &Bound<'py, PyAny>) -> PyResult<Option<It
     }))
 }
 
-/// An ndarray, a list, a tuple within a tuple.
+/// Reads an ndarray, a list, or a tuple inside a tuple.
 fn read_host<'py>(array: &Array, item: &Bound<'py, PyAny>) -> PyResult<Option<Item<'py>>> {
     let py = item.py();
     let Ok(mut indices) = ndarray::as_ndarray(item, None) else { return Ok(None) };
@@ -136,17 +136,17 @@ fn read_host<'py>(array: &Array, item: &Bound<'py, PyAny>) -> PyResult<Option<It
     }))
 }
 
-/// The indices of a truth value: one 0 or none.
+/// The indices for a truth value: one 0, or none.
 fn truth(py: Python<'_>, array: &Array, is_true: bool) -> PyResult<Array> {
     let made = new::new_array(py, &[i64::from(is_true)], DType::new(Kind::Int64), Order::C, array.device())?;
     py.without_gil(|| pygpu_copy::fill(&made, &[0; 8], &stream::current(array.device())))?;
     Ok(made)
 }
 
-/// The items with index arrays in the place of masks, and integers in that of arrays of one; `None` where a mask does not fit.
+/// Replaces masks by index arrays, and zero-dimensional arrays by integers; `None` if a mask does not fit.
 ///
 /// # Errors
-/// The driver's.
+/// Driver errors.
 pub(super) fn settled<'py>(py: Python<'py>, array: &Array, items: Vec<Item<'py>>) -> PyResult<Option<Vec<Item<'py>>>> {
     let has_arrays = items.iter().any(Item::is_array);
     let mut left: usize = items.iter().map(Item::consumed).sum();
@@ -156,7 +156,7 @@ pub(super) fn settled<'py>(py: Python<'py>, array: &Array, items: Vec<Item<'py>>
         let consumed = item.consumed();
         match item {
             Item::Single(_, Some(integer)) if has_arrays => settled.push(Item::Integer(integer)),
-            // Its bounds are looked at now, whatever the others select.
+            // Its bounds are checked now, whatever the other items select.
             Item::Single(indices, None) if has_arrays => settled.push(Item::Integer(value_of(py, &indices)?)),
             Item::Single(indices, _) => settled.push(Item::Indices(indices, Bounds::Checked)),
             Item::Mask(mask) if consumed == 0 => {
@@ -195,7 +195,7 @@ pub(super) fn settled<'py>(py: Python<'py>, array: &Array, items: Vec<Item<'py>>
     Ok(Some(settled))
 }
 
-/// Whether a mask has the lengths of the axes that it takes.
+/// Whether a mask has the lengths of the axes that it consumes.
 pub(super) fn fits(layout: &Layout, axis: usize, shape: impl Iterator<Item = i64>) -> bool {
     layout.shape().skip(axis).zip(shape).all(|(length, masked)| length == masked)
 }
@@ -208,7 +208,7 @@ pub(super) fn row_of(found: &Array, row: usize) -> PyResult<Array> {
     Ok(found.view(Layout::strided(&[count], &[8], offset, 8)?)?)
 }
 
-/// The value of an array without axes.
+/// The value of a zero-dimensional array.
 fn value_of<'py>(py: Python<'py>, array: &Array) -> PyResult<Bound<'py, PyAny>> {
     transfer::to_ndarray(py, array)?.call_method0(intern!(py, "item"))
 }

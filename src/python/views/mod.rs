@@ -1,4 +1,4 @@
-//! Other layouts of the same memory, `a[key]` and `a[key] = value`.
+//! Views of the same memory, `a[key]` and `a[key] = value`.
 
 pub(crate) mod assign;
 pub(crate) mod basic;

@@ -1,4 +1,4 @@
-//! The methods that select: the functions of `PyGPU._functions`, which are made of what `take` has.
+//! Selection methods. They call functions of `PyGPU._functions`, which are based on `take`.
 
 use pyo3::prelude::*;
 
@@ -6,7 +6,7 @@ use crate::array::class::GpuArray;
 use crate::ending;
 use crate::once::intern;
 
-/// A function of one of the modules of `PyGPU._functions`.
+/// Calls a function of a module of `PyGPU._functions`.
 fn call<'py, A>(py: Python<'py>, name: &str, given: A) -> PyResult<Bound<'py, PyAny>>
 where
     A: pyo3::call::PyCallArgs<'py>,
@@ -19,24 +19,24 @@ type Given<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
 
 #[pymethods]
 impl GpuArray {
-    /// The elements at some indices along an axis.
+    /// Take elements along an axis by their indices.
     ///
     /// Parameters
     /// ----------
     /// indices : array_like of ints
-    ///     Which ones; negative ones count from the end.
+    ///     Indices of the elements; negative ones count from the end.
     /// axis : int, optional
-    ///     The axis; without one the elements in C order.
+    ///     The axis; by default the flattened array is used.
     /// out : GPUArray, optional
-    ///     Where the result goes.
+    ///     Array for the result.
     /// mode : {'raise', 'wrap', 'clip'}, optional
-    ///     What an index means that is out of range: an error, for which the host waits once, the one that is reached going around, or
-    ///     the nearest one, negative ones being 0.
+    ///     Treatment of indices out of range: raise an error, for which the host waits once; wrap around; or clip to
+    ///     the nearest valid index, negative indices becoming 0.
     ///
     /// Raises
     /// ------
     /// IndexError
-    ///     For an index that is out of range; then nothing was written.
+    ///     For an index out of range; nothing is written then.
     ///
     /// Examples
     /// --------
@@ -54,21 +54,21 @@ impl GpuArray {
         call(slf.py(), "take", (slf, indices, axis, out, mode))
     }
 
-    /// Writes values to some places, counted in C order.
+    /// Assign values to elements by their flat indices in C order.
     ///
     /// Parameters
     /// ----------
     /// indices : array_like of ints
-    ///     The places. Of those that are named several times the last value stays.
+    ///     The flat indices. If an index occurs several times, the last value is stored.
     /// values : array_like
-    ///     What goes there, over and over if they are fewer.
+    ///     The values, repeated if there are fewer than indices.
     /// mode : {'raise', 'wrap', 'clip'}, optional
-    ///     What an index means that is out of range, as for `take`.
+    ///     Treatment of indices out of range, as for `take`.
     ///
     /// Raises
     /// ------
     /// IndexError
-    ///     For an index that is out of range; then nothing was written.
+    ///     For an index out of range; nothing is written then.
     ///
     /// Examples
     /// --------
@@ -87,7 +87,7 @@ impl GpuArray {
         call(slf.py(), "put", (slf, indices, values, mode)).map(drop)
     }
 
-    /// The indices of the elements that are not 0: an array for each axis.
+    /// Return the indices of the nonzero elements, one array per axis.
     ///
     /// The host waits for their number.
     ///
@@ -100,14 +100,14 @@ impl GpuArray {
         call(slf.py(), "nonzero", (slf,))
     }
 
-    /// Each element several times.
+    /// Repeat each element several times.
     ///
     /// Parameters
     /// ----------
     /// repeats : int or array_like of ints
-    ///     How often; for all, or for each index of the axis.
+    ///     Number of repetitions, for all elements or for each index of the axis.
     /// axis : int, optional
-    ///     Along which axis; without one the elements in C order.
+    ///     The axis; by default the flattened array is used.
     ///
     /// Examples
     /// --------
@@ -123,16 +123,16 @@ impl GpuArray {
         call(slf.py(), "repeat", (slf, repeats, axis))
     }
 
-    /// For each element, the element at the same place of the array of that number.
+    /// Build an array by choosing each element from one of several arrays; this array contains the array numbers.
     ///
     /// Parameters
     /// ----------
     /// choices : sequence of array_like
     ///     The arrays, broadcast with this one.
     /// out : GPUArray, optional
-    ///     Where the result goes.
+    ///     Array for the result.
     /// mode : {'raise', 'wrap', 'clip'}, optional
-    ///     What a number means that no array has, as for `take`.
+    ///     Treatment of array numbers out of range, as for `take`.
     ///
     /// Examples
     /// --------
@@ -149,16 +149,16 @@ impl GpuArray {
         call(slf.py(), "choose", (slf, choices, out, mode))
     }
 
-    /// The parts along an axis for which a condition is true.
+    /// Select the parts along an axis for which a condition is true.
     ///
     /// Parameters
     /// ----------
     /// condition : array_like of bool
-    ///     With one axis, at most as long as that of the array.
+    ///     One-dimensional, at most as long as the axis.
     /// axis : int, optional
-    ///     Along which axis; without one the elements in C order.
+    ///     The axis; by default the flattened array is used.
     /// out : GPUArray, optional
-    ///     Where the result goes.
+    ///     Array for the result.
     ///
     /// Examples
     /// --------

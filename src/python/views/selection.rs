@@ -1,8 +1,8 @@
-//! A key with integer or boolean arrays as the core wants it: the axes that stay, and the index arrays of the others; or a view and
-//! a mask of its shape.
+//! Conversion of an advanced key to the form of the Rust core: the remaining axes, and index arrays for the others; or
+//! a view and a mask of its shape.
 //!
-//! What is unusual or wrong is left to NumPy: there is no plan then, and the caller asks NumPy itself. So the rules here
-//! need not repeat NumPy's refusals, only its answers.
+//! For unusual or invalid keys there is no plan, and the caller lets NumPy handle them. The rules here therefore do not
+//! reproduce NumPy's errors, only its results.
 
 use numpy::PyUntypedArrayMethods;
 use pyo3::prelude::*;
@@ -15,10 +15,10 @@ use pygpu_base::dtype::{DType, Kind};
 use pygpu_copy::{Bounds, Indexed, Selection};
 use pygpu_layout::{Dims, Indexer, Layout, broadcast_shapes};
 
-/// The plan for the items of a key; `None` where NumPy is to be asked.
+/// Builds the plan for the items of a key; `None` if NumPy must handle it.
 ///
 /// # Errors
-/// The driver's.
+/// Driver errors.
 pub(super) fn plan<'py>(py: Python<'py>, array: &Array, items: Vec<Item<'py>>) -> PyResult<Option<Selection>> {
     match key::settled(py, array, items)? {
         Some(items) => selection(array.layout(), &items),
@@ -26,11 +26,11 @@ pub(super) fn plan<'py>(py: Python<'py>, array: &Array, items: Vec<Item<'py>>) -
     }
 }
 
-/// The view and the mask of a key in which a mask is the only array: nobody need know how many elements are true. `None` for
-/// other keys.
+/// The view and the mask for a key in which a mask is the only array, so that true elements need not be counted. `None`
+/// for other keys.
 ///
 /// # Errors
-/// The driver's.
+/// Driver errors.
 pub(super) fn masked(py: Python<'_>, array: &Array, items: &[Item<'_>]) -> PyResult<Option<(Array, Array)>> {
     let is_mask = |item: &&Item<'_>| matches!(item, Item::Mask(_) | Item::HostMask(_));
     let others = |item: &Item<'_>| matches!(item, Item::Indices(..) | Item::Single(..) | Item::Truth(_));
@@ -41,7 +41,7 @@ pub(super) fn masked(py: Python<'_>, array: &Array, items: &[Item<'_>]) -> PyRes
     let has_ellipsis = items.iter().any(|item| matches!(item, Item::Ellipsis));
     let mut view = Layout::scalar(layout.itemsize());
     let mut indexer = Indexer::new(layout, &mut view, consumed, has_ellipsis);
-    // Axes of the array, of the view, and where the mask's are in it.
+    // The current axis of the array and of the view, and the position of the mask's axes in the view.
     let (mut axis, mut kept, mut place) = (0, 0, 0);
     for item in items {
         let done = match item {
@@ -92,7 +92,7 @@ pub(super) fn masked(py: Python<'_>, array: &Array, items: &[Item<'_>]) -> PyRes
         Item::HostMask(mask) => new::upload_new(py, mask, DType::new(Kind::Bool), array.device())?,
         _ => return Ok(None),
     };
-    // Axes of length 1 behind the mask's, up to the view's last one.
+    // Appends axes of length 1 to the mask, up to the last axis of the view.
     let behind = view.ndim() - place - mask.layout().ndim();
     let axes: Dims = (1..=behind as i64).map(|back| -back).collect();
     let Ok(spread) = mask.layout().expand_dims(&axes) else { return Ok(None) };
@@ -101,7 +101,7 @@ pub(super) fn masked(py: Python<'_>, array: &Array, items: &[Item<'_>]) -> PyRes
     Ok(Some((array.view(view)?, mask.view(spread)?)))
 }
 
-/// Walks the items along the axes; `None` for keys that NumPy refuses.
+/// Applies the items along the axes; `None` for keys that NumPy rejects.
 fn selection(layout: &Layout, items: &[Item<'_>]) -> PyResult<Option<Selection>> {
     let consumed = items.iter().map(Item::consumed).sum();
     let ellipses = items.iter().filter(|item| matches!(item, Item::Ellipsis)).count();
@@ -144,7 +144,7 @@ fn selection(layout: &Layout, items: &[Item<'_>]) -> PyResult<Option<Selection>>
                 kept += 1;
                 indexer.new_axis()
             }
-            Item::Single(..) | Item::Mask(_) | Item::HostMask(_) => return Ok(None), // settled before
+            Item::Single(..) | Item::Mask(_) | Item::HostMask(_) => return Ok(None), // already replaced
             Item::NewAxis => {
                 kept += 1;
                 indexer.new_axis()
@@ -177,16 +177,17 @@ fn indices<'a>(item: &'a Item<'_>) -> Option<&'a Array> {
     }
 }
 
-/// Where the axes of the index arrays stand: in place of the first of them if nothing stands between, else in front.
+/// Position of the index arrays' axes in the result: that of the first index array if they are adjacent, otherwise the
+/// front.
 fn position(items: &[Item<'_>], dropped: &[usize]) -> usize {
     let first = items.iter().position(Item::is_advanced).unwrap_or(0);
     let last = items.iter().rposition(Item::is_advanced).unwrap_or(0);
     let is_together = items[first..=last].iter().all(Item::is_advanced);
-    // Integers before it keep no axis, so the first index array's place counts for all.
+    // Preceding integers keep no axis, so the position of the first index array applies.
     if is_together { dropped.first().copied().unwrap_or(0) } else { 0 }
 }
 
-/// A view without some of its axes, which start at their first element.
+/// A view at index 0 of some axes, without these axes.
 pub(super) fn without(view: &Layout, dropped: &[usize]) -> Option<Layout> {
     let axes = || view.axes().iter().enumerate().filter(|(place, _)| !dropped.contains(place));
     let shape: Dims = axes().map(|(_, axis)| axis.len).collect();

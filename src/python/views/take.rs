@@ -1,5 +1,5 @@
-//! What the functions of `PyGPU._functions.selection` are made of: elements along an axis by their indices, values to such places, the
-//! indices of what is not 0, and NumPy's own functions on arrays in host memory.
+//! Native functions for `PyGPU._functions.selection`: take and put along an axis, indices of nonzero elements, and
+//! calls of NumPy functions on arrays in host memory.
 
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
@@ -35,7 +35,7 @@ fn bounds_of(mode: &str) -> PyResult<Bounds> {
     }
 }
 
-/// What takes or puts along an axis.
+/// The selection for taking or putting along an axis.
 fn along(array: &Array, indices: &Array, axis: i64, mode: &str) -> PyResult<Selection> {
     let layout = array.layout();
     let place = normalize_axis(axis, layout.ndim())?;
@@ -53,7 +53,7 @@ fn along(array: &Array, indices: &Array, axis: i64, mode: &str) -> PyResult<Sele
     Ok(Selection { view, indexed, shape, position: place })
 }
 
-/// The outcome of a call of the kernels, with NumPy's words for an index that is out of range.
+/// The result of a kernel call, with NumPy's message for an index out of range.
 fn checked<T>(py: Python<'_>, done: Result<T, Error>, array: &Array, indices: &Array, axis: i64) -> PyResult<T> {
     let Err(Error::Index(refused)) = done else { return Ok(done?) };
     let shape: Vec<i64> = array.layout().shape().collect();
@@ -68,7 +68,7 @@ fn no_kernel(what: &str) -> PyErr {
     Error::Unavailable(format!("{what}: there is no compiler of kernels")).into()
 }
 
-/// The elements at some indices of an axis.
+/// Takes elements along an axis by their indices.
 #[pyfunction]
 #[pyo3(signature = (array, indices, axis, out, mode))]
 fn _take<'py>(
@@ -108,7 +108,7 @@ fn _take<'py>(
     }
 }
 
-/// Values of the array's type to some indices of its one axis.
+/// Puts values of the array's dtype at indices of its only axis.
 #[pyfunction]
 fn _put(
     array: &Bound<'_, GpuArray>,
@@ -132,7 +132,7 @@ fn _put(
     }
 }
 
-/// The indices of the elements that are not 0, a row for each axis.
+/// Returns the indices of the nonzero elements, a row for each axis.
 #[pyfunction]
 fn _nonzero<'py>(array: &Bound<'py, GpuArray>) -> PyResult<Bound<'py, GpuArray>> {
     let py = array.py();
@@ -152,7 +152,8 @@ fn _nonzero<'py>(array: &Bound<'py, GpuArray>) -> PyResult<Bound<'py, GpuArray>>
     new_like(array, GpuArray::from_array(found))
 }
 
-/// A function of NumPy's on arrays in host memory, through views of the same memory; `NotImplemented` for other arrays, and in a capture.
+/// Calls a NumPy function on arrays in host memory, through views of the same memory. Returns `NotImplemented` for
+/// other arrays, and in a capture.
 #[pyfunction]
 #[pyo3(signature = (name, array, given, keywords=None))]
 fn _by_numpy<'py>(
@@ -176,7 +177,7 @@ fn _by_numpy<'py>(
         PyResult::Ok(named)
     });
     let named = named.transpose()?;
-    // `add.at` is one of a function of NumPy's.
+    // The name may be dotted, as `add.at`.
     let function = name.split('.').try_fold(ndarray::numpy(py)?.clone().into_any(), |of, part| of.getattr(part))?;
     let made = strict::as_on_a_gpu(|| function.call(PyTuple::new(py, given)?, named.as_ref()))?;
     wrapped(&array, made, &views)
@@ -184,7 +185,7 @@ fn _by_numpy<'py>(
 
 type Views<'py> = Vec<(Bound<'py, PyAny>, Bound<'py, PyAny>)>;
 
-/// An object with views in the place of arrays of ours, also in lists of them.
+/// Replaces PyGPU arrays by views, also inside lists.
 fn viewed<'py>(object: &Bound<'py, PyAny>, views: &mut Views<'py>) -> PyResult<Bound<'py, PyAny>> {
     if let Ok(own) = object.cast::<GpuArray>() {
         let view = match own.get().device().is_cpu() {
@@ -206,7 +207,7 @@ fn viewed<'py>(object: &Bound<'py, PyAny>, views: &mut Views<'py>) -> PyResult<B
     Ok(object.clone())
 }
 
-/// A result of NumPy's as an array like one of ours; one that was given as itself.
+/// Wraps NumPy's result as an array; a view of an argument is mapped back to the argument.
 fn wrapped<'py>(
     like: &Bound<'py, GpuArray>,
     made: Bound<'py, PyAny>,
@@ -229,7 +230,7 @@ fn wrapped<'py>(
     Ok(new_like(like, GpuArray::from_array(uploaded))?.into_any())
 }
 
-/// Puts the functions into the module, of whose public names they are none.
+/// Adds the functions, which are not public, to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.setattr("_take", wrap_pyfunction!(_take, module)?)?;
     module.setattr("_put", wrap_pyfunction!(_put, module)?)?;

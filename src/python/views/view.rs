@@ -1,4 +1,5 @@
-//! Views of the same memory: reshape, transpose and their kin. They reach no driver, except a reshape that no view can be.
+//! Views of the same memory: reshape, transpose and similar methods. They make no driver call, except for a reshape
+//! that requires a copy.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -11,7 +12,7 @@ use crate::convert::shape::{self, ABSENT, Argument, OrderArgument};
 use crate::host::transfer;
 use pygpu_layout::{Dims, Layout, Order};
 
-/// Axes as an argument: `None`, one integer or a sequence of them.
+/// Parses axes: `None`, one integer or a sequence of integers.
 fn axes(object: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Dims>> {
     object.filter(|object| !object.is_none()).map(shape::from_python).transpose()
 }
@@ -34,7 +35,7 @@ fn copy_reshaped<'py>(slf: &Bound<'py, GpuArray>, shape: &[i64], order: Order) -
     }
 }
 
-/// The order in which a reshape reads its elements.
+/// The order in which a reshape reads elements.
 fn reading_order(layout: &Layout, order: Option<&Bound<'_, PyAny>>) -> PyResult<Order> {
     let Some(order) = order.filter(|order| !order.is_none()) else { return Ok(Order::C) };
     match OrderArgument::from_python(order)? {
@@ -48,7 +49,7 @@ fn reading_order(layout: &Layout, order: Option<&Bound<'_, PyAny>>) -> PyResult<
 
 #[pymethods]
 impl GpuArray {
-    /// The array with its axes reversed; a view.
+    /// View of the array with its axes reversed.
     ///
     /// Examples
     /// --------
@@ -64,7 +65,7 @@ impl GpuArray {
         })
     }
 
-    /// The array with its last two axes swapped; a view.
+    /// View of the array with its last two axes swapped.
     ///
     /// Raises
     /// ------
@@ -79,24 +80,24 @@ impl GpuArray {
         new_view(slf, &array.layout().swap_axes(-1, -2)?)
     }
 
-    /// The same elements, read in `order`, with another shape.
+    /// Return the same elements, read in `order`, with another shape.
     ///
     /// Parameters
     /// ----------
     /// *shape : int, or one sequence of int
-    ///     The new lengths; one may be -1 and is then worked out.
+    ///     The new lengths; one may be -1 and is then computed.
     /// order : {'C', 'F', 'A'}, optional
-    ///     In which order elements are read and placed.
+    ///     Order in which elements are read and placed.
     ///
     /// Returns
     /// -------
     /// GPUArray
-    ///     A view wherever NumPy makes one, else a copy on the device.
+    ///     A view whenever NumPy returns one, otherwise a copy on the device.
     ///
     /// Raises
     /// ------
     /// ValueError
-    ///     When the numbers of elements differ.
+    ///     If the numbers of elements differ.
     ///
     /// Examples
     /// --------
@@ -125,12 +126,12 @@ impl GpuArray {
         reshaped(slf, &lengths, order)
     }
 
-    /// The elements in one axis: a view if they already follow each other, else a copy on the device.
+    /// Return the elements as one axis: a view if they are contiguous, otherwise a copy on the device.
     ///
     /// Parameters
     /// ----------
     /// order : {'C', 'F', 'A'}, optional
-    ///     In which order elements are read.
+    ///     Order in which elements are read.
     ///
     /// Examples
     /// --------
@@ -141,7 +142,7 @@ impl GpuArray {
     fn ravel<'py>(slf: &Bound<'py, Self>, order: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, Self>> {
         let order = reading_order(slf.get().layout(), order)?;
         let layout = slf.get().layout();
-        // A caller of `ravel` counts on contiguous elements; an even stride would be a view for `reshape` only.
+        // Callers of `ravel` expect contiguous elements; evenly strided ones are a view for `reshape` only.
         let contiguous = match order {
             Order::C => layout.is_c_contiguous(),
             Order::F => layout.is_f_contiguous(),
@@ -149,12 +150,12 @@ impl GpuArray {
         if contiguous { reshaped(slf, &[-1], order) } else { copy_reshaped(slf, &[-1], order) }
     }
 
-    /// The elements in one axis, as a copy.
+    /// Copy the elements into an array with one axis.
     ///
     /// Parameters
     /// ----------
     /// order : {'C', 'F', 'A'}, optional
-    ///     In which order elements are read.
+    ///     Order in which elements are read.
     ///
     /// Examples
     /// --------
@@ -166,17 +167,17 @@ impl GpuArray {
         copy_reshaped(slf, &[-1], reading_order(slf.get().layout(), order)?)
     }
 
-    /// Without the axes of length 1, or without those given; a view.
+    /// Remove the axes of length 1, or the given ones; returns a view.
     ///
     /// Parameters
     /// ----------
     /// axis : int or sequence of int, optional
-    ///     Which axes to drop; all of length 1 by default.
+    ///     The axes to remove; all of length 1 by default.
     ///
     /// Raises
     /// ------
     /// ValueError
-    ///     When a given axis is longer than 1.
+    ///     If a given axis is longer than 1.
     ///
     /// Examples
     /// --------
@@ -190,17 +191,18 @@ impl GpuArray {
         new_view(slf, &array.layout().squeeze(axes.as_deref())?)
     }
 
-    /// With the axes in another order; a view.
+    /// Permute the axes; returns a view.
     ///
     /// Parameters
     /// ----------
     /// *axes : int, or one sequence of int, optional
-    ///     Where each new axis comes from; reversed by default. A sequence may be named, ``axes=``, as in PyCUDA.
+    ///     The old axis for each new one; reversed by default. A sequence may also be passed as ``axes=``, as in
+    ///     PyCUDA.
     ///
     /// Raises
     /// ------
     /// ValueError
-    ///     When the axes are not a permutation.
+    ///     If the axes are not a permutation.
     ///
     /// Examples
     /// --------
@@ -227,7 +229,7 @@ impl GpuArray {
         new_view(slf, &layout.transpose(given.then_some(&order))?)
     }
 
-    /// With two axes swapped; a view.
+    /// Swap two axes; returns a view.
     ///
     /// Parameters
     /// ----------
@@ -244,12 +246,12 @@ impl GpuArray {
         new_view(slf, &array.layout().swap_axes(axis1, axis2)?)
     }
 
-    /// A diagonal of two axes, as the last axis of a view.
+    /// Return a diagonal of two axes as the last axis of a view.
     ///
     /// Parameters
     /// ----------
     /// offset : int, optional
-    ///     Which diagonal; above the main one if positive.
+    ///     Number of the diagonal; above the main one if positive.
     /// axis1, axis2 : int, optional
     ///     The axes of the planes.
     ///
@@ -264,7 +266,7 @@ impl GpuArray {
         new_view(slf, &array.layout().diagonal(offset, axis1, axis2)?)
     }
 
-    /// The same bytes as another dtype; a view.
+    /// View the same bytes as another dtype.
     ///
     /// Parameters
     /// ----------
@@ -293,13 +295,13 @@ impl GpuArray {
     }
 }
 
-/// With axes of length 1 put in; a view.
+/// Insert axes of length 1; returns a view.
 ///
 /// Parameters
 /// ----------
 /// a : GPUArray
 /// axis : int or sequence of int
-///     Where the new axes stand in the result.
+///     Positions of the new axes in the result.
 ///
 /// Examples
 /// --------
@@ -312,7 +314,7 @@ pub(crate) fn expand_dims<'py>(a: Own<'_, 'py>, axis: &Bound<'py, PyAny>) -> PyR
     new_view(&a, &array.layout().expand_dims(&shape::from_python(axis)?)?)
 }
 
-/// Repeated along new or length-1 axes without moving a byte; a read-only view with strides of 0.
+/// Broadcast along new axes and axes of length 1 without copying; returns a read-only view with strides of 0.
 ///
 /// Parameters
 /// ----------
@@ -322,7 +324,7 @@ pub(crate) fn expand_dims<'py>(a: Own<'_, 'py>, axis: &Bound<'py, PyAny>) -> PyR
 /// Raises
 /// ------
 /// ValueError
-///     When the shapes do not fit.
+///     If the shapes are incompatible.
 ///
 /// Examples
 /// --------
@@ -336,13 +338,13 @@ pub(crate) fn broadcast_to<'py>(a: Own<'_, 'py>, shape: &Bound<'py, PyAny>) -> P
     new_view_of(&a, array.view(layout)?.as_readonly())
 }
 
-/// With some axes moved to other places; a view.
+/// Move axes to other positions; returns a view.
 ///
 /// Parameters
 /// ----------
 /// a : GPUArray
 /// source, destination : int or sequence of int
-///     Axes, and where each of them goes.
+///     Axes, and the new position of each.
 ///
 /// Examples
 /// --------
@@ -360,7 +362,7 @@ pub(crate) fn moveaxis<'py>(
     new_view(&a, &array.layout().move_axis(&source, &destination)?)
 }
 
-/// With the order of elements reversed along some axes; a view with negative strides.
+/// Reverse the order of elements along axes; returns a view with negative strides.
 ///
 /// Parameters
 /// ----------

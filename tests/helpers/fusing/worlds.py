@@ -7,6 +7,7 @@ import ctypes
 import os
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -213,10 +214,10 @@ class Device(World):
         PyGPU.trim_memory()
         PyGPU.set_memory_limit(PyGPU.memory_statistics()["bytes"] + 96)
         try:
-            work()
-            _core.flush()
-        except MemoryError:
-            pass
+            with suppress(MemoryError):
+                work()
+            with suppress(MemoryError):  # the line was refused, and an operation that was pending before it too
+                _core.flush()
         finally:
             PyGPU.set_memory_limit(None)
             # A line that raises leaves the errors of other batches to the next flush.

@@ -1,7 +1,9 @@
-//! Push, publish, flush, land and drop of deferred operations: a queue for each thread, one lock, marks that are read without it.
+//! Push, publication, flush, landing and drop of deferred operations: one queue per thread, one lock, marks that are
+//! read without it.
 //!
-//! The marks are the library's. The steps below are those of `ops/expression`: what a push, a publication, a flush and a drop do,
-//! one after the other, with the same locks; `mutations.py` breaks each step here, and each order in the marks.
+//! The marks are the library's own code. The functions below repeat the steps of `ops/expression` for a push, a
+//! publication, a flush and a drop, with the same locks. `mutations.py` removes each step here, and weakens each
+//! memory ordering in the marks.
 
 use std::sync::Arc;
 
@@ -11,7 +13,7 @@ use loom::thread;
 
 use crate::marks::{Escape, Landing, Mark, NodeId, Pending, QUEUES, Usage};
 
-/// Memory of a result once it is launched.
+/// Address of a result after its launch.
 const ADDRESS: usize = 4096;
 
 struct Block {
@@ -19,7 +21,7 @@ struct Block {
     written_by: Mark,
     read_by: Mark,
     published: Escape,
-    /// Launches that have read the block so far, for whoever writes it.
+    /// Number of operations that have read the block, for a writer.
     reads: AtomicUsize,
 }
 
@@ -58,7 +60,7 @@ impl Library {
         Arc::new(Self { landing, usage: Usage(AtomicUsize::new(0)), queues: Mutex::new((vec![queue(), queue()], 0)) })
     }
 
-    /// Defers an operation; `false` if others reach the operand: then it is launched at once.
+    /// Defers an operation; returns `false` if the operand is not private: the operation is then launched eagerly.
     fn push(&self, own: usize, operand: &Arc<Block>, result: &Arc<Block>) -> bool {
         self.usage.begin();
         let mut queues = self.queues.lock().unwrap();
@@ -112,7 +114,7 @@ impl Library {
         }
     }
 
-    /// Gives the address of a block out, to others who may write there from then on.
+    /// Shares the address of a block with another thread, which may write there from then on.
     fn publish(&self, block: &Block) {
         block.published.escape(|| {
             if !self.usage.is_begun() {
@@ -124,7 +126,7 @@ impl Library {
         });
     }
 
-    /// What comes before work that writes a block.
+    /// Flush point before eager work that writes a block.
     fn before_write(&self, block: &Block) {
         if self.landing.is_any() {
             self.flush_pending(self.landing.pending(&block.written_by));
@@ -132,7 +134,7 @@ impl Library {
         }
     }
 
-    /// The address of a result, for work that reads it.
+    /// Flush point that returns the address of a result, for work that reads it.
     fn address(&self, block: &Block) -> usize {
         if self.landing.is_any() {
             self.flush_pending(self.landing.pending(&block.written_by));
@@ -188,7 +190,7 @@ fn result_has_its_address_while_another_queue_is_pending() {
         let (operand, result) = (Arc::new(Block::new(1)), Arc::new(Block::new(0)));
         let (other, kept) = (Arc::new(Block::new(1)), Arc::new(Block::new(0)));
         assert!(library.push(0, &operand, &result));
-        assert!(library.push(1, &other, &kept)); // the count stays above zero
+        assert!(library.push(1, &other, &kept)); // keeps the count above zero
         let flushing = {
             let library = Arc::clone(&library);
             thread::spawn(move || library.flush(0))

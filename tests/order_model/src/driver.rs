@@ -1,4 +1,4 @@
-//! A driver that only remembers: what was put on which queue, and who waits there for what.
+//! A driver that only records: the items of each queue, and the waits between queues.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -7,11 +7,11 @@ use loom::sync::Mutex;
 
 use crate::order::{Access, Queue};
 
-/// Something on a queue.
+/// Item of a queue.
 #[derive(Clone, Copy)]
 enum Item {
     Work(usize),
-    /// For what was on a queue before a place.
+    /// Waits for the items of a queue before a position.
     Wait(Mark),
 }
 
@@ -27,11 +27,11 @@ struct Queues {
     gone: Vec<bool>,
 }
 
-/// One operation on the block.
+/// Operation on the block.
 #[derive(Clone)]
 pub struct Operation {
     pub access: Access,
-    /// Those that had returned when it began, as far as its thread could know.
+    /// Operations that had returned when it began, as far as its thread could observe.
     pub known: BTreeSet<usize>,
 }
 
@@ -49,18 +49,18 @@ impl Driver {
         self.queues.lock().unwrap().items[queue].push(Item::Work(work));
     }
 
-    /// The handle of a queue means nothing from here on.
+    /// Makes the handle of a queue invalid.
     pub fn end(&self, queue: usize) {
         self.queues.lock().unwrap().gone[queue] = true;
     }
 
-    /// What is before the present end of a queue, on whatever queues.
+    /// Returns the operations ordered before the current end of a queue, over all queues.
     pub fn before_end(&self, queue: usize) -> BTreeSet<usize> {
         let queues = self.queues.lock().unwrap();
         queues.before(queue, queues.items[queue].len())
     }
 
-    /// What comes before a work.
+    /// Returns the operations ordered before an operation.
     pub fn before(&self, work: usize) -> BTreeSet<usize> {
         let queues = self.queues.lock().unwrap();
         let is_it = |item: &Item| matches!(item, Item::Work(other) if *other == work);
@@ -89,13 +89,13 @@ impl Queues {
     }
 }
 
-/// How a queue is known.
+/// How a queue is identified.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Kind {
     Lasting,
-    /// Kept alive, so that the same number is the same queue.
+    /// Kept alive, so that equal numbers denote the same queue.
     Kept,
-    /// A bare number, which is another queue each time that it is given; the second field counts these.
+    /// A bare number, which denotes a different queue at each use; the second field counts the uses.
     Bare(usize),
 }
 

@@ -1,7 +1,9 @@
-//! The bookkeeping of order (`src/memory/order.rs`, the very file), and the marks of deferred operations (`src/base/marks.rs`, as well), under a model checker: every interleaving of two or
-//! three threads, and for each the question whether every use that had to wait did.
+//! Runs hazard tracking (`src/memory/order.rs`, the library's file) and the marks of deferred operations
+//! (`src/base/marks.rs`, likewise) under a model checker. It executes every interleaving of two or three threads, and
+//! the tests check that every use waited for the uses it had to wait for.
 //!
-//! `mutations.py` beside this takes the waits and the notes out of the code one by one: each time a test here must fail.
+//! `mutations.py` in this folder removes the waits and the records from the code one by one: each time a test here
+//! must fail.
 
 #[path = "../../../src/memory/order.rs"]
 #[allow(dead_code)]
@@ -11,10 +13,10 @@ pub mod order;
 #[allow(dead_code)]
 pub mod marks;
 
-/// The locks of the model checker, in place of those of `src/base/sync.rs`.
+/// Locks of the model checker, in place of those in `src/base/sync.rs`.
 pub mod sync;
 
-/// The crate that `order.rs` takes its locks from.
+/// The crate from which `order.rs` imports its locks.
 extern crate self as pygpu_base;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Threads that use one block, on queues of each kind, and what must hold whatever comes first.
+//! Threads that use one block, on queues of each kind, and the guarantees that hold for every interleaving.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -8,18 +8,18 @@ use loom::sync::Mutex;
 use crate::driver::{Driver, Kind, Model, Operation};
 use crate::order::{Access, Order, Queue, Ticket};
 
-/// What a thread does once. Queue 0 is the block's home.
+/// One action of a thread. Queue 0 is the block's allocation stream.
 #[derive(Clone, Copy, Debug)]
 enum Act {
-    /// A read or a write by the transaction.
+    /// Reads or writes the block, like a transaction.
     Use(Access, usize),
-    /// As a use, by a queue that is kept alive.
+    /// As `Use`, on a borrowed queue that is kept alive.
     Kept(Access, usize),
-    /// As a use, by a bare number that means nothing afterwards.
+    /// As `Use`, on a queue given by a bare number that is invalid afterwards.
     Bare(Access, usize),
-    /// Handed to a consumer that works on a queue, and given back.
+    /// Exports the block to a consumer that works on a queue and then returns it.
     Lent(Access, usize),
-    /// Begun, and then failed before anything was put.
+    /// Begins a use and fails before work is enqueued.
     Failed(Access, usize),
 }
 
@@ -33,7 +33,8 @@ struct Block {
     driver: Arc<Driver>,
     order: Order<Model>,
     operations: Mutex<Vec<Operation>>,
-    /// What has returned. A thread that looks here knows it, as it would through the GIL; one that does not is on its own.
+    /// Operations that have returned. A thread that reads this set observes them, as it would through the GIL; a
+    /// thread that does not read it observes only its own.
     returned: Mutex<BTreeSet<usize>>,
 }
 
@@ -59,7 +60,7 @@ impl Block {
             known.extend(self.returned.lock().unwrap().iter());
         }
         let queue = self.queue(number, kind);
-        // As a transaction does it.
+        // The same steps as in a transaction.
         let is_at_home = self.order.is_at_home(queue.identity());
         let ticket = match is_at_home.then_some(Ticket::AT_HOME).or_else(|| self.order.begin_alone(&queue)) {
             Some(ticket) => ticket,
@@ -80,7 +81,8 @@ impl Block {
             operations.len() - 1
         };
         if matches!(act, Lent(..)) {
-            // The hand-over is a use without work; the consumer works later, and says so when it gives the block back.
+            // The hand-over is a use without work; the consumer works later, and reports it when it returns the
+            // block.
             end(ticket);
             self.driver.put(number, work);
             self.order.note(access, &queue).unwrap();
@@ -103,7 +105,8 @@ impl Block {
         own
     }
 
-    /// Holds that everything had waited for what its thread knew of, and that the end waits for everything.
+    /// Checks that every operation waited for the operations its thread had observed, and that the free waits for
+    /// all.
     fn check(mut self, case: &str) {
         self.order.join_for_the_end().unwrap();
         let operations = self.operations.lock().unwrap().clone();
@@ -119,7 +122,7 @@ impl Block {
     }
 }
 
-/// Runs the threads in every order, then `after` behind them all, and checks.
+/// Runs the threads in every interleaving, then `after`, and checks the guarantees.
 fn hold(preemptions: Option<usize>, looks: bool, threads: &[&[Act]], after: &[Act]) {
     let case = format!("{threads:?} then {after:?}");
     let (threads, after): (Vec<Vec<Act>>, Vec<Act>) =
@@ -149,7 +152,8 @@ fn hold(preemptions: Option<usize>, looks: bool, threads: &[&[Act]], after: &[Ac
 
 const BOTH: [Access; 2] = [Read, Write];
 
-/// Returns the bound for the smallest cases: none in `make test-all`, whose orders take two minutes, and otherwise four.
+/// Returns the preemption bound of the smallest cases: four, or none in `make test-all`, which then takes two
+/// minutes.
 fn most() -> Option<usize> {
     if std::env::var_os("TEST_ALL").is_some() { None } else { Some(4) }
 }
@@ -166,7 +170,8 @@ fn two_threads_with_one_operation_each_on_every_choice_of_queues() {
 
 #[test]
 fn a_write_that_ends_does_not_forget_a_read_that_came_and_went_meanwhile() {
-    // A2 of 0.1.0: begin(Write, 0), begin(Read, 1), end(Read, 1), end(Write, 0), and the end waited for nobody.
+    // Defect of version 0.1.0: after begin(Write, 0), begin(Read, 1), end(Read, 1), end(Write, 0) the free waited for
+    // nothing.
     for writer in [0, 2] {
         hold(most(), true, &[&[Use(Write, writer)], &[Use(Read, 1)]], &[Use(Write, 3)]);
         hold(Some(3), true, &[&[Use(Write, writer)], &[Use(Read, 1), Use(Read, 1)]], &[Use(Write, 3)]);
@@ -219,7 +224,7 @@ fn what_fails_before_its_work_leaves_no_trace() {
         hold(Some(3), true, &[&[Failed(access, 1)], &[Use(Write, 0)]], &[Use(Write, 2)]);
         hold(Some(3), true, &[&[Failed(access, 1), Use(Read, 1)], &[Use(Write, 2)]], &[Use(Write, 0)]);
     }
-    // Once all others have ended and were waited for, one queue is alone again.
+    // After all other uses are complete and were waited for, the block has a single queue again.
     let block_is_alone = || {
         let block = Block::new();
         let mut own = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! The locks of the library, as loom has them.
+//! The library's locks, implemented with loom.
 
 use std::cell::UnsafeCell;
 
@@ -6,19 +6,19 @@ use loom::sync::atomic::{AtomicBool, Ordering};
 pub use loom::sync::{Mutex, MutexGuard};
 pub use std::sync::PoisonError;
 
-/// Atomic numbers.
+/// Atomic integers.
 pub mod atomic {
     pub use loom::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering, fence};
 }
 
-/// Loom has none: one that is written under a lock and read behind a flag, as the standard library's.
+/// Loom has no such type: a cell written under a lock and read after checking a flag, like the standard library's.
 pub struct OnceLock<T> {
     is_set: AtomicBool,
     setting: Mutex<()>,
     value: UnsafeCell<Option<T>>,
 }
 
-// SAFETY: the value is written once, under the lock and before the flag, and only read behind the flag.
+// SAFETY: the value is written once, under the lock and before the flag is set, and only read after it.
 unsafe impl<T: Send + Sync> Sync for OnceLock<T> {}
 
 impl<T> OnceLock<T> {
@@ -30,7 +30,7 @@ impl<T> OnceLock<T> {
         if !self.is_set.load(Ordering::Acquire) {
             return None;
         }
-        // SAFETY: behind the flag nobody writes.
+        // SAFETY: the value is not written any more after the flag is set.
         unsafe { (*self.value.get()).as_ref() }
     }
 
@@ -43,7 +43,7 @@ impl<T> OnceLock<T> {
             return value;
         }
         let _setting = self.setting.lock().unwrap();
-        // SAFETY: only who holds the lock writes, and nobody reads before the flag.
+        // SAFETY: only the holder of the lock writes, and no thread reads before the flag is set.
         unsafe {
             let value = &mut *self.value.get();
             if value.is_none() {

@@ -1,4 +1,4 @@
-//! What every driver's copies and fills must do, whichever calls they are made of: what the CPU backend does.
+//! Tests the required behaviour of copies and fills, whichever driver calls they use: that of the CPU backend.
 
 use pygpu::backend::*;
 use pygpu::error::Error;
@@ -9,10 +9,10 @@ const S: StreamHandle = StreamHandle::DEFAULT;
 pub const UP: Direction = Direction::HostToDevice(unsafe { HostUse::promised() });
 pub const DOWN: Direction = Direction::DeviceToHost(unsafe { HostUse::promised() });
 
-/// Distance of rows and of planes.
+/// Distances of rows and of planes.
 type Pitches = (usize, usize);
 
-/// Device memory with these bytes.
+/// Returns device memory with these bytes.
 fn place(backend: &dyn Backend, values: &[u8]) -> Address {
     let address = backend.allocate(0, values.len()).unwrap();
     let source = values.as_ptr() as usize;
@@ -20,7 +20,7 @@ fn place(backend: &dyn Backend, values: &[u8]) -> Address {
     address
 }
 
-/// The bytes of device memory, which is given back.
+/// Returns the bytes of device memory, and frees it.
 fn fetch(backend: &dyn Backend, address: Address, bytes: usize) -> Vec<u8> {
     let mut values = vec![0; bytes];
     let target = values.as_mut_ptr() as usize;
@@ -31,7 +31,7 @@ fn fetch(backend: &dyn Backend, address: Address, bytes: usize) -> Vec<u8> {
     values
 }
 
-/// What a box copied from counted bytes makes of a target of zeros.
+/// Copies a box of consecutive byte values into zeroed memory and returns the result.
 fn copied(backend: &dyn Backend, direction: Direction, to: Pitches, from: Pitches, extent: Extent) -> Vec<u8> {
     let source: Vec<u8> = (0..=255).cycle().take(4096).collect();
     let mut target = vec![0; 4096];
@@ -50,10 +50,11 @@ fn copied(backend: &dyn Backend, direction: Direction, to: Pitches, from: Pitche
     if direction == DOWN { target } else { on_device }
 }
 
-/// Every shape of box that the driver is called for in its own way, in every direction, against the CPU backend.
+/// Compares with the CPU backend: every shape of box for which the backend uses a different driver call, in every
+/// direction.
 pub fn boxes(gpu: &dyn Backend) {
     let cpu = by_name("cpu").unwrap();
-    // The fake's largest pitch is 64.
+    // The fake driver's largest pitch is 64.
     let cases: [(Pitches, Pitches, (usize, usize, usize)); 9] = [
         ((8, 40), (8, 40), (8, 5, 3)),
         ((16, 96), (24, 120), (8, 5, 3)),

@@ -1,4 +1,4 @@
-//! Pitched, managed and shared memory, and shared events: what a GPU backend asks its driver for.
+//! Tests the driver calls of a GPU backend for pitched, managed and shared memory, and shared events.
 
 use std::ffi::c_void;
 
@@ -43,7 +43,7 @@ extern "C" fn note(data: *mut c_void) {
     unsafe { *data.cast::<u32>() += 1 };
 }
 
-/// A function of the host is called with what it was given; `is_old`: by a driver that has no such call.
+/// Tests that a host function is called with its argument; `is_old`: with a driver that has no such call.
 pub fn host_calls(gpu: &dyn Backend, is_old: bool) {
     let mut calls = 0_u32;
     let data = (&raw mut calls).cast();

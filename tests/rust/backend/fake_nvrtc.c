@@ -1,5 +1,5 @@
-/* An NVRTC that is none: the "image" of a source is what its lines that begin with "//!" say, in the form of fake_cuda.c. Written by
- * hand against NVRTC's documented interface. A source with "bad" in it does not compile, one with "odd" is warned about. */
+/* A fake NVRTC: the "image" of a source is the content of its lines that begin with "//!", in the format of fake_cuda.c.
+ * Written from NVRTC's documented interface. A source with "bad" in it does not compile, one with "odd" has a warning. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-//! The HIP backend on a runtime that is none.
+//! Tests the HIP backend with a fake runtime.
 
 use crate::fakes::{Fake, fake_driver, run};
 
@@ -27,7 +27,7 @@ fn a_runtime_with_devices_is_the_default() {
     assert!(text.contains(&format!("hip usable, {}, 60443483, [\"Fake 0\", \"Fake 1\"]", library.display())), "{text}");
 }
 
-/// A runtime that cannot be used: the default is another, and the report and the error say why.
+/// Tests an unusable runtime: another backend is the default, and the report and the error contain the reason.
 fn refused(name: &str, options: &[&str], reason: &str) {
     let Some(driver) = fake_driver(Fake::Hip, name, options) else { return };
     let text = run("child::tells_its_default", Some(&driver), None);
@@ -81,7 +81,7 @@ mod child {
 
     const S: StreamHandle = StreamHandle::DEFAULT;
 
-    /// What the fake alone can tell.
+    /// Access to the fake runtime's counters.
     struct Inside(libloading::Library);
 
     impl Inside {
@@ -185,14 +185,15 @@ mod child {
         assert!(matches!(&refused, Err(Error::OutOfMemory(error)) if error.free.is_none()), "{refused:?}");
     }
 
-    /// The kinds are numbered in two ways, and an unknown address is an error or a kind, by the runtime's version.
+    /// Tests address queries: depending on the runtime's version, memory kinds have different numbers, and an unknown
+    /// address is an error or a kind.
     fn addresses(hip: &dyn Backend) {
         use PointerKind::{Device, Host, Managed, Unregistered};
         let kinds: Vec<_> = (1..=5).map(|address| hip.pointer_kind(address).unwrap()).collect();
         assert_eq!(kinds, [Host, Device(1), Managed, Managed, Unregistered]);
     }
 
-    /// A column of a million numbers takes a call for each doubling, not for each row.
+    /// Tests that filling a column of a million numbers takes one call per doubling, not one per row.
     fn columns(hip: &dyn Backend, inside: &Inside) {
         for rows in [1_usize, 2, 3, 64, 1000, 1 << 20] {
             let before = inside.ask("fake_planes");
@@ -285,7 +286,8 @@ mod child {
         let (hip, cpu) = (default_backend().unwrap(), by_name("cpu").unwrap());
         assert_eq!(hip.kind(), BackendKind::Hip);
         hip.synchronize_device(0).unwrap();
-        // Whatever the child finds wrong becomes a bit of its exit code: a panic there would run the parent's test harness.
+        // Each failed check in the child sets a bit of its exit code: a panic there would run the parent's test
+        // harness.
         let child = unsafe { libc::fork() };
         if child == 0 {
             let forked = |result: Result<()>, operation: &str| matches!(result, Err(Error::Forked { operation: found, backend: "hip" }) if found == operation);

@@ -1,4 +1,4 @@
-//! Device code on the CUDA backend: what the driver and NVRTC are told, with neither there.
+//! Tests the driver and NVRTC calls for device code of the CUDA backend, with fakes of both.
 
 use crate::fakes::{Fake, fake_driver, run};
 
@@ -141,7 +141,7 @@ mod child {
         assert_eq!(programs.device_attribute(0, 38).unwrap(), 38);
     }
 
-    /// The layer above: names, shapes and the end of a module.
+    /// Tests the layer above: names, shapes and the unloading of a module.
     fn modules(device: Device) {
         let module = Module::of_image(device, IMAGE.to_vec(), &LoadOptions::default()).unwrap();
         assert_eq!(module.function("twice").unwrap().name(), "twice");
@@ -203,7 +203,7 @@ mod child {
         assert_eq!(compiled.image, b"\x7fELF\nk _ZI0 8\n");
         assert_eq!(compiled.log, "--gpu-architecture=sm_90 -DN=3 --use_fast_math");
         assert_eq!(compiled.lowered, ["_ZI0"]);
-        // An architecture that it does not know becomes PTX of the newest one before.
+        // For an unsupported architecture it produces PTX of the newest supported one before it.
         let compiled = compiler.compile(&CompileRequest { architecture: "sm_100", ..request }).unwrap();
         assert!(compiled.image.starts_with(b".version") && compiled.log.contains("compute_90"));
         let error = compiler.compile(&CompileRequest { architecture: "sm_70", ..request }).unwrap_err();
@@ -218,7 +218,7 @@ mod child {
         builds(folder.path());
     }
 
-    /// From a source to a launch, and from the cache.
+    /// Tests the path from a source to a launch, and from the cache.
     fn builds(folder: &Path) {
         let device = Device::current().unwrap();
         let text = "//!k _Z5scalePf 8\n//!k _ZI0 8 4\n__global__ void scale(float *x); template<class T> __global__ void t(T *x, T a);";

@@ -1,4 +1,4 @@
-//! The slow model: the plain list of the byte offsets of all elements, and every view worked out index by index.
+//! The slow model: the plain list of the byte offsets of all elements, with every view computed index by index.
 
 use pygpu::layout::{Index, Indexer, Layout, Order, broadcast_shapes};
 
@@ -9,7 +9,7 @@ pub struct Model {
     pub offsets: Vec<i64>,
 }
 
-/// Every index of a shape, in C order.
+/// Returns every index of a shape, in C order.
 pub fn indices(shape: &[i64]) -> Vec<Vec<i64>> {
     shape.iter().fold(vec![vec![]], |prefixes, &len| {
         prefixes.iter().flat_map(|prefix| (0..len).map(move |i| [&prefix[..], &[i]].concat())).collect()
@@ -22,7 +22,7 @@ pub fn place(shape: &[i64], index: &[i64]) -> usize {
 }
 
 impl Model {
-    /// A new shape, each index of which names the element at an old index.
+    /// Returns a model of a new shape; `old` maps each new index to an old one.
     pub fn gather(&self, shape: Vec<i64>, old: impl Fn(&[i64]) -> Vec<i64>) -> Self {
         let offsets = indices(&shape).iter().map(|new| self.offsets[place(&self.shape, &old(new))]).collect();
         Self { shape, offsets }
@@ -35,7 +35,7 @@ impl Model {
         Self { offsets: indices(&shape).iter().map(at).collect(), shape }
     }
 
-    /// Flat positions in F order of the C-ordered list.
+    /// Returns the positions, in the C-ordered list, of the elements in F order.
     pub fn f_order(shape: &[i64]) -> Vec<usize> {
         let reversed: Vec<i64> = shape.iter().rev().copied().collect();
         let back = |index: &Vec<i64>| index.iter().rev().copied().collect::<Vec<_>>();
@@ -54,7 +54,7 @@ impl Model {
     }
 }
 
-/// A view, with numbers that are folded into whatever range the array at hand allows.
+/// One view operation; its numbers are folded into the range that the array allows.
 #[derive(Clone, Debug)]
 pub enum Step {
     Integer(u8, i64),
@@ -80,7 +80,7 @@ pub fn fold(value: u8, range: usize) -> usize {
     value as usize % range
 }
 
-/// Python's own enumeration of a slice, element by element.
+/// Enumerates a slice element by element, as Python does.
 pub fn python_slice(len: i64, start: Option<i64>, stop: Option<i64>, step: Option<i64>) -> Vec<i64> {
     let step = step.unwrap_or(1);
     let clamp = |index: i64, low: i64, high: i64| (if index < 0 { index + len } else { index }).clamp(low, high);
@@ -99,7 +99,7 @@ pub fn python_slice(len: i64, start: Option<i64>, stop: Option<i64>, step: Optio
 
 const ALL: Index = Index::Slice { start: None, stop: None, step: None };
 
-/// Applies a step to the layout and to the model; `None` where it does not apply or would make too much of it.
+/// Applies a step to the layout and to the model; `None` if it does not apply or the result would be too large.
 pub fn apply(step: &Step, layout: &Layout, model: &Model) -> Option<(Layout, Model)> {
     let shape = &model.shape;
     let ndim = shape.len();

@@ -1,19 +1,19 @@
-//! Walks against plain indexing: random sets of broadcast, turned, stepped and repeated arrays, a million of them in a release
-//! build.
+//! Compares loop nests with plain indexing: random sets of broadcast, reversed, strided and repeated arrays, a
+//! million of them in a release build.
 //!
-//! `PYGPU_TEST_SEED` repeats a run, `PYGPU_TEST_CASES` sets how many cases there are.
+//! `PYGPU_TEST_SEED` repeats a run, `PYGPU_TEST_CASES` sets the number of cases.
 
-#![allow(clippy::print_stderr)] // says which case failed
+#![allow(clippy::print_stderr)] // prints the failing case
 
 use std::thread;
 use std::time::SystemTime;
 
 use pygpu::layout::{Form, Layout, Rules, SharedAxis, Walk, fastest};
 
-/// As many in a build without optimisation take half a minute.
+/// The full number takes half a minute in a build without optimisation.
 const CASES: u64 = if cfg!(debug_assertions) { 200_000 } else { 1_000_000 };
 
-/// SplitMix64.
+/// SplitMix64 generator.
 struct Random(u64);
 
 impl Random {
@@ -45,7 +45,7 @@ const ITEMSIZE: i64 = 4;
 
 #[derive(Debug)]
 struct Case {
-    /// The common shape.
+    /// Common shape.
     shape: Vec<i64>,
     sides: Vec<Layout>,
     rules: Rules,
@@ -61,7 +61,7 @@ impl Case {
         let count = 1 + random.below(4);
         let mut sides: Vec<Layout> = (0..count).map(|_| side(random, &shape)).collect();
         if random.one_in(3) && count > 1 {
-            sides[1] = sides[0].clone(); // arrays that are given twice are usual
+            sides[1] = sides[0].clone(); // the same array twice is common
         }
         let lead = (!random.one_in(4)).then(|| random.below(count));
         let common = common_shape(&sides);
@@ -73,7 +73,7 @@ impl Case {
         self.rules.reduced >> axis & 1 == 1
     }
 
-    /// What is visited at each index, in C order: the place in each array, by plain indexing.
+    /// Returns the visited elements at each index in C order, by plain indexing.
     fn places(&self) -> Vec<Place> {
         let size: i64 = self.shape.iter().product();
         let mut places = Vec::with_capacity(size as usize);
@@ -103,7 +103,7 @@ impl Case {
     }
 }
 
-/// The places of the arrays' elements at one index, and which index it is along the axes that are kept.
+/// Offsets of the arrays' elements at one index, and the number of the index along the kept axes.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug, PartialOrd, Ord)]
 struct Place {
     kept: i64,
@@ -123,7 +123,7 @@ fn common_shape(sides: &[Layout]) -> Vec<i64> {
     shape
 }
 
-/// A layout that broadcasts to a shape: a piece of memory in any order of axes, with gaps, steps, turned axes, repeated ones.
+/// Returns a layout that broadcasts to a shape, with any order of axes, gaps, steps, reversed and repeated axes.
 fn side(random: &mut Random, shape: &[i64]) -> Layout {
     let dropped = if random.one_in(4) { random.below(shape.len() + 1) } else { 0 };
     let mut own: Vec<i64> = shape[dropped..].to_vec();
@@ -139,18 +139,18 @@ fn side(random: &mut Random, shape: &[i64]) -> Layout {
     for axis in order {
         stride *= if has_gaps { 1 + random.below(3) as i64 } else { 1 };
         strides[axis] = match own[axis] {
-            1 if random.one_in(2) => random.next() as i64 >> 8, // means nothing
+            1 if random.one_in(2) => random.next() as i64 >> 8, // without meaning
             _ if repeats && random.one_in(2) => 0,
             _ if is_turned && random.one_in(2) => -stride,
             _ => stride,
         };
         stride *= own[axis].max(1);
     }
-    // Nothing reads there, so any place will do.
+    // No element is read, so any offset is valid.
     Layout::strided(&own, &strides, random.below(1000) as i64 * ITEMSIZE, ITEMSIZE).unwrap()
 }
 
-/// What a walk visits, in its order, and along which index of the kept axes.
+/// Returns the elements that a loop nest visits, in its order, with the index along the kept axes.
 fn visited(walk: &Walk) -> Vec<Place> {
     let axes = walk.axes::<4>();
     let mut first = Place::default();
@@ -173,7 +173,7 @@ fn visited(walk: &Walk) -> Vec<Place> {
     places
 }
 
-/// The same whatever the order is.
+/// Order-independent hash of the elements.
 fn bag(places: &[Place], with_kept: bool) -> u64 {
     let hash = |place: &Place| {
         place.at.iter().fold(if with_kept { place.kept as u64 } else { 0 }, |hash, at| mixed(hash ^ *at as u64))
@@ -192,7 +192,7 @@ fn check(case: &Case) {
             "{found:?} in C order"
         ),
         None => {
-            // Of the kept axes in C order, and for each of their indices of the reduced ones.
+            // The kept axes in C order, and for each of their indices the reduced axes.
             let mut sorted = expected.clone();
             sorted.sort_by_key(|place| place.kept); // stable
             assert_eq!(found, sorted);
@@ -207,7 +207,7 @@ fn check(case: &Case) {
     check_forms(case, &walk, &found);
 }
 
-/// Nothing is left to drop or to merge, the leading array runs up, and along memory.
+/// Checks that no axis can be dropped or merged, and that the leading array has positive, sorted strides.
 fn check_axes(case: &Case, walk: &Walk, expected: &[Place]) {
     let axes = walk.axes::<4>();
     assert!(axes.iter().all(|axis| axis.len > 1));
@@ -224,7 +224,7 @@ fn check_axes(case: &Case, walk: &Walk, expected: &[Place]) {
             assert!(group.is_sorted_by(|a, b| a.strides[lead] >= b.strides[lead]), "{axes:?} is not sorted");
         }
     }
-    // What is the same index of the kept axes before is one after.
+    // Elements with the same kept index before have the same kept index after.
     if case.rules.lead.is_some() {
         let mut groups = Vec::new();
         for places in [expected, &visited(walk)] {
@@ -279,7 +279,7 @@ fn random_walks_visit_what_plain_indexing_visits() {
     });
 }
 
-/// Says which case it was that failed.
+/// Prints the failing case when dropped during a panic.
 struct Told<'a> {
     seed: u64,
     number: u64,
@@ -302,7 +302,7 @@ fn shapes_that_do_not_broadcast_are_refused_in_numpys_words() {
     assert!(text.contains("operands could not be broadcast together with shapes (2,3) (4,)"), "{text}");
     let (tall, wide) = (of(&[1 << 40, 1]), of(&[1 << 40]));
     assert!(refused(&[&tall, &wide]).contains("array is too big"));
-    // Sides of an empty shape still must agree.
+    // Shapes without elements must still be compatible.
     assert!(refused(&[&of(&[0, 3]), &of(&[0, 4])]).contains("could not be broadcast"));
     assert_eq!(Walk::plan(&[&of(&[0, 3]), &of(&[1, 3])], Rules::default()).unwrap().size(), 0);
 }

@@ -1,4 +1,4 @@
-//! Gives the library the name by which programs ask for the driver.
+//! Sets the library name under which programs load the driver.
 #![allow(clippy::print_stdout)]
 
 fn main() {

@@ -1,4 +1,4 @@
-//! Gives the library the name by which programs ask for that compiler.
+//! Sets the library name under which programs load this compiler.
 #![allow(clippy::print_stdout)]
 
 fn main() {

@@ -1,8 +1,8 @@
-//! Graphs of the host: work that is kept while a stream captures, and done at each launch.
+//! Graphs of the CPU backend: work recorded while a stream captures, and executed at each launch.
 //!
-//! A graph is a list, in the order in which the work came. A stream takes part in a capture from its wait for one that does, and
-//! what it is given comes after that, so that the list is one of the orders that the waits allow. What a driver refuses during a
-//! capture is refused here with the same codes, and spoils the capture as there.
+//! A graph is a list of operations in recording order. A stream joins a capture when it waits for a captured event,
+//! and its later operations follow in the list. Hence the list is one of the orders that the waits allow. Calls that
+//! a driver rejects during a capture are rejected here with the same codes, and they invalidate the capture as there.
 
 mod operation;
 #[cfg(test)]
@@ -19,40 +19,40 @@ use crate::{Captured, ConditionHandle, GraphHandle, HostWork, NodeHandle, NodeKi
 use pygpu_base::error::Result;
 use pygpu_base::fork_safe::{Global, Guard};
 
-/// The captures under way, and what came of those that ended.
+/// Active captures, and the graphs of ended ones.
 pub struct Captures {
-    /// How many streams take part in one: as long as there are none, nobody looks further.
+    /// Number of capturing streams. While it is 0 no call takes the lock.
     streams: AtomicUsize,
     table: &'static Global<Table>,
 }
 
-/// The table of the host.
+/// Table of the process.
 pub static TABLE: Global<Table> = Global::new(Table::new());
 
-/// What is known of captures and graphs.
+/// Captures and graphs.
 pub struct Table {
     last: usize,
-    /// Which capture a stream takes part in.
+    /// Capture of each capturing stream.
     streams: BTreeMap<usize, u64>,
     captures: BTreeMap<u64, Capture>,
-    /// Graphs and what is launched of them: the same work under two handles.
+    /// Graphs and executable graphs: the same work under two handles.
     graphs: BTreeMap<usize, Work>,
-    /// Bodies of operations in which a condition decides; their operations keep them.
+    /// Bodies of conditional operations, owned by their operations.
     bodies: BTreeMap<usize, Weak<Body>>,
-    /// Conditions by their handles; whoever made one keeps it, and the operations in which it decides.
+    /// Conditions by handle, owned by their creators and by the conditional operations.
     conditions: BTreeMap<u64, Weak<Cell>>,
 }
 
-/// The operations of a graph, in their order. The handle of one is its place, from 1 on.
+/// Operations of a graph in order. The handle of an operation is its index plus 1.
 pub type Work = Arc<Vec<Arc<Operation>>>;
 
 struct Capture {
     origin: usize,
     is_valid: bool,
     work: Vec<Arc<Operation>>,
-    /// The last operation of each stream.
+    /// Last operation of each stream.
     last: BTreeMap<usize, usize>,
-    /// Where the work goes, if it is not a graph of its own.
+    /// Body that receives the work, if it is not a graph by itself.
     body: Option<(usize, Arc<Body>)>,
 }
 
@@ -61,35 +61,35 @@ impl Captures {
         Self { streams: AtomicUsize::new(0), table }
     }
 
-    /// Whether any stream takes part in a capture.
+    /// Returns whether any stream is capturing.
     #[inline]
     pub fn is_any(&self) -> bool {
         self.streams.load(Ordering::Acquire) != 0
     }
 
-    /// The capture that a stream takes part in.
+    /// Returns the capture of a stream.
     #[inline]
     pub fn of(&self, stream: StreamHandle) -> Option<u64> {
         if self.is_any() { self.lock().streams.get(&stream.0).copied() } else { None }
     }
 
-    /// The capture in which the stream's next operation goes.
+    /// Returns the capture that records the stream's next operation.
     #[inline]
     pub fn next(&self, operation: &'static str, stream: StreamHandle) -> Result<Option<u64>> {
         if self.is_any() { self.lock().next(operation, stream) } else { Ok(None) }
     }
 
-    /// Refuses a stream that does not capture.
+    /// Fails for a stream that does not capture.
     pub fn next_or_refuse(&self, operation: &'static str, stream: StreamHandle) -> Result<()> {
         self.lock().capture_of(operation, stream).map(drop)
     }
 
-    /// Keeps work for the graph of the stream's capture.
+    /// Records work in the graph of the stream's capture.
     pub fn keep(&self, operation: &'static str, stream: StreamHandle, kind: NodeKind, work: HostWork) -> Result<()> {
         self.keep_all_of(operation, stream, Operation::new(kind, work))
     }
 
-    /// As [`Captures::keep`], of an operation that has more to it.
+    /// Like [`Captures::keep`], for an operation with further fields.
     pub fn keep_all_of(&self, operation: &'static str, stream: StreamHandle, kept: Operation) -> Result<()> {
         let mut table = self.lock();
         let capture = table.capture_of(operation, stream)?;
@@ -98,7 +98,7 @@ impl Captures {
         Ok(())
     }
 
-    /// What the capture of a stream holds by now.
+    /// Returns the state of a stream's capture.
     pub fn captured(&self, stream: StreamHandle) -> Captured {
         let table = self.lock();
         let capture = table.streams.get(&stream.0).and_then(|number| table.captures.get(number));
@@ -108,13 +108,13 @@ impl Captures {
         })
     }
 
-    /// Refuses what no capture can hold, if the stream takes part in one.
+    /// Fails for an operation that cannot be captured, if the stream is capturing.
     #[inline]
     pub fn refuse(&self, operation: &'static str, stream: StreamHandle) -> Result<()> {
         if self.is_any() { self.refuse_with(operation, stream, codes::CAPTURE_UNSUPPORTED) } else { Ok(()) }
     }
 
-    /// Refuses the wait of a capturing stream for work that is not captured.
+    /// Fails because a capturing stream would wait for work that is not captured.
     #[inline]
     pub fn refuse_outside(&self, operation: &'static str, stream: StreamHandle) -> Result<()> {
         if self.is_any() { self.refuse_with(operation, stream, codes::CAPTURE_ISOLATION) } else { Ok(()) }
@@ -130,7 +130,7 @@ impl Captures {
         Err(refuse(operation, code, described(stream)))
     }
 
-    /// Refuses what waits for all streams, if any takes part in a capture.
+    /// Fails for an operation that waits for all streams, if any stream is capturing.
     pub fn refuse_any(&self, operation: &'static str) -> Result<()> {
         if !self.is_any() {
             return Ok(());
@@ -139,7 +139,7 @@ impl Captures {
         first.map_or(Ok(()), |stream| self.refuse(operation, StreamHandle(stream)))
     }
 
-    /// Makes a stream wait for a point of a capture: it takes part from then on.
+    /// Makes a stream wait for a point of a capture: the stream joins the capture.
     pub fn join(&self, operation: &'static str, stream: StreamHandle, capture: u64) -> Result<()> {
         let mut table = self.lock();
         match table.streams.get(&stream.0).copied() {
@@ -164,7 +164,7 @@ impl Captures {
         }
     }
 
-    /// A stream ends.
+    /// Removes a stream that is destroyed.
     pub fn forget(&self, stream: StreamHandle) {
         if self.of(stream).is_some() {
             let mut table = self.lock();
@@ -210,7 +210,7 @@ impl Captures {
         self.count(&table);
         let ended = table.captures.remove(&number).ok_or_else(illegal)?;
         if !ended.is_valid {
-            drop(table); // before the work, which may hold the last use of an array
+            drop(table); // before the work, whose drop may free an array
             return Err(refuse(operation, codes::CAPTURE_INVALIDATED, described(stream)));
         }
         let Some((handle, body)) = ended.body else { return Ok(GraphHandle(table.enter(Arc::new(ended.work)))) };
@@ -224,16 +224,16 @@ impl Captures {
         found.ok_or_else(|| refuse(operation, INVALID_HANDLE, format!("graph {handle}")))
     }
 
-    /// Exchanges what is launched. A launch under way goes on with what there was.
+    /// Replaces the work of a graph. A launch in progress continues with the previous work.
     pub fn exchange(&self, operation: &'static str, handle: usize, work: Work) -> Result<()> {
         let mut table = self.lock();
         let before = table.graphs.get_mut(&handle).map(|known| std::mem::replace(known, work));
-        drop(table); // before the work, which may hold the last use of an array
+        drop(table); // before the work, whose drop may free an array
         before.map(drop).ok_or_else(|| refuse(operation, INVALID_HANDLE, format!("graph {handle}")))
     }
 
     pub fn destroy(&self, operation: &'static str, handle: usize) -> Result<()> {
-        // Dropped without the lock: work may hold the last use of an array.
+        // Dropped without the lock, because dropping the work may free an array.
         let graph = self.lock().graphs.remove(&handle);
         graph.map(drop).ok_or_else(|| refuse(operation, INVALID_HANDLE, format!("graph {handle}")))
     }
@@ -259,7 +259,7 @@ impl Table {
         }
     }
 
-    /// Knows a body from now on.
+    /// Registers a body.
     pub fn enter_body(&mut self, body: &Arc<Body>) -> GraphHandle {
         self.bodies.retain(|_, known| known.strong_count() != 0);
         let handle = self.new_number();
@@ -272,7 +272,7 @@ impl Table {
         known.ok_or_else(|| refuse(operation, INVALID_HANDLE, format!("graph {}", handle.0)))
     }
 
-    /// Knows a condition from now on.
+    /// Registers a condition.
     pub fn enter_condition(&mut self, cell: &Arc<Cell>) {
         self.conditions.retain(|_, known| known.strong_count() != 0);
         self.conditions.insert(cell.handle().0, Arc::downgrade(cell));
@@ -294,8 +294,8 @@ impl Table {
         handle
     }
 
-    /// The capture in which a stream's next operation goes. The default stream waits for blocking streams, which would make it
-    /// part of their capture.
+    /// Returns the capture that records a stream's next operation. The default stream waits for blocking streams,
+    /// which would make it part of their capture, so that is an error.
     fn next(&mut self, operation: &'static str, stream: StreamHandle) -> Result<Option<u64>> {
         if self.streams.contains_key(&stream.0) {
             self.capture_of(operation, stream)?;
@@ -312,7 +312,7 @@ impl Table {
         }
     }
 
-    /// The capture of a stream, as long as nothing has spoiled it.
+    /// Returns the capture of a stream; fails if it was invalidated.
     fn capture_of(&mut self, operation: &'static str, stream: StreamHandle) -> Result<&mut Capture> {
         let number = self.streams.get(&stream.0).copied();
         match number.and_then(|number| self.captures.get_mut(&number)) {
@@ -327,7 +327,7 @@ fn is_default(stream: StreamHandle) -> bool {
     matches!(stream, StreamHandle(0 | 1))
 }
 
-/// The next handle of a stream after a number, which says of what kind the stream is.
+/// Returns the handle of a stream by its number; the handle also encodes whether the stream is non-blocking.
 pub fn stream_handle(number: usize, non_blocking: bool) -> StreamHandle {
     StreamHandle(number * 2 + usize::from(non_blocking))
 }

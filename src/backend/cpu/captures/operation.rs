@@ -1,5 +1,5 @@
-//! One operation of a graph, and what decides in it: a number in memory, whose address is the handle that kernels get, and bodies that are
-//! done or not.
+//! Operation of a graph, and conditions. A condition is a number in memory, whose address is the handle that kernels
+//! receive; it selects which bodies are executed.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,11 +7,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::{ConditionHandle, HostWork, NodeKind};
 use pygpu_base::error::Result;
 
-/// One operation of a graph.
+/// Operation of a graph.
 pub struct Operation {
     pub kind: NodeKind,
     pub work: HostWork,
-    /// Done when a launch begins.
+    /// Executed at the start of a launch.
     pub first: Option<Box<dyn Fn() + Send + Sync>>,
 }
 
@@ -21,37 +21,37 @@ impl Operation {
     }
 }
 
-/// What kernels set.
+/// Value of a condition, set by kernels.
 pub struct Cell {
     number: AtomicU32,
     default: Option<u32>,
 }
 
 impl Cell {
-    /// One that a launch begins with a number, or leaves as it is.
+    /// Creates a condition that each launch resets to `default`; `None` leaves it unchanged.
     pub fn new(default: Option<u32>) -> Self {
         Self { number: AtomicU32::new(default.unwrap_or_default()), default }
     }
 
-    /// Its address.
+    /// Returns the address of the value.
     pub fn handle(&self) -> ConditionHandle {
         ConditionHandle((&raw const self.number).expose_provenance() as u64)
     }
 
-    /// What a launch begins with.
+    /// Resets the value at the start of a launch.
     pub fn begin(&self) {
         if let Some(default) = self.default {
             self.number.store(default, Ordering::Relaxed);
         }
     }
 
-    /// What it is now.
+    /// Returns the current value.
     pub fn number(&self) -> u32 {
         self.number.load(Ordering::Relaxed)
     }
 }
 
-/// What is done where a condition says so, in its order.
+/// Operations that a condition controls, in order.
 #[derive(Default)]
 pub struct Body(Mutex<Vec<Arc<Operation>>>);
 
@@ -60,18 +60,18 @@ impl Body {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// More of it.
+    /// Appends operations.
     pub fn extend(&self, work: Vec<Arc<Operation>>) {
         self.lock().extend(work);
     }
 
-    /// What is done when a launch begins.
+    /// Prepares the operations at the start of a launch.
     pub fn begin(&self) {
         let work = self.lock().clone();
         work.iter().filter_map(|operation| operation.first.as_ref()).for_each(|first| first());
     }
 
-    /// Does it.
+    /// Executes the operations.
     pub fn run(&self) -> Result<()> {
         let work = self.lock().clone(); // without the lock, which the work may need
         work.iter().try_for_each(|operation| (operation.work)())

@@ -1,4 +1,5 @@
-//! Captures of the CPU backend, on one of its own: what is refused while others capture is refused for the whole device.
+//! Captures of the CPU backend. Each test has its own backend, because a capture rejects some calls for the whole
+//! device.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
@@ -31,9 +32,9 @@ fn begin(cpu: &Cpu, stream: StreamHandle) {
     unsafe { cpu.begin_capture(0, stream, CaptureMode::Relaxed).unwrap() };
 }
 
-/// The byte is written at each launch of a capture, too.
+/// Fills the byte, also at each launch of a capture.
 fn fill(cpu: &Cpu, byte: &mut u8, value: u8, stream: StreamHandle) -> Result<()> {
-    // SAFETY: the stream is alive; each test launches what it captured while it has the byte.
+    // SAFETY: the stream is alive; each test launches its capture while the byte exists.
     unsafe { cpu.fill(0, std::ptr::from_mut(byte).expose_provenance(), 1, Pattern::U8(value), 1, 1, stream) }
 }
 
@@ -43,7 +44,8 @@ fn captured_work_is_done_at_each_launch_in_its_order_and_not_before() {
     let (one, other) = (stream(&cpu), stream(&cpu));
     let mark = cpu.create_event(0, FLAGS).unwrap();
     begin(&cpu, one);
-    // SAFETY: streams, event and bytes live to the end of the test; what was destroyed is a number that the backend refuses.
+    // SAFETY: streams, event and bytes exist until the end of the test; the backend rejects destroyed handles, which
+    // are only numbers.
     unsafe {
         fill(&cpu, &mut byte, 7, one).unwrap();
         cpu.record_event(0, mark, one).unwrap();
@@ -121,7 +123,7 @@ fn what_a_driver_refuses_in_a_capture_is_refused_and_spoils_it() {
 #[test]
 fn the_default_stream_is_no_part_of_a_capture() {
     let (cpu, mut byte) = (host(), 0u8);
-    // SAFETY: the default stream is always there.
+    // SAFETY: the default stream always exists.
     assert_eq!(code(unsafe { cpu.begin_capture(0, StreamHandle::DEFAULT, CaptureMode::Relaxed) }), CAPTURE_UNSUPPORTED);
     let beside = stream(&cpu);
     begin(&cpu, beside);

@@ -1,28 +1,30 @@
-//! What the host answers to the numbers of CUDA's device attributes.
+//! Answers queries of CUDA's device attributes for the host.
 //!
-//! What a kernel or a program can run into is what is so here. What only describes a GPU's insides (registers, textures' sizes,
-//! clocks) is as on a device of the compute capability that the host says it has, so that what fits here fits there.
+//! Attributes that can limit a kernel or a program have their true values. Attributes that only describe a GPU's
+//! internals (registers, texture sizes, clocks) have the values of a device of the reported compute capability. A
+//! kernel that fits here therefore also fits there.
 
 use super::{THREADS_PER_BLOCK, WARP_SIZE, cache_bytes, clock_rate, processors};
 
-/// That of the language which the engine runs: threads of a warp go on by themselves, blocks of a launch can wait for one another,
-/// doubles and halves can be added atomically. Tensor cores are not part of it.
+/// Compute capability of the language that the engine implements: threads of a warp progress independently, blocks of
+/// a launch can wait for each other, doubles and halves support atomic addition. Tensor cores are not supported.
 pub const COMPUTE_CAPABILITY: (i32, i32) = (7, 0);
 
-/// Bytes of static shared memory, and of dynamic where nobody asks for more.
+/// Limit of static shared memory in bytes, and of dynamic shared memory without opt-in.
 pub const SHARED_BYTES: u32 = 48 << 10;
-/// The most of dynamic shared memory that may be asked for.
+/// Limit of dynamic shared memory with opt-in.
 pub const SHARED_BYTES_OPTIN: u32 = 96 << 10;
-/// Threads of a block along each axis.
+/// Maximum threads of a block along each axis.
 pub const BLOCK: [u32; 3] = [THREADS_PER_BLOCK.cast_unsigned(), THREADS_PER_BLOCK.cast_unsigned(), 64];
-/// Blocks of a grid along each axis.
+/// Maximum blocks of a grid along each axis.
 pub const GRID: [u32; 3] = [i32::MAX as u32, 65535, 65535];
 
 const REGISTERS: i32 = 65536;
 const CONSTANT_BYTES: i32 = 64 << 10;
 const CACHE_LINE: i32 = 64;
 
-/// The value under a number; `None` for one that CUDA does not have either, or that nobody could answer.
+/// Returns the value of an attribute; `None` for numbers that CUDA does not define either, or that have no meaningful
+/// value.
 pub fn attribute(number: i32) -> Option<i32> {
     let index = usize::try_from(number).ok()?;
     Some(match number {
@@ -33,12 +35,12 @@ pub fn attribute(number: i32) -> Option<i32> {
         97 => SHARED_BYTES_OPTIN.cast_signed(),
         9 => CONSTANT_BYTES,
         10 => WARP_SIZE,
-        // Pitches are sizes, and those of the host have no end here.
+        // Pitches are sizes, and the host has no limit here.
         11 => i32::MAX,
         12 | 82 => REGISTERS,
         13 => clock_rate(),
         16 => processors(),
-        // One block at a time runs on a processor.
+        // A processor runs one block at a time.
         39 => THREADS_PER_BLOCK,
         106 => 1,
         38 => cache_bytes(),
@@ -46,19 +48,19 @@ pub fn attribute(number: i32) -> Option<i32> {
         51 => CACHE_LINE,
         75 => COMPUTE_CAPABILITY.0,
         76 => COMPUTE_CAPABILITY.1,
-        // Of doubles to floats.
+        // Ratio of float to double performance.
         87 => 2,
-        // The device is the host: integrated, its memory mapped, with one space of addresses, managed, touched by both at once,
-        // with the host's own atomics and pages; launches of all blocks at once; kernels can be stopped.
+        // The device is the host: integrated; memory mapped, managed, concurrently accessible, with a unified address
+        // space, host atomics and host page tables; cooperative launches; preemption of kernels.
         18 | 19 | 41 | 79 | 80 | 83 | 86 | 88..=91 | 95 | 99..=101 | 113 => 1,
-        // A launch returns when it is done: one after the other, without copies or priorities beside it, no time limit.
-        // Nor is there a PCI address, corrected memory that one could ask about, another board, a pool, or a handle for others.
+        // A launch is complete when it returns: no concurrent kernels or copies, no priorities, no time limit. There
+        // is also no PCI address, ECC, multi-GPU board, memory pool, or shareable handle.
         15 | 17 | 20 | 31..=37 | 40 | 50 | 78 | 84 | 85 | 92..=94 | 96 | 98 | 102..=105 | 107..=112 | 114..=133 => 0,
         _ => texture(number)?,
     })
 }
 
-/// Sizes of textures and surfaces.
+/// Limits of textures and surfaces.
 fn texture(number: i32) -> Option<i32> {
     Some(match number {
         21 | 22 | 69 | 70 => 131_072,
@@ -81,7 +83,7 @@ mod tests {
 
     #[test]
     fn every_number_that_pycuda_names_has_an_answer() {
-        // 44 is an array's, which CUDA has given up.
+        // 44 describes arrays and is deprecated in CUDA.
         let without: Vec<i32> = (1..=115).filter(|&number| attribute(number).is_none()).collect();
         assert_eq!(without, [44]);
         assert_eq!((attribute(0), attribute(-1), attribute(100_000)), (None, None, None));

@@ -1,11 +1,11 @@
-//! The memory that the process may use where something holds it to less than the machine has, as containers do.
+//! Memory limit of a container that restricts the process to less than the machine has.
 
 use std::fs;
 use std::path::Path;
 
 use crate::MemoryInfo;
 
-/// What is said by version 2 of Linux's control groups, and by version 1.
+/// Files of Linux control groups, version 2 and version 1.
 const FILES: [(&str, &str, &str, &str); 2] = [
     ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current", "/sys/fs/cgroup/memory.stat", "inactive_file "),
     (
@@ -24,7 +24,7 @@ fn read(path: &str) -> Option<String> {
     fs::read_to_string(Path::new(path)).ok()
 }
 
-/// What the machine has, as far as this process may have it.
+/// Returns the machine's memory, limited to this process's share.
 pub fn within(machine: MemoryInfo) -> MemoryInfo {
     let bounded = FILES.iter().find_map(|&(most, used, statistics, cached)| {
         let (most, used) = (number(&read(most)?)?, number(&read(used)?)?);

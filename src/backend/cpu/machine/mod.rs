@@ -1,6 +1,6 @@
-//! What the host is: its processor and its memory.
+//! Properties of the host: its processor and its memory.
 //!
-//! Asks the system each time and owns nothing. Whatever the system does not say is left empty or zero.
+//! Queries the system at each call and has no state. Values that the system does not report are empty or zero.
 
 pub mod attributes;
 mod container;
@@ -11,16 +11,16 @@ use self::attributes::COMPUTE_CAPABILITY;
 
 use crate::{DeviceProperties, MemoryInfo};
 
-/// As on NVIDIA's devices, so that what fits here fits there.
+/// As on NVIDIA's devices, so that a kernel that fits here also fits there.
 pub const THREADS_PER_BLOCK: i32 = 1024;
 pub const WARP_SIZE: i32 = 32;
 
-/// Processors that this process may use.
+/// Number of processors that this process may use.
 pub fn processors() -> i32 {
     thread::available_parallelism().map_or(1, |count| i32::try_from(count.get()).unwrap_or(i32::MAX))
 }
 
-/// The clock in kHz; a common one where the system does not say.
+/// Clock rate in kHz; a typical value if the system does not report it.
 pub fn clock_rate() -> i32 {
     const COMMON: i32 = 1_000_000;
     let text = std::fs::read_to_string("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq");
@@ -36,7 +36,7 @@ pub fn clock_rate() -> i32 {
         .unwrap_or(COMMON)
 }
 
-/// Bytes of the second level's cache; a common size where the system does not say.
+/// Size of the second-level cache in bytes; a typical value if the system does not report it.
 pub fn cache_bytes() -> i32 {
     const COMMON: i32 = 1 << 20;
     let text = std::fs::read_to_string("/sys/devices/system/cpu/cpu0/cache/index2/size").unwrap_or_default();
@@ -44,7 +44,7 @@ pub fn cache_bytes() -> i32 {
     kibibytes.and_then(|count| count.checked_mul(1024)).filter(|&bytes| bytes > 0).unwrap_or(COMMON)
 }
 
-/// The host as a device.
+/// Returns the properties of the host as a device.
 pub fn properties() -> DeviceProperties {
     let processors = processors();
     DeviceProperties {
@@ -69,7 +69,7 @@ fn processor_name() -> Option<String> {
     (!name.is_empty()).then(|| name.to_owned())
 }
 
-/// Free and total memory; `None` where the system does not say.
+/// Returns free and total memory; `None` if the system does not report it.
 pub fn memory() -> Option<MemoryInfo> {
     let from_file = || {
         let text = std::fs::read_to_string("/proc/meminfo").ok()?;
@@ -78,18 +78,18 @@ pub fn memory() -> Option<MemoryInfo> {
     from_file().or_else(from_system).map(container::within)
 }
 
-/// A line such as `MemTotal:       65536 kB`, in bytes.
+/// Parses a line such as `MemTotal:       65536 kB`; returns bytes.
 fn field(text: &str, name: &str) -> Option<usize> {
     let value = text.lines().find_map(|line| line.strip_prefix(name))?;
     let kibibytes: usize = value.trim().strip_suffix("kB")?.trim().parse().ok()?;
     kibibytes.checked_mul(1024)
 }
 
-/// Without `/proc`: page counts. Pages that hold droppable caches count as used here, so `free` is on the low side.
+/// Fallback without `/proc`: page counts. Pages of droppable caches count as used here, so `free` is too low.
 #[cfg(target_os = "linux")]
 fn from_system() -> Option<MemoryInfo> {
     let ask = |name| {
-        // SAFETY: only reads a number of the system.
+        // SAFETY: only reads a system parameter.
         usize::try_from(unsafe { libc::sysconf(name) }).ok()
     };
     let page = ask(libc::_SC_PAGESIZE)?;

@@ -15,10 +15,10 @@ pub struct HostCompiler {
 }
 
 impl HostCompiler {
-    /// Looks for it.
+    /// Searches for the compiler.
     ///
     /// # Errors
-    /// `Unavailable` with everything that was looked for.
+    /// `Unavailable` with all names that were tried.
     pub fn open(host: &Host) -> Result<Self> {
         let compiler = find(host).map_err(Error::Unavailable)?;
         let name = compiler.path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
@@ -27,19 +27,19 @@ impl HostCompiler {
     }
 }
 
-/// The compiler runs in a folder of its own, so a path must not depend on the current one.
+/// Returns an absolute path, because the compiler runs in a private folder.
 fn full(path: &str) -> String {
     absolute(Path::new(path)).map_or_else(|_| path.to_owned(), |path| path.display().to_string())
 }
 
-/// An option in the words of g++ and clang++; `None` for what is about GPUs only.
+/// Translates an option to g++ and clang++; `None` for options that concern GPUs only.
 fn spelled(option: &CompileOption) -> Option<String> {
     Some(match option {
         CompileOption::Define(name, None) => format!("-D{name}"),
         CompileOption::Define(name, Some(value)) => format!("-D{name}={value}"),
         CompileOption::Undefine(name) => format!("-U{name}"),
         CompileOption::Include(folder) => format!("-I{}", full(folder)),
-        // The headers here are written in C++17.
+        // The engine's headers require C++17.
         CompileOption::Standard(standard) if matches!(standard.as_str(), "c++03" | "c++11" | "c++14") => return None,
         CompileOption::Standard(standard) => format!("-std={standard}"),
         CompileOption::FusedMultiplyAdd(true) => "-ffp-contract=fast".to_owned(),
@@ -50,7 +50,7 @@ fn spelled(option: &CompileOption) -> Option<String> {
         CompileOption::NoWarnings => "-w".to_owned(),
         option if option.is_of_nvcc() => return None,
         CompileOption::Own(text) => text.clone(),
-        // Exact where fast was allowed; registers and linking are none of a host's business.
+        // Fast math is optional, so exact results satisfy it. Register limits and linking have no meaning on a host.
         CompileOption::ForceInclude(_)
         | CompileOption::FastMath
         | CompileOption::MaxRegisters(_)
@@ -59,10 +59,10 @@ fn spelled(option: &CompileOption) -> Option<String> {
     })
 }
 
-/// Options that take a path, as they are or behind them, which the compiler's own list has.
+/// Options that take a path, in the same word or the next. The compiler's own list of files contains them.
 const LISTED: [&str; 6] = ["-iquote", "-idirafter", "-imacros", "-isystem", "-include", "-I"];
 
-/// What the source was made of; `None` where one cannot tell.
+/// Returns fingerprints of the files that the source was compiled from; `None` if they cannot be determined.
 fn read(request: &CompileRequest<'_>, included: &Included, begun: SystemTime) -> Option<Vec<Witness>> {
     let mut unknown = Vec::new();
     let mut options = request.options.iter();
@@ -82,7 +82,7 @@ fn read(request: &CompileRequest<'_>, included: &Included, begun: SystemTime) ->
 const NO_PTX: &str = "\n(the cpu backend has no PTX: put inline assembly of a GPU behind #ifndef __PYGPU_CPU__)";
 const NO_LAUNCHES: &str = "\n(on the cpu backend a kernel cannot launch kernels: dynamic parallelism is for CUDA)";
 
-/// What is asked of nvcc's assembler, and nobody knows here.
+/// Appends a note for options of nvcc's assembler, which the CPU backend cannot answer.
 fn with_note(mut log: String, options: &[CompileOption]) -> String {
     if options.contains(&CompileOption::Verbose) {
         log.push_str(

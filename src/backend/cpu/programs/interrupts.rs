@@ -1,4 +1,4 @@
-//! Ctrl-C during a kernel: the engine asks whether it is to end, and what was raised for it becomes the launch's own error.
+//! Ctrl-C during a kernel: the engine checks for it, and the exception raised for it becomes the launch's error.
 
 use std::cell::RefCell;
 use std::error::Error as StdError;
@@ -8,20 +8,20 @@ use pygpu_base::error::Error;
 use pygpu_base::fork_safe::Once;
 use pygpu_cpu_engine::fault_handlers as faults;
 
-/// What the caller's own error is.
+/// The caller's error type.
 pub type Raised = Arc<dyn StdError + Send + Sync>;
 
-/// Asks whether the thread is to stop what it waits for, since somebody pressed Ctrl-C; gives what is then raised.
+/// Interrupt check: returns the exception if the thread should stop waiting because of Ctrl-C.
 pub type Question = fn() -> Option<Raised>;
 
 static QUESTION: Once<Question> = Once::new();
 
 thread_local! {
-    /// Between the answer and the end of the launch, which the same thread waits for.
+    /// Exception between the interrupt check and the end of the launch, both on the same thread.
     static RAISED: RefCell<Option<Raised>> = const { RefCell::new(None) };
 }
 
-/// Says who is asked.
+/// Registers the interrupt check.
 pub fn ask_with(question: Question) {
     QUESTION.set(question);
     faults::ask_with(ask);
@@ -34,7 +34,7 @@ fn ask() -> bool {
     is_any
 }
 
-/// What was raised for the launch that has just ended on this thread.
+/// Takes the exception of the launch that has just ended on this thread.
 pub fn raised() -> Option<Error> {
     RAISED.with(|slot| slot.borrow_mut().take()).map(Error::Callback)
 }

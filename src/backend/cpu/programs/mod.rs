@@ -1,7 +1,7 @@
 //! Kernels on the CPU: the backend's [`Programs`] and its [`Compiler`].
 //!
-//! A launch returns when the kernel has run, so what goes wrong in it is the launch's own error. Owns the loaded images.
-//! docs/design/kernels_on_the_cpu.md says how a kernel runs.
+//! A launch returns when the kernel is complete, so failures inside the kernel are errors of the launch. Owns the
+//! loaded images. docs/design/kernels_on_the_cpu.md describes the execution of a kernel.
 
 mod compiler;
 pub(crate) mod interrupts;
@@ -29,7 +29,7 @@ use pygpu_base::settings::{self, Settings, Variable};
 
 static COMPILER: Once<HostCompiler> = Once::new();
 
-/// The machine, as the settings say.
+/// Returns the engine's environment, built from the settings.
 fn host() -> &'static Host {
     static HOST: Once<Host> = Once::new();
     let settings = settings::get();
@@ -41,7 +41,7 @@ fn host() -> &'static Host {
             path: settings.get(Variable::PATH).unwrap_or_default().to_owned(),
             temporary: settings.temporary(),
             kept: settings.cache_folder(),
-            // Another word was refused when the backend was chosen.
+            // An invalid value was rejected when the backend was chosen.
             order: order_of(settings).unwrap_or_default(),
             options: settings
                 .text(Variable::CPU_OPTIONS)
@@ -58,10 +58,11 @@ fn order_of(settings: &Settings) -> Option<Order> {
     Order::named(&settings.text(Variable::CPU_ORDER).unwrap_or_default())
 }
 
-/// Looks whether the settings name an order that there is: a run that is to find races must not pass in the plain one.
+/// Validates the start order in the settings: a run that is meant to find races must not silently use the plain
+/// order.
 ///
 /// # Errors
-/// `Value` for another word.
+/// `Value` for an unknown word.
 pub fn check_order(settings: &Settings) -> Result<()> {
     order_of(settings).map(drop).ok_or_else(|| {
         let variable = Variable::CPU_ORDER.name();
@@ -80,6 +81,8 @@ fn open_compiler() -> Result<&'static HostCompiler> {
     Ok(COMPILER.get_or_init(|| compiler))
 }
 
+/// Returns the library of a module handle.
+///
 /// # Safety
 /// The handle came from `load` and was not unloaded.
 unsafe fn library<'a>(module: ModuleHandle) -> &'a Library {
@@ -87,10 +90,12 @@ unsafe fn library<'a>(module: ModuleHandle) -> &'a Library {
     unsafe { &*(module.0 as *const Library) }
 }
 
+/// Returns the kernel of a function handle.
+///
 /// # Safety
 /// The handle came from `function`, and its module is loaded.
 unsafe fn kernel<'a>(function: FunctionHandle) -> &'a Kernel {
-    // SAFETY: the handle is the address of a row of the module's list, which does not change.
+    // SAFETY: the handle is the address of an entry in the module's list, which does not change.
     unsafe { &*(function.0 as *const Kernel) }
 }
 
@@ -98,10 +103,10 @@ fn name_of(name: &CStr) -> Result<&str> {
     name.to_str().map_err(|_| Error::value(format!("the name {name:?} is not UTF-8")))
 }
 
-/// The engine's code of a launch that whoever asked for it wants no more.
+/// The engine's code of a launch that was interrupted.
 const INTERRUPTED: i32 = 9;
 
-/// The code of CUDA's runtime for a failed launch.
+/// Converts an engine code to the CUDA runtime's code of a failed launch.
 fn code_of(failure: i32) -> u32 {
     match failure {
         1 => codes::ASSERT,
@@ -115,10 +120,12 @@ fn code_of(failure: i32) -> u32 {
     }
 }
 
+/// Runs a kernel and converts its failure to an error.
+///
 /// # Safety
 /// As for [`Kernel::launch`].
 unsafe fn run(kernel: &Kernel, shape: &Shape, arguments: *const *const c_void) -> Result<()> {
-    // SAFETY: the caller's promise is the same.
+    // SAFETY: the caller guarantees the conditions of the called function.
     let ran = unsafe { kernel.launch(shape, arguments) };
     ran.map_err(|(failure, text)| match interrupts::raised().filter(|_| failure == INTERRUPTED) {
         Some(raised) => raised,
@@ -126,21 +133,23 @@ unsafe fn run(kernel: &Kernel, shape: &Shape, arguments: *const *const c_void) -
     })
 }
 
-/// As aligned as any parameter is.
+/// Storage with the maximum alignment of any parameter.
 #[derive(Clone, Copy)]
 #[repr(C, align(128))]
 struct Cell([u8; 128]);
 
-/// The values of a launch that is kept for later.
+/// Copied argument values of a launch that is executed later.
 struct Values(Vec<Vec<Cell>>);
 
 impl Values {
+    /// Copies the arguments.
+    ///
     /// # Safety
-    /// There is one pointer for each parameter, to as many bytes as it has.
+    /// There is one pointer for each parameter, to as many bytes as the parameter has.
     unsafe fn of(kernel: &Kernel, arguments: *const *const c_void) -> Self {
         let copied = kernel.parameters.iter().enumerate().map(|(place, &(bytes, _))| {
             let mut cells = vec![Cell([0; 128]); bytes.div_ceil(size_of::<Cell>()).max(1)];
-            // SAFETY: promised by the caller; the cells have as many bytes.
+            // SAFETY: guaranteed by the caller; the cells have enough bytes.
             unsafe {
                 std::ptr::copy_nonoverlapping((*arguments.add(place)).cast(), cells.as_mut_ptr().cast::<u8>(), bytes);
             }
@@ -157,7 +166,7 @@ impl Values {
 /// The host has no contexts.
 impl Contexts for Cpu {}
 
-/// Kernels run one after the other, all alike: no attribute makes a difference.
+/// Kernels run one after another in the same way: no attribute makes a difference.
 impl Launches for Cpu {
     unsafe fn launch_with(
         &self,
@@ -168,7 +177,7 @@ impl Launches for Cpu {
         stream: StreamHandle,
         arguments: *mut *mut c_void,
     ) -> Result<()> {
-        // SAFETY: the caller's promise is the same.
+        // SAFETY: the caller guarantees the conditions of the called function.
         unsafe { self.launch(device, function, shape, stream, arguments) }
     }
 }
@@ -176,7 +185,7 @@ impl Launches for Cpu {
 impl Programs for Cpu {
     fn load(&self, device: i32, image: &[u8], _: &LoadOptions) -> Result<Loaded> {
         check_device("load", device)?;
-        // A child that is forked while the loader works finds libraries that are there by half.
+        // A child forked while the loader works would find partially loaded libraries.
         static LOADING: Global<()> = Global::new(());
         let loading = LOADING.lock();
         let library = Library::load(image, host()).map_err(Error::value)?;
@@ -252,7 +261,7 @@ impl Programs for Cpu {
         if threads == 0 {
             return Err(refuse("active_blocks", codes::INVALID_VALUE, "a block of no threads".to_owned()));
         }
-        // SAFETY: the caller's promise is the same.
+        // SAFETY: the caller guarantees the conditions of the called function.
         let known = unsafe { self.function_attributes(device, function) }?;
         let bytes = shared.saturating_add(known.static_shared_bytes.cast_unsigned());
         let fits = threads <= known.max_threads_per_block.cast_unsigned() && bytes <= SHARED_BYTES_OPTIN;
@@ -278,13 +287,13 @@ impl Programs for Cpu {
         let shape = Shape { grid, block, shared: u64::from(shared), cooperative };
         let arguments: *const *const c_void = arguments.cast_const().cast();
         if self.captures.next("launch", stream)?.is_none() {
-            // SAFETY: the caller's promise is the same.
+            // SAFETY: the caller guarantees the conditions of the called function.
             return unsafe { run(kernel, &shape, arguments) };
         }
         // SAFETY: the caller promises one pointer for each parameter.
         let (kernel, values) = (kernel.clone(), unsafe { Values::of(kernel, arguments) });
         self.run("launch", stream, move || {
-            // SAFETY: the values are those of the parameters; who captures keeps the module and the memory.
+            // SAFETY: the values match the parameters; the owner of the capture keeps module and memory alive.
             unsafe { run(&kernel, &shape, values.pointers().as_ptr()) }
         })
     }
@@ -299,7 +308,7 @@ impl Programs for Cpu {
             shared_per_block_optin: SHARED_BYTES_OPTIN,
             cooperative: true,
             clusters: false,
-            // One block at a time runs on a processor.
+            // A processor runs one block at a time.
             threads_per_multiprocessor: THREADS_PER_BLOCK.cast_unsigned(),
         })
     }

@@ -1,4 +1,4 @@
-//! The driver's own linker.
+//! Links with the driver's own linker.
 
 use super::super::driver::Cuda;
 use super::super::modules::Jit;
@@ -18,7 +18,7 @@ fn kind_of(kind: LinkKind) -> Kind {
     }
 }
 
-/// Links the parts into an image.
+/// Links the parts into a module image.
 pub fn link(driver: &Driver<Cuda>, device: i32, inputs: &[LinkInput<'_>], wanted: &LoadOptions) -> Result<Compiled> {
     const OPERATION: &str = "cuLinkCreate";
     let api = &driver.api;
@@ -28,10 +28,11 @@ pub fn link(driver: &Driver<Cuda>, device: i32, inputs: &[LinkInput<'_>], wanted
         return Err(Error::not_supported("the driver has no linker (cuLinkCreate)"));
     };
     let _current = driver.enter(device, OPERATION)?;
-    // The driver writes its logs until the state is destroyed, so this outlives it.
+    // Declared before the link state: the driver writes its logs until the state is destroyed.
     let mut jit = Jit::new(wanted);
     let mut state: CUlinkState = std::ptr::null_mut();
-    // SAFETY: as many options as values, whose buffers are as long as said and live until the state is destroyed.
+    // SAFETY: there are as many options as values; the log buffers have the given sizes and live until the state is
+    // destroyed.
     let code =
         unsafe { create(jit.options.len() as u32, jit.options.as_mut_ptr(), jit.values.as_mut_ptr(), &mut state) };
     if code != SUCCESS {
@@ -39,9 +40,9 @@ pub fn link(driver: &Driver<Cuda>, device: i32, inputs: &[LinkInput<'_>], wanted
     }
     let none = std::ptr::null_mut;
     let parts = inputs.iter().try_for_each(|input| {
-        // PTX ends with a zero, which counts.
+        // PTX ends with a zero byte, which is part of the size.
         let data = if input.kind == LinkKind::Ptx { [input.data, &[0]].concat() } else { input.data.to_vec() };
-        // SAFETY: a living state; the bytes are as many as said and are copied by the driver; the name is a C string.
+        // SAFETY: a live link state; the driver copies the given number of bytes; the name is a C string.
         let code = unsafe {
             let bytes = data.as_ptr().cast_mut().cast();
             add(state, kind_of(input.kind), bytes, data.len(), input.name.as_ptr(), 0, none(), none().cast())
@@ -50,14 +51,14 @@ pub fn link(driver: &Driver<Cuda>, device: i32, inputs: &[LinkInput<'_>], wanted
     });
     let linked = parts.and_then(|()| {
         let (mut image, mut bytes) = (std::ptr::null_mut(), 0);
-        // SAFETY: a living state, writable targets.
+        // SAFETY: a live link state, writable out-parameters.
         match unsafe { complete(state, &mut image, &mut bytes) } {
-            // SAFETY: the driver owns so many bytes there until the state is destroyed; they are copied before.
+            // SAFETY: the driver owns this many bytes until the state is destroyed; they are copied before.
             SUCCESS => Ok(unsafe { std::slice::from_raw_parts(image.cast::<u8>(), bytes) }.to_vec()),
             code => Err(("cuLinkComplete", code, format!("{} parts", inputs.len()))),
         }
     });
-    // SAFETY: a living state, which is not used again.
+    // SAFETY: a live link state, which is not used again.
     unsafe { destroy(state) };
     match linked {
         Ok(image) => Ok(Compiled { image, log: jit.remarks(), lowered: Vec::new(), read: None }),

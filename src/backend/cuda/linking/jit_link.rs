@@ -1,4 +1,4 @@
-//! nvJitLink: NVIDIA's linker as a library, looked for when something is linked.
+//! nvJitLink, NVIDIA's linker as a library, searched for at the first link.
 
 use std::ffi::{CString, c_char, c_void};
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use pygpu_base::small_sort;
 
 type Handle = *mut c_void;
 
-/// The functions, with the types of NVIDIA's header.
+/// Functions of the library, with the types of NVIDIA's header.
 macro_rules! nvjitlink_api {
     ($expand:ident) => {
         $expand! {
@@ -41,7 +41,7 @@ nvjitlink_api!(symbol_table);
 
 const SUCCESS: u32 = 0;
 
-/// File names by the major version of CUDA, the newest first.
+/// File names by CUDA major version, newest first.
 #[cfg(not(windows))]
 const NAMES: [(i32, &str); 2] = [(13, "libnvJitLink.so.13"), (12, "libnvJitLink.so.12")];
 #[cfg(windows)]
@@ -57,14 +57,15 @@ fn number_of(kind: LinkKind) -> u32 {
     }
 }
 
-/// Every file and name to try: beside NVRTC, in a toolkit, by the system's loader; what is newer than the driver last.
+/// Returns all files and names to try: next to NVRTC, in a toolkit, through the system's loader. Versions newer than
+/// the driver come last.
 fn candidates(driver: i32, beside: Option<&str>, settings: &Settings) -> Vec<PathBuf> {
     let mut names = NAMES.to_vec();
     small_sort::sort_by_key(&mut names, |&(major, _)| (major > driver / 1000, -major));
     let mut folders: Vec<PathBuf> = Vec::new();
     if let Some(folder) = beside.map(Path::new).and_then(Path::parent).filter(|folder| folder.is_absolute()) {
         folders.push(folder.to_path_buf());
-        // nvidia/cuda_nvrtc/lib beside nvidia/nvjitlink/lib: the wheels of CUDA 12.
+        // Wheels of CUDA 12 have nvidia/cuda_nvrtc/lib next to nvidia/nvjitlink/lib.
         folders.extend(folder.parent().and_then(Path::parent).map(|root| root.join("nvjitlink/lib")));
     }
     for root in settings.folders(&[Variable::CUDA_HOME, Variable::CUDA_PATH]) {
@@ -77,10 +78,10 @@ fn candidates(driver: i32, beside: Option<&str>, settings: &Settings) -> Vec<Pat
     found
 }
 
-/// The open library.
+/// Opened library.
 pub struct JitLink(Api);
 
-/// Opens the first that can be; `None` where there is none.
+/// Opens the first usable candidate; `None` if there is none.
 pub fn open(driver: i32, beside: Option<&str>, settings: &Settings) -> Option<JitLink> {
     candidates(driver, beside, settings).iter().find_map(|path| {
         let library = Library::open(&[path.to_str()?]).ok()?;
@@ -89,7 +90,7 @@ pub fn open(driver: i32, beside: Option<&str>, settings: &Settings) -> Option<Ji
     })
 }
 
-/// One linkage, ended with this.
+/// State of one link; destroyed when dropped.
 struct State<'a> {
     api: &'a Api,
     handle: Handle,
@@ -97,7 +98,7 @@ struct State<'a> {
 
 impl Drop for State<'_> {
     fn drop(&mut self) {
-        // SAFETY: made by `link`, destroyed once.
+        // SAFETY: created by `link`, destroyed once.
         unsafe { (self.api.nvJitLinkDestroy)(&mut self.handle) };
     }
 }
@@ -109,12 +110,12 @@ impl State<'_> {
         get: unsafe extern "C" fn(Handle, *mut c_char) -> u32,
     ) -> String {
         let mut length = 0;
-        // SAFETY: the linkage is alive, the target writable.
+        // SAFETY: the link state is alive, and the out-parameter is writable.
         if unsafe { size(self.handle, &mut length) } != SUCCESS || length == 0 {
             return String::new();
         }
         let mut bytes = vec![0u8; length + 1];
-        // SAFETY: the target is longer than the library said.
+        // SAFETY: the buffer is longer than the size that the library returned.
         if unsafe { get(self.handle, bytes.as_mut_ptr().cast()) } != SUCCESS {
             return String::new();
         }
@@ -142,35 +143,35 @@ impl JitLink {
         let mut options: Vec<*const c_char> = texts.iter().map(|text| text.as_ptr()).collect();
         let api = &self.0;
         let mut handle: Handle = std::ptr::null_mut();
-        // SAFETY: a writable target; as many texts as said, each ending with a zero.
+        // SAFETY: a writable out-parameter; the given number of options, each ending with a zero byte.
         let code = unsafe { (api.nvJitLinkCreate)(&mut handle, options.len() as u32, options.as_mut_ptr()) };
         if code != SUCCESS {
             return Err(format!("nvJitLinkCreate failed with {code} for {architecture}"));
         }
         let state = State { api, handle };
         for input in inputs {
-            // PTX is a text: its zero counts.
+            // PTX is text: its final zero byte is part of the size.
             let data = if input.kind == LinkKind::Ptx { [input.data, &[0]].concat() } else { input.data.to_vec() };
             let (kind, bytes) = (number_of(input.kind), data.as_ptr().cast());
-            // SAFETY: the linkage is alive; the bytes are as many as said and are read by the call; the name is a C string.
+            // SAFETY: the link state is alive; the call reads the given number of bytes; the name is a C string.
             let code = unsafe { (api.nvJitLinkAddData)(handle, kind, bytes, data.len(), input.name.as_ptr()) };
             if code != SUCCESS {
                 return Err(state.failed("nvJitLinkAddData", code, &format!("{:?}", input.name)));
             }
         }
-        // SAFETY: the linkage is alive.
+        // SAFETY: the link state is alive.
         let code = unsafe { (api.nvJitLinkComplete)(handle) };
         if code != SUCCESS {
             return Err(state.failed("nvJitLinkComplete", code, &format!("{} parts", inputs.len())));
         }
         let mut length = 0;
-        // SAFETY: the linkage is complete, the target writable.
+        // SAFETY: the link is complete, and the out-parameter is writable.
         let code = unsafe { (api.nvJitLinkGetLinkedCubinSize)(handle, &mut length) };
         if code != SUCCESS {
             return Err(state.failed("nvJitLinkGetLinkedCubinSize", code, architecture));
         }
         let mut image = vec![0u8; length];
-        // SAFETY: the target is as long as the library said.
+        // SAFETY: the buffer has the size that the library returned.
         let code = unsafe { (api.nvJitLinkGetLinkedCubin)(handle, image.as_mut_ptr().cast()) };
         if code != SUCCESS {
             return Err(state.failed("nvJitLinkGetLinkedCubin", code, architecture));

@@ -1,7 +1,7 @@
-//! Device code that was compiled in parts: nvJitLink joins them, of the toolkit or the wheel that NVRTC came from; where that
-//! is not there or refuses, the driver's own linker does.
+//! Links separately compiled device code with nvJitLink, from the toolkit or wheel that NVRTC came from. If it is
+//! missing or fails, the driver's own linker is used.
 //!
-//! The driver's linker takes PTX of its own version and older; nvJitLink's that of the NVRTC beside it.
+//! The driver's linker accepts PTX up to its own version; nvJitLink accepts that of the NVRTC next to it.
 
 mod by_driver;
 mod jit_link;
@@ -15,7 +15,7 @@ use crate::{Compiled, Compiler, LinkInput, LoadOptions};
 use pygpu_base::error::{Error, Result};
 use pygpu_base::settings;
 
-/// Links the parts into an image.
+/// Links the parts into a module image.
 pub fn link(driver: &Driver<Cuda>, device: i32, inputs: &[LinkInput<'_>], wanted: &LoadOptions) -> Result<Compiled> {
     let beside = driver.own.nvrtc.get().map(|nvrtc| nvrtc.path());
     let Some(linker) = jit_link::open(driver.version, beside, settings::get()) else {
@@ -28,7 +28,7 @@ pub fn link(driver: &Driver<Cuda>, device: i32, inputs: &[LinkInput<'_>], wanted
     }
 }
 
-/// What both linkers say.
+/// Joins the error messages of both linkers.
 fn joined(first: &str, second: Error) -> Error {
     match second {
         Error::Driver(mut error) => {

@@ -1,8 +1,9 @@
-//! NVRTC: NVIDIA's compiler as a library, opened when something is compiled for the first time.
+//! NVRTC: NVIDIA's compiler as a library, opened at the first compilation.
 //!
-//! A cubin is made where NVRTC knows the device's architecture, which loads at once; else PTX of the newest architecture
-//! that it knows and the device has, which the driver compiles. NVRTC looks for headers nowhere: where a source includes
-//! some, the folders of the toolkit that it came with are named to it.
+//! If NVRTC supports the device's architecture, it produces a cubin, which needs no further compilation. Otherwise it
+//! produces PTX for the newest architecture that both NVRTC and the device support, which the driver compiles. NVRTC
+//! has no default search path for headers: for a source with includes, the header folders of its toolkit are passed
+//! to it.
 
 pub mod search;
 
@@ -17,7 +18,7 @@ use pygpu_base::error::{Error, Result};
 use pygpu_base::settings;
 use pygpu_base::small_sort;
 
-/// The functions, with the types of NVIDIA's header.
+/// Functions of the library, with the types of NVIDIA's header.
 macro_rules! nvrtc_api {
     ($expand:ident) => {
         $expand! {
@@ -55,13 +56,13 @@ macro_rules! nvrtc_api {
 
 nvrtc_api!(symbol_table);
 
-/// The open library.
+/// Opened library.
 pub struct Nvrtc {
     api: Api,
     calls: Calls,
     version: String,
     path: String,
-    /// What it makes cubins for, ascending: 75, 80, ... 120.
+    /// Architectures for which it produces cubins, ascending: 75, 80, ... 120.
     architectures: Vec<u32>,
 }
 
@@ -73,21 +74,21 @@ impl Nvrtc {
             Error::Unavailable(format!("{path} lacks {}: NVRTC 11.2 or newer is needed", missing.join(", ")))
         })?;
         let (mut major, mut minor, mut count) = (0, 0, 0);
-        // SAFETY: the targets are writable.
+        // SAFETY: the out-parameters are writable.
         check(unsafe { (api.nvrtcVersion)(&mut major, &mut minor) }, "nvrtcVersion")?;
-        // SAFETY: the target is writable.
+        // SAFETY: the out-parameter is writable.
         check(unsafe { (api.nvrtcGetNumSupportedArchs)(&mut count) }, "nvrtcGetNumSupportedArchs")?;
         let mut architectures: Vec<c_int> = vec![0; count.max(0) as usize];
-        // SAFETY: the target has as many places as were asked for.
+        // SAFETY: the buffer has the size that was returned before.
         check(unsafe { (api.nvrtcGetSupportedArchs)(architectures.as_mut_ptr()) }, "nvrtcGetSupportedArchs")?;
         let mut architectures: Vec<u32> = architectures.into_iter().map(|number| number.max(0) as u32).collect();
         small_sort::sort_by_key(&mut architectures, |one| *one);
         Ok(Self { calls: calls(&api), api, version: format!("{major}.{minor}"), path, architectures })
     }
 
-    /// What to compile for so that a device of `wanted` runs it.
+    /// Returns the architecture to compile for, so that a device of architecture `wanted` can run the result.
     fn target(&self, wanted: &str) -> Result<String> {
-        // `sm_90a` runs on 9.0 alone, and is taken at its word, as is what the user writes as `compute_`.
+        // `sm_90a` runs only on 9.0 and is passed unchanged, as is a `compute_` architecture written by the user.
         let number = wanted.strip_prefix("sm_").and_then(|digits| digits.parse::<u32>().ok());
         let Some(number) = number else { return Ok(wanted.to_owned()) };
         if self.architectures.contains(&number) {
@@ -104,7 +105,7 @@ impl Nvrtc {
     }
 }
 
-/// An option in NVRTC's words; nothing for what concerns the host's code only.
+/// Translates an option to NVRTC; `None` for options that concern host code only.
 fn spelled(option: &CompileOption) -> Result<Option<String>> {
     Ok(Some(match option {
         CompileOption::Define(name, None) => format!("-D{name}"),
@@ -115,19 +116,19 @@ fn spelled(option: &CompileOption) -> Result<Option<String>> {
         CompileOption::Standard(standard) => format!("--std={standard}"),
         CompileOption::FastMath => "--use_fast_math".to_owned(),
         CompileOption::FusedMultiplyAdd(on) => format!("--fmad={on}"),
-        // nvcc's -O is for the host's code: device code is always optimised.
+        // nvcc's -O applies to host code; device code is always optimised.
         CompileOption::Optimize(_) | CompileOption::Relocatable(false) => return Ok(None),
         CompileOption::Debug => "--device-debug".to_owned(),
         CompileOption::LineInfo => "--generate-line-info".to_owned(),
         CompileOption::MaxRegisters(most) => format!("--maxrregcount={most}"),
         CompileOption::NoWarnings => "--disable-warnings".to_owned(),
         CompileOption::Verbose => "--ptxas-options=-v".to_owned(),
-        // Who asks for it links what comes of it (`linking`).
+        // The result must be linked (`linking`).
         CompileOption::Relocatable(true) => "--relocatable-device-code=true".to_owned(),
         CompileOption::Own(text) => match text.trim_start_matches('-') {
-            // There is no host whose functions could be meant.
+            // No host functions exist that could be meant.
             "expt-relaxed-constexpr" => "--device-as-default-execution-space".to_owned(),
-            // Which stream a launch takes is the caller's choice, and lambdas of a device need no permission.
+            // The stream of a launch is the caller's choice, and device lambdas are always enabled.
             "expt-extended-lambda" | "extended-lambda" => return Ok(None),
             word if word.starts_with("default-stream") => return Ok(None),
             _ => text.clone(),
@@ -203,7 +204,7 @@ fn check(code: u32, operation: &'static str) -> Result<()> {
     rtc::check("NVRTC", code, operation)
 }
 
-/// The zero at the end is not part of the image.
+/// Removes the final zero bytes, which are not part of the image.
 fn without_zeros(mut image: Vec<u8>) -> Vec<u8> {
     while image.last() == Some(&0) {
         image.pop();
@@ -216,7 +217,7 @@ mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
     use super::*;
 
-    /// Checked while compiling, as for the driver's functions.
+    /// Compile-time check of the signatures, as for the driver's functions.
     mod signatures {
         use super::*;
         use cudarc::nvrtc::sys::{self, nvrtcProgram};

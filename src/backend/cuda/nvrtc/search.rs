@@ -1,8 +1,8 @@
-//! Finds NVRTC: files that the caller knows of, the toolkit's folder, the system's loader.
+//! Search for NVRTC: files that the caller provides, the toolkit's folder, the system's loader.
 //!
-//! NVRTC opens its library of built-in declarations by its bare name when it compiles for the first time. In a wheel's folder
-//! the loader does not find that, unless it is open already: so it is opened first, by its full path, from the folder in
-//! which NVRTC lies.
+//! NVRTC opens its library of built-in declarations by its bare name at the first compilation. The loader does not
+//! find it in a wheel's folder, unless it is already open. Therefore it is opened first, by its full path, from
+//! NVRTC's folder.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use pygpu_base::error::{Error, Result};
 use pygpu_base::settings::{Settings, Variable};
 use pygpu_base::small_sort;
 
-/// File names by the major version of CUDA, the newest first.
+/// File names by CUDA major version, newest first.
 #[cfg(not(windows))]
 const NAMES: [(i32, &str); 2] = [(13, "libnvrtc.so.13"), (12, "libnvrtc.so.12")];
 #[cfg(windows)]
@@ -23,10 +23,11 @@ const BUILTINS: &str = "libnvrtc-builtins.so";
 #[cfg(windows)]
 const BUILTINS: &str = "nvrtc-builtins64";
 
-/// Variables that name a toolkit's folder.
+/// Variables that contain a toolkit's folder.
 const HOMES: [Variable; 2] = [Variable::CUDA_HOME, Variable::CUDA_PATH];
 
-/// The names in the order in which they suit a driver: an image of a newer CUDA than the driver's may not load.
+/// Returns the names in order of preference for a driver: an image of a newer CUDA version than the driver's may fail
+/// to load.
 fn names(driver: i32) -> Vec<&'static str> {
     let fits = |major: i32| major <= driver / 1000;
     let mut names: Vec<_> = NAMES.to_vec();
@@ -34,7 +35,7 @@ fn names(driver: i32) -> Vec<&'static str> {
     names.into_iter().map(|(_, name)| name).collect()
 }
 
-/// Every file and name to try, in order.
+/// Returns all files and names to try, in order.
 pub fn candidates(driver: i32, hints: &[PathBuf], settings: &Settings) -> Vec<PathBuf> {
     let names = names(driver);
     let suits = |path: &PathBuf| {
@@ -42,7 +43,7 @@ pub fn candidates(driver: i32, hints: &[PathBuf], settings: &Settings) -> Vec<Pa
         names.iter().position(|name| *name == file).unwrap_or(names.len())
     };
     let mut found: Vec<PathBuf> = hints.to_vec();
-    small_sort::sort_by_key(&mut found, suits); // stable: among equals the caller's order holds
+    small_sort::sort_by_key(&mut found, suits); // stable: equal candidates keep the caller's order
     for root in settings.folders(&HOMES) {
         for folder in ["lib64", "lib", "targets/x86_64-linux/lib", "bin"] {
             found.extend(names.iter().map(|name| root.join(folder).join(name)).filter(|path| path.exists()));
@@ -57,17 +58,17 @@ pub fn candidates(driver: i32, hints: &[PathBuf], settings: &Settings) -> Vec<Pa
     found
 }
 
-/// What tells the NVRTC that [`open`] would open from every other: the first file that there is; where the system's loader
-/// would be asked, what that looks at.
+/// Returns text that identifies the NVRTC that [`open`] would open, as part of a cache key: the first existing file,
+/// or the search path of the system's loader.
 pub fn identity(driver: i32, hints: &[PathBuf], settings: &Settings) -> String {
     let homes: Vec<_> = settings.folders(&HOMES).collect();
     format!("nvrtc for {driver}, headers of {homes:?}\n{}", told(&candidates(driver, hints, settings), settings))
 }
 
-/// Opens the first candidate that can be.
+/// Opens the first usable candidate.
 ///
 /// # Errors
-/// `Unavailable` with all that was searched and what to install.
+/// `Unavailable` with all names that were tried and the package to install.
 pub fn open(driver: i32, hints: &[PathBuf], settings: &Settings) -> Result<Library> {
     let mut attempts: Vec<Attempt> = Vec::new();
     for candidate in candidates(driver, hints, settings) {
@@ -81,7 +82,8 @@ pub fn open(driver: i32, hints: &[PathBuf], settings: &Settings) -> Result<Libra
     Err(not_found(driver, &attempts))
 }
 
-/// Opens the built-in declarations that lie beside a file. A failure shows when NVRTC compiles, in its own words.
+/// Opens the library of built-in declarations next to a file. A failure is ignored here; NVRTC reports it when it
+/// compiles.
 fn open_builtins(file: &Path) {
     let Some(folder) = file.parent().filter(|folder| folder.is_absolute()) else { return };
     let Ok(entries) = std::fs::read_dir(folder) else { return };
@@ -95,7 +97,7 @@ fn open_builtins(file: &Path) {
     }
 }
 
-/// What to install, by the driver's version.
+/// Names the package to install for a driver version.
 pub fn advice(driver: i32) -> String {
     let extra = if driver >= 13000 { "cuda13" } else { "cuda12" };
     let other = if driver >= 13000 { "cuda12" } else { "cuda13" };
@@ -115,12 +117,12 @@ fn not_found(driver: i32, attempts: &[Attempt]) -> Error {
     Error::Unavailable(text)
 }
 
-/// Folders of headers that belong to an NVRTC or to a toolkit: NVRTC itself looks nowhere.
+/// Returns the header folders of an NVRTC or a toolkit, because NVRTC has no default search path.
 pub fn header_folders(library: &str, settings: &Settings) -> Vec<PathBuf> {
     let mut roots: Vec<PathBuf> = Vec::new();
     if let Some(folder) = Path::new(library).parent().filter(|folder| folder.is_absolute()) {
-        // lib beside include (wheels of CUDA 13, conda), nvidia/cuda_nvrtc/lib beside nvidia/cuda_runtime/include (those
-        // of CUDA 12), targets/x86_64-linux/lib beside include (the toolkit).
+        // Wheels of CUDA 13 and conda: lib next to include. Wheels of CUDA 12: nvidia/cuda_nvrtc/lib next to
+        // nvidia/cuda_runtime/include. Toolkit: targets/x86_64-linux/lib next to include.
         roots.extend(folder.parent().map(|root| root.join("include")));
         for wheel in ["cuda_runtime", "cuda_cccl", "curand"] {
             roots.extend(folder.parent().and_then(Path::parent).map(|root| root.join(wheel).join("include")));
@@ -135,7 +137,7 @@ pub fn header_folders(library: &str, settings: &Settings) -> Vec<PathBuf> {
     }
     roots.extend(roots.clone().iter().map(|root| root.join("cccl")));
     let mut folders: Vec<PathBuf> = Vec::new();
-    // The toolkit has them in one or two folders, wheels each in a folder of its own.
+    // The toolkit has them in one or two folders, each wheel in a separate folder.
     for header in ["cuda_runtime.h", "thrust/complex.h", "cub/cub.cuh", "curand_kernel.h"] {
         if let Some(folder) = roots.iter().find(|root| root.join(header).exists())
             && !folders.contains(folder)

@@ -1,6 +1,6 @@
-//! hiprtc: AMD's compiler as a library, opened when something is compiled for the first time.
+//! hiprtc: AMD's compiler as a library, opened at the first compilation.
 //!
-//! Must only be given an architecture that its runtime has named: hiprtc 5.2 ends the process for one it does not know.
+//! Only architectures reported by the runtime may be passed to it: hiprtc 5.2 ends the process for an unknown one.
 
 pub mod search;
 
@@ -15,7 +15,7 @@ use crate::{CompileOption, CompileRequest, Compiled, Compiler, Library};
 use pygpu_base::error::{Error, Result};
 use pygpu_base::settings;
 
-/// The functions, with the types of AMD's header.
+/// Functions of the library, with the types of AMD's header.
 macro_rules! hiprtc_api {
     ($expand:ident) => {
         $expand! {
@@ -49,24 +49,24 @@ macro_rules! hiprtc_api {
 
 hiprtc_api!(symbol_table);
 
-/// The open library.
+/// Opened library.
 pub struct Hiprtc {
     api: Api,
     calls: Calls,
     version: String,
     path: String,
-    /// Those of the runtime's devices, with their features.
+    /// Architectures of the runtime's devices, with their features.
     architectures: Vec<String>,
 }
 
 impl Hiprtc {
     pub fn open(library: Library, architectures: Vec<String>) -> Result<Self> {
         let path = library.path("hiprtcVersion");
-        // SAFETY: the library has hiprtc's function of its version.
+        // SAFETY: the library exports hiprtc's version function.
         let api = unsafe { Api::load(&library) }
             .map_err(|missing| Error::Unavailable(format!("{path} lacks {}: update ROCm", missing.join(", "))))?;
         let (mut major, mut minor) = (0, 0);
-        // SAFETY: the targets are writable.
+        // SAFETY: the out-parameters are writable.
         rtc::check("HIPRTC", unsafe { (api.hiprtcVersion)(&mut major, &mut minor) }, "hiprtcVersion")?;
         let calls = rtc::calls!(
             api,
@@ -83,7 +83,7 @@ impl Hiprtc {
     }
 }
 
-/// The architecture of one of the devices, with or without its features.
+/// Returns the architecture of one of the devices, with or without its features.
 fn target(architectures: &[String], wanted: &str) -> Result<String> {
     let plain = |text: &str| text.split(':').next().map(str::to_owned);
     if architectures.iter().any(|known| plain(known) == plain(wanted)) {
@@ -96,7 +96,7 @@ fn target(architectures: &[String], wanted: &str) -> Result<String> {
     )))
 }
 
-/// An option in hiprtc's words, which are clang's; nothing for what concerns the host's code only.
+/// Translates an option to hiprtc, which takes clang's options; empty for options that concern host code only.
 fn spelled(option: &CompileOption) -> Result<Vec<String>> {
     let one = |text: String| Ok(vec![text]);
     let refused = |what: &str| {
@@ -127,7 +127,7 @@ fn spelled(option: &CompileOption) -> Result<Vec<String>> {
     }
 }
 
-/// The text with its name, for which messages would name a temporary file.
+/// Prefixes the source with its name, because messages would otherwise show a temporary file.
 fn named(request: &CompileRequest<'_>) -> String {
     let name = request.name.replace('\\', "\\\\").replace('"', "\\\"");
     format!("#line 1 \"{name}\"\n{}", request.source)
@@ -151,7 +151,7 @@ impl Compiler for Hiprtc {
         for option in request.options {
             options.extend(spelled(option)?);
         }
-        // hiprtc's own default is C++14, NVRTC's C++17.
+        // hiprtc defaults to C++14, NVRTC to C++17.
         if !options.iter().any(|option| option.starts_with("-std=")) {
             options.push("-std=c++17".to_owned());
         }
@@ -172,7 +172,7 @@ impl Compiler for Hiprtc {
         }
         let lowered = program.lowered(request.expressions)?;
         let image = program.bytes(self.api.hiprtcGetCodeSize, self.api.hiprtcGetCode, "hiprtcGetCode")?;
-        // clang, of which hiprtc is made, looks into the folders of the machine's compilers too.
+        // clang, on which hiprtc is based, searches the folders of the machine's compilers too.
         let folders: Vec<PathBuf> = settings::get().header_folders();
         let read = rtc::places(request, &folders).and_then(|places| places.witnesses(request.source, begun));
         Ok(Compiled { image, log, lowered, read })
@@ -184,7 +184,7 @@ mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
     use super::*;
 
-    /// Checked while compiling, as for the runtime's functions.
+    /// Compile-time check of the signatures, as for the runtime's functions.
     mod signatures {
         use super::*;
         use cubecl_hip_sys::{self as sys, hiprtcProgram};
@@ -229,7 +229,8 @@ mod tests {
         };
         assert_eq!(named(&request), "#line 1 \"a\\\"b.cu\"\nint a;");
     }
-    /// AMD's own, of HIP 5.2, which compiles without a device. `make test` unpacks it (tests/fetch_amd_runtime.sh).
+    /// Tests AMD's compiler of HIP 5.2, which works without a device. `make test` unpacks it
+    /// (tests/fetch_amd_runtime.sh).
     #[test]
     fn amds_compiler_takes_what_is_said_to_it() {
         let ready = concat!(env!("CARGO_MANIFEST_DIR"), "/build/amd/.ready");

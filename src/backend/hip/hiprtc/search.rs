@@ -1,5 +1,5 @@
-//! Finds hiprtc: files that the caller knows of, beside the runtime, ROCm's folder, the system's loader, and at last the
-//! runtime itself, which had hiprtc's functions up to ROCm 6.
+//! Search for hiprtc: files that the caller provides, next to the runtime, ROCm's folder, the system's loader, and
+//! finally the runtime itself, which contained hiprtc's functions up to ROCm 6.
 
 use std::path::{Path, PathBuf};
 
@@ -9,13 +9,13 @@ use pygpu_base::error::{Error, Result};
 use pygpu_base::settings::{Settings, Variable};
 use pygpu_base::small_sort;
 
-/// File names, the newest first.
+/// File names, newest first.
 #[cfg(not(windows))]
 const NAMES: [&str; 4] = ["libhiprtc.so.7", "libhiprtc.so.6", "libhiprtc.so.5", "libhiprtc.so"];
 #[cfg(windows)]
 const NAMES: [&str; 2] = ["hiprtc0700.dll", "hiprtc0600.dll"];
 
-/// The names in the order in which they suit the runtime: the one of its own major version first.
+/// Returns the names in order of preference for a runtime: its own major version first.
 fn names(runtime: &str) -> Vec<&'static str> {
     let version = runtime.rsplit_once("libamdhip64").map_or("", |(_, rest)| rest);
     let mut names = NAMES.to_vec();
@@ -27,7 +27,7 @@ fn names(runtime: &str) -> Vec<&'static str> {
     names
 }
 
-/// Every file and name to try, in order. `runtime` is the path of the runtime.
+/// Returns all files and names to try, in order. `runtime` is the path of the runtime.
 fn candidates(runtime: &str, hints: &[PathBuf], settings: &Settings) -> Vec<PathBuf> {
     let names = names(runtime);
     let mut found = hints.to_vec();
@@ -47,21 +47,21 @@ fn candidates(runtime: &str, hints: &[PathBuf], settings: &Settings) -> Vec<Path
     found
 }
 
-/// What tells the hiprtc that [`open`] would open from every other, without opening it.
+/// Returns text that identifies the hiprtc that [`open`] would open, without opening it; part of a cache key.
 pub fn identity(runtime: &str, hints: &[PathBuf], settings: &Settings) -> String {
     format!("hiprtc\n{}", told(&candidates(runtime, hints, settings), settings))
 }
 
-/// Opens the first candidate that can be.
+/// Opens the first usable candidate.
 ///
 /// # Errors
-/// `Unavailable` with all that was searched and what to install.
+/// `Unavailable` with all names that were tried and the package to install.
 pub fn open(runtime: &str, hints: &[PathBuf], settings: &Settings) -> Result<Library> {
     let mut attempts: Vec<Attempt> = Vec::new();
     for candidate in candidates(runtime, hints, settings) {
         let Some(name) = candidate.to_str() else { continue };
         match Library::open(&[name]) {
-            // The runtime is always there; whether it has the functions is another matter.
+            // The runtime is always available, but may lack the functions.
             Ok(library) if library.has("hiprtcVersion") => return Ok(library),
             Ok(_) => attempts.push(Attempt { name: name.to_owned(), error: "it has no hiprtcVersion".to_owned() }),
             Err(failed) => attempts.extend(failed),

@@ -1,26 +1,27 @@
-//! A product's call, with lengths of either width.
+//! Calls of the product functions, with 32-bit or 64-bit lengths.
 
 use std::ffi::{c_int, c_void};
 
 use super::NOT_SUPPORTED;
 
-/// Handle, operations, lengths, factor, operands with type and leading dimension, factor, result, type of sums, algorithm.
+/// Parameters: handle, operations, lengths, factor, operands with type and leading dimension, factor, result,
+/// accumulation type, algorithm.
 #[rustfmt::skip]
 pub type One<N> = unsafe extern "C" fn(
     *mut c_void, u32, u32, N, N, N, *const c_void, *const c_void, u32, N, *const c_void, u32, N,
     *const c_void, *mut c_void, u32, N, u32, c_int,
 ) -> u32;
-/// The same, with a stride behind each leading dimension and the number of matrices before the type of sums.
+/// The same, with a stride after each leading dimension and the number of matrices before the accumulation type.
 #[rustfmt::skip]
 pub type Many<N> = unsafe extern "C" fn(
     *mut c_void, u32, u32, N, N, N, *const c_void, *const c_void, u32, N, i64, *const c_void, u32, N, i64,
     *const c_void, *mut c_void, u32, N, i64, N, u32, c_int,
 ) -> u32;
 
-/// The lengths m, n and k, the leading dimensions of operands and result, and how many products there are.
+/// The lengths m, n and k, the leading dimensions of operands and result, and the number of products.
 type Lengths<N> = [N; 7];
 
-/// What a product's call is told, but for lengths and their like.
+/// Arguments of a product function, except lengths, leading dimensions and strides.
 pub struct Call {
     pub handle: *mut c_void,
     pub operations: [u32; 2],
@@ -34,13 +35,15 @@ pub struct Call {
 }
 
 impl Call {
+    /// Calls the function for a single product.
+    ///
     /// # Safety
-    /// As [`super::Blas::gemm`]; the factors are of the type of sums.
+    /// As [`super::Blas::gemm`]; the factors have the accumulation type.
     pub unsafe fn one<N>(&self, function: Option<One<N>>, [m, n, k, lda, ldb, ldc, _]: Lengths<N>) -> u32 {
         let Some(function) = function else { return NOT_SUPPORTED };
         let Self { handle, number, out, sums, algorithm, .. } = *self;
         let ([op_a, op_b], [one, none], [a, b]) = (self.operations, self.factors, self.operands);
-        // SAFETY: as promised.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             function(
                 handle, op_a, op_b, m, n, k, one, a, number, lda, b, number, ldb, none, out, number, ldc, sums,
@@ -49,13 +52,15 @@ impl Call {
         }
     }
 
+    /// Calls the function for a strided batch of products.
+    ///
     /// # Safety
     /// As [`Self::one`].
     pub unsafe fn many<N>(&self, function: Option<Many<N>>, [m, n, k, lda, ldb, ldc, count]: Lengths<N>) -> u32 {
         let Some(function) = function else { return NOT_SUPPORTED };
         let Self { handle, number, out, sums, algorithm, apart: [next_a, next_b, next_out], .. } = *self;
         let ([op_a, op_b], [one, none], [a, b]) = (self.operations, self.factors, self.operands);
-        // SAFETY: as promised.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             function(
                 handle, op_a, op_b, m, n, k, one, a, number, lda, next_a, b, number, ldb, next_b, none, out, number,

@@ -1,4 +1,4 @@
-//! Triangular factors of many matrices at once, and what they solve.
+//! Batched LU factorisation, and solutions with its factors.
 
 use std::ffi::{c_int, c_void};
 
@@ -8,20 +8,23 @@ use crate::{BackendKind, Library};
 use pygpu_base::error::{Error, Result};
 
 type P = *mut c_void;
-/// Handle, length, addresses of matrices, leading dimension, pivots, what went wrong, how many.
+/// Parameters: handle, length, matrix addresses, leading dimension, pivots, error info, batch size.
 type Getrf = unsafe extern "C" fn(P, c_int, P, c_int, P, P, c_int) -> u32;
-/// Handle, operation, length, right sides, factors, pivots, addresses of right sides, wrong arguments (on the host), how many.
+/// Parameters: handle, operation, length, right-hand sides, factors, pivots, addresses of right-hand sides, error
+/// info (on the host), batch size.
 type Getrs = unsafe extern "C" fn(P, u32, c_int, c_int, P, c_int, P, P, c_int, *mut c_int, c_int) -> u32;
 
-/// The functions of each type of elements.
+/// Functions for each element type.
 pub struct Functions {
     getrf: [Option<Getrf>; 4],
     getrs: [Option<Getrs>; 4],
 }
 
 impl Functions {
+    /// Looks up the functions.
+    ///
     /// # Safety
-    /// The library is this vendor's.
+    /// `library` is the library of this vendor.
     pub unsafe fn of(library: &Library, kind: BackendKind) -> Self {
         let prefix = if kind == BackendKind::Hip { "hipblas" } else { "cublas" };
         let name = |element: Element, name: &str| format!("{prefix}{}{name}", element.letter());
@@ -39,22 +42,22 @@ fn pointer(address: usize) -> P {
 }
 
 impl Blas {
-    /// Whether it can factorise many matrices of such elements at once.
+    /// Returns whether the library supports batched factorisation of such elements.
     pub fn has_lu(&self, element: Element) -> bool {
         let number = element as usize;
         self.lu.getrf.get(number).is_some_and(Option::is_some) && self.lu.getrs.get(number).is_some_and(Option::is_some)
     }
 
-    /// Puts `LuOfMany` or `LuSolveOfMany` on a stream. The handle's device is current.
+    /// Enqueues `LuOfMany` or `LuSolveOfMany` on a stream. The handle's device must be current.
     ///
     /// # Safety
-    /// The task's addresses are of arrays as its parts say, and those in arrays are of the matrices; stream, workspace and handle are
-    /// alive, and nobody else uses the handle now.
+    /// The task's addresses refer to arrays as described by its parts, and addresses stored in arrays refer to the
+    /// matrices; stream, workspace and handle are alive, and no other thread uses the handle.
     ///
     /// # Errors
-    /// The library's.
+    /// Errors of the library.
     pub unsafe fn lu(&self, handle: BlasHandle, desk: &Desk, task: &Task) -> Result<()> {
-        // SAFETY: as promised.
+        // SAFETY: guaranteed by the caller.
         unsafe { self.sit_down(handle, desk) }.map_err(|code| self.refusal(code, "SetStream"))?;
         let number = task.element as usize;
         let [n, k, batch] = [task.n, task.k, task.batch].map(|number| number as c_int);
@@ -64,7 +67,8 @@ impl Blas {
                 let operation = u32::from(transposed) + if self.is_hip() { 111 } else { 0 };
                 let mut wrong = 0;
                 let getrs = self.lu.getrs.get(number).copied().flatten();
-                // SAFETY: as promised; the target is writable, and written before the call returns.
+                // SAFETY: guaranteed by the caller; the out-parameter is writable, and written before the call
+                // returns.
                 let code = getrs.map(|getrs| unsafe {
                     getrs(handle.raw(), operation, n, k, matrices, n, pivots, sides, n, &mut wrong, batch)
                 });
@@ -72,7 +76,7 @@ impl Blas {
             }
             _ => {
                 let getrf = self.lu.getrf.get(number).copied().flatten();
-                // SAFETY: as promised.
+                // SAFETY: guaranteed by the caller.
                 let code = getrf.map(|getrf| unsafe { getrf(handle.raw(), n, matrices, n, pivots, fourth, batch) });
                 (code, "getrfBatched")
             }

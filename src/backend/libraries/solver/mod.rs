@@ -1,7 +1,7 @@
-//! cuSOLVER and hipSOLVER: factorisations of dense matrices, which lie column by column.
+//! cuSOLVER and hipSOLVER: factorisations of dense column-major matrices.
 //!
-//! hipSOLVER has cuSOLVER's functions with the same parameters under names of its own, but for the general eigenvalues; the
-//! numbers of its choices are others. [`Task`] says what is to be done with which memory, [`Solver::run`] does it.
+//! hipSOLVER has cuSOLVER's functions with the same parameters under different names, except general eigenvalues; its
+//! constants for options differ. [`Task`] describes the operation and its memory, [`Solver::run`] executes it.
 
 mod run;
 mod task;
@@ -49,17 +49,19 @@ functions! {
     geev: Geev = "cusolverDnXgeev", "hipsolverDnXgeev";
 }
 
-/// Declares functions that there are for each type of elements; complex ones may have another name.
+/// Declares functions that exist for each element type; complex variants may have a different name.
 macro_rules! typed {
     ($($name:ident: $type:ty = $real:literal, $complex:literal;)*) => {
-        /// The functions of one type of elements.
+        /// Functions of one element type.
         struct Typed {
             $($name: Option<$type>,)*
         }
 
         impl Typed {
+            /// Looks up the functions.
+            ///
             /// # Safety
-            /// The library is this vendor's.
+            /// `library` is the library of this vendor.
             unsafe fn of(library: &Library, prefix: &str, element: Element) -> Self {
                 let name = |real: &str, complex: &str| {
                     format!("{prefix}{}{}", element.letter(), if element.is_complex() { complex } else { real })
@@ -100,7 +102,7 @@ typed! {
         "gesvdjBatched", "gesvdjBatched";
 }
 
-/// A type of elements that the libraries know.
+/// Element types that the libraries support.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Element {
     /// `float32`.
@@ -114,15 +116,15 @@ pub enum Element {
 }
 
 impl Element {
-    /// All of them, as they are declared.
+    /// All element types, in order of declaration.
     pub const ALL: [Self; 4] = [Self::Float32, Self::Float64, Self::Complex64, Self::Complex128];
 
-    /// Whether an element has two parts.
+    /// Returns whether an element is complex.
     pub const fn is_complex(self) -> bool {
         matches!(self, Self::Complex64 | Self::Complex128)
     }
 
-    /// Bytes of one.
+    /// Bytes of an element.
     pub const fn bytes(self) -> usize {
         match self {
             Self::Float32 => 4,
@@ -131,12 +133,12 @@ impl Element {
         }
     }
 
-    /// Bytes of a part.
+    /// Bytes of a real part.
     pub const fn real_bytes(self) -> usize {
         if self.is_complex() { self.bytes() / 2 } else { self.bytes() }
     }
 
-    /// What the names of the vendors' functions say of it.
+    /// Letter of the type in the names of the vendors' functions.
     pub const fn letter(self) -> char {
         match self {
             Self::Float32 => 'S',
@@ -146,7 +148,7 @@ impl Element {
         }
     }
 
-    /// The vendors' number of the type.
+    /// Value of the type in both vendors' headers.
     const fn number(self) -> u32 {
         match self {
             Self::Float32 => 0,
@@ -157,7 +159,7 @@ impl Element {
     }
 }
 
-/// The open library.
+/// Opened library.
 pub struct Solver {
     kind: BackendKind,
     path: String,
@@ -165,7 +167,7 @@ pub struct Solver {
     typed: [Typed; 4],
 }
 
-/// What a call works with, and no two calls at a time: the library's handle, and its parameters of iterations.
+/// Objects used by one call at a time: the library's handle, and the parameters of its iterative algorithms.
 pub struct Handle {
     own: P,
     gesvdj: P,
@@ -173,13 +175,13 @@ pub struct Handle {
     params: P,
 }
 
-// SAFETY: the libraries' objects may be used by any thread, by one at a time.
+// SAFETY: the library's objects may be used by any thread, one at a time.
 unsafe impl Send for Handle {}
 
-/// The backend, the device and its epoch.
+/// Backend, device and the device's epoch.
 pub type Key = (BackendKind, i32, u32);
 
-/// Handles that nobody uses now: as many as calls were made at a time. They are left to the process at its end.
+/// Pool of unused handles; it grows to the number of concurrent calls. Not freed at process exit.
 pub static HANDLES_AT_REST: Shelf<Key, Handle> = Shelf::new(usize::MAX);
 
 static OPENED: Opened<Solver> = Opened::new();
@@ -192,7 +194,7 @@ fn place(kind: BackendKind) -> Result<&'static Once<Solver>> {
     })
 }
 
-/// cuSOLVER or hipSOLVER, if it is open.
+/// Returns cuSOLVER or hipSOLVER, if it is open.
 ///
 /// # Errors
 /// `NotSupported` on the CPU.
@@ -201,17 +203,17 @@ pub fn open_solver(kind: BackendKind) -> Result<Option<&'static Solver>> {
     Ok(place(kind)?.get())
 }
 
-/// cuSOLVER or hipSOLVER, opened at the first call that finds it.
+/// Returns cuSOLVER or hipSOLVER, opened at the first call that finds it.
 ///
 /// # Errors
-/// `Unavailable` with what to install and what was searched; `NotSupported` on the CPU.
+/// `Unavailable` with the package to install and the names that were tried; `NotSupported` on the CPU.
 pub fn solver(kind: BackendKind, driver: i32, places: &Places) -> Result<&'static Solver> {
     NOUN.at(place(kind)?, kind, driver, places, Solver::open)
 }
 
 impl Solver {
     fn open(library: Library, kind: BackendKind) -> Result<Self> {
-        // SAFETY: found under the vendor's name, and asked for its functions only.
+        // SAFETY: the library was found under the vendor's name; only its functions are looked up.
         let functions = unsafe { Functions::of(&library, kind) };
         let path = library.name().to_owned();
         if functions.create.is_none() || functions.set_stream.is_none() {
@@ -223,15 +225,15 @@ impl Solver {
         Ok(Self { kind, path, functions, typed })
     }
 
-    /// A new handle, for the device that is current.
+    /// Creates a handle for the current device.
     ///
     /// # Errors
-    /// The library's.
+    /// Errors of the library.
     pub fn handle(&self) -> Result<Handle> {
         let make = |make: Option<Make>, name| -> Result<P> {
             let mut made = std::ptr::null_mut();
             let Some(make) = make else { return Ok(made) };
-            // SAFETY: the target is writable.
+            // SAFETY: the out-parameter is writable.
             self.checked(unsafe { make(&mut made) }, name).map(|()| made)
         };
         let own = make(self.functions.create, "Create")?;
@@ -256,7 +258,7 @@ impl Solver {
         }
     }
 
-    /// Ends a handle that was not finished.
+    /// Destroys a handle whose creation failed half-way.
     fn end(&self, handle: &Handle) {
         let Functions { destroy, destroy_gesvdj, destroy_syevj, destroy_params, .. } = &self.functions;
         let all = [
@@ -267,7 +269,7 @@ impl Solver {
         ];
         for (object, end) in all {
             if let (false, Some(end)) = (object.is_null(), end) {
-                // SAFETY: made by `handle`, and nobody has it any more. A refusal leaves nothing to do.
+                // SAFETY: created by `handle`, with no other owner. An error could not be handled.
                 let _ = unsafe { end(object) };
             }
         }

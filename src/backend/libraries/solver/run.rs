@@ -1,4 +1,4 @@
-//! The library's calls for a task.
+//! Library calls of a task.
 
 use std::ffi::c_int;
 
@@ -6,10 +6,10 @@ use super::{Handle, I, P, Solver, Task, What};
 use crate::{BackendKind, StreamHandle};
 use pygpu_base::error::Result;
 
-/// Memory that a task needs while it runs.
+/// Workspace of a task.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Room {
-    /// Elements that the library asks for.
+    /// Size reported by the library, in elements.
     asked: usize,
     /// Bytes on the device.
     pub bytes: usize,
@@ -17,14 +17,14 @@ pub struct Room {
     pub host: usize,
 }
 
-/// Bytes that the parts of a room are multiples of.
+/// Alignment of the parts of a workspace in bytes.
 const ALIGNMENT: usize = 256;
 
 fn pointer(address: usize) -> P {
     std::ptr::with_exposed_provenance_mut(address)
 }
 
-/// The vendor's numbers of choices.
+/// The vendor's constants for options.
 struct Choices {
     is_hip: bool,
 }
@@ -43,18 +43,18 @@ impl Choices {
     }
 }
 
-/// Calls a function that the library may not have.
+/// Calls a function that the library may lack.
 macro_rules! call {
     ($solver:ident, $function:expr, $name:literal, $($argument:expr),* $(,)?) => {{
         let function = $function.ok_or_else(|| $solver.absent($name))?;
-        // SAFETY: the arguments are those of the function's signature; addresses belong to the task, whose caller promises for them.
+        // SAFETY: the arguments match the function's signature; the task's caller guarantees its addresses.
         let code = unsafe { function($($argument),*) };
         $solver.checked(code, $name)
     }};
 }
 
-/// Calls a function of general eigenvalues: each begins with the matrix, its eigenvalues, and the vectors, of which those on
-/// the left are not asked for.
+/// Calls a function for general eigenvalues. Each begins with the matrix, its eigenvalues, and the eigenvectors; left
+/// eigenvectors are not computed.
 macro_rules! geev {
     (
         $solver:ident, $function:ident, $name:literal, $handle:ident, $task:ident, $vectors:ident,
@@ -102,10 +102,10 @@ impl Solver {
         Choices { is_hip: self.kind == BackendKind::Hip }
     }
 
-    /// What a task needs while it runs; its device is current.
+    /// Returns the workspace that a task needs; its device must be current.
     ///
     /// # Errors
-    /// The library's.
+    /// Errors of the library.
     pub fn room(&self, handle: &Handle, task: &Task) -> Result<Room> {
         let typed = self.of(task.element);
         let choices = self.choices();
@@ -202,13 +202,14 @@ impl Solver {
         Ok(Room { asked, bytes, host: 0 })
     }
 
-    /// Puts a task on a stream; its device is current.
+    /// Enqueues a task on a stream; its device must be current.
     ///
     /// # Errors
-    /// The library's.
+    /// Errors of the library.
     ///
     /// # Safety
-    /// The task's addresses are of arrays as its parts say, and `room` of as much memory as was asked for; in the order of the stream.
+    /// The task's addresses refer to arrays as described by its parts, and `room` to memory of the required size;
+    /// both are valid in stream order.
     pub unsafe fn run(
         &self,
         handle: &Handle,

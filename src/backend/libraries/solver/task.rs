@@ -1,80 +1,81 @@
-//! What is to be done, with which memory.
+//! Description of a task and its memory.
 
 use super::Element;
 
-/// A factorisation, or what is made of one.
+/// Kind of factorisation, or of a computation with its result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum What {
-    /// `a` becomes its factors, with pivots.
+    /// Overwrites `a` with its LU factors, and writes pivots.
     Lu,
-    /// `b` becomes the solution, by the factors of a matrix or of its transpose.
+    /// Overwrites `b` with the solution, using the factors of a matrix.
     LuSolve {
-        /// Whether by that of the transpose.
+        /// Whether to solve with the transpose.
         transposed: bool,
     },
-    /// The factors of many matrices at once.
+    /// Batched LU factorisation.
     LuOfMany,
-    /// The solutions for many matrices at once.
+    /// Batched solution with LU factors.
     LuSolveOfMany {
-        /// Whether by those of the transposes.
+        /// Whether to solve with the transposes.
         transposed: bool,
     },
-    /// `a` becomes its factor.
+    /// Overwrites `a` with its Cholesky factor.
     Cholesky {
-        /// Which triangle is read and written.
+        /// Whether the lower triangle is read and written.
         lower: bool,
     },
-    /// The same for many small matrices at once.
+    /// Batched Cholesky factorisation of small matrices.
     CholeskyOfMany {
-        /// Which triangle is read and written.
+        /// Whether the lower triangles are read and written.
         lower: bool,
     },
-    /// `a` becomes its triangular factor and reflectors.
+    /// Overwrites `a` with its triangular factor and reflectors.
     Qr,
-    /// Reflectors become orthonormal columns.
+    /// Converts reflectors to orthonormal columns.
     QrVectors,
-    /// Eigenvalues, and `a` becomes the eigenvectors.
+    /// Computes eigenvalues, and overwrites `a` with the eigenvectors.
     Eigh {
-        /// Which triangle is read.
+        /// Whether the lower triangle is read.
         lower: bool,
-        /// Whether there are to be vectors.
+        /// Whether to compute vectors.
         vectors: bool,
     },
-    /// The same for many small matrices at once.
+    /// Batched symmetric eigenvalues of small matrices.
     EighOfMany {
-        /// Which triangle is read.
+        /// Whether the lower triangles are read.
         lower: bool,
-        /// Whether there are to be vectors.
+        /// Whether to compute vectors.
         vectors: bool,
     },
-    /// Singular values, and the vectors of both sides, by rotations.
+    /// Computes singular values and vectors with the Jacobi method.
     Svd {
-        /// Whether there are to be vectors.
+        /// Whether to compute vectors.
         vectors: bool,
-        /// Whether these are a whole basis.
+        /// Whether to compute full bases.
         full: bool,
     },
-    /// The same for many small matrices at once, with whole bases.
+    /// Batched singular values of small matrices, with full bases.
     SvdOfMany {
-        /// Whether there are to be vectors.
+        /// Whether to compute vectors.
         vectors: bool,
     },
-    /// The same by a bidiagonal matrix, whose right vectors are conjugated rows; there are as many rows as columns or more.
+    /// Computes singular values through a bidiagonal matrix. The right vectors are conjugated rows; the matrix must
+    /// have at least as many rows as columns.
     SvdByQr {
-        /// Whether there are to be vectors.
+        /// Whether to compute vectors.
         vectors: bool,
-        /// Whether these are a whole basis.
+        /// Whether to compute full bases.
         full: bool,
     },
-    /// Eigenvalues of any matrix and the vectors on its right, all of them complex.
+    /// Eigenvalues and right eigenvectors of a general matrix, all complex.
     Eig {
-        /// Whether there are to be vectors.
+        /// Whether to compute vectors.
         vectors: bool,
     },
 }
 
 impl What {
-    /// The one of a name; what the two choices mean depends on it.
+    /// Returns the task kind of a name; the meaning of the two options depends on it.
     pub fn named(name: &str, first: bool, second: bool) -> Option<Self> {
         Some(match name {
             "lu" => Self::Lu,
@@ -95,63 +96,63 @@ impl What {
         })
     }
 
-    /// Whether the library of products has it, and not that of factorisations.
+    /// Returns whether the function belongs to the BLAS library instead of the solver library.
     pub const fn is_of_blas(self) -> bool {
         matches!(self, Self::LuOfMany | Self::LuSolveOfMany { .. })
     }
 
-    /// Whether the library waits for the device within it, of which a capture would break.
+    /// Returns whether the library waits for the device inside the call, which would break a capture.
     pub const fn waits(self) -> bool {
         use What::{Eig, Eigh, EighOfMany, Svd, SvdByQr, SvdOfMany};
         matches!(self, Eig { .. } | Eigh { .. } | EighOfMany { .. } | Svd { .. } | SvdByQr { .. } | SvdOfMany { .. })
     }
 }
 
-/// What an array holds.
+/// Content of an array.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {
     /// Elements of the matrices' type.
     Elements,
-    /// Real parts of such.
+    /// Real numbers of the matching precision.
     Reals,
-    /// Integers of 32 bits.
+    /// 32-bit integers.
     Integers,
     /// Addresses.
     Addresses,
 }
 
-/// An array of a task: what it holds, how many for each matrix, and whether it is only read.
+/// Array of a task: its content, its length per matrix, and whether it is read only.
 pub type Part = (Role, usize, bool);
 
-/// A factorisation of matrices that lie one behind the other, each column by column.
+/// Factorisation of a batch of consecutive column-major matrices.
 #[derive(Clone, Copy, Debug)]
 pub struct Task {
-    /// Which.
+    /// Kind of factorisation.
     pub what: What,
-    /// Of which elements.
+    /// Element type.
     pub element: Element,
-    /// How many matrices.
+    /// Number of matrices.
     pub batch: usize,
     /// Rows of the first array's matrices.
     pub m: usize,
-    /// Columns.
+    /// Columns of the first array's matrices.
     pub n: usize,
-    /// Columns of right sides, or reflectors.
+    /// Columns of right-hand sides, or number of reflectors.
     pub k: usize,
-    /// Where the arrays are, in the order of `parts`.
+    /// Addresses of the arrays, in the order of `parts`.
     pub addresses: [usize; Self::PARTS],
 }
 
 impl Task {
-    /// Arrays at most.
+    /// Maximum number of arrays.
     pub const PARTS: usize = 6;
 
-    /// Singular values.
+    /// Number of singular values.
     pub fn few(&self) -> usize {
         self.m.min(self.n)
     }
 
-    /// Columns of the vectors on both sides of `Svd` and its kin.
+    /// Columns of the left and right vectors of the singular value decompositions.
     pub fn sides(&self) -> [usize; 2] {
         let is_whole = match self.what {
             What::Svd { full, .. } | What::SvdByQr { full, .. } => full,
@@ -160,7 +161,7 @@ impl Task {
         if is_whole { [self.m, self.n] } else { [self.few(); 2] }
     }
 
-    /// The arrays.
+    /// Returns the arrays of the task.
     pub fn parts(&self) -> Vec<Part> {
         use Role::{Addresses, Elements, Integers, Reals};
         let &Self { m, n, k, .. } = self;
@@ -190,7 +191,7 @@ impl Task {
         }
     }
 
-    /// Whether the numbers fit together and into the library's.
+    /// Returns whether the dimensions are consistent and fit the library's integer types.
     pub fn is_sound(&self) -> bool {
         let fits = |number: usize| i32::try_from(number).is_ok();
         let is_square = self.m == self.n;

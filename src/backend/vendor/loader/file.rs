@@ -1,17 +1,17 @@
-//! What tells one library file from another without opening it: opening costs more than an image from the cache.
+//! Identifies a library file without opening it, because opening costs more than loading an image from the cache.
 
 use std::path::{Path, PathBuf};
 
 use pygpu_base::settings::{Settings, Variable};
 
-/// What is known of a file without reading it.
+/// Returns file metadata that identifies a file.
 fn known(path: &Path) -> Option<String> {
     let known = std::fs::metadata(path).ok()?;
     let changed = known.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
     Some(format!("{} {} {}\n", path.display(), known.len(), changed.as_nanos()))
 }
 
-/// The first file that there is of those to try; where the system's loader would be asked, what that looks at.
+/// Identifies the first existing candidate; if the system's loader would be used, its search path.
 pub fn told(candidates: &[PathBuf], settings: &Settings) -> String {
     let mut text = String::new();
     for candidate in candidates {

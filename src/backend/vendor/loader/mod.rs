@@ -1,23 +1,23 @@
-//! Opens a vendor's library at run time and remembers what was searched and why it failed.
+//! Opens a vendor's library at run time, and records failed attempts with their reasons.
 //!
-//! Owns the open library, for the rest of the process: a driver starts threads and installs exit handlers, so closing
-//! its library would take the code from under them. Must never panic on a missing library or symbol.
+//! An opened library is never closed: a driver starts threads and installs exit handlers, and closing the library
+//! would unmap their code. A missing library or symbol must never cause a panic.
 
 pub mod file;
 
 use std::ffi::c_void;
 use std::mem::ManuallyDrop;
 
-/// One library that was looked for and not opened.
+/// Failed attempt to open a library.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Attempt {
-    /// The name given to the system's loader.
+    /// Name passed to the system's loader.
     pub name: String,
     /// The loader's explanation.
     pub error: String,
 }
 
-/// An open library, never closed.
+/// Opened library, never closed.
 #[derive(Debug)]
 pub struct Library {
     handle: ManuallyDrop<libloading::Library>,
@@ -33,7 +33,8 @@ impl Library {
     pub fn open(candidates: &[&str]) -> Result<Self, Vec<Attempt>> {
         let mut attempts = Vec::new();
         for &name in candidates {
-            // SAFETY: opening runs the library's initialisers; the candidates are vendor drivers, made to be opened so.
+            // SAFETY: opening runs the library's initialisers; the candidates are vendor drivers, which are meant to
+            // be loaded at run time.
             match unsafe { libloading::Library::new(name) } {
                 Ok(handle) => {
                     return Ok(Self { handle: ManuallyDrop::new(handle), name: name.to_owned(), attempts });
@@ -44,35 +45,35 @@ impl Library {
         Err(attempts)
     }
 
-    /// The name it was opened by.
+    /// Returns the name by which it was opened.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The candidates that failed before this one.
+    /// Returns the candidates that failed before this one.
     pub fn attempts(&self) -> &[Attempt] {
         &self.attempts
     }
 
-    /// A function of the library; `None` where it has no such symbol.
+    /// Returns a function of the library; `None` if the symbol is missing.
     ///
     /// # Safety
     /// `T` is the function pointer type of the symbol.
     pub unsafe fn get<T: Copy>(&self, symbol: &str) -> Option<T> {
         // A wider or narrower `T` does not compile.
         const { assert!(size_of::<T>() == size_of::<*mut c_void>(), "a symbol is one pointer wide") };
-        // SAFETY: the caller promises the type; the library is never closed, so the copy stays valid.
+        // SAFETY: the caller guarantees the type; the library is never closed, so the copy stays valid.
         unsafe { self.handle.get::<T>(symbol) }.ok().map(|found| *found)
     }
 
-    /// Whether the library has a symbol.
+    /// Returns whether the library has a symbol.
     pub fn has(&self, symbol: &str) -> bool {
         // SAFETY: the address is not used.
         unsafe { self.get::<*const c_void>(symbol) }.is_some()
     }
 
-    /// The file that holds `symbol`; the name it was opened by where the system cannot say. Tells a toolkit's stub from
-    /// the driver.
+    /// Returns the file that contains `symbol`, or the name by which the library was opened if the system does not
+    /// report it. Distinguishes a toolkit's stub from the driver.
     pub fn path(&self, symbol: &str) -> String {
         // SAFETY: the address is only looked up, never called.
         let address = unsafe { self.get::<*const c_void>(symbol) };
@@ -80,7 +81,7 @@ impl Library {
     }
 }
 
-/// The system's own words, which `libloading` keeps in the source of its error.
+/// Returns the system's message, which `libloading` stores as the source of its error.
 fn reason(error: &libloading::Error) -> String {
     std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string)
 }
@@ -108,8 +109,8 @@ fn file_of(_address: *const c_void) -> Option<String> {
     None
 }
 
-/// Expands a list of functions into the table `Api` of their addresses. A function returns its code, unless the list says
-/// what else, as a plain integer: a Rust enum would be undefined behaviour for a code that is newer than the list of codes.
+/// Expands a list of functions into the table `Api` of their addresses. A function returns its code, or the type in
+/// the list, as a plain integer: a Rust enum would be undefined behaviour for a code newer than the list of codes.
 macro_rules! symbol_table {
     (@output) => { u32 };
     (@output $output:ty) => { $output };
@@ -139,7 +140,7 @@ macro_rules! symbol_table {
                     return Err(missing);
                 }
                 Ok(Self {
-                    // SAFETY: the signatures are those of the vendor's header; a test holds them against it.
+                    // SAFETY: the signatures are those of the vendor's header; a test compares them.
                     $($name: unsafe { library.get(stringify!($name)) }.ok_or(vec![stringify!($name)])?,)*
                     // SAFETY: as above.
                     $($extra: unsafe { library.get(stringify!($extra)) },)*

@@ -1,13 +1,14 @@
-// The C interface of a compiled source: what its shared library exports, and what the code in it asks of the scheduler.
+// C interface of a compiled source: the symbols that its shared library exports, and the functions of the scheduler
+// that the compiled code calls.
 //
-// Who runs kernels opens the library, takes the symbol `pygpu_cpu_module`, checks `abi`, finds a kernel by its name and
-// calls its `launch`, which returns when every thread of every block has ended:
+// To run a kernel: open the library, get the symbol `pygpu_cpu_module`, check `abi`, find the kernel by its name and
+// call `launch`, which returns when every thread of every block has ended:
 //
 //     const struct pygpu_cpu_module *module = dlsym(library, "pygpu_cpu_module");
 //     int code = module->kernels[0].launch(&launch, arguments);   // 0, or one of the codes below with a text in `message`
 //
-// `arguments` holds one pointer for each parameter, as for cuLaunchKernel. Who launches later than it was asked to
-// copies `bytes` of each parameter first. A library may be launched from several threads at once.
+// `arguments` has one pointer for each parameter, as for cuLaunchKernel. A caller that launches later must first copy
+// `bytes` of each parameter. A library may be launched from several threads concurrently.
 #ifndef PYGPU_CPU_ABI_H
 #define PYGPU_CPU_ABI_H
 
@@ -19,49 +20,51 @@ extern "C" {
 
 enum {
     PYGPU_CPU_DONE = 0,
-    PYGPU_CPU_ASSERT = 1,        // an assertion did not hold
+    PYGPU_CPU_ASSERT = 1,        // an assertion failed
     PYGPU_CPU_TRAP = 2,          // __trap()
-    PYGPU_CPU_DEADLOCK = 3,      // threads that wait for what cannot come
-    PYGPU_CPU_BAD_LAUNCH = 4,    // a grid, block or amount of shared memory that cannot be
+    PYGPU_CPU_DEADLOCK = 3,      // threads wait for something that cannot happen
+    PYGPU_CPU_BAD_LAUNCH = 4,    // invalid grid, block or amount of shared memory
     PYGPU_CPU_NO_RESOURCES = 5,  // no memory for stacks, or no threads for a cooperative launch
-    PYGPU_CPU_ADDRESS = 6,       // memory that is not there
-    PYGPU_CPU_STACK = 7,         // a thread of a block called itself too deeply
-    PYGPU_CPU_FAULT = 8,         // what else a processor refuses, or an exception that nobody caught
-    PYGPU_CPU_INTERRUPTED = 9,   // whoever launched wants no more of it
+    PYGPU_CPU_ADDRESS = 6,       // invalid address
+    PYGPU_CPU_STACK = 7,         // stack overflow in a thread of a block
+    PYGPU_CPU_FAULT = 8,         // any other processor fault, or an uncaught exception
+    PYGPU_CPU_INTERRUPTED = 9,   // the caller cancelled the launch
 };
 
 enum {
-    PYGPU_CPU_COOPERATIVE = 1,  // every block gets a thread of the system of its own: they may wait for one another
-    PYGPU_CPU_REVERSED = 2,     // blocks and threads start last first: a missing barrier shows itself
-    PYGPU_CPU_STOP = 4,         // what goes wrong stops in a debugger
-    PYGPU_CPU_SHUFFLED = 8,     // blocks and threads start in an order that `seed` chooses
+    PYGPU_CPU_COOPERATIVE = 1,  // every block gets its own OS thread, because blocks may wait for each other
+    PYGPU_CPU_REVERSED = 2,     // blocks and threads start in reverse order, which exposes missing barriers
+    PYGPU_CPU_STOP = 4,         // a failure stops in a debugger
+    PYGPU_CPU_SHUFFLED = 8,     // blocks and threads start in an order determined by `seed`
 };
 
-// A thread of the system at work on a launch, as the process's handlers of signals know it.
+// An OS thread at work on a launch, as seen by the process's signal handlers.
 struct pygpu_cpu_guarded {
-    // Called in the handler. It returns only where the signal is none of the kernel's, or was only to be looked at.
+    // Called in the handler. Returns only if the signal does not concern the kernel, or was only a request to check.
     void (*signalled)(struct pygpu_cpu_guarded *, int number, const void *information, const void *context);
     struct pygpu_cpu_guarded *outer;
 };
 
 enum { PYGPU_CPU_COPIES = 1, PYGPU_CPU_COMPUTES = 2 };
 
-// Memory for the stacks of 32 threads of a block. To map it and its guards takes longer than most kernels, so the process keeps it.
+// Memory for the stacks of 32 threads of a block. Mapping it with its guard pages takes longer than most kernels, so
+// the process caches it.
 struct pygpu_cpu_stacks {
     char *memory;
     unsigned long long bytes;
-    unsigned guarded;    // a bit for each stack below which lies a page that nobody may touch
-    unsigned may_guard;  // whether there may be more of those
+    unsigned guarded;    // one bit per stack that has an inaccessible guard page below it
+    unsigned may_guard;  // whether more guard pages may be created
 };
 
-// What the process does for its kernels: signals belong to it, and a library comes and goes.
+// Functions that the process provides for its kernels: signal handlers belong to the process, while libraries are
+// loaded and unloaded.
 struct pygpu_cpu_host {
     void (*enter)(struct pygpu_cpu_guarded *);
     void (*leave)(struct pygpu_cpu_guarded *);
-    int (*is_plain)(unsigned long long instruction);  // which of the functions of the system that take no lock it is of; else 0
-    int (*interrupted)(void);                         // whether the launch is to end, since somebody pressed Ctrl-C
-    int nudge;                                        // the signal that makes a thread look at its launch
-    struct pygpu_cpu_stacks *(*take_stacks)(unsigned long long bytes);  // null where there is no memory
+    int (*is_plain)(unsigned long long instruction);  // kind of the lock-free function at the instruction; 0 if none
+    int (*interrupted)(void);                         // whether the launch should end because of Ctrl-C
+    int nudge;                                        // signal that makes a thread check its launch
+    struct pygpu_cpu_stacks *(*take_stacks)(unsigned long long bytes);  // returns null if there is no memory
     void (*give_stacks)(struct pygpu_cpu_stacks *);
 };
 
@@ -69,14 +72,14 @@ struct pygpu_cpu_launch {
     unsigned grid[3];
     unsigned block[3];
     unsigned long long shared_bytes;  // dynamic shared memory
-    unsigned long long stack_bytes;   // of a thread of a block; 0 is 256 KiB
-    unsigned threads;                 // most threads of the system that work at once; 0 is 1
+    unsigned long long stack_bytes;   // per thread of a block; 0 means 256 KiB
+    unsigned threads;                 // maximum number of OS threads working at once; 0 means 1
     unsigned flags;
-    char *message;  // where to put the text of a failure, and how long it may be with its zero
+    char *message;  // buffer for the text of a failure, and its size including the final zero
     unsigned long long message_bytes;
     unsigned long long seed;
-    unsigned long long *place;          // where to put which instruction of the library failed; else it stays as it is
-    const struct pygpu_cpu_host *host;  // null: signals are nobody's, and a fault ends the process
+    unsigned long long *place;          // receives the failing instruction if it is in the library; otherwise unchanged
+    const struct pygpu_cpu_host *host;  // null: no handlers, and a fault ends the process
 };
 
 struct pygpu_cpu_parameter {
@@ -89,8 +92,8 @@ struct pygpu_cpu_kernel {
     int (*launch)(const struct pygpu_cpu_launch *, void *const *arguments);
     const struct pygpu_cpu_parameter *parameters;
     unsigned parameter_count;
-    unsigned max_threads;  // of __launch_bounds__; 0 where there is none
-    const void *function;  // the kernel itself, by which its symbol is found
+    unsigned max_threads;  // from __launch_bounds__; 0 if absent
+    const void *function;  // address of the kernel function, by which its symbol is found
 };
 
 struct pygpu_cpu_global {
@@ -107,21 +110,21 @@ struct pygpu_cpu_module {
     const struct pygpu_cpu_global *globals;
 };
 
-// ---- below: between a compiled source and the scheduler that is linked to it
+// ---- below: interface between a compiled source and the scheduler linked to it
 
 struct pygpu_cpu_task {
     const char *kernel;
-    void (*run)(const void *arguments);  // one thread, from its first line to its last, or a whole block
+    void (*run)(const void *arguments);  // runs one thread from start to end, or a whole block
     const void *arguments;
-    unsigned is_whole;  // `run` runs all threads of a block (regions.h)
+    unsigned is_whole;  // whether `run` runs all threads of a block (regions.h)
 };
 
-// Threads that have their turn one behind the other: the first one's index, its number within the block, and how many.
+// Threads that run consecutively: index of the first one, its number within the block, and their number.
 struct pygpu_cpu_row {
     unsigned x, y, z, thread, length;
 };
 
-// One lane's part in an operation of a warp; it lives on the lane's stack while the lane waits.
+// One lane's part in a warp operation; stored on the lane's stack while the lane waits.
 struct pygpu_cpu_lane {
     const void *in;
     void *out;
@@ -131,7 +134,7 @@ struct pygpu_cpu_lane {
 struct pygpu_cpu_warp_call {
     const char *name, *file;
     int line;
-    unsigned converged;       // takes part: whoever arrives, instead of whom `mask` names
+    unsigned converged;       // whether all lanes that arrive take part, instead of those in `mask`
     unsigned long long mask;
     void (*complete)(struct pygpu_cpu_lane *lanes, unsigned long long present);
     struct pygpu_cpu_lane lane;
@@ -145,11 +148,12 @@ void pygpu_cpu_warp(struct pygpu_cpu_warp_call *);
 unsigned pygpu_cpu_lane_id(void);
 void pygpu_cpu_yield(void);
 const struct pygpu_cpu_row *pygpu_cpu_rows(unsigned *rows, unsigned *threads);
-// Memory until it is given back, which is done in the reverse order.
+// Allocates memory that is freed in reverse order.
 void *pygpu_cpu_room(unsigned long long bytes);
 void pygpu_cpu_room_back(void *);
 void *pygpu_cpu_dynamic_shared(void);
-// Functions that set a file's own pointer to dynamic shared memory, called whenever a thread of the system begins to work.
+// Registers functions that set a file's own pointer to dynamic shared memory. They are called whenever an OS thread
+// begins to work.
 void pygpu_cpu_at_start(void (*set)(void *memory));
 unsigned long long pygpu_cpu_clock(void);
 [[noreturn]] void pygpu_cpu_assert(const char *condition, const char *file, int line, const char *function);

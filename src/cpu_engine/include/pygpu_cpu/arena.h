@@ -1,4 +1,4 @@
-// Memory for the variables of all threads of a block, given back in the reverse order. Part of runtime.cpp only.
+// Memory for the variables of all threads of a block, freed in reverse order. Part of runtime.cpp only.
 
 class Rooms {
 public:
@@ -8,7 +8,7 @@ public:
         while (last) drop();
     }
 
-    // Null if there is no memory.
+    // Returns null if there is no memory.
     void *take(size_t bytes) {
         bytes = (bytes + 63) / 64 * 64;
         if (!last || last->bytes - last->used < bytes) {
@@ -21,12 +21,12 @@ public:
         last->used += bytes;
         return place;
     }
-    // It was taken last.
+    // Frees the block that was allocated last.
     void give(void *place) {
         last->used = size_t(static_cast<char *>(place) - last->memory());
         if (!last->used && last->before) drop();
     }
-    // What a launch that failed has left.
+    // Frees blocks left over by a failed launch.
     void reset() {
         if (!last) return;
         while (last->before) drop();

@@ -1,17 +1,17 @@
-// Atomic functions, for the types for which a GPU has them: what compiles here is to compile there.
+// Atomic functions, for the same types as on a GPU: code that compiles here should also compile there.
 #ifndef PYGPU_CPU_ATOMICS_H
 #define PYGPU_CPU_ATOMICS_H
 
 namespace pygpu_cpu {
 
-// The value before; `operation` makes the new one from it.
+// Stores operation(old value) and returns the old value.
 template <class T, class Operation> T atomic_update(T *address, Operation operation) {
     T before, after;
     __atomic_load(address, &before, __ATOMIC_RELAXED);
     do {
         after = operation(before);
         if (!__builtin_memcmp(&after, &before, sizeof(T))) {
-            // Nothing to write: whoever does this in a loop waits for somebody else.
+            // Nothing to write: a loop that repeats this waits for another thread.
             unchanged();
         }
     } while (!__atomic_compare_exchange(address, &before, &after, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));
@@ -57,7 +57,7 @@ template <class T> T atomicCAS_system(T *address, pygpu_cpu::given<T> compare, p
     return atomicCAS(address, compare, value);
 }
 
-// By what a graph decides what it does: the handle is where the number lies.
+// Condition of a conditional graph node: the handle is the address of the value.
 typedef unsigned long long cudaGraphConditionalHandle;
 extern "C" inline void cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned number) {
     __atomic_store_n(reinterpret_cast<unsigned *>(handle), number, __ATOMIC_RELAXED);

@@ -1,4 +1,4 @@
-// One thread of the system at work on the blocks of a launch. Part of runtime.cpp only, in its unnamed namespace.
+// An OS thread at work on the blocks of a launch. Part of runtime.cpp only, in its unnamed namespace.
 
 extern __thread Processor *here;
 unsigned long long nanoseconds();
@@ -31,7 +31,7 @@ public:
     }
     Processor(const Processor &) = delete;
 
-    // Takes blocks until there are none left.
+    // Processes blocks until none are left.
     void work() {
         if (!threads || !ready || !rows || (launch.shape->shared_bytes && !shared_map))
             return launch.fail(PYGPU_CPU_NO_RESOURCES, "no memory for the threads of a block");
@@ -63,7 +63,7 @@ public:
         va_start(arguments, format);
         vsnprintf(text, sizeof text, format, arguments);
         va_end(arguments);
-        // In a debugger: stop where it happened.
+        // In a debugger: stop at the failure.
         if (launch.shape->flags & PYGPU_CPU_STOP) raise(SIGTRAP);
         launch.fail(code, text);
         leave();
@@ -89,7 +89,8 @@ public:
         threads[current].state = State::at_barrier;
         if (meeting.arrived == living) {
             open_barrier();
-            // The one that came last goes on at once; the others are on the list, and so is it: take it off again.
+            // The last thread to arrive continues immediately. It was put on the list with the others, so remove it
+            // again.
             take_off_the_list(current);
         } else {
             leave();
@@ -117,11 +118,11 @@ public:
         }
     }
 
-    // Lets the others go on, those that have not begun first: it may be them that this one waits for.
+    // Lets other threads run, those that have not started first: this thread may be waiting for one of them.
     void yield() {
         if (launch.failed()) leave();
         if (launch.task->is_whole) {
-            // Only another block can be waited for.
+            // It can only be waiting for another block.
             launch.call_helpers();
             sched_yield();
             return;
@@ -136,7 +137,7 @@ public:
         leave();
     }
 
-    // The life of a fiber: one thread after another, until there are others that should go on.
+    // Main loop of a fiber: runs one thread after another, until other threads should continue.
     [[noreturn]] void live() {
         arrive();
         if (launch.task->is_whole) live_whole();
@@ -176,10 +177,10 @@ public:
     const char *shared_end() const { return shared_map + shared_map_bytes; }
     const pygpu_cpu_host *host() const { return launch.shape->host; }
     bool failed() const { return launch.failed(); }
-    // From a handler: away from the kernel's text, for good or, if it is only to be asked, for a while.
+    // Called from a signal handler: leaves the kernel's code, permanently or only for an interrupt check.
     void leave_text() { leave_to_scheduler(); }
 
-    // Asks whoever launched whether this is to end, if Ctrl-C was pressed.
+    // Runs the interrupt check of the launching thread, if Ctrl-C was pressed.
     void ask() {
         if (!asked) return;
         asked = false;
@@ -187,7 +188,7 @@ public:
     }
 
 private:
-    // Whoever made loops out of the kernel has not seen it.
+    // Reports a synchronizing operation that the conversion to loops failed to detect.
     [[noreturn]] void refuse(const char *name, const char *file, int line) {
         fail(PYGPU_CPU_TRAP, "kernel %s: %s at %s:%d waits for threads that run one behind the other: an error of PyGPU, which please report",
              kernel(), name, file, line);
@@ -220,7 +221,7 @@ private:
         if (launch.failed()) stacks.reset();
     }
 
-    // On a stack of its own, which a failure leaves as it is.
+    // On a stack of its own, because a failure abandons it.
     void run_whole_block() {
         fill_shared();
         Fiber *fiber = stacks.take();
@@ -239,7 +240,8 @@ private:
         }
     }
 
-    // Of no use to anybody, as on a GPU: not the zeros that fresh memory holds.
+    // Fills shared memory with a pattern: as on a GPU, its initial content must not be relied on, and fresh pages
+    // would be zero.
     void fill_shared() {
         if (shared) memset(shared, 0xcd, size_t(launch.shape->shared_bytes));
     }
@@ -252,7 +254,7 @@ private:
         const unsigned *size = launch.shape->block;
         return {thread % size[0], thread / size[0] % size[1], thread / (size[0] * size[1])};
     }
-    // In the order in which threads have their turn.
+    // Lists the threads in the order in which they run.
     void set_rows() {
         bool one_by_one = !launch.task->is_whole || launch.shape->flags & (PYGPU_CPU_REVERSED | PYGPU_CPU_SHUFFLED);
         unsigned length = one_by_one ? 1 : launch.shape->block[0];
@@ -266,7 +268,7 @@ private:
 
     void enter(Fiber *fiber) {
         switch_to(fiber);
-        // A handler was here in between; what it found is told now that this is an ordinary place.
+        // A signal handler interrupted the kernel; its findings are reported here, outside of the handler.
         while (asked || fault.signal) {
             if (fault.signal) return report_fault(launch);
             bool is_held = held;
@@ -288,12 +290,12 @@ private:
 #endif
         in_text = false;
     }
-    // To the next thread that can go on, or back to run_block; returns when this fiber is entered again.
+    // Switches to the next thread that can continue, or to run_block; returns when this fiber is resumed.
     void leave() {
 #ifndef PYGPU_CPU_ASAN
         if (ready_count && !(unstarted_first && started < count) && !asked && !launch.failed()) {
             Fiber *fiber = running;
-            // No handler may leave in between: it is on one stack, and another one is said to run.
+            // No handler may leave in between: the stack and the record of the running thread do not match.
             busy = true;
             take_next();
             running = threads[current].fiber;
@@ -310,7 +312,7 @@ private:
         __sanitizer_start_switch_fiber(&fiber->shadow, main_bottom, main_bytes);
 #endif
         pygpu_cpu_switch(&fiber->at, main_at);
-        // Whoever has come straight here was busy.
+        // A fiber that was switched to directly arrives with the flag set.
         busy = false;
         arrive();
     }
@@ -320,7 +322,7 @@ private:
 #endif
     }
 
-    // Cheaper than a division.
+    // Faster than a division.
     unsigned in_ring(unsigned place) const { return place < count ? place : place - count; }
     void take_next() {
         current = ready[ready_first];
@@ -335,7 +337,7 @@ private:
         threads[thread].state = State::going;
         ready[in_ring(ready_first + ready_count++)] = thread;
     }
-    // It was put there last or among the last.
+    // It was added recently, so the search starts at the end.
     void take_off_the_list(unsigned thread) {
         unsigned kept = 0;
         for (unsigned i = 0; i < ready_count; i++) {
@@ -358,7 +360,7 @@ private:
         threads[current].state = State::ended;
         living--;
         warps[w].living &= ~(Lanes(1) << current % WARP);
-        // Who has ended is not waited for: this may be what the others were waiting for.
+        // Ended threads are not waited for: this one may have been the last that others waited for.
         if (meeting.arrived && meeting.arrived == living) open_barrier();
         for (unsigned lane = 0; lane < WARP && warps[w].waiting; lane++)
             if (warps[w].waiting >> lane & 1)
@@ -366,7 +368,7 @@ private:
     }
 
     static bool differ(const char *a, const char *b) { return a != b && strcmp(a, b); }
-    // The lanes that are in the same operation.
+    // Returns the lanes that wait in the same operation.
     Lanes same_operation(unsigned w, const Call &call) const {
         Lanes group = 0;
         for (unsigned lane = 0; lane < WARP; lane++) {
@@ -378,7 +380,7 @@ private:
         }
         return group;
     }
-    // All lanes that an operation waits for, if they have arrived at it.
+    // Returns all lanes that an operation waits for, if all have arrived.
     Lanes complete_group(unsigned w, const Call &call) const {
         Lanes needed = warps[w].living & (call.converged ? ~Lanes(0) : call.mask);
         if (needed & ~warps[w].waiting) return 0;
@@ -394,7 +396,7 @@ private:
         for (unsigned lane = 0; lane < WARP; lane++)
             if (group >> lane & 1) put_on_the_list(w * WARP + lane);
     }
-    // Nobody can go on: whoever has arrived at an operation without a mask is who takes part in it.
+    // No thread can continue: completes each operation without a mask, with the lanes that have arrived.
     bool complete_whoever_arrived() {
         bool any = false;
         for (unsigned w = 0; w < warp_count; w++)
@@ -441,7 +443,7 @@ private:
         return a.complete == b.complete && a.line == b.line && a.mask == b.mask;
     }
 
-    // Dynamic shared memory ends where a page begins that nobody may touch.
+    // Dynamic shared memory ends directly before an inaccessible page.
     void map_shared(unsigned long long bytes) {
         if (!bytes) return;
         size_t page = size_t(sysconf(_SC_PAGESIZE)), used = (size_t(bytes) + 15) / 16 * 16, pages = (used + page - 1) / page * page;
@@ -465,7 +467,7 @@ private:
     pygpu_cpu_row *rows;
     unsigned row_count = 0;
     Rooms rooms;
-    unsigned *ready;  // a ring of the threads that can go on
+    unsigned *ready;  // ring buffer of the threads that can continue
     unsigned ready_first = 0, ready_count = 0;
     unsigned count, warp_count, started = 0, living = 0, current = 0;
     bool unstarted_first = false;

@@ -1,5 +1,6 @@
-// Conversions with a named rounding, and values seen as the bits of another type. As on a GPU, what an integer cannot hold
-// becomes its nearest value, and a NaN becomes 0 (the lowest value where the result has 64 bits).
+// Conversions with a named rounding, and reinterpretation of a value's bits as another type. As on a GPU, a value
+// outside an integer's range becomes the nearest representable one. A NaN becomes 0 (the lowest value if the result
+// has 64 bits).
 #ifndef PYGPU_CPU_CONVERSIONS_H
 #define PYGPU_CPU_CONVERSIONS_H
 
@@ -22,7 +23,8 @@ template <class To, class From> To saturated(From whole) {
     return To(whole);
 }
 
-// An integer as a floating-point number, rounded down or up: the nearest one, and a step back where it went too far.
+// Converts an integer to a floating-point number, rounded down or up: the nearest one, corrected by one step if
+// needed.
 template <class To, class From> To rounded(From value, int direction) {
     To nearest = To(value);
     if (direction == 2) direction = value < From(0) ? 1 : -1;

@@ -1,11 +1,11 @@
-// From a kernel to what can be launched by its name: the arguments, which arrive as pointers, are copied once, and every
-// thread calls the kernel with them.
+// Entry of a kernel that is launched by its name: the arguments, passed as pointers, are copied once, and every
+// thread calls the kernel with the copies.
 #ifndef PYGPU_CPU_ENTRY_H
 #define PYGPU_CPU_ENTRY_H
 
 namespace pygpu_cpu {
 
-// Of a block, as the devices of that width of warps have it.
+// Limit per block on devices with this warp width.
 constexpr size_t static_shared_bytes = PYGPU_CPU_WARP_SIZE == 64 ? 65536 : 49152;
 
 template <unsigned... I> struct indices {};
@@ -24,7 +24,7 @@ template <class T> struct kind<T *> { static constexpr char value = 'p'; };
 
 template <class... A> struct parameters {
     static constexpr unsigned count = sizeof...(A);
-    // One more than there are, since an array must have something in it.
+    // One extra entry, because an array must not be empty.
     static constexpr pygpu_cpu_parameter table[count + 1] = {{sizeof(A), alignof(A), kind<A>::value}..., {0, 1, 0}};
     static constexpr unsigned offset(unsigned index) {
         unsigned end = 0;
@@ -60,7 +60,7 @@ template <class... A, void (*kernel)(A...), bool is_whole> struct entry<kernel, 
     }
 };
 
-// The address of a kernel that a name expression says, with or without &.
+// Returns the address of the kernel in a name expression, with or without &.
 template <class F> constexpr F *address_of(F &function) { return &function; }
 template <class F> constexpr F *address_of(F *function) { return function; }
 

@@ -1,16 +1,18 @@
-// What a kernel does that no processor can do: it ends the launch with an error instead of the process, and who and where is
-// told. Part of block_worker.h.
+// Processor faults inside a kernel: they end the launch with an error, which names the thread and the position,
+// instead of ending the process. Part of block_worker.h.
 //
-// The process's handlers (src/cpu_engine/fault_handlers.rs) come here on a stack of their own, with the thread of the
-// system still where it failed. The kernel's text runs on a fiber; so it is left as it leaves itself when it waits: by going back
-// to the scheduler's stack. Nothing is prepared for that, so it costs nothing, and nothing of the text is unwound: its
-// destructors do not run, and the stacks are used anew.
+// The process's handlers (src/cpu_engine/fault_handlers.rs) call this code on the signal stack, while the OS thread
+// is interrupted at the fault. A kernel runs on a fiber. It is left in the same way as when it waits: by switching to
+// the scheduler's stack. This needs no preparation and costs nothing. The kernel's frames are not unwound:
+// destructors do not run, and the stacks are reused.
 //
-// What the text held stays held. A lock of the program's own, in memory of the device, is as lost as on a GPU. A lock of the C
-// library would stop the whole process later. So the text is left only from its own instructions, which hold none, and from those
-// functions of the system that take none (mathematics, and copying, where the text itself called it). In all others (`malloc` in a broken heap, `printf` of a wrong
-// pointer) the kernel's name is written to stderr, and the signal goes on to whoever had it before.
-// The order in which blocks or threads start.
+// Locks held by the kernel stay locked. A lock of the user's program, in device memory, would be lost on a GPU too. A
+// lock of the C library would block the whole process later. The kernel is therefore left only in code without such
+// locks: its own code, mathematical functions, and memory copies that the kernel called directly. In all other
+// functions (`malloc` in a corrupt heap, `printf` of an invalid pointer) the kernel's name is written to stderr, and
+// the signal is passed to the previous handler.
+
+// Order in which blocks or threads start.
 class Order {
 public:
     Order() {}
@@ -19,14 +21,14 @@ public:
         if (!(shape.flags & PYGPU_CPU_SHUFFLED)) return;
         is_plain = false;
         unsigned long long mixed = (shape.seed + 1) * 0x9e3779b97f4a7c15ull;
-        // What has no divisor in common with the count meets every place once.
+        // A factor coprime to the count visits every index once.
         factor = (mixed >> 33) % count;
         while (divisor(factor, count) != 1) factor++;
         offset = (mixed & 0x7fffffff) % count;
     }
     unsigned long long place(unsigned long long number) const {
         if (__builtin_expect(is_plain, 1)) return number;
-        // A last-first order of very many blocks must not overflow.
+        // Reverse order of very many blocks must not overflow.
         return factor == count - 1 ? (offset + count - number) % count : (number * factor + offset) % count;
     }
 
@@ -49,13 +51,14 @@ struct Fault {
     unsigned long long instruction;
 };
 
-// A thread of the system, as the handlers know it.
+// An OS thread, as seen by the signal handlers.
 class Guarded : public pygpu_cpu_guarded {
 public:
     Guarded() : pygpu_cpu_guarded{&on_signal, nullptr} {}
-    // Set while the text of a kernel has the thread, and while the scheduler does what must not be left in the middle.
+    // Set while a kernel's code runs on the thread, and while the scheduler is in a critical section.
     volatile bool in_text = false, busy = false;
-    // Ctrl-C was pressed: whoever launched is to be asked. The text was held up for that, and goes on if the answer is no.
+    // Ctrl-C was pressed, and the interrupt check must run. The kernel was interrupted for it, and continues if the
+    // check returns false.
     volatile bool asked = false, held = false;
     Fault fault = {};
 
@@ -70,11 +73,11 @@ private:
     void tell_the_end(int number) const;
 };
 
-// From its beginning to its end a thread at work on a launch is known to the handlers.
+// Registers a thread at work on a launch with the handlers, for the object's lifetime.
 class Inside {
 public:
     Inside(const pygpu_cpu_host *host, Guarded &guarded) : host(host), guarded(guarded) {
-#ifndef PYGPU_CPU_ASAN  // whose own report says more
+#ifndef PYGPU_CPU_ASAN  // the sanitizer's own report has more details
         if (host) host->enter(&guarded);
 #endif
     }
@@ -89,5 +92,6 @@ private:
     Guarded &guarded;
 };
 
-// One thread of a block. On a fiber an exception would find nobody, and end the process.
+// Runs one thread of a block. An exception must be caught here: on a fiber nothing else would, and the process would
+// end.
 void run_thread(const pygpu_cpu_task *task);

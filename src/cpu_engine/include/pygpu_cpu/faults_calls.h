@@ -1,4 +1,4 @@
-// How a fault is met and told. Part of runtime.cpp only, in its unnamed namespace.
+// Handling and reporting of faults. Part of runtime.cpp only, in its unnamed namespace.
 
 unsigned long long instruction_of(const void *context) {
     const ucontext_t *at = static_cast<const ucontext_t *>(context);
@@ -15,7 +15,7 @@ unsigned long long instruction_of(const void *context) {
 #endif
 }
 
-// The instruction behind the call of a function that has put nothing on the stack.
+// Returns the instruction after the call of a function that has pushed nothing on the stack.
 unsigned long long caller_of(const void *context) {
     const ucontext_t *at = static_cast<const ucontext_t *>(context);
 #if defined(__linux__) && defined(__x86_64__)
@@ -27,7 +27,7 @@ unsigned long long caller_of(const void *context) {
 #endif
 }
 
-// Where in this library an instruction lies; 0 if in another.
+// Returns the offset of an instruction in this library; 0 if it is in another one.
 unsigned long long own_place(unsigned long long instruction) {
 #ifdef __linux__
     unsigned long long begin = (unsigned long long)__ehdr_start, end = (unsigned long long)_end;
@@ -42,7 +42,8 @@ Processor &Guarded::self() { return static_cast<Processor &>(*this); }
 bool Guarded::may_leave(unsigned long long instruction, const void *context) const {
     if (!in_text || busy) return false;
     if (!instruction || own_place(instruction)) return true;
-    // What copies may do so for printf or realloc, which hold locks: only what the text itself called is left.
+    // A copy function may have been called by printf or realloc, which hold locks: it is left only if the kernel
+    // itself called it.
     int kind = self().host()->is_plain(instruction);
     return kind == PYGPU_CPU_COMPUTES || (kind == PYGPU_CPU_COPIES && own_place(caller_of(context)));
 }
@@ -54,7 +55,7 @@ void Guarded::on_signal(pygpu_cpu_guarded *guarded, int number, const void *info
 void Guarded::signalled(int number, const siginfo_t *information, const void *context) {
     unsigned long long instruction = instruction_of(context);
     if (number == self().host()->nudge) {
-        // Somebody else's failure. If this is no place to leave, another nudge comes.
+        // Another thread failed. If the kernel cannot be left here, another nudge follows.
         if (self().failed() && may_leave(instruction, context)) self().leave_text();
         return;
     }
@@ -65,9 +66,9 @@ void Guarded::signalled(int number, const siginfo_t *information, const void *co
         self().leave_text();
         return;
     }
-    // What another process sent, or raise(), is no fault of the text.
+    // A signal sent by another process or by raise() is not a fault of the kernel.
     if (information->si_code <= 0) return tell_the_end(number);
-    // A call of what is no function is in none that could hold a lock.
+    // A call of an invalid function pointer is inside no function that could hold a lock.
     bool is_call = in_text && !busy && (number == SIGSEGV || number == SIGBUS) && (unsigned long long)information->si_addr == instruction;
     if (!is_call && !may_leave(instruction, context)) return tell_the_end(number);
     fault.code = information->si_code;
@@ -88,7 +89,7 @@ const char *name_of(int number) {
     }
 }
 
-// The process cannot be kept: at least it is known who ended it.
+// The process cannot be saved: report at least which kernel ended it.
 void Guarded::tell_the_end(int number) const {
     char text[600];
     uint3 b = pygpu_cpu_block_index, t = self().index();
@@ -140,7 +141,7 @@ void run_thread(const pygpu_cpu_task *task) {
     } catch (...) {
         snprintf(what, sizeof what, "an exception that nobody caught");
     }
-    // Only here, where the exception has ended: what comes next never returns.
+    // Only here, after the catch block has ended: fail never returns.
     uint3 b = pygpu_cpu_block_index, t = here->index();
     here->fail(PYGPU_CPU_FAULT, "kernel %s, block (%u,%u,%u), thread (%u,%u,%u): %s", here->kernel(), b.x, b.y, b.z, t.x, t.y, t.z, what);
 #else

@@ -1,7 +1,7 @@
-// The threads of the system that work on one launch beside its caller, and how all of them come to an end. Part of runtime.cpp
-// only, in its unnamed namespace.
+// OS threads that work on a launch in addition to its caller, and their termination. Part of runtime.cpp only, in its
+// unnamed namespace.
 
-// While a lock is held no signal may take the thread away from here.
+// Holds a lock. Meanwhile no signal handler may leave the thread's current function.
 class Held {
 public:
     explicit Held(pthread_mutex_t &lock) : lock(lock) {
@@ -25,7 +25,7 @@ void Launch::fail(int why, const char *text, unsigned long long place) {
     __atomic_store_n(&code, why, __ATOMIC_RELEASE);
 }
 
-// A thread whose kernel never looks at the launch is taken away from it by a signal, as often as it takes.
+// Sends a signal to a thread whose kernel never checks the launch; the caller repeats it until the thread stops.
 void nudge(const Launch &launch, pthread_t thread) {
     if (launch.shape->host) pthread_kill(thread, launch.shape->host->nudge);
 }
@@ -59,7 +59,7 @@ void *help(void *argument) {
     return nullptr;
 }
 
-// Called when a launch turns out to take longer than threads take to start, or when a block waits for another one.
+// Called when a launch turns out to take longer than starting threads, or when a block waits for another one.
 void Launch::call_helpers() {
     Held held(lock);
     if (asked_for_helpers) return;
@@ -69,7 +69,8 @@ void Launch::call_helpers() {
         helper_count++, helpers_at_work++;
 }
 
-// The caller's own work is done. It still listens to Ctrl-C, and ends what others run for ever after a failure.
+// Waits after the caller's own work is done. Still handles Ctrl-C, and stops helpers that would run indefinitely
+// after a failure.
 void Launch::wait_for_helpers(Processor &processor) {
     __atomic_store_n(&caller_at_work, false, __ATOMIC_RELEASE);
     if (!helper_count) return;

@@ -1,4 +1,4 @@
-// Functions of integers, and loads and stores with a hint.
+// Integer functions, and loads and stores with cache hints.
 #ifndef PYGPU_CPU_INTEGERS_H
 #define PYGPU_CPU_INTEGERS_H
 
@@ -22,7 +22,7 @@ PYGPU_CPU_FUNCTION unsigned __byte_perm(unsigned a, unsigned b, unsigned selecto
     unsigned result = 0;
     for (int i = 0; i < 4; i++) {
         unsigned choice = selector >> 4 * i & 15, byte = unsigned(both >> 8 * (choice & 7)) & 255;
-        // With its highest bit a choice spreads the sign of the byte instead.
+        // The highest bit of a selector replicates the sign of the byte.
         if (choice & 8) byte = byte & 128 ? 255 : 0;
         result |= byte << 8 * i;
     }

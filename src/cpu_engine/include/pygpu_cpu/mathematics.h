@@ -1,4 +1,5 @@
-// The mathematics that a GPU has and <math.h> lacks. The fast, less exact functions are the exact ones here.
+// Mathematical functions that a GPU has and <math.h> lacks. The fast, less accurate variants are the accurate ones
+// here.
 #ifndef PYGPU_CPU_MATHEMATICS_H
 #define PYGPU_CPU_MATHEMATICS_H
 
@@ -6,7 +7,7 @@ namespace pygpu_cpu {
 
 constexpr double pi = 3.14159265358979323846;
 
-// sin(pi x) and cos(pi x), exact where x is a multiple of a half.
+// sin(pi x) and cos(pi x), exact if x is a multiple of 1/2.
 inline double sine_of_pi(double x) {
     double r = remainder(x, 2.0), a = fabs(r);
     if (a == 0 || a == 1) return copysign(0.0, x);
@@ -17,7 +18,7 @@ inline double cosine_of_pi(double x) {
     return a == 0.5 ? 0.0 : a < 0.25 ? cos(pi * a) : a > 0.75 ? -cos(pi * (1 - a)) : sin(pi * (0.5 - a));
 }
 
-// Acklam's rational approximation, then two steps of Halley's method to the precision of a double.
+// Acklam's rational approximation, then two steps of Halley's method to reach double precision.
 inline double normal_quantile(double p) {
     if (!(p >= 0 && p <= 1)) return NAN;
     if (p == 0 || p == 1) return p == 0 ? -INFINITY : INFINITY;
@@ -43,7 +44,7 @@ inline double normal_quantile(double p) {
     }
     return x;
 }
-// erfcinv(y) is -normcdfinv(y / 2) / sqrt(2); near 0 erfinv goes by its slope, since there 1 - y loses what x has.
+// erfcinv(y) is -normcdfinv(y / 2) / sqrt(2). Near 0 erfinv uses its derivative, because 1 - y would lose precision.
 inline double inverse_erfc(double y) { return -normal_quantile(0.5 * y) * 0.70710678118654752440; }
 inline double inverse_erf(double x) {
     if (fabs(x) > 0.5) return x > 0 ? inverse_erfc(1 - x) : -inverse_erfc(1 + x);
@@ -55,7 +56,7 @@ inline double inverse_erf(double x) {
     return y;
 }
 
-// exp(x * x) * erfc(x), by its continued fraction where the product would be infinity times zero.
+// exp(x * x) * erfc(x); by its continued fraction if the product would be infinity times zero.
 inline double scaled_erfc(double x) {
     if (x < 20) return exp(x * x) * erfc(x);
     double f = x;
@@ -63,7 +64,7 @@ inline double scaled_erfc(double x) {
     return 0.56418958354775628695 / f;
 }
 
-// Modified Bessel functions of the first kind, by their series; every term is positive.
+// Modified Bessel functions of the first kind, by their power series; every term is positive.
 inline double bessel_i(int order, double x) {
     double term = order ? 0.5 * x : 1.0, sum = term, quarter = 0.25 * x * x;
     for (int k = 1; k < 2000 && fabs(term) > 1e-17 * fabs(sum); k++) sum += term *= quarter / (double(k) * (k + order));
@@ -76,7 +77,7 @@ inline double bessel_i(int order, double x) {
 #define PYGPU_CPU_TWO(type) (type x, type y)
 #define PYGPU_CPU_THREE(type) (type x, type y, type z)
 #define PYGPU_CPU_FOUR(type) (type x, type y, type z, type w)
-// A function that is a double's for both precisions.
+// Defines a function for both precisions, computed in double.
 #define PYGPU_CPU_MATH(name, parameters, expression)                                       \
     PYGPU_CPU_FUNCTION double name parameters(double) { return expression; }               \
     PYGPU_CPU_FUNCTION float name##f parameters(float) { return float(expression); }       \
@@ -131,11 +132,12 @@ PYGPU_CPU_FUNCTION float normf(int n, const float *v) {
 }
 PYGPU_CPU_FUNCTION float fdividef(float x, float y) { return x / y; }
 
-// min and max of two numbers, in the type in which C++ would compare them; with a NaN the other one.
+// min and max of two numbers, in C++'s common type; a NaN argument is ignored.
 namespace pygpu_cpu {
 template <class T> constexpr bool number = one_of<T, char, signed char, unsigned char, short, unsigned short, int, unsigned, long,
                                                   unsigned long, long long, unsigned long long, bool, float, double>;
-// Of other types not even the sum is named: a `+` of the user's own may take what is made of numbers, and ask again.
+// For other types not even the sum may be named: a user-defined operator+ could be selected and recurse into this
+// test.
 template <class A, class B, bool> struct sum_of {};
 template <class A, class B> struct sum_of<A, B, true> { using type = decltype(A() + B()); };
 template <class A, class B> using common = typename sum_of<A, B, number<A> && number<B>>::type;
@@ -153,7 +155,7 @@ PYGPU_CPU_FUNCTION unsigned umax(unsigned a, unsigned b) { return a < b ? b : a;
 PYGPU_CPU_FUNCTION long long llmin(long long a, long long b) { return b < a ? b : a; }
 PYGPU_CPU_FUNCTION long long llmax(long long a, long long b) { return a < b ? b : a; }
 
-// The C library declares some of these names for itself, without having them: hence other names behind macros.
+// The C library declares some of these names without defining them: therefore other names, with macros.
 PYGPU_CPU_FUNCTION void pygpu_cpu_sincosf(float x, float *s, float *c) { *s = sinf(x), *c = cosf(x); }
 PYGPU_CPU_FUNCTION float pygpu_cpu_exp10f(float x) { return float(pow(10.0, double(x))); }
 #define __sinf sinf
@@ -169,7 +171,7 @@ PYGPU_CPU_FUNCTION float pygpu_cpu_exp10f(float x) { return float(pow(10.0, doub
 PYGPU_CPU_FUNCTION float __fdividef(float x, float y) { return x / y; }
 PYGPU_CPU_FUNCTION float __saturatef(float x) { return x > 0 ? (x < 1 ? x : 1.0f) : 0.0f; }
 
-// Arithmetic that no option may contract or reorder; only rounding to nearest is there.
+// Arithmetic that no compiler option may contract or reorder; only rounding to nearest is supported.
 #define PYGPU_CPU_ROUNDED(prefix, type, root)                                                       \
     PYGPU_CPU_FUNCTION type __##prefix##add_rn(type x, type y) { volatile type r = x + y; return r; } \
     PYGPU_CPU_FUNCTION type __##prefix##sub_rn(type x, type y) { volatile type r = x - y; return r; } \

@@ -1,10 +1,11 @@
-// A kernel that runs a whole block: loops over its threads between two barriers. The engine writes such kernels (split/).
+// Support for kernels that run a whole block as loops over its threads between two barriers. The engine generates
+// such kernels (src/cpu_engine/thread_loops).
 #ifndef PYGPU_CPU_REGIONS_H
 #define PYGPU_CPU_REGIONS_H
 
 namespace pygpu_cpu {
 
-// The threads of the block, row by row in the order in which they have their turn.
+// The threads of the block, in the order in which they run.
 struct threads {
     unsigned rows = 0, count = 0;
     const pygpu_cpu_row *first = pygpu_cpu_rows(&rows, &count);
@@ -15,7 +16,8 @@ struct threads {
         for (const pygpu_cpu_row *at = first; at < end; at++) {
             const pygpu_cpu_row row = *at;
             *index = {row.x, row.y, row.z};
-            // For functions that are called, and for messages: also of faults, so it is written before anything else is done.
+            // Read by called functions and by messages, including those of faults, so it is written before anything
+            // else happens.
             volatile unsigned *const x = &index->x;
             for (unsigned turn = 0; turn < row.length; turn++) {
                 *x = row.x + turn;
@@ -25,7 +27,7 @@ struct threads {
     }
 };
 
-// A variable of each thread that outlives a barrier.
+// Per-thread storage of a variable that is used after a barrier.
 template <class T> struct room {
     void *memory;
     explicit room(const threads &all) : memory(pygpu_cpu_room(sizeof(T) * all.count)) {}

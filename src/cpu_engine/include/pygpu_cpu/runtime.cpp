@@ -1,10 +1,10 @@
-// The scheduler that every compiled source is linked with: blocks go to threads of the system, and the threads of a block
-// take turns on one of them, each until it waits or ends.
+// The scheduler linked to every compiled source. Blocks are distributed to OS threads. The threads of a block take
+// turns on one OS thread, each running until it waits or ends.
 //
-// The first thread of a block runs on a stack of its own. If it ends without having waited, the next one runs on the same
-// stack: a kernel in which nobody waits is a plain loop. When a thread waits, its stack stays as it is, and the others go
-// on with another one. When nobody can go on, operations of a warp without a mask are completed with the lanes that have
-// arrived; if there is none either, it is a deadlock, and the launch ends with a description of who waits where.
+// The first thread of a block runs on a separate stack. If it ends without waiting, the next one runs on the same
+// stack: a kernel without waits is a plain loop. When a thread waits, its stack is kept, and the others continue on
+// another one. When no thread can continue, warp operations without a mask are completed with the lanes that have
+// arrived. If there are none either, it is a deadlock: the launch ends with a description of the waiting threads.
 #include <exception>
 #include <pthread.h>
 #include <sched.h>
@@ -16,7 +16,7 @@
 #include <new>
 
 #ifdef __linux__
-// Where this library begins and ends: the linker says.
+// Start and end of this library, defined by the linker.
 extern "C" __attribute__((visibility("hidden"))) char __ehdr_start[], _end[];
 #endif
 
@@ -68,7 +68,7 @@ class Processor;
 struct Launch;
 #include "faults.h"
 
-// What all threads of the system that work on one launch share.
+// State shared by all OS threads of a launch.
 struct Launch {
     const pygpu_cpu_task *task;
     const pygpu_cpu_launch *shape;
@@ -83,7 +83,7 @@ struct Launch {
     bool asked_for_helpers = false, caller_at_work = true;
 
     bool failed() const { return __atomic_load_n(&code, __ATOMIC_ACQUIRE) != PYGPU_CPU_DONE; }
-    // Only the first failure counts. `place` is the instruction that failed, if it is known.
+    // Only the first failure is recorded. `place` is the failing instruction, or 0.
     void fail(int why, const char *text, unsigned long long place = 0);
     void call_helpers();
     void wait_for_helpers(Processor &caller);
@@ -121,7 +121,8 @@ int check(const pygpu_cpu_launch *shape, const char *kernel) {
 }
 
 #ifdef PYGPU_CPU_ASAN
-// The sanitizer does not watch variables of threads: for it shared memory is that of the process, and one block runs at a time.
+// The sanitizer does not check thread-local variables: with it, shared memory is global, and only one block runs at a
+// time.
 pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
 #endif
 

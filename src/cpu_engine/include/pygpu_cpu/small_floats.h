@@ -1,4 +1,4 @@
-// Floating-point numbers of 16 bits: computed in float and rounded to nearest even, as a GPU's functions are specified.
+// 16-bit floating-point numbers: computed in float and rounded to nearest even, as specified for a GPU's functions.
 #ifndef PYGPU_CPU_SMALL_FLOATS_H
 #define PYGPU_CPU_SMALL_FLOATS_H
 
@@ -6,8 +6,8 @@ extern "C++" {
 
 namespace pygpu_cpu {
 
-// A format has `widen` to float, `narrow` from float, and `infinity`, the bits of that.
-// Friends are found by their arguments' type and take what converts to it, as the overloads of CUDA's headers do.
+// A format defines `widen` to float, `narrow` from float, and the bits of `infinity`. Functions are friends, so that
+// they are found by argument type and accept convertible arguments, like the overloads of CUDA's headers.
 template <class Format> struct small_float {
     unsigned short bits;
 
@@ -92,7 +92,7 @@ template <class Format> struct alignas(4) small_float_pair {
 
 }
 
-// What has the type in its name, and the pair.
+// Defines the functions with the type in their names, and the pair type.
 #define PYGPU_CPU_SMALL_FLOAT(format, type, pair, spelled, pair_spelled)                                     \
     using type = pygpu_cpu::small_float<pygpu_cpu::format>;                                                  \
     using pair = pygpu_cpu::small_float_pair<pygpu_cpu::format>;                                             \

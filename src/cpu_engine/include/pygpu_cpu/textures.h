@@ -1,8 +1,8 @@
-// Textures and surfaces as CUDA's programming guide defines them ("Texture Fetching"), over memory of the host. Included where a
-// source speaks of them only.
+// Textures and surfaces over host memory, as defined by CUDA's programming guide ("Texture Fetching"). Included only
+// if a source uses them.
 //
-// A texture is the address of an image (src/cpu_engine/texture_image.rs). An element is read as the hardware does:
-// each channel becomes a word of 32 bits, of which the type that was asked for takes what it has.
+// A texture is the address of an image (src/cpu_engine/texture_image.rs). An element is read as in hardware: each
+// channel becomes a 32-bit word, from which the requested type takes its bits.
 #ifndef PYGPU_CPU_TEXTURES_H
 #define PYGPU_CPU_TEXTURES_H
 
@@ -43,7 +43,7 @@ struct image {
 
 inline const image &image_of(unsigned long long object) { return *reinterpret_cast<const image *>(object); }
 
-// The type of a channel, and how many there are.
+// Type and number of the channels.
 template <class T> struct texel { using part = T; static constexpr unsigned count = 1; };
 #define PYGPU_CPU_TEXEL(name, type)                                                                                  \
     template <> struct texel<name##1> { using part = type; static constexpr unsigned count = 1; };                   \
@@ -73,7 +73,7 @@ template <class T> T loaded(const unsigned char *from) { T value; __builtin_memc
 
 inline unsigned bytes_of_channel(unsigned format) { return format == 1 || format == 8 ? 1 : format == 3 || format == 10 || format == 32 ? 4 : 2; }
 
-// A channel as the word that the hardware gives.
+// Returns a channel as the 32-bit word that the hardware would return.
 inline unsigned channel_at(const image &of, const unsigned char *from) {
     bool keep = of.as_integer;
     switch (of.format) {
@@ -86,7 +86,7 @@ inline unsigned channel_at(const image &of, const unsigned char *from) {
     }
 }
 
-// The border has the elements' type.
+// Converts the border colour to the element type.
 inline unsigned border_of(const image &of, unsigned channel) {
     float value = of.border[channel];
     bool is_integer = of.format != 16 && of.format != 32;
@@ -95,7 +95,7 @@ inline unsigned border_of(const image &of, unsigned channel) {
 
 struct words { unsigned word[4]; };
 
-// One element; x, y or z outside is the border.
+// Returns one element; the border colour if x, y or z is outside.
 inline words element(const image &of, long long x, long long y, long long z) {
     words result = {};
     bool inside = x >= 0 && x < (long long)of.width && y >= 0 && y < (long long)of.height && z >= 0 && z < (long long)of.depth;
@@ -117,24 +117,24 @@ template <class T> T as(const words &from) {
     return result.value;
 }
 
-// Where a neighbour of the edge is read: an index, or -1 for the border.
+// Applies the address mode to an index; returns -1 for the border.
 inline long long resolved(long long index, long long count, unsigned mode, bool normalized) {
     if (index >= 0 && index < count) return index;
     if (mode == cudaAddressModeBorder) return -1;
     if (mode == cudaAddressModeWrap && normalized) return (index % count + count) % count;
-    // Mirrored, the neighbour beyond an edge is the element at the edge.
+    // With mirroring, the neighbour beyond an edge is the edge element.
     return index < 0 ? 0 : count - 1;
 }
 
 struct place { long long low, high; float weight; };
 
-// A coordinate along an axis: one element, or two and the weight of the second.
+// Converts a coordinate along an axis to one element, or to two and the weight of the second.
 inline place placed(const image &of, int axis, float coordinate, long long count) {
     unsigned mode = of.address[axis];
     bool normalized = of.normalized;
     double x = coordinate;
     if (normalized) {
-        // Of what is no number, the first element.
+        // NaN and infinity select the first element.
         if (!(x - x == 0)) x = 0;
         double whole = __builtin_floor(x);
         if (mode == cudaAddressModeWrap) x -= whole;
@@ -147,13 +147,13 @@ inline place placed(const image &of, int axis, float coordinate, long long count
     x = x < -most ? -most : x > most ? most : x;
     if (!of.linear) {
         long long index = (long long)__builtin_floor(x);
-        // The wrapped coordinate may be rounded up to the end.
+        // Rounding may move the wrapped coordinate to the end.
         if (normalized && (mode == cudaAddressModeWrap || mode == cudaAddressModeMirror) && index >= count) index = count - 1;
         index = resolved(index, count, mode, normalized);
         return {index, index, 0.0f};
     }
     double moved = x - 0.5, low = __builtin_floor(moved);
-    // Nine bits with eight behind the point.
+    // 9-bit fixed-point weight with 8 fraction bits.
     float weight = float(__builtin_floor((moved - low) * 256.0 + 0.5) / 256.0);
     long long first = (long long)low;
     return {resolved(first, count, mode, normalized), resolved(first + 1, count, mode, normalized), weight};
@@ -161,7 +161,7 @@ inline place placed(const image &of, int axis, float coordinate, long long count
 
 inline place exactly(long long index) { return {index, index, 0.0f}; }
 
-// One to three axes; an axis that is not there, and a layer, is an exact place.
+// Interpolates along one to three axes; absent axes and layers have exact positions.
 template <class T> T sampled(const image &of, const place &x, const place &y, const place &z) {
     if (!of.linear) return as<T>(element(of, x.low, y.low, z.low));
     float sums[4] = {};
@@ -179,10 +179,10 @@ template <class T> T sampled(const image &of, const place &x, const place &y, co
 }
 
 inline long long layer_of(const image &of, int layer) { return layer < 0 ? 0 : layer >= (int)of.depth ? (long long)of.depth - 1 : layer; }
-// The layers of rows are planes too.
+// Layers of 1-D images are stored as planes too.
 inline long long axis(const image &of, int number) { return number == 0 ? (long long)of.width : number == 1 ? of.height : of.depth; }
 
-// An element of a surface; null where nothing is read or written. x is in bytes.
+// Returns the address of a surface element; null if the access is ignored. x is in bytes.
 inline unsigned char *surface_at(unsigned long long object, long long x, long long y, long long z, unsigned size, int mode,
                                  const char *file, int line) {
     const image &of = image_of(object);
@@ -201,7 +201,7 @@ inline unsigned char *surface_at(unsigned long long object, long long x, long lo
 }
 
 #define PYGPU_CPU_ARGUMENTS(...) __VA_ARGS__
-// A function in its two forms: with the element as its value, and with a place for it.
+// Defines a function in both forms: returning the element, and storing it through a pointer.
 #define PYGPU_CPU_FETCH(name, parameters, arguments, ...)                                                            \
     template <class T> inline T name(cudaTextureObject_t texture, parameters) {                                      \
         const ::pygpu_cpu::image &of = ::pygpu_cpu::image_of(texture);                                               \

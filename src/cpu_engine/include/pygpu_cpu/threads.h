@@ -1,9 +1,9 @@
-// Who a thread is, and how the threads of a block wait for one another.
+// Thread indices, and synchronization of the threads of a block.
 #ifndef PYGPU_CPU_THREADS_H
 #define PYGPU_CPU_THREADS_H
 
-// A block runs on one thread of the system from its beginning to its end, so these, set at each change from thread to
-// thread, are always those of the thread that reads them.
+// A block runs on one OS thread from start to end. These variables are set at each switch, so they always belong to
+// the reading thread.
 extern "C" {
 #define PYGPU_CPU_OWN extern __attribute__((visibility("hidden"))) __thread
 PYGPU_CPU_OWN uint3 pygpu_cpu_thread_index;
@@ -33,7 +33,7 @@ int printf(const char *, ...);
 #define hipGridDim_y (gridDim.y)
 #define hipGridDim_z (gridDim.z)
 
-// The place of a call, for messages; and what tells one call of an operation without a mask from another.
+// Source position of a call, for messages. It also distinguishes calls of an operation without a mask.
 #define PYGPU_CPU_PLACE const char *file = __builtin_FILE(), int line = __builtin_LINE()
 
 PYGPU_CPU_FUNCTION void __syncthreads(PYGPU_CPU_PLACE) {
@@ -50,7 +50,7 @@ PYGPU_CPU_FUNCTION int __syncthreads_or(int predicate, PYGPU_CPU_PLACE) {
 }
 
 namespace pygpu_cpu {
-// Threads of a block take turns: one that asks for a value again and again, and sees no change, lets the others go on.
+// Threads of a block take turns: a thread that polls a value without seeing a change lets the others run.
 inline void unchanged() {
     if (++pygpu_cpu_unchanged >= 64) {
         pygpu_cpu_unchanged = 0;
@@ -67,7 +67,7 @@ PYGPU_CPU_FUNCTION void __threadfence_block() { __threadfence(); }
 PYGPU_CPU_FUNCTION void __threadfence_system() { __threadfence(); }
 PYGPU_CPU_FUNCTION void __nanosleep(unsigned) { pygpu_cpu_yield(); }
 
-// A launch begins when the one before it has ended.
+// No-ops: launches run one after another.
 PYGPU_CPU_FUNCTION void cudaGridDependencySynchronize() {}
 PYGPU_CPU_FUNCTION void cudaTriggerProgrammaticLaunchCompletion() {}
 

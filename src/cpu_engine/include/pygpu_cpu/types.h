@@ -1,4 +1,4 @@
-// Vector types with the alignment that they have on a GPU, dim3, and the functions that make them.
+// Vector types with the alignment of a GPU, dim3, and their constructor functions.
 #ifndef PYGPU_CPU_TYPES_H
 #define PYGPU_CPU_TYPES_H
 
@@ -39,7 +39,7 @@ struct dim3 {
 
 namespace pygpu_cpu {
 template <class T> struct same { using type = T; };
-// Keeps a parameter out of the deduction, so that atomicAdd(float *, 1) takes its type from the pointer alone.
+// Excludes a parameter from type deduction, so that atomicAdd(float *, 1) takes its type from the pointer alone.
 template <class T> using given = typename same<T>::type;
 template <class A, class B> constexpr bool is = false;
 template <class A> constexpr bool is<A, A> = true;

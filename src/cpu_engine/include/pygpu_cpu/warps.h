@@ -1,5 +1,5 @@
-// What the lanes of a warp do together. The lane that arrives last does the work for all; the scheduler decides who is
-// waited for (runtime.cpp).
+// Warp operations. The last lane to arrive does the work for all; the scheduler determines the lanes to wait for
+// (runtime.cpp).
 #ifndef PYGPU_CPU_WARPS_H
 #define PYGPU_CPU_WARPS_H
 
@@ -21,7 +21,7 @@ template <class Work> void each(lanes present, Work work) {
         if (has(present, index)) work(index);
 }
 
-// From which lane a lane takes its value; from its own where the other is outside its part of the warp.
+// Source lane of a shuffle; the lane itself if the source is outside its part of the warp.
 struct from_index {
     static unsigned source(unsigned me, const lane &l) { return (me & ~(l.width - 1)) | (l.argument & (l.width - 1)); }
 };
@@ -37,7 +37,7 @@ struct from_other {
     static unsigned source(unsigned me, const lane &l) { return (me ^ l.argument) <= (me | (l.width - 1)) ? me ^ l.argument : me; }
 };
 
-// On a GPU the value of a lane that takes no part is undefined; here it is the reader's own.
+// On a GPU the value of a lane that does not take part is undefined; here the reader gets its own value.
 template <class T, class From> void shuffle(lane *l, lanes present) {
     each(present, [&](unsigned me) {
         unsigned source = From::source(me, l[me]);
@@ -55,7 +55,7 @@ inline void ballot(lane *l, lanes present) {
     each(present, [&](unsigned i) { *static_cast<lanes *>(l[i].out) = set; });
 }
 
-// The lanes whose value equals the reader's.
+// The lanes with the same value as the reader.
 template <class T> void match(lane *l, lanes present) {
     each(present, [&](unsigned me) {
         lanes set = 0;
@@ -151,7 +151,7 @@ PYGPU_CPU_FUNCTION pygpu_cpu::lane_mask __activemask(PYGPU_CPU_PLACE) {
 #undef PYGPU_CPU_VOTE
 
 PYGPU_CPU_FUNCTION void __syncwarp(unsigned long long mask = ~0ull, PYGPU_CPU_PLACE) {
-    // A mask of 32 ones, as CUDA's default is written, names the whole warp.
+    // A mask of 32 ones, as in CUDA's default argument, means the whole warp.
     pygpu_cpu::together<int>("__syncwarp", pygpu_cpu::nothing, pygpu_cpu::named(mask == 0xffffffffu ? ~0ull : mask), 0, 0, 0, file, line);
 }
 
@@ -159,7 +159,7 @@ template <class T> pygpu_cpu::lane_mask __match_any_sync(unsigned long long mask
     return pygpu_cpu::lane_mask(pygpu_cpu::together<pygpu_cpu::lanes>(
         "__match_any_sync", pygpu_cpu::match<T>, pygpu_cpu::named(mask), value, 0, warpSize, file, line));
 }
-// All of them or none: the lanes that are there are taken to be those that the mask names.
+// All or none: the lanes that arrive are assumed to be those in the mask.
 template <class T> pygpu_cpu::lane_mask __match_all_sync(unsigned long long mask, T value, int *all, PYGPU_CPU_PLACE) {
     pygpu_cpu::lanes present = __ballot_sync(mask, 1, file, line);
     pygpu_cpu::lanes equal = pygpu_cpu::together<pygpu_cpu::lanes>(

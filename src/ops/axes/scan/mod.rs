@@ -1,4 +1,4 @@
-//! Scans along one axis of arrays of any layout: each element becomes all up to it, joined by a row of the table of reductions.
+//! Scans along one axis of arrays of any layout, with the functions of the table of reductions.
 
 pub mod plan;
 pub mod run;

@@ -1,4 +1,5 @@
-//! How a scan goes: along memory, several rows to a block or a row to many blocks, or down columns that lie beside each other.
+//! Plan of a scan: along contiguous memory, with several rows per block or several blocks per row, or down adjacent
+//! columns.
 
 use crate::axes::plan::{Memory, Room};
 use pygpu_base::error::Result;
@@ -7,56 +8,56 @@ use pygpu_codegen::store::Key;
 use pygpu_kernel::Arguments;
 use pygpu_layout::{Dims, Layout, Rules, Walk};
 
-/// The places of the arrays in a walk.
+/// Index of the input in the loop nest.
 pub const INPUT: usize = 0;
-/// Where the results go.
+/// Index of the results.
 pub const OUT: usize = 1;
 
-/// Bytes of elements that a thread has, and how many elements these are at least and at most.
+/// Bytes of elements per thread, and the minimum and maximum number of elements.
 const BYTES_OF_THREAD: u32 = 64;
 const LEAST_EACH: u32 = 4;
 const MOST_EACH: u32 = 16;
-/// The same where blocks wait for each other: the more they have, the less they wait.
+/// The same for chained blocks, which wait for their predecessors: larger parts reduce the waiting.
 const CHAINED_BYTES_OF_THREAD: u32 = 128;
 const CHAINED_MOST_EACH: u32 = 32;
-/// Bytes that are read or written at once.
+/// Maximum size of a pack in bytes.
 const PACK_BYTES: u32 = 16;
-/// Elements in a column that a thread has.
+/// Consecutive elements of a column per thread.
 const EACH_DOWN: u32 = 8;
-/// Bytes of neighbouring columns, and columns, of a block at least.
+/// Minimum width of a block in bytes, and in columns.
 const COLUMN_BYTES: u32 = 128;
 const COLUMNS: u32 = 32;
-/// Tiles of a row from which on it is shared by blocks.
+/// Minimum number of tiles of a row that is divided among blocks.
 const TILES_OF_CHAIN: u64 = 4;
 
-/// The threads of a launch, as far as a kernel is compiled for them.
+/// Arrangement of a block's threads, as far as it is compiled into a kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Way {
-    /// Elements that follow each other lie near each other.
+    /// Consecutive elements of a row are close to each other in memory.
     Along {
         /// Rows of a block.
         rows: u32,
-        /// Threads of each of them.
+        /// Threads per row.
         lanes: u32,
-        /// Elements of a thread, one behind the other.
+        /// Consecutive elements per thread.
         each: u32,
-        /// Elements that are read at once, and written.
+        /// Pack sizes of input and output.
         vectors: [u32; 2],
-        /// Whether a row has many blocks, which wait for what comes before theirs.
+        /// Whether a row is divided among several blocks, each of which waits for the results of its predecessors.
         is_chained: bool,
     },
-    /// Rows lie beside each other.
+    /// Elements of adjacent columns are close to each other in memory.
     Across {
         /// Columns of a block.
         columns: u32,
-        /// Threads of each of them.
+        /// Threads per column.
         down: u32,
-        /// Elements of a thread, one below the other.
+        /// Consecutive elements of a column per thread.
         each: u32,
     },
 }
 
-/// How a scan goes.
+/// The plan of a scan.
 #[derive(Clone, Debug)]
 pub struct Plan {
     kept: Walk,
@@ -64,15 +65,15 @@ pub struct Plan {
     steps: [i64; 2],
     /// Elements along the axis.
     pub len: i64,
-    /// Places along the other axes.
+    /// Number of rows or columns, i.e. positions along the other axes.
     pub places: i64,
-    /// The threads.
+    /// The arrangement of threads.
     pub way: Way,
-    /// Blocks that share a column, one below the other: more than one need a launch before.
+    /// Blocks that share a column. More than one need another launch before.
     pub splits: u32,
 }
 
-/// The array without an axis.
+/// The layout without an axis.
 fn without(layout: &Layout, axis: usize) -> Result<Layout> {
     let others = |all: &mut dyn Iterator<Item = i64>| -> Dims {
         all.enumerate().filter(|(place, _)| *place != axis).map(|(_, one)| one).collect()
@@ -81,7 +82,8 @@ fn without(layout: &Layout, axis: usize) -> Result<Layout> {
     Layout::strided(&shape, &strides, layout.offset(), layout.itemsize())
 }
 
-/// Plans a scan of the first array along an axis into the second one, which has its shape; neither is empty. A state has so many bytes.
+/// Plans a scan of the first array along an axis into the second, which has the same shape. Both must be nonempty. A
+/// state has `state_bytes` bytes.
 ///
 /// # Errors
 /// As [`Walk::plan`].
@@ -109,7 +111,7 @@ impl Plan {
             if has_few_rows { (CHAINED_BYTES_OF_THREAD, CHAINED_MOST_EACH) } else { (BYTES_OF_THREAD, MOST_EACH) };
         let whole = (bytes / largest).clamp(LEAST_EACH, most);
         let mut each = whole.min(len.clamp(1, u64::from(most)).next_power_of_two() as u32);
-        // Few elements are shared by as many blocks as run at once.
+        // Short inputs are divided into smaller parts, so that all blocks that can run concurrently are used.
         let threads = u64::from(room.threads) * u64::from(room.blocks) / 2;
         if len * (self.places as u64) < threads * u64::from(each) {
             each = each.min(LEAST_EACH);
@@ -123,7 +125,7 @@ impl Plan {
         Self { way: Way::Along { rows, lanes, each, vectors, is_chained }, ..self }
     }
 
-    /// Elements that lie side by side and evenly wherever a thread begins.
+    /// Size of a pack: elements that are contiguous and aligned wherever a thread begins.
     fn vector(&self, side: usize, each: u32, memory: Memory) -> u32 {
         let itemsize = memory.itemsize[side] as i64;
         let start = (memory.address[side] as i64).wrapping_add(self.kept.offset(side));
@@ -145,7 +147,7 @@ impl Plan {
         let each = if largest > 8 { EACH_DOWN / 2 } else { EACH_DOWN };
         let strips = (self.places as u64).div_ceil(u64::from(columns));
         let most = self.len as u64 / u64::from(4 * down * each);
-        // Elements of shared columns are read twice.
+        // Elements of divided columns are read twice.
         let splits = match strips * 4 < u64::from(room.blocks) {
             true => (u64::from(room.blocks) / strips).clamp(1, most.max(1)) as u32,
             false => 1,
@@ -155,12 +157,12 @@ impl Plan {
         Self { splits, ..plan }
     }
 
-    /// Elements of a column that a block has, where so many share it.
+    /// Elements of a column per block, if `splits` blocks share it.
     pub fn part(&self, splits: u32) -> u64 {
         (self.len as u64).div_ceil(u64::from(splits)).next_multiple_of(self.tile())
     }
 
-    /// Elements of a row or column that a block has at once.
+    /// Elements of a row or column that a block processes at once.
     pub fn tile(&self) -> u64 {
         u64::from(match self.way {
             Way::Along { lanes, each, .. } => lanes * each,
@@ -176,12 +178,12 @@ impl Plan {
         }
     }
 
-    /// Whether numbers of places have 32 bits.
+    /// Whether indices have 32 bits.
     pub fn is_short(&self) -> bool {
         self.span == Span::Short
     }
 
-    /// What a kernel for it is compiled for, beside the types.
+    /// Part of the variant key, in addition to the types.
     pub fn key(&self) -> Key {
         let shape = [self.kept.rank() as u8, self.span as u8];
         let way = match self.way {
@@ -200,23 +202,23 @@ impl Plan {
         shape.into_iter().chain(way).collect()
     }
 
-    /// The type of the walk along the other axes; none where there are none.
+    /// The C++ type of the loop nest over the other axes; `None` without any.
     pub fn kept_type(&self) -> Option<String> {
         let rank = self.kept.rank();
         (rank > 0).then(|| self.span.type_of(rank, 2))
     }
 
-    /// Where the first element of an array is, from the start of its allocation.
+    /// Byte offset of an array's first element from the start of its allocation.
     pub fn offset(&self, side: usize) -> i64 {
         self.kept.offset(side)
     }
 
-    /// Bytes from an element of an array to the next one along the axis.
+    /// Stride of an array along the axis in bytes.
     pub fn step(&self, side: usize) -> i64 {
         self.steps[side]
     }
 
-    /// Adds the walk to the arguments of a launch, as its type says.
+    /// Appends the loop nest to the arguments of a launch.
     pub fn push(&self, arguments: &mut Arguments) {
         if self.kept.rank() > 0 {
             let mut record = Record::new();

@@ -1,4 +1,4 @@
-//! Scans, put on a stream.
+//! Launches of scans along an axis.
 
 use super::plan::{self, INPUT, OUT, Plan, Way};
 use super::source;
@@ -22,13 +22,13 @@ const FAMILY: u16 = 17;
 
 /// A scan of an array.
 pub struct Call<'a> {
-    /// By which reduction: one whose state is a single number.
+    /// The function: a reduction whose state is a single number.
     pub row: &'static Row,
-    /// The type in which is computed.
+    /// The type of the computation.
     pub computed: Kind,
-    /// The elements, of which there are some.
+    /// The elements; nonempty.
     pub input: &'a Array,
-    /// Where the results go: of the elements' shape; either the same elements or apart from them.
+    /// The output, of the input's shape, and either identical to the input or disjoint.
     pub out: &'a Array,
     /// The axis.
     pub axis: usize,
@@ -53,10 +53,10 @@ impl Call<'_> {
     }
 }
 
-/// Puts a scan on a stream.
+/// Launches a scan.
 ///
 /// # Errors
-/// `OutOfMemory`; the compiler's; the driver's.
+/// `OutOfMemory`; compiler errors; driver errors.
 pub fn run(call: &Call<'_>, stream: &Stream) -> Result<()> {
     let ends = [call.input, call.out];
     let memory = Memory {
@@ -76,12 +76,13 @@ pub fn run(call: &Call<'_>, stream: &Stream) -> Result<()> {
             let states = places * (tiles + tiles.div_ceil(in_group) + tiles.div_ceil(in_league));
             let board = new(size_of::<u64>() as u64 * (1 + states * words))?;
             copy::fill(&board, &[0], stream)?;
-            // SAFETY: compiled for this plan of these arrays; the board has room for the states of all tiles, groups and leagues.
+            // SAFETY: the function was compiled for this plan, which is for these arrays; the look-back memory has room
+            // for the states of all levels.
             unsafe { launch(call, &plan, &function, Some((&board, Access::Write)), tiles, [places * tiles, 1], stream) }
         }
         Way::Along { rows, .. } => {
             let blocks = places.div_ceil(u64::from(rows));
-            // SAFETY: as above, without a board.
+            // SAFETY: as above, without look-back memory.
             unsafe { launch(call, &plan, &function, None, 1, [blocks, 1], stream) }
         }
         Way::Across { columns, .. } => {
@@ -93,7 +94,8 @@ pub fn run(call: &Call<'_>, stream: &Stream) -> Result<()> {
             }
             let sum = call.function(&plan, true, stream)?;
             let parts = new(places * splits * bytes as u64)?;
-            // SAFETY: as above; there is room for a state of each column and part, but the last part's, which nobody needs.
+            // SAFETY: as above; there is room for a state of each column and part except the last part, whose state is
+            // not needed.
             unsafe {
                 launch(call, &plan, &sum, Some((&parts, Access::Write)), part, [strips, splits - 1], stream)?;
                 launch(call, &plan, &function, Some((&parts, Access::Read)), part, [strips, splits], stream)
@@ -103,7 +105,8 @@ pub fn run(call: &Call<'_>, stream: &Stream) -> Result<()> {
 }
 
 /// # Safety
-/// The function was compiled for the plan, which is of the call's arrays; the memory has what the kernel puts there or looks for.
+/// The function must have been compiled for the plan, and the plan created for the call's arrays. The additional memory
+/// must have the size that the kernel expects.
 unsafe fn launch(
     call: &Call<'_>,
     plan: &Plan,
@@ -128,10 +131,10 @@ unsafe fn launch(
     plan.push(&mut values);
     let mut uses: Vec<Use<'_>> = vec![(call.input.allocation(), Access::Read), (call.out.allocation(), Access::Write)];
     uses.extend(memory.map(|(array, access)| (array.allocation(), access)));
-    // More than a grid has are more elements than a device.
+    // A larger grid would need more elements than fit into a device.
     let grid = blocks.map(|count| u32::try_from(count).unwrap_or(u32::MAX));
     let shape =
         LaunchShape { grid: [grid[0], grid[1], 1], block: [plan.threads(), 1, 1], shared: 0, cooperative: false };
-    // SAFETY: promised to this function.
+    // SAFETY: the caller upholds the contract of this function.
     unsafe { launch::launch(function, &shape, stream, &mut values, &uses) }
 }

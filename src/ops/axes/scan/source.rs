@@ -1,4 +1,4 @@
-//! The source of a scan's kernels.
+//! Source of the scan kernels.
 
 use super::plan::{INPUT, OUT, Plan, Way};
 use crate::axes::source::{Types, definitions, offset, spelled};
@@ -8,11 +8,11 @@ use crate::generate;
 use pygpu_base::dtype::{DType, Kind};
 use pygpu_kernel::Source;
 
-/// The kernels: the names are put in.
+/// Templates of the kernels, into which names are inserted.
 const ALONG: &str = include_str!("along.cu");
 const ACROSS: &str = include_str!("across.cu");
 
-/// Bytes of a state.
+/// Size of a state in bytes.
 pub fn state_bytes(row: &Row, computed: Kind) -> usize {
     match computed {
         _ if row.first == "bool" => 1,
@@ -26,7 +26,7 @@ pub fn name_of(row: &Row) -> String {
     format!("pygpu_scan_{}", row.name)
 }
 
-/// Elements that are read or written at once. One alone may lie less evenly than a pack.
+/// The type of a pack. A pack of one element has no extra alignment, because the element itself may be unaligned.
 fn pack(name: &str, element: &str, vector: u32) -> String {
     match vector {
         1 => format!("struct {name} {{ {element} item[1]; }};\n"),
@@ -34,7 +34,7 @@ fn pack(name: &str, element: &str, vector: u32) -> String {
     }
 }
 
-/// The kernel; `is_sum` is that which only says what the parts of shared columns have.
+/// The kernel; with `is_sum` the one that only computes the states of divided columns' parts.
 pub fn source(row: &Row, types: Types, plan: &Plan, is_sum: bool) -> Source {
     let name = name_of(row);
     let (threads, text, memory) = match plan.way {
@@ -65,7 +65,7 @@ pub fn source(row: &Row, types: Types, plan: &Plan, is_sum: bool) -> Source {
         ),
     };
     let bounds = match plan.way {
-        // As many as there is shared memory for.
+        // As many blocks as shared memory allows.
         Way::Along { is_chained: true, .. } => "__launch_bounds__(PYGPU_THREADS, 5)",
         _ => "__launch_bounds__(PYGPU_THREADS)",
     };

@@ -1,5 +1,5 @@
-//! Which operations end in the kernel of one that is no result of its own shape: a reduction, or one that goes into an array that was
-//! given.
+//! Inlining of producers into an operation whose result has another shape (a reduction), or is written into an existing
+//! array.
 
 use std::sync::atomic::Ordering;
 
@@ -12,7 +12,7 @@ use pygpu_array::DeferredArray;
 use pygpu_copy as copy;
 use pygpu_layout::Layout;
 
-/// The kernel of such an operation: with those operations that only it needs, if it can be all of them.
+/// The kernel of such an operation, including all operations that only it needs, if layouts and kernel limits allow it.
 pub(super) fn consumer(nodes: &Nodes, needs: &Needs, place: usize) -> Group {
     let alone =
         || Group { places: SmallVec::from_slice(&[place as u8]), outputs: SmallVec::from_slice(&[place as u8]) };
@@ -26,7 +26,7 @@ pub(super) fn consumer(nodes: &Nodes, needs: &Needs, place: usize) -> Group {
     if is_little && can_read(nodes, &weight, &places, node) { Group { places, ..alone() } } else { alone() }
 }
 
-/// The operations that only one needs, in order, and that one.
+/// The operations needed by no other operation than `consumer`, in order, followed by `consumer`.
 fn only_for(nodes: &Nodes, needs: &Needs, consumer: &Node, last: usize) -> Places {
     let mut uses: SmallVec<[u8; 32]> = SmallVec::from_elem(0, nodes.len());
     let mut places: Places = SmallVec::from_slice(&[last as u8]);
@@ -50,7 +50,7 @@ fn only_for(nodes: &Nodes, needs: &Needs, consumer: &Node, last: usize) -> Place
     places
 }
 
-/// Whether those who need a result read all of it as it was made.
+/// Whether all readers of a result read the whole of it, in its original layout.
 fn is_whole(nodes: &Nodes, needs: &Needs, readers: &[u8], place: usize, node: &Node) -> bool {
     readers.iter().filter_map(|reader| nodes[usize::from(*reader)].as_deref()).all(|reader| {
         let mut read = needs.needed(reader).filter(|(_, needed)| *needed == place);
@@ -58,13 +58,13 @@ fn is_whole(nodes: &Nodes, needs: &Needs, readers: &[u8], place: usize, node: &N
     })
 }
 
-/// Whether the consumer's kernel can read what the operations read: a reduction what lies as their results would; one that is written
-/// over arrays that it reads, those element by element.
+/// Whether the consumer's kernel can read the operands of the inlined operations. A reduction requires the layout of
+/// their results. A write over an array that is also read requires elementwise access to it.
 fn can_read(nodes: &Nodes, weight: &Weight<'_>, places: &[u8], consumer: &Node) -> bool {
     match &consumer.target {
         Some(target) => {
             let has_shape = nodes[usize::from(places[0])].as_deref().is_some_and(|first| go_together(first, consumer));
-            // Memory that a leaf has no part of yet is not the target's.
+            // An operand without memory cannot overlap the target.
             let meets = |leaf: &&DeferredArray| {
                 leaf.materialized()
                     .is_ok_and(|leaf| copy::may_overlap(target, leaf) && !copy::is_same_place(target, leaf))
@@ -78,7 +78,7 @@ fn can_read(nodes: &Nodes, weight: &Weight<'_>, places: &[u8], consumer: &Node) 
     }
 }
 
-/// Whether each element lies where that of a dense result does, on even ground; or it is one for all.
+/// Whether an operand has the layout of a dense, aligned result, or is a broadcast scalar.
 fn lies_like(leaf: &DeferredArray, made: &Layout) -> bool {
     let layout = leaf.layout();
     if layout.size() == 1 {
@@ -89,8 +89,8 @@ fn lies_like(leaf: &DeferredArray, made: &Layout) -> bool {
     layout.shape().eq(made.shape()) && is_on_even_ground(leaf) && steps(layout) == steps(made)
 }
 
-/// Whether packs of a dense array can be read from its first element on. A block without memory will begin on even ground, as the pool's
-/// do: its offset counts, and the launch looks at its address again.
+/// Whether a dense array is aligned for packs from its first element on. A block without memory will be aligned like
+/// all pool blocks, so only the offset matters; the launch checks the address again.
 pub(in super::super) fn is_on_even_ground(leaf: &DeferredArray) -> bool {
     leaf.layout().size() == 1 || leaf.phase() == 0
 }

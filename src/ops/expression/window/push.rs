@@ -1,26 +1,27 @@
-//! Queues one operation, or returns the flush that must come before.
+//! Queues an operation, or returns the flush that must precede it.
 
-use super::{Queue, large_operands, lock, own, wake_helper};
+use super::{Queue, large_operands, lock, own};
+use crate::expression::limits::limit;
 use crate::expression::node::Node;
 use pygpu_array::DeferredArray;
 use pygpu_base::flush::{self, Cause, NodeId, Pending, Scope};
 use pygpu_memory::{Allocation, pool};
 
-/// Who reaches the operands and the target of an operation when it is queued.
+/// Visibility of an operation's operands and target when it is queued.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reach {
-    /// PyGPU alone.
+    /// Private: only PyGPU can access them.
     Private,
-    /// Others too.
+    /// Other code can access them.
     Others,
 }
 
-/// Flush that must come before an operation is queued.
+/// A flush that must precede an operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Obstacle {
-    /// Queues to be flushed.
+    /// The queues to flush.
     pub scope: Scope,
-    /// Reason.
+    /// The reason.
     pub cause: Cause,
 }
 
@@ -30,11 +31,11 @@ impl Obstacle {
     }
 }
 
-/// Queues an operation whose result goes into `block`. Gives the node back with the flush that must come before.
+/// Queues an operation whose result goes into `block`. If a flush is required first, returns the node and the flush.
 ///
-/// The check that only PyGPU reaches the operands, the marks and the queue are one step under the lock. A thread that gives a block's
-/// address out (`Allocation::publish`) records that first, then holds the same lock once: so it finds the mark, or the check finds the
-/// record.
+/// The check that the operands are private, the marks and the push are one step under the lock. A thread that lets a
+/// block's address escape (`Allocation::publish`) first records the escape and then acquires the same lock once. It
+/// therefore finds the mark, or the check finds the escape.
 pub fn push(node: Box<Node>, block: &Allocation) -> std::result::Result<Reach, (Box<Node>, Obstacle)> {
     let own = own();
     flush::begin_use();
@@ -80,17 +81,16 @@ pub fn push(node: Box<Node>, block: &Allocation) -> std::result::Result<Reach, (
     queue.operands = queue.operands.saturating_add(large);
     queue.nodes.push(Some(node));
     queue.live += 1;
+    let pending = queue.results.saturating_add(queue.operands);
     queues.deferred += 1;
     queues.add(1);
-    let is_helper_asleep = std::mem::take(&mut queues.is_helper_asleep);
-    drop(queues);
-    if is_helper_asleep {
-        wake_helper();
+    if queues.is_helper_asleep && limit().is_worth_waking(pending) {
+        queues.wake_helper();
     }
     Ok(reach)
 }
 
-/// Flush that must come before an operation is queued that uses a block with such a mark.
+/// The flush that must precede an operation that uses a block with pending operations.
 #[inline]
 fn obstacle(queue: &Queue, own: usize, pending: Option<Pending>) -> Option<Obstacle> {
     match pending? {

@@ -17,14 +17,14 @@ use pygpu_memory::Allocation;
 const BLOCK: usize = 1 << 12;
 const NAMES: [&str; 3] = ["a", "b", "z"];
 
-/// One array of a call, within one of two blocks.
+/// A random array inside one of two blocks.
 #[derive(Clone, Debug)]
 struct Drawn {
     kind: Kind,
     block: usize,
     offset: i64,
     order: Order,
-    /// Now and then not plain: reversed, stepped, or with one axis more.
+    /// Sometimes not plain: reversed, strided, or with an additional axis.
     view: u8,
 }
 

@@ -1,9 +1,9 @@
-//! Objects of the class: the quick way to make an exact one.
+//! Construction of array objects, with a fast path for exact `GPUArray` objects.
 //!
-//! Why there is a quick way: pyo3 makes an object through `tp_alloc`, which on Python 3.11 and 3.12 builds the instance's
-//! `__dict__` at once and looks slots up by number. A view costs less than that. `new_exact` asks the garbage collector for
-//! the bytes and writes the value, which is what pyo3 does after it has allocated; `tests/memory/test_lifetime.py` holds that such
-//! an object is collected, weakly referenced and given attributes like any other.
+//! pyo3 creates an object through `tp_alloc`, which on Python 3.11 and 3.12 immediately creates the instance's
+//! `__dict__` and looks slots up by number. This costs more than a view. `new_exact` allocates from the garbage
+//! collector and writes the value, as pyo3 does after its allocation. `tests/memory/test_lifetime.py` verifies that
+//! such objects are collected, weakly referenced and given attributes like any other.
 
 use std::mem::MaybeUninit;
 use std::sync::Arc;
@@ -24,18 +24,19 @@ use pygpu_interop::dlpack::LentDimensions;
 use pygpu_layout::Layout;
 use pygpu_memory::Allocation;
 
-/// Where pyo3 puts the value inside the object: right behind the header.
+/// Offset of the value in pyo3's object: directly after the header.
 const VALUE_OFFSET: usize = size_of::<ffi::PyObject>().next_multiple_of(align_of::<GpuArray>());
 
-/// Behind the value: pyo3's slots for `__dict__` and weak references.
+/// Size of pyo3's slots for `__dict__` and weak references, which follow the value.
 const SLOTS: usize = 2 * size_of::<*mut ffi::PyObject>();
 
-/// What pyo3 takes for an object of `GpuArray`, without a value. The collector may meet it while pyo3 makes it: the first object
-/// with a `__dict__` is tracked, and then pyo3 gives up the GIL to find out which Python this is.
+/// A layout probe: pyo3's object for `GpuArray` without a value. The collector may visit it during its creation: the
+/// first object with a `__dict__` is tracked, after which pyo3 releases the GIL to determine the Python version.
 #[pyclass(frozen, subclass, weakref, dict, name = "_Twin", module = "PyGPU")]
 struct Twin(MaybeUninit<GpuArray>);
 
-/// Asks pyo3 for one object and holds it against what `allocate_exact` assumes; a module that does not fit is not imported.
+/// Checks the layout of an object created by pyo3 against the assumptions of `allocate_exact`. On a mismatch the module
+/// is not imported.
 pub(crate) fn check_object_layout(py: Python<'_>) -> PyResult<()> {
     let object = Bound::new(py, Twin(MaybeUninit::uninit()))?;
     let offset = object.get().0.as_ptr() as usize - object.as_ptr() as usize;
@@ -48,10 +49,10 @@ pub(crate) fn check_object_layout(py: Python<'_>) -> PyResult<()> {
     )))
 }
 
-/// An exact `GPUArray`.
+/// Creates an exact `GPUArray`.
 #[inline]
 pub(crate) fn new_exact(py: Python<'_>, value: GpuArray) -> PyResult<Bound<'_, GpuArray>> {
-    // SAFETY: the value is written into memory that is for it, and then the object is whole.
+    // SAFETY: the value is written into memory reserved for it, which completes the object.
     unsafe {
         let (object, slot) = allocate_exact(py)?;
         slot.write(value);
@@ -60,7 +61,7 @@ pub(crate) fn new_exact(py: Python<'_>, value: GpuArray) -> PyResult<Bound<'_, G
     }
 }
 
-/// A new exact `GPUArray` at a place, with a layout that counts from element zero: see [`Ground`].
+/// Creates an exact `GPUArray` at a placement, with a layout whose offset counts from element zero; see [`Ground`].
 #[inline]
 pub(crate) fn new_at<'py>(
     py: Python<'py>,
@@ -70,13 +71,13 @@ pub(crate) fn new_at<'py>(
     base: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, GpuArray>> {
     let Ground { allocation, shift, readonly, keeper } = ground;
-    // SAFETY: an array is written.
+    // SAFETY: the function writes a complete array.
     let write = |slot| unsafe { Array::write_new(slot, allocation, dtype) };
-    // SAFETY: as said.
+    // SAFETY: as above.
     unsafe { write_exact(py, base, write, |array| Ok(array.settle(layout, shift, readonly, keeper)?)) }
 }
 
-/// A new exact `GPUArray` over a block, written where it stays: see `Array::write_view`.
+/// Creates an exact `GPUArray` over a block, written directly into the object; see `Array::write_view`.
 #[inline]
 pub(crate) fn new_on<'py>(
     py: Python<'py>,
@@ -84,19 +85,19 @@ pub(crate) fn new_on<'py>(
     dtype: DType,
     set: impl FnOnce(&mut Layout) -> PyResult<()>,
 ) -> PyResult<Bound<'py, GpuArray>> {
-    // SAFETY: an array is written; the layout is the caller's, as in `new_view_with`.
+    // SAFETY: a complete array is written; the caller sets the layout, as in `new_view_with`.
     let (write, set) = (
         |slot| unsafe { Array::write_new(slot, allocation, dtype) },
         |array: &mut Array| set(unsafe { array.layout_mut() }),
     );
-    // SAFETY: as said.
+    // SAFETY: as above.
     unsafe { write_exact(py, None, write, set) }
 }
 
-/// A new exact `GPUArray`, of which `write` writes the array and `set` sets what is left.
+/// Creates an exact `GPUArray`. `write` writes the array and `set` sets the remaining state.
 ///
 /// # Safety
-/// `write` leaves a whole array in its slot.
+/// `write` must write a complete array into its slot.
 #[inline(always)]
 unsafe fn write_exact<'py>(
     py: Python<'py>,
@@ -104,8 +105,8 @@ unsafe fn write_exact<'py>(
     write: impl FnOnce(*mut Array),
     set: impl FnOnce(&mut Array) -> PyResult<()>,
 ) -> PyResult<Bound<'py, GpuArray>> {
-    // SAFETY: every field of the value is written before the object is seen by anyone: it is not tracked yet, so that not
-    // even the collector knows it while `set` runs Python code, and if `set` fails it is a whole object that is dropped.
+    // SAFETY: every field is written before any other code sees the object. It is not tracked yet, so that the
+    // collector does not visit it while `set` runs Python code. If `set` fails, a complete object is dropped.
     unsafe {
         let (object, value) = allocate_exact(py)?;
         write((&raw mut (*value).array).cast());
@@ -120,16 +121,17 @@ unsafe fn write_exact<'py>(
     }
 }
 
-/// An exact `GPUArray` without a value, not tracked by the collector, and where its value goes.
+/// Allocates an exact `GPUArray` without a value, not tracked by the collector. Returns the object and the address of
+/// its value.
 ///
 /// # Safety
-/// The value is written before anything else sees the object.
+/// The value must be written before any other code sees the object.
 #[inline]
 unsafe fn allocate_exact(py: Python<'_>) -> PyResult<(*mut ffi::PyObject, *mut GpuArray)> {
     const END: usize = VALUE_OFFSET + size_of::<GpuArray>();
-    // SAFETY: the class is a collected heap type without items, whose reference `_PyObject_GC_New` takes; null means that
-    // an exception is set. Behind the header come the value and the slots for `__dict__` and weak references, empty when
-    // zero, as `check_object_layout` saw when the module was made.
+    // SAFETY: the class is a garbage-collected heap type without items, to which `_PyObject_GC_New` adds a reference.
+    // Null means that an exception is set. The header is followed by the value and the slots for `__dict__` and weak
+    // references, which are empty when zero. `check_object_layout` verified this when the module was created.
     unsafe {
         let object: *mut ffi::PyObject = ffi::PyObject_GC_New(GpuArray::type_object_raw(py));
         if object.is_null() {
@@ -140,7 +142,7 @@ unsafe fn allocate_exact(py: Python<'_>) -> PyResult<(*mut ffi::PyObject, *mut G
     }
 }
 
-/// The array that a view of `of` names as its base: the owner, also for a view of a view, as in NumPy.
+/// The base of a view of `of`: the owner, also for a view of a view, as in NumPy.
 #[inline(always)]
 pub(crate) fn owner_of(of: &Bound<'_, GpuArray>) -> Py<PyAny> {
     match of.get().base() {
@@ -149,12 +151,12 @@ pub(crate) fn owner_of(of: &Bound<'_, GpuArray>) -> Py<PyAny> {
     }
 }
 
-/// An array that shows memory of `of`: of the same class, and keeping the owner alive.
+/// Creates an array over memory of `of`, of the same class, that keeps the owner alive.
 pub(crate) fn new_view_of<'py>(of: &Bound<'py, GpuArray>, array: Array) -> PyResult<Bound<'py, GpuArray>> {
     new_like(of, GpuArray::with_base(array, owner_of(of)))
 }
 
-/// A view with the given layout.
+/// Creates a view with the given layout.
 #[inline]
 pub(crate) fn new_view<'py>(of: &Bound<'py, GpuArray>, layout: &Layout) -> PyResult<Bound<'py, GpuArray>> {
     new_view_with(of, |view| {
@@ -163,7 +165,7 @@ pub(crate) fn new_view<'py>(of: &Bound<'py, GpuArray>, layout: &Layout) -> PyRes
     })
 }
 
-/// A view whose layout is written where it stays: inside the new object, so that no array is moved.
+/// Creates a view whose layout is written directly into the new object, so that no array is moved.
 #[inline]
 pub(crate) fn new_view_with<'py>(
     of: &Bound<'py, GpuArray>,
@@ -178,14 +180,14 @@ pub(crate) fn new_view_with<'py>(
         return new_view_of(of, of.get().unlaunched()?.view(layout)?.into_held());
     }
     let array = of.get().unlaunched()?; // a view needs no address
-    // SAFETY: an array is written, and the caller sets a layout that was checked.
+    // SAFETY: a complete array is written, and the caller sets a checked layout.
     let (write, set) =
         (|slot| unsafe { array.write_view(slot) }, |array: &mut Array| set(unsafe { array.layout_mut() }));
-    // SAFETY: as said.
+    // SAFETY: as above.
     unsafe { write_exact(py, Some(owner_of(of)), write, set) }
 }
 
-/// An array of the class of `like`. A subclass hears of it through `__array_finalize__`, if it has one.
+/// Creates an array of the class of `like`. Calls `__array_finalize__` of a subclass, if defined.
 #[inline]
 pub(crate) fn new_like<'py>(like: &Bound<'py, GpuArray>, value: GpuArray) -> PyResult<Bound<'py, GpuArray>> {
     let py = like.py();
@@ -206,14 +208,15 @@ fn new_of_subclass<'py>(like: &Bound<'py, GpuArray>, value: GpuArray) -> PyResul
     Ok(object)
 }
 
-/// An array of a given class, `GPUArray` or a subclass; `__init__` is not called.
+/// Creates an array of a given class, `GPUArray` or a subclass, without calling `__init__`.
 pub(crate) fn new_of_class<'py>(class: &Bound<'py, PyType>, value: GpuArray) -> PyResult<Bound<'py, GpuArray>> {
     let py = class.py();
     if class.as_type_ptr() == GpuArray::type_object_raw(py) {
         return new_exact(py, value);
     }
-    // SAFETY: the class is `GPUArray` or derived from it, so that its objects begin with ours and `tp_alloc` gives them
-    // zeroed, tracked, and with the `__dict__` that Python wants. Nothing runs between that and the write of the value.
+    // SAFETY: the class is `GPUArray` or derived from it, so that its objects begin with a `GPUArray`. `tp_alloc`
+    // returns them zeroed, tracked, and with the `__dict__` that Python requires. No code runs between the allocation
+    // and the write of the value.
     unsafe {
         let alloc = ffi::PyType_GetSlot(class.as_type_ptr(), ffi::Py_tp_alloc);
         let alloc = match alloc.is_null() {

@@ -1,4 +1,4 @@
-//! A launch that has what hardly one has.
+//! Launches with rarely used extras.
 
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -13,12 +13,12 @@ use pygpu_kernel::{Configuration, check_ends};
 use pygpu_memory::{Use, pending};
 
 impl<'py> Call<'_, 'py> {
-    /// What hardly a call has, made if it is not there.
+    /// The rarely used extras, allocated if necessary.
     pub(super) fn rare(&mut self) -> &mut Rare<'py> {
         self.rare.get_or_insert_default()
     }
 
-    /// Such a launch.
+    /// Completes such a launch.
     #[cold]
     pub(super) fn finish<C: Configuration>(
         &mut self,
@@ -30,7 +30,7 @@ impl<'py> Call<'_, 'py> {
         let launched = self.launch(py, shape, args, &rare);
         let stream = self.stream;
         if launched.is_err() || !rare.host.is_empty() || stream.device().is_cpu() {
-            // The host's values are there when the call returns.
+            // The values of host arguments are available when the call returns.
             let waited = rare.wait(py, stream);
             return launched.and(waited);
         }
@@ -67,11 +67,11 @@ impl<'py> Call<'_, 'py> {
         rare.handlers.iter().try_for_each(|handler| handler.leave(&told))
     }
 
-    /// After an argument that was refused: a copy of one before it may be under way.
+    /// Cleans up after a rejected argument: the copy of an earlier one may still be running.
     #[cold]
     pub(super) fn abandon(&mut self, py: Python<'_>) {
         if let Some(rare) = self.rare.take() {
-            // The refusal is what is told; a driver that fails says so at the next call too.
+            // The argument error takes precedence; a driver failure is also reported by the next call.
             let _ = rare.wait(py, self.stream);
         }
     }

@@ -1,4 +1,4 @@
-//! One call of a kernel: its arguments read, checked and packed.
+//! Kernel calls: arguments are read, checked and packed.
 
 use pyo3::prelude::*;
 
@@ -13,7 +13,7 @@ pub(crate) mod refusal;
 mod texture;
 pub(crate) mod values;
 
-/// Puts classes and functions into the module.
+/// Adds classes and functions to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     on_host::register(module)
 }

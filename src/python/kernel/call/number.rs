@@ -1,4 +1,4 @@
-//! Numbers of Python as arguments of a kernel, where they are not what the parameter takes.
+//! Python scalars as arguments of a kernel, if they do not match the parameter directly.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -9,7 +9,7 @@ use pygpu_base::dtype::DType;
 use pygpu_kernel::{Parameter, ParameterKind};
 
 impl Call<'_, '_> {
-    /// Says what is wrong with a number.
+    /// Converts a number, or reports why it does not fit.
     pub(super) fn add_python_number(
         &mut self,
         position: usize,

@@ -1,4 +1,4 @@
-//! `In`, `Out` and `InOut`: host arrays that are copied to the device and back around a launch.
+//! `In`, `Out` and `InOut`: host arrays that are copied to the device before a launch and back after it.
 
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
@@ -15,12 +15,12 @@ use pygpu_copy as copy;
 use pygpu_device::stream::Stream;
 use pygpu_memory::capture;
 
-/// A host array as a kernel's argument: the native side of `In`, `Out` and `InOut`, and of the classes that derive from them.
+/// Host array as a kernel argument: the native base of `In`, `Out` and `InOut`, and of classes derived from them.
 ///
 /// Parameters
 /// ----------
 /// array : array_like
-///     Of any strides; a writable ndarray where the kernel's values are copied back.
+///     Any strides; a writable ndarray if the kernel's values are copied back.
 ///
 /// Examples
 /// --------
@@ -32,18 +32,18 @@ use pygpu_memory::capture;
 /// array([0., 0.])
 #[pyclass(subclass, weakref, name = "HostArgument", module = "PyGPU")]
 pub(crate) struct HostArgument {
-    /// There from `__init__` on.
+    /// Set by `__init__`.
     array: Option<Py<PyAny>>,
 }
 
-/// The device's side of a host array during a launch.
+/// The device copy of a host array during a launch.
 pub(crate) struct Temporary<'py> {
     host: Bound<'py, PyUntypedArray>,
     device: Array,
     is_written: bool,
 }
 
-/// What is done with the values around a launch.
+/// The directions in which values are copied around a launch.
 #[derive(Clone, Copy)]
 pub(crate) struct Role {
     is_read: bool,
@@ -60,15 +60,14 @@ fn classes(py: Python<'_>) -> PyResult<&[Py<PyType>; 3]> {
     })
 }
 
-/// What the launch does by itself for an object; nothing for one of a class that derives from `In`, `Out` or `InOut`, which says
-/// so by its methods.
+/// The copies that the launch makes for an object. None for an instance of a derived class, whose methods do it.
 fn role(host: &Bound<'_, HostArgument>) -> PyResult<Option<Role>> {
     let class = host.get_type_ptr();
     let place = classes(host.py())?.iter().position(|known| known.as_ptr().cast() == class);
     Ok(place.map(|place| Role { is_read: place != 1, is_written: place != 0 }))
 }
 
-/// An object whose values the launch itself copies, and which way.
+/// An object whose values the launch copies, and the directions.
 pub(crate) fn own<'a, 'py>(value: &'a Bound<'py, PyAny>) -> PyResult<Option<(&'a Bound<'py, HostArgument>, Role)>> {
     let Ok(host) = value.cast::<HostArgument>() else { return Ok(None) };
     Ok(role(host)?.map(|role| (host, role)))
@@ -76,7 +75,7 @@ pub(crate) fn own<'a, 'py>(value: &'a Bound<'py, PyAny>) -> PyResult<Option<(&'a
 
 #[pymethods]
 impl HostArgument {
-    // The arguments are those of a subclass' `__init__`.
+    // The arguments are those of a subclass's `__init__`.
     #[new]
     #[pyo3(signature = (*args, **kwargs), text_signature = "(array)")]
     fn new(args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> Self {
@@ -88,7 +87,7 @@ impl HostArgument {
         Self::set_array(slf, array)
     }
 
-    /// The host array.
+    /// Host array.
     #[getter]
     fn array<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         host_of(slf)
@@ -134,7 +133,7 @@ fn writable(array: &Bound<'_, PyAny>, name: &str) -> PyResult<Py<PyAny>> {
 }
 
 impl Role {
-    /// Memory on the stream's device, with the host's values where the kernel reads them.
+    /// Allocates memory on the stream's device, and uploads the host's values if the kernel reads them.
     pub(crate) fn enter<'py>(self, host: &Bound<'py, HostArgument>, stream: &Stream) -> PyResult<Temporary<'py>> {
         let py = host.py();
         let host = host_of(host)?.cast_into::<PyUntypedArray>()?;
@@ -145,7 +144,7 @@ impl Role {
             capture::refuse("an argument of host memory (In, Out, InOut)", stream)?;
             let array = Array::on_new_memory(side.layout.dense_like(), dtype, stream.clone())?;
             if is_read {
-                // SAFETY: the ndarray is held by the caller, and pinned memory is waited for below.
+                // SAFETY: the caller keeps the ndarray alive, and pinned memory is waited for below.
                 unsafe { copy::to_device(&array, &side, stream)? };
             }
             Ok(array)
@@ -155,25 +154,25 @@ impl Role {
 }
 
 impl Temporary<'_> {
-    /// The memory on the device.
+    /// The device memory.
     pub(crate) fn array(&self) -> &Array {
         &self.device
     }
 
-    /// Copies back what the kernel wrote. The stream is to be waited for after the last one.
+    /// Enqueues the download of the kernel's results. The caller must wait for the stream after the last one.
     pub(crate) fn leave(&self, py: Python<'_>, stream: &Stream) -> PyResult<()> {
         if !self.is_written {
             return Ok(());
         }
         let side = ndarray::side(&self.host, self.device.dtype().itemsize())?;
         let device = &self.device;
-        // SAFETY: the ndarray is held by this until the stream was waited for; its elements do not overlap.
+        // SAFETY: `self` keeps the ndarray alive until the stream was waited for; its elements do not overlap.
         py.without_gil(|| unsafe { copy::to_host(&side, device, stream) })?;
         Ok(())
     }
 }
 
-/// Puts the class into the module.
+/// Adds the class to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<HostArgument>()
 }

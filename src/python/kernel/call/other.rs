@@ -1,4 +1,4 @@
-//! Arguments that are not met in most calls: structs, host memory, objects of other libraries.
+//! Less common arguments: structs, host memory, objects of other libraries.
 
 use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -17,7 +17,7 @@ use pygpu_base::dtype::DType;
 use pygpu_kernel::{Parameter, ParameterKind, fits};
 
 impl<'py> Call<'_, 'py> {
-    /// Everything that is not met in most calls.
+    /// Adds any less common argument.
     #[cold]
     pub(super) fn add_other(
         &mut self,
@@ -48,7 +48,7 @@ impl<'py> Call<'_, 'py> {
             return Ok(());
         }
         if let Ok(array) = value.cast::<GpuArray>() {
-            // SAFETY: the tuple of arguments keeps the object alive during the call, and its array never moves.
+            // SAFETY: the argument tuple keeps the object alive during the call, and its array never moves.
             let array = unsafe { &*std::ptr::from_ref(array.get().array(array.py())?) };
             self.add_own(position, parameter, array)?;
             return self.use_lent(position, parameter, value);
@@ -108,7 +108,7 @@ impl<'py> Call<'_, 'py> {
         Err(PyTypeError::new_err(format!("{place}: {given} ({shown}) cannot be passed; give {wanted}")))
     }
 
-    /// An ndarray is host memory: only a struct, or a value without axes, is passed by its bytes.
+    /// Adds an ndarray. It is host memory: only a struct, or a zero-dimensional value, is passed as bytes.
     fn add_ndarray(
         &mut self,
         position: usize,
@@ -142,7 +142,7 @@ impl<'py> Call<'_, 'py> {
         )))
     }
 
-    /// A value of which the bytes are known, and perhaps the dtype.
+    /// Adds a value with known bytes and an optional dtype.
     fn add_bytes(
         &mut self,
         position: usize,
@@ -185,7 +185,7 @@ impl<'py> Call<'_, 'py> {
         Ok(())
     }
 
-    /// Notes the blocks whose addresses an argument has in itself.
+    /// Records the blocks whose addresses an argument contains.
     fn use_lent(&mut self, position: usize, parameter: Option<&Parameter>, value: &Bound<'py, PyAny>) -> PyResult<()> {
         let before = self.blocks.len();
         argument::collect(value, &mut self.blocks)

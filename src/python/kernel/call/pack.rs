@@ -1,7 +1,7 @@
-//! A call of a kernel: each argument against what is known of its parameter, then the launch.
+//! Packing of a kernel call: each argument is checked against its parameter, then the kernel is launched.
 //!
-//! What costs nothing to know is looked at first: the exact class of the object. Errors are raised before anything is launched,
-//! and name the kernel, the place and the parameter.
+//! The cheapest check comes first: the exact class of the object. Errors are raised before anything is launched, and
+//! contain the kernel, the position and the parameter.
 
 use std::sync::Arc;
 
@@ -26,32 +26,32 @@ use pygpu_kernel::launch;
 use pygpu_kernel::{Arguments, Configuration, Function, Parameter, ParameterKind, check_ends, fits};
 use pygpu_memory::{Access, Allocation, Use, addresses};
 
-/// How far arguments are held against what is known of the parameters.
+/// Strictness of the argument checks.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Rules {
-    /// Arrays of the declared type, whose elements follow each other.
+    /// Contiguous arrays of the declared type.
     Strict,
-    /// Arrays of the declared type, of any strides.
+    /// Arrays of the declared type, with any strides.
     Strided,
-    /// As PyCUDA: an array is its address, and an ndarray its bytes.
+    /// As PyCUDA: an array is passed as its address, an ndarray as its bytes.
     Lenient,
 }
 
-/// What of a call is the same for every argument.
+/// State of a call that is common to all arguments.
 pub(crate) struct Call<'a, 'py> {
     pub(crate) function: &'a Function,
     pub(super) stream: &'a Stream,
     pub(super) rules: Rules,
     pub(super) arguments: Arguments,
-    /// Blocks of PyGPU's own arrays, which the tuple of arguments keeps alive.
+    /// Blocks of PyGPU arrays, which the argument tuple keeps alive.
     pub(super) uses: SmallVec<[Use<'a>; 8]>,
-    /// Blocks that were allocated by hand, which another thread may free meanwhile.
+    /// Explicitly allocated blocks, which another thread may free meanwhile.
     pub(super) blocks: Blocks,
-    /// What hardly a call has.
+    /// Rarely used extras.
     pub(super) rare: Option<Box<Rare<'py>>>,
 }
 
-/// Launches a kernel with Python's arguments.
+/// Launches a kernel with Python arguments.
 #[inline]
 pub(crate) fn call<C: Configuration>(
     function: &Function,
@@ -63,10 +63,10 @@ pub(crate) fn call<C: Configuration>(
     call_beside(function, shape, stream, args, rules, SmallVec::new())
 }
 
-/// Blocks that a launch uses, and how.
+/// Blocks that a launch uses, with their access.
 pub(crate) type Blocks = SmallVec<[(Arc<Allocation>, Access); 8]>;
 
-/// As [`call`], of a kernel that uses blocks beside its arguments.
+/// Launches like [`call`], for a kernel that also uses other blocks than its arguments.
 #[inline]
 pub(crate) fn call_beside<C: Configuration>(
     function: &Function,
@@ -104,12 +104,12 @@ pub(crate) fn call_beside<C: Configuration>(
         py.without_gil(|| unsafe { launch::launch(function, shape, stream, arguments, &all) })?;
         return Ok(check_ends(function, &all, |block| refusal::whose(args, block))?);
     }
-    // SAFETY: as many arguments as parameters, each as large, as far as that is known of the kernel.
+    // SAFETY: number and sizes of the arguments match the parameters, as far as these are known.
     py.without_gil(|| unsafe { launch::launch(function, shape, stream, arguments, uses) })?;
     Ok(check_ends(function, uses, |block| refusal::whose(args, block))?)
 }
 
-/// How a parameter is accessed through an array that is passed for it.
+/// The access to an array passed for a parameter.
 #[inline]
 pub(super) fn access_of(parameter: Option<&Parameter>) -> Access {
     match parameter.map(|parameter| parameter.kind) {
@@ -125,12 +125,12 @@ impl<'a, 'py> Call<'a, 'py> {
         // SAFETY: the type of a live object.
         let class = unsafe { ffi::Py_TYPE(value.as_ptr()) };
         if class == GpuArray::type_object_raw(py) {
-            // SAFETY: an exact GPUArray, as was just seen, which the tuple of arguments keeps alive during the call.
+            // SAFETY: an exact GPUArray, as just checked, which the argument tuple keeps alive during the call.
             let array = unsafe { &*std::ptr::from_ref(value.cast_unchecked::<GpuArray>().get().array(py)?) };
             return self.add_own(position, parameter, array);
         }
         if class == DeviceAllocation::type_object_raw(py) {
-            // SAFETY: an exact DeviceAllocation, as was just seen.
+            // SAFETY: an exact DeviceAllocation, as just checked.
             let memory = unsafe { value.cast_unchecked::<DeviceAllocation>() }.get().behind()?;
             return self.add_memory(position, parameter, memory);
         }
@@ -146,7 +146,7 @@ impl<'a, 'py> Call<'a, 'py> {
                     Err(error) => Err(self.within(py, position, parameter, &error)),
                 }
             }
-            // What `.ptr` and PyCUDA's `.gpudata` are.
+            // An address as in `.ptr` and PyCUDA's `.gpudata`.
             Some(ParameterKind::Pointer { .. }) if class == PyInt::type_object_raw(py) => {
                 let address = values::address(value).map_err(|error| self.within(py, position, parameter, &error))?;
                 values::push_address(&mut self.arguments, address);
@@ -157,7 +157,7 @@ impl<'a, 'py> Call<'a, 'py> {
         }
     }
 
-    /// An array of PyGPU's own.
+    /// Adds a PyGPU array.
     #[inline]
     pub(super) fn add_own(&mut self, position: usize, parameter: Option<&Parameter>, array: &'a Array) -> PyResult<()> {
         self.check_array(position, parameter, array)?;
@@ -166,12 +166,12 @@ impl<'a, 'py> Call<'a, 'py> {
         Ok(())
     }
 
-    /// Memory that was allocated by hand, or that of an array, of which only the bytes are known.
+    /// Adds memory without a dtype: explicitly allocated, or that of an array.
     fn add_memory(&mut self, position: usize, parameter: Option<&Parameter>, memory: Behind) -> PyResult<()> {
         let Behind { block, address, readonly } = memory;
         let is_address = match parameter.map(|parameter| parameter.kind) {
             None | Some(ParameterKind::Pointer { .. } | ParameterKind::Unknown | ParameterKind::Bytes(8)) => true,
-            // PyCUDA's programs say `numpy.intp` for a pointer.
+            // PyCUDA programs pass `numpy.intp` for a pointer.
             Some(ParameterKind::Scalar(Kind::Int64 | Kind::UInt64)) => self.rules == Rules::Lenient,
             Some(_) => false,
         };
@@ -196,7 +196,7 @@ impl<'a, 'py> Call<'a, 'py> {
         Ok(())
     }
 
-    /// A number, and what a kernel that has it uses.
+    /// Adds a handle, with the memory that a kernel uses through it.
     pub(super) fn push_object(&mut self, number: u64, uses: [(Arc<Allocation>, Access); 2]) {
         self.arguments.push_word(number);
         self.blocks.extend(uses);
@@ -219,7 +219,7 @@ impl<'a, 'py> Call<'a, 'py> {
         Err(refusal::array(&self.place(position, parameter), self.function, parameter, array))
     }
 
-    /// A NumPy scalar.
+    /// Adds a NumPy scalar.
     #[inline]
     fn add_scalar(
         &mut self,
@@ -238,7 +238,7 @@ impl<'a, 'py> Call<'a, 'py> {
                 wanted == kind || fits(wanted, DType::new(kind))
             }
             Some(ParameterKind::Bytes(size)) => size == bytes.len(),
-            // An address that was computed with NumPy.
+            // An address computed with NumPy.
             Some(ParameterKind::Pointer { .. }) => matches!(kind, Kind::Int64 | Kind::UInt64),
         };
         if !is_good {
@@ -253,7 +253,7 @@ impl<'a, 'py> Call<'a, 'py> {
         Ok(())
     }
 
-    /// On the host the block of an address that came as a number is looked behind as well, if it is known.
+    /// Adds the block of an integer address to the overrun check on the host, if it is known.
     #[inline]
     fn look_behind(&mut self, parameter: Option<&Parameter>, address: Address) {
         if self.function.device().is_cpu()
@@ -263,7 +263,7 @@ impl<'a, 'py> Call<'a, 'py> {
         }
     }
 
-    /// The kernel, the place and the parameter, for the beginning of an error.
+    /// The kernel, the position and the parameter, as the beginning of an error message.
     #[cold]
     pub(super) fn place(&self, position: usize, parameter: Option<&Parameter>) -> String {
         let told = parameter.map(ToString::to_string).filter(|text| !text.is_empty());
@@ -271,7 +271,7 @@ impl<'a, 'py> Call<'a, 'py> {
         format!("{}(): argument {}{told}", self.function.name(), position + 1)
     }
 
-    /// An error with the place in front.
+    /// An error with this prefix.
     #[cold]
     pub(super) fn within(
         &self,

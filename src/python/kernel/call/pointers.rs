@@ -1,4 +1,4 @@
-//! The addresses that objects of others stand for, and PyCUDA's handlers of arguments.
+//! Addresses of objects of other libraries, and PyCUDA's argument handlers.
 
 use numpy::PyUntypedArray;
 use pyo3::prelude::*;
@@ -10,28 +10,28 @@ use crate::runtime::stream::PyStream;
 use pygpu_backend::StreamHandle;
 use pygpu_device::stream::Stream;
 
-/// An object that makes memory for a launch, and does something before and after it: PyCUDA's `ArgumentHandler`.
+/// PyCUDA's `ArgumentHandler`: an object that allocates memory for a launch, with hooks before and after it.
 pub(super) struct Handler<'py>(Bound<'py, PyAny>);
 
 impl<'py> Handler<'py> {
-    /// The handler that an object is, and where its memory is.
+    /// The handler interface of an object, and its memory.
     pub(super) fn of(value: &Bound<'py, PyAny>) -> PyResult<Option<(Self, Place)>> {
         let Some(ask) = value.getattr_opt(intern!(value.py(), "get_device_alloc"))? else { return Ok(None) };
         Ok(Some((Self(value.clone()), Place::of(&ask.call0()?)?)))
     }
 
-    /// Before the launch; `stream` is what the launch was given.
+    /// Calls the hook before the launch; `stream` is the launch's.
     pub(super) fn enter(&self, stream: &Bound<'py, PyAny>) -> PyResult<()> {
         self.0.call_method1(intern!(self.0.py(), "pre_call"), (stream,)).map(drop)
     }
 
-    /// Behind the launch.
+    /// Calls the hook after the launch.
     pub(super) fn leave(&self, stream: &Bound<'py, PyAny>) -> PyResult<()> {
         self.0.call_method1(intern!(self.0.py(), "post_call"), (stream,)).map(drop)
     }
 }
 
-/// What a handler is told of a stream: nothing of the default one, as in PyCUDA.
+/// The stream passed to a handler; None for the default stream, as in PyCUDA.
 pub(super) fn stream_or_none<'py>(py: Python<'py>, stream: &Stream) -> PyResult<Bound<'py, PyAny>> {
     match stream.handle() == StreamHandle::DEFAULT {
         true => Ok(py.None().into_bound(py)),
@@ -39,7 +39,7 @@ pub(super) fn stream_or_none<'py>(py: Python<'py>, stream: &Stream) -> PyResult<
     }
 }
 
-/// The address that an object of another library stands for: `gpudata` or `ptr`.
+/// The address of an object of another library, from `gpudata` or `ptr`.
 pub(super) fn pointer_of(value: &Bound<'_, PyAny>) -> PyResult<Option<Place>> {
     let py = value.py();
     if let Some(memory) = value.getattr_opt(intern!(py, "gpudata"))? {
@@ -50,7 +50,7 @@ pub(super) fn pointer_of(value: &Bound<'_, PyAny>) -> PyResult<Option<Place>> {
     if has_pointer || is_number { Place::of(value).map(Some) } else { Ok(None) }
 }
 
-/// Where a device sees an ndarray over managed memory.
+/// The device address of an ndarray over managed memory.
 pub(super) fn managed_pointer(array: &Bound<'_, PyUntypedArray>) -> PyResult<Option<usize>> {
     let py = array.py();
     let ask =

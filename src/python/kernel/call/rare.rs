@@ -1,4 +1,4 @@
-//! What hardly a launch has: arguments that must be kept alive, copied back, told of it, or laid where they are aligned.
+//! Rarely used extras of a launch: arguments that must be kept alive, copied back, notified, or aligned.
 
 use pyo3::prelude::*;
 
@@ -11,12 +11,12 @@ use pygpu_device::stream::Stream;
 use pygpu_kernel::Wide;
 use pygpu_memory::Access;
 
-/// The arguments of one that has.
+/// Extras of a launch.
 #[derive(Default)]
 pub(crate) struct Rare<'py> {
     /// Arrays of other libraries.
     pub(super) foreign: Vec<(Array, Access)>,
-    /// What keeps memory alive of which only the address is known.
+    /// Owners of memory of which only the address is known.
     pub(super) owners: Vec<Kept>,
     pub(super) host: Vec<(Temporary<'py>, Access)>,
     pub(super) handlers: Vec<Handler<'py>>,
@@ -24,12 +24,12 @@ pub(crate) struct Rare<'py> {
 }
 
 impl Rare<'_> {
-    /// Waits for the stream if something of the host is under way, and lets go of what was kept.
+    /// Waits for the stream if a host copy is in progress, and releases the owners.
     pub(super) fn wait(self, py: Python<'_>, stream: &Stream) -> PyResult<()> {
         let Self { foreign, host: temporaries, .. } = self;
         let host: Vec<Array> = temporaries.iter().map(|(temporary, _)| temporary.array().clone()).collect();
         drop(temporaries);
-        // Dropped without the GIL, since that may reach the driver.
+        // The owners are dropped without the GIL, because dropping may call the driver.
         Ok(py.without_gil(|| {
             let waited = if host.is_empty() { Ok(()) } else { stream.synchronize() };
             drop((host, foreign));

@@ -1,4 +1,4 @@
-//! What is said of an argument that a kernel cannot take: the kernel, the place, the parameter, and what to do.
+//! Error messages for rejected arguments: the kernel, the position, the parameter, and a remedy.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use pygpu_kernel::{Function, Parameter, ParameterKind};
 use pygpu_layout::tuple_text;
 use pygpu_memory::Allocation;
 
-/// How many arguments are taken, and how many were given.
+/// The numbers of expected and given arguments.
 pub(crate) fn counts(taken: usize, given: usize) -> String {
     let noun = if taken == 1 { "argument" } else { "arguments" };
     let verb = if given == 1 { "was" } else { "were" };
@@ -79,7 +79,7 @@ pub(crate) fn scalar(place: &str, parameter: Option<&Parameter>, given: DType, v
     ))
 }
 
-/// For a value of another size than the parameter.
+/// The error for a value of another size than the parameter.
 #[cold]
 pub(crate) fn bytes(place: &str, value: &Bound<'_, PyAny>, given: usize, wanted: usize) -> PyResult<PyErr> {
     let class = value.get_type().fully_qualified_name()?;
@@ -94,7 +94,7 @@ pub(crate) fn bytes(place: &str, value: &Bound<'_, PyAny>, given: usize, wanted:
     Ok(PyTypeError::new_err(format!("{place}: {class} has {given} bytes, and the parameter {wanted}{advice}")))
 }
 
-/// What a block is of that a kernel wrote beyond.
+/// Describes the block past whose end a kernel wrote.
 #[cold]
 pub(crate) fn whose(args: &Bound<'_, PyTuple>, block: &Arc<Allocation>) -> String {
     let of_argument = |(position, value): (usize, Bound<'_, PyAny>)| {

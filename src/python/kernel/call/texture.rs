@@ -9,7 +9,7 @@ use pygpu_base::dtype::Kind;
 use pygpu_kernel::{Parameter, ParameterKind};
 
 impl Call<'_, '_> {
-    /// Adds a texture or a surface; whether the value is one.
+    /// Adds a texture or a surface. Returns whether the value is one.
     pub(super) fn add_texture(
         &mut self,
         position: usize,

@@ -1,7 +1,7 @@
-//! Values for a kernel's parameters: NumPy scalars, ctypes objects and Python's numbers as bytes.
+//! Conversion of NumPy scalars, ctypes objects and Python scalars to bytes of kernel parameters.
 //!
-//! A NumPy scalar of a named type is its value behind the object's header, which is read there: asking NumPy costs more than
-//! all else about an argument.
+//! The value of a NumPy scalar follows the object's header and is read there: a NumPy call would cost more than the
+//! rest of the argument's processing.
 
 use std::ffi::{c_int, c_void};
 
@@ -19,12 +19,12 @@ use crate::once::{PyOnce, intern};
 use pygpu_base::dtype::{DType, Kind};
 use pygpu_kernel::Arguments;
 
-/// Where the value of a NumPy scalar lies.
+/// Offset of the value in a NumPy scalar.
 const VALUE_OFFSET: usize = size_of::<ffi::PyObject>();
 
 type Scalars = [(usize, Kind); 16];
 
-/// The classes of NumPy's scalars by their address.
+/// The classes of NumPy's scalars by address.
 fn scalars(py: Python<'_>) -> &'static Scalars {
     static SCALARS: PyOnce<Scalars> = PyOnce::new();
     SCALARS.get_or_init(py, || {
@@ -53,16 +53,16 @@ fn scalars(py: Python<'_>) -> &'static Scalars {
     })
 }
 
-/// The kind and the bytes of a NumPy scalar whose class is exactly one of the named types'.
+/// Type and bytes of a NumPy scalar, if its class is exactly one of NumPy's named types.
 #[inline]
 pub(crate) fn numpy_scalar<'a>(value: &'a Bound<'_, PyAny>) -> Option<(Kind, &'a [u8])> {
     if value.is_exact_instance_of::<PyFloat>() {
-        return None; // what most numbers are, said before all of NumPy's classes are gone through
+        return None; // the most common case, excluded before searching NumPy's classes
     }
     // SAFETY: the type of a live object.
     let class = unsafe { ffi::Py_TYPE(value.as_ptr()) } as usize;
     let (_, kind) = scalars(value.py()).iter().find(|(known, _)| *known == class)?;
-    // SAFETY: objects of these classes are a header and the value, which never changes.
+    // SAFETY: objects of these classes consist of a header and an immutable value.
     let bytes = unsafe {
         let first = value.as_ptr().cast::<u8>().add(VALUE_OFFSET);
         std::slice::from_raw_parts(first, DType::new(*kind).itemsize())
@@ -70,29 +70,29 @@ pub(crate) fn numpy_scalar<'a>(value: &'a Bound<'_, PyAny>) -> Option<(Kind, &'a
     Some((*kind, bytes))
 }
 
-/// Whether an object is a NumPy scalar of whatever type.
+/// Whether an object is a NumPy scalar of any type.
 pub(crate) fn is_generic(value: &Bound<'_, PyAny>) -> bool {
-    // SAFETY: a type check of a live object against a class that NumPy keeps.
+    // SAFETY: a type check of a live object against a class that NumPy keeps alive.
     unsafe {
         let generic = npyffi::get_type_object(value.py(), NpyTypes::PyGenericArrType_Type);
         ffi::PyObject_TypeCheck(value.as_ptr(), generic) != 0
     }
 }
 
-/// The dtype and the bytes of a NumPy scalar of a rarer type (structured, `ml_dtypes`), or of an ndarray, which is dense.
+/// Dtype and bytes of a NumPy scalar of a less common type (structured, `ml_dtypes`), or of a contiguous ndarray.
 pub(crate) fn bytes_of_numpy(value: &Bound<'_, PyAny>) -> PyResult<(DType, Vec<u8>)> {
     let py = value.py();
     let convert = ndarray::numpy(py)?.getattr(intern!(py, "ascontiguousarray"))?;
     let array = strict::as_on_a_gpu(|| convert.call1((value,)))?;
     let array = array.cast_into::<PyUntypedArray>()?;
     let dtype = dtypes::from_numpy(array.dtype().as_any())?;
-    // SAFETY: a live, dense ndarray of so many bytes.
+    // SAFETY: a live, contiguous ndarray of this size.
     let bytes =
         unsafe { std::slice::from_raw_parts(ndarray::address(&array) as *const u8, array.len() * dtype.itemsize()) };
     Ok((dtype, bytes.to_vec()))
 }
 
-/// The base class of everything of `ctypes`.
+/// The common base class of `ctypes` objects.
 fn ctypes_base(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
     static BASE: PyOnce<Py<PyAny>> = PyOnce::new();
     let find = || -> PyResult<Py<PyAny>> {
@@ -101,13 +101,13 @@ fn ctypes_base(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
     Ok(BASE.get_or_try_init(py, find)?.bind(py))
 }
 
-/// The bytes of a ctypes object: a number, a pointer, a struct.
+/// The bytes of a ctypes object: a number, a pointer, or a struct.
 pub(crate) fn bytes_of_ctypes(value: &Bound<'_, PyAny>) -> PyResult<Option<Vec<u8>>> {
     if !value.is_instance(ctypes_base(value.py())?)? {
         return Ok(None);
     }
     let mut view = ffi::Py_buffer::new();
-    // SAFETY: the view is writable and released below; the bytes are copied before.
+    // SAFETY: the view is writable and released below, after the bytes were copied.
     unsafe {
         if ffi::PyObject_GetBuffer(value.as_ptr(), &mut view, ffi::PyBUF_SIMPLE as c_int) != 0 {
             return Err(PyErr::fetch(value.py()));
@@ -122,10 +122,10 @@ pub(crate) fn bytes_of_ctypes(value: &Bound<'_, PyAny>) -> PyResult<Option<Vec<u
     }
 }
 
-/// Adds a Python number as a value of a kind. `Ok(false)` for what is no number of that family.
+/// Adds a Python scalar as a value of a type. Returns `Ok(false)` for an object that is not a number of this kind.
 ///
 /// # Errors
-/// `ValueError` for an integer that the kind does not hold.
+/// `ValueError` for an integer out of the type's range.
 #[inline]
 pub(crate) fn push_number(arguments: &mut Arguments, kind: Kind, value: &Bound<'_, PyAny>) -> PyResult<bool> {
     let object = value.as_ptr();
@@ -133,7 +133,7 @@ pub(crate) fn push_number(arguments: &mut Arguments, kind: Kind, value: &Bound<'
     let (is_int, is_float) = unsafe { (ffi::PyLong_Check(object) != 0, ffi::PyFloat_Check(object) != 0) };
     match kind {
         Kind::Float32 | Kind::Float64 if is_int || is_float => {
-            // SAFETY: a live int or float; -1 may mean an error, which is then set.
+            // SAFETY: a live int or float; -1 may indicate an error, which is then set.
             let number = unsafe { ffi::PyFloat_AsDouble(object) };
             if number == -1.0
                 && let Some(error) = PyErr::take(value.py())
@@ -154,7 +154,7 @@ pub(crate) fn push_number(arguments: &mut Arguments, kind: Kind, value: &Bound<'
     }
 }
 
-/// The number of an int, and whether it is outside of 64 bits with a sign.
+/// The value of an int, and whether it is out of the range of a signed 64-bit integer.
 #[inline]
 fn signed(value: &Bound<'_, PyAny>) -> (i64, bool) {
     let mut overflow: c_int = 0;
@@ -163,7 +163,7 @@ fn signed(value: &Bound<'_, PyAny>) -> (i64, bool) {
     (number, overflow != 0)
 }
 
-/// The range of a kind of whole numbers with a sign, or of bools.
+/// The range of a signed integer type, or of bool.
 #[inline]
 fn signed_range(kind: Kind) -> (i64, i64) {
     match kind {
@@ -175,7 +175,7 @@ fn signed_range(kind: Kind) -> (i64, i64) {
     }
 }
 
-/// The largest number of a kind of whole numbers without a sign.
+/// The maximum of an unsigned integer type.
 #[inline]
 fn unsigned_range(kind: Kind) -> u64 {
     match kind {
@@ -186,14 +186,14 @@ fn unsigned_range(kind: Kind) -> u64 {
     }
 }
 
-/// The number of an int, where 64 bits without a sign hold it.
+/// The value of an int, if it fits into an unsigned 64-bit integer.
 #[inline]
 fn unsigned(value: &Bound<'_, PyAny>) -> Option<u64> {
     let (number, overflow) = signed(value);
     if overflow { value.extract::<u64>().ok() } else { u64::try_from(number).ok() }
 }
 
-/// Whether a kind of whole numbers, or of bools, holds a Python int.
+/// Whether a Python int is in the range of an integer type or of bool.
 #[inline]
 pub(crate) fn is_in_range(kind: Kind, value: &Bound<'_, PyAny>) -> bool {
     if matches!(kind, Kind::UInt8 | Kind::UInt16 | Kind::UInt32 | Kind::UInt64) {
@@ -203,7 +203,7 @@ pub(crate) fn is_in_range(kind: Kind, value: &Bound<'_, PyAny>) -> bool {
     !overflow && (least..=most).contains(&number)
 }
 
-/// Adds a whole number of NumPy's for a parameter of a wider kind that holds it.
+/// Adds a NumPy integer for a parameter of a wider type that contains its value.
 #[cold]
 pub(crate) fn widen(arguments: &mut Arguments, wanted: Kind, kind: Kind, bytes: &[u8]) -> bool {
     let is_whole = |kind| is_integer(kind) && kind != Kind::Bool;
@@ -229,7 +229,7 @@ fn push_signed(arguments: &mut Arguments, kind: Kind, value: &Bound<'_, PyAny>) 
     if overflow || number < least || number > most {
         return Err(out_of_range(kind, value, &least, &most));
     }
-    arguments.push_word(number as u64); // the first bytes are those of the narrower type
+    arguments.push_word(number as u64); // in little-endian order the first bytes are the narrower value
     Ok(true)
 }
 
@@ -254,14 +254,14 @@ fn out_of_range(
     PyValueError::new_err(format!("{value} is outside of {name}, which holds {least} to {most}"))
 }
 
-/// The kinds that Python has no numbers of, by NumPy's (or `ml_dtypes`') conversion.
+/// Adds a number of a type without a Python equivalent, converted by NumPy or `ml_dtypes`.
 #[cold]
 fn push_rare(arguments: &mut Arguments, kind: Kind, value: &Bound<'_, PyAny>) -> PyResult<bool> {
     let is_real = value.is_instance_of::<PyFloat>() || value.is_instance_of::<PyInt>();
     let fits = match kind {
         Kind::Complex64 | Kind::Complex128 => is_real || value.is_instance_of::<PyComplex>(),
         Kind::Opaque => false,
-        // An index of another library is an integer; a float never is.
+        // An integer-like object of another library is accepted; a float never is.
         _ if is_integer(kind) => is_index(value) && !value.is_instance_of::<PyBool>(),
         _ => is_real,
     };
@@ -285,13 +285,13 @@ pub(crate) fn is_integer(kind: Kind) -> bool {
     matches!(kind, Bool | Int8 | Int16 | Int32 | Int64 | UInt8 | UInt16 | UInt32 | UInt64)
 }
 
-/// Whether an object stands for an integer.
+/// Whether an object has `__index__`.
 pub(crate) fn is_index(value: &Bound<'_, PyAny>) -> bool {
     // SAFETY: a type check of a live object.
     unsafe { ffi::PyIndex_Check(value.as_ptr()) != 0 }
 }
 
-/// What to write in the place of a Python number whose parameter is not known.
+/// A suggested replacement for a Python scalar whose parameter type is unknown.
 #[cold]
 pub(crate) fn advice(value: &Bound<'_, PyAny>) -> String {
     let text = if value.is_instance_of::<PyBool>() {
@@ -304,15 +304,15 @@ pub(crate) fn advice(value: &Bound<'_, PyAny>) -> String {
     format!("the type of the parameter is not known, so say it: {text}, or kernel.prepare(...)")
 }
 
-/// An address as the bytes of a pointer.
+/// Adds an address as the bytes of a pointer.
 #[inline]
 pub(crate) fn push_address(arguments: &mut Arguments, address: usize) {
     arguments.push_word(address as u64);
 }
 
-/// For an int, which stands for an address.
+/// The address in an int.
 pub(crate) fn address(value: &Bound<'_, PyAny>) -> PyResult<usize> {
-    // Much quicker than as a number without a sign, which Python reads byte by byte.
+    // Much faster than conversion as unsigned, which reads the int byte by byte.
     if let (number, false) = signed(value)
         && let Ok(address) = usize::try_from(number)
     {

@@ -1,16 +1,17 @@
-//! A GPU without a GPU: what a driver does, under no vendor's names.
+//! A simulated GPU: the operations of a driver, independent of the vendors' names.
 //!
-//! `tests/simulated_driver/README.md` says what it is for. The map, from the inside out:
+//! `tests/simulated_driver/README.md` describes its purpose. The modules, from the inside out:
 //!
 //! - `arithmetic`: [`code`], [`clock`], [`region`], [`ranges`];
-//! - `watching`, what was asked for and what was seen: [`config`], [`fault`], [`finding`], [`history`];
-//! - the `machine`: [`arena`] (memory), [`state`] (everything behind one lock), [`worker`] (what runs later);
-//! - `calls`, what a driver does, each a few methods of [`Driver`]: [`device`], [`stream`], [`event`], [`memory`], [`pool`],
-//!   [`host`], [`pointer`], [`copy`], [`fill`], [`kernel`], [`texture`], [`graph`], [`condition`], [`guest`], and [`capture`], its calls by name;
+//! - `watching`, settings and findings: [`config`], [`fault`], [`finding`], [`history`];
+//! - `machine`: [`arena`] (memory), [`state`] (all state under one lock), [`worker`] (asynchronous execution);
+//! - `calls`, the operations of a driver, each as a few methods of [`Driver`]: [`device`], [`stream`], [`event`],
+//!   [`memory`], [`pool`], [`host`], [`mod@pointer`], [`copy`], [`fill`], [`kernel`], [`texture`], [`graph`],
+//!   [`condition`], [`guest`], and [`capture`], which defines its calls by name;
 //! - [`control`]: the functions with the prefix `sim_`, and [`exit`]: the report (in `watching` too).
 //!
-//! The order of operations is known in full when they are submitted, as CUDA's streams define it, so races are found
-//! then, by vector clocks, whatever the threads happen to do.
+//! The order of operations is fully known at submission, as defined by CUDA's streams. Therefore races are detected
+//! at that time by vector clocks, independent of the timing of threads.
 
 mod arithmetic;
 mod calls;

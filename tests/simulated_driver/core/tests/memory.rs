@@ -1,4 +1,4 @@
-//! Blocks have bounds, an end, poison on both sides of their life, and a limit.
+//! Tests that blocks have bounds, a lifetime, poison values before and after it, and a limit.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
 
 mod common;
@@ -30,14 +30,14 @@ fn fresh_memory_is_poisoned_and_blocks_are_aligned() {
 
 #[test]
 fn freed_memory_is_poisoned() {
-    // Without quarantine the next block gets the same addresses; its own poison is no more than what was asked for.
+    // Without quarantine the next block gets the same addresses; only its requested size is poisoned as new.
     let driver = Driver::new(Config { quarantine: 0, ..Config::default() }).unwrap();
     let block = driver.allocate(0, 4096).unwrap();
     driver.free("free", block).unwrap();
     let again = driver.allocate(0, 100).unwrap();
     assert_eq!(again, block);
     driver.unseal(0, true).unwrap();
-    // SAFETY: the device is open to the host.
+    // SAFETY: the device's memory is accessible to the host.
     let bytes = unsafe { std::slice::from_raw_parts(block as *const u8, 4096) };
     assert_eq!((bytes[99], bytes[100], bytes[4095]), (FRESH, FREED, FREED));
 }
@@ -77,7 +77,7 @@ fn host_memory_is_no_device_memory_and_the_other_way_round() {
     let (block, bytes) = (driver.allocate(0, 64).unwrap(), [0_u8; 64]);
     assert_eq!(across(&driver, block, bytes.as_ptr() as u64, 64, 0), Err(INVALID_VALUE));
     let copy = Copy::line((Memory::Device, block), (Memory::Host, block), 8, false);
-    // SAFETY: it is refused.
+    // SAFETY: the call fails before it accesses memory.
     assert_eq!(unsafe { driver.copy("copy", 0, copy, 0) }, Err(INVALID_VALUE));
     assert_eq!(kinds(&driver), ["bad_address", "bad_address"]);
 }
@@ -166,7 +166,7 @@ fn boxes_are_copied_row_by_row_between_all_kinds_of_memory() {
     let side = |memory, start, row_pitch, planes| Side { memory, start, row_pitch, plane_pitch: row_pitch * planes };
     let device = side(Memory::Device, block, 8, 4);
     let run = |target, source| {
-        // SAFETY: both sides hold the box, and the call waits.
+        // SAFETY: both endpoints contain the box, and the call waits.
         unsafe { driver.copy("copy", 0, Copy { target, source, extent, waits: true }, 0) }.unwrap();
     };
     run(device, side(Memory::Host, bytes.as_ptr() as u64, 10, 3));

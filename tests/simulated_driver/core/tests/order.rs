@@ -1,4 +1,5 @@
-//! Streams run later and in order; the default stream waits for the blocking ones; events carry order across.
+//! Tests that streams run later and in order, that the default stream waits for blocking ones, and that events order
+//! streams.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
@@ -107,7 +108,7 @@ fn who_waits_for_an_event_takes_it_as_it_was_then() {
     driver.record_event("record", 0, event, first).unwrap();
     say(&driver, &log, second, 2);
     driver.wait_event("wait", 0, second, event).unwrap();
-    // What is recorded from here on concerns nobody.
+    // Later recordings have no effect.
     driver.record_event("record", 0, event, second).unwrap();
     driver.destroy_event("destroy", event).unwrap();
     say(&driver, &log, second, 3);

@@ -1,4 +1,4 @@
-//! Uses that nothing orders are reported, whatever the threads did; uses that are ordered are not.
+//! Tests that unordered uses are reported regardless of the threads' timing, and that ordered ones are not.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
@@ -16,13 +16,13 @@ fn set(driver: &Driver, start: u64, count: u64, stream: u64) {
 
 fn from_pinned(driver: &Driver, to: u64, from: u64, bytes: u64, stream: u64) {
     let copy = Copy::line((Memory::Device, to), (Memory::Host, from), bytes, false);
-    // SAFETY: pinned memory of the driver, which lives on.
+    // SAFETY: pinned memory of the driver, which is not freed.
     unsafe { driver.copy("from_pinned", 0, copy, stream) }.unwrap();
 }
 
 fn to_pinned(driver: &Driver, to: u64, from: u64, bytes: u64, stream: u64) {
     let copy = Copy::line((Memory::Host, to), (Memory::Device, from), bytes, false);
-    // SAFETY: pinned memory of the driver, which lives on.
+    // SAFETY: pinned memory of the driver, which is not freed.
     unsafe { driver.copy("to_pinned", 0, copy, stream) }.unwrap();
 }
 

@@ -1,4 +1,5 @@
-//! What the drivers do that threads alone would hide: handles used again, late reads of captured copies, other legal orders.
+//! Tests behaviour that the timing of threads alone would hide: reused handles, late reads of captured copies, other
+//! legal orders.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
@@ -18,7 +19,7 @@ fn seeded(seed: u64) -> Driver {
     Driver::new(Config { memory: 64 << 20, seed, reorders: true, ..Config::default() }).unwrap()
 }
 
-/// The numbers of two streams that ran before the host, which waited for the second only, went on.
+/// Returns the numbers of two streams that ran before the host continued; the host waited for the second stream only.
 fn ran(seed: u64, wait: bool) -> Vec<u32> {
     let driver = seeded(seed);
     let (first, second, event) = (stream(&driver), stream(&driver), driver.create_event(0, false).unwrap());
@@ -29,7 +30,7 @@ fn ran(seed: u64, wait: bool) -> Vec<u32> {
     };
     say(first, 1);
     driver.record_event("record", 0, event, first).unwrap();
-    sleep(Duration::from_millis(2)); // as long as any host takes to come to the next call
+    sleep(Duration::from_millis(2)); // longer than any host needs to reach the next call
     if wait {
         driver.wait_event("wait", 0, second, event).unwrap();
     }
@@ -71,7 +72,7 @@ fn the_handle_of_a_destroyed_stream_is_that_of_the_next_one() {
     let second = stream(&driver);
     assert_eq!(second, first);
     assert_ne!(driver.stream_id("id", 0, second).unwrap(), id);
-    // The second is another stream: it neither waits for the first nor is it slow.
+    // The second stream is independent: it neither waits for the first one nor is it slow.
     driver.synchronize_stream("wait", 0, second).unwrap();
     assert!(done.lock().unwrap().is_empty());
     driver.synchronize_device(0).unwrap();
@@ -142,7 +143,7 @@ fn a_graph_that_reads_unmapped_memory_is_refused() {
     let (stream, block) = (stream(&driver), driver.allocate(0, 4).unwrap());
     driver.begin_capture("begin", 0, stream, Mode::Global).unwrap();
     let copy = Copy::line((Memory::Device, block), (Memory::Host, 1 << 46), 4, false);
-    // SAFETY: nothing is read while the stream captures, and the launch is refused.
+    // SAFETY: nothing is read while the stream captures, and the launch fails.
     unsafe { driver.copy("up", 0, copy, stream).unwrap() };
     let graph = driver.end_capture("end", 0, stream).unwrap();
     let executable = driver.instantiate_graph("instantiate", 0, graph).unwrap();

@@ -1,5 +1,5 @@
-//! Sources that are compiled as one unit, and what becomes of those whose unit cannot be: each is compiled alone, as if none had been
-//! collected.
+//! Tests sources compiled as one unit, and those whose unit fails: each is then compiled individually, as if none had
+//! been collected.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::ffi::CString;
@@ -15,28 +15,29 @@ const SUCCESS: u32 = 0;
 const COMPILATION: u32 = 6;
 const LIBRARY: Library = Library { takes: |_| true, always: &[] };
 
-/// One test at a time, with an empty folder for images: what is collected is the process's.
+/// Runs one test at a time, with an empty folder for images, because the collected sources are process-wide.
 fn alone() -> MutexGuard<'static, ()> {
     static FOLDER: LazyLock<Mutex<()>> = LazyLock::new(|| {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("together");
         let _ = fs::remove_dir_all(&folder);
-        // SAFETY: each test begins with this, so that nobody reads the environment meanwhile but by Rust's library, which has a lock.
+        // SAFETY: each test begins with this, so the environment is otherwise read only by Rust's library, which has
+        // a lock.
         unsafe { std::env::set_var("PYGPU_SIM_IMAGES", folder) };
         Mutex::new(())
     });
     FOLDER.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A source with one kernel, as the library writes its own.
+/// Returns a source with one kernel, in the form of PyGPU's own.
 fn source(head: &str, name: &str, body: &str) -> String {
     format!("{head}\nextern \"C\" __global__ void {name}(int *out) {{ {body} }}\n")
 }
 
-/// What the compiler makes of a source: its code, the image, and what it says.
+/// Compiles a source; returns the code, the image, and the compiler's output.
 fn compiled(name: &str, source: &str) -> (u32, Vec<u8>, String) {
     let [source, name] = [source, &format!("{name}.cu")].map(|text| CString::new(text).unwrap());
     let mut program = ptr::null_mut();
-    // SAFETY: C strings, a target that is writable, no options; the program is alive until it is destroyed, and read before.
+    // SAFETY: C strings, a writable target, no options; the program is alive until it is destroyed, and read before.
     unsafe {
         assert_eq!(rtc::create(&mut program, source.as_ptr(), name.as_ptr(), 0, ptr::null(), ptr::null()), SUCCESS);
         let code = rtc::compile_program(program, 0, ptr::null(), &LIBRARY);
@@ -47,7 +48,7 @@ fn compiled(name: &str, source: &str) -> (u32, Vec<u8>, String) {
     }
 }
 
-/// Collects sources, each of which is refused meanwhile, and compiles them together: how many images that makes.
+/// Collects sources, each of which is rejected meanwhile, and compiles them together; returns the number of images.
 fn together(sources: &[(&str, &str)]) -> usize {
     assert!(rtc::collect_sources());
     for (name, source) in sources {
@@ -58,7 +59,7 @@ fn together(sources: &[(&str, &str)]) -> usize {
     rtc::compile_together()
 }
 
-/// Asserts that a source is compiled, into an image of its own.
+/// Asserts that a source is compiled into a separate image.
 fn is_compiled_alone(name: &str, source: &str) -> String {
     let (code, image, log) = compiled(name, source);
     assert_eq!(code, SUCCESS, "{log}");

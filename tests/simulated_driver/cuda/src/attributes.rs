@@ -1,9 +1,9 @@
-//! The numbers of CUDA's device attributes and what the simulated device answers: about what an H100 does.
+//! Numbers and values of CUDA's device attributes, similar to an H100.
 
 /// The largest pitch of a copy or a fill.
 pub const MAX_PITCH: u64 = 0x7fff_ffff;
 
-/// The value of an attribute; `None` for a number that is none.
+/// Returns the value of an attribute; `None` for an unknown number.
 pub fn attribute(number: u32, device: usize) -> Option<i32> {
     Some(match number {
         1 => 1024,                  // threads of a block

@@ -1,4 +1,4 @@
-//! Contexts: only primary ones, and the stack of them that each thread has.
+//! Contexts: only primary ones, and each thread's stack of them.
 
 use std::cell::RefCell;
 
@@ -16,7 +16,7 @@ fn with_stack<T>(change: impl FnOnce(&mut Vec<u64>) -> T) -> Outcome<T> {
     STACK.try_with(|stack| change(&mut stack.borrow_mut())).map_err(|_| DEINITIALIZED)
 }
 
-/// The context on top of the stack.
+/// Returns the context on top of the stack.
 pub fn top() -> Outcome<u64> {
     with_stack(|stack| stack.last().copied())?.ok_or(INVALID_CONTEXT)
 }

@@ -1,4 +1,4 @@
-//! Rows at a pitch, managed memory's streams, and memory and events for other processes.
+//! Pitched rows, stream attachment of managed memory, and memory and events shared with other processes.
 
 use simulated_core::code::INVALID_VALUE;
 use simulated_core::host::HostKind;
@@ -6,11 +6,11 @@ use simulated_core::shared::HANDLE_BYTES;
 
 use crate::entry::{Out, export};
 
-/// Rows begin at multiples of this, as on every device of the last ten years.
+/// Alignment of rows, as on every device of the last ten years.
 const PITCH: usize = 512;
 const LAZY_PEER_ACCESS: u32 = 1;
 
-/// A structure, since C passes an array by its address.
+/// A structure, because C would pass an array by its address.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Handle {
@@ -31,7 +31,7 @@ export! {
         on.driver.query_stream(on.name, on.device()?, stream).or_else(|code| if code == 600 { Ok(()) } else { Err(code) })?;
         let known = on.driver.known(address).ok_or(INVALID_VALUE)?;
         let is_whole = known.start == address && (bytes == 0 || bytes as u64 == known.bytes);
-        // Of one stream alone: the default stream is everybody's.
+        // Only a non-default stream may own the memory alone.
         let fits = matches!(flags, 1 | 2) || (flags == 4 && stream > 2);
         if known.host == Some(HostKind::Managed) && is_whole && fits { Ok(()) } else { Err(INVALID_VALUE) }
     }
@@ -47,7 +47,7 @@ export! {
         if !(1..=6).contains(&advice) {
             return Err(INVALID_VALUE);
         }
-        // Neither reads most nor prefers anything any more: nobody need be named.
+        // Advice without a location: the given one is ignored.
         on.driver.check_managed(address, bytes as u64, if matches!(advice, 1 | 2 | 4) { -1 } else { place })
     }
 

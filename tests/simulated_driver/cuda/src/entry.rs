@@ -1,4 +1,4 @@
-//! What every call passes through: the count, the planted faults, and a net under it that no panic falls through.
+//! Entry of every call: counts it, applies injected faults, and catches panics.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,23 +13,23 @@ use crate::context;
 
 pub static INITIALIZED: AtomicBool = AtomicBool::new(false);
 
-/// Calls that need no `cuInit`.
+/// Calls allowed before `cuInit`.
 const ANYTIME: [&str; 4] = ["cuInit", "cuDriverGetVersion", "cuGetErrorName", "cuGetErrorString"];
 
-/// A call under way.
+/// Active call.
 pub struct Call {
     pub name: &'static str,
     pub driver: &'static Driver,
 }
 
 impl Call {
-    /// The current device, whose context must be able to work.
+    /// Returns the current device, whose context must be usable.
     pub fn device(&self) -> Outcome<usize> {
         self.driver.usable(context::top()?)
     }
 }
 
-/// Runs the body of a call; its code.
+/// Runs the body of a call; returns its code.
 pub fn call(name: &'static str, body: impl FnOnce(&Call) -> Outcome<()>) -> u32 {
     let outcome = catch_unwind(AssertUnwindSafe(|| counted(name, body)));
     match outcome.unwrap_or(Err(UNKNOWN)) {
@@ -62,7 +62,7 @@ fn counted(name: &'static str, body: impl FnOnce(&Call) -> Outcome<()>) -> Outco
     outcome
 }
 
-/// Defines the functions that the library exports. Each body gives an `Outcome<()>`; `on` is the [`Call`].
+/// Defines the functions that the library exports. Each body returns an `Outcome<()>`; `on` is the [`Call`].
 macro_rules! export {
     ($(fn $name:ident($on:ident $(, $arg:ident: $type:ty)* $(,)?) $body:block)*) => {
         pub const NAMES: &[&str] = &[$(stringify!($name)),*];

@@ -1,4 +1,4 @@
-//! The start of the driver, and the names of its codes.
+//! Initialization of the driver, and the names of its codes.
 
 use std::ffi::c_char;
 use std::sync::atomic::Ordering;

@@ -41,7 +41,7 @@ simulated_core::export_graphs! {
             const CONDITIONAL: u32 = 13;
             on.device()?;
             node.check()?;
-            // SAFETY: the caller promises parameters, which are longer.
+            // SAFETY: the caller passes parameters, whose structure is longer.
             let words = unsafe { [parameters.read()?, parameters.at(2).read()?, parameters.at(3).read()?] };
             if words[0] as u32 != CONDITIONAL {
                 return Err(INVALID_VALUE);
@@ -64,7 +64,7 @@ simulated_core::export_graphs! {
             if (count, flags) != (1, 1) {
                 return Err(INVALID_VALUE);
             }
-            // SAFETY: the caller promises a node.
+            // SAFETY: the caller passes a node.
             let node = unsafe { nodes.read()? };
             on.driver.follow(on.name, on.device()?, stream, node)
         }

@@ -1,11 +1,11 @@
-//! The kernels of somebody else: not CUDA's functions, but what an `nvcc` library of the user's would offer.
+//! Kernels of other libraries: not functions of CUDA, but those that a user's `nvcc` library would have.
 
 use simulated_core::Outcome;
 
 use crate::context::top;
 use crate::entry::{Call, export};
 
-/// The device that a launch goes to: as with CUDA's runtime, a thread without a context gets that of device 0.
+/// Returns the device of a launch: as in the CUDA runtime, a thread without a context gets that of device 0.
 fn device(on: &Call) -> Outcome<usize> {
     if top().is_ok() { on.device() } else { on.driver.usable(on.driver.retain(0)?) }
 }

@@ -1,7 +1,7 @@
-//! The simulated GPU under the names of CUDA's driver: names, numbers of attributes, structures and the stack of contexts.
-//! Everything else is in `simulated-core`. The functions are those of CUDA's manual, which documents them.
+//! The simulated GPU under the names of the CUDA driver: names, attribute numbers, structures and the stack of
+//! contexts. Everything else is in `simulated-core`. The functions are documented in CUDA's manual.
 #![allow(missing_docs, clippy::missing_safety_doc)]
-// The header's names are C's.
+// Names of the C header.
 #![allow(non_snake_case, non_camel_case_types)]
 
 pub mod attributes;
@@ -23,7 +23,7 @@ pub mod stream;
 pub mod tensor_map;
 pub mod texture;
 
-/// All exported calls.
+/// Names of all exported calls.
 pub static NAMES: std::sync::LazyLock<Vec<&'static str>> = std::sync::LazyLock::new(|| {
     let modules = [
         error::NAMES,

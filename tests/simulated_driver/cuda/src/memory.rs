@@ -1,4 +1,4 @@
-//! Memory of devices and pinned memory of the host, and what an address is.
+//! Device memory, pinned host memory, and address queries.
 
 use simulated_core::code::{INVALID_DEVICE, INVALID_VALUE};
 use simulated_core::host::HostKind;
@@ -7,12 +7,12 @@ use simulated_core::{Driver, Outcome};
 
 use crate::entry::{In, Out, export};
 
-/// Portable, mapped, write-combined.
+/// All flags: portable, mapped, write-combined.
 const HOST_FLAGS: u32 = 7;
-/// Portable, mapped, of a device, read-only.
+/// All flags: portable, mapped, I/O memory, read-only.
 const REGISTER_FLAGS: u32 = 15;
 
-/// Writes one attribute of an address; an address that is not known has attributes too, if empty ones.
+/// Writes an attribute of an address; an unknown address has empty attributes.
 fn attribute(driver: &Driver, number: u32, target: *mut u8, address: u64, known: Option<Known>) -> Outcome<()> {
     let out = Target(target);
     match number {
@@ -31,7 +31,7 @@ fn attribute(driver: &Driver, number: u32, target: *mut u8, address: u64, known:
     }
 }
 
-/// 1: host, 2: device. Managed memory is a device's.
+/// Returns 1 for host and 2 for device memory; managed memory counts as device memory.
 fn memory_type(known: Known) -> u32 {
     match known.host {
         Some(HostKind::Pinned | HostKind::Registered) => 1,
@@ -46,7 +46,7 @@ impl Target {
         if self.0.is_null() {
             return Err(INVALID_VALUE);
         }
-        // SAFETY: the caller of the C function promises that the target is of the attribute's type.
+        // SAFETY: the caller of the C function guarantees that the target has the attribute's type.
         unsafe { self.0.cast::<T>().write_unaligned(value) };
         Ok(())
     }

@@ -69,13 +69,13 @@ export! {
     fn cuModuleEnumerateFunctions(on, functions: Out<u64>, count: u32, module: u64) {
         on.device()?;
         let found = on.driver.functions(module)?;
-        // SAFETY: the caller says how long the list is.
+        // SAFETY: the caller passes the length of the list.
         found.iter().take(count as usize).enumerate().try_for_each(|(at, one)| unsafe { functions.at(at) }.put(*one))
     }
 
     fn cuFuncGetName(on, name: Out<*const c_char>, function: u64) {
         let known = on.driver.function_of(function)?;
-        // Nobody says when the text is read for the last time.
+        // Leaked, because the time of the last read is unknown.
         name.put(CString::new(known.kernel.name).map_err(|_| INVALID_VALUE)?.into_raw())
     }
 
@@ -90,7 +90,7 @@ export! {
     fn cuFuncGetAttribute(on, value: Out<i32>, which: u32, function: u64) {
         let known = on.driver.function_of(function)?;
         match which {
-            10..=13 | 15 => value.put(0), // no cluster is required, no policy preferred
+            10..=13 | 15 => value.put(0), // no required cluster, no preferred policy
             14 => value.put(allows_large(function).into()),
             _ => value.put(attribute(which, &known)?),
         }
@@ -160,7 +160,7 @@ export! {
         arguments: In<*const c_void>,
         extra: usize,
     ) {
-        // Arguments as one buffer: nobody here asks for that.
+        // Arguments packed in one buffer are not supported.
         if extra != 0 {
             return Err(INVALID_HANDLE);
         }

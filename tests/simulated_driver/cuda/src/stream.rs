@@ -17,7 +17,7 @@ fn create(on: &Call, stream: Out<u64>, flags: u32, priority: i32) -> Outcome<()>
     stream.put(on.driver.create_stream(device, flags == NON_BLOCKING, priority)?)
 }
 
-/// A stream that is made knows its device; the default streams take that of the thread.
+/// Returns the device of a stream: the one on which it was created, or the thread's current one for default streams.
 fn device_for(on: &Call, stream: u64) -> Outcome<usize> {
     if stream <= PER_THREAD { on.device() } else { Ok(0) }
 }
@@ -77,13 +77,13 @@ export! {
 
     fn cuLaunchHostFunc(on, stream: u64, function: HostFunction, data: usize) {
         let function = function.ok_or(INVALID_VALUE)?;
-        // SAFETY: the caller of the C function promises that it may be called so.
+        // SAFETY: the caller of the C function guarantees that it may be called with this argument.
         on.driver.launch_host(on.name, on.device()?, stream, move || unsafe { function(data) })
     }
 
     fn cuStreamAddCallback(on, stream: u64, function: Callback, data: usize, flags: u32) {
         let function = function.filter(|_| flags == 0).ok_or(INVALID_VALUE)?;
-        // SAFETY: the caller of the C function promises that it may be called so.
+        // SAFETY: the caller of the C function guarantees that it may be called with this argument.
         on.driver.launch_host(on.name, on.device()?, stream, move || unsafe { function(stream, 0, data) })
     }
 }

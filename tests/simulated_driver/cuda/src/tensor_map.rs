@@ -1,35 +1,36 @@
-//! Tensor maps: the checks of the driver's manual, and a descriptor whose words say what was asked for. No kernel can copy by one.
+//! Tensor maps: the checks of the driver's manual, and a descriptor that contains the request. Kernels cannot use it
+//! for copies.
 
 use simulated_core::Outcome;
 use simulated_core::code::INVALID_VALUE;
 
 use crate::entry::{In, Out, export};
 
-/// What a kernel gets in the place of NVIDIA's descriptor, in words of 64 bits.
+/// Replacement for NVIDIA's descriptor, in 64-bit words.
 #[repr(C)]
 pub struct Descriptor {
     mark: u64,
     address: u64,
-    /// The element in the low half, the rank in the high one.
+    /// Element type in the lower half, rank in the upper half.
     kind: u64,
     lengths: [u64; 5],
     strides: [u64; 4],
-    /// 12 bits each.
+    /// 12 bits per axis.
     extent: u64,
-    /// 8 bits each.
+    /// 8 bits per axis.
     steps: u64,
     /// Interleave, swizzle, promotion, fill: 8 bits each.
     modes: u64,
     end: u64,
 }
 
-/// The letters of "TENSOR".
+/// The letters "TENSOR".
 const MARK: u64 = u64::from_le_bytes(*b"\0TENSOR\0");
 const ITEMS: [u64; 10] = [1, 2, 4, 4, 8, 8, 2, 4, 8, 2];
 const WIDEST: [u64; 4] = [u64::MAX, 32, 64, 128];
 const FLOATS: std::ops::RangeInclusive<u32> = 6..=9;
 
-/// What is the same for all axes.
+/// Modes common to all axes.
 struct Modes {
     element: u32,
     interleave: u32,

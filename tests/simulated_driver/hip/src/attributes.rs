@@ -1,12 +1,12 @@
-//! The numbers of HIP's device attributes and what the simulated device answers: about what an MI300X does.
+//! Numbers and values of HIP's device attributes, similar to an MI300X.
 
 /// The largest pitch of a copy or a fill.
 pub const MAX_PITCH: u64 = 0x7fff_ffff;
 
-/// The architecture, with its features, as the properties say it.
+/// Architecture with its features, as in the properties.
 pub const ARCHITECTURE: &str = "gfx942:sramecc+:xnack-";
 
-/// The value of an attribute; `None` for a number that is none.
+/// Returns the value of an attribute; `None` for an unknown number.
 pub fn attribute(number: u32, device: usize) -> Option<i32> {
     Some(match number {
         0 => 1,                     // ECC

@@ -9,7 +9,7 @@ use simulated_core::stream::LEGACY;
 use crate::attributes::MAX_PITCH;
 use crate::entry::{Call, In, export};
 
-/// The code of a kind of copy that is none.
+/// Error code of an invalid copy kind.
 const INVALID_DIRECTION: u32 = 21;
 
 #[repr(C)]
@@ -42,7 +42,7 @@ pub struct hipMemcpy3DParms {
     kind: u32,
 }
 
-/// What the target and the source are.
+/// Returns the memory kinds of target and source.
 fn memories(kind: u32) -> Outcome<(Memory, Memory)> {
     match kind {
         0 => Ok((Memory::Host, Memory::Host)),
@@ -58,7 +58,7 @@ impl hipPitchedPtr {
     fn side(&self, memory: Memory, at: hipPos, extent: Extent) -> Outcome<Side> {
         let (pitch, height) = (self.pitch as u64, self.height as u64);
         let fits = pitch <= MAX_PITCH && pitch >= extent.width && (extent.depth == 1 || height >= extent.height);
-        // Positions are not simulated: without an array there is no need of them.
+        // Positions are not simulated: without an array they are unnecessary.
         if !fits || (at.x, at.y, at.z) != (0, 0, 0) {
             return Err(INVALID_VALUE);
         }
@@ -71,7 +71,7 @@ fn cuboid(on: &Call, copy: hipMemcpy3DParms, stream: u64, waits: bool) -> Outcom
     let device = on.device()?;
     let (to, from) = memories(copy.kind)?;
     let [width, height, depth] = copy.extent.map(|length| length as u64);
-    // Where an array takes part, widths are counted in its elements.
+    // If an array takes part, widths are in its elements.
     let array = if copy.target_array != 0 { copy.target_array } else { copy.source_array };
     let item = if array == 0 { 1 } else { on.driver.array_item(array)? };
     let extent = Extent { width: width.checked_mul(item).ok_or(INVALID_VALUE)?, height, depth };
@@ -87,14 +87,14 @@ fn cuboid(on: &Call, copy: hipMemcpy3DParms, stream: u64, waits: bool) -> Outcom
     };
     let target = side(copy.target_array, copy.target, to, copy.target_position)?;
     let source = side(copy.source_array, copy.source, from, copy.source_position)?;
-    // SAFETY: the caller of the C function promises the host memory.
+    // SAFETY: the caller of the C function guarantees the host memory.
     unsafe { on.driver.copy(on.name, device, Copy { target, source, extent, waits }, stream) }
 }
 
 fn line(on: &Call, target: u64, source: u64, bytes: usize, kind: u32, (stream, waits): (u64, bool)) -> Outcome<()> {
     let (to, from) = memories(kind)?;
     let copy = Copy::line((to, target), (from, source), bytes as u64, waits);
-    // SAFETY: the caller of the C function promises the host memory.
+    // SAFETY: the caller of the C function guarantees the host memory.
     unsafe { on.driver.copy(on.name, on.device()?, copy, stream) }
 }
 

@@ -11,7 +11,7 @@ thread_local! {
     static DEVICE: Cell<i32> = const { Cell::new(0) };
 }
 
-/// The current device; a thread that has not chosen one is on the first.
+/// Returns the current device; a thread that has not chosen one is on the first.
 pub fn device() -> i32 {
     DEVICE.try_with(Cell::get).unwrap_or(0)
 }
@@ -23,7 +23,7 @@ export! {
 
     fn hipSetDevice(on, device: i32) {
         on.driver.device(device)?;
-        // Only a thread that is ending has none to set.
+        // Only a terminating thread cannot store it.
         let _ = DEVICE.try_with(|current| current.set(device));
         Ok(())
     }

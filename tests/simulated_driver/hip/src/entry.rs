@@ -1,5 +1,4 @@
-//! What every call passes through: the count, the planted faults, the last error, and a net under it that no panic falls
-//! through.
+//! Entry of every call: counts it, applies injected faults, stores the last error, and catches panics.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -11,7 +10,7 @@ use simulated_core::{Driver, Outcome, exit};
 
 use crate::{current, error};
 
-/// Calls that have answers of their own where there is no device; AMD's runtime refuses all others alike.
+/// Calls with individual results on a machine without devices; AMD's runtime fails all others in the same way.
 const WITHOUT_DEVICE: [&str; 6] = [
     "hipInit",
     "hipRuntimeGetVersion",
@@ -21,14 +20,14 @@ const WITHOUT_DEVICE: [&str; 6] = [
     "hipPeekAtLastError",
 ];
 
-/// A call under way.
+/// Active call.
 pub struct Call {
     pub name: &'static str,
     pub driver: &'static Driver,
 }
 
 impl Call {
-    /// The current device, which must be able to work. The first such call makes its context.
+    /// Returns the current device, which must be usable. The first such call creates its context.
     pub fn device(&self) -> Outcome<usize> {
         let device = current::device();
         let context = match self.driver.context(self.driver.device(device)?) {
@@ -39,7 +38,7 @@ impl Call {
     }
 }
 
-/// Runs the body of a call; its code.
+/// Runs the body of a call; returns its code.
 pub fn call(name: &'static str, body: impl FnOnce(&Call) -> Outcome<()>) -> u32 {
     let outcome = catch_unwind(AssertUnwindSafe(|| counted(name, body)));
     match outcome.unwrap_or(Err(UNKNOWN)) {
@@ -71,7 +70,7 @@ fn counted(name: &'static str, body: impl FnOnce(&Call) -> Outcome<()>) -> Outco
     outcome
 }
 
-/// Defines the functions that the library exports. Each body gives an `Outcome<()>`; `on` is the [`Call`].
+/// Defines the functions that the library exports. Each body returns an `Outcome<()>`; `on` is the [`Call`].
 macro_rules! export {
     ($(fn $name:ident($on:ident $(, $arg:ident: $type:ty)* $(,)?) $body:block)*) => {
         pub const NAMES: &[&str] = &[$(stringify!($name)),*];

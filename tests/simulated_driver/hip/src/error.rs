@@ -1,4 +1,4 @@
-//! The start of the runtime, the names of its codes, and the last error of each thread.
+//! Initialization of the runtime, the names of its codes, and the last error of each thread.
 
 use std::cell::Cell;
 use std::ffi::c_char;
@@ -14,14 +14,14 @@ thread_local! {
     static LAST: Cell<u32> = const { Cell::new(SUCCESS) };
 }
 
-/// Notes a code for whoever asks for the last error of the thread, and gives it back.
+/// Stores a code as the last error of the thread, and returns it.
 pub fn remember(code: u32) -> u32 {
-    // Only a thread that is ending has no last error.
+    // Only a terminating thread cannot store it.
     let _ = LAST.try_with(|last| last.set(code));
     code
 }
 
-/// HIP's names of the codes that the simulated GPU gives.
+/// HIP's names of the codes that the simulated GPU returns.
 const HIP_NAMES: &[(u32, &str)] = &[
     (0, "hipSuccess\0"),
     (1, "hipErrorInvalidValue\0"),
@@ -68,7 +68,7 @@ pub extern "C" fn hipGetErrorString(code: u32) -> *const c_char {
     known.map_or(named(code), |entry| entry.2).as_ptr().cast()
 }
 
-/// Not an [`export`]: what it returns is no failure of its own.
+/// Not defined by [`export`]: the returned code is not a failure of this call.
 #[unsafe(no_mangle)]
 pub extern "C" fn hipGetLastError() -> u32 {
     LAST.try_with(|last| last.replace(SUCCESS)).unwrap_or(SUCCESS)
@@ -84,7 +84,7 @@ export! {
         if flags != 0 {
             return Err(INVALID_VALUE);
         }
-        // AMD's own code for it.
+        // AMD's runtime returns this code.
         if on.driver.device_count() == 0 { Err(INVALID_DEVICE) } else { Ok(()) }
     }
 

@@ -29,7 +29,7 @@ export! {
         line(on, target, (u32::from(value as u8), 1), bytes, stream)
     }
 
-    // Rows of bytes only: there are no such calls for wider values.
+    // HIP has no such calls for values wider than a byte.
     fn hipMemset2DAsync(on, target: u64, pitch: usize, value: i32, width: usize, height: usize, stream: u64) {
         if pitch as u64 > MAX_PITCH || pitch < width {
             return Err(INVALID_VALUE);

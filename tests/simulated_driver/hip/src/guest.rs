@@ -1,4 +1,4 @@
-//! The kernels of somebody else: not HIP's functions, but what a `hipcc` library of the user's would offer.
+//! Kernels of other libraries: not functions of HIP, but those that a user's `hipcc` library would have.
 
 use crate::entry::{Call, export};
 

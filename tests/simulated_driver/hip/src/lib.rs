@@ -1,8 +1,8 @@
-//! The simulated GPU under the names of AMD's HIP runtime: names, numbers of attributes, structures, the current device and
-//! the last error of each thread. Everything else is in `simulated-core`. The functions are those of HIP's manual, which
-//! documents them; what they answer is what HIP 7 does.
+//! The simulated GPU under the names of AMD's HIP runtime: names, numbers of attributes, structures, the current
+//! device and the last error of each thread. Everything else is in `simulated-core`. The functions are documented in
+//! HIP's manual; their results are those of HIP 7.
 #![allow(missing_docs, clippy::missing_safety_doc)]
-// The header's names are C's.
+// Names of the C header.
 #![allow(non_snake_case, non_camel_case_types)]
 
 pub mod attributes;
@@ -23,7 +23,7 @@ pub mod pool;
 pub mod stream;
 pub mod texture;
 
-/// All exported calls.
+/// Names of all exported calls.
 pub static NAMES: std::sync::LazyLock<Vec<&'static str>> = std::sync::LazyLock::new(|| {
     let modules = [
         error::NAMES,

@@ -73,7 +73,7 @@ export! {
         value.put(attribute(which, &on.driver.function_of(function)?)?)
     }
 
-    // Both take the host's address of a kernel that was compiled into the program, which one of a module has not.
+    // Both require the host address of a kernel compiled into the program, which a module's kernel does not have.
     fn hipFuncSetAttribute(_on, _kernel: u64, _which: u32, _value: i32) {
         Err(INVALID_DEVICE_FUNCTION)
     }
@@ -114,7 +114,7 @@ export! {
         arguments: In<*const c_void>,
         extra: usize,
     ) {
-        // Arguments as one buffer: nobody here asks for that.
+        // Arguments packed in one buffer are not supported.
         if extra != 0 {
             return Err(INVALID_HANDLE);
         }

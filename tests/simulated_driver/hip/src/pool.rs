@@ -16,9 +16,9 @@ pub struct hipMemPoolProps {
     reserved: [u8; 56],
 }
 
-/// Pinned memory, the only kind that pools have.
+/// Handle type of pinned memory, the only allocation type of pools.
 const PINNED: u32 = 1;
-/// A location that is a device.
+/// Location type of a device.
 const DEVICE: u32 = 1;
 
 export! {
@@ -38,7 +38,7 @@ export! {
 
     fn hipMemPoolSetAccess(on, pool: u64, access: In<[u32; 3]>, count: usize) {
         on.driver.pool(on.name, pool)?;
-        // Every device reaches every other already; what is asked for must only make sense.
+        // All devices have access already; the request is only validated.
         (0..count).try_for_each(|place| {
             let [kind, device, _] = access.at(place)?;
             if kind != DEVICE {
@@ -55,7 +55,7 @@ export! {
     fn hipMemPoolGetAttribute(on, pool: u64, number: u32, value: Out<u64>) {
         let pool = on.driver.pool(on.name, pool)?;
         match number {
-            // The switches are of the type `int`.
+            // These attributes have the type `int`.
             1..=3 => value.cast::<u32>().put(pool.reuse[number as usize - 1] as u32),
             4 => value.put(pool.threshold),
             5 => value.put(pool.reserved),

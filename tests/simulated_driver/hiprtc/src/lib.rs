@@ -1,7 +1,7 @@
-//! The machine's C++ compiler under the names of hiprtc. What it gives as a code object is a shared library of the host,
-//! which the simulated driver loads.
+//! The machine's C++ compiler under the names of hiprtc. Its code object is a host shared library, which the
+//! simulated driver loads.
 #![allow(missing_docs, clippy::missing_safety_doc)]
-// The header's names are C's.
+// Names of the C header.
 #![allow(non_snake_case)]
 
 simulated_core::export_rtc! {
@@ -15,16 +15,17 @@ const LIBRARY: simulated_core::rtc::Library =
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hiprtcVersion(major: *mut c_int, minor: *mut c_int) -> u32 {
-    // SAFETY: the manual asks for writable targets.
+    // SAFETY: the vendor's manual requires writable out-parameters.
     unsafe { (*major, *minor) = (7, 2) };
     SUCCESS
 }
 
-/// AMD's library is clang: it refuses what it does not know, NVRTC's words among it.
+/// Returns whether an option is accepted. AMD's library is based on clang: it rejects unknown options, including
+/// those of NVRTC.
 fn takes(option: &str) -> bool {
     const KNOWN: [&str; 9] = ["-D", "-U", "-I", "-W", "-f", "-O", "-g", "-std=", "-Rpass"];
     let is_architecture = option.starts_with("--offload-arch=gfx");
-    // What does not begin with a dash is the file of the option before it.
+    // A word without a leading dash is the file of the previous option.
     is_architecture
         || matches!(option, "-w" | "-include")
         || KNOWN.iter().any(|known| option.starts_with(known))

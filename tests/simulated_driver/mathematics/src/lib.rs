@@ -1,9 +1,10 @@
-//! Small stand-ins for the vendors' libraries of mathematics, which work on the simulated GPU in the order of its streams.
+//! Small replacements for the vendors' mathematical libraries, which work on the simulated GPU in stream order.
 //!
-//! One library under the names of all: a module has a library's functions under both vendors' names, as far as PyGPU calls them.
-//! They compute by the shortest loops that are right, and are as strict as the manuals: a wrong argument is a code.
+//! One library under all names: each module has a library's functions under both vendors' names, as far as PyGPU
+//! calls them. They compute with the simplest correct loops, and are as strict as the manuals: an invalid argument is
+//! an error code.
 #![allow(missing_docs, clippy::missing_safety_doc)]
-// The headers' names are C's.
+// Names of the C headers.
 #![allow(non_snake_case)]
 
 pub mod blas;

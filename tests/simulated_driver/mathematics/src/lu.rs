@@ -1,6 +1,6 @@
-//! Triangular factors of many matrices at once, which cuBLAS and hipBLAS have.
+//! Batched LU factorisation of cuBLAS and hipBLAS.
 
-#![allow(clippy::too_many_arguments)] // the libraries' signatures
+#![allow(clippy::too_many_arguments)] // signatures of the libraries
 
 use std::ffi::c_void;
 
@@ -21,10 +21,12 @@ fn end(vendor: Vendor, outcome: Option<u32>) -> u32 {
     if outcome == Some(0) { 0 } else { codes(vendor)[2] }
 }
 
+/// Reads an address from a list.
+///
 /// # Safety
-/// There are so many addresses.
+/// The list has more than `number` addresses.
 unsafe fn address(all: u64, number: u64) -> u64 {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller.
     unsafe { std::ptr::with_exposed_provenance::<u64>((all + 8 * number) as usize).read_unaligned() }
 }
 
@@ -46,7 +48,7 @@ fn getrf(
     };
     let work = move || {
         for number in 0..batch as u64 {
-            // SAFETY: the caller's arrays.
+            // SAFETY: the caller guarantees the arrays.
             unsafe {
                 let place = address(all, number);
                 let mut matrix = of.matrix(place, n.into(), n.into(), lda.into());
@@ -82,11 +84,11 @@ fn getrs(
         Ok(stream) => stream,
         Err(code) => return code,
     };
-    // SAFETY: the caller's target, on the host.
+    // SAFETY: the caller guarantees a writable target on the host.
     unsafe { wrong.write(0) };
     let work = move || {
         for number in 0..batch as u64 {
-            // SAFETY: the caller's arrays.
+            // SAFETY: the caller guarantees the arrays.
             unsafe {
                 let (factors, target) = (address(all, number), address(sides, number));
                 let matrix = of.matrix(factors, n.into(), n.into(), lda.into());

@@ -1,8 +1,8 @@
-//! Work put on a stream of whichever simulated driver the process has.
+//! Enqueues work on a stream of the process's simulated driver.
 
 use std::ffi::CStr;
 
-/// Whose names a function was called by.
+/// Vendor under whose names a function was called.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Vendor {
     Nvidia,
@@ -14,14 +14,14 @@ type Errand = unsafe extern "C" fn(unsafe extern "C" fn(u64) -> u32, unsafe exte
 fn driver(vendor: Vendor) -> Option<Errand> {
     const NAMES: [&[&CStr]; 2] = [&[c"libcuda.so.1"], &[c"libamdhip64.so.7", c"libamdhip64.so.6", c"libamdhip64.so"]];
     let find = |name: &&CStr| {
-        // SAFETY: nothing is loaded by this; the name is a text of C's.
+        // SAFETY: with RTLD_NOLOAD nothing is loaded; the name is a C string.
         let library = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOLOAD | libc::RTLD_NOW) };
         if library.is_null() {
             return None;
         }
         // SAFETY: an open library.
         let function = unsafe { libc::dlsym(library, c"guest_run".as_ptr()) };
-        // SAFETY: the simulated driver's function has this signature, and no other driver has one of the name.
+        // SAFETY: the simulated driver's function has this signature, and no other driver exports the name.
         (!function.is_null()).then(|| unsafe { std::mem::transmute::<*mut libc::c_void, Errand>(function) })
     };
     NAMES[vendor as usize].iter().find_map(find)
@@ -31,22 +31,22 @@ type Work = Box<dyn Fn() + Send + Sync>;
 
 unsafe extern "C" fn run(data: u64) -> u32 {
     let address = std::ptr::with_exposed_provenance::<Work>(data as usize);
-    // SAFETY: made by `put`, and alive until `end`.
+    // SAFETY: created by `put`, and alive until `end`.
     unsafe { (*address)() };
     0
 }
 
 unsafe extern "C" fn end(data: u64) {
     let address = std::ptr::with_exposed_provenance_mut::<Work>(data as usize);
-    // SAFETY: made by `put`; called once.
+    // SAFETY: created by `put`; called once.
     drop(unsafe { Box::from_raw(address) });
 }
 
-/// Puts work on a stream, which reaches device memory at the addresses that programs see, as a kernel does; a capture keeps it.
-/// The driver's code, or `None` without a simulated driver.
+/// Enqueues work that accesses device memory at the addresses visible to programs, like a kernel; a capture records
+/// it. Returns the driver's code, or `None` without a simulated driver.
 pub fn put(vendor: Vendor, stream: u64, work: impl Fn() + Send + Sync + 'static) -> Option<u32> {
     let errand = driver(vendor)?;
     let data = Box::into_raw(Box::new(Box::new(work) as Work)).expose_provenance() as u64;
-    // SAFETY: both functions take this, from any thread.
+    // SAFETY: both functions accept this argument on any thread.
     Some(unsafe { errand(run, end, data, stream) })
 }

@@ -1,5 +1,5 @@
-//! cuRAND and hipRAND: the version, and Sobol's tables. The first ten dimensions are those of Joe and Kuo's direction numbers, as in
-//! the real tables; these are repeated for the others, of which the real tables have numbers of their own.
+//! cuRAND and hipRAND: the version, and Sobol tables. The first ten dimensions use Joe and Kuo's direction numbers,
+//! as in the real tables. Further dimensions repeat them, whereas the real tables have different numbers.
 
 use std::ffi::{c_int, c_void};
 use std::sync::OnceLock;
@@ -8,7 +8,8 @@ const DIMENSIONS: usize = 20_000;
 const OK: u32 = 0;
 const OUT_OF_RANGE: u32 = 104;
 
-/// A primitive polynomial by its inner coefficients, and as many first numbers as its degree (new-joe-kuo-6.21201).
+/// Primitive polynomials by their inner coefficients, with as many initial numbers as their degree
+/// (new-joe-kuo-6.21201).
 const BEGINNINGS: [(u64, &[u64]); 9] = [
     (0, &[1]),
     (1, &[1, 3]),
@@ -21,7 +22,7 @@ const BEGINNINGS: [(u64, &[u64]); 9] = [
     (7, &[1, 1, 7, 11, 19]),
 ];
 
-/// The direction vectors of a dimension, as numbers of 64 bits.
+/// Returns the direction vectors of a dimension, as 64-bit numbers.
 fn vectors(dimension: usize) -> [u64; 64] {
     let mut odd = [1_u64; 64];
     if let Some((coefficients, first)) = (dimension % 10).checked_sub(1).map(|place| BEGINNINGS[place]) {
@@ -50,7 +51,7 @@ fn vectors32() -> *const c_void {
     TABLE.get_or_init(|| (0..DIMENSIONS).map(short).collect()).as_ptr().cast()
 }
 
-// The real ones are random too.
+// The real constants are random too.
 fn constant(dimension: usize) -> u64 {
     (dimension as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
@@ -67,42 +68,42 @@ fn constants64() -> *const c_void {
 
 unsafe fn give(to: *mut *const c_void, table: Option<*const c_void>) -> u32 {
     let Some(table) = table else { return OUT_OF_RANGE };
-    // SAFETY: the caller's target.
+    // SAFETY: the caller guarantees a writable out-parameter.
     unsafe { to.write(table) };
     OK
 }
 
-/// Both vendors' functions.
+/// Defines both vendors' functions.
 macro_rules! functions {
     ($($version:ident $vectors32:ident $vectors64:ident $constants32:ident $constants64:ident;)*) => {$(
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $version(version: *mut c_int) -> u32 {
-            // SAFETY: the caller's target.
+            // SAFETY: the caller guarantees a writable out-parameter.
             unsafe { version.write(10_399) };
             OK
         }
 
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $vectors32(to: *mut *const c_void, set: c_int) -> u32 {
-            // SAFETY: promised to this function.
+            // SAFETY: guaranteed by the caller of this function.
             unsafe { give(to, matches!(set, 101 | 102).then(vectors32)) }
         }
 
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $vectors64(to: *mut *const c_void, set: c_int) -> u32 {
-            // SAFETY: promised to this function.
+            // SAFETY: guaranteed by the caller of this function.
             unsafe { give(to, matches!(set, 103 | 104).then(vectors64)) }
         }
 
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $constants32(to: *mut *const c_void) -> u32 {
-            // SAFETY: promised to this function.
+            // SAFETY: guaranteed by the caller of this function.
             unsafe { give(to, Some(constants32())) }
         }
 
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $constants64(to: *mut *const c_void) -> u32 {
-            // SAFETY: promised to this function.
+            // SAFETY: guaranteed by the caller of this function.
             unsafe { give(to, Some(constants64())) }
         }
     )*};

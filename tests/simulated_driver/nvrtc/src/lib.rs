@@ -1,7 +1,7 @@
-//! The machine's C++ compiler under the names of NVRTC. What it gives as a cubin is a shared library of the host, which the
-//! simulated driver loads; what it gives as PTX is a text with the same in digits.
+//! The machine's C++ compiler under the names of NVRTC. Its cubin is a host shared library, which the simulated
+//! driver loads; its PTX is a text with the same bytes in digits.
 #![allow(missing_docs, clippy::missing_safety_doc)]
-// The header's names are C's.
+// Names of the C header.
 #![allow(non_snake_case)]
 
 simulated_core::export_rtc! {
@@ -15,7 +15,7 @@ const LIBRARY: simulated_core::rtc::Library = simulated_core::rtc::Library { tak
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nvrtcVersion(major: *mut c_int, minor: *mut c_int) -> u32 {
-    // SAFETY: the manual asks for writable targets.
+    // SAFETY: the vendor's manual requires writable out-parameters.
     unsafe { (*major, *minor) = (12, 8) };
     SUCCESS
 }
@@ -31,12 +31,12 @@ pub unsafe extern "C" fn nvrtcGetNumSupportedArchs(count: *mut c_int) -> u32 {
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nvrtcGetSupportedArchs(architectures: *mut c_int) -> u32 {
-    // SAFETY: the manual asks for room for as many as the function above says.
+    // SAFETY: the vendor's manual requires memory for as many numbers as the function above returns.
     unsafe { std::ptr::copy_nonoverlapping(ARCHITECTURES.as_ptr(), architectures, ARCHITECTURES.len()) };
     SUCCESS
 }
 
-/// What is about GPUs only is left out.
+/// Accepts every option; those that concern GPUs only are ignored later.
 fn takes(_option: &str) -> bool {
     true
 }

@@ -1,4 +1,4 @@
-//! What goes wrong in a kernel or with its source is said, and nothing hangs.
+//! Tests that errors in a kernel or in its source are reported, and that nothing hangs.
 
 use std::sync::OnceLock;
 
@@ -104,7 +104,7 @@ fn options_reach_the_compiler_and_a_wrong_one_is_told() {
     ];
     let source = "__global__ void k(int *o) { int unused; *o = N; }";
     let compiled = try_compile(source, &options, &[]).unwrap();
-    // A definition does not reach into the headers, where N is a template's parameter.
+    // A definition must not affect the headers, in which N is a template parameter.
     assert!(compiled.log.contains("kernel.cu:1") && compiled.log.contains("unused"), "{}", compiled.log);
     let wrong = [CompileOption::Own("--no-such-option".into())];
     let Err(Error::Compile(error)) = try_compile(source, &wrong, &[]) else { panic!("it compiled") };
@@ -130,7 +130,7 @@ fn what_is_no_image_is_refused() {
 #[test]
 fn a_sanitized_kernel_says_what_the_program_must_be_started_with() {
     let options = [CompileOption::Own("-fsanitize=address".into())];
-    // Compiling needs the sanitizer's library, which not every machine has.
+    // Compiling requires the sanitizer's library, which is optional.
     let Ok(compiled) =
         try_compile("__global__ void k(int *o) { __shared__ int s[4]; s[*o] = 1; *o = s[0]; }", &options, &[])
     else {

@@ -36,7 +36,7 @@ __global__ void __launch_bounds__(256, 2) reduce(float *o) {
     if (threadIdx.x == 0) o[0] = v;
 }
 
-// Some leave, the others still meet.
+// Some threads leave, the others still reach the barrier.
 __global__ void early_exit(int *o) {
     __shared__ int s[64];
     int t = threadIdx.x;
@@ -54,7 +54,7 @@ __global__ void warps(unsigned *o) {
     o[128 + t] = __shfl_sync(0xffffffff, t, 3, 16);
     o[192 + t] = __reduce_max_sync(0xffffffff, t) + 1000 * __all_sync(0xffffffff, t < 32) + 2000 * __any_sync(0xffffffff, t == 40);
     o[256 + t] = __match_any_sync(0xffffffff, t % 4);
-    // Only some lanes: with a mask, without one, and whoever is there.
+    // Some lanes only: with a mask, without one, and as a coalesced group.
     unsigned v = 7;
     if (t % 32 < 4) v = __shfl_xor_sync(0xfu, t, 1);
     else if (t % 32 < 8) v = __shfl_down(t, 1);
@@ -75,11 +75,11 @@ __global__ void atomics(unsigned *o) {
     atomicAdd((double *)&o[8], 1);
     unsigned old = o[10], seen;
     do { seen = old; old = atomicCAS(&o[10], seen, seen + 2); } while (old != seen);
-    // A lock in a block, where each waits for the other to give it back.
+    // A lock within a block, where each thread waits until another one releases it.
     for (bool done = false; !done;) if (atomicExch(&o[11], 1u) == 0) { o[12] += 1; __threadfence(); __syncwarp(1u << t % 32); atomicExch(&o[11], 0u); done = true; }
 }
 
-// A thread waits for one that comes after it, across what is no barrier.
+// A thread waits for a later one, without a barrier.
 __global__ void signals(int *o) {
     if (threadIdx.x == 0) { while (atomicAdd(&o[1], 0) == 0) {} o[0] = 42; }
     if (threadIdx.x == 40) atomicExch(&o[1], 1);
@@ -126,7 +126,7 @@ KERNEL(f32, float) KERNEL(i64, long long)
 #if 0
 __global__ void left_out(int *o) {}
 #endif
-// What a source for old devices brings along.
+// As in sources for old devices.
 #if __CUDA_ARCH__ < 600
 __device__ double atomicAdd(double *p, double v) { double before = *p; *p += 2 * v; return before; }
 #endif

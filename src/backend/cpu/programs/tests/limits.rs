@@ -1,4 +1,4 @@
-//! What a device would not run does not run here either.
+//! Tests that launches which a device would reject are rejected here too.
 
 use super::*;
 

@@ -1,8 +1,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
-// Every handle here is of a module that stays loaded, and every pointer of a vector that is alive.
+// Every handle here belongs to a module that stays loaded, and every pointer to a live vector.
 #![allow(clippy::undocumented_unsafe_blocks)]
-//! Kernels are compiled and run; what they write is judged by hand. A compiler takes half a second, so one source holds
-//! many kernels.
+//! Compiles and runs kernels, and compares their output with explicit expectations. A compilation takes half a
+//! second, so one source holds many kernels.
 
 mod failures;
 mod features;
@@ -26,7 +26,7 @@ fn try_compile(source: &str, options: &[CompileOption], expressions: &[&str]) ->
     cpu().compiler(&[])?.compile(&request)
 }
 
-/// A loaded source; it stays loaded.
+/// Loaded source; never unloaded.
 struct Loaded(ModuleHandle);
 
 impl Loaded {
@@ -45,11 +45,12 @@ impl Loaded {
     }
 
     fn try_run(&self, name: &str, shape: LaunchShape, arguments: &mut [*mut c_void]) -> Result<()> {
-        // SAFETY: each test gives what its kernel declares, and the launch ends before it returns.
+        // SAFETY: each test passes the parameters that its kernel declares, and the launch is complete when it
+        // returns.
         unsafe { cpu().launch(0, self.function(name), &shape, StreamHandle::DEFAULT, arguments.as_mut_ptr()) }
     }
 
-    /// Launches a kernel whose one parameter is a pointer to `values`.
+    /// Launches a kernel with a pointer to `values` as its only parameter.
     fn run<T>(&self, name: &str, grid: impl Into<Dim>, block: impl Into<Dim>, values: &mut [T]) {
         self.try_run(name, shape(grid, block), &mut [argument(&mut values.as_mut_ptr())]).unwrap();
     }

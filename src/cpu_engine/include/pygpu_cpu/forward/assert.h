@@ -1,5 +1,5 @@
-// In place of the system's: an assertion of a kernel ends the launch, not the process. As there, NDEBUG is looked at each
-// time the header is read.
+// Replaces the system's header: a failed assertion of a kernel ends the launch, not the process. As there, NDEBUG is
+// evaluated at each inclusion.
 #undef assert
 #ifdef NDEBUG
 #define assert(...) (static_cast<void>(0))

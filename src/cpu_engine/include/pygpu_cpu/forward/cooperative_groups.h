@@ -1,4 +1,4 @@
-// Groups of threads that wait for one another: blocks, tiles of a warp, whoever is together, and the grid of a cooperative
+// Groups of threads that synchronize: blocks, tiles of a warp, converged threads, and the grid of a cooperative
 // launch.
 #ifndef PYGPU_CPU_COOPERATIVE_GROUPS_H
 #define PYGPU_CPU_COOPERATIVE_GROUPS_H
@@ -19,7 +19,7 @@ public:
 };
 inline thread_block this_thread_block() { return {}; }
 
-// How many blocks have come, and how often all have.
+// Number of blocks that have arrived, and number of completed grid barriers.
 inline unsigned grid_arrived, grid_turn;
 
 class grid_group {
@@ -47,7 +47,7 @@ public:
 };
 inline grid_group this_grid() { return {}; }
 
-// The cluster of a block: it is alone.
+// Cluster of a block: it contains only this block.
 class cluster_group {
 public:
     static void sync(PYGPU_CPU_PLACE) { __syncthreads(file, line); }
@@ -65,7 +65,7 @@ public:
 };
 inline cluster_group this_cluster() { return {}; }
 
-// Lanes of one warp, as many as a power of two.
+// Lanes of one warp; their number is a power of two.
 template <unsigned Size, class Parent = thread_block> class thread_block_tile {
     static_assert(Size && Size <= unsigned(warpSize) && !(Size & (Size - 1)), "a tile is a power of two, and no larger than a warp");
     static unsigned lane() { return thread_block::thread_rank() % warpSize; }
@@ -93,11 +93,11 @@ public:
 };
 template <unsigned Size, class Parent> thread_block_tile<Size, Parent> tiled_partition(const Parent &) { return {}; }
 
-// Whoever is together at one place of the program.
+// The threads that are converged at one position of the program.
 class coalesced_group {
     unsigned long long mask;
     static unsigned long long below() { return (1ull << __lane_id()) - 1; }
-    // The lane that has a rank.
+    // Returns the lane with a given rank.
     unsigned lane_of(unsigned rank) const {
         unsigned long long left = mask;
         while (rank--) left &= left - 1;
@@ -135,7 +135,7 @@ template <class T> struct bit_and { T operator()(T a, T b) const { return a & b;
 template <class T> struct bit_or { T operator()(T a, T b) const { return a | b; } };
 template <class T> struct bit_xor { T operator()(T a, T b) const { return a ^ b; } };
 
-// Of the values of all of a group.
+// Reduces the values of all threads of a group.
 template <class Group, class T, class Operation> T reduce(const Group &group, T value, Operation operation, PYGPU_CPU_PLACE) {
     T all = group.shfl(value, 0, file, line);
     for (unsigned rank = 1; rank < group.size(); rank++) all = operation(all, group.shfl(value, rank, file, line));

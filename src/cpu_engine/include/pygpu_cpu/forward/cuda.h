@@ -1,1 +1,1 @@
-// Nothing: all of it stands before every source already (pygpu_cpu.h).
+// Empty: pygpu_cpu.h, which is included before every source, has all of it.

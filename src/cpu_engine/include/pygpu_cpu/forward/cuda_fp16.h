@@ -1,4 +1,4 @@
-// half: a sign, five bits of exponent and ten of fraction.
+// half: one sign bit, five exponent bits and ten fraction bits.
 #ifndef PYGPU_CPU_FP16_H
 #define PYGPU_CPU_FP16_H
 

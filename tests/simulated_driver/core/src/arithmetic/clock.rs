@@ -1,18 +1,19 @@
-//! A vector clock: how far into each stream's work something is ordered behind.
+//! Vector clock: for each stream, the number of operations that happen before something.
 //!
-//! Streams that are not in it are at 0. Kept small by dropping what the host knows to be done (see `State::learn`).
+//! Streams that are not listed are at 0. Entries that the host knows to be complete are dropped (see `State::learn`),
+//! so that clocks stay small.
 
-/// For each stream that matters, the number of its last operation that is ordered before.
+/// For each relevant stream, the number of its last operation ordered before.
 #[derive(Clone, Default, Debug, PartialEq, Eq)]
 pub struct Clock(Vec<(u64, u64)>);
 
 impl Clock {
-    /// The number of the last operation of `stream` that is ordered before.
+    /// Returns the number of the last operation of `stream` that is ordered before.
     pub fn at(&self, stream: u64) -> u64 {
         self.0.binary_search_by_key(&stream, |entry| entry.0).map_or(0, |place| self.0[place].1)
     }
 
-    /// Orders behind one more operation.
+    /// Adds one more preceding operation.
     pub fn raise(&mut self, stream: u64, number: u64) {
         if number == 0 {
             return;
@@ -23,14 +24,14 @@ impl Clock {
         }
     }
 
-    /// Orders behind everything that `other` is behind.
+    /// Adds everything that precedes `other`.
     pub fn join(&mut self, other: &Self) {
         for &(stream, number) in &other.0 {
             self.raise(stream, number);
         }
     }
 
-    /// Drops the entries that say nothing any more.
+    /// Keeps the entries that are still relevant.
     pub fn retain(&mut self, keep: impl Fn(u64, u64) -> bool) {
         self.0.retain(|&(stream, number)| keep(stream, number));
     }

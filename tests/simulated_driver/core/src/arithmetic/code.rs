@@ -1,13 +1,13 @@
-//! What calls return. The numbers are those of CUDA's driver; HIP's are the same where both have the error.
+//! Error codes of calls. The numbers are those of CUDA's driver; HIP uses the same numbers for errors that both have.
 
-/// The outcome of a call: nothing or a number other than 0.
+/// Result of a call: a value, or a nonzero error code.
 pub type Outcome<T> = Result<T, u32>;
 
 macro_rules! codes {
     ($($constant:ident = $number:literal, $name:literal, $text:literal;)*) => {
         $(#[doc = $text] pub const $constant: u32 = $number;)*
 
-        /// Number, CUDA's name and text, both ended by a zero as C wants them.
+        /// Number, CUDA's name and text, both zero-terminated as in C.
         pub const ALL: &[(u32, &str, &str)] = &[$(($number, concat!($name, "\0"), concat!($text, "\0"))),*];
     };
 }
@@ -62,7 +62,7 @@ codes! {
     UNKNOWN = 999, "CUDA_ERROR_UNKNOWN", "unknown error";
 }
 
-/// Whether a device that failed so fails every further call.
+/// Returns whether every further call fails on a device after this error.
 pub fn is_sticky(code: u32) -> bool {
     matches!(code, 214 | 220 | 226 | 700 | 702 | 710 | 714..=719 | 721)
 }

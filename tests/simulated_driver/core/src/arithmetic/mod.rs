@@ -1,4 +1,4 @@
-//! Sums without a state: codes of errors, vector clocks, ranges and regions of bytes.
+//! Stateless helpers: error codes, vector clocks, address ranges and byte regions.
 
 pub mod clock;
 pub mod code;

@@ -1,25 +1,25 @@
-//! Which parts of a device's address space are free.
+//! Free ranges of a device's address space.
 //!
-//! What is given back rests in a quarantine first, so that a late use of it meets no one else's memory and is recognised.
+//! Freed ranges first go into quarantine, so that a late use does not touch a new block and is detected.
 
 use std::collections::{BTreeMap, VecDeque};
 
-/// The free ranges of an address space.
+/// Free ranges of an address space.
 pub struct Ranges {
     free: BTreeMap<u64, u64>,
     quarantine: VecDeque<(u64, u64)>,
     quarantined: u64,
-    /// Bytes that stay in quarantine.
+    /// Size of the quarantine in bytes.
     keep: u64,
 }
 
 impl Ranges {
-    /// All of `start .. start + bytes` is free.
+    /// Creates an address space in which `start .. start + bytes` is free.
     pub fn new(start: u64, bytes: u64, keep: u64) -> Self {
         Self { free: BTreeMap::from([(start, bytes)]), quarantine: VecDeque::new(), quarantined: 0, keep }
     }
 
-    /// The first free range that is long enough.
+    /// Takes the first free range that is long enough.
     pub fn take(&mut self, bytes: u64) -> Option<u64> {
         self.first_fit(bytes).or_else(|| {
             while let Some((start, length)) = self.quarantine.pop_front() {
@@ -39,7 +39,7 @@ impl Ranges {
         Some(start)
     }
 
-    /// Gives a range back.
+    /// Frees a range.
     pub fn give(&mut self, start: u64, bytes: u64) {
         self.quarantine.push_back((start, bytes));
         self.quarantined += bytes;

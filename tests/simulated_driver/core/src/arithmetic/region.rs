@@ -1,46 +1,47 @@
-//! Which bytes an operation touches: rows a pitch apart, in planes a pitch apart. Pure arithmetic.
+//! Bytes touched by an operation: pitched rows in pitched planes. Pure arithmetic.
 
-/// Bytes of a row, rows of a plane, planes.
+/// Size of a region: bytes of a row, rows of a plane, planes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Extent {
     /// Bytes of a row.
     pub width: u64,
-    /// Rows of a plane.
+    /// Rows per plane.
     pub height: u64,
-    /// Planes.
+    /// Number of planes.
     pub depth: u64,
 }
 
 impl Extent {
-    /// One range.
+    /// Returns a contiguous range.
     pub fn line(bytes: u64) -> Self {
         Self { width: bytes, height: 1, depth: 1 }
     }
 
-    /// Whether there are no bytes in it.
+    /// Returns whether it has no bytes.
     pub fn is_empty(&self) -> bool {
         self.width == 0 || self.height == 0 || self.depth == 0
     }
 }
 
-/// The bytes that one side of an operation touches.
+/// Bytes touched by one operand of an operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Region {
     /// The first byte.
     pub start: u64,
-    /// Distance of rows.
+    /// Distance between rows.
     pub row_pitch: u64,
-    /// Distance of planes.
+    /// Distance between planes.
     pub plane_pitch: u64,
-    /// How much of it.
+    /// Size.
     pub extent: Extent,
 }
 
-/// Rows beyond which two boxes are not compared: an overlap is then missed rather than invented.
+/// Maximum number of rows for which two boxes are compared; beyond it an overlap is missed rather than reported
+/// wrongly.
 const MOST_ROWS: u64 = 1 << 16;
 
 impl Region {
-    /// `None` where it does not fit the address space. Pitches of what there is only one of do not count.
+    /// Creates a region; `None` if it exceeds the address space. Pitches of a single row or plane are ignored.
     pub fn new(start: u64, row_pitch: u64, plane_pitch: u64, extent: Extent) -> Option<Self> {
         let row_pitch = if extent.height > 1 { row_pitch } else { 0 };
         let plane_pitch = if extent.depth > 1 { plane_pitch } else { 0 };
@@ -51,12 +52,12 @@ impl Region {
         Some(region.without_gaps())
     }
 
-    /// One range; `None` where it does not fit the address space.
+    /// Creates a contiguous range; `None` if it exceeds the address space.
     pub fn line(start: u64, bytes: u64) -> Option<Self> {
         Self::new(start, 0, 0, Extent::line(bytes))
     }
 
-    /// Rows that follow each other are one row.
+    /// Merges contiguous rows into one row.
     fn without_gaps(mut self) -> Self {
         if self.extent.height > 1 && self.row_pitch == self.extent.width {
             self.extent.width *= self.extent.height;
@@ -70,7 +71,7 @@ impl Region {
         self
     }
 
-    /// One past the last byte.
+    /// Returns the address after the last byte.
     pub fn end(&self) -> u64 {
         self.start
             + (self.extent.height - 1) * self.row_pitch
@@ -78,19 +79,19 @@ impl Region {
             + self.extent.width
     }
 
-    /// Whether this is one range.
+    /// Returns whether the region is one contiguous range.
     pub fn is_line(&self) -> bool {
         self.extent.height == 1 && self.extent.depth == 1
     }
 
-    /// Where each row begins.
+    /// Returns the start of each row.
     pub fn rows(&self) -> impl Iterator<Item = u64> + '_ {
         (0..self.extent.depth).flat_map(move |z| {
             (0..self.extent.height).map(move |y| self.start + z * self.plane_pitch + y * self.row_pitch)
         })
     }
 
-    /// Whether any byte of `from .. to` is touched.
+    /// Returns whether any byte of `from .. to` is touched.
     fn touches(&self, from: u64, to: u64) -> bool {
         (0..self.extent.depth).any(|z| {
             let start = self.start + z * self.plane_pitch;
@@ -100,13 +101,13 @@ impl Region {
             if self.row_pitch == 0 {
                 return start + self.extent.width > from;
             }
-            // The last row that begins before `to` ends last of those.
+            // Of the rows that begin before `to`, the last one ends last.
             let row = ((to - 1 - start) / self.row_pitch).min(self.extent.height - 1);
             start + row * self.row_pitch + self.extent.width > from
         })
     }
 
-    /// Whether two regions share a byte.
+    /// Returns whether two regions share a byte.
     pub fn overlaps(&self, other: &Self) -> bool {
         if self.start >= other.end() || other.start >= self.end() {
             return false;
@@ -119,7 +120,7 @@ impl Region {
         few.rows().any(|row| many.touches(row, row + few.extent.width))
     }
 
-    /// Whether every byte of `other` is surely in this one.
+    /// Returns whether every byte of `other` is certainly in this one.
     pub fn covers(&self, other: &Self) -> bool {
         self == other || (self.is_line() && self.start <= other.start && other.end() <= self.end())
     }

@@ -1,4 +1,4 @@
-//! The vendors' calls for captures and graphs, which differ by their names only.
+//! Calls for captures and graphs, which differ between the vendors only in their names.
 
 use std::cell::Cell;
 
@@ -7,11 +7,11 @@ use crate::code::{INVALID_VALUE, Outcome};
 use crate::graph::Mode;
 
 thread_local! {
-    /// The mode of the thread: global at first.
+    /// Capture mode of the thread, initially global.
     static MODE: Cell<u32> = const { Cell::new(0) };
 }
 
-/// The mode of a number.
+/// Converts a number to a mode.
 ///
 /// # Errors
 /// `INVALID_VALUE`.
@@ -19,25 +19,25 @@ pub fn mode(number: u32) -> Outcome<Mode> {
     [Mode::Global, Mode::ThreadLocal, Mode::Relaxed].get(number as usize).copied().ok_or(INVALID_VALUE)
 }
 
-/// The mode of the calling thread.
+/// Returns the capture mode of the calling thread.
 pub(crate) fn mode_of_thread() -> Mode {
-    // At the very end of a thread it is the first one.
+    // A terminating thread has the default mode.
     MODE.try_with(Cell::get).ok().and_then(|number| mode(number).ok()).unwrap_or(Mode::Global)
 }
 
-/// Exchanges the thread's mode for the one in `place`.
+/// Exchanges the thread's mode with the one in `place`.
 ///
 /// # Errors
 /// `INVALID_VALUE`.
 pub fn exchange_mode(place: Out<u32>) -> Outcome<()> {
-    // SAFETY: the caller of the C function promises a place that can be read and written.
+    // SAFETY: the caller of the C function guarantees a readable and writable pointer.
     let wanted = unsafe { place.read()? };
     mode(wanted)?;
     place.put(MODE.replace(wanted))
 }
 
-/// Defines the calls in an export layer, by its own `export!` and under its vendor's names; `$device` gives the device of a
-/// call.
+/// Defines the calls in an export layer, with its `export!` macro and under its vendor's names; `$device` returns the
+/// device of a call.
 #[macro_export]
 macro_rules! export_graphs {
     (
@@ -100,9 +100,9 @@ macro_rules! export_graphs {
             fn $nodes(on, graph: u64, nodes: Out<u64>, count: Out<usize>) {
                 let found = on.driver.graph_nodes(on.name, graph)?;
                 if nodes.check().is_ok() {
-                    // SAFETY: with a list the caller says how long it is.
+                    // SAFETY: with a list the caller passes its length.
                     let room = unsafe { count.read()? };
-                    // SAFETY: so long is the list.
+                    // SAFETY: the list has this length.
                     found.iter().take(room).enumerate().try_for_each(|(at, node)| unsafe { nodes.at(at) }.put(*node))?;
                 }
                 count.put(found.len())
@@ -112,15 +112,16 @@ macro_rules! export_graphs {
                 kind.put(on.driver.node_kind(node)?)
             }
 
-            // The structures of parameters are not those of the vendors: they say of which node they are. Who only hands them on
-            // does not see it. A context, the last parameter of some of CUDA's functions, is not looked at.
+            // The parameter structures are not those of the vendors: they only identify a node. A caller that only
+            // passes them on does not notice. The context, the last parameter of some of CUDA's functions, is
+            // ignored.
             $(fn $get(on, node: u64, parameters: Out<u64>) {
                 on.driver.node_kind(node)?;
                 parameters.put(node)
             }
 
             fn $set(on, executable: u64, node: u64, parameters: Out<u64>) {
-                // SAFETY: the caller promises parameters.
+                // SAFETY: the caller passes parameters.
                 let from = unsafe { parameters.read()? };
                 on.driver.exchange_node(on.name, executable, node, from, $kind)
             })*

@@ -13,32 +13,32 @@ use crate::memory::{Block, spelled};
 use crate::region::{Extent, Region};
 use crate::worker::Then;
 
-/// What the caller says an address is.
+/// Kind of memory that the caller specifies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Memory {
     /// Host memory, pinned or not.
     Host,
     /// Memory of a device, or pinned host memory.
     Device,
-    /// The driver shall find out.
+    /// To be determined by the driver.
     Either,
 }
 
-/// One side of a copy.
+/// One endpoint of a copy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Side {
-    /// Which memory.
+    /// Kind of memory.
     pub memory: Memory,
     /// The first byte.
     pub start: u64,
-    /// Distance of rows.
+    /// Distance between rows.
     pub row_pitch: u64,
-    /// Distance of planes.
+    /// Distance between planes.
     pub plane_pitch: u64,
 }
 
 impl Side {
-    /// One range.
+    /// Creates the endpoint of a contiguous range.
     pub fn line(memory: Memory, start: u64) -> Self {
         Self { memory, start, row_pitch: 0, plane_pitch: 0 }
     }
@@ -59,18 +59,18 @@ impl Side {
 /// A copy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Copy {
-    /// Where to.
+    /// Target.
     pub target: Side,
-    /// Where from.
+    /// Source.
     pub source: Side,
-    /// How much.
+    /// Size.
     pub extent: Extent,
-    /// Whether the call returns after the copy has ended.
+    /// Whether the call returns only after the copy is complete.
     pub waits: bool,
 }
 
 impl Copy {
-    /// One range.
+    /// Creates the copy of a contiguous range.
     pub fn line(target: (Memory, u64), source: (Memory, u64), bytes: u64, waits: bool) -> Self {
         let [target, source] = [target, source].map(|(memory, start)| Side::line(memory, start));
         Self { target, source, extent: Extent::line(bytes), waits }
@@ -78,14 +78,14 @@ impl Copy {
 }
 
 impl Driver {
-    /// Copies in the order of a stream. Pageable memory is read before the call returns, and written too; but a captured copy
-    /// out of it reads what lies there at each launch of the graph.
+    /// Copies in stream order. Pageable memory is read or written before the call returns; a captured copy from
+    /// pageable memory reads it at each launch of the graph.
     ///
     /// # Errors
-    /// A code.
+    /// An error code.
     ///
     /// # Safety
-    /// Host memory on either side is valid until the stream has passed; in a capture, whenever the graph runs.
+    /// Host memory of either endpoint is valid until the stream has passed; in a capture, whenever the graph runs.
     pub unsafe fn copy(&self, call: &'static str, device: usize, copy: Copy, stream: u64) -> Outcome<()> {
         let mut state = self.lock();
         let stream = state.resolve(call, device, stream)?;
@@ -115,7 +115,8 @@ impl Driver {
             let touches =
                 regions.iter().filter(|side| side.0 != Block::Pageable).map(|side| (side.1, side.2)).collect();
             let task = move || {
-                // SAFETY: all but pageable memory is looked for again at each launch, and whether that is mapped.
+                // SAFETY: all memory but pageable memory is looked up again at each launch; pageable memory is
+                // checked to be mapped.
                 unsafe { rows(to_side, from_side, copy.extent) };
             };
             let pageable = reads_pageable.then_some(from);
@@ -125,7 +126,7 @@ impl Driver {
         let mut staged = None;
         if source == Block::Pageable {
             drop(state);
-            // SAFETY: the caller promises the memory.
+            // SAFETY: the caller guarantees the memory.
             let bytes = unsafe { gather(from_side, copy.extent) };
             from_side = Side {
                 memory: Memory::Host,
@@ -143,7 +144,8 @@ impl Driver {
         state.touch(source, Touch { region: from, write: false, stream, number, call });
         state.touch(target, Touch { region: to, write: true, stream, number, call });
         let work = move || {
-            // SAFETY: both sides were found in live blocks or are promised; what is staged lives as long as this.
+            // SAFETY: both endpoints are in live blocks or guaranteed by the caller; staged bytes live until the end
+            // of this closure.
             unsafe { rows(to_side, from_side, copy.extent) };
             drop(staged);
         };
@@ -174,13 +176,15 @@ impl Driver {
     }
 }
 
+/// Copies rows.
+///
 /// # Safety
-/// Both sides are valid for the extent.
+/// Both endpoints are valid for the extent.
 unsafe fn rows(to: Side, from: Side, extent: Extent) {
     for plane in 0..extent.depth {
         for row in 0..extent.height {
-            // Memory that overlaps was reported; it must not be undefined here as well.
-            // SAFETY: the row lies in what the caller promises.
+            // Overlapping memory was reported; it must not cause undefined behaviour here. SAFETY: the row lies in
+            // memory that the caller guarantees.
             unsafe {
                 let source = pointer(from.row(plane, row)).cast_const();
                 std::ptr::copy(source, pointer(to.row(plane, row)), extent.width as usize);
@@ -189,8 +193,10 @@ unsafe fn rows(to: Side, from: Side, extent: Extent) {
     }
 }
 
+/// Copies the rows into a new buffer.
+///
 /// # Safety
-/// The side is valid for the extent.
+/// The endpoint is valid for the extent.
 unsafe fn gather(from: Side, extent: Extent) -> Vec<u8> {
     let bytes = (extent.width * extent.height * extent.depth) as usize;
     let mut staged = Vec::<u8>::with_capacity(bytes);
@@ -200,7 +206,7 @@ unsafe fn gather(from: Side, extent: Extent) -> Vec<u8> {
         row_pitch: extent.width,
         plane_pitch: extent.width * extent.height,
     };
-    // SAFETY: the capacity is that of the extent, which is written in full; the caller promises the source.
+    // SAFETY: the capacity is that of the extent, which is written completely; the caller guarantees the source.
     unsafe {
         rows(to, from, extent);
         staged.set_len(bytes);

@@ -13,16 +13,16 @@ use crate::ranges::Ranges;
 use crate::state::State;
 use crate::stream::StreamKind;
 
-/// Blocks begin at multiples of this.
+/// Alignment of blocks.
 pub const ALIGNMENT: u64 = 512;
 
 pub(crate) struct Device {
-    /// The handle of the primary context, while there is one.
+    /// Handle of the primary context, while it exists.
     context: Option<u64>,
     retained: u64,
-    /// The code that every call returns since work on the device failed.
+    /// Code that every call returns after work on the device failed.
     pub(crate) sticky: Option<u32>,
-    /// Bytes of memory, and how many of them are in plain allocations.
+    /// Bytes of memory, and bytes in plain allocations.
     pub(crate) limit: u64,
     pub(crate) plain: u64,
     pub(crate) ranges: Ranges,
@@ -34,7 +34,7 @@ pub(crate) struct Device {
 impl Device {
     pub(crate) fn new(state: &mut State, index: usize, arena: &Arena, config: &Config) -> Self {
         let legacy = state.add_stream(index, StreamKind::Legacy, 0, None);
-        // The first bytes stay nobody's, so that one before the first block is out of bounds.
+        // The first bytes stay unused, so that an address before the first block is out of bounds.
         let ranges = Ranges::new(arena.start() + ALIGNMENT, arena.bytes() - ALIGNMENT, config.quarantine);
         Self {
             context: None,
@@ -51,7 +51,7 @@ impl Device {
 }
 
 impl State {
-    /// Refuses once the device has failed.
+    /// Fails if the device has failed.
     pub(crate) fn check(&self, device: usize) -> Outcome<()> {
         self.devices[device].sticky.map_or(Ok(()), Err)
     }
@@ -62,12 +62,12 @@ impl State {
 }
 
 impl Driver {
-    /// How many devices there are.
+    /// Returns the number of devices.
     pub fn device_count(&self) -> usize {
         self.lock().devices.len()
     }
 
-    /// The index of a device.
+    /// Returns the index of a device.
     ///
     /// # Errors
     /// `INVALID_DEVICE`.
@@ -75,10 +75,10 @@ impl Driver {
         self.lock().has_device(device)
     }
 
-    /// The primary context of a device, which is made if need be.
+    /// Retains the primary context of a device, creating it if needed.
     ///
     /// # Errors
-    /// A code.
+    /// An error code.
     pub fn retain(&self, device: i32) -> Outcome<u64> {
         let mut state = self.lock();
         let device = state.has_device(device)?;
@@ -93,10 +93,10 @@ impl Driver {
         Ok(context)
     }
 
-    /// One use less of a primary context; the last one ends it.
+    /// Releases the primary context; the last release destroys it.
     ///
     /// # Errors
-    /// A code.
+    /// An error code.
     pub fn release(&self, device: i32) -> Outcome<()> {
         let mut state = self.lock();
         let index = state.has_device(device)?;
@@ -111,19 +111,19 @@ impl Driver {
         Ok(())
     }
 
-    /// Whether a device has a primary context.
+    /// Returns whether a device has a primary context.
     ///
     /// # Errors
-    /// A code.
+    /// An error code.
     pub fn is_active(&self, device: i32) -> Outcome<bool> {
         let state = self.lock();
         Ok(state.devices[state.has_device(device)?].context.is_some())
     }
 
-    /// Ends the primary context of a device with everything in it.
+    /// Destroys the primary context of a device with all its objects.
     ///
     /// # Errors
-    /// A code.
+    /// An error code.
     pub fn reset(&self, device: i32) -> Outcome<()> {
         let device = self.device(device)?;
         let mut state = self.drain(device);
@@ -152,10 +152,10 @@ impl Driver {
         Ok(())
     }
 
-    /// The device of a context.
+    /// Returns the device of a context.
     ///
     /// # Errors
-    /// `INVALID_CONTEXT`, or `CONTEXT_IS_DESTROYED` for one that was.
+    /// `INVALID_CONTEXT`, or `CONTEXT_IS_DESTROYED` for a destroyed one.
     pub fn device_of_context(&self, context: u64) -> Outcome<usize> {
         let state = self.lock();
         match state.contexts.get(&context) {
@@ -165,20 +165,20 @@ impl Driver {
         }
     }
 
-    /// The device of a context in which work can be done.
+    /// Returns the device of a usable context.
     ///
     /// # Errors
-    /// As [`Self::device_of_context`], or the code of earlier work that failed.
+    /// As [`Self::device_of_context`], or the code of failed earlier work.
     pub fn usable(&self, context: u64) -> Outcome<usize> {
         let device = self.device_of_context(context)?;
         self.lock().check(device)?;
         Ok(device)
     }
 
-    /// A context beside the primary one, as some programs make. It is no more than another name of the device.
+    /// Creates a context in addition to the primary one, as some programs do. It is only another name for the device.
     ///
     /// # Errors
-    /// A code.
+    /// An error code.
     pub fn create_context(&self, device: i32) -> Outcome<u64> {
         let mut state = self.lock();
         let device = state.has_device(device)?;
@@ -188,10 +188,10 @@ impl Driver {
         Ok(context)
     }
 
-    /// Ends such a context.
+    /// Destroys such a context.
     ///
     /// # Errors
-    /// A code.
+    /// An error code.
     pub fn destroy_context(&self, context: u64) -> Outcome<()> {
         let device = self.device_of_context(context)?;
         let mut state = self.drain(device);
@@ -203,12 +203,12 @@ impl Driver {
         Ok(())
     }
 
-    /// The primary context of a device, if there is one.
+    /// Returns the primary context of a device, if it exists.
     pub fn context(&self, device: usize) -> Option<u64> {
         self.lock().devices[device].context
     }
 
-    /// Refuses once work on a device has failed.
+    /// Fails after work on a device failed.
     ///
     /// # Errors
     /// The code of that work.
@@ -216,14 +216,14 @@ impl Driver {
         self.lock().check(device)
     }
 
-    /// From now on every call that needs the context of the device returns the code.
+    /// Makes every later call that needs the device's context return the code.
     pub fn break_device(&self, device: usize, code: u32) {
         if let Some(device) = self.lock().devices.get_mut(device) {
             device.sticky = Some(code);
         }
     }
 
-    /// Takes back all faults, delays and failures: what a new process would have to do.
+    /// Clears all faults, delays and failures, which otherwise requires a new process.
     pub fn revive(&self) {
         self.faults.clear();
         let mut state = self.lock();
@@ -238,7 +238,7 @@ impl Driver {
         }
     }
 
-    /// Whether two devices can reach each other's memory: all of them can.
+    /// Returns whether two devices can access each other's memory, which is true for all devices.
     ///
     /// # Errors
     /// `INVALID_DEVICE`.
@@ -247,10 +247,10 @@ impl Driver {
         Ok(state.has_device(device)? != state.has_device(peer)?)
     }
 
-    /// Lets a device reach another's memory.
+    /// Enables a device's access to another one's memory.
     ///
     /// # Errors
-    /// A code.
+    /// An error code.
     pub fn enable_peer(&self, device: usize, peer: usize) -> Outcome<()> {
         if device == peer {
             return Err(PEER_ACCESS_UNSUPPORTED);
@@ -259,26 +259,26 @@ impl Driver {
         if state.devices[device].peers.insert(peer) { Ok(()) } else { Err(PEER_ACCESS_ALREADY_ENABLED) }
     }
 
-    /// Takes that back.
+    /// Disables that access.
     ///
     /// # Errors
-    /// A code.
+    /// An error code.
     pub fn disable_peer(&self, device: usize, peer: usize) -> Outcome<()> {
         let mut state = self.lock();
         if state.devices[device].peers.remove(&peer) { Ok(()) } else { Err(PEER_ACCESS_NOT_ENABLED) }
     }
 
-    /// Free and total bytes.
+    /// Returns free and total bytes.
     pub fn memory_info(&self, device: usize) -> (u64, u64) {
         let state = self.lock();
         let limit = state.devices[device].limit;
         (limit.saturating_sub(state.held(device)), limit)
     }
 
-    /// How much memory a device has from now on.
+    /// Sets the amount of a device's memory.
     ///
     /// # Errors
-    /// `INVALID_VALUE` where the device has less address space.
+    /// `INVALID_VALUE` if the device has less address space.
     pub fn set_memory_limit(&self, device: i32, bytes: u64) -> Outcome<()> {
         let mut state = self.lock();
         let device = state.has_device(device)?;
@@ -289,10 +289,10 @@ impl Driver {
         Ok(())
     }
 
-    /// Lets host code reach the memory of a device at its addresses, or not.
+    /// Allows or forbids host code to access a device's memory at its addresses.
     ///
     /// # Errors
-    /// A code.
+    /// An error code.
     pub fn unseal(&self, device: i32, open: bool) -> Outcome<()> {
         let device = self.device(device)?;
         self.shared.arenas[device].unseal(open).map_err(|_| crate::code::OPERATING_SYSTEM)

@@ -10,7 +10,7 @@ use crate::handles::Reused;
 use crate::state::{Point, State};
 use crate::worker::Then;
 
-/// One recording. Who waits for an event takes it as it is then; a later recording changes nothing for them.
+/// One recording. A waiter uses the recording current at that time; later recordings do not affect it.
 #[derive(Default)]
 pub(crate) struct Record {
     points: Vec<Point>,
@@ -22,7 +22,7 @@ pub(crate) struct Event {
     pub(crate) device: usize,
     timing: bool,
     record: Option<Arc<Record>>,
-    /// The capture in which it was last recorded.
+    /// Capture in which the event was last recorded.
     capture: Option<u64>,
 }
 
@@ -40,7 +40,7 @@ impl State {
         self.events.get_mut(&handle).ok_or(INVALID_HANDLE)
     }
 
-    /// Ends all events of a device.
+    /// Destroys all events of a device.
     pub(crate) fn end_events(&mut self, device: usize) {
         let ended = self.events.extract_if(|_, event| event.device == device).map(|(handle, _)| handle);
         ended.for_each(|handle| self.handles.give(Reused::Event, handle));
@@ -52,10 +52,10 @@ impl State {
 }
 
 impl Driver {
-    /// An event.
+    /// Creates an event.
     ///
     /// # Errors
-    /// A code.
+    /// An error code.
     pub fn create_event(&self, device: usize, timing: bool) -> Outcome<u64> {
         let mut state = self.lock();
         let handle = state.handles.take_again(Reused::Event);
@@ -63,7 +63,7 @@ impl Driver {
         Ok(handle)
     }
 
-    /// A new event that marks what another one marks now.
+    /// Creates an event that marks the same point as another one.
     pub(crate) fn twin_of_event(&self, handle: u64) -> Option<u64> {
         let mut state = self.lock();
         let event = state.events.get(&handle)?;
@@ -73,10 +73,10 @@ impl Driver {
         Some(handle)
     }
 
-    /// Ends an event. Who waits for it goes on waiting.
+    /// Destroys an event. Streams that wait for it continue to wait.
     ///
     /// # Errors
-    /// A code.
+    /// An error code.
     pub fn destroy_event(&self, call: &'static str, handle: u64) -> Outcome<()> {
         let mut state = self.lock();
         state.event(call, handle)?;
@@ -85,10 +85,10 @@ impl Driver {
         Ok(())
     }
 
-    /// Marks the present end of a stream, which must be of the event's device.
+    /// Marks the current end of a stream, which must belong to the event's device.
     ///
     /// # Errors
-    /// A code.
+    /// An error code.
     pub fn record_event(&self, call: &'static str, device: usize, handle: u64, stream: u64) -> Outcome<()> {
         let mut state = self.lock();
         let stream = state.resolve(call, device, stream)?;
@@ -113,10 +113,10 @@ impl Driver {
         Ok(())
     }
 
-    /// Marks the present end of every stream of a device, which must be the event's.
+    /// Marks the current end of every stream of a device, which must be the event's.
     ///
     /// # Errors
-    /// A code.
+    /// An error code.
     pub fn record_event_of_device(&self, call: &'static str, device: usize, handle: u64) -> Outcome<()> {
         let mut state = self.lock();
         if state.event(call, handle)?.device != device {
@@ -129,10 +129,10 @@ impl Driver {
         Ok(())
     }
 
-    /// Whether the recorded point was passed; so was that of an event which was never recorded.
+    /// Queries whether the recorded point was passed; an event that was never recorded counts as passed.
     ///
     /// # Errors
-    /// `NOT_READY`, or another code.
+    /// `NOT_READY`, or another error code.
     pub fn query_event(&self, call: &'static str, handle: u64) -> Outcome<()> {
         let mut state = self.lock();
         state.refuse_unsafe()?;
@@ -151,7 +151,7 @@ impl Driver {
     /// Waits for the recorded point.
     ///
     /// # Errors
-    /// A code, also that of earlier work that failed.
+    /// An error code, including that of failed earlier work.
     pub fn synchronize_event(&self, call: &'static str, handle: u64) -> Outcome<()> {
         let mut state = self.lock();
         state.refuse_unsafe()?;
@@ -165,10 +165,10 @@ impl Driver {
         state.check(device)
     }
 
-    /// Lets a stream wait for the recorded point.
+    /// Makes a stream wait for the recorded point.
     ///
     /// # Errors
-    /// A code.
+    /// An error code.
     pub fn wait_event(&self, call: &'static str, device: usize, stream: u64, handle: u64) -> Outcome<()> {
         let mut state = self.lock();
         let stream = state.resolve(call, device, stream)?;
@@ -181,16 +181,16 @@ impl Driver {
         }
         let mut waits_for = state.order(stream);
         waits_for.extend(record.points.iter().copied());
-        // The stream itself is no news, and waiting for itself it would never end.
+        // The stream itself is excluded: it would wait for itself forever.
         waits_for.retain(|point| point.0 != stream);
         state.streams.get_mut(&stream).ok_or(INVALID_HANDLE)?.clock.join(&record.clock);
         state.push(stream, waits_for, None, Then::Nothing).map(drop)
     }
 
-    /// Milliseconds between two recordings.
+    /// Returns the milliseconds between two recordings.
     ///
     /// # Errors
-    /// `NOT_READY`, or another code.
+    /// `NOT_READY`, or another error code.
     pub fn elapsed(&self, call: &'static str, start: u64, end: u64) -> Outcome<f32> {
         let mut state = self.lock();
         let mut times = Vec::new();

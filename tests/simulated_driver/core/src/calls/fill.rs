@@ -15,23 +15,23 @@ use crate::worker::Then;
 pub struct Fill {
     /// The first byte.
     pub start: u64,
-    /// Distance of rows.
+    /// Distance between rows.
     pub pitch: u64,
     /// Bytes of the pattern: 1, 2 or 4.
     pub size: u64,
-    /// The pattern, in the lowest bytes.
+    /// The pattern, in the low bytes.
     pub value: u32,
-    /// Patterns of a row.
+    /// Patterns per row.
     pub count: u64,
-    /// Rows.
+    /// Number of rows.
     pub height: u64,
 }
 
 impl Driver {
-    /// Fills in the order of a stream.
+    /// Fills in stream order.
     ///
     /// # Errors
-    /// A code.
+    /// An error code.
     pub fn fill(&self, call: &'static str, device: usize, fill: Fill, stream: u64) -> Outcome<()> {
         let mut state = self.lock();
         let stream = state.resolve(call, device, stream)?;
@@ -48,7 +48,7 @@ impl Driver {
         let region = Region::new(fill.start, fill.pitch, 0, extent).ok_or(INVALID_VALUE)?;
         let block = self.locate_device(&mut state, call, &region)?;
         let start = self.reachable(&state, block, fill.start);
-        // SAFETY: the region was found in a live block, and is looked for again when the graph is launched.
+        // SAFETY: the region is in a live block, and is looked up again when the graph is launched.
         let task = move || unsafe { run(Fill { start, ..fill }) };
         if let Some(capture) = state.capture_of(stream)? {
             state.keep_node(capture, stream, Node::new(Arc::new(task), vec![(region, true)], None, call));
@@ -61,13 +61,15 @@ impl Driver {
     }
 }
 
+/// Writes the pattern.
+///
 /// # Safety
-/// The rows are valid, and aligned as the pattern must be.
+/// The rows are valid, and aligned for the pattern.
 unsafe fn run(fill: Fill) {
     let count = fill.count as usize;
     for row in 0..fill.height {
         let start = pointer(fill.start + row * fill.pitch);
-        // SAFETY: the caller promises the row.
+        // SAFETY: the caller guarantees the row.
         unsafe {
             match fill.size {
                 1 => start.write_bytes(fill.value as u8, count),

@@ -1,8 +1,8 @@
-//! Graphs: what is put on a capturing stream is kept instead of done, and done at each launch.
+//! Graphs: operations on a capturing stream are recorded instead of executed, and executed at each launch.
 //!
-//! A graph is replayed in the order in which it was captured, as one operation of the stream: that is one of the orders
-//! which a device may choose. What its nodes touch is looked up again at each launch, so that a graph which outlives its
-//! memory is found.
+//! A graph is replayed in the order of its capture, as one operation of the stream, which is one of the orders that a
+//! device may choose. The memory of its nodes is looked up again at each launch, so that a graph that outlives its
+//! memory is detected.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -23,31 +23,31 @@ use crate::state::State;
 use crate::stream::StreamKind;
 use crate::worker::Then;
 
-/// Done at each launch.
+/// Executed at each launch.
 pub(crate) type Task = Arc<dyn Fn() + Send + Sync>;
 
-/// One captured operation.
+/// Captured operation.
 pub(crate) struct Node {
     pub(crate) task: Task,
-    /// Bytes of a device or of pinned memory that it reads, or writes.
+    /// Device memory or pinned memory that it reads (false) or writes (true).
     pub(crate) touches: Vec<(Region, bool)>,
-    /// Bytes of ordinary host memory that it reads.
+    /// Pageable host memory that it reads.
     pub(crate) pageable: Option<Region>,
     pub(crate) call: &'static str,
-    /// What a condition decides in it.
+    /// Conditional bodies of the node.
     pub(crate) conditional: Option<Conditional>,
-    /// What begins anew at each launch.
+    /// Conditions that each launch resets.
     pub(crate) conditions: Vec<Condition>,
 }
 
-/// What the calling thread may not do while streams capture.
+/// Restrictions on the calling thread while streams capture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mode {
-    /// Unsafe calls are refused in every thread.
+    /// Unsafe calls fail in every thread.
     Global,
-    /// Only in the capturing thread.
+    /// Unsafe calls fail in the capturing thread only.
     ThreadLocal,
-    /// In none.
+    /// No restrictions.
     Relaxed,
 }
 
@@ -56,7 +56,7 @@ impl Node {
         Self { task, touches, pageable, call, conditional: None, conditions: Vec::new() }
     }
 
-    /// What it is, by the drivers' number.
+    /// Returns the kind in the drivers' numbers.
     fn kind(&self) -> u32 {
         let is = |word| self.call.contains(word);
         if is("Memcpy") {
@@ -73,46 +73,46 @@ impl Node {
     }
 }
 
-/// The nodes of a graph, each with its handle. One that can be launched keeps the handles when a node is exchanged.
+/// Nodes of a graph with their handles. An executable graph keeps the handles when a node is exchanged.
 pub(crate) type Nodes = Arc<Vec<(u64, Arc<Node>)>>;
 
 pub(crate) struct Capture {
-    /// The graph that goes on with it, if it does not make one.
+    /// Graph to which the capture appends, if it does not create one.
     body: Option<u64>,
     origin: u64,
     mode: Mode,
     thread: std::thread::ThreadId,
     is_valid: bool,
     nodes: Vec<(u64, Arc<Node>)>,
-    /// The last node of each stream, where the driver points to.
+    /// Last node of each stream, at an address that the driver returns.
     last: HashMap<u64, Box<u64>>,
 }
 
-/// What a capture under way holds.
+/// State of an active capture.
 #[derive(Clone, Copy)]
 pub struct Captured {
-    /// The graph.
+    /// Graph.
     pub graph: u64,
-    /// Where the handles lie of the nodes that the stream's next one comes after.
+    /// Address of the handles on which the stream's next node depends.
     pub dependencies: *const u64,
-    /// How many they are.
+    /// Number of these handles.
     pub count: usize,
 }
 
-/// Captures under way, and what came of those that ended.
+/// Active captures, and the graphs of ended ones.
 #[derive(Default)]
 pub(crate) struct Graphs {
-    /// Which capture a stream is part of.
+    /// Capture of each capturing stream.
     streams: HashMap<u64, u64>,
     pub(crate) captures: HashMap<u64, Capture>,
     pub(crate) graphs: HashMap<u64, Nodes>,
     executables: HashMap<u64, (usize, Nodes)>,
-    /// By their handles.
+    /// Conditions by handle.
     pub(crate) conditions: HashMap<u64, Condition>,
 }
 
 impl State {
-    /// The capture that a stream is part of, in which its next operation goes.
+    /// Returns the capture that records a stream's next operation.
     pub(crate) fn capture_of(&mut self, stream: u64) -> Outcome<Option<u64>> {
         if self.graphs.streams.is_empty() {
             return Ok(None);
@@ -131,7 +131,8 @@ impl State {
         }
     }
 
-    /// The capture of a blocking stream, which the default stream waits for, and so would become a part of.
+    /// Returns the capture of a blocking stream. The default stream waits for blocking streams and would become part
+    /// of the capture.
     fn bound_capture(&self, device: usize) -> Option<u64> {
         let is_bound = |other: &u64| {
             let other = self.streams.get(other);
@@ -140,13 +141,13 @@ impl State {
         self.graphs.streams.iter().find(|(other, _)| is_bound(other)).map(|(_, &capture)| capture)
     }
 
-    /// Ends all captures: a context is gone with its streams.
+    /// Ends all captures: a context was destroyed with its streams.
     pub(crate) fn forget_captures(&mut self) {
         self.graphs.streams.clear();
         self.graphs.captures.clear();
     }
 
-    /// Keeps an operation for the graph.
+    /// Records an operation in the graph.
     pub(crate) fn keep_node(&mut self, capture: u64, stream: u64, node: Node) {
         let handle = self.new_handle();
         if let Some(capture) = self.graphs.captures.get_mut(&capture) {
@@ -155,7 +156,7 @@ impl State {
         }
     }
 
-    /// Keeps an operation that no stream comes after yet; its handle.
+    /// Records an operation on which no stream depends yet; returns its handle.
     pub(crate) fn keep_aside(&mut self, capture: u64, node: Node) -> u64 {
         let handle = self.new_handle();
         if let Some(capture) = self.graphs.captures.get_mut(&capture) {
@@ -164,7 +165,7 @@ impl State {
         handle
     }
 
-    /// Says that a stream comes after a node.
+    /// Makes a stream depend on a node.
     pub(crate) fn follow(&mut self, capture: u64, stream: u64, node: u64) -> Outcome<()> {
         let capture = self.graphs.captures.get_mut(&capture).ok_or(ILLEGAL_STATE)?;
         if !capture.nodes.iter().any(|(handle, _)| *handle == node) {
@@ -179,7 +180,7 @@ impl State {
         all.into_iter().find(|(own, _)| *own == handle).map(|(_, node)| Arc::clone(node)).ok_or(INVALID_VALUE)
     }
 
-    /// Refuses what no capture can hold, and spoils the capture, as the driver does.
+    /// Fails for a call that cannot be captured, and invalidates the capture, as the driver does.
     pub(crate) fn refuse_capturing(&mut self, stream: u64) -> Outcome<()> {
         match self.capture_of(stream)? {
             Some(capture) => self.invalidate(capture, CAPTURE_UNSUPPORTED),
@@ -187,16 +188,17 @@ impl State {
         }
     }
 
-    /// Refuses what may wait for a device while one of its streams captures.
+    /// Fails for a call that may wait for a device while one of its streams captures.
     pub(crate) fn refuse_while_capturing(&mut self, device: usize) -> Outcome<()> {
         let found = self.graphs.streams.keys().copied();
         let found = found.filter(|stream| self.streams.get(stream).is_some_and(|stream| stream.device == device)).min();
         found.map_or(Ok(()), |stream| self.refuse_capturing(stream))
     }
 
-    /// Refuses what may be unsafe while streams capture, and spoils the capture, as far as the modes of the capture and of the
-    /// calling thread say so: to make or free memory, to ask or wait for an event or a stream, to unload a module. So was it on
-    /// an H200 with CUDA 13.0; to load a module is allowed.
+    /// Fails for a call that is unsafe while streams capture, and invalidates the capture, depending on the modes of
+    /// the capture and of the calling thread. Unsafe calls: allocating or freeing memory, querying or waiting for an
+    /// event or a stream, unloading a module. This was the behaviour of an H200 with CUDA 13.0; loading a module is
+    /// allowed.
     pub(crate) fn refuse_unsafe(&mut self) -> Outcome<()> {
         let (thread, own) = (std::thread::current().id(), mode_of_thread());
         let forbids = |capture: &Capture| match own {
@@ -208,7 +210,7 @@ impl State {
         found.map_or(Ok(()), |capture| self.invalidate(capture, CAPTURE_UNSUPPORTED))
     }
 
-    /// Makes a stream part of a capture, by a wait for one of its events.
+    /// Adds a stream to a capture, because it waits for one of the capture's events.
     pub(crate) fn join_capture(&mut self, stream: u64, capture: u64) -> Outcome<()> {
         match self.capture_of(stream)? {
             Some(own) if own != capture => self.invalidate(own, CAPTURE_MERGE),
@@ -230,10 +232,10 @@ impl State {
 }
 
 impl Driver {
-    /// Lets a stream capture.
+    /// Begins the capture of a stream.
     ///
     /// # Errors
-    /// A code.
+    /// An error code.
     pub fn begin_capture(&self, call: &'static str, device: usize, stream: u64, mode: Mode) -> Outcome<()> {
         self.begin_capture_into(call, device, stream, None, mode)
     }
@@ -263,10 +265,10 @@ impl Driver {
         Ok(())
     }
 
-    /// Ends a capture; the graph.
+    /// Ends a capture; returns the graph.
     ///
     /// # Errors
-    /// A code.
+    /// An error code.
     pub fn end_capture(&self, call: &'static str, device: usize, stream: u64) -> Outcome<u64> {
         let mut state = self.lock();
         let stream = state.resolve(call, device, stream)?;
@@ -289,14 +291,15 @@ impl Driver {
         Ok(graph)
     }
 
-    /// 0: the stream does not capture, 1: it does, 2: its capture is spoiled; and the capture.
+    /// Returns the status (0: not capturing, 1: capturing, 2: capture invalidated) and the capture.
     ///
     /// # Errors
-    /// A code.
+    /// An error code.
     pub fn capture_status(&self, call: &'static str, device: usize, stream: u64) -> Outcome<(u32, u64)> {
         let mut state = self.lock();
         let stream = state.resolve(call, device, stream)?;
-        // The query spoils no capture, not even one of the default stream, which is refused while a blocking stream captures.
+        // The query invalidates no capture. For the default stream it fails while a blocking stream captures, also
+        // without an effect on that capture.
         let Some(capture) = state.graphs.streams.get(&stream).copied() else {
             let legacy = state.streams.get(&stream).filter(|stream| stream.kind == StreamKind::Legacy);
             let is_bound =
@@ -307,10 +310,10 @@ impl Driver {
         Ok((if is_valid { 1 } else { 2 }, capture))
     }
 
-    /// What the capture of a stream holds by now; the place is valid until the next call for the stream.
+    /// Returns the state of a stream's capture; the address in it is valid until the next call for the stream.
     ///
     /// # Errors
-    /// A code.
+    /// An error code.
     pub fn captured(&self, call: &'static str, device: usize, stream: u64) -> Outcome<Option<Captured>> {
         let mut state = self.lock();
         let stream = state.resolve(call, device, stream)?;
@@ -321,10 +324,10 @@ impl Driver {
         Ok(Some(Captured { graph, dependencies, count: usize::from(last.is_some()) }))
     }
 
-    /// The nodes of a graph, also of one that is being captured.
+    /// Returns the nodes of a graph, including one that is being captured.
     ///
     /// # Errors
-    /// A code.
+    /// An error code.
     pub fn graph_nodes(&self, call: &'static str, graph: u64) -> Outcome<Vec<u64>> {
         let mut state = self.lock();
         let handles = |nodes: &[(u64, Arc<Node>)]| nodes.iter().map(|(handle, _)| *handle).collect();
@@ -337,18 +340,18 @@ impl Driver {
         }
     }
 
-    /// What a node is, by the drivers' number.
+    /// Returns the kind of a node, in the drivers' numbers.
     ///
     /// # Errors
-    /// A code.
+    /// An error code.
     pub fn node_kind(&self, node: u64) -> Outcome<u32> {
         Ok(self.lock().node(node)?.kind())
     }
 
-    /// Exchanges a node of a graph that can be launched; a launch under way goes on.
+    /// Exchanges a node of an executable graph; a launch in progress is not affected.
     ///
     /// # Errors
-    /// A code.
+    /// An error code.
     pub fn exchange_node(&self, call: &'static str, executable: u64, node: u64, from: u64, kind: u32) -> Outcome<()> {
         let mut state = self.lock();
         let from = state.node(from)?;
@@ -365,10 +368,11 @@ impl Driver {
         Ok(())
     }
 
-    /// Exchanges all nodes of a graph that can be launched; the reason why it cannot, by the drivers' number, or 0.
+    /// Exchanges all nodes of an executable graph; returns 0, or the reason why it cannot be updated, in the drivers'
+    /// numbers.
     ///
     /// # Errors
-    /// A code.
+    /// An error code.
     pub fn update_graph(&self, call: &'static str, executable: u64, graph: u64) -> Outcome<u32> {
         const TOPOLOGY: u32 = 2;
         const KIND: u32 = 3;
@@ -391,10 +395,10 @@ impl Driver {
         Ok(0)
     }
 
-    /// A graph that can be launched.
+    /// Creates an executable graph.
     ///
     /// # Errors
-    /// A code.
+    /// An error code.
     pub fn instantiate_graph(&self, call: &'static str, device: usize, graph: u64) -> Outcome<u64> {
         let mut state = self.lock();
         let Some(nodes) = state.graphs.graphs.get(&graph).cloned() else {
@@ -405,10 +409,10 @@ impl Driver {
         Ok(handle)
     }
 
-    /// Ends a graph, or one that can be launched; a launch under way goes on.
+    /// Destroys a graph or an executable graph; a launch in progress is not affected.
     ///
     /// # Errors
-    /// A code.
+    /// An error code.
     pub fn destroy_graph(&self, call: &'static str, graph: u64, is_executable: bool) -> Outcome<()> {
         let mut state = self.lock();
         let known = if is_executable {
@@ -419,17 +423,17 @@ impl Driver {
         if known { Ok(()) } else { state.bad_handle(call, "graph", graph) }
     }
 
-    /// Does all of a graph in the order of a stream.
+    /// Executes a graph in stream order.
     ///
     /// # Errors
-    /// A code.
+    /// An error code.
     pub fn launch_graph(&self, call: &'static str, device: usize, graph: u64, stream: u64) -> Outcome<()> {
         let mut state = self.lock();
         let stream = state.resolve(call, device, stream)?;
         let Some((_, nodes)) = state.graphs.executables.get(&graph).cloned() else {
             return state.bad_handle(call, "graph that can be launched", graph);
         };
-        // A graph within a graph would be a node of its own kind.
+        // A graph within a graph would be a node of a separate kind, which is not simulated.
         state.refuse_capturing(stream)?;
         let waits_for = state.order(stream);
         let number = state.streams.get(&stream).map_or(0, |stream| stream.submitted + 1);
@@ -453,10 +457,10 @@ impl Driver {
         state.push(stream, waits_for, Some(Box::new(work)), Then::Nothing).map(drop)
     }
 
-    /// Whether a graph that can be launched is alive.
+    /// Fails unless an executable graph is alive.
     ///
     /// # Errors
-    /// A code.
+    /// An error code.
     pub fn check_executable(&self, graph: u64) -> Outcome<()> {
         self.lock().graphs.executables.get(&graph).map(drop).ok_or(INVALID_HANDLE)
     }

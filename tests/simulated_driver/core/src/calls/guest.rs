@@ -1,7 +1,7 @@
-//! Device code of somebody else: the few kernels that the tests launch beside the library, as its users would.
+//! Device code of other libraries: a few kernels that the tests launch in addition to PyGPU's, as users would.
 //!
-//! A launch is an operation of a stream like any other: it runs later, it is checked against the bounds of blocks, and its
-//! reads and writes can race.
+//! A launch is a normal stream operation: it runs later, it is checked against the bounds of blocks, and its reads
+//! and writes can race.
 
 use std::thread;
 use std::time::Duration;
@@ -15,25 +15,25 @@ use crate::region::{Extent, Region};
 use crate::state::State;
 use crate::worker::{Then, Work, fail_next};
 
-/// What a write to no memory is answered with.
+/// Error of a write outside of any memory.
 const ILLEGAL_ADDRESS: u32 = 700;
 
-/// Bytes of the elements, which are `f32`.
+/// Bytes of an element, an `f32`.
 const ITEM: u64 = 4;
 
-/// Elements that a launch reads: `address` is that of element 0, and the distance may be negative.
+/// Elements accessed by a launch: `address` is that of element 0, and the stride may be negative.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Items {
-    /// Element 0.
+    /// Address of element 0.
     pub address: u64,
-    /// Distance of elements in bytes.
+    /// Stride in bytes.
     pub stride: i64,
-    /// How many there are.
+    /// Number of elements.
     pub count: i64,
 }
 
 impl Items {
-    /// Elements that follow each other.
+    /// Creates contiguous elements.
     pub fn dense(address: u64, count: i64) -> Self {
         Self { address, stride: ITEM as i64, count }
     }
@@ -55,7 +55,7 @@ impl Driver {
     /// Keeps a stream busy.
     ///
     /// # Errors
-    /// A code.
+    /// An error code.
     pub fn spin(&self, call: &'static str, device: usize, seconds: f64, stream: u64) -> Outcome<()> {
         let time = Duration::try_from_secs_f64(seconds).map_err(|_| INVALID_VALUE)?;
         self.launch_guest(call, device, stream, |_, _, _| Ok(Box::new(move || thread::sleep(time))))
@@ -64,7 +64,7 @@ impl Driver {
     /// Writes a value into elements.
     ///
     /// # Errors
-    /// A code.
+    /// An error code.
     pub fn fill_items(&self, call: &'static str, device: usize, out: Items, value: f32, stream: u64) -> Outcome<()> {
         let count = u64::try_from(out.count).map_err(|_| INVALID_VALUE)?;
         let fill = Fill { start: out.address, pitch: 0, size: ITEM, value: value.to_bits(), count, height: 1 };
@@ -74,7 +74,7 @@ impl Driver {
     /// `y = y + a * x`.
     ///
     /// # Errors
-    /// A code.
+    /// An error code.
     pub fn axpy(&self, call: &'static str, device: usize, (y, a, x): (Items, f32, Items), stream: u64) -> Outcome<()> {
         self.map(call, device, (y, x), stream, move |y, x| y + a * x)
     }
@@ -82,7 +82,7 @@ impl Driver {
     /// Copies elements.
     ///
     /// # Errors
-    /// A code.
+    /// An error code.
     pub fn read_items(
         &self,
         call: &'static str,
@@ -93,10 +93,10 @@ impl Driver {
         self.map(call, device, (out, source), stream, |_, x| x)
     }
 
-    /// Writes where nothing is: the launch succeeds, and the context dies when its turn comes.
+    /// Writes to an invalid address: the launch succeeds, and the context fails when the kernel runs.
     ///
     /// # Errors
-    /// A code.
+    /// An error code.
     pub fn write_nowhere(&self, call: &'static str, device: usize, stream: u64) -> Outcome<()> {
         fail_next(Some(ILLEGAL_ADDRESS));
         let launched = self.launch_guest(call, device, stream, |_, _, _| Ok(Box::new(|| ())));
@@ -125,7 +125,7 @@ impl Driver {
             let (out, source) = (Items { address: to.0, ..out }, Items { address: from.0, ..source });
             Ok(Box::new(move || {
                 for index in 0..out.count {
-                    // SAFETY: both were found in live blocks; nobody says that they are aligned.
+                    // SAFETY: both are in live blocks; they may be unaligned.
                     unsafe {
                         let value = function(out.item(index).read_unaligned(), source.item(index).read_unaligned());
                         out.item(index).write_unaligned(value);
@@ -135,7 +135,7 @@ impl Driver {
         })
     }
 
-    /// Where a worker finds element 0, and the block that holds the elements.
+    /// Returns the address of element 0 for a worker, and the block that contains the elements.
     fn touched(&self, state: &mut State, call: &'static str, items: Items) -> Outcome<(u64, crate::memory::Block)> {
         let region = items.region()?;
         let block = self.locate_device(state, call, &region)?;
@@ -143,7 +143,7 @@ impl Driver {
         Ok((moved.wrapping_add(items.address.wrapping_sub(region.start)), block))
     }
 
-    /// `make` is told the stream and the number that the operation will have.
+    /// Enqueues a kernel. `make` receives the stream and the number of the operation.
     fn launch_guest(
         &self,
         call: &'static str,
@@ -160,35 +160,35 @@ impl Driver {
     }
 }
 
-/// Work of a library that stands beside the driver, and what ends it once it runs no more.
+/// Work of a library, and the function that frees its data afterwards.
 pub struct Errand {
-    /// What is run, each time.
+    /// Executed at each run.
     pub work: unsafe extern "C" fn(u64) -> u32,
-    /// What ends the data.
+    /// Frees the data.
     pub end: unsafe extern "C" fn(u64),
-    /// For both.
+    /// Argument of both functions.
     pub data: u64,
 }
 
 impl Drop for Errand {
     fn drop(&mut self) {
-        // SAFETY: `run_errand` asks for this; it is called once.
+        // SAFETY: required by `run_errand`; called once.
         unsafe { (self.end)(self.data) };
     }
 }
 
 impl Driver {
-    /// Puts work on a stream that reaches device memory as a kernel does.
+    /// Enqueues work that accesses device memory like a kernel.
     ///
     /// # Safety
-    /// The functions may be called with the data, from any thread; the work as often as a graph is launched.
+    /// The functions may be called with the data from any thread; the work may be called once per launch of a graph.
     ///
     /// # Errors
-    /// A code; the data have ended then.
+    /// An error code; the data are then freed.
     pub unsafe fn run_errand(&self, call: &'static str, device: usize, errand: Errand, stream: u64) -> Outcome<()> {
         self.launch_work(call, device, stream, move || {
             let whole = &errand;
-            // SAFETY: promised by the caller.
+            // SAFETY: guaranteed by the caller.
             match unsafe { (whole.work)(whole.data) } {
                 0 => Ok(()),
                 code => Err(code),
@@ -197,24 +197,24 @@ impl Driver {
     }
 }
 
-/// Calls the deleter of a `DLManagedTensor` on a thread that Python has never seen, and waits for that thread.
+/// Calls the deleter of a `DLManagedTensor` on a thread unknown to Python, and waits for that thread.
 ///
 /// # Safety
 /// The address is that of a consumed tensor whose deleter was not called.
 pub unsafe fn delete_in_thread(tensor: u64) {
-    /// A `DLTensor` has 48 bytes; then comes the producer's context.
+    /// A `DLTensor` has 48 bytes, followed by the producer's context.
     const DELETER: u64 = 48 + 8;
-    // SAFETY: the caller promises the structure.
+    // SAFETY: the caller guarantees the structure.
     let deleter = unsafe { pointer(tensor + DELETER).cast::<Option<unsafe extern "C" fn(u64)>>().read() };
     if let Some(deleter) = deleter {
-        // SAFETY: as promised; a deleter takes its tensor.
+        // SAFETY: guaranteed by the caller; a deleter takes its tensor.
         let thread = thread::spawn(move || unsafe { deleter(tensor) });
-        // A deleter that panics has nowhere to report it to.
+        // A panic of the deleter cannot be reported.
         let _ = thread.join();
     }
 }
 
-/// Defines the launches in an export layer, by its own `export!`; `$device` gives the device of a call.
+/// Defines the launches in an export layer, with its `export!` macro; `$device` returns the device of a call.
 #[macro_export]
 macro_rules! export_guests {
     ($export:ident, $device:path) => {
@@ -245,7 +245,7 @@ macro_rules! export_guests {
                 stream: u64
             ) {
                 let errand = $crate::guest::Errand { work, end, data };
-                // SAFETY: the caller of the C function promises it.
+                // SAFETY: guaranteed by the caller of the C function.
                 unsafe { on.driver.run_errand(on.name, $device(on)?, errand, stream) }
             }
 
@@ -254,7 +254,7 @@ macro_rules! export_guests {
             }
 
             fn guest_delete_in_thread(_on, tensor: u64) {
-                // SAFETY: the caller of the C function promises it.
+                // SAFETY: guaranteed by the caller of the C function.
                 unsafe { $crate::guest::delete_in_thread(tensor) };
                 Ok(())
             }

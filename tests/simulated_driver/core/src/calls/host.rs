@@ -1,4 +1,4 @@
-//! Host memory that the driver knows: pinned, registered, managed.
+//! Host memory known to the driver: pinned, registered, managed.
 
 use crate::arena::{FRESH, pointer};
 use crate::clock::Clock;
@@ -8,43 +8,43 @@ use crate::finding::Kind;
 use crate::history::History;
 use crate::state::State;
 
-/// How the driver came to know a block.
+/// Kind of a host block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum HostKind {
-    /// Allocated pinned.
+    /// Allocated as pinned memory.
     Pinned,
-    /// Somebody else's, pinned later.
+    /// Allocated elsewhere and pinned later.
     Registered,
-    /// Managed: host and devices share it.
+    /// Managed: shared by host and devices.
     Managed,
 }
 
 pub(crate) struct HostBlock {
     pub(crate) bytes: u64,
     pub(crate) kind: HostKind,
-    /// The device that was current.
+    /// Current device at the time of the call.
     pub(crate) device: usize,
     pub(crate) history: History,
 }
 
-/// Pinned blocks are larger than this before anything of them stays unpoisoned.
+/// Pinned blocks are poisoned up to this size.
 const POISONED: u64 = 1 << 20;
 const PAGE: u64 = 4096;
 
 impl State {
-    /// The known host block that holds an address.
+    /// Returns the known host block that contains an address.
     pub(crate) fn host_at(&self, address: u64) -> Option<(u64, &HostBlock)> {
         let (start, block) = self.host.range(..=address).next_back()?;
         (address - start < block.bytes).then_some((*start, block))
     }
 
-    /// Unpins what a device that has failed had pinned.
+    /// Unpins the registered memory of a failed device.
     pub(crate) fn forget_registered(&mut self, device: usize) {
         self.host.retain(|_, block| block.kind != HostKind::Registered || block.device != device);
     }
 
-    /// Forgets what was made or pinned in the context of a device, which is gone. The memory stays mapped: a driver takes it
-    /// away, but a program that still reads it should fail in a test and not crash.
+    /// Removes memory allocated or pinned in a destroyed context. It stays mapped: a driver would unmap it, but a
+    /// program that still reads it should fail in a test instead of crashing.
     pub(crate) fn forget_host(&mut self, device: usize) {
         self.host.retain(|_, block| block.device != device);
     }
@@ -55,31 +55,31 @@ impl State {
 }
 
 impl Driver {
-    /// Pinned or managed memory.
+    /// Allocates pinned or managed memory.
     ///
     /// # Errors
-    /// `OUT_OF_MEMORY`, or another code.
+    /// `OUT_OF_MEMORY`, or another error code.
     pub fn allocate_host(&self, device: usize, bytes: u64, kind: HostKind) -> Outcome<u64> {
         let space = bytes.checked_next_multiple_of(PAGE).filter(|_| bytes > 0).ok_or(INVALID_VALUE)?;
         self.lock().refuse_unsafe()?;
         let protection = libc::PROT_READ | libc::PROT_WRITE;
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
-        // SAFETY: a new mapping, wherever the system likes.
+        // SAFETY: creates a new mapping at an address chosen by the system.
         let address = unsafe { libc::mmap(std::ptr::null_mut(), space as usize, protection, flags, -1, 0) };
         if address == libc::MAP_FAILED {
             return Err(OUT_OF_MEMORY);
         }
-        // SAFETY: the mapping is that long and nobody else knows of it.
+        // SAFETY: the mapping has this size and no other user yet.
         unsafe { address.cast::<u8>().write_bytes(FRESH, bytes.min(POISONED) as usize) };
         let start = address.expose_provenance() as u64;
         self.lock().host.insert(start, HostBlock { bytes, kind, device, history: History::default() });
         Ok(start)
     }
 
-    /// Gives pinned or managed memory back, which waits for all devices.
+    /// Frees pinned or managed memory, after waiting for all devices.
     ///
     /// # Errors
-    /// A code.
+    /// An error code.
     pub fn free_host(&self, call: &'static str, address: u64) -> Outcome<()> {
         if address == 0 {
             return Ok(());
@@ -93,12 +93,12 @@ impl Driver {
             return Err(INVALID_VALUE);
         };
         state.host.remove(&address);
-        // SAFETY: the mapping is our own and, the devices being idle, used by nobody.
+        // SAFETY: this function owns the mapping, which is unused because the devices are idle.
         unsafe { libc::munmap(pointer(address).cast(), bytes.next_multiple_of(PAGE) as usize) };
         Ok(())
     }
 
-    /// Whether an address is that of managed memory, which other calls free.
+    /// Returns whether an address belongs to managed memory, which different calls free.
     pub fn is_managed(&self, address: u64) -> bool {
         self.lock().host.get(&address).is_some_and(|block| block.kind == HostKind::Managed)
     }
@@ -109,10 +109,10 @@ impl Driver {
         drop(self.shared.wait_for(state, &points, &clock));
     }
 
-    /// Pins memory that somebody else owns.
+    /// Pins existing memory.
     ///
     /// # Errors
-    /// A code.
+    /// An error code.
     pub fn register_host(&self, device: usize, address: u64, bytes: u64) -> Outcome<()> {
         let end = address.checked_add(bytes).filter(|_| address != 0 && bytes > 0).ok_or(INVALID_VALUE)?;
         let mut state = self.lock();
@@ -129,10 +129,10 @@ impl Driver {
         Ok(())
     }
 
-    /// Unpins it. No copy may be under way.
+    /// Unpins memory. No copy may be in progress.
     ///
     /// # Errors
-    /// A code.
+    /// An error code.
     pub fn unregister_host(&self, call: &'static str, address: u64) -> Outcome<()> {
         let mut state = self.lock();
         state.refuse_unsafe()?;
@@ -146,15 +146,15 @@ impl Driver {
             state.note(Kind::UseAfterFree, call, text);
         }
         drop(state);
-        // The memory is its owner's again, who may unmap it.
+        // Waits, because the owner may unmap the memory afterwards.
         self.drain_all();
         Ok(())
     }
 }
 
-/// Whether all pages of a range are mapped.
+/// Returns whether all pages of a range are mapped.
 pub(crate) fn is_mapped(start: u64, end: u64) -> bool {
     let first = start / PAGE * PAGE;
-    // SAFETY: asks for nothing to be written that would not be anyway; an unmapped page is an error code.
+    // SAFETY: with MS_ASYNC nothing is written; an unmapped page is an error code.
     unsafe { libc::msync(pointer(first).cast(), (end - first) as usize, libc::MS_ASYNC) == 0 }
 }

@@ -1,7 +1,7 @@
-//! Kernels: images that the machine's C++ compiler made, run on the threads of the streams.
+//! Kernels: images produced by the machine's C++ compiler, executed on the threads of the streams.
 //!
-//! The compiling, loading and running is done by the crate of the library's own CPU backend. What a kernel touches cannot be
-//! seen, so it takes no part in the search for races.
+//! Compiling, loading and running use the crate of PyGPU's CPU backend. The memory accesses of a kernel are
+//! invisible, so kernels are not checked for races.
 
 pub use pygpu_cpu_engine as engine;
 
@@ -24,7 +24,7 @@ use super::rtc::{images, together};
 
 use self::engine::{Host, Kernel, Library, Order, Shape};
 
-/// The machine as the engine is told of it, read once: a driver reads the environment when it is opened.
+/// Environment for the engine, read once: a driver reads the environment when it is opened.
 pub fn host() -> &'static Host {
     static HOST: OnceLock<Host> = OnceLock::new();
     HOST.get_or_init(|| {
@@ -43,18 +43,18 @@ pub fn host() -> &'static Host {
     })
 }
 
-/// A kernel of a loaded image.
+/// Kernel of a loaded image.
 #[derive(Clone)]
 pub struct Function {
     module: Arc<Module>,
-    /// What is known of it.
+    /// Kernel in the engine.
     pub kernel: Kernel,
 }
 
 struct Module {
     library: Library,
     device: usize,
-    /// The number of its only kernel in the library, which is of many.
+    /// Number of the kernel in a library that was compiled from several sources.
     number: Option<u32>,
 }
 
@@ -81,7 +81,7 @@ struct Tables {
     by_name: HashMap<(u64, String), u64>,
 }
 
-/// The loaded images.
+/// Loaded images.
 #[derive(Default)]
 pub struct Modules(Mutex<Tables>);
 
@@ -95,7 +95,7 @@ impl Driver {
     /// Loads an image.
     ///
     /// # Errors
-    /// A code.
+    /// An error code.
     pub fn load_module(&self, device: usize, image: &[u8]) -> Outcome<u64> {
         let (number, plain) = together::chosen(image).unzip();
         let library = Library::load(plain.as_deref().unwrap_or(image), host()).map_err(|text| {
@@ -113,10 +113,10 @@ impl Driver {
         Ok(handle)
     }
 
-    /// Forgets an image. Kernels that are on a stream still run.
+    /// Unloads an image. Kernels already enqueued still run.
     ///
     /// # Errors
-    /// A code.
+    /// An error code.
     pub fn unload_module(&self, device: usize, module: u64) -> Outcome<()> {
         self.lock().refuse_unsafe()?;
         drop(self.drain(device));
@@ -133,10 +133,10 @@ impl Driver {
         Ok(())
     }
 
-    /// A kernel by its name.
+    /// Returns a kernel by its name.
     ///
     /// # Errors
-    /// A code.
+    /// An error code.
     pub fn function(&self, module: u64, name: &str) -> Outcome<u64> {
         let fresh = self.lock().new_handle();
         self.modules.with(|tables| {
@@ -149,20 +149,20 @@ impl Driver {
         })
     }
 
-    /// The kernels of a module.
+    /// Returns the kernels of a module.
     ///
     /// # Errors
-    /// A code.
+    /// An error code.
     pub fn functions(&self, module: u64) -> Outcome<Vec<u64>> {
         let names = self.modules.with(|tables| tables.modules.get(&module).map(|known| known.names()));
         let names = names.ok_or(INVALID_HANDLE)?;
         names.iter().map(|name| self.function(module, name)).collect()
     }
 
-    /// The address and the bytes of a variable by its name.
+    /// Returns address and size of a variable by its name.
     ///
     /// # Errors
-    /// A code.
+    /// An error code.
     pub fn global(&self, module: u64, name: &str) -> Outcome<(u64, u64)> {
         self.modules.with(|tables| {
             let owner = tables.modules.get(&module).ok_or(INVALID_HANDLE)?;
@@ -171,19 +171,19 @@ impl Driver {
         })
     }
 
-    /// The kernel that a handle names.
+    /// Returns the kernel of a handle.
     ///
     /// # Errors
-    /// A code.
+    /// An error code.
     pub fn function_of(&self, handle: u64) -> Outcome<Function> {
         self.modules
             .with(|tables| tables.functions.get(&handle).map(|(_, function)| function.clone()).ok_or(INVALID_HANDLE))
     }
 
-    /// Launches in the order of a stream. `arguments` are the bytes of each parameter.
+    /// Launches in stream order. `arguments` has the bytes of each parameter.
     ///
     /// # Errors
-    /// A code.
+    /// An error code.
     pub fn launch(
         &self,
         call: &'static str,
@@ -208,10 +208,10 @@ impl Driver {
         self.launch_work(call, device, stream, move || run(&function, &shape, &arguments))
     }
 
-    /// Puts work on a stream that reaches device memory at the addresses which programs see, as a kernel does.
+    /// Enqueues work that accesses device memory at the addresses visible to programs, like a kernel.
     ///
     /// # Errors
-    /// A code.
+    /// An error code.
     pub fn launch_work(
         &self,
         call: &'static str,
@@ -238,12 +238,12 @@ impl Driver {
     }
 }
 
-/// As aligned as any parameter is.
+/// Storage with the maximum alignment of any parameter.
 #[derive(Clone, Copy)]
 #[repr(C, align(128))]
 struct Cell([u8; 128]);
 
-/// The value of a parameter, aligned.
+/// Copies the value of a parameter to aligned storage.
 fn aligned(bytes: &[u8]) -> Vec<Cell> {
     let mut cells = vec![Cell([0; 128]); bytes.len().div_ceil(size_of::<Cell>()).max(1)];
     for (cell, part) in cells.iter_mut().zip(bytes.chunks(size_of::<Cell>())) {
@@ -255,7 +255,8 @@ fn aligned(bytes: &[u8]) -> Vec<Cell> {
 fn run(function: &Function, shape: &Shape, arguments: &[Vec<u8>]) -> Outcome<()> {
     let arguments: Vec<Vec<Cell>> = arguments.iter().map(|bytes| aligned(bytes)).collect();
     let pointers: Vec<*const c_void> = arguments.iter().map(|cells| cells.as_ptr().cast()).collect();
-    // SAFETY: the module is kept by `function`; there are as many arguments as parameters, each as long as it should be.
+    // SAFETY: `function` keeps the module alive; there are as many arguments as parameters, each with the required
+    // size.
     let result = unsafe { function.kernel.launch(shape, pointers.as_ptr()) };
     result.map_err(|(code, text)| {
         say(&text);
@@ -270,8 +271,8 @@ fn run(function: &Function, shape: &Shape, arguments: &[Vec<u8>]) -> Outcome<()>
     })
 }
 
-/// As a driver does with what an assertion says.
+/// Prints a message to stderr, as a driver does for a failed assertion.
 fn say(text: &str) {
-    // Without a place to say it, it stays unsaid.
+    // A failure to print is ignored.
     let _ = writeln!(std::io::stderr(), "{text}");
 }

@@ -1,4 +1,4 @@
-//! Device memory: blocks with bounds, poisoned when they are made and when they end.
+//! Device memory: blocks with bounds, poisoned when allocated and when freed.
 
 use crate::arena::{FREED, FRESH};
 use crate::code::{INVALID_VALUE, OUT_OF_MEMORY, Outcome};
@@ -10,43 +10,43 @@ use crate::region::Region;
 use crate::shared;
 use crate::state::State;
 
-/// A live block.
+/// Live block.
 pub(crate) struct Allocation {
     pub(crate) device: usize,
-    /// As asked for; what lies behind is out of bounds.
+    /// Requested size; accesses beyond it are out of bounds.
     pub(crate) bytes: u64,
     pub(crate) pool: Option<u64>,
     pub(crate) history: History,
 }
 
 impl Allocation {
-    /// Bytes of address space.
+    /// Returns the size in the address space.
     pub(crate) fn space(&self) -> u64 {
         self.bytes.next_multiple_of(ALIGNMENT)
     }
 }
 
-/// A block that was given back and whose addresses nobody has got since.
+/// Freed block whose addresses were not reused yet.
 pub(crate) struct Dead {
     bytes: u64,
-    /// The call that ended it.
+    /// Call that freed it.
     call: &'static str,
 }
 
 impl State {
-    /// The live block that holds an address.
+    /// Returns the live block that contains an address.
     pub(crate) fn block_at(&self, address: u64) -> Option<(u64, &Allocation)> {
         let (start, block) = self.allocations.range(..=address).next_back()?;
         (address - start < block.bytes).then_some((*start, block))
     }
 
-    /// The ended block that held an address.
+    /// Returns the freed block that contained an address.
     pub(crate) fn dead_at(&self, address: u64) -> Option<(u64, &Dead)> {
         let (start, dead) = self.dead.range(..=address).next_back()?;
         (address - start < dead.bytes).then_some((*start, dead))
     }
 
-    /// Gives addresses to a new block.
+    /// Assigns addresses to a new block.
     pub(crate) fn place(&mut self, device: usize, bytes: u64, pool: Option<u64>) -> Outcome<u64> {
         let block = Allocation { device, bytes, pool, history: History::default() };
         let space = block.space();
@@ -64,7 +64,7 @@ impl State {
         Ok(start)
     }
 
-    /// Ends a block; its addresses are still nobody else's.
+    /// Marks a block as freed; its addresses are not reused yet.
     pub(crate) fn bury(&mut self, call: &'static str, start: u64) -> Option<Allocation> {
         let block = self.allocations.remove(&start)?;
         shared::end(start);
@@ -72,7 +72,7 @@ impl State {
         Some(block)
     }
 
-    /// The block that begins at an address which is to be freed.
+    /// Returns the block that begins at an address to be freed.
     pub(crate) fn freeable(&mut self, call: &'static str, address: u64) -> Outcome<&Allocation> {
         if !self.allocations.contains_key(&address) {
             let (kind, text) = match self.dead.get(&address) {
@@ -84,13 +84,13 @@ impl State {
         self.allocations.get(&address).ok_or(INVALID_VALUE)
     }
 
-    /// Bytes of a device that are taken: in plain allocations, or kept by pools.
+    /// Returns the bytes of a device in plain allocations or held by pools.
     pub(crate) fn held(&self, device: usize) -> u64 {
         let pools: u64 = self.pools.values().filter(|pool| pool.device == device).map(|pool| pool.reserved).sum();
         self.devices[device].plain + pools
     }
 
-    /// Whether a device has so many bytes more, if need be after its pools have given back what they do not use.
+    /// Returns whether a device has this many more bytes, shrinking its pools if needed.
     pub(crate) fn has_room(&mut self, device: usize, bytes: u64) -> bool {
         let limit = self.devices[device].limit;
         let fits = |held: u64| held.checked_add(bytes).is_some_and(|sum| sum <= limit);
@@ -100,12 +100,12 @@ impl State {
         fits(self.held(device))
     }
 
-    /// Says who touches which bytes of a block, and reports a race.
+    /// Records an access to bytes of a block, and reports a race.
     pub(crate) fn touch(&mut self, block: Block, touch: Touch) {
         let (stream, region, call) = (touch.stream, touch.region, touch.call);
         let does = if touch.write { "writes" } else { "reads" };
         let clock = self.streams.get(&stream).map(|stream| stream.clock.clone()).unwrap_or_default();
-        // Out of the maps for a moment, since the history asks the streams what is known.
+        // Removed from the map temporarily, because the history queries the streams.
         let mut history = match self.history(block) {
             Some(history) => std::mem::take(history),
             None => return,
@@ -135,18 +135,18 @@ impl State {
     }
 }
 
-/// Which block an address belongs to, by its first byte.
+/// Kind of a block, and its first byte.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Block {
-    /// Memory of a device.
+    /// Device memory.
     Device(u64),
-    /// Host memory that the driver knows.
+    /// Host memory known to the driver.
     Host(u64),
-    /// Any other memory of the host.
+    /// Any other host memory.
     Pageable,
 }
 
-/// A region in words.
+/// Formats a region.
 pub(crate) fn spelled(region: &Region) -> String {
     let extent = region.extent;
     if region.is_line() {
@@ -157,10 +157,10 @@ pub(crate) fn spelled(region: &Region) -> String {
 }
 
 impl Driver {
-    /// A block of its own.
+    /// Allocates a plain block.
     ///
     /// # Errors
-    /// `OUT_OF_MEMORY`, or another code.
+    /// `OUT_OF_MEMORY`, or another error code.
     pub fn allocate(&self, device: usize, bytes: u64) -> Outcome<u64> {
         let mut state = self.lock();
         state.refuse_unsafe()?;
@@ -171,15 +171,15 @@ impl Driver {
         let start = state.place(device, bytes, None)?;
         state.devices[device].plain += space;
         drop(state);
-        // SAFETY: the block is nobody else's yet.
+        // SAFETY: the block has no other user yet.
         unsafe { self.shared.arenas[device].poison(start, bytes, FRESH).run() };
         Ok(start)
     }
 
-    /// Gives a block back, which waits for its device.
+    /// Frees a block, after waiting for its device.
     ///
     /// # Errors
-    /// A code.
+    /// An error code.
     pub fn free(&self, call: &'static str, address: u64) -> Outcome<()> {
         if address == 0 {
             return Ok(());
@@ -188,14 +188,14 @@ impl Driver {
         let device = self.lock().freeable(call, address)?.device;
         let mut state = self.drain(device);
         state.check(device)?;
-        // Another thread may have been quicker.
+        // Another thread may have freed it in the meantime.
         state.freeable(call, address)?;
         let Some(block) = state.bury(call, address) else { return Err(INVALID_VALUE) };
         match block.pool {
             Some(pool) => state.credit(pool, block.space()),
             None => state.devices[device].plain -= block.space(),
         }
-        // SAFETY: the device is idle and the block ended; the lock keeps its addresses from everybody else.
+        // SAFETY: the device is idle and the block is freed; the lock prevents a reuse of its addresses.
         unsafe { self.shared.arenas[device].poison(address, block.bytes, FREED).run() };
         state.devices[device].ranges.give(address, block.space());
         Ok(())

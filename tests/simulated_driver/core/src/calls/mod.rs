@@ -1,4 +1,4 @@
-//! What a driver does, each a few methods of `Driver`.
+//! Operations of a driver, each as a few methods of `Driver`.
 
 pub mod argument;
 pub mod capture;

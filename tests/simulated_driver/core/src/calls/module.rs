@@ -1,5 +1,5 @@
-//! Images, kernels and launches, as far as the vendors' calls agree. An image is what the simulated compilers make: a shared
-//! library of the host.
+//! Images, kernels and launches: the part common to both vendors. An image is the output of the simulated compilers:
+//! a host shared library.
 
 use std::ffi::c_void;
 use std::sync::{Mutex, PoisonError};
@@ -10,30 +10,31 @@ use crate::driver::Driver;
 use crate::kernel::Function;
 use crate::kernel::engine::Shape;
 
-/// How the text begins that the simulated NVRTC gives as PTX. Behind it stand the names of the kernels, and in digits the image.
+/// Beginning of the text that the simulated NVRTC returns as PTX. The names of the kernels follow, and the image in
+/// hexadecimal digits.
 pub const PTX: &str = "//\n// Made by a simulated compiler: the host's machine code, in digits\n//\n.version 8.7\n.target sm_90\n.address_size 64\n";
-/// What stands before the digits.
+/// Prefix of the line with the digits.
 pub const DIGITS: &str = "// image ";
 const FATBIN: [u8; 4] = 0xBA55_ED50_u32.to_le_bytes();
 const BUNDLE: &[u8] = b"__CLANG_OFFLOAD_BUNDLE__";
 
-/// The bytes of an image: those of the host's machine code itself, or of the first that a container or a text holds.
+/// Returns the bytes of an image: host machine code, or the first one in a container or text.
 ///
 /// # Errors
-/// A code.
+/// An error code.
 pub fn bytes(image: In<u8>) -> Outcome<Vec<u8>> {
     let magic: [u8; 4] = image.cast().get()?;
     let word =
         |at: usize| (0..8).rev().try_fold(0u64, |sum, byte| Outcome::Ok(sum << 8 | u64::from(image.at(at + byte)?)));
     match magic {
         FATBIN => {
-            // Behind 16 bytes of a header the first part: its header's length at 4, its own at 8.
+            // The first part follows a 16-byte header: its header's length at 4, its own length at 8.
             let header = (word(16)? >> 32) as usize;
             let length = word(24)? as usize;
             (0..length).map(|position| image.at(16 + header + position)).collect()
         }
         [b'_', b'_', b'C', b'L'] => {
-            // The number of parts, then of each where it is, how long it is, and the length of its name.
+            // The number of parts, then offset, length and length of the name of each.
             let mut row = BUNDLE.len() + 8;
             for _ in 0..word(BUNDLE.len())? {
                 let (start, length, name) = (word(row)? as usize, word(row + 8)? as usize, word(row + 16)? as usize);
@@ -49,7 +50,7 @@ pub fn bytes(image: In<u8>) -> Outcome<Vec<u8>> {
     }
 }
 
-/// What the digits of a text say.
+/// Decodes the digits of a text.
 fn of_text(image: In<u8>) -> Outcome<Vec<u8>> {
     let text = (0..).map(|position| image.at(position)).take_while(|byte| !matches!(byte, Ok(0) | Err(_)));
     let text = text.collect::<Outcome<Vec<u8>>>()?;
@@ -60,7 +61,7 @@ fn of_text(image: In<u8>) -> Outcome<Vec<u8>> {
     digits.chunks(2).map(|pair| Ok(digit(pair[0])? << 4 | digit(*pair.last().unwrap_or(&0))?)).collect()
 }
 
-/// Machine code, which ends where its own header says.
+/// Returns the machine code, whose end follows from its header.
 fn of_machine_code(image: In<u8>) -> Outcome<Vec<u8>> {
     let magic: [u8; 4] = image.cast().get()?;
     if magic != *b"\x7fELF" {
@@ -69,15 +70,15 @@ fn of_machine_code(image: In<u8>) -> Outcome<Vec<u8>> {
     let header: [u8; 64] = image.cast().get()?;
     let number =
         |at: usize, size: usize| header[at..at + size].iter().rev().fold(0u64, |sum, &byte| sum << 8 | u64::from(byte));
-    // The table of sections stands at the end of what a linker writes.
+    // The section table is at the end of a linker's output.
     let length = number(40, 8).checked_add(number(58, 2) * number(60, 2)).ok_or(INVALID_IMAGE)?;
     (0..length as usize).map(|position| image.at(position)).collect()
 }
 
-/// Launches with an array of pointers to the values of the parameters.
+/// Launches with an array of pointers to the parameter values.
 ///
 /// # Errors
-/// A code.
+/// An error code.
 pub fn launch(
     driver: &Driver,
     call: &'static str,
@@ -93,22 +94,23 @@ pub fn launch(
         if value.is_null() {
             return Err(INVALID_VALUE);
         }
-        // SAFETY: the caller of the C function promises as many bytes as the parameter has.
+        // SAFETY: the caller of the C function guarantees as many bytes as the parameter has.
         Ok(unsafe { std::slice::from_raw_parts(value.cast::<u8>(), bytes) }.to_vec())
     });
     let values = values.collect::<Outcome<Vec<_>>>()?;
     driver.launch(call, device, function, shape, values, stream)
 }
 
-/// Most threads of a block that a kernel takes.
+/// Returns the maximum number of threads per block of a kernel.
 pub fn max_threads(function: &Function) -> i32 {
     if function.kernel.max_threads == 0 { 1024 } else { function.kernel.max_threads as i32 }
 }
 
-/// Blocks that run at once on a multiprocessor of 2048 threads and so many bytes of shared memory.
+/// Returns the number of blocks that run at once on a multiprocessor of 2048 threads and `bytes` bytes of shared
+/// memory.
 ///
 /// # Errors
-/// A code.
+/// An error code.
 pub fn active_blocks(function: &Function, threads: i32, shared: usize, bytes: i32) -> Outcome<i32> {
     if threads <= 0 {
         return Err(INVALID_VALUE);
@@ -121,20 +123,20 @@ pub fn active_blocks(function: &Function, threads: i32, shared: usize, bytes: i3
     Ok((2048 / threads).min(by_shared))
 }
 
-/// Blocks that fill so many multiprocessors, and the threads of a block; `limit` 0 is none.
+/// Returns the number of blocks that fills all multiprocessors, and the block size; a `limit` of 0 means no limit.
 pub fn suggested_shape(function: &Function, multiprocessors: i32, limit: i32) -> (i32, i32) {
     let most = max_threads(function);
     let best = if limit > 0 { most.min(limit) } else { most };
     (multiprocessors * (2048 / best), best)
 }
 
-/// The structure of a launch with attributes, which is the same for both vendors.
+/// Structure of a launch with attributes, equal for both vendors.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Config {
-    /// Blocks.
+    /// Number of blocks.
     pub grid: [u32; 3],
-    /// Threads of a block.
+    /// Threads per block.
     pub block: [u32; 3],
     /// Bytes of dynamic shared memory.
     pub shared: u32,
@@ -144,31 +146,31 @@ pub struct Config {
     count: u32,
 }
 
-/// One attribute: its number and what it says.
+/// An attribute: its number and value.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Attribute {
-    /// The vendors' number.
+    /// Number in the vendors' headers.
     pub number: u32,
     padding: u32,
-    /// As many as the attribute has.
+    /// Value; the attribute determines how many entries are used.
     pub value: [i32; 16],
 }
 
 impl Config {
-    /// The attributes.
+    /// Returns the attributes.
     ///
     /// # Errors
-    /// A code.
+    /// An error code.
     pub fn attributes(&self) -> Outcome<Vec<Attribute>> {
         (0..self.count as usize).map(|position| self.attributes.at(position)).collect()
     }
 }
 
-/// The last launches with attributes.
+/// Recent launches with attributes.
 static TOLD: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-/// Remembers a launch with attributes.
+/// Records a launch with attributes.
 pub fn remember(call: &str, attributes: &[Attribute]) {
     let told = attributes.iter().map(|one| format!(r#""{}": {:?}"#, one.number, &one.value[..3]));
     let line = format!(r#"{{"call": "{call}", "attributes": {{{}}}}}"#, told.collect::<Vec<_>>().join(", "));
@@ -178,18 +180,18 @@ pub fn remember(call: &str, attributes: &[Attribute]) {
     lines.drain(..surplus);
 }
 
-/// The last launches with attributes, each as a JSON object.
+/// Returns the recent launches with attributes, each as a JSON object.
 pub fn launches() -> Vec<String> {
     TOLD.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
-/// Threads that a multiprocessor runs at once.
+/// Maximum threads resident on a multiprocessor.
 const THREADS_AT_ONCE: u64 = 2048;
 
-/// Refuses a cooperative launch of more blocks than run at once.
+/// Fails for a cooperative launch of more blocks than run at once.
 ///
 /// # Errors
-/// A code.
+/// An error code.
 pub fn fits_at_once(shape: &Shape, multiprocessors: i32) -> Outcome<()> {
     let product = |lengths: [u32; 3]| lengths.iter().map(|&length| u64::from(length)).product::<u64>();
     let most = THREADS_AT_ONCE.checked_div(product(shape.block)).ok_or(INVALID_VALUE)?

@@ -1,4 +1,4 @@
-//! What an address is, and whether an operation may touch it.
+//! Address lookup, and checks of the memory accesses of an operation.
 
 use crate::code::{INVALID_DEVICE, INVALID_VALUE, Outcome};
 use crate::driver::Driver;
@@ -8,24 +8,24 @@ use crate::memory::{Block, spelled};
 use crate::region::Region;
 use crate::state::State;
 
-/// What the driver knows of an address.
+/// Properties of an address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Known {
-    /// `None` for memory of a device.
+    /// Kind of host memory; `None` for device memory.
     pub host: Option<HostKind>,
-    /// Whose memory, or for whom it was pinned.
+    /// Device that owns the memory, or for which it was pinned.
     pub device: usize,
-    /// The first byte of the block.
+    /// First byte of the block.
     pub start: u64,
-    /// Its bytes.
+    /// Size of the block.
     pub bytes: u64,
 }
 
-/// No memory of a program lies below.
+/// Lowest address at which a program can have memory.
 const LOWEST: u64 = 4096;
 
 impl Driver {
-    /// What the driver knows of an address.
+    /// Returns the properties of an address.
     pub fn known(&self, address: u64) -> Option<Known> {
         let state = self.lock();
         if let Some((start, block)) = state.block_at(address) {
@@ -35,7 +35,7 @@ impl Driver {
         Some(Known { host: Some(block.kind), device: block.device, start, bytes: block.bytes })
     }
 
-    /// Whether a range lies in managed memory, and its place, -1 for the host, exists.
+    /// Fails unless the range is managed memory and the location exists; -1 is the host.
     ///
     /// # Errors
     /// `INVALID_VALUE`; `INVALID_DEVICE`.
@@ -54,7 +54,7 @@ impl Driver {
         self.shared.arenas.iter().any(|arena| arena.contains(region.start) || arena.contains(region.end() - 1))
     }
 
-    /// The block that holds a region which is given as device memory. Pinned memory is that too.
+    /// Returns the block that contains a region passed as device memory, which includes pinned memory.
     pub(crate) fn locate_device(&self, state: &mut State, call: &'static str, region: &Region) -> Outcome<Block> {
         let (first, last) = (region.start, region.end() - 1);
         if let Some((start, block)) = state.block_at(first) {
@@ -81,7 +81,7 @@ impl Driver {
         Err(INVALID_VALUE)
     }
 
-    /// The block that holds a region which is given as host memory.
+    /// Returns the block that contains a region passed as host memory.
     pub(crate) fn locate_host(&self, state: &mut State, call: &'static str, region: &Region) -> Outcome<Block> {
         if region.start < LOWEST {
             return Err(INVALID_VALUE);
@@ -103,13 +103,13 @@ impl Driver {
         }
     }
 
-    /// Where a byte of a block is for the workers.
+    /// Returns the address of a block's byte for the workers.
     pub(crate) fn reachable(&self, state: &State, block: Block, address: u64) -> u64 {
         match block {
             Block::Device(start) => {
                 let device = state.allocations.get(&start).map_or(0, |block| block.device);
                 let arena = &self.shared.arenas[device];
-                // A variable of a kernel's image lies in the host's memory.
+                // A variable of a kernel's image is in host memory.
                 if arena.contains(address) { arena.private(address) } else { address }
             }
             Block::Host(_) | Block::Pageable => address,

@@ -1,7 +1,7 @@
-//! Stream-ordered pools: how much they hold, and blocks that begin and end in the order of a stream.
+//! Stream-ordered pools: their size, and blocks allocated and freed in stream order.
 //!
-//! What a pool holds is arithmetic; addresses come from the device, and are given out again only after the free has run, so
-//! that a reuse on another stream is in order whatever that stream waits for.
+//! The contents of a pool are only counted. Addresses come from the device and are reused only after the free has
+//! run. A reuse on another stream is therefore always ordered.
 
 use crate::arena::{FREED, FRESH};
 use crate::code::{INVALID_VALUE, OUT_OF_MEMORY, Outcome};
@@ -14,33 +14,33 @@ use crate::region::Region;
 use crate::state::State;
 use crate::worker::Then;
 
-/// Pools take memory in pieces of this size.
+/// Pools grow in units of this size.
 const PIECE: u64 = 2 << 20;
 
-/// A stream-ordered pool.
+/// Stream-ordered pool.
 #[derive(Clone, Default, Debug)]
 pub struct Pool {
     pub(crate) device: usize,
-    /// Whether it is the device's own pool, which nobody destroys.
+    /// Whether it is the device's default pool, which is never destroyed.
     pub(crate) is_default: bool,
-    /// Its handle is gone; it lives on as long as its blocks.
+    /// Its handle was destroyed; the pool exists as long as its blocks.
     pub(crate) destroyed: bool,
-    /// Bytes that it holds.
+    /// Bytes held by the pool.
     pub reserved: u64,
-    /// Most that it held since that was set to 0.
+    /// Maximum of `reserved` since it was reset to 0.
     pub reserved_peak: u64,
     /// Bytes in live blocks.
     pub used: u64,
-    /// Most that were in live blocks since that was set to 0.
+    /// Maximum of `used` since it was reset to 0.
     pub used_peak: u64,
-    /// What it keeps when a stream or a device is waited for.
+    /// Bytes kept when a stream or a device is synchronized.
     pub threshold: u64,
-    /// Whether it may give a block on after a wait for an event, when its free has run, and by waiting by itself.
+    /// Reuse policies: follow event dependencies, opportunistic, internal dependencies.
     pub reuse: [u64; 3],
 }
 
 impl Pool {
-    /// Gives back what is not used, down to `keep`.
+    /// Releases unused memory, down to `keep`.
     pub(crate) fn shrink(&mut self, keep: u64) {
         self.reserved = self.reserved.min(keep.max(self.used.next_multiple_of(PIECE)).max(self.used));
     }
@@ -64,7 +64,7 @@ impl State {
         handle
     }
 
-    /// A block of `space` bytes more; the pool grows if it must and can.
+    /// Adds a block of `space` bytes; the pool grows if needed and possible.
     fn charge(&mut self, handle: u64, space: u64) -> Outcome<()> {
         let Some(pool) = self.pools.get(&handle) else { return Err(INVALID_VALUE) };
         let used = pool.used.checked_add(space).ok_or(OUT_OF_MEMORY)?;
@@ -78,11 +78,11 @@ impl State {
         Ok(())
     }
 
-    /// Lets a pool hold so many bytes in all, if the device has them.
+    /// Grows a pool to a total size, if the device has the memory.
     fn grow(&mut self, handle: u64, bytes: u64) -> bool {
         let Some(pool) = self.pools.get(&handle) else { return false };
         let (device, reserved) = (pool.device, pool.reserved);
-        // Making room may take from this very pool, hence once more from what it holds then.
+        // Making space may shrink this pool, so its size is read again.
         let fits = self.has_room(device, bytes.saturating_sub(reserved)) && {
             let reserved = self.pools.get(&handle).map_or(0, |pool| pool.reserved);
             self.has_room(device, bytes.saturating_sub(reserved))
@@ -97,7 +97,7 @@ impl State {
         }
     }
 
-    /// A block less.
+    /// Removes a block.
     pub(crate) fn credit(&mut self, handle: u64, space: u64) {
         let Some(pool) = self.pools.get_mut(&handle) else { return };
         pool.used = pool.used.saturating_sub(space);
@@ -106,7 +106,7 @@ impl State {
         }
     }
 
-    /// The pools of a device that was waited for give back what is above their threshold.
+    /// Shrinks the pools of a synchronized device to their thresholds.
     pub(crate) fn settle_pools(&mut self, device: usize) {
         for pool in self.pools.values_mut().filter(|pool| pool.device == device) {
             pool.shrink(pool.threshold);
@@ -115,10 +115,10 @@ impl State {
 }
 
 impl Driver {
-    /// A pool.
+    /// Creates a pool.
     ///
     /// # Errors
-    /// A code.
+    /// An error code.
     pub fn create_pool(&self, device: i32) -> Outcome<u64> {
         let device = self.device(device)?;
         let mut state = self.lock();
@@ -127,19 +127,19 @@ impl Driver {
         Ok(handle)
     }
 
-    /// The device's own pool.
+    /// Returns the device's default pool.
     ///
     /// # Errors
-    /// A code.
+    /// An error code.
     pub fn default_pool(&self, device: i32) -> Outcome<u64> {
         let device = self.device(device)?;
         Ok(self.lock().default_pool(device))
     }
 
-    /// Ends a pool; its blocks live on.
+    /// Destroys a pool; its blocks stay valid.
     ///
     /// # Errors
-    /// A code.
+    /// An error code.
     pub fn destroy_pool(&self, call: &'static str, handle: u64) -> Outcome<()> {
         let mut state = self.lock();
         let pool = state.pool(call, handle)?;
@@ -151,10 +151,10 @@ impl Driver {
         Ok(())
     }
 
-    /// What a pool holds.
+    /// Returns the state of a pool.
     ///
     /// # Errors
-    /// A code.
+    /// An error code.
     pub fn pool(&self, call: &'static str, handle: u64) -> Outcome<Pool> {
         self.lock().pool(call, handle).cloned()
     }
@@ -162,24 +162,24 @@ impl Driver {
     /// Changes a setting of a pool.
     ///
     /// # Errors
-    /// A code.
+    /// An error code.
     pub fn change_pool(&self, call: &'static str, handle: u64, change: impl FnOnce(&mut Pool)) -> Outcome<()> {
         self.lock().pool(call, handle).map(change)
     }
 
-    /// Lets a pool give back what it does not use.
+    /// Releases unused memory of a pool.
     ///
     /// # Errors
-    /// A code.
+    /// An error code.
     pub fn trim_pool(&self, call: &'static str, handle: u64, keep: u64) -> Outcome<()> {
         self.lock().refuse_unsafe()?;
         self.change_pool(call, handle, |pool| pool.shrink(keep))
     }
 
-    /// A block that begins in the order of a stream; from the pool of the stream's device if none is named.
+    /// Allocates a block in stream order, from the pool of the stream's device if none is named.
     ///
     /// # Errors
-    /// `OUT_OF_MEMORY`, or another code.
+    /// `OUT_OF_MEMORY`, or another error code.
     pub fn allocate_from_pool(
         &self,
         call: &'static str,
@@ -210,15 +210,15 @@ impl Driver {
         let waits_for = state.order(stream);
         state.note_whole(call, stream, start, bytes);
         let poison = self.shared.arenas[device].poison(start, bytes, FRESH);
-        // SAFETY: who uses the block in order comes later; who does not is told of a race.
+        // SAFETY: ordered uses of the block come later; an unordered one is reported as a race.
         state.push(stream, waits_for, Some(Box::new(move || unsafe { poison.run() })), Then::Nothing)?;
         Ok(start)
     }
 
-    /// Ends a block in the order of a stream.
+    /// Frees a block in stream order.
     ///
     /// # Errors
-    /// A code.
+    /// An error code.
     pub fn free_in_order(&self, call: &'static str, device: usize, address: u64, stream: u64) -> Outcome<()> {
         let mut state = self.lock();
         state.refuse_unsafe()?;
@@ -246,13 +246,13 @@ impl Driver {
         }
         let poison = self.shared.arenas[block.device].poison(address, block.bytes, FREED);
         let then = Then::Return { device: block.device, start: address, bytes: block.space() };
-        // SAFETY: who used the block in order came before; who did not was told so.
+        // SAFETY: ordered uses of the block came before; an unordered one was reported.
         state.push(stream, waits_for, Some(Box::new(move || unsafe { poison.run() })), then).map(drop)
     }
 }
 
 impl State {
-    /// A stream's next operation makes a block.
+    /// Records that a stream's next operation creates a block.
     fn note_whole(&mut self, call: &'static str, stream: u64, start: u64, bytes: u64) {
         let Some(region) = Region::line(start, bytes) else { return };
         let number = self.streams.get(&stream).map_or(0, |stream| stream.submitted + 1);

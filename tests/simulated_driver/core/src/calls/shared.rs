@@ -1,9 +1,9 @@
-//! Memory and events for other processes. The memory of a device is a file, and another process maps the pages of a block in the place
-//! of pages of its own; a block that has been named has an empty file beside it, which is closed with it, so that a name tells
-//! whether its block is still there.
+//! Memory and events shared with other processes. The memory of a device is a file, and another process maps the
+//! pages of a block over a part of its own pages. A shared block additionally has an empty file that is closed when
+//! the block is freed, which shows whether the block of a handle still exists.
 //!
-//! The process that made a name may open it too, which a real driver refuses. Another process's event is done when it is opened, since
-//! it was waited for when it was named: what its owner records later is not seen.
+//! Unlike with a real driver, the process that created a handle may open it too. An event opened by another process
+//! is complete, since it was waited for when its handle was created; later recordings by its owner are not visible.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -19,47 +19,48 @@ use crate::driver::Driver;
 use crate::history::History;
 use crate::memory::Allocation;
 
-/// Bytes of a handle.
+/// Size of a handle.
 pub const HANDLE_BYTES: usize = 64;
-/// How a handle of ours begins.
+/// Magic number at the start of a handle.
 const MARK: u64 = u64::from_le_bytes(*b"SIMULATE");
 
-/// What a handle says; numbers of 8 bytes in this order.
+/// Content of a handle: numbers of 8 bytes in this order.
 #[derive(Clone, Copy, Default)]
 struct Name {
     process: u64,
     device: u64,
-    /// Of a block, or an event's handle.
+    /// Address of a block, or an event's handle.
     address: u64,
-    /// Where the block begins in the device's file.
+    /// Offset of the block in the device's file.
     offset: u64,
     bytes: u64,
-    /// The device's file, and that which ends with the block: numbers of the process, the latter in the upper half.
+    /// File descriptors of the process: the device's file in the lower half, the block's lifetime file in the upper
+    /// half.
     files: u64,
     serial: u64,
 }
 
-/// A block of this process that was named.
+/// Shared block of this process.
 struct Named {
-    /// Ends with the block.
+    /// Closed when the block is freed.
     life: OwnedFd,
     serial: u64,
 }
 
-/// A block of another process, or our own, that is open.
+/// Opened block of another process, or of this one.
 struct Opened {
     count: usize,
     serial: u64,
     process: u64,
-    /// `None` for a block of our own.
+    /// `None` for a block of this process.
     taken: Option<Taken>,
 }
 
-/// Where another process's pages are shown.
+/// Location of another process's pages.
 struct Taken {
-    /// Of the addresses: the first, and how many.
+    /// First address and size of the address range.
     space: (u64, u64),
-    /// Those that show another file.
+    /// First address and size of the pages that show the other file.
     pages: (u64, u64),
 }
 
@@ -96,7 +97,7 @@ impl Name {
         }
     }
 
-    /// The device's file, as its process has it, if the block is still there.
+    /// Opens the device's file of the owning process, if the block still exists.
     fn file(&self) -> Outcome<File> {
         let path = |number: u64| format!("/proc/{}/fd/{number}", self.process);
         let life = read_link(path(self.files >> 32)).map_err(|_| INVALID_VALUE)?;
@@ -112,25 +113,25 @@ fn life_of(serial: u64) -> String {
     format!("simulated-block-{serial}")
 }
 
-/// A file without bytes that shows that the block lives.
+/// Creates an empty file that shows that the block exists.
 fn new_life(serial: u64) -> Outcome<OwnedFd> {
     let name = CString::new(life_of(serial)).map_err(|_| INVALID_VALUE)?;
     // SAFETY: the name is a C string.
     let file = unsafe { libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC) };
-    // SAFETY: a new file that is nobody else's.
+    // SAFETY: a new file descriptor without another owner.
     if file < 0 { Err(OUT_OF_MEMORY) } else { Ok(unsafe { OwnedFd::from_raw_fd(file) }) }
 }
 
-/// A block has ended, and its name is nobody's any more.
+/// Invalidates the handle of a freed block.
 pub(crate) fn end(start: u64) {
     locked(&NAMED).remove(&start);
 }
 
 impl Driver {
-    /// Names a plain block by its first byte.
+    /// Returns a handle for a plain block, given by its first byte.
     ///
     /// # Errors
-    /// `INVALID_VALUE` for any other address, and for memory of a pool.
+    /// `INVALID_VALUE` for any other address, and for pool memory.
     pub fn share(&self, address: u64) -> Outcome<[u8; HANDLE_BYTES]> {
         let state = self.lock();
         let (start, block) = state.block_at(address).ok_or(INVALID_VALUE)?;
@@ -158,17 +159,17 @@ impl Driver {
         Ok(name.written())
     }
 
-    /// Names an event, and waits for what it marks.
+    /// Returns a handle for an event, after waiting for the point it marks.
     ///
     /// # Errors
-    /// `INVALID_HANDLE` for what is no event.
+    /// `INVALID_HANDLE` for a value that is not an event.
     pub fn share_event(&self, call: &'static str, event: u64) -> Outcome<[u8; HANDLE_BYTES]> {
         self.synchronize_event(call, event)?;
         let device = self.lock().event(call, event)?.device as u64;
         Ok(Name { process: own_process(), device, address: event, ..Name::default() }.written())
     }
 
-    /// A new event that marks what the named one marks now.
+    /// Creates an event for a handle.
     ///
     /// # Errors
     /// As `open_shared`.
@@ -185,10 +186,10 @@ impl Driver {
         self.create_event(device, false)
     }
 
-    /// Opens a block by its name; twice is once, and is closed twice.
+    /// Opens a block by its handle. A block opened twice has one mapping and must be closed twice.
     ///
     /// # Errors
-    /// `INVALID_VALUE` for what is no name of a living block.
+    /// `INVALID_VALUE` for a value that is not a handle of a live block.
     pub fn open_shared(&self, handle: &[u8; HANDLE_BYTES]) -> Outcome<u64> {
         let name = Name::read(handle)?;
         let mut opened = locked(&OPENED);
@@ -206,7 +207,7 @@ impl Driver {
         Ok(address)
     }
 
-    /// Puts another process's pages in the place of own ones.
+    /// Maps another process's pages over own ones.
     fn adopt(&self, name: &Name) -> Outcome<(u64, Option<Taken>)> {
         let file = name.file()?;
         let device = name.device as usize;
@@ -226,7 +227,7 @@ impl Driver {
         Ok((first + within, Some(Taken { space: (taken, pages + PAGE), pages: (first, pages) })))
     }
 
-    /// Ends what `open_shared` began, after what the device has to do.
+    /// Closes a block opened by `open_shared`, after the device's work.
     ///
     /// # Errors
     /// `INVALID_VALUE` for a block that is not open.

@@ -1,7 +1,7 @@
-//! Streams: what is submitted to one runs in order, later, on a thread of its own.
+//! Streams: their operations run in order, later, on a thread of the stream.
 //!
-//! The legacy default stream waits for the blocking streams of its device and they for it. Each operation's place in that
-//! order is fixed when it is submitted.
+//! The legacy default stream and the blocking streams of its device wait for each other. The position of each
+//! operation in that order is fixed at submission.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar};
@@ -15,16 +15,16 @@ use crate::handles::Reused;
 use crate::state::{Locked, Point, State};
 use crate::worker::{Operation, Then, Work};
 
-/// How a stream is ordered against the legacy default stream.
+/// Order of a stream relative to the legacy default stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum StreamKind {
-    /// It is the legacy default stream.
+    /// The legacy default stream itself.
     Legacy,
-    /// It waits for that one, and that one for it.
+    /// The stream and the legacy default stream wait for each other.
     Blocking,
-    /// The same, and it is a thread's default stream.
+    /// As `Blocking`, for the default stream of a thread.
     PerThread,
-    /// Not at all.
+    /// The streams do not wait for each other.
     NonBlocking,
 }
 
@@ -39,25 +39,25 @@ impl StreamKind {
     }
 }
 
-/// The handle of the legacy default stream of the current device. 0 is the same.
+/// Handle of the legacy default stream of the current device; 0 is equivalent.
 pub const LEGACY: u64 = 1;
-/// The handle of the calling thread's default stream of the current device.
+/// Handle of the calling thread's default stream of the current device.
 pub const PER_THREAD: u64 = 2;
-/// The greatest priority is the lowest number.
+/// Lowest and highest priority; lower numbers have priority.
 pub const PRIORITIES: (i32, i32) = (0, -5);
 
 pub(crate) struct Stream {
-    /// What programs call it; the default streams have no number of their own.
+    /// Handle for programs; default streams have none.
     pub(crate) handle: Option<u64>,
     pub(crate) device: usize,
     pub(crate) kind: StreamKind,
     pub(crate) priority: i32,
     pub(crate) queue: VecDeque<Operation>,
-    /// The number of the last operation that was submitted, that has ended, and whose end the host knows of.
+    /// Number of the last operation that was submitted, was completed, and is known to the host as complete.
     pub(crate) submitted: u64,
     pub(crate) completed: u64,
     pub(crate) known: u64,
-    /// What the next operation is ordered behind, the stream's own operations aside.
+    /// Operations that precede the next one, except those of the same stream.
     pub(crate) clock: Clock,
     pub(crate) wake: Arc<Condvar>,
     pub(crate) has_worker: bool,
@@ -82,7 +82,7 @@ impl Stream {
         }
     }
 
-    /// What the operations up to a number wait for.
+    /// Returns the points that the operations up to a number wait for.
     pub(crate) fn ordered_before(&self, number: u64) -> impl Iterator<Item = Point> {
         self.queue.iter().take_while(move |one| one.number <= number).flat_map(|one| one.waits_for.iter().copied())
     }
@@ -93,7 +93,7 @@ impl Stream {
 }
 
 impl State {
-    /// The stream that a handle names for a thread whose current device is `device`.
+    /// Returns the stream of a handle, for a thread with the current device `device`.
     pub(crate) fn resolve(&mut self, call: &'static str, device: usize, handle: u64) -> Outcome<u64> {
         match handle {
             0 | LEGACY => Ok(self.devices[device].legacy),
@@ -105,7 +105,7 @@ impl State {
         }
     }
 
-    /// Begins the life of a stream; its serial number.
+    /// Creates a stream; returns its serial number.
     pub(crate) fn add_stream(&mut self, device: usize, kind: StreamKind, priority: i32, handle: Option<u64>) -> u64 {
         self.last_stream += 1;
         self.streams.insert(self.last_stream, Stream::new(device, kind, priority, handle));
@@ -115,7 +115,7 @@ impl State {
         self.last_stream
     }
 
-    /// Ends a stream for programs: its handle may be that of the next one. What is under way goes on.
+    /// Destroys a stream for programs: its handle may be reused. Pending operations still run.
     pub(crate) fn end_stream(&mut self, serial: u64) {
         let Some(stream) = self.streams.get_mut(&serial) else { return };
         stream.destroyed = true;
@@ -137,7 +137,7 @@ impl State {
         serial
     }
 
-    /// Orders the next operation of a stream behind what the default stream's rules say; the points to wait for.
+    /// Applies the default stream's ordering rules to the next operation of a stream; returns the points to wait for.
     pub(crate) fn order(&mut self, handle: u64) -> Vec<Point> {
         let Some(stream) = self.streams.get_mut(&handle) else { return Vec::new() };
         let (device, kind) = (stream.device, stream.kind);
@@ -167,13 +167,13 @@ impl State {
         waits_for
     }
 
-    /// Appends an operation without touching memory; its number.
+    /// Appends an operation without memory accesses; returns its number.
     pub(crate) fn append(&mut self, handle: u64, work: Option<Work>, then: Then) -> Outcome<u64> {
         let waits_for = self.order(handle);
         self.push(handle, waits_for, work, then)
     }
 
-    /// Where some streams are now, and all that is ordered before.
+    /// Returns the current ends of the selected streams, and everything ordered before them.
     pub(crate) fn frontier(&self, wanted: impl Fn(u64, &Stream) -> bool) -> (Vec<Point>, Clock) {
         let mut clock = Clock::default();
         let mut points = Vec::new();
@@ -187,7 +187,7 @@ impl State {
         (points, clock)
     }
 
-    /// What waiting for a stream waits for: the legacy default stream stands for all blocking ones.
+    /// Returns the points for a wait for a stream: for the legacy default stream, those of all blocking streams.
     fn frontier_of(&self, handle: u64) -> (Vec<Point>, Clock) {
         match self.streams.get(&handle) {
             Some(stream) if stream.kind == StreamKind::Legacy => {
@@ -200,10 +200,10 @@ impl State {
 }
 
 impl Driver {
-    /// A stream.
+    /// Creates a stream.
     ///
     /// # Errors
-    /// A code.
+    /// An error code.
     pub fn create_stream(&self, device: usize, non_blocking: bool, priority: i32) -> Outcome<u64> {
         let mut state = self.lock();
         let handle = state.handles.take_again(Reused::Stream);
@@ -213,10 +213,10 @@ impl Driver {
         Ok(handle)
     }
 
-    /// Ends a stream; what is under way goes on.
+    /// Destroys a stream; pending operations still run.
     ///
     /// # Errors
-    /// A code.
+    /// An error code.
     pub fn destroy_stream(&self, call: &'static str, device: usize, handle: u64) -> Outcome<()> {
         let mut state = self.lock();
         if handle <= PER_THREAD {
@@ -232,7 +232,7 @@ impl Driver {
     /// Waits for a stream.
     ///
     /// # Errors
-    /// A code, also that of earlier work that failed.
+    /// An error code, including that of failed earlier work.
     pub fn synchronize_stream(&self, call: &'static str, device: usize, handle: u64) -> Outcome<()> {
         let mut state = self.lock();
         state.refuse_unsafe()?;
@@ -245,10 +245,10 @@ impl Driver {
         state.check(device)
     }
 
-    /// Whether a stream is done.
+    /// Queries whether a stream is complete.
     ///
     /// # Errors
-    /// `NOT_READY`, or another code.
+    /// `NOT_READY`, or another error code.
     pub fn query_stream(&self, call: &'static str, device: usize, handle: u64) -> Outcome<()> {
         let mut state = self.lock();
         state.refuse_unsafe()?;
@@ -263,10 +263,10 @@ impl Driver {
         state.check(device)
     }
 
-    /// Runs a function of the host in the order of a stream.
+    /// Runs a host function in stream order.
     ///
     /// # Errors
-    /// A code.
+    /// An error code.
     pub fn launch_host(
         &self,
         call: &'static str,
@@ -283,10 +283,10 @@ impl Driver {
         state.append(handle, Some(Box::new(function)), Then::Nothing).map(drop)
     }
 
-    /// What a stream is: its device, whether it is non-blocking, its priority.
+    /// Returns the device of a stream, whether it is non-blocking, and its priority.
     ///
     /// # Errors
-    /// A code.
+    /// An error code.
     pub fn describe_stream(&self, call: &'static str, device: usize, handle: u64) -> Outcome<(usize, bool, i32)> {
         let mut state = self.lock();
         let handle = state.resolve(call, device, handle)?;
@@ -294,15 +294,16 @@ impl Driver {
         Ok((stream.device, stream.kind == StreamKind::NonBlocking, stream.priority))
     }
 
-    /// What a stream is called for ever, where handles are used again.
+    /// Returns an id of a stream that is never reused, unlike a handle.
     ///
     /// # Errors
-    /// A code.
+    /// An error code.
     pub fn stream_id(&self, call: &'static str, device: usize, handle: u64) -> Outcome<u64> {
         self.lock().resolve(call, device, handle)
     }
 
-    /// The delay of a stream, given its serial number, or of all that have none of their own.
+    /// Sets the delay of a stream, given its serial number; `None` sets the delay of all streams without an
+    /// individual one.
     pub(crate) fn set_delay(&self, stream: Option<u64>, delay: crate::config::Delay) {
         let mut state = self.lock();
         match stream {
@@ -311,17 +312,17 @@ impl Driver {
         }
     }
 
-    /// Waits for everything on a device.
+    /// Waits for all work of a device.
     ///
     /// # Errors
-    /// The code of earlier work that failed.
+    /// The code of failed earlier work.
     pub fn synchronize_device(&self, device: usize) -> Outcome<()> {
         self.lock().refuse_while_capturing(device)?;
         let state = self.drain(device);
         state.check(device)
     }
 
-    /// Waits for everything on a device; the lock is free meanwhile.
+    /// Waits for all work of a device, with the lock released.
     pub(crate) fn drain(&self, device: usize) -> Locked<'_> {
         let state = self.lock();
         let (points, clock) = state.frontier(|_, stream| stream.device == device);

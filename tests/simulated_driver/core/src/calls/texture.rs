@@ -1,7 +1,8 @@
-//! Arrays, textures and surfaces, under the structures that both vendors have.
+//! Arrays, textures and surfaces, with the structures of both vendors.
 //!
-//! An array is a block of the device's memory in the order of its elements. What a kernel is given is the address of the CPU
-//! engine's description; one that was destroyed describes nothing, so that who still reads it reads zeroes.
+//! An array is a block of device memory with its elements in order. A kernel receives the address of the CPU engine's
+//! image description. The description of a destroyed object is cleared, so that a kernel that still uses it reads
+//! zeroes.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -58,11 +59,11 @@ struct Array {
 #[derive(Default)]
 struct Tables {
     arrays: HashMap<u64, Array>,
-    /// By their numbers, which are their addresses, whether they are surfaces.
+    /// Objects by handle, which is their address; true for surfaces.
     objects: HashMap<u64, bool>,
 }
 
-/// The arrays and what is made of them.
+/// Arrays and the objects created from them.
 #[derive(Default)]
 pub struct Textures(Mutex<Tables>);
 
@@ -83,10 +84,10 @@ fn item(format: u32, channels: u32) -> Outcome<u64> {
 }
 
 impl Driver {
-    /// Makes an array.
+    /// Creates an array.
     ///
     /// # Errors
-    /// A code.
+    /// An error code.
     pub fn create_array(&self, device: usize, descriptor: In<ArrayDescriptor>) -> Outcome<u64> {
         let ArrayDescriptor { axes, format, channels, flags } = descriptor.get()?;
         let [width, height, depth] = axes.map(|axis| axis as u64);
@@ -102,10 +103,10 @@ impl Driver {
         Ok(handle)
     }
 
-    /// Ends an array.
+    /// Destroys an array.
     ///
     /// # Errors
-    /// A code.
+    /// An error code.
     pub fn destroy_array(&self, call: &'static str, array: u64) -> Outcome<()> {
         let gone = self.textures.with(|tables| tables.arrays.remove(&array)).ok_or(INVALID_HANDLE)?;
         self.free(call, gone.image.data)
@@ -115,19 +116,19 @@ impl Driver {
         self.textures.with(|tables| tables.arrays.get(&array).copied()).ok_or(INVALID_HANDLE)
     }
 
-    /// Bytes of an array's element.
+    /// Returns the bytes of an array's element.
     ///
     /// # Errors
-    /// A code.
+    /// An error code.
     pub fn array_item(&self, array: u64) -> Outcome<u64> {
         let image = self.array(array)?.image;
         item(image.format, image.channels)
     }
 
-    /// A box of an array, from so many bytes, rows and planes on, as the side of a copy of so many.
+    /// Returns a box of an array as the endpoint of a copy: `at` and `extent` are in bytes, rows and planes.
     ///
     /// # Errors
-    /// A code.
+    /// An error code.
     pub fn array_side(&self, array: u64, at: [u64; 3], extent: [u64; 3]) -> Outcome<Side> {
         let image = self.array(array)?.image;
         let lengths = [image.row_pitch, image.height.into(), image.depth.into()];
@@ -140,14 +141,14 @@ impl Driver {
         Ok(Side { memory: Memory::Device, start, row_pitch, plane_pitch })
     }
 
-    /// Makes a texture.
+    /// Creates a texture.
     ///
     /// # Errors
-    /// A code.
+    /// An error code.
     pub fn create_texture(&self, resource: In<ResourceDescriptor>, sampling: In<TextureDescriptor>) -> Outcome<u64> {
         let (resource, how) = (resource.get()?, sampling.get()?);
         let words = resource.words;
-        // Two fields of 32 bits in a word, the first in its lower half.
+        // Two 32-bit fields in a word, the first one in the lower half.
         let (format, channels) = (words[1] as u32, (words[1] >> 32) as u32);
         let image = match resource.kind {
             0 => self.array(words[0])?.image,
@@ -189,10 +190,10 @@ impl Driver {
         ))
     }
 
-    /// Makes a surface.
+    /// Creates a surface.
     ///
     /// # Errors
-    /// A code.
+    /// An error code.
     pub fn create_surface(&self, resource: In<[u64; 2]>) -> Outcome<u64> {
         let [kind, array] = resource.get()?;
         let array = self.array(array)?;
@@ -208,16 +209,16 @@ impl Driver {
         number
     }
 
-    /// Ends a texture or a surface. Its description stays, and describes nothing.
+    /// Destroys a texture or a surface. Its description is cleared but not freed.
     ///
     /// # Errors
-    /// A code.
+    /// An error code.
     pub fn destroy_object(&self, object: u64, is_surface: bool) -> Outcome<()> {
         let found = self.textures.with(|tables| tables.objects.remove(&object));
         if found != Some(is_surface) {
             return Err(INVALID_VALUE);
         }
-        // SAFETY: it was leaked above and is never freed; a kernel that reads it meanwhile has been promised nothing.
+        // SAFETY: leaked above and never freed; a kernel that reads it concurrently has undefined results anyway.
         unsafe { std::ptr::with_exposed_provenance_mut::<Image>(object as usize).write_volatile(Image::default()) };
         Ok(())
     }

@@ -1,22 +1,22 @@
-//! The memory of one device, mapped twice: at the addresses that programs see, where nobody may read or write, and at a
-//! private place, where the driver's workers do. So host code that dereferences a device pointer crashes, as beside a GPU.
+//! Memory of one device, mapped twice: inaccessible at the addresses visible to programs, and at a private address
+//! for the driver's workers. Host code that dereferences a device pointer therefore crashes, as with a real GPU.
 
 use std::ffi::{c_int, c_void};
 use std::io::{Error, Result};
 use std::sync::{Mutex, PoisonError};
 
-/// Fresh memory.
+/// Value of new memory.
 pub const FRESH: u8 = 0xA5;
-/// Memory that was given back.
+/// Value of freed memory.
 pub const FREED: u8 = 0xDB;
-/// Of larger blocks only so much at each end is poisoned: the machine must have the memory that is written to.
+/// Number of bytes poisoned at each end of a larger block: written pages need memory of the machine.
 const POISONED_END: u64 = 32 << 20;
-/// Freed blocks from this size on give their pages back to the machine.
+/// Freed blocks from this size on return their pages to the machine.
 const LARGE: u64 = 1 << 20;
-/// Of the machine.
+/// Page size of the machine.
 pub const PAGE: u64 = 4096;
 
-/// The memory of one device.
+/// Memory of one device.
 pub struct Arena {
     file: c_int,
     visible: u64,
@@ -25,7 +25,7 @@ pub struct Arena {
     doors: Mutex<Doors>,
 }
 
-/// Who has asked for the memory to be reachable at the addresses that programs see.
+/// Reasons for which the memory is accessible at the visible addresses.
 #[derive(Default)]
 struct Doors {
     host: bool,
@@ -33,10 +33,10 @@ struct Doors {
 }
 
 impl Arena {
-    /// `bytes` of address space; pages exist from their first use on.
+    /// Reserves `bytes` of address space; pages are allocated on first use.
     ///
     /// # Errors
-    /// The system's.
+    /// Errors of the system.
     pub fn new(bytes: u64) -> Result<Self> {
         // SAFETY: the name is a C string.
         let file = unsafe { libc::memfd_create(c"simulated-device".as_ptr(), libc::MFD_CLOEXEC) };
@@ -45,7 +45,7 @@ impl Arena {
         }
         let mut arena = Self { file, visible: 0, private: 0, bytes, doors: Mutex::default() };
         let length = libc::off_t::try_from(bytes).map_err(Error::other)?;
-        // SAFETY: the file is our own.
+        // SAFETY: this object owns the file.
         if unsafe { libc::ftruncate(file, length) } != 0 {
             return Err(Error::last_os_error());
         }
@@ -55,7 +55,7 @@ impl Arena {
     }
 
     fn map(&self, protection: c_int) -> Result<u64> {
-        // SAFETY: a new mapping of our own file, wherever the system likes.
+        // SAFETY: creates a new mapping of the file above at an address chosen by the system.
         let address = unsafe {
             let flags = libc::MAP_SHARED | libc::MAP_NORESERVE;
             libc::mmap(std::ptr::null_mut(), self.bytes as usize, protection, flags, self.file, 0)
@@ -63,57 +63,57 @@ impl Arena {
         if address == libc::MAP_FAILED { Err(Error::last_os_error()) } else { Ok(address.expose_provenance() as u64) }
     }
 
-    /// The first address that programs see.
+    /// Returns the first visible address.
     pub fn start(&self) -> u64 {
         self.visible
     }
 
-    /// Bytes of address space.
+    /// Returns the bytes of address space.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Whether an address lies in it.
+    /// Returns whether it contains an address.
     pub fn contains(&self, address: u64) -> bool {
         (self.visible..self.visible + self.bytes).contains(&address)
     }
 
-    /// Where the workers find the byte at an address that programs see.
+    /// Returns the private address of the byte at a visible address.
     pub fn private(&self, address: u64) -> u64 {
         self.private + (address - self.visible)
     }
 
-    /// Lets host code read and write at the addresses that programs see, as kernels that run on the host must, or not.
+    /// Allows or forbids access by host code at the visible addresses, which kernels running on the host need.
     ///
     /// # Errors
-    /// The system's.
+    /// Errors of the system.
     pub fn unseal(&self, open: bool) -> Result<()> {
         self.change(|doors| doors.host = open)
     }
 
-    /// A kernel begins to run.
+    /// Allows access because a kernel begins to run.
     ///
     /// # Errors
-    /// The system's.
+    /// Errors of the system.
     pub fn enter_kernel(&self) -> Result<()> {
         self.change(|doors| doors.kernels += 1)
     }
 
-    /// A kernel has ended.
+    /// Ends the access of a kernel.
     pub fn leave_kernel(&self) {
-        // What cannot be sealed again stays open, which hides a fault but makes none.
+        // If sealing fails the memory stays accessible, which can hide a mistake but causes none.
         let _ = self.change(|doors| doors.kernels = doors.kernels.saturating_sub(1));
     }
 
-    /// The file that has the memory, for who opens it in another process.
+    /// Returns the file with the memory, for other processes.
     pub fn file(&self) -> c_int {
         self.file
     }
 
-    /// Shows whole pages of another file in the place of those from `start` on, at both addresses.
+    /// Maps whole pages of another file over those from `start` on, at both addresses.
     ///
     /// # Errors
-    /// The system's.
+    /// Errors of the system.
     pub fn adopt(&self, start: u64, bytes: u64, file: c_int, offset: u64) -> Result<()> {
         let doors = self.doors.lock().unwrap_or_else(PoisonError::into_inner);
         let visible =
@@ -122,7 +122,7 @@ impl Arena {
             let flags = libc::MAP_SHARED | libc::MAP_NORESERVE | libc::MAP_FIXED;
             let place = pointer(address).cast();
             let offset = libc::off_t::try_from(offset).map_err(Error::other)?;
-            // SAFETY: pages of our own mappings, which nobody else has: the caller took the addresses.
+            // SAFETY: pages of this object's mappings without another user: the caller allocated the addresses.
             let mapped = unsafe { libc::mmap(place, bytes as usize, protection, flags, file, offset) };
             if mapped == libc::MAP_FAILED {
                 return Err(Error::last_os_error());
@@ -131,10 +131,10 @@ impl Arena {
         Ok(())
     }
 
-    /// Takes that back: the pages are the arena's own again.
+    /// Restores the arena's own pages.
     ///
     /// # Errors
-    /// The system's.
+    /// Errors of the system.
     pub fn restore(&self, start: u64, bytes: u64) -> Result<()> {
         self.adopt(start, bytes, self.file, start - self.visible)
     }
@@ -149,12 +149,12 @@ impl Arena {
 
     fn protect(&self, open: bool) -> Result<()> {
         let protection = if open { libc::PROT_READ | libc::PROT_WRITE } else { libc::PROT_NONE };
-        // SAFETY: the mapping is our own.
+        // SAFETY: this object owns the mapping.
         let code = unsafe { libc::mprotect(pointer(self.visible).cast(), self.bytes as usize, protection) };
         if code == 0 { Ok(()) } else { Err(Error::last_os_error()) }
     }
 
-    /// What fills a block of fresh or freed memory, to be run when its turn comes.
+    /// Returns the task that fills a block of new or freed memory, to be run in stream order.
     pub fn poison(&self, address: u64, bytes: u64, value: u8) -> Poison {
         Poison { place: self.private(address), bytes, value }
     }
@@ -164,21 +164,21 @@ impl Drop for Arena {
     fn drop(&mut self) {
         for start in [self.visible, self.private] {
             if start != 0 {
-                // SAFETY: the mapping is our own.
+                // SAFETY: this object owns the mapping.
                 unsafe { libc::munmap(pointer(start).cast(), self.bytes as usize) };
             }
         }
-        // SAFETY: the file is our own.
+        // SAFETY: this object owns the file.
         unsafe { libc::close(self.file) };
     }
 }
 
-/// An address as a pointer.
+/// Converts an address to a pointer.
 pub fn pointer(address: u64) -> *mut u8 {
     std::ptr::with_exposed_provenance_mut(address as usize)
 }
 
-/// Fills a block with a value that nobody can take for data.
+/// Fills a block with a recognizable value.
 pub struct Poison {
     place: u64,
     bytes: u64,
@@ -186,13 +186,13 @@ pub struct Poison {
 }
 
 impl Poison {
-    /// Does it.
+    /// Runs the task.
     ///
     /// # Safety
-    /// The arena is alive and nobody else uses the block.
+    /// The arena is alive and the block has no other user.
     pub unsafe fn run(&self) {
         if self.value == FREED && self.bytes >= LARGE {
-            // SAFETY: the caller promises the block.
+            // SAFETY: the caller guarantees the block.
             unsafe { self.give_pages_back() };
         }
         let end = match (self.value, self.bytes) {
@@ -200,7 +200,7 @@ impl Poison {
             (FREED, _) => PAGE,
             (_, bytes) => bytes.min(POISONED_END),
         };
-        // SAFETY: both ends lie in the block that the caller promises.
+        // SAFETY: both ends lie in the block that the caller guarantees.
         unsafe {
             pointer(self.place).write_bytes(self.value, end as usize);
             if end < self.bytes {
@@ -213,8 +213,7 @@ impl Poison {
         let from = self.place.next_multiple_of(PAGE);
         let to = (self.place + self.bytes) / PAGE * PAGE;
         let address: *mut c_void = pointer(from).cast();
-        // It saves memory and nothing else, so a refusal does not matter.
-        // SAFETY: whole pages of the block that the caller promises.
+        // Only saves memory, so a failure is ignored. SAFETY: whole pages of the block that the caller guarantees.
         unsafe { libc::madvise(address, (to - from) as usize, libc::MADV_REMOVE) };
     }
 }
@@ -229,7 +228,7 @@ mod tests {
         let arena = Arena::new(1 << 20).unwrap();
         let address = arena.start() + 12_345;
         arena.unseal(true).unwrap();
-        // SAFETY: both are bytes of the arena, which is open.
+        // SAFETY: both are bytes of the arena, which is accessible.
         unsafe {
             pointer(arena.private(address)).write(7);
             assert_eq!(pointer(address).read(), 7);

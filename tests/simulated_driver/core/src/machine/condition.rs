@@ -1,6 +1,6 @@
-//! Conditions in graphs: numbers that kernels set, by which it is decided which bodies are done.
+//! Conditions in graphs: values set by kernels that select the bodies to execute.
 //!
-//! A handle is the address of the number, which stays: nobody knows when the last kernel is done that has it.
+//! A handle is the address of the value, which is never freed: the end of the last kernel that has it is unknown.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -13,10 +13,10 @@ use crate::state::State;
 const IF: u32 = 0;
 const WHILE: u32 = 1;
 const SWITCH: u32 = 2;
-/// A loop that does so many turns was made in vain: its kernels do not run, since something has failed before.
+/// Maximum number of iterations: a longer loop means that its kernels do not run, because something failed before.
 const MOST_TURNS: usize = 100_000;
 
-/// What kernels set, and what it is when a launch begins.
+/// Value set by kernels, and its value at the start of a launch.
 #[derive(Clone, Copy)]
 pub(crate) struct Condition {
     number: &'static AtomicU32,
@@ -31,16 +31,16 @@ impl Condition {
     }
 }
 
-/// What a condition decides.
+/// Conditional node.
 pub(crate) struct Conditional {
     condition: Condition,
     kind: u32,
-    /// The graphs of the bodies.
+    /// Graphs of the bodies.
     bodies: &'static [u64],
 }
 
 impl State {
-    /// The nodes of a graph as a launch does them: those in which a condition decides with all that is in their bodies.
+    /// Returns the nodes of a graph with conditional nodes completed by the content of their bodies.
     pub(crate) fn whole(&self, nodes: &Nodes) -> Nodes {
         let whole = nodes.iter().map(|(handle, node)| {
             let node =
@@ -73,10 +73,10 @@ impl State {
 }
 
 impl Driver {
-    /// A condition for a graph that is being captured.
+    /// Creates a condition for a graph that is being captured.
     ///
     /// # Errors
-    /// A code.
+    /// An error code.
     pub fn create_condition(&self, call: &'static str, graph: u64, default: Option<u32>) -> Outcome<u64> {
         self.graph_nodes(call, graph)?;
         let number: &'static AtomicU32 = Box::leak(Box::new(AtomicU32::new(0)));
@@ -85,10 +85,10 @@ impl Driver {
         Ok(handle)
     }
 
-    /// Adds a node in which a condition decides; it, and its bodies, which stay.
+    /// Adds a conditional node; returns the node and its bodies, which are never freed.
     ///
     /// # Errors
-    /// A code.
+    /// An error code.
     pub fn add_conditional(&self, graph: u64, condition: u64, kind: u32, size: u32) -> Outcome<(u64, &'static [u64])> {
         let sizes = match kind {
             IF => 1..=2,
@@ -117,10 +117,10 @@ impl Driver {
         Ok((state.keep_aside(graph, node), bodies))
     }
 
-    /// Lets a capturing stream come after one node alone.
+    /// Makes a capturing stream depend on one node only.
     ///
     /// # Errors
-    /// A code.
+    /// An error code.
     pub fn follow(&self, call: &'static str, device: usize, stream: u64, node: u64) -> Outcome<()> {
         let mut state = self.lock();
         let stream = state.resolve(call, device, stream)?;
@@ -128,10 +128,10 @@ impl Driver {
         state.follow(capture, stream, node)
     }
 
-    /// Lets a stream capture into a body.
+    /// Begins the capture of a stream into a body.
     ///
     /// # Errors
-    /// A code.
+    /// An error code.
     pub fn begin_body(&self, call: &'static str, device: usize, stream: u64, body: u64, mode: Mode) -> Outcome<()> {
         if !self.lock().graphs.graphs.contains_key(&body) {
             return Err(CAPTURE_UNSUPPORTED);

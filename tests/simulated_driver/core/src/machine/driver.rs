@@ -1,4 +1,4 @@
-//! The driver as the export layers see it.
+//! The driver as seen by the export layers.
 
 use std::sync::{Arc, OnceLock};
 
@@ -8,11 +8,11 @@ use crate::kernel::Modules;
 use crate::state::{Locked, Shared};
 use crate::texture::Textures;
 
-/// A simulated driver.
+/// Simulated driver.
 pub struct Driver {
-    /// What it was started with.
+    /// Settings at the start.
     pub config: Config,
-    /// The planted faults.
+    /// Injected faults.
     pub faults: Faults,
     pub(crate) modules: Modules,
     pub(crate) textures: Textures,
@@ -22,10 +22,10 @@ pub struct Driver {
 static DRIVER: OnceLock<Option<Driver>> = OnceLock::new();
 
 impl Driver {
-    /// A driver of one's own.
+    /// Creates a private driver.
     ///
     /// # Errors
-    /// The system's, where there is no memory to be had.
+    /// Errors of the system, without memory.
     pub fn new(config: Config) -> std::io::Result<Self> {
         let faults = Faults::default();
         config.faults.iter().for_each(|fault| faults.arm(fault.clone()));
@@ -33,8 +33,8 @@ impl Driver {
         Ok(Self { config, faults, modules: Modules::default(), textures: Textures::default(), shared })
     }
 
-    /// The driver of the process, made from the environment on first use; `None` where there is no memory for it, and in a
-    /// forked child, where its threads are missing and its lock may be held for ever.
+    /// Returns the driver of the process, created from the environment on first use. `None` without memory, and in a
+    /// forked child, where its threads are missing and its lock may be held forever.
     pub fn of_process() -> Option<&'static Self> {
         if crate::exit::is_forked() {
             return None;
@@ -47,7 +47,7 @@ impl Driver {
         made.as_ref()
     }
 
-    /// The driver of the process if it was ever used.
+    /// Returns the driver of the process, if it was created.
     pub(crate) fn if_made() -> Option<&'static Self> {
         DRIVER.get()?.as_ref()
     }

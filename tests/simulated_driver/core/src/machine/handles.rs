@@ -1,16 +1,17 @@
-//! The numbers that stand for streams, events, pools and contexts.
+//! Handles of streams, events, pools and contexts.
 //!
-//! A driver's handles are addresses of its own objects, and programs may ask whether something is mapped there, so these
-//! lie in memory of our own too. Nobody may read it: a handle that is dereferenced crashes. As with a driver's objects, the
-//! place of a stream or an event that ended is that of the next one: who knows such an object by its number only is wrong.
+//! A driver's handles are addresses of its own objects, and programs may check whether memory is mapped there.
+//! Therefore these handles are addresses too, in mapped memory without access rights: dereferencing one crashes. As
+//! in a real driver, the handle of a destroyed stream or event is reused by the next one. This exposes code that
+//! identifies such an object by its handle only.
 
 use crate::arena::pointer;
 
-/// Enough for millions of handles; address space only.
+/// Enough for millions of handles; uses address space only.
 const SPACE: u64 = 1 << 30;
 const STEP: u64 = 0x40;
 
-/// What is made and destroyed often, so that a driver uses the memory of the last one again.
+/// Kinds of objects whose memory, and hence handle, a driver reuses.
 #[derive(Clone, Copy)]
 pub(crate) enum Reused {
     Stream,
@@ -20,14 +21,14 @@ pub(crate) enum Reused {
 pub(crate) struct Handles {
     start: u64,
     next: u64,
-    /// Numbers of what was destroyed, by what it was; the last one is given out first.
+    /// Handles of destroyed objects, by kind; the last one is reused first.
     free: [Vec<u64>; 2],
 }
 
 impl Handles {
     pub(crate) fn new() -> std::io::Result<Self> {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-        // SAFETY: a new mapping, wherever the system likes.
+        // SAFETY: creates a new mapping at an address chosen by the system.
         let address = unsafe { libc::mmap(std::ptr::null_mut(), SPACE as usize, libc::PROT_NONE, flags, -1, 0) };
         if address == libc::MAP_FAILED {
             return Err(std::io::Error::last_os_error());
@@ -41,7 +42,7 @@ impl Handles {
         self.next
     }
 
-    /// A number that may have been that of another thing of the kind, which is destroyed.
+    /// Returns a handle, possibly that of a destroyed object of the kind.
     pub(crate) fn take_again(&mut self, kind: Reused) -> u64 {
         self.free[kind as usize].pop().unwrap_or_else(|| self.take())
     }
@@ -53,7 +54,7 @@ impl Handles {
 
 impl Drop for Handles {
     fn drop(&mut self) {
-        // SAFETY: the mapping is our own and was never used as memory.
+        // SAFETY: this object owns the mapping, which was never accessed as memory.
         unsafe { libc::munmap(pointer(self.start).cast(), SPACE as usize) };
     }
 }

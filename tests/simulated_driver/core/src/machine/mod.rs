@@ -1,4 +1,4 @@
-//! The machine: memory, everything behind one lock, and what runs later.
+//! The machine: memory, the state under one lock, and asynchronous execution.
 
 pub mod arena;
 pub mod condition;

@@ -1,4 +1,4 @@
-//! Everything the driver knows, behind one lock: simple, and quick enough, since nothing long is done under it.
+//! State of the driver under one lock: simple, and fast enough, since the lock is held for short operations only.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
@@ -19,29 +19,29 @@ use crate::pool::Pool;
 use crate::reorder::Reordering;
 use crate::stream::Stream;
 
-/// The state and who waits for it.
+/// The state, and the condition variable for its waiters.
 pub struct Shared {
     state: Mutex<State>,
-    /// Some operation has ended.
+    /// Signals that an operation is complete.
     pub(crate) progress: Condvar,
-    /// The memory of each device; the workers reach it without the lock.
+    /// Memory of each device; the workers access it without the lock.
     pub(crate) arenas: Vec<Arena>,
 }
 
-/// The state, locked.
+/// Locked state.
 pub(crate) type Locked<'a> = MutexGuard<'a, State>;
 
-/// A point of a stream: the stream's serial number and that of an operation.
+/// Point of a stream: serial numbers of the stream and of an operation.
 pub(crate) type Point = (u64, u64);
 
-/// Everything the driver knows. Maps are keyed by handle or by first address, and what is known of streams by their serial
-/// numbers: a handle is used again when its stream is destroyed, a serial number never.
+/// State of the driver. Maps have handles or first addresses as keys, except that data about streams uses serial
+/// numbers: a handle is reused after its stream is destroyed, a serial number never.
 pub struct State {
     pub(crate) devices: Vec<Device>,
     pub(crate) contexts: HashMap<u64, usize>,
     pub(crate) dead_contexts: HashSet<u64>,
     pub(crate) streams: BTreeMap<u64, Stream>,
-    /// The serial numbers of the streams that programs have made and not destroyed, by their handles.
+    /// Serial numbers of live streams by handle.
     pub(crate) stream_handles: HashMap<u64, u64>,
     pub(crate) last_stream: u64,
     pub(crate) per_thread: HashMap<(ThreadId, usize), u64>,
@@ -56,17 +56,17 @@ pub struct State {
     pub(crate) delays: HashMap<u64, Delay>,
     pub(crate) random: u64,
     pub(crate) reordering: Reordering,
-    /// How many threads wait for `progress`.
+    /// Number of threads waiting for `progress`.
     pub(crate) waiting: usize,
     pub(crate) handles: Handles,
-    /// The process is at its end, or the driver is.
+    /// Whether the process or the driver is ending.
     pub(crate) ended: bool,
     pub(crate) shared: Weak<Shared>,
 }
 
 impl Shared {
     pub(crate) fn new(config: &Config) -> std::io::Result<Arc<Self>> {
-        // More address space than memory, so that what was freed can rest and limits can be raised.
+        // More address space than memory, so that freed blocks can stay in quarantine and limits can be raised.
         let space = config.memory.saturating_mul(4).clamp(8 << 30, 1 << 40).next_multiple_of(1 << 21);
         let arenas = (0..config.devices).map(|_| Arena::new(space)).collect::<std::io::Result<Vec<_>>>()?;
         let handles = Handles::new()?;
@@ -107,7 +107,7 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets go of the lock until some operation has ended.
+    /// Releases the lock until an operation completes.
     pub(crate) fn await_progress<'a>(&self, mut state: Locked<'a>) -> Locked<'a> {
         state.waiting += 1;
         let mut state = self.progress.wait(state).unwrap_or_else(PoisonError::into_inner);
@@ -115,7 +115,7 @@ impl Shared {
         state
     }
 
-    /// Waits until all points have been passed; the host then knows what they are ordered behind.
+    /// Waits until all points have been passed; the host then knows everything ordered before them to be complete.
     pub(crate) fn wait_for<'a>(&self, mut state: Locked<'a>, points: &[Point], clock: &Clock) -> Locked<'a> {
         state.demand(points);
         while !state.ended && !points.iter().all(|&point| state.has_passed(point)) {
@@ -131,20 +131,20 @@ impl State {
         self.handles.take()
     }
 
-    /// Whether a stream has done an operation. A stream that is forgotten has done all.
+    /// Returns whether a stream has completed an operation; true for a removed stream.
     pub(crate) fn has_passed(&self, (stream, number): Point) -> bool {
         self.streams.get(&stream).is_none_or(|stream| stream.completed >= number)
     }
 
-    /// How far the host knows a stream to be done. A stream that is forgotten is.
+    /// Returns the number up to which the host knows a stream's operations to be complete; all for a removed stream.
     pub(crate) fn known(&self, stream: u64) -> u64 {
         self.streams.get(&stream).map_or(u64::MAX, |stream| stream.known)
     }
 
-    /// The host has seen that everything in the clock is done.
+    /// Records that the host has observed everything in the clock to be complete.
     ///
-    /// What one thread of the host has seen counts for all: how the process orders its threads cannot be seen here, and what
-    /// is done in fact cannot race with what is submitted later.
+    /// An observation by one host thread counts for all, because synchronization between host threads is invisible
+    /// here. Completed work cannot race with work submitted later.
     pub(crate) fn learn(&mut self, clock: &Clock) {
         for (stream, number) in clock.entries() {
             let Some(stream) = self.streams.get_mut(&stream) else { continue };
@@ -157,13 +157,13 @@ impl State {
         self.findings.note(kind, call, text);
     }
 
-    /// A handle that names nothing.
+    /// Reports an invalid handle.
     pub(crate) fn bad_handle<T>(&mut self, call: &'static str, what: &str, handle: u64) -> Outcome<T> {
         self.note(Kind::BadHandle, call, format!("{handle:#x} is no {what}, or was destroyed"));
         Err(INVALID_HANDLE)
     }
 
-    /// How a stream is called in reports.
+    /// Returns the name of a stream in reports.
     pub(crate) fn stream_name(&self, serial: u64) -> String {
         match self.streams.get(&serial) {
             Some(stream) => {
@@ -174,13 +174,13 @@ impl State {
         }
     }
 
-    /// Microseconds before the next operation of a stream, whatever waits for it.
+    /// Returns the delay before the next operation of a stream in microseconds, regardless of its waiters.
     pub(crate) fn draw_delay(&mut self, stream: u64) -> u64 {
         let Delay { least, most } = self.delays.get(&stream).copied().unwrap_or(self.delay);
         if least == most {
             return least;
         }
-        // Marsaglia's xorshift: any sequence will do, as long as the seed repeats it.
+        // Marsaglia's xorshift: any sequence reproducible by the seed is sufficient.
         self.random ^= self.random << 13;
         self.random ^= self.random >> 7;
         self.random ^= self.random << 17;

@@ -1,4 +1,4 @@
-//! What runs later: each stream's operations, one after the other, on a thread of the stream.
+//! Asynchronous execution: each stream's operations run one after another on a thread of the stream.
 
 use std::cell::Cell;
 use std::sync::{Arc, PoisonError};
@@ -9,15 +9,15 @@ use crate::code::{OPERATING_SYSTEM, Outcome};
 use crate::event::Record;
 use crate::state::{Locked, Point, Shared, State};
 
-/// What an operation does outside of the lock.
+/// Work of an operation, executed outside of the lock.
 pub(crate) type Work = Box<dyn FnOnce() + Send>;
 
-/// What happens under the lock when an operation has ended.
+/// Executed under the lock when an operation is complete.
 pub(crate) enum Then {
     Nothing,
-    /// The time of an event.
+    /// Records the time of an event.
     Stamp(Arc<Record>),
-    /// A block of addresses is free for others.
+    /// Frees a block of addresses.
     Return {
         device: usize,
         start: u64,
@@ -25,30 +25,30 @@ pub(crate) enum Then {
     },
 }
 
-/// One operation of a stream.
+/// Operation of a stream.
 pub(crate) struct Operation {
     pub(crate) number: u64,
     submitted: Instant,
     pub(crate) waits_for: Vec<Point>,
     work: Option<Work>,
     then: Then,
-    /// Fails with this code when its turn comes.
+    /// Code with which it fails when executed.
     fails: Option<u32>,
 }
 
 thread_local! {
-    /// The code with which the next operation that this thread submits will fail.
+    /// Code with which this thread's next submitted operation will fail.
     static FAILURE: Cell<Option<u32>> = const { Cell::new(None) };
 }
 
-/// Lets the next operation that the calling thread submits fail when its turn comes; `None` takes that back.
+/// Makes the calling thread's next submitted operation fail when executed; `None` cancels that.
 pub fn fail_next(code: Option<u32>) {
-    // At the very end of a thread there is nothing left to set.
+    // A terminating thread submits nothing more.
     let _ = FAILURE.try_with(|failure| failure.set(code));
 }
 
 impl State {
-    /// Appends an operation to a stream, behind `waits_for` besides; its number.
+    /// Appends an operation to a stream, after `waits_for`; returns its number.
     pub(crate) fn push(
         &mut self,
         stream: u64,
@@ -65,7 +65,7 @@ impl State {
         let Some(target) = self.streams.get_mut(&stream) else { return Err(crate::code::INVALID_HANDLE) };
         let is_next = target.completed + 1 == number;
         if is_next && work.is_none() && waits_for.is_empty() && fails.is_none() && !delayed {
-            // Nothing to do and nothing to wait for: a thread need not be woken for that.
+            // Without work and waits, the stream's thread need not be woken.
             (target.submitted, target.completed) = (number, number);
             self.finish(then);
             return Ok(number);
@@ -99,7 +99,7 @@ impl State {
     }
 }
 
-/// The life of a stream's thread.
+/// Main loop of a stream's thread.
 fn run(shared: &Shared, handle: u64) {
     let mut state = shared.lock();
     loop {
@@ -141,7 +141,7 @@ fn run_next<'a>(shared: &'a Shared, mut state: Locked<'a>, handle: u64) -> Locke
     }
     match operation.work {
         Some(work) if !failed => work(),
-        // Nothing runs any more on a device that has failed.
+        // Nothing runs on a device that has failed.
         _ => {}
     }
     let mut state = shared.lock();

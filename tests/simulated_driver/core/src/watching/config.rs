@@ -1,44 +1,44 @@
-//! What the environment says when the driver starts.
+//! Settings from the environment, read when the driver starts.
 
 use std::path::PathBuf;
 
 use crate::fault::Fault;
 
-/// Everything that can be chosen before the first call.
+/// Settings that must be chosen before the first call.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// `PYGPU_SIM_DEVICES`: how many devices.
+    /// `PYGPU_SIM_DEVICES`: number of devices.
     pub devices: usize,
     /// `PYGPU_SIM_MEMORY`: bytes of each device.
     pub memory: u64,
     /// `PYGPU_SIM_DELAY_US`: microseconds before each operation, `200` or, at random, `0-200`.
     pub delay: Delay,
-    /// `PYGPU_SIM_SEED`: of the random delays; where it is given, of the order too: some operations are held back until the
-    /// host waits for them, or for long.
+    /// `PYGPU_SIM_SEED`: seed of the random delays. If set, some operations are also held back until the host waits
+    /// for them, or until a timeout.
     pub seed: u64,
     /// Whether operations are held back.
     pub reorders: bool,
-    /// `PYGPU_SIM_FAULT`: calls that fail, `name:nth:code[:times|sticky|async]`, separated by commas.
+    /// `PYGPU_SIM_FAULT`: failing calls, `name:nth:code[:times|sticky|async]`, separated by commas.
     pub faults: Vec<Fault>,
-    /// `PYGPU_SIM_REPORT`: a file to which the findings are appended at exit, one JSON object a line.
+    /// `PYGPU_SIM_REPORT`: file to which the findings are appended at exit, one JSON object per line.
     pub report: Option<PathBuf>,
-    /// `PYGPU_SIM_QUARANTINE`: bytes of freed memory that rest before they are given out again.
+    /// `PYGPU_SIM_QUARANTINE`: bytes of freed memory in quarantine before its addresses are reused.
     pub quarantine: u64,
-    /// What could not be understood of all this.
+    /// Values that could not be parsed.
     pub mistakes: Vec<String>,
 }
 
-/// Microseconds before an operation, chosen between the two.
+/// Range of delays before an operation in microseconds.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Delay {
-    /// At least.
+    /// Minimum.
     pub least: u64,
-    /// At most.
+    /// Maximum.
     pub most: u64,
 }
 
 impl Delay {
-    /// Always the same.
+    /// Creates a constant delay.
     pub fn of(microseconds: u64) -> Self {
         Self { least: microseconds, most: microseconds }
     }
@@ -70,11 +70,11 @@ impl Default for Config {
     }
 }
 
-/// More devices than anybody simulates, and few enough for their address space.
+/// More devices than any test needs, and few enough for their address space.
 const MOST_DEVICES: usize = 16;
 
 impl Config {
-    /// From variables; what is not understood is kept as a mistake and its default used.
+    /// Parses the variables; an invalid value is recorded as a mistake, and its default is used.
     pub fn from_variables(get: impl Fn(&str) -> Option<String>) -> Self {
         let mut config = Self::default();
         let mut mistakes = Vec::new();

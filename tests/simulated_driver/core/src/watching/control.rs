@@ -1,6 +1,6 @@
-//! What tests steer the driver with, from inside the process: the functions with the prefix `sim_`.
+//! Functions with the prefix `sim_`, by which tests control the driver from inside the process.
 //!
-//! They are defined once, here, and each export layer puts them into its library with [`export_controls!`].
+//! They are defined here, and each export layer adds them to its library with `export_controls!`.
 
 use std::ffi::{CStr, c_char};
 
@@ -10,12 +10,12 @@ use crate::fault::{Fault, Manner};
 use crate::finding::quoted;
 use crate::stream::LEGACY;
 
-/// `times` of `sim_fault` for a fault after which the context is lost.
+/// `times` of `sim_fault` for a fault that destroys the context.
 pub const STICKY: i64 = -1;
 /// `times` of `sim_fault` for a call that succeeds and whose work fails later.
 pub const ASYNCHRONOUS: i64 = -2;
 
-/// The text of a C string; empty where there is none.
+/// Copies a C string; empty for null.
 ///
 /// # Safety
 /// `text` is null or a C string.
@@ -23,18 +23,18 @@ pub unsafe fn text(text: *const c_char) -> String {
     if text.is_null() {
         return String::new();
     }
-    // SAFETY: the caller promises it.
+    // SAFETY: guaranteed by the caller.
     unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
 }
 
-/// Writes as much of `text` as fits, ended by a zero; how many bytes there are without it.
+/// Writes as much of `text` as fits, with a final zero byte; returns the length of the whole text without it.
 ///
 /// # Safety
 /// `buffer` is writable for `length` bytes, or null.
 pub unsafe fn give(text: &str, buffer: *mut c_char, length: usize) -> usize {
     if !buffer.is_null() && length > 0 {
         let count = text.len().min(length - 1);
-        // SAFETY: the caller promises the buffer.
+        // SAFETY: the caller guarantees the buffer.
         unsafe {
             buffer.cast::<u8>().copy_from_nonoverlapping(text.as_ptr(), count);
             buffer.add(count).write(0);
@@ -43,13 +43,13 @@ pub unsafe fn give(text: &str, buffer: *mut c_char, length: usize) -> usize {
     text.len()
 }
 
-/// A JSON list of texts.
+/// Formats a JSON list of texts.
 pub fn list(items: impl IntoIterator<Item = String>) -> String {
     format!("[{}]", items.into_iter().collect::<Vec<_>>().join(", "))
 }
 
 impl Driver {
-    /// Plants a fault; `false` for arguments that mean nothing.
+    /// Injects a fault; `false` for invalid arguments.
     pub fn plant(&self, name: String, nth: u64, code: u32, times: i64) -> bool {
         let manner = match times {
             STICKY => Manner::Sticky,
@@ -66,7 +66,7 @@ impl Driver {
         true
     }
 
-    /// Delays the operations of a stream; 0 stands for all streams, 1 for the default streams of all devices.
+    /// Delays the operations of a stream; 0 means all streams, 1 the default streams of all devices.
     pub fn delay(&self, stream: u64, delay: Delay) {
         match stream {
             0 => self.set_delay(None, delay),
@@ -81,17 +81,17 @@ impl Driver {
         }
     }
 
-    /// The findings so far, as a JSON list.
+    /// Returns the findings so far, as a JSON list.
     pub fn reports(&self) -> String {
         list(self.lock().findings.lines())
     }
 
-    /// Forgets the findings so far.
+    /// Clears the findings so far.
     pub fn forget_reports(&self) {
         self.lock().findings.clear();
     }
 
-    /// What was made and not given back, as a JSON object.
+    /// Returns all objects that were not destroyed, as a JSON object.
     pub fn live(&self) -> String {
         let state = self.lock();
         let allocations = state.allocations.iter().map(|(start, block)| {
@@ -118,7 +118,7 @@ impl Driver {
 #[macro_export]
 macro_rules! export_controls {
     ($names:expr) => {
-        /// The functions that tests steer the driver with.
+        /// Functions by which tests control the driver.
         mod controls {
             #![allow(clippy::missing_safety_doc)]
             use std::ffi::{c_char, c_int};
@@ -126,17 +126,17 @@ macro_rules! export_controls {
             use $crate::config::Delay;
             use $crate::control::{give, list, text};
 
-            /// Plants a fault in the nth call from now; `times` -1: the context is lost, -2: the work fails later.
+            /// Injects a fault in the nth call from now; `times` -1: the context is lost, -2: the work fails later.
             #[unsafe(no_mangle)]
             pub unsafe extern "C" fn sim_fault(name: *const c_char, nth: u64, code: u32, times: i64) -> c_int {
-                // SAFETY: the caller gives a C string.
+                // SAFETY: the caller passes a C string.
                 let name = unsafe { text(name) };
                 let known = $names.contains(&name.as_str());
                 let planted = known && Driver::of_process().is_some_and(|driver| driver.plant(name, nth, code, times));
                 if planted { 0 } else { 1 }
             }
 
-            /// Takes back the faults that have not shown yet.
+            /// Removes the faults that have not occurred yet.
             #[unsafe(no_mangle)]
             pub extern "C" fn sim_clear_faults() {
                 if let Some(driver) = Driver::of_process() {
@@ -150,7 +150,7 @@ macro_rules! export_controls {
                 sim_delay_between(stream, microseconds, microseconds);
             }
 
-            /// The same, at random between two bounds.
+            /// The same, at random within a range.
             #[unsafe(no_mangle)]
             pub extern "C" fn sim_delay_between(stream: u64, least: u64, most: u64) {
                 if let Some(driver) = Driver::of_process() {
@@ -158,22 +158,22 @@ macro_rules! export_controls {
                 }
             }
 
-            /// How much memory a device has from now on.
+            /// Sets the amount of a device's memory.
             #[unsafe(no_mangle)]
             pub extern "C" fn sim_set_memory_limit(device: c_int, bytes: u64) -> c_int {
                 let set = Driver::of_process().map(|driver| driver.set_memory_limit(device, bytes));
                 if set == Some(Ok(())) { 0 } else { 1 }
             }
 
-            /// The findings so far, as a JSON list; the length of the text.
+            /// Writes the findings so far, as a JSON list; returns the length of the text.
             #[unsafe(no_mangle)]
             pub unsafe extern "C" fn sim_reports(buffer: *mut c_char, length: usize) -> usize {
                 let reports = Driver::of_process().map_or_else(String::new, Driver::reports);
-                // SAFETY: the caller gives a buffer of that length.
+                // SAFETY: the caller passes a buffer of that length.
                 unsafe { give(&reports, buffer, length) }
             }
 
-            /// Forgets the findings so far.
+            /// Clears the findings so far.
             #[unsafe(no_mangle)]
             pub extern "C" fn sim_forget_reports() {
                 if let Some(driver) = Driver::of_process() {
@@ -181,38 +181,38 @@ macro_rules! export_controls {
                 }
             }
 
-            /// How often a call was made.
+            /// Returns the number of calls of a function.
             #[unsafe(no_mangle)]
             pub unsafe extern "C" fn sim_call_count(name: *const c_char) -> u64 {
-                // SAFETY: the caller gives a C string.
+                // SAFETY: the caller passes a C string.
                 let name = unsafe { text(name) };
                 Driver::of_process().map_or(0, |driver| driver.faults.calls(&name))
             }
 
-            /// The names of all calls, as a JSON list; the length of the text.
+            /// Writes the names of all calls, as a JSON list; returns the length of the text.
             #[unsafe(no_mangle)]
             pub unsafe extern "C" fn sim_calls(buffer: *mut c_char, length: usize) -> usize {
                 let names = list($names.iter().map(|name| format!("\"{name}\"")));
-                // SAFETY: the caller gives a buffer of that length.
+                // SAFETY: the caller passes a buffer of that length.
                 unsafe { give(&names, buffer, length) }
             }
 
-            /// What was made and not given back, as a JSON object; the length of the text.
+            /// Writes all objects that were not destroyed, as a JSON object; returns the length of the text.
             #[unsafe(no_mangle)]
             pub unsafe extern "C" fn sim_live(buffer: *mut c_char, length: usize) -> usize {
                 let live = Driver::of_process().map_or_else(String::new, Driver::live);
-                // SAFETY: the caller gives a buffer of that length.
+                // SAFETY: the caller passes a buffer of that length.
                 unsafe { give(&live, buffer, length) }
             }
 
-            /// The last launches with attributes, as a JSON list; the length of the text.
+            /// Writes the recent launches with attributes, as a JSON list; returns the length of the text.
             #[unsafe(no_mangle)]
             pub unsafe extern "C" fn sim_launches(buffer: *mut c_char, length: usize) -> usize {
-                // SAFETY: the caller gives a buffer of that length.
+                // SAFETY: the caller passes a buffer of that length.
                 unsafe { give(&list($crate::module::launches()), buffer, length) }
             }
 
-            /// Takes back all faults, delays, limits and failed contexts, as only a new process could.
+            /// Clears all faults, delays, limits and failed contexts, which otherwise requires a new process.
             #[unsafe(no_mangle)]
             pub extern "C" fn sim_reset_state() {
                 if let Some(driver) = Driver::of_process() {
@@ -220,7 +220,7 @@ macro_rules! export_controls {
                 }
             }
 
-            /// Lets host code reach the memory of a device at its addresses, or not.
+            /// Allows or forbids host code to access a device's memory at its addresses.
             #[unsafe(no_mangle)]
             pub extern "C" fn sim_unseal(device: c_int, open: c_int) -> c_int {
                 let done = Driver::of_process().map(|driver| driver.unseal(device, open != 0));

@@ -1,4 +1,4 @@
-//! The end of the process, and of a forked child: what calls return then, and the last report.
+//! Results of calls at process exit and in a forked child, and the final report.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -13,11 +13,11 @@ static WATCH: Once = Once::new();
 static FORKED: AtomicBool = AtomicBool::new(false);
 static ENDED: AtomicBool = AtomicBool::new(false);
 
-/// Sees to it that the process reports at its end.
+/// Registers the report at process exit.
 pub(crate) fn watch() {
     WATCH.call_once(|| {
-        // Without them there is no report, which the tests would miss.
-        // SAFETY: both functions are static and do not unwind.
+        // If the registration fails there is no report, which the tests would detect. SAFETY: both functions are
+        // static and do not unwind.
         unsafe {
             libc::atexit(at_exit);
             libc::pthread_atfork(None, None, Some(in_child));
@@ -34,7 +34,7 @@ extern "C" fn at_exit() {
         return;
     }
     ENDED.store(true, Ordering::SeqCst);
-    // A panic must not reach C; there is nobody left to tell.
+    // A panic must not reach C, and cannot be reported any more.
     let _ = std::panic::catch_unwind(|| {
         if let Some(driver) = Driver::if_made() {
             driver.report();
@@ -42,15 +42,16 @@ extern "C" fn at_exit() {
     });
 }
 
-/// Whether this process is a forked child of the one that opened the driver.
+/// Returns whether this process is a forked child of the one that opened the driver.
 pub(crate) fn is_forked() -> bool {
     FORKED.load(Ordering::Relaxed)
 }
 
-/// Refuses every call in a forked child, where a driver's threads are missing, and once the process has ended the driver.
+/// Fails for every call in a forked child, where the driver's threads are missing, and after the driver has ended at
+/// process exit.
 ///
 /// # Errors
-/// A code.
+/// An error code.
 pub fn refuse() -> Outcome<()> {
     if is_forked() {
         return Err(NOT_INITIALIZED);
@@ -59,7 +60,7 @@ pub fn refuse() -> Outcome<()> {
 }
 
 impl Driver {
-    /// Writes the last report.
+    /// Writes the final report.
     fn report(&self) {
         let mut lines = {
             let state = self.lock();
@@ -68,7 +69,7 @@ impl Driver {
         if !lines.is_empty() {
             let text = lines.join("\n");
             let count = lines.len();
-            // Nobody is left to hear of a failure to write.
+            // A failure to write cannot be reported.
             let _ = writeln!(std::io::stderr(), "simulated driver: {count} findings\n{text}");
         }
         lines.extend(self.config.mistakes.iter().map(|mistake| {

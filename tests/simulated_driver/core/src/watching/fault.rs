@@ -1,34 +1,34 @@
-//! Calls that fail on demand, and how often each call was made.
+//! Injected faults, and the number of calls of each function.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// How a planted fault shows.
+/// Effect of an injected fault.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Manner {
-    /// The call returns the code and does nothing, so many times in a row.
+    /// The call returns the code and does nothing, this many times in a row.
     Times(u64),
     /// The call returns the code, and so does every later call that needs the device's context.
     Sticky,
-    /// The call succeeds; its work fails when its turn comes, and from then on the context does.
+    /// The call succeeds; its work fails when executed, and the context from then on.
     Asynchronous,
 }
 
-/// A call that is to fail.
+/// Injected fault.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Fault {
-    /// The exported name.
+    /// Exported name of the function.
     pub name: String,
-    /// On which call, counted from now; 1 is the next one.
+    /// Call that fails, counted from now; 1 is the next one.
     pub nth: u64,
-    /// With which code.
+    /// Error code.
     pub code: u32,
-    /// And what follows.
+    /// Effect.
     pub manner: Manner,
 }
 
 impl Fault {
-    /// From `name:nth:code[:times|sticky|async]`.
+    /// Parses `name:nth:code[:times|sticky|async]`.
     pub fn parse(text: &str) -> Option<Self> {
         let mut parts = text.trim().split(':');
         let name = parts.next().filter(|name| !name.is_empty())?.to_owned();
@@ -49,7 +49,7 @@ struct Table {
     armed: Vec<Fault>,
 }
 
-/// The planted faults and the counts of calls.
+/// Injected faults and call counts.
 #[derive(Default)]
 pub struct Faults(Mutex<Table>);
 
@@ -58,7 +58,7 @@ impl Faults {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts a call; the code and the manner if it is to fail.
+    /// Counts a call; returns code and effect if it should fail.
     pub fn count(&self, name: &'static str) -> Option<(u32, Manner)> {
         let mut table = self.table();
         *table.counts.entry(name).or_insert(0) += 1;
@@ -71,7 +71,7 @@ impl Faults {
             if fault.nth == 0 && found.is_none() {
                 found = Some((fault.code, fault.manner));
                 match &mut fault.manner {
-                    // The next call is to fail too.
+                    // The next call should fail too.
                     Manner::Times(times) if *times > 1 => (fault.nth, *times) = (1, *times - 1),
                     _ => fault.name.clear(),
                 }
@@ -81,17 +81,17 @@ impl Faults {
         found
     }
 
-    /// Plants a fault.
+    /// Injects a fault.
     pub fn arm(&self, fault: Fault) {
         self.table().armed.push(fault);
     }
 
-    /// Takes all faults back that have not shown yet.
+    /// Removes all faults that have not occurred yet.
     pub fn clear(&self) {
         self.table().armed.clear();
     }
 
-    /// How often a call was made.
+    /// Returns the number of calls of a function.
     pub fn calls(&self, name: &str) -> u64 {
         self.table().counts.get(name).copied().unwrap_or(0)
     }

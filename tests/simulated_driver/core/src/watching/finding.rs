@@ -1,30 +1,30 @@
-//! What the program did wrong, as far as it was seen.
+//! Detected mistakes of the program.
 
 use std::fmt::Write;
 
-/// One kind of mistake.
+/// Kind of mistake.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
-    /// Two uses of the same bytes, one of them a write, that nothing orders.
+    /// Two unordered uses of the same bytes, at least one of them a write.
     Race,
-    /// A use of memory that was given back, or the end of memory whose use is not ordered before.
+    /// A use of freed memory, or a free that is not ordered after a use.
     UseAfterFree,
-    /// Bytes beside an allocation.
+    /// Bytes outside of an allocation.
     OutOfBounds,
-    /// An address or a handle that was never given out.
+    /// An address or a handle that never existed.
     BadAddress,
-    /// Memory given back twice.
+    /// Memory freed twice.
     DoubleFree,
-    /// A copy whose source and target share bytes, which is undefined.
+    /// A copy whose source and target overlap, which is undefined.
     Overlap,
-    /// A handle that was destroyed or never made.
+    /// A handle that was destroyed or never created.
     BadHandle,
-    /// A captured copy out of host memory that is not pinned: each launch of the graph reads what lies there then.
+    /// A captured copy from pageable host memory: each launch of the graph reads its current content.
     CapturedPageable,
 }
 
 impl Kind {
-    /// The name in reports.
+    /// Returns the name in reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Race => "race",
@@ -39,21 +39,21 @@ impl Kind {
     }
 }
 
-/// One mistake.
+/// Detected mistake.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Finding {
-    /// Of which kind.
+    /// Kind.
     pub kind: Kind,
-    /// In which call.
+    /// Call in which it was detected.
     pub call: &'static str,
-    /// In words.
+    /// Description.
     pub text: String,
 }
 
-/// So many are kept; the rest is only counted.
+/// Maximum number of stored findings; further ones are only counted.
 const MOST: usize = 1000;
 
-/// All mistakes so far.
+/// All findings so far.
 #[derive(Default)]
 pub struct Findings {
     kept: Vec<Finding>,
@@ -61,7 +61,7 @@ pub struct Findings {
 }
 
 impl Findings {
-    /// Notes one.
+    /// Adds a finding.
     pub fn note(&mut self, kind: Kind, call: &'static str, text: String) {
         if self.kept.len() < MOST {
             self.kept.push(Finding { kind, call, text });
@@ -70,17 +70,17 @@ impl Findings {
         }
     }
 
-    /// Those that were kept.
+    /// Returns the stored findings.
     pub fn all(&self) -> &[Finding] {
         &self.kept
     }
 
-    /// Forgets all.
+    /// Removes all findings.
     pub fn clear(&mut self) {
         *self = Self::default();
     }
 
-    /// One JSON object each.
+    /// Formats each finding as a JSON object.
     pub fn lines(&self) -> Vec<String> {
         let mut lines: Vec<String> = self
             .kept
@@ -97,7 +97,7 @@ impl Findings {
     }
 }
 
-/// A text as JSON has it.
+/// Formats a JSON string.
 pub fn quoted(text: &str) -> String {
     let mut quoted = String::from('"');
     for character in text.chars() {

@@ -1,35 +1,35 @@
-//! Who touched which bytes of a block, as far as it can still matter, and whether a new touch is ordered behind them.
+//! Recent accesses to the bytes of a block, and the check whether a new access is ordered after them.
 
 use std::collections::VecDeque;
 
 use crate::clock::Clock;
 use crate::region::Region;
 
-/// One use of a block.
+/// One access to a block.
 #[derive(Clone, Debug)]
 pub struct Touch {
-    /// Which bytes.
+    /// Accessed bytes.
     pub region: Region,
-    /// Whether they were written.
+    /// Whether it is a write.
     pub write: bool,
-    /// By which stream.
+    /// Stream.
     pub stream: u64,
-    /// By which of its operations.
+    /// Number of the operation within the stream.
     pub number: u64,
-    /// What the operation was.
+    /// Name of the call.
     pub call: &'static str,
 }
 
-/// The recent uses of one block.
+/// Recent accesses to one block.
 #[derive(Default, Debug)]
 pub struct History(VecDeque<Touch>);
 
-/// Uses beyond this many push out the oldest: a race with those is missed.
+/// Maximum number of accesses; the oldest are dropped, and a race with them is missed.
 const MOST: usize = 128;
 
 impl History {
-    /// Notes a touch by an operation that is ordered behind `clock`; the first earlier touch that it races with.
-    /// `known` tells how far the host knows each stream to be done.
+    /// Records an access by an operation that is ordered after `clock`; returns the first earlier access with which
+    /// it races. `known` returns the number up to which the host knows a stream's operations to be complete.
     pub fn note(&mut self, touch: Touch, clock: &Clock, known: impl Fn(u64) -> u64) -> Option<Touch> {
         let mut race = None;
         self.0.retain(|old| {
@@ -40,7 +40,7 @@ impl History {
             if !ordered && race.is_none() && (old.write || touch.write) && old.region.overlaps(&touch.region) {
                 race = Some(old.clone());
             }
-            // Who is ordered behind the new one is ordered behind the old one too.
+            // An operation ordered after the new access is ordered after the old one too.
             !(ordered && (touch.write || !old.write) && touch.region.covers(&old.region))
         });
         if self.0.len() == MOST {
@@ -50,7 +50,7 @@ impl History {
         race
     }
 
-    /// The first touch that is not ordered before something behind `clock` on `stream`.
+    /// Returns the first access that is not ordered before an operation on `stream` that is ordered after `clock`.
     pub fn unordered(&self, stream: u64, clock: &Clock, known: impl Fn(u64) -> u64) -> Option<&Touch> {
         let mut touches = self.0.iter();
         touches.find(|old| old.stream != stream && old.number > known(old.stream) && old.number > clock.at(old.stream))

@@ -1,4 +1,4 @@
-//! What was asked for and what was seen: settings, faults, findings, the report, orders that a device may choose.
+//! Settings, injected faults, findings, the report, and legal reorderings.
 
 pub mod config;
 pub mod control;

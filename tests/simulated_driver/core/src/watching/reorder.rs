@@ -1,10 +1,11 @@
-//! Orders that a device may choose, drawn from a seed: operations are held back until the host waits for them.
+//! Legal reorderings, chosen by a seed: operations are held back until the host waits for them.
 //!
-//! Where nothing orders two operations a device may run them either way round, but threads that run what they get as soon as
-//! they can nearly always choose the order of submission, in which a missing wait does no harm. So an operation is held back,
-//! or not, as the seed says of its stream and its number. It goes on when the host waits for something that is ordered
-//! behind it, and at the latest after [`LONGEST`], since a device gets on by itself. What nobody waits for is thus overtaken by
-//! everything that somebody waits for, and the same seed holds back the same operations, however quick the machine is.
+//! A device may run unordered operations in any order. Threads that run operations as soon as possible nearly always
+//! produce the order of submission, in which a missing wait is harmless. Therefore an operation is held back or not,
+//! depending on the seed, its stream and its number. It continues when the host waits for something ordered after it,
+//! at the latest after [`LONGEST`], since a real device makes progress by itself. An operation that no wait covers is
+//! thus overtaken by those that a wait covers. The same seed holds back the same operations, independent of the
+//! machine's speed.
 
 use std::collections::HashMap;
 use std::sync::PoisonError;
@@ -13,13 +14,13 @@ use std::time::{Duration, Instant};
 use crate::config::Config;
 use crate::state::{Locked, Point, State};
 
-/// So long a device rests with something to do.
+/// Maximum time for which an operation is held back.
 const LONGEST: Duration = Duration::from_millis(20);
 
-/// What is drawn from, and how far the host waits for each stream.
+/// Seed, and the points that the host waits for in each stream.
 #[derive(Default)]
 pub(crate) struct Reordering {
-    /// `None`: everything runs as soon as it can.
+    /// `None`: every operation runs as soon as possible.
     seed: Option<u64>,
     demanded: HashMap<u64, u64>,
 }
@@ -31,10 +32,10 @@ impl Reordering {
 }
 
 impl State {
-    /// Whether the seed holds back an operation.
+    /// Returns whether the seed holds back an operation.
     pub(crate) fn is_held_back(&self, (stream, number): Point) -> bool {
         let Some(seed) = self.reordering.seed else { return false };
-        // Of three streams one runs at once, one late, and one as it comes.
+        // Of three streams one runs immediately, one late, and one in a mixture.
         match mixed(seed, stream, 0) % 3 {
             0 => false,
             1 => true,
@@ -46,7 +47,7 @@ impl State {
         self.ended || self.reordering.demanded.get(&stream).is_some_and(|&wanted| wanted >= number)
     }
 
-    /// The host waits for these points: what they are ordered behind is held back no longer.
+    /// Releases all operations ordered before these points, because the host waits for them.
     pub(crate) fn demand(&mut self, points: &[Point]) {
         if self.reordering.seed.is_none() {
             return;
@@ -64,7 +65,7 @@ impl State {
         }
     }
 
-    /// Lets go of the lock as long as an operation, which was submitted then, is held back.
+    /// Releases the lock while an operation, submitted at the given time, is held back.
     pub(crate) fn hold_back(mut state: Locked<'_>, point: Point, submitted: Instant) -> Locked<'_> {
         if !state.is_held_back(point) {
             return state;
@@ -80,7 +81,7 @@ impl State {
     }
 }
 
-/// Vigna's splitmix64 over the three.
+/// Mixes the three numbers with Vigna's splitmix64.
 fn mixed(seed: u64, stream: u64, number: u64) -> u64 {
     let step = |bits: u64| {
         let bits = bits.wrapping_add(0x9e37_79b9_7f4a_7c15);

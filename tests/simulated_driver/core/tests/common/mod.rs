@@ -1,4 +1,4 @@
-//! What the tests share: a driver of their own, and copies to and from Rust's slices.
+//! Common code of the tests: a private driver, and copies to and from Rust slices.
 #![allow(dead_code, missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use simulated_core::config::{Config, Delay};
@@ -7,7 +7,7 @@ use simulated_core::finding::Kind;
 use simulated_core::stream::LEGACY;
 use simulated_core::{Driver, Outcome};
 
-/// Long against everything that must not wait for it.
+/// Delay that is long compared with all operations that must not wait for it.
 pub const LONG: u64 = 50_000;
 
 pub fn driver() -> Driver {
@@ -46,7 +46,7 @@ pub fn slow(driver: &Driver, non_blocking: bool) -> u64 {
     stream
 }
 
-/// The kinds of the findings so far.
+/// Returns the kinds of the findings so far.
 pub fn kinds(driver: &Driver) -> Vec<String> {
     let reports = driver.reports();
     let kinds = reports.split(r#"{"kind": ""#).skip(1);

@@ -1,4 +1,4 @@
-//! Textbook algorithms for dense matrices of complex numbers, column by column; real matrices stay real.
+//! Textbook algorithms for dense complex column-major matrices; real matrices stay real.
 
 use super::complex::C;
 
@@ -57,7 +57,7 @@ impl Matrix {
         (0..self.columns).for_each(|column| self.of.swap(column * self.rows + one, column * self.rows + other));
     }
 
-    /// Columns p and q by a unitary matrix of two rows: `(c p - s d q, s p + c d q)`.
+    /// Multiplies columns p and q by a 2x2 unitary matrix: `(c p - s d q, s p + c d q)`.
     fn turn(&mut self, p: usize, q: usize, (c, s, d): (f64, f64, C)) {
         for row in 0..self.rows {
             let (one, other) = (self.get(row, p), self.get(row, q) * d);
@@ -67,7 +67,7 @@ impl Matrix {
     }
 }
 
-/// What makes the element `pq` of a Hermitian matrix zero.
+/// Returns the rotation that makes the element `pq` of a Hermitian matrix zero.
 fn rotation(pp: f64, qq: f64, pq: C) -> (f64, f64, C) {
     let size = pq.abs();
     let tau = (qq - pp) / (2.0 * size);
@@ -76,7 +76,8 @@ fn rotation(pp: f64, qq: f64, pq: C) -> (f64, f64, C) {
     (c, t * c, pq.conj() * (1.0 / size))
 }
 
-/// Factors with partial pivoting; the pivots from 1, and the first zero of the diagonal from 1.
+/// Factorises with partial pivoting; returns the pivots, counted from 1, and the position of the first zero on the
+/// diagonal, counted from 1.
 pub fn lu(a: &mut Matrix) -> (Vec<i32>, i32) {
     let (mut pivots, mut info) = (Vec::new(), 0);
     for k in 0..a.rows.min(a.columns) {
@@ -112,7 +113,7 @@ fn substitute(a: &Matrix, b: &mut Matrix, is_lower: bool, is_unit: bool) {
     }
 }
 
-/// Solves by the factors of a matrix, or of its transpose.
+/// Solves with the factors of a matrix, or of its transpose.
 pub fn lu_solve(a: &Matrix, pivots: &[i32], b: &mut Matrix, is_transposed: bool) {
     if is_transposed {
         let mut turned = a.adjoint();
@@ -127,7 +128,7 @@ pub fn lu_solve(a: &Matrix, pivots: &[i32], b: &mut Matrix, is_transposed: bool)
     }
 }
 
-/// The lower factor of what the lower triangle says; the number of the first column that has none.
+/// Computes the lower Cholesky factor from the lower triangle; returns the number of the first column that fails.
 pub fn cholesky(a: &mut Matrix) -> i32 {
     for k in 0..a.rows {
         let pivot = a.get(k, k).0 - (0..k).map(|j| a.get(k, j).abs().powi(2)).sum::<f64>();
@@ -143,7 +144,7 @@ pub fn cholesky(a: &mut Matrix) -> i32 {
     0
 }
 
-/// Applies `1 - factor v v*` to columns, where v is 1 at `k` and below as in a column of reflectors.
+/// Applies `1 - factor v v*` to columns; v is 1 at `k`, followed by the reflector stored in the column.
 fn reflect(of: &Matrix, k: usize, factor: C, onto: &mut Matrix, columns: std::ops::Range<usize>) {
     let v = |row: usize| if row == k { C::ONE } else { of.get(row, k) };
     for column in columns {
@@ -155,7 +156,7 @@ fn reflect(of: &Matrix, k: usize, factor: C, onto: &mut Matrix, columns: std::op
     }
 }
 
-/// The upper triangle, reflectors below it, and their factors, as LAPACK has them.
+/// Computes the upper triangle and the reflectors below it; returns their factors, as in LAPACK.
 pub fn qr(a: &mut Matrix) -> Vec<C> {
     let mut factors = Vec::new();
     for k in 0..a.rows.min(a.columns) {
@@ -177,7 +178,7 @@ pub fn qr(a: &mut Matrix) -> Vec<C> {
     factors
 }
 
-/// The first columns of the product of reflectors.
+/// Returns the first columns of the product of reflectors.
 pub fn qr_vectors(a: &Matrix, factors: &[C], columns: usize) -> Matrix {
     let mut made = Matrix::identity(a.rows, columns);
     for k in (0..factors.len()).rev() {
@@ -188,7 +189,8 @@ pub fn qr_vectors(a: &Matrix, factors: &[C], columns: usize) -> Matrix {
 
 const SWEEPS: usize = 60;
 
-/// Eigenvalues, the least first, and vectors of what the lower triangle says; whether they were found.
+/// Returns eigenvalues in ascending order and eigenvectors of the matrix in the lower triangle, and whether the
+/// iteration converged.
 pub fn eigh(lower: &Matrix) -> (Vec<f64>, Matrix, bool) {
     let n = lower.rows;
     let mut a = lower.clone();
@@ -226,7 +228,7 @@ pub fn eigh(lower: &Matrix) -> (Vec<f64>, Matrix, bool) {
     (order.iter().map(|&place| values[place]).collect(), Matrix { rows: n, columns: n, of }, is_done)
 }
 
-/// Makes columns orthonormal to the first ones, which are, until there are so many.
+/// Appends orthonormal columns to given ones, up to a total number.
 fn completed(rows: usize, mut of: Vec<C>, columns: usize) -> Matrix {
     let mut next = 0;
     while of.len() < columns * rows && next < rows {
@@ -247,7 +249,8 @@ fn completed(rows: usize, mut of: Vec<C>, columns: usize) -> Matrix {
     Matrix { rows, columns, of }
 }
 
-/// Left vectors, values, the greatest first, right vectors, each a whole basis; whether they were found.
+/// Returns left vectors, singular values in descending order, right vectors, with full bases, and whether the
+/// iteration converged.
 pub fn svd(given: &Matrix) -> (Matrix, Vec<f64>, Matrix, bool) {
     if given.rows < given.columns {
         let (left, values, right, is_done) = svd(&given.adjoint());
@@ -288,7 +291,7 @@ pub fn svd(given: &Matrix) -> (Matrix, Vec<f64>, Matrix, bool) {
     (left, order.iter().map(|&place| values[place]).collect(), Matrix { rows: n, columns: n, of }, is_done)
 }
 
-/// Eigenvalues and vectors of any square matrix, by shifted QR steps; whether they were found.
+/// Returns eigenvalues and eigenvectors of a square matrix, by shifted QR steps, and whether the iteration converged.
 pub fn eig(given: &Matrix) -> (Vec<C>, Matrix, bool) {
     let n = given.rows;
     let (mut t, mut basis) = (given.clone(), Matrix::identity(n, n));
@@ -304,11 +307,11 @@ pub fn eig(given: &Matrix) -> (Vec<C>, Matrix, bool) {
         }
         steps += 1;
         is_done = steps < 1000 * n;
-        // Now and then a shift by the way, which leaves cycles.
+        // An exceptional shift every tenth step breaks cycles.
         let shift = t.get(last, last) + if steps % 10 == 0 { C(below, below) } else { C::ZERO };
         let mut shifted = t.clone();
         (0..n).for_each(|place| *shifted.at(place, place) = t.get(place, place) - shift);
-        // Rows that are done stay: the step is of the first ones.
+        // Converged rows are kept: the step concerns the first ones.
         for row in 0..n {
             for column in 0..n {
                 if row > last || column > last {

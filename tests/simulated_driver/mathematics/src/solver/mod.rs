@@ -12,12 +12,12 @@ use crate::queue::Vendor;
 use complex::C;
 use dense::Matrix;
 
-/// Both vendors' codes.
+/// Codes of both vendors.
 const SUCCESS: u32 = 0;
 const INVALID_VALUE: u32 = 3;
 const EXECUTION_FAILED: u32 = 6;
 
-/// Elements of a type.
+/// Element type.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Type {
     is_double: bool,
@@ -37,10 +37,12 @@ impl Type {
         (if self.is_double { 8 } else { 4 }) * (if self.is_complex { 2 } else { 1 })
     }
 
+    /// Reads an element.
+    ///
     /// # Safety
-    /// The address is of an element.
+    /// The address is that of an element.
     unsafe fn load(self, address: u64) -> C {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         let part = |number: u64| unsafe {
             match self.is_double {
                 true => std::ptr::with_exposed_provenance::<f64>((address + 8 * number) as usize).read_unaligned(),
@@ -52,10 +54,12 @@ impl Type {
         C(part(0), if self.is_complex { part(1) } else { 0.0 })
     }
 
+    /// Writes an element.
+    ///
     /// # Safety
-    /// The address is of an element.
+    /// The address is that of an element.
     unsafe fn store(self, address: u64, value: C) {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         let part = |number: u64, value: f64| unsafe {
             match self.is_double {
                 true => {
@@ -71,14 +75,16 @@ impl Type {
         }
     }
 
+    /// Reads a matrix.
+    ///
     /// # Safety
-    /// There is such a matrix at the address.
+    /// The address refers to such a matrix.
     pub(crate) unsafe fn matrix(self, address: u64, rows: i64, columns: i64, lead: i64) -> Matrix {
         let mut made = Matrix::zeros(rows as usize, columns as usize);
         for column in 0..columns {
             for row in 0..rows {
                 let place = address + (column * lead + row) as u64 * self.bytes();
-                // SAFETY: the caller's.
+                // SAFETY: guaranteed by the caller.
                 *made.at(row as usize, column as usize) = unsafe { self.load(place) };
             }
         }
@@ -88,46 +94,52 @@ impl Type {
     /// Writes a matrix, or its first columns.
     ///
     /// # Safety
-    /// There is room for such a matrix at the address.
+    /// The address refers to memory for such a matrix.
     pub(crate) unsafe fn put(self, address: u64, matrix: &Matrix, columns: i64, lead: i64) {
         for column in 0..columns {
             for row in 0..matrix.rows as i64 {
                 let place = address + (column * lead + row) as u64 * self.bytes();
-                // SAFETY: the caller's.
+                // SAFETY: guaranteed by the caller.
                 unsafe { self.store(place, matrix.get(row as usize, column as usize)) };
             }
         }
     }
 
+    /// Writes consecutive elements.
+    ///
     /// # Safety
-    /// There is room for so many.
+    /// The address refers to memory for all values.
     unsafe fn put_all(self, address: u64, values: impl IntoIterator<Item = C>) {
         for (number, value) in values.into_iter().enumerate() {
-            // SAFETY: the caller's.
+            // SAFETY: guaranteed by the caller.
             unsafe { self.store(address + number as u64 * self.bytes(), value) };
         }
     }
 }
 
+/// Writes consecutive integers.
+///
 /// # Safety
-/// There is room for so many.
+/// The address refers to memory for all values.
 pub(crate) unsafe fn put_integers(address: u64, values: &[i32]) {
     for (number, value) in values.iter().enumerate() {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe { std::ptr::with_exposed_provenance_mut::<i32>(address as usize + 4 * number).write_unaligned(*value) };
     }
 }
 
+/// Reads consecutive integers.
+///
 /// # Safety
-/// There are so many.
+/// The address refers to `count` integers.
 pub(crate) unsafe fn integers(address: u64, count: i64) -> Vec<i32> {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller.
     let read =
         |number| unsafe { std::ptr::with_exposed_provenance::<i32>(address as usize + 4 * number).read_unaligned() };
     (0..count as usize).map(read).collect()
 }
 
-/// Streams of the handles there are.
+/// Streams of the existing handles.
 fn handles() -> MutexGuard<'static, BTreeMap<u64, u64>> {
     static HANDLES: Mutex<BTreeMap<u64, u64>> = Mutex::new(BTreeMap::new());
     HANDLES.lock().unwrap_or_else(PoisonError::into_inner)
@@ -137,7 +149,7 @@ fn make(target: *mut u64) -> u32 {
     let mut handles = handles();
     let new = handles.last_key_value().map_or(0x5000, |(last, _)| last + 1);
     handles.insert(new, 0);
-    // SAFETY: the caller's target.
+    // SAFETY: the caller guarantees a writable out-parameter.
     unsafe { target.write(new) };
     SUCCESS
 }
@@ -153,7 +165,7 @@ fn set_stream(handle: u64, stream: u64) -> u32 {
     })
 }
 
-/// What a test asked for: a code that a function returns, or that it does not converge, for which the greatest number stands.
+/// Injected fault: an error code to return, or missing convergence, represented by the greatest number.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fault {
     None,
@@ -169,7 +181,8 @@ fn fault(function: &str) -> Fault {
     }
 }
 
-/// Checks what every call has, and puts its work on the handle's stream; the work returns what the library says of it.
+/// Checks the common arguments of a call and enqueues its work on the handle's stream; the work returns the library's
+/// info value.
 fn call(
     vendor: Vendor,
     handle: u64,
@@ -189,7 +202,7 @@ fn call(
     let put = move || {
         let said = work();
         let said = if fault == Fault::Info { 1 } else { said };
-        // SAFETY: the caller's target.
+        // SAFETY: the caller guarantees a writable out-parameter.
         unsafe { put_integers(info, &[said]) };
     };
     match crate::queue::put(vendor, stream, put) {

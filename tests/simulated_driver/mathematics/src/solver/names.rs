@@ -1,12 +1,12 @@
-//! The functions under both vendors' names, for each type.
+//! Functions under both vendors' names, for each element type.
 
-#![allow(clippy::too_many_arguments)] // the libraries' signatures
+#![allow(clippy::too_many_arguments)] // signatures of the libraries
 
 use super::calls::{self, Of, Sides};
 use super::{Type, end, make, set_stream};
 use crate::queue::Vendor;
 
-/// The functions of one type: their names are what is common to all of that type and a name of their own.
+/// Defines the functions of one type: each name has a part common to the type and a specific part.
 macro_rules! typed {
     ($module:ident $vendor:ident $letter:literal $start:literal $orgqr:literal $syev:literal) => {
         mod $module {
@@ -99,7 +99,7 @@ typed!(amds_d Amd b'D' "hipsolverDnD" "orgqr" "syev");
 typed!(amds_c Amd b'C' "hipsolverDnC" "ungqr" "heev");
 typed!(amds_z Amd b'Z' "hipsolverDnZ" "ungqr" "heev");
 
-/// Objects that are made and ended.
+/// Defines functions that create and destroy objects.
 macro_rules! objects {
     ($($make:ident $end:ident)*) => {
         $(
@@ -136,7 +136,7 @@ pub unsafe extern "C" fn hipsolverDnSetStream(handle: u64, stream: u64) -> u32 {
     set_stream(handle, stream)
 }
 
-/// The rooms of the only function that has one on the host too.
+/// Workspace sizes of the only function that also has a host workspace.
 const ROOM: usize = 64;
 
 #[unsafe(no_mangle)]
@@ -145,7 +145,7 @@ pub unsafe extern "C" fn cusolverDnXgeev_bufferSize(
     _h: u64, _p: u64, _l: u32, _r: u32, _n: i64, _ta: u32, _a: u64, _lda: i64, _tw: u32, _w: u64, _tl: u32, _vl: u64, _ldl: i64,
     _tr: u32, _vr: u64, _ldr: i64, _tc: u32, device: *mut usize, host: *mut usize,
 ) -> u32 {
-    // SAFETY: the caller's targets.
+    // SAFETY: the caller guarantees a writable out-parameter.
     unsafe {
         device.write(ROOM);
         host.write(ROOM);

@@ -1,7 +1,7 @@
-//! Images that were compiled before, by either of the two simulated compilers.
+//! Cache of images compiled earlier by either of the two simulated compilers.
 //!
-//! What the library's own kernels say is the same for both, if it is nothing of a vendor's or of a warp's, and most of a suite's time on
-//! a simulated GPU is that of its C++ compiler.
+//! PyGPU's own kernels without vendor-specific or warp-specific code compile to the same image for both. Without the
+//! cache, most of the time of a test run on a simulated GPU is spent in the C++ compiler.
 
 use std::ffi::OsString;
 use std::fs;
@@ -13,25 +13,25 @@ use std::sync::OnceLock;
 use super::together;
 use crate::kernel::engine::{Build, CxxCompiler, Failure, build};
 
-/// Where `PYGPU_SIM_IMAGES` wants them, read once as all that a driver is told.
+/// Returns the folder in `PYGPU_SIM_IMAGES`, read once like all settings of a driver.
 pub fn folder() -> Option<&'static PathBuf> {
     static FOLDER: OnceLock<Option<PathBuf>> = OnceLock::new();
     let read = || std::env::var_os("PYGPU_SIM_IMAGES").filter(|value: &OsString| !value.is_empty()).map(PathBuf::from);
     FOLDER.get_or_init(read).as_ref()
 }
 
-/// Options that say what holds without them.
+/// Options that only state defaults.
 pub const AS_EVER: [&str; 2] = ["-std=c++17", "-ffp-contract=off"];
 
-/// Whether a source is the same on every GPU, so that what a compiler says of itself need not be told to it: one of the library's own,
-/// which include nothing, if it does not ask where it is.
+/// Returns whether a source compiles to the same image for every GPU: one of PyGPU's own, without includes and
+/// without queries of the target.
 pub fn is_common(name: &str, source: &str) -> bool {
     const TELLING: [&str; 5] = ["warp", "WARP", "HIP", "__shfl", "__ballot"];
     folder().is_some() && name.starts_with("pygpu_") && !TELLING.iter().any(|word| source.contains(word))
 }
 
-/// Compiles a source that is the same on every GPU, if that was not done before. A compiler's remarks are not kept, so those are
-/// compiled again.
+/// Returns the image of a vendor-independent source, compiling it if needed. Compiler output is not cached, so a
+/// source with warnings is compiled again.
 pub fn kept(compiler: &CxxCompiler, task: &Build<'_>) -> Result<(Vec<u8>, String), Failure> {
     let place = folder().filter(|_| task.force_include.is_empty()).map(|folder| folder.join(named(compiler, task)));
     if let Some(image) = place.as_ref().and_then(|place| fs::read(place).ok()) {
@@ -44,13 +44,13 @@ pub fn kept(compiler: &CxxCompiler, task: &Build<'_>) -> Result<(Vec<u8>, String
     }
     let made = build(compiler, task)?;
     if let Some(place) = place.filter(|_| made.log.is_empty()) {
-        // Whether it is kept or not, it is there.
+        // A failure to store the image is ignored; the image itself is available.
         let _ = keep(&place, &made.image);
     }
     Ok((made.image, made.log))
 }
 
-/// The source without its name, which for hiprtc the library says in the source itself.
+/// Returns the source without its name, which for hiprtc is part of the source.
 fn own_text<'a>(task: &Build<'a>) -> &'a str {
     let named = format!("#line 1 \"{}\"\n", task.name);
     task.source.strip_prefix(&named).unwrap_or(task.source)
@@ -67,7 +67,7 @@ fn named(compiler: &CxxCompiler, task: &Build<'_>) -> String {
     format!("{:016x}{:016x}", hash(0), hash(1))
 }
 
-/// Whole or not at all: another process may look for it now.
+/// Writes the file atomically, because another process may look for it at the same time.
 pub(super) fn keep(place: &PathBuf, image: &[u8]) -> std::io::Result<()> {
     let folder = place.parent().unwrap_or(place);
     fs::create_dir_all(folder)?;

@@ -1,5 +1,5 @@
-//! The machine's C++ compiler behind the functions that NVRTC and hiprtc have in common. What it gives as an image is a shared
-//! library of the host, which the simulated drivers load.
+//! Implements the common functions of NVRTC and hiprtc with the machine's C++ compiler. The resulting image is a host
+//! shared library, which the simulated drivers load.
 
 pub mod images;
 pub mod together;
@@ -22,34 +22,40 @@ const COMPILATION: u32 = 6;
 const NOT_A_NAME: u32 = 10;
 const INTERNAL: u32 = 11;
 
-/// A source on its way to an image.
+/// Source and the results of its compilation.
 pub struct Program {
     source: String,
     name: String,
     expressions: Vec<CString>,
     image: Vec<u8>,
-    /// As PTX, where it was asked for.
+    /// The result as PTX, if requested.
     text: OnceLock<Vec<u8>>,
     log: CString,
 }
 
+/// Copies a C string.
+///
 /// # Safety
 /// Null, or a C string.
 unsafe fn text(pointer: *const c_char) -> Option<String> {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     (!pointer.is_null()).then(|| unsafe { CStr::from_ptr(pointer) }.to_string_lossy().into_owned())
 }
 
+/// Runs `body` with a program.
+///
 /// # Safety
 /// Null, or a program that was not destroyed.
 unsafe fn with(program: *mut Program, body: impl FnOnce(&mut Program) -> u32) -> u32 {
-    // SAFETY: the caller's promise; programs are not shared between threads, as in the libraries.
+    // SAFETY: guaranteed by the caller; programs are not shared between threads, as in the vendors' libraries.
     let Some(program) = (unsafe { program.as_mut() }) else { return INVALID_PROGRAM };
     catch_unwind(AssertUnwindSafe(|| body(program))).unwrap_or(INTERNAL)
 }
 
+/// Creates a program.
+///
 /// # Safety
-/// As the vendors' manuals say.
+/// As documented in the vendors' manuals.
 pub unsafe fn create(
     program: *mut *mut Program,
     source: *const c_char,
@@ -58,7 +64,7 @@ pub unsafe fn create(
     _headers: *const *const c_char,
     _names: *const *const c_char,
 ) -> u32 {
-    // SAFETY: the manual asks for C strings.
+    // SAFETY: the vendor's manual requires C strings.
     let (source, name) = unsafe { (text(source), text(name)) };
     let (Some(source), false, 0) = (source, program.is_null(), count) else { return INVALID_INPUT };
     let name = name.unwrap_or_else(|| "default_program".to_owned());
@@ -70,15 +76,17 @@ pub unsafe fn create(
         text: OnceLock::new(),
         log: CString::default(),
     };
-    // SAFETY: not null.
+    // SAFETY: not null, and writable according to the manual.
     unsafe { *program = Box::into_raw(Box::new(made)) };
     SUCCESS
 }
 
+/// Destroys a program.
+///
 /// # Safety
-/// As the vendors' manuals say.
+/// As documented in the vendors' manuals.
 pub unsafe fn destroy(program: *mut *mut Program) -> u32 {
-    // SAFETY: the manual asks for the address of a program that is alive.
+    // SAFETY: the vendor's manual requires the address of a live program.
     unsafe {
         if program.is_null() || (*program).is_null() {
             return INVALID_PROGRAM;
@@ -89,10 +97,12 @@ pub unsafe fn destroy(program: *mut *mut Program) -> u32 {
     SUCCESS
 }
 
+/// Adds a name expression.
+///
 /// # Safety
-/// As the vendors' manuals say.
+/// As documented in the vendors' manuals.
 pub unsafe fn add_name(program: *mut Program, expression: *const c_char) -> u32 {
-    // SAFETY: the manual asks for a C string and a program that is alive.
+    // SAFETY: the vendor's manual requires a C string and a live program.
     unsafe {
         let Some(expression) = text(expression).and_then(|text| CString::new(text).ok()) else { return INVALID_INPUT };
         with(program, |program| {
@@ -102,10 +112,12 @@ pub unsafe fn add_name(program: *mut Program, expression: *const c_char) -> u32 
     }
 }
 
+/// Returns the name of an expression in the image.
+///
 /// # Safety
-/// As the vendors' manuals say.
+/// As documented in the vendors' manuals.
 pub unsafe fn lowered(program: *mut Program, expression: *const c_char, name: *mut *const c_char) -> u32 {
-    // SAFETY: as above; the target is writable. A name in the image is what the source calls it.
+    // SAFETY: as above; the out-parameter is writable. A name in the image equals the name in the source.
     unsafe {
         let wanted = text(expression).unwrap_or_default();
         with(program, |program| match program.expressions.iter().find(|known| known.to_bytes() == wanted.as_bytes()) {
@@ -118,7 +130,7 @@ pub unsafe fn lowered(program: *mut Program, expression: *const c_char, name: *m
     }
 }
 
-/// The libraries' options in the words of a C++ compiler; what is about GPUs only is left out.
+/// Translates an option of the libraries for a C++ compiler; `None` for options that concern GPUs only.
 fn spelled(option: &str) -> Option<String> {
     let starts = |prefix: &str| option.starts_with(prefix);
     if let Some(standard) = option.strip_prefix("--std=").or_else(|| option.strip_prefix("-std=")) {
@@ -136,15 +148,15 @@ fn spelled(option: &str) -> Option<String> {
     }
 }
 
-/// How a library differs from others.
+/// Properties that differ between the libraries.
 pub struct Library {
-    /// Whether its compiler takes an option.
+    /// Returns whether the compiler accepts an option.
     pub takes: fn(&str) -> bool,
-    /// Options that stand before all others: what the compiler says of itself, and the width of a warp.
+    /// Options that precede all others: the compiler's predefined macros, and the warp width.
     pub always: &'static [&'static str],
 }
 
-/// The machine's compiler, asked once; one that is not there is looked for again.
+/// Returns the machine's compiler, searched for once; a failed search is repeated.
 pub(super) fn compiler() -> Result<&'static CxxCompiler, String> {
     static FOUND: OnceLock<CxxCompiler> = OnceLock::new();
     match FOUND.get() {
@@ -196,8 +208,10 @@ fn compile(program: &mut Program, options: &[String], library: &Library) -> u32 
     code
 }
 
+/// Compiles a program.
+///
 /// # Safety
-/// As the vendors' manuals say.
+/// As documented in the vendors' manuals.
 pub unsafe fn compile_program(
     program: *mut Program,
     count: c_int,
@@ -205,17 +219,19 @@ pub unsafe fn compile_program(
     library: &Library,
 ) -> u32 {
     let count = usize::try_from(count).unwrap_or(0);
-    // SAFETY: the manual asks for as many C strings as it says, and for a program that is alive.
+    // SAFETY: the vendor's manual requires the given number of C strings and a live program.
     unsafe {
         let options: Vec<String> = (0..count).filter_map(|position| text(*options.add(position))).collect();
         with(program, |program| compile(program, &options, library))
     }
 }
 
+/// Returns the size of a result.
+///
 /// # Safety
-/// The program is alive, the target writable.
+/// The program is alive, and the out-parameter is writable.
 pub unsafe fn size(program: *mut Program, bytes: *mut usize, of: impl Fn(&Program) -> usize) -> u32 {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         with(program, |program| {
             *bytes = of(program);
@@ -224,10 +240,12 @@ pub unsafe fn size(program: *mut Program, bytes: *mut usize, of: impl Fn(&Progra
     }
 }
 
+/// Copies a result.
+///
 /// # Safety
-/// The program is alive, the target as long as the size that was asked for.
+/// The program is alive, and the target has the size that was returned.
 pub unsafe fn copy(program: *mut Program, target: *mut u8, of: impl Fn(&Program) -> &[u8]) -> u32 {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         with(program, |program| {
             let bytes = of(program);
@@ -237,7 +255,7 @@ pub unsafe fn copy(program: *mut Program, target: *mut u8, of: impl Fn(&Program)
     }
 }
 
-/// What was compiled, as the text that stands for PTX, with its zero.
+/// Returns the compiled image as text in place of PTX, with its final zero byte.
 pub fn ptx(program: &Program) -> &[u8] {
     program.text.get_or_init(|| {
         let names = engine::Library::load(&program.image, host()).map(|library| library.names()).unwrap_or_default();
@@ -247,18 +265,18 @@ pub fn ptx(program: &Program) -> &[u8] {
     })
 }
 
-/// What was compiled.
+/// Returns the compiled image.
 pub fn image(program: &Program) -> &[u8] {
     &program.image
 }
 
-/// What the compiler said.
+/// Returns the output of the compiler.
 pub fn log(program: &Program) -> &[u8] {
     program.log.as_bytes_with_nul()
 }
 
-/// Exports the functions under a library's names; after the log's, pairs for the image. `$library` says how it differs from
-/// others.
+/// Exports the functions under a library's names; after the functions of the log follow pairs for the image.
+/// `$library` contains the properties that differ.
 #[macro_export]
 macro_rules! export_rtc {
     (
@@ -285,7 +303,7 @@ macro_rules! export_rtc {
 
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $compile(program: *mut Program, count: c_int, options: *const *const c_char) -> u32 {
-            // SAFETY: the manual asks for the same.
+            // SAFETY: the vendor's manual requires the same of the caller.
             unsafe { rtc::compile_program(program, count, options, &$library) }
         }
         #[unsafe(no_mangle)]
@@ -304,20 +322,20 @@ macro_rules! export_rtc {
     (@functions $($name:ident $function:ident($($argument:ident: $type:ty),*);)*) => {
         $(#[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name($($argument: $type),*) -> u32 {
-            // SAFETY: the manual asks for the same.
+            // SAFETY: the vendor's manual requires the same of the caller.
             unsafe { rtc::$function($($argument),*) }
         })*
     };
     (@pair $size:ident $get:ident $of:path) => {
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $size(program: *mut Program, bytes: *mut usize) -> u32 {
-            // SAFETY: the manual asks for the same.
+            // SAFETY: the vendor's manual requires the same of the caller.
             unsafe { rtc::size(program, bytes, |program| $of(program).len()) }
         }
 
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $get(program: *mut Program, target: *mut u8) -> u32 {
-            // SAFETY: the manual asks for the same.
+            // SAFETY: the vendor's manual requires the same of the caller.
             unsafe { rtc::copy(program, target, $of) }
         }
     };

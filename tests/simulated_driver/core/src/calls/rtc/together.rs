@@ -1,9 +1,11 @@
-//! Sources that are known before they are needed, compiled as few units: a compiler's start and its headers cost more than a kernel.
+//! Compiles sources known in advance as few units, because starting a compiler and reading its headers takes longer
+//! than compiling a kernel.
 //!
-//! While sources are collected, each that has no image is noted and refused. Then those whose heads are alike become one unit, in which
-//! each kernel has a number behind its name, and each source gets the unit's library for an image, with the number in the word of
-//! the file's header that no processor of ours reads. A unit that does not compile, or says anything, is none: its sources are
-//! compiled one by one when they are asked for.
+//! While sources are collected, each source without an image is recorded and rejected. Then sources with equal heads
+//! become one unit, in which each kernel has a number appended to its name. Each source gets the unit's library as
+//! its image, with the number in a word of the ELF header that is unused on the supported processors. If a unit does
+//! not compile, or the compiler prints anything, the unit is discarded; its sources are compiled individually when
+//! they are requested.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -14,25 +16,25 @@ use super::images::{folder, keep};
 use crate::kernel::engine::{Build, build};
 use crate::rtc;
 
-/// Of one unit; each of its images holds them all.
+/// Maximum number of sources per unit; each image contains all of them.
 const MOST: usize = 32;
 const KERNEL: &str = "extern \"C\" __global__ ";
-/// `e_flags` of an ELF file of 64 bits.
+/// Position of `e_flags` in a 64-bit ELF file.
 const FLAGS: std::ops::Range<usize> = 48..52;
 
-/// A source with one kernel, without its head.
+/// Source with one kernel, without its head.
 struct Source {
     name: String,
     kernel: String,
     place: PathBuf,
 }
 
-/// By what they share: options and head.
+/// Sources by their common options and head.
 type Units = BTreeMap<(Vec<String>, String), Vec<Source>>;
 
 static COLLECTED: Mutex<Option<Units>> = Mutex::new(None);
 
-/// Notes a source if sources are collected now and it can be of a unit; whether it did.
+/// Records a source if sources are being collected and it fits into a unit; returns whether it was recorded.
 pub fn collect(task: &Build<'_>, source: &str, place: &PathBuf) -> bool {
     let mut collected = COLLECTED.lock().unwrap_or_else(PoisonError::into_inner);
     let (Some(units), Some((head, kernel))) = (collected.as_mut(), source.split_once(KERNEL)) else { return false };
@@ -50,7 +52,7 @@ pub fn collect(task: &Build<'_>, source: &str, place: &PathBuf) -> bool {
     true
 }
 
-/// From now on sources are collected; whether they can be.
+/// Starts collecting sources; returns whether that is possible.
 pub fn collect_sources() -> bool {
     let units = folder().map(|_| Units::new());
     let can_be = units.is_some();
@@ -58,7 +60,7 @@ pub fn collect_sources() -> bool {
     can_be
 }
 
-/// Compiles what was collected; how many images that made.
+/// Compiles the collected sources; returns the number of images.
 pub fn compile_together() -> usize {
     let units = COLLECTED.lock().unwrap_or_else(PoisonError::into_inner).take().unwrap_or_default();
     let parts =
@@ -66,7 +68,7 @@ pub fn compile_together() -> usize {
     parts.map(|(options, head, part)| compile(options, head, part).unwrap_or(0)).sum()
 }
 
-/// One unit, kept for each of its sources.
+/// Compiles one unit and stores it for each of its sources.
 fn compile(options: &[String], head: &str, sources: &[Source]) -> Option<usize> {
     if sources.len() < 2 {
         return None;
@@ -89,12 +91,12 @@ fn compile(options: &[String], head: &str, sources: &[Source]) -> Option<usize> 
     Some(sources.len())
 }
 
-/// What a kernel is called in a unit.
+/// Returns the name of a kernel in a unit.
 pub fn numbered(name: &str, number: u32) -> String {
     format!("{name}_{number}")
 }
 
-/// The number of the kernel that an image of a unit is for, and the image as the compiler made it.
+/// Returns the number of the kernel for which an image was stored, and the image as compiled.
 pub fn chosen(image: &[u8]) -> Option<(u32, Vec<u8>)> {
     let flags = image.get(FLAGS)?.try_into().ok()?;
     let number = u32::from_le_bytes(flags).checked_sub(1)?;
