@@ -105,19 +105,22 @@ def second() -> Iterator[Second]:
         driver.delay(0)
 
 
+def guesses_of(name: str) -> list[Callable[[Any], Any]]:
+    """Return calls of a function of the package, of which one works."""
+    function = getattr(PyGPU, name)
+    guesses = [calls.FUNCTIONS[name]] if name in calls.FUNCTIONS else calls.GUESSES
+    return [functools.partial(one, function) for one in guesses]
+
+
 @functools.cache
-def cases() -> tuple[tuple[str, Callable[[Any], Any], Any], ...]:
-    """Each public name, a call of it, and its result without deferral."""
-    base, found = PyGPU.to_gpu(HOST - 1), []
+def cases(part: int) -> tuple[tuple[str, Callable[[Any], Any], Any], ...]:
+    """Each public name of a part, a call of it, and its result without deferral."""
+    functions = [name for name in public_functions() if name not in {*calls.NOT_CALLED, *OF_ALL_THREADS}]
+    tried = [(name, functools.partial(guesses_of, name)) for name in functions]
+    tried += [(name, functools.partial(ways_of, name)) for name in attributes()]
+    base = PyGPU.to_gpu(HOST - 1)
     with contextlib.redirect_stdout(io.StringIO()):
-        for name in public_functions():
-            if name in calls.NOT_CALLED or name in OF_ALL_THREADS:
-                continue
-            function = getattr(PyGPU, name)
-            guesses = [calls.FUNCTIONS[name]] if name in calls.FUNCTIONS else calls.GUESSES
-            found.append((name, *first_that_works([functools.partial(one, function) for one in guesses], base)))
-        found += [(name, *first_that_works(ways_of(name), base)) for name in attributes()]
-    return tuple(found)
+        return tuple((name, *first_that_works(ways(), base)) for name, ways in tried[part::PARTS])
 
 
 @pytest.mark.timeout(120)
@@ -127,7 +130,7 @@ def cases() -> tuple[tuple[str, Callable[[Any], Any], Any], ...]:
 @pytest.mark.sampled(on="cuda")
 def test_call_beside_a_second_thread(second: Second, act: str, part: int, owner: str) -> None:
     made: list[Operands] = []
-    for name, call, wanted in cases()[part::PARTS]:
+    for name, call, wanted in cases(part):
         made.clear()
         make = functools.partial(lambda: made.append(Operands()))
         make() if owner == "own queue" else second.now(make)
