@@ -5,7 +5,7 @@
 //! the flush functions. With nothing pending a flush point is one atomic load.
 
 use std::cell::Cell;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use crate::error::Error;
 use crate::fork_safe::Once;
@@ -67,7 +67,8 @@ impl Cause {
     }
 }
 
-pub use crate::marks::{Landing, Mark, NodeId, Pending, QUEUES};
+use crate::marks::Usage;
+pub use crate::marks::{Escape, Landing, Mark, NodeId, Pending, QUEUES};
 
 static LANDING: Landing = Landing { count: AtomicUsize::new(0), landed: [const { AtomicU64::new(0) }; QUEUES] };
 
@@ -127,6 +128,8 @@ pub struct FlushHooks {
     pub await_push: fn(),
     /// Adds to the number of blocks with a fault; the argument may be negative.
     pub count_faults: fn(isize),
+    /// Bytes of the results of queued operations.
+    pub pending_bytes: fn() -> usize,
     /// Takes the first unreported error of the calling thread's queue.
     pub take_error: fn() -> Option<Error>,
     /// Marks the error of a batch as reported, because a use of a block raises it. The id is that of the batch's first
@@ -210,26 +213,18 @@ pub fn forget(id: NodeId) {
     }
 }
 
-/// Whether an operation was ever deferred, or is about to be.
-static IS_USED: AtomicBool = AtomicBool::new(false);
+static USAGE: Usage = Usage(AtomicUsize::new(0));
 
 /// Records that operations are deferred from now on. Called before the first check that an operand is private.
-///
-/// A thread that shares a block first changes the block's visibility and then calls [`is_used`]. Both steps are
-/// sequentially consistent, and so are the store and the fence here. Hence either that thread sees the record, or the
-/// check after the fence sees the changed visibility.
 #[inline]
 pub fn begin_use() {
-    if !IS_USED.load(Ordering::Relaxed) {
-        IS_USED.store(true, Ordering::SeqCst);
-        fence(Ordering::SeqCst);
-    }
+    USAGE.begin();
 }
 
-/// Returns whether operations may have been deferred. Called after a block's visibility changed: see [`begin_use`].
+/// Returns whether operations may have been deferred. Called after a block's visibility changed.
 #[inline]
 pub fn is_used() -> bool {
-    IS_USED.load(Ordering::SeqCst)
+    USAGE.is_begun()
 }
 
 /// Waits until the operation that another thread is queueing is in its queue.
@@ -238,6 +233,12 @@ pub fn await_push() {
     if let Some(hooks) = HOOKS.get() {
         (hooks.await_push)();
     }
+}
+
+/// Bytes of the results of queued operations.
+#[cold]
+pub fn pending_bytes() -> usize {
+    HOOKS.get().map_or(0, |hooks| (hooks.pending_bytes)())
 }
 
 /// Adds to the number of blocks with a fault; `change` may be negative.
@@ -317,5 +318,23 @@ impl PythonAccess {
         let access = Self::here();
         debug_assert!(access.is_some(), "a flush attaches to the interpreter");
         access
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FlushToken, PythonAccess};
+
+    #[test]
+    fn python_is_refused_while_the_thread_launches_a_batch() {
+        assert!(PythonAccess::here().is_some());
+        let token = FlushToken::begin();
+        assert!(PythonAccess::here().is_none());
+        let other = std::thread::spawn(|| PythonAccess::here().is_some());
+        assert!(other.join().unwrap_or(false), "other threads may run Python");
+        let asked = std::panic::catch_unwind(|| PythonAccess::expected().is_none());
+        assert_eq!(asked.is_err(), cfg!(debug_assertions));
+        drop(token);
+        assert!(PythonAccess::expected().is_some());
     }
 }

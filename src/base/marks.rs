@@ -11,8 +11,10 @@
 //! 3. Marks, the queue and the privacy of blocks change only under the queues' lock. A thread that reads a mark
 //!    without the lock either received the array from the thread that queued the operation, or has held the lock
 //!    since. Marks themselves therefore need no ordering.
+//! 4. While no operation was ever deferred, an escape takes no lock: see [`Usage`].
+//! 5. A thread that finds the escape of a block complete finds all earlier pending operations launched: see [`Escape`].
 
-use crate::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use crate::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering, fence};
 
 /// Number of queues; further threads share them.
 pub const QUEUES: usize = 256;
@@ -123,5 +125,84 @@ impl Landing {
             Some(Pending::One(other)) => other.queue() != id.queue(),
         };
         mark.0.store(if is_shared { Mark::MANY } else { id.0 }, Ordering::Relaxed);
+    }
+}
+
+/// Whether operations are deferred in this process: while none ever was, an escape takes no lock.
+///
+/// A thread that gives a block out changes who reaches it and then calls [`Self::is_begun`]. A thread that defers calls [`Self::begin`]
+/// and then looks at who reaches its operands. Each has a sequentially consistent fence in between, so one of them finds the change of
+/// the other. A thread that finds the beginning of another one acquires the fence of that thread.
+pub struct Usage(pub(crate) AtomicUsize);
+
+impl Usage {
+    const NONE: usize = 0;
+    /// The store precedes the fence: a thread that gives a block out finds it, and one that defers makes its own fence.
+    const BEGINNING: usize = 1;
+    const BEGUN: usize = 2;
+
+    /// Records that operations are deferred from now on.
+    #[inline]
+    pub fn begin(&self) {
+        if self.0.load(Ordering::Acquire) != Self::BEGUN {
+            self.begin_now();
+        }
+    }
+
+    #[cold]
+    fn begin_now(&self) {
+        self.0.store(Self::BEGINNING, Ordering::Relaxed);
+        fence(Ordering::SeqCst);
+        self.0.store(Self::BEGUN, Ordering::Release);
+    }
+
+    /// Whether operations may have been deferred.
+    #[inline]
+    pub fn is_begun(&self) -> bool {
+        if self.0.load(Ordering::Relaxed) == Self::BEGUN {
+            return true;
+        }
+        fence(Ordering::SeqCst);
+        self.0.load(Ordering::Relaxed) != Self::NONE
+    }
+}
+
+/// Whether a block's address is known outside of PyGPU. An escape begins, launches the operations that use the block, and ends.
+///
+/// A thread that comes between the beginning and the end launches too, or waits: its caller may write to the address at once.
+pub struct Escape(pub(crate) AtomicU8);
+
+impl Escape {
+    const NONE: u8 = 0;
+    const BEGUN: u8 = 1;
+    const ENDED: u8 = 2;
+
+    /// No escape.
+    #[inline(always)]
+    pub fn new() -> Self {
+        Self(AtomicU8::new(Self::NONE))
+    }
+
+    /// Lets the address out. `flush` launches the operations that use the block, and returns whether none of them is left.
+    #[inline]
+    pub fn escape(&self, flush: impl FnOnce() -> bool) {
+        if self.0.load(Ordering::Acquire) != Self::ENDED {
+            self.0.store(Self::BEGUN, Ordering::Relaxed);
+            if flush() {
+                self.0.store(Self::ENDED, Ordering::Release);
+            }
+        }
+    }
+
+    /// Whether the address is known outside, or will be at once.
+    #[inline]
+    pub fn is_begun(&self) -> bool {
+        self.0.load(Ordering::Relaxed) != Self::NONE
+    }
+}
+
+impl Default for Escape {
+    fn default() -> Self {
+        Self::new()
     }
 }

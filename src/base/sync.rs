@@ -4,5 +4,5 @@ pub use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// Atomic integers.
 pub mod atomic {
-    pub use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+    pub use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering, fence};
 }

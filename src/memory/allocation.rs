@@ -7,7 +7,7 @@ mod place;
 
 use std::any::Any;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32};
+use std::sync::atomic::AtomicU32;
 
 use crate::capture;
 use crate::order::{Access, Order, Ticket};
@@ -16,7 +16,7 @@ use crate::pool::Source;
 use crate::{pinned, pool};
 use pygpu_backend::{self as backend, Address, HostFlags, overrun_of_block};
 use pygpu_base::error::{Error, Result};
-use pygpu_base::flush;
+use pygpu_base::flush::{self, Escape};
 use pygpu_device::Device;
 use pygpu_device::shutdown;
 use pygpu_device::stream::{Identity, Mark, Stream};
@@ -44,10 +44,10 @@ pub struct Allocation {
     order: Order<Stream>,
     /// Whether the block is untracked: its address is used elsewhere, and the end of this use is never reported. The
     /// free waits for the whole device.
-    exposed: AtomicBool,
+    exposed: Escape,
     /// Whether the address escaped: operations on the block are not deferred, because PyGPU does not see accesses by
     /// other code.
-    published: AtomicBool,
+    published: Escape,
     /// Number of exports that have not ended.
     exports: AtomicU32,
 }
@@ -154,7 +154,7 @@ impl Allocation {
 
     #[inline(always)]
     fn with(place: Place, bytes: usize, epoch: u32, origin: Origin, stream: Stream) -> Self {
-        let (exposed, published, exports) = (AtomicBool::new(false), AtomicBool::new(false), AtomicU32::new(0));
+        let (exposed, published, exports) = (Escape::new(), Escape::new(), AtomicU32::new(0));
         Self { place, bytes, epoch, origin, order: Order::new(stream), exposed, published, exports }
     }
 
@@ -377,7 +377,7 @@ impl Allocation {
     /// Makes the home stream wait for every use, before the free.
     fn wait_before_free(&mut self) -> Result<()> {
         self.order.join_for_the_end()?;
-        if *self.exposed.get_mut() {
+        if self.exposed.is_begun() {
             match Mark::record_device(self.device())? {
                 Some(mark) => self.order.home().wait_event(mark.event())?,
                 // On HIP no event covers other libraries' streams: only waiting on the host is safe.
@@ -395,8 +395,8 @@ impl Allocation {
             epoch: self.epoch,
             origin: std::mem::replace(&mut self.origin, Origin::Own),
             order: self.order.take(),
-            exposed: AtomicBool::new(*self.exposed.get_mut()),
-            published: AtomicBool::new(*self.published.get_mut()),
+            exposed: std::mem::take(&mut self.exposed),
+            published: std::mem::take(&mut self.published),
             exports: AtomicU32::new(*self.exports.get_mut()),
         }
     }
@@ -427,7 +427,7 @@ impl Allocation {
             }
             Origin::Own => {
                 // Blocks used by other libraries are returned to the driver, which tracks all streams of the device.
-                let is_private = self.order.is_untouched() && !*self.exposed.get_mut();
+                let is_private = self.order.is_untouched() && !self.exposed.is_begun();
                 let is_recyclable = is_private && self.place.source() == Source::Recyclable;
                 self.release_in_order(|block| {
                     // SAFETY: this is the last owner; every recorded use precedes this point of the stream, or is

@@ -154,7 +154,7 @@ pub(super) fn take_kept(bytes: usize, stream: &Stream) -> Option<Address> {
         return None;
     }
     let accounts = accounts(stream.device());
-    if !fits(accounts, bytes) {
+    if (flush::is_any() && limit(stream.device()).is_some()) || !fits(accounts, bytes) {
         return None;
     }
     let found = stream.take_spare(bytes);
@@ -298,6 +298,9 @@ impl Drop for Account {
 /// # Errors
 /// `OutOfMemory` beyond the limit, even after retired objects were dropped; driver errors.
 pub(super) fn account_for(device: Device, bytes: usize) -> Result<Account> {
+    if !capture::is_any() {
+        make_room(device, bytes);
+    }
     if fits(accounts(device), bytes) {
         return Ok(Account { device, bytes });
     }
@@ -340,6 +343,27 @@ fn beyond_limit(device: Device, bytes: usize) -> Error {
 /// Sets the limit of PyGPU's live blocks on a device in bytes. Existing blocks stay.
 pub fn set_limit(device: Device, limit: Option<usize>) {
     accounts(device).limit.store(limit.unwrap_or(usize::MAX), Ordering::Relaxed);
+}
+
+/// Whether an allocation of `bytes` would exceed the limit of a device. Deferred results count before they have
+/// memory, so that a flush finds as much room as eager operations would.
+#[inline]
+pub fn exceeds_limit(device: Device, bytes: impl FnOnce() -> usize) -> bool {
+    let accounts = accounts(device);
+    let limit = accounts.limit.load(Ordering::Relaxed);
+    limit != usize::MAX && accounts.bytes.load(Ordering::Relaxed).saturating_add(bytes()) > limit
+}
+
+/// Launches pending operations if their results and an allocation of `bytes` would exceed the limit: the launch may
+/// free operands.
+#[inline]
+fn make_room(device: Device, bytes: usize) {
+    if flush::is_any()
+        && !flush::is_in_batch()
+        && exceeds_limit(device, || bytes.saturating_add(flush::pending_bytes()))
+    {
+        flush::flush(Cause::Memory);
+    }
 }
 
 /// The limit of PyGPU's live blocks on a device in bytes; `None` for no limit.

@@ -10,6 +10,7 @@ use crate::callback::Raised;
 use crate::names::names;
 use crate::once::PyOnce;
 use pygpu_base::error::Error;
+use pygpu_base::flush::PythonAccess;
 
 /// The classes that have no equal among the built-in ones.
 struct Classes {
@@ -196,6 +197,7 @@ names! {
 /// Makes Python's exception of an error of the layers below.
 #[cold]
 fn raise(error: &Error) -> PyErr {
+    debug_assert!(PythonAccess::here().is_some(), "a flush raises an exception");
     Python::attach(|py| convert(py, error).unwrap_or_else(|failure| failure))
 }
 

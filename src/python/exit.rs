@@ -5,11 +5,12 @@ use pyo3::types::PyCFunction;
 
 use crate::gil::{self, WithoutGil};
 use pygpu_backend as backend;
+use pygpu_base::flush::PythonAccess;
 use pygpu_device::shutdown;
 
 /// Drops what calls a driver in its drop, with the GIL released: the driver may wait for a thread that waits for the GIL.
 pub(crate) fn drop_detached<T: Send + 'static>(value: T) {
-    if backend::is_host_call() {
+    if backend::is_host_call() || PythonAccess::expected().is_none() {
         shutdown::put_off(Box::new(value));
         return;
     }

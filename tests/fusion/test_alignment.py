@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import PyGPU
-from fusing.figures import limits
+from fusing.figures import limits, waiting
 from PyGPU import _core
 
 DTYPES = (
@@ -63,6 +63,40 @@ def in_place(part: Any) -> Any:
 FORMS["in place"] = in_place
 
 
+def several(part: Any) -> Any:
+    """Make three results, two of which one kernel writes beside its last one."""
+    first = squared(part)
+    second = squared(first)
+    return [first, second, first | part if part.dtype == bool else first - part]
+
+
+def chosen(part: Any) -> Any:
+    """Choose between two views by a third one, each at an offset of its own."""
+    xp = PyGPU if isinstance(part, PyGPU.GPUArray) else np
+    return xp.where(squared(part)[:-2] != 0, part[1:-1], squared(part[2:]))
+
+
+def rows(part: Any) -> Any:
+    """Combine a matrix with a row of it, which is read again for each row."""
+    matrix = part[: part.size // 4 * 4].reshape(4, -1)
+    return squared(matrix) | matrix[1] if part.dtype == bool else squared(matrix) - matrix[1]
+
+
+def reduced_rows(part: Any) -> Any:
+    matrix = part[: part.size // 4 * 4].reshape(4, -1)
+    return [(squared(matrix[:, 1:]) != 0).sum(axis=0), (squared(matrix[1:]) != 0).sum(axis=1)]
+
+
+# More forms, for views at any byte: of these a type alone says nothing of the address.
+ANYWHERE: dict[str, Callable[[Any], Any]] = FORMS | {
+    "several results": several,
+    "choice": chosen,
+    "broadcast row": rows,
+    "reductions of rows": reduced_rows,
+}
+CUT = {"meetings": 1, "arrays": 3, "outputs": 1}
+
+
 def host_of(dtype: str) -> np.ndarray:
     source = np.random.default_rng(7)
     return source.integers(0, 5, COUNT).astype(dtype)
@@ -90,6 +124,50 @@ def test_shifted_views_of_pending_results_match_numpy(dtype: str, form: str) -> 
             _core.flush()
             np.testing.assert_array_equal(values(made), compute(twice(host)[offset:]), f"{offset=}")
             np.testing.assert_array_equal(y.get(), twice(host))
+
+
+def parts(made: Any) -> list[Any]:
+    return made if isinstance(made, list) else [made]
+
+
+def computed(compute: Callable[[Any], Any], part: Any) -> list[Any]:
+    """Compute, and launch it while all of it is held."""
+    made = parts(compute(part))
+    PyGPU.flush()
+    return made
+
+
+@pytest.mark.parametrize("settings", [{"meetings": 1}, CUT], ids=["fused", "cut"])
+@pytest.mark.parametrize("form", ANYWHERE)
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.sampled(on="cuda")
+def test_views_of_pending_results_at_each_byte_match_numpy(dtype: str, form: str, settings: dict[str, int]) -> None:
+    compute = ANYWHERE[form]
+    # As bytes, which are doubled: a pending result whose every byte may be the first one of an element.
+    itemsize = np.dtype(dtype).itemsize
+    plain = host_of(dtype)
+    with limits(**settings):
+        for offset in range(PACK):
+            raw = np.zeros(plain.nbytes + PACK, "uint8")
+            raw[offset : offset + plain.nbytes] = plain.view("uint8")
+            halves = raw // 2
+            x, odd = PyGPU.to_gpu(halves), PyGPU.to_gpu(raw - 2 * halves)
+            y = x + x + odd
+            assert waiting() > 0
+            part = y[offset : offset + plain.nbytes].view(dtype)
+            if offset % itemsize == 0:
+                for got, host in zip(computed(compute, part), parts(compute(plain)), strict=True):
+                    np.testing.assert_array_equal(values(got), host, f"{offset=}")
+                # A result of the type itself, whose elements begin so many bytes into it.
+                shifted = PyGPU.to_gpu(np.concatenate([plain[: offset // itemsize], plain]))
+                pending = twice(shifted)[offset // itemsize :]
+                for got, host in zip(computed(compute, pending), parts(compute(twice(plain))), strict=True):
+                    np.testing.assert_array_equal(values(got), host, f"{offset=}")
+            else:
+                # A device cannot read it, pending or not.
+                with pytest.raises(ValueError, match="not aligned"):
+                    computed(compute, part)
+            np.testing.assert_array_equal(y.get(), raw)
 
 
 @pytest.mark.parametrize("dtype", ["int8", "int16", "float32", "float64"])

@@ -123,20 +123,17 @@ def test_another_thread_is_not_told(driver: simulated.Driver) -> None:
         y.get()
 
 
-def leave(extra: int) -> None:
-    """Limit memory to so many bytes more than are in use."""
-    PyGPU.synchronize()
-    PyGPU.trim_memory()
-    PyGPU.set_memory_limit(PyGPU.memory_statistics()["bytes"] + extra)
-
-
 def test_array_that_existed_before_keeps_its_values_when_its_operand_is_lost(driver: simulated.Driver) -> None:
     x, a = PyGPU.to_gpu(np.ones(LONG)), PyGPU.to_gpu(np.arange(20.0))
-    leave(1 << 10)
+    PyGPU.synchronize()
+    PyGPU.trim_memory()
     y = x + x
     PyGPU.add(a[:10], y[:10], out=a[:10])
+    assert waiting() == 2
+    for call in allocation_calls():
+        driver.fault(call, OUT_OF_MEMORY, times=1000)
     quiet_flush()
-    PyGPU.set_memory_limit(None)
+    driver.clear_faults()
     with pytest.raises(MemoryError):
         a.get()
     np.testing.assert_array_equal(a.get(), np.arange(20.0))

@@ -45,6 +45,17 @@ def test_a_random_run_makes_no_difference() -> None:
     assert report["failure"] is None, report["failure"]
 
 
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.sampled(on="cuda", elsewhere=1)
+@pytest.mark.timeout(600)
+def test_finalisers_refusals_and_threads_make_no_difference(threads: int) -> None:
+    options = {"threads": threads, "has_finalisers": True, "is_refusing": True}
+    report = fusion_soak.soak(800, 1, FRAGMENTS, **options)
+    assert report["failure"] is None, report["failure"]
+    assert report["finalisers"] > 10
+    assert report["refusals"] > 0 or not report["simulated"]
+
+
 def test_a_seed_repeats_a_program() -> None:
     def told(seed: int) -> str:
         program = machine.Program(seed, FRAGMENTS)
@@ -57,8 +68,8 @@ def test_a_seed_repeats_a_program() -> None:
 def test_a_wrong_element_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     replay = machine.replay
 
-    def spoiled(program: machine.Program, mode: str) -> list[object]:
-        seen = replay(program, mode)
+    def spoiled(program: machine.Program, mode: str, *rest: object) -> list[object]:
+        seen = replay(program, mode, *rest)
         if mode == "auto" and seen[-1].size:
             seen[-1] = seen[-1] + (seen[-1] == seen[-1])
         return seen

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import operator
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from random import SystemRandom
@@ -16,7 +17,7 @@ import pytest
 import forge
 import PyGPU
 import simulated
-from fusing.figures import waiting
+from fusing.figures import limits, waiting
 from PyGPU import _core
 from support import at_once
 
@@ -155,6 +156,29 @@ def test_array_whose_address_another_thread_gives_out_is_not_read_late(name: str
         shown.clear()
 
 
+@pytest.mark.parametrize("name", ["ptr", "gpudata", "interface"])
+def test_thread_that_finds_an_escape_under_way_waits_for_its_flush(name: str) -> None:
+    PyGPU.zeros(1)
+    driver = simulated.driver()
+    if driver is None or (name == "interface" and driver.is_hip):
+        pytest.skip("the other library is a simulated driver's caller; the interface is CUDA's")
+    twin = (np.arange(12.0).reshape(3, 4) - 5) / 8
+    x, host = PyGPU.to_gpu(twin), np.zeros_like(twin)
+    view, expression = x[:], structure()
+    PyGPU.synchronize()
+    with limits(meetings=1):
+        y = expression(x)  # pending in this thread's queue; the first thread below launches it, and compiles meanwhile
+        showing = threading.Thread(target=lambda: SHOWN[name](x))
+        showing.start()
+        time.sleep(0.01)
+        shown = in_a_thread(lambda: SHOWN[name](view))
+        address = shown["data"][0] if isinstance(shown, dict) else getattr(shown, "value", shown)
+        driver.foreign_upload(address, host.ctypes.data, host.nbytes, 0)
+        showing.join()
+    np.testing.assert_array_equal(y.get(), expression(twin))
+    np.testing.assert_array_equal(x.get(), host)
+
+
 def test_nor_does_one_that_the_collector_shows_while_the_operation_is_written_down() -> None:
     x = PyGPU.to_gpu(HOST)
 
@@ -228,6 +252,41 @@ def test_threads_on_streams_of_their_own_hand_results_on() -> None:
         pool.submit(produce).result()
         # `x += 1; x -= 1` rounds: what comes of it is NumPy's too, but is asked of the first rows only.
         assert [number for number in consumer.result() if number <= 0] == []
+
+
+def compiled(work: Callable[[], Any]) -> int:
+    """Count the modules that work loads into a simulated driver."""
+    driver = simulated.driver()
+    assert driver is not None
+    calls = [call for call in driver.calls() if "LoadData" in call]
+    before = sum(map(driver.call_count, calls))
+    work()
+    return sum(map(driver.call_count, calls)) - before
+
+
+@pytest.mark.parametrize("threads", [2, 4])
+def test_threads_that_run_one_loop_compile_what_one_thread_does(threads: int) -> None:
+    x = PyGPU.to_gpu(HOST)
+    if simulated.driver() is None:
+        pytest.skip("modules are counted in a simulated driver only")
+    for step in (operator.add, operator.sub, operator.mul):
+        step(x, x).get()
+
+    def loop(expression: Callable[[Any], Any]) -> None:
+        for turn in range(6):
+            made = expression(x)
+            total = (made * made).sum()
+            np.testing.assert_array_equal(made.get(), expression(HOST))
+            if turn % 2:
+                total.get()
+
+    alone, together, apart = structure(), structure(), [structure() for _ in range(threads)]
+    loop(structure())  # what all of them share
+    one = compiled(lambda: loop(alone))
+    assert one >= 1
+    assert compiled(lambda: at_once(threads, lambda _: loop(together))) == one
+    # Threads with a program each compile what the programs do one after the other.
+    assert compiled(lambda: at_once(threads, lambda number: loop(apart[number]))) == one * threads
 
 
 def test_a_thread_that_ends_leaves_what_it_wrote_down() -> None:

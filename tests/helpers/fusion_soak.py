@@ -1,7 +1,11 @@
 """Random programs with operations that wait, held against NumPy and against the mode off, for as long as one likes.
 
     python tests/helpers/fusion_soak.py --operations 1000000 --seed 7 --json report.json
+    python tests/helpers/fusion_soak.py --operations 1000000 --resume report.json
+    python tests/helpers/fusion_soak.py --operations 1000000 --finalisers --refusing --threads 4
 
+`--resume` goes on where a report ended, with its options, and adds to its totals. Processes with seeds that lie far
+apart share nothing, so a long run may be spread over them.
 `fusing/machine.py` has the programs. On a difference the seed of its program and the last steps are printed; the seed
 repeats it. A device is needed, simulated or real. Fragments come from a catalogue, so that few kernels are compiled.
 """
@@ -22,8 +26,10 @@ import simulated
 from fusing import machine
 
 
-def soak(operations: int, seed: int, fragments: int = machine.MOST_FRAGMENTS, *, shown: bool = False) -> dict[str, Any]:
-    """A whole run and its report; what is wrong stands under `"failure"`, which is None if nothing is."""
+def soak(
+    operations: int, seed: int, fragments: int = machine.MOST_FRAGMENTS, *, shown: bool = False, **options: Any
+) -> dict[str, Any]:
+    """Return the report of a run; a failure stands under `"failure"`, which is None without one."""
 
     def tell(number: int) -> None:
         print(f"\rseed {seed}: {number} operations", end="", file=sys.stderr, flush=True)
@@ -34,8 +40,8 @@ def soak(operations: int, seed: int, fragments: int = machine.MOST_FRAGMENTS, *,
     driver = simulated.driver()
     found_before = len(driver.reports()) if driver is not None else 0
     before = PyGPU.memory_statistics()["bytes"]
-    start = time.perf_counter()
-    report = machine.run(seed, operations, fragments, tell if shown else None)
+    start, processor = time.perf_counter(), time.process_time()
+    report = machine.run(seed, operations, fragments, tell if shown else None, **options)
     gc.collect()
     PyGPU.synchronize()
     after = PyGPU.memory_statistics()["bytes"]
@@ -45,7 +51,26 @@ def soak(operations: int, seed: int, fragments: int = machine.MOST_FRAGMENTS, *,
     if report["failure"] is None and findings:
         report["failure"] = f"the simulated driver has {len(findings)} findings: {findings[:5]}"
     seconds = round(time.perf_counter() - start, 2)
-    return report | {"backend": PyGPU.backend_name(), "simulated": driver is not None, "seconds": seconds}
+    processor_seconds = round(time.process_time() - processor, 2)
+    origin = {"backend": PyGPU.backend_name(), "simulated": driver is not None, "fragments": fragments}
+    return report | origin | {"seconds": seconds, "processor_seconds": processor_seconds}
+
+
+def added(former: dict[str, Any], report: dict[str, Any]) -> dict[str, Any]:
+    """Return a report with the totals of an earlier one, which it continues."""
+    sums = {}
+    for name, value in report.items():
+        before = former.get(name)
+        if isinstance(value, dict):
+            names = sorted({*value, *(before or {})})
+            sums[name] = {key: value.get(key, 0) + (before or {}).get(key, 0) for key in names}
+        elif name in TOTALS:
+            sums[name] = round(value + (before or 0), 2)
+    return report | sums | {"seed": former["seed"]}
+
+
+# Figures of a report that a continued run adds up.
+TOTALS = ("programs", "operations", "finalisers", "refusals", "seconds", "processor_seconds")
 
 
 def main() -> int:
@@ -54,15 +79,38 @@ def main() -> int:
     parser.add_argument("--fragments", type=int, default=machine.MOST_FRAGMENTS, help="of the catalogue")
     parser.add_argument("--seed", type=int, default=None, help="random by default, and printed")
     parser.add_argument("--json", type=Path, default=None, help="also write the report there")
+    parser.add_argument("--resume", type=Path, default=None, help="a report to continue, which is written again")
+    parser.add_argument("--threads", type=int, default=1, help="programs that run at once")
+    parser.add_argument("--finalisers", action="store_true", help="use arrays wherever Python collects garbage")
+    parser.add_argument("--refusing", action="store_true", help="refuse memory once, and by allocators of the program")
     arguments = parser.parse_args()
     if PyGPU.backend_name() == "cpu":
         parser.error("operations on arrays of the host are never put off: choose another backend")
     seed = SystemRandom().randrange(2**32) if arguments.seed is None else arguments.seed
-    report = soak(arguments.operations, seed, arguments.fragments, shown=sys.stderr.isatty())
+    fragments, threads = arguments.fragments, arguments.threads
+    has_finalisers, is_refusing = arguments.finalisers, arguments.refusing
+    former = None
+    if arguments.resume is not None:
+        former = json.loads(arguments.resume.read_text())
+        if former["failure"]:
+            parser.error(f"{arguments.resume} ended with a failure")
+        seed, fragments, threads = former["next_seed"], former["fragments"], former["threads"]
+        has_finalisers, is_refusing = bool(former["finalisers"]), bool(former["refusals"])
+        arguments.json = arguments.json or arguments.resume
+    shown = sys.stderr.isatty()
+    options = {"threads": threads, "has_finalisers": has_finalisers, "is_refusing": is_refusing}
+    report = soak(arguments.operations, seed, fragments, shown=shown, **options)
+    if former is not None:
+        report = added(former, report)
     if sys.stderr.isatty():
         print(file=sys.stderr)
     name = f"simulated {report['backend']}" if report["simulated"] else report["backend"]
-    print(f"seed {seed}, {name}: {report['operations']} operations in {report['seconds']} s")
+    rate = round(report["operations"] / max(report["processor_seconds"], 1e-9))
+    print(
+        f"seed {seed}, {name}: {report['operations']} operations in {report['seconds']} s, {rate} a second of processor"
+    )
+    if threads > 1 or has_finalisers or is_refusing:
+        print(f"{threads} threads, {report['finalisers']} finalisers, {report['refusals']} refusals of memory")
     for part in ("counts", "figures", "closed", "at_once"):
         print(f"{part}: " + ", ".join(f"{kind} {count}" for kind, count in report[part].items()))
     print(f"FAILED, {report['failure']}" if report["failure"] else "no difference")

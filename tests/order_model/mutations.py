@@ -37,18 +37,73 @@ OF_DEFERRED = [
     (MARKS, "a second reader replaces the first", "if is_shared { Mark::MANY } else { id.0 }", "id.0"),
     (MARKS, "readers of several queues are nobody", "Mark::MANY => Some(Pending::Many)", "Mark::MANY => None"),
     (
+        MARKS,
+        "the first push has no fence",
+        "        fence(Ordering::SeqCst);\n        self.0.store(Self::BEGUN",
+        "        self.0.store(Self::BEGUN",
+    ),
+    (
+        MARKS,
+        "an escape before the first push has no fence",
+        "        fence(Ordering::SeqCst);\n        self.0.load",
+        "        self.0.load",
+    ),
+    (MARKS, "the first push does not release", "(Self::BEGUN, Ordering::Release)", "(Self::BEGUN, Ordering::Relaxed)"),
+    (
+        MARKS,
+        "a second push does not acquire the first",
+        "self.0.load(Ordering::Acquire) != Self::BEGUN",
+        "self.0.load(Ordering::Relaxed) != Self::BEGUN",
+    ),
+    (
+        MARKS,
+        "a push that finds another thread's beginning makes no fence",
+        "self.0.load(Ordering::Acquire) != Self::BEGUN",
+        "self.0.load(Ordering::Acquire) == Self::NONE",
+    ),
+    (
+        STEPS,
+        "a push does not say first that operations are deferred",
+        "        self.usage.begin();\n        let mut queues = self.queues.lock().unwrap();\n",
+        "        let mut queues = self.queues.lock().unwrap();\n",
+    ),
+    (
+        MARKS,
+        "an escape is recorded after the flush",
+        "            self.0.store(Self::BEGUN, Ordering::Relaxed);\n            if flush()",
+        "            if flush()",
+    ),
+    (
+        MARKS,
+        "an escape trusts one that is under way",
+        "self.0.load(Ordering::Acquire) != Self::ENDED",
+        "self.0.load(Ordering::Acquire) == Self::NONE",
+    ),
+    (
+        MARKS,
+        "the end of an escape does not release",
+        "(Self::ENDED, Ordering::Release)",
+        "(Self::ENDED, Ordering::Relaxed)",
+    ),
+    (
+        MARKS,
+        "an escape does not acquire the end of another",
+        "self.0.load(Ordering::Acquire) != Self::ENDED",
+        "self.0.load(Ordering::Relaxed) != Self::ENDED",
+    ),
+    (
         STEPS,
         "an address is given out without the lock",
-        "        drop(self.queues.lock().unwrap());\n        self.before_write",
-        "        self.before_write",
+        "            drop(self.queues.lock().unwrap());\n",
+        "",
     ),
-    (STEPS, "who gives an address out does not flush", "        self.before_write(block);\n", ""),
+    (STEPS, "who gives an address out does not flush", "            self.before_write(block);\n", ""),
     (
         STEPS,
         "privacy is looked at before the lock is held",
         "let mut queues = self.queues.lock().unwrap();\n"
-        "        if operand.is_published.load(Ordering::Relaxed) {\n            return false;\n        }",
-        "if operand.is_published.load(Ordering::Relaxed) {\n            return false;\n        }\n"
+        "        if operand.published.is_begun() {\n            return false;\n        }",
+        "if operand.published.is_begun() {\n            return false;\n        }\n"
         "        let mut queues = self.queues.lock().unwrap();",
     ),
     (

@@ -25,7 +25,7 @@ impl Allocation {
     #[inline]
     pub fn end_without_driver(&mut self) -> bool {
         let is_recyclable = self.is_own() && self.place.source() == Source::Recyclable && self.bytes > 0;
-        let is_private = self.order.is_untouched() && !*self.exposed.get_mut();
+        let is_private = self.order.is_untouched() && !self.exposed.is_begun();
         if !is_recyclable || !is_private || !self.is_alive() || capture::is_any() || backend::is_host_call() {
             return false;
         }

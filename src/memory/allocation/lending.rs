@@ -11,34 +11,31 @@ use pygpu_device::stream::Stream;
 impl Allocation {
     /// Marks the block as untracked: its address is used elsewhere, and the end of this use is never reported.
     pub fn expose(&self) {
-        if !self.exposed.load(Ordering::Relaxed) {
-            self.exposed.store(true, Ordering::SeqCst);
-            self.flush_exposed();
-        }
+        self.exposed.escape(|| self.flush_exposed());
     }
 
     /// Begins an export, which ends with [`Self::take_back`].
     #[inline]
     pub fn give_out(&self) {
-        self.exports.fetch_add(1, Ordering::SeqCst);
+        self.exports.fetch_add(1, Ordering::Relaxed);
         self.flush_exposed();
     }
 
     /// Launches the operations that were queued while only PyGPU could reach the block, after a change of that: each operation that is
-    /// queued sees the change, or is launched here.
+    /// queued sees the change, or is launched here. Whether none of them is left.
     #[inline]
-    fn flush_exposed(&self) {
-        if flush::is_used() {
-            self.flush_exposed_now();
-        }
+    fn flush_exposed(&self) -> bool {
+        !flush::is_used() || self.flush_exposed_now()
     }
 
     #[cold]
-    fn flush_exposed_now(&self) {
+    fn flush_exposed_now(&self) -> bool {
         flush::await_push();
-        if flush::is_any() && !self.device().is_cpu() {
-            self.flush(Access::Write, Cause::Values);
+        if !flush::is_any() || self.device().is_cpu() {
+            return true;
         }
+        self.flush(Access::Write, Cause::Values);
+        self.pending_before(Access::Write).is_none() // some are left in a function that a driver's stream calls
     }
 
     /// Ends an export to a library that worked on `consumer`: its work there precedes later uses and the free. If the
@@ -67,18 +64,12 @@ impl Allocation {
     /// Marks the block's address as escaped.
     #[inline]
     pub fn publish(&self) {
-        if !self.published.load(Ordering::Relaxed) {
-            self.published.store(true, Ordering::SeqCst);
-            self.flush_exposed();
-        }
+        self.published.escape(|| self.flush_exposed());
     }
 
     /// Whether only PyGPU can currently access the block.
     #[inline]
     pub fn is_private(&self) -> bool {
-        self.is_own()
-            && !self.published.load(Ordering::Relaxed)
-            && !self.exposed.load(Ordering::Relaxed)
-            && self.exports() == 0
+        self.is_own() && !self.published.is_begun() && !self.exposed.is_begun() && self.exports() == 0
     }
 }

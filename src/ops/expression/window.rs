@@ -1,14 +1,13 @@
 //! Queues of pending operations, one for each thread, in the order in which they were deferred.
 
+mod held;
 mod push;
 
 use std::cell::Cell;
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, Condvar};
 
 use smallvec::SmallVec;
 
-use super::limits::limit;
 use super::node::Node;
 use super::report::{self, Figures};
 use pygpu_array::DeferredArray;
@@ -18,6 +17,7 @@ use pygpu_base::fork_safe::{Global, Guard, Once};
 use pygpu_device::shutdown;
 use pygpu_memory::Allocation;
 
+pub use self::held::holds_too_much;
 pub use self::push::{Obstacle, Reach, push};
 
 /// All queues, protected by one lock. No driver is called and nothing is dropped while it is held.
@@ -181,55 +181,6 @@ impl Queue {
             self.nodes.pop();
         }
         Some(node)
-    }
-
-    /// Size in bytes of large operands that only nodes keep alive, minus that of referenced results without memory.
-    fn held(&self, leaving: Option<&Arc<Allocation>>) -> usize {
-        let arrays = || self.nodes.iter().flatten().flat_map(|node| node.arrays());
-        let mut seen: SmallVec<[usize; 32]> = SmallVec::new();
-        let mut operands = 0usize;
-        for array in arrays() {
-            let block = array.allocation();
-            let place = Arc::as_ptr(block).addr();
-            if block.bytes() < LARGE || !block.has_memory() || seen.contains(&place) {
-                continue;
-            }
-            seen.push(place);
-            let is_leaving = leaving.is_some_and(|other| Arc::ptr_eq(other, block));
-            let holders = arrays().filter(|other| Arc::ptr_eq(other.allocation(), block)).count();
-            if Arc::strong_count(block) <= holders + usize::from(is_leaving) {
-                operands = operands.saturating_add(block.bytes());
-            }
-        }
-        let uses = |result: &Allocation| arrays().filter(|array| std::ptr::eq(&**array.allocation(), result)).count();
-        let held = |node: &Node| {
-            let count = node.result.strong_count();
-            node.target.is_none()
-                && node.result.upgrade().is_some_and(|result| !result.has_memory() && count > uses(&result))
-        };
-        let results: usize =
-            self.nodes.iter().flatten().filter(|node| held(node)).map(|node| node.layout.nbytes() as usize).sum();
-        operands.saturating_sub(results)
-    }
-
-    /// The reason for a flush before a node with a result of `bytes` bytes can be queued.
-    fn is_full(&self, bytes: usize) -> Option<Cause> {
-        if self.nodes.is_empty() {
-            return None;
-        }
-        if self.live >= limit().nodes.load(Ordering::Relaxed) || self.nodes.len() >= PLACES {
-            return Some(Cause::Nodes);
-        }
-        let results = self.results.saturating_add(bytes);
-        if results > limit().results.load(Ordering::Relaxed) {
-            return Some(Cause::Bytes);
-        }
-        self.holds_too_much(None).then_some(Cause::Held)
-    }
-
-    fn holds_too_much(&self, leaving: Option<&Arc<Allocation>>) -> bool {
-        let most = limit().held.load(Ordering::Relaxed);
-        self.operands > most && self.held(leaving) > most
     }
 }
 
@@ -409,6 +360,7 @@ fn large_operands(node: &Node) -> usize {
 pub fn keep(flush: fn(Scope, Cause)) {
     static HOOKS: Once<FlushHooks> = Once::new();
     let await_push = || drop(lock());
+    let pending_bytes = || lock().results();
     let count_faults = |change: isize| lock().add(change);
     let take_error = || {
         let number = own();
@@ -421,7 +373,15 @@ pub fn keep(flush: fn(Scope, Cause)) {
         drop(queues);
         drop(error); // not under the lock: it may be another library's object
     };
-    flush::register(HOOKS.get_or_init(|| FlushHooks { flush, forget, await_push, count_faults, take_error, report }));
+    flush::register(HOOKS.get_or_init(|| FlushHooks {
+        flush,
+        forget,
+        await_push,
+        count_faults,
+        pending_bytes,
+        take_error,
+        report,
+    }));
 }
 
 /// Number of pending operations.
@@ -445,12 +405,6 @@ pub fn figures() -> Figures {
         (queues.deferred, queues.dropped)
     };
     report::figures(deferred, dropped)
-}
-
-/// Whether releasing a block would leave too much memory that only nodes keep alive.
-pub fn holds_too_much(block: &Arc<Allocation>) -> bool {
-    let Some(Pending::One(id)) = block.read_by().pending().filter(|_| block.bytes() >= LARGE) else { return false };
-    lock().queues.get(id.queue()).is_some_and(|queue| queue.holds_too_much(Some(block)))
 }
 
 /// Discards an operation whose result is no longer referenced.

@@ -24,7 +24,7 @@ use crate::runtime::device_memory::give_out;
 use pygpu_array::{Array, DeferredArray};
 use pygpu_backend::Address;
 use pygpu_base::dtype::DType;
-use pygpu_base::flush::{self, Cause};
+use pygpu_base::flush::{self, Cause, PythonAccess};
 use pygpu_base::iterative_drop;
 use pygpu_device::Device;
 use pygpu_device::shutdown;
@@ -328,8 +328,8 @@ impl GpuArray {
             return true;
         }
         let is_last = Arc::strong_count(self.array.allocation()) == 1;
-        if !is_last && expression::holds_too_much(self.array.allocation()) {
-            flush::flush(Cause::Held);
+        if !is_last && let Some(scope) = expression::holds_too_much(self.array.allocation()) {
+            flush::flush_now(scope, Cause::Held);
         }
         false
     }
@@ -353,6 +353,7 @@ impl GpuArray {
         // Freeing may wait for the driver, and a thread in the driver may wait for the GIL, so the GIL is released.
         // During finalization the interpreter cannot be attached to; the GIL is not held then.
         let mut array = Some(array);
+        debug_assert!(PythonAccess::here().is_some(), "a flush ends an object of Python");
         Python::try_attach(|py| py.without_gil(|| drop(array.take())));
     }
 }

@@ -10,13 +10,17 @@ But for which NaN it is: IEEE 754 leaves the sign and the payload of a NaN that 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 from random import Random
 from typing import Any
 
 import numpy as np
 
 from fusing.catalogue import DTYPES, KEYS, MATRIX, NUMBERS, ROW, Fragment, catalogue
+from fusing.disturbances import Finalisers, Refusals
 from fusing.figures import Counted
 from fusing.worlds import Device, World
 from PyGPU import _core
@@ -295,21 +299,42 @@ def do(world: World, step: Step) -> None:
             world.large(rest[0])
 
 
-def replay(program: Program, mode: str) -> list[np.ndarray]:
-    """What is seen of a program's arrays under a mode."""
+@dataclass
+class Disturbances:
+    """Events around a program, none by default."""
+
+    finalisers: Finalisers | None = None
+    refusals: Refusals | None = None
+
+
+@contextmanager
+def limited(program: Program) -> Iterator[None]:
+    """The limits of a program, which those of one remainder share."""
     _core._limit_fusion(**program.limits)
-    world = Device(mode)
+    try:
+        yield
+    finally:
+        _core._limit_fusion()
+
+
+def replay(
+    program: Program, mode: str, disturbances: Disturbances | None = None, *, is_alone: bool = True
+) -> list[np.ndarray]:
+    """Return the elements that a program looks at under a mode."""
+    disturbances = disturbances or Disturbances()
+    finalisers, refusals = disturbances.finalisers, disturbances.refusals
+    world = Device(mode, refusals, is_alone=is_alone)
     place = 0
     try:
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"), finalisers.of(world) if finalisers is not None else nullcontext():
             for place, step in enumerate(program.steps):  # noqa: B007 (told of below)
-                do(world, step)
+                with refusals.during(step[0]) if refusals is not None and is_alone else nullcontext():
+                    do(world, step)
         return world.seen
     except Exception as error:
         raise Difference(f"{type(error).__name__} under {mode}: {error}\n{told(program, place)}") from error
     finally:
         world.close()
-        _core._limit_fusion()
 
 
 def numbers_in(step: Step) -> set[int]:
@@ -344,7 +369,7 @@ def see_steps(program: Program) -> list[int]:
     return [place for place, step in enumerate(program.steps) if step[0] in ("see", "pressed", "large")]
 
 
-def check(program: Program) -> None:
+def check(program: Program, disturbances: Disturbances | None = None) -> None:
     """Run a program everywhere.
 
     Raises
@@ -352,7 +377,36 @@ def check(program: Program) -> None:
     Difference
         Where two worlds disagree, with the steps up to there.
     """
-    off, auto = replay(program, "off"), replay(program, "auto")
+    with limited(program):
+        off, auto = (replay(program, mode, disturbances) for mode in ("off", "auto"))
+    compare(program, off, auto)
+
+
+def check_together(programs: Sequence[Program], disturbances: Disturbances | None = None) -> None:
+    """Run programs of the same limits one after the other without deferral, and in threads at once with it.
+
+    Raises
+    ------
+    Difference
+        As of `check`.
+    """
+    with limited(programs[0]):
+        off = [replay(program, "off", disturbances, is_alone=False) for program in programs]
+        with ThreadPoolExecutor(len(programs)) as pool:
+            # Finalisers act on the arrays of one world only.
+            plain = Disturbances(refusals=disturbances.refusals if disturbances else None)
+            extra = [disturbances, *[plain] * (len(programs) - 1)]
+            running = [
+                pool.submit(replay, program, "auto", one, is_alone=False)
+                for program, one in zip(programs, extra, strict=True)
+            ]
+            auto = [one.result() for one in running]
+    for program, plain_seen, fused_seen in zip(programs, off, auto, strict=True):
+        compare(program, plain_seen, fused_seen)
+
+
+def compare(program: Program, off: list[np.ndarray], auto: list[np.ndarray]) -> None:
+    """Compare the elements of both modes with each other and with NumPy's."""
     places = see_steps(program)
     for place, wanted, plain, fused in zip(places, program.model.seen, off, auto, strict=True):
         if not agree(fused, plain):
@@ -372,25 +426,50 @@ def agree(got: np.ndarray, wanted: np.ndarray) -> bool:
 
 
 def run(
-    seed: int, operations: int, fragments: int = MOST_FRAGMENTS, tell: Callable[[int], None] | None = None
+    seed: int,
+    operations: int,
+    fragments: int = MOST_FRAGMENTS,
+    tell: Callable[[int], None] | None = None,
+    *,
+    threads: int = 1,
+    has_finalisers: bool = False,
+    is_refusing: bool = False,
 ) -> dict[str, Any]:
-    """Programs from a seed on, until so many operations were drawn; what became of them."""
+    """Run programs from a seed on until so many operations were drawn, and report on them.
+
+    With several threads a turn has as many programs, whose limits are the same: `next_seed` begins the next turn.
+    """
     counted, counts = Counted(), Counter[str]()
-    failure, number = None, seed
+    disturbances = Disturbances(Finalisers(seed) if has_finalisers else None, Refusals(seed) if is_refusing else None)
+    failure, number, programs = None, seed, 0
     while counts.total() < operations and failure is None:
         try:
-            program = Program(number, fragments)
-            counts += program.counts
-            check(program)
+            if threads == 1:
+                turn = [Program(number, fragments)]
+                check(turn[0], disturbances)
+                number += 1
+            else:
+                turn = [Program(number + len(LIMITS) * place, fragments) for place in range(threads)]
+                check_together(turn, disturbances)
+                number += 1 if (number + 1) % len(LIMITS) else 1 + len(LIMITS) * (threads - 1)
+            programs += len(turn)
+            for program in turn:
+                counts += program.counts
+            if disturbances.finalisers is not None and disturbances.finalisers.wrong:
+                failure = f"seed {number - 1}: {disturbances.finalisers.wrong[0]}"
         except Difference as difference:
             failure = str(difference)
-        number += 1
         if tell is not None:
             tell(counts.total())
+    finalisers, refusals = disturbances.finalisers, disturbances.refusals
     return {
         "seed": seed,
-        "programs": number - seed,
+        "next_seed": number,
+        "programs": programs,
         "operations": counts.total(),
+        "threads": threads,
+        "finalisers": finalisers.runs if finalisers is not None else 0,
+        "refusals": refusals.planted if refusals is not None else 0,
         "counts": dict(sorted(counts.items())),
         "figures": {
             name: counted[name] for name in ("operations", "dropped", "kernels", "fused", "outputs", "failures")

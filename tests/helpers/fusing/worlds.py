@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 import PyGPU
+from fusing.disturbances import Refusals
 from PyGPU import _core
 from PyGPU.elementwise import ElementwiseKernel
 
@@ -98,9 +99,14 @@ class Device(World):
     xp = PyGPU
     _kernels: tuple[Any, ...] = ()
 
-    def __init__(self, mode: str) -> None:
+    def __init__(self, mode: str, refusals: Refusals | None = None, *, is_alone: bool = True) -> None:
         super().__init__()
         self.mode = mode
+        self.refusals = refusals
+        # Whether no other thread computes: limits of memory are those of all.
+        self.is_alone = is_alone
+        # Whether finalisers are to do nothing, as within a capture.
+        self.is_quiet = False
         self._before = _core._set_fusion(mode)
         self._streams = [PyGPU.Stream(), PyGPU.Stream(non_blocking=True)]
         self._others = Others()
@@ -166,10 +172,17 @@ class Device(World):
             Device._kernels[1][1, 128](array, np.int32(array.size))
 
     def captured(self, array: Any, times: int) -> None:
+        if not self.is_alone:  # other threads may not use the legacy default stream meanwhile
+            for _ in range(times):
+                PyGPU.add(array, 1, out=array)
+                PyGPU.multiply(array, 0.5, out=array)
+            return
         graph = PyGPU.Graph(self._streams[0])
+        self.is_quiet = True
         with graph:
             PyGPU.add(array, 1, out=array)
             PyGPU.multiply(array, 0.5, out=array)
+        self.is_quiet = False
         for _ in range(times):
             graph.launch()
 
@@ -192,6 +205,11 @@ class Device(World):
         array.set(np.ascontiguousarray(host))
 
     def starved(self, work: Callable[[], None]) -> None:
+        if self.refusals is not None:
+            with contextlib.suppress(MemoryError), PyGPU.using_allocator(self.refusals.allocate):
+                work()
+        if not self.is_alone:
+            return
         PyGPU.synchronize()
         PyGPU.trim_memory()
         PyGPU.set_memory_limit(PyGPU.memory_statistics()["bytes"] + 96)
@@ -202,8 +220,13 @@ class Device(World):
                 _core.flush()
         finally:
             PyGPU.set_memory_limit(None)
+            # A line that raises leaves the errors of other batches to the next flush.
+            with contextlib.suppress(MemoryError):
+                _core.flush()
 
     def pressed(self, host: np.ndarray) -> None:
+        if not self.is_alone:
+            return self.large(host)
         big = PyGPU.to_gpu(host)
         PyGPU.synchronize()
         PyGPU.trim_memory()
@@ -214,7 +237,7 @@ class Device(World):
             PyGPU.empty(host.nbytes, "uint8")
         finally:
             PyGPU.set_memory_limit(None)
-        self.see(mask)
+        return self.see(mask)
 
     def large(self, host: np.ndarray) -> None:
         big = PyGPU.to_gpu(host)
@@ -224,7 +247,8 @@ class Device(World):
 
     def close(self) -> None:
         super().close()
-        PyGPU.set_memory_limit(None)
+        if self.is_alone:
+            PyGPU.set_memory_limit(None)
         _core.flush()
         _core._set_fusion(self._before)
 

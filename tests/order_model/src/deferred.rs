@@ -8,10 +8,10 @@
 use std::sync::Arc;
 
 use loom::sync::Mutex;
-use loom::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use loom::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use loom::thread;
 
-use crate::marks::{Landing, Mark, NodeId, Pending, QUEUES};
+use crate::marks::{Escape, Landing, Mark, NodeId, Pending, QUEUES, Usage};
 
 /// Address of a result after its launch.
 const ADDRESS: usize = 4096;
@@ -20,7 +20,7 @@ struct Block {
     address: AtomicUsize,
     written_by: Mark,
     read_by: Mark,
-    is_published: AtomicBool,
+    published: Escape,
     /// Number of operations that have read the block, for a writer.
     reads: AtomicUsize,
 }
@@ -28,8 +28,8 @@ struct Block {
 impl Block {
     fn new(address: usize) -> Self {
         let mark = || Mark(AtomicU64::new(0));
-        let (is_published, reads) = (AtomicBool::new(false), AtomicUsize::new(0));
-        Self { address: AtomicUsize::new(address), written_by: mark(), read_by: mark(), is_published, reads }
+        let (published, reads) = (Escape::new(), AtomicUsize::new(0));
+        Self { address: AtomicUsize::new(address), written_by: mark(), read_by: mark(), published, reads }
     }
 }
 
@@ -47,6 +47,7 @@ struct Queue {
 
 struct Library {
     landing: Landing,
+    usage: Usage,
     queues: Mutex<(Vec<Queue>, usize)>,
 }
 
@@ -56,13 +57,14 @@ impl Library {
         let landing = Landing { count: AtomicUsize::new(0), landed };
         let queue = || Queue { first: 1, ..Queue::default() };
         const { assert!(QUEUES > 2) };
-        Arc::new(Self { landing, queues: Mutex::new((vec![queue(), queue()], 0)) })
+        Arc::new(Self { landing, usage: Usage(AtomicUsize::new(0)), queues: Mutex::new((vec![queue(), queue()], 0)) })
     }
 
     /// Defers an operation; returns `false` if the operand is not private: the operation is then launched eagerly.
     fn push(&self, own: usize, operand: &Arc<Block>, result: &Arc<Block>) -> bool {
+        self.usage.begin();
         let mut queues = self.queues.lock().unwrap();
-        if operand.is_published.load(Ordering::Relaxed) {
+        if operand.published.is_begun() {
             return false;
         }
         let queue = &mut queues.0[own];
@@ -114,9 +116,14 @@ impl Library {
 
     /// Shares the address of a block with another thread, which may write there from then on.
     fn publish(&self, block: &Block) {
-        block.is_published.store(true, Ordering::Relaxed);
-        drop(self.queues.lock().unwrap());
-        self.before_write(block);
+        block.published.escape(|| {
+            if !self.usage.is_begun() {
+                return true;
+            }
+            drop(self.queues.lock().unwrap());
+            self.before_write(block);
+            true
+        });
     }
 
     /// Flush point before eager work that writes a block.
@@ -207,6 +214,43 @@ fn operand_is_read_before_others_may_write_it() {
         let reads = operand.reads.load(Ordering::Relaxed);
         let is_deferred = pushing.join().unwrap();
         assert!(!is_deferred || reads == 1, "an operation reads what others may have written");
+    });
+}
+
+#[test]
+fn operand_is_read_before_others_may_write_it_while_several_threads_begin_to_defer() {
+    model(|| {
+        let library = Library::new();
+        let (operand, other) = (Arc::new(Block::new(1)), Arc::new(Block::new(1)));
+        let pushing = |own: usize, operand: &Arc<Block>| {
+            let (library, operand) = (Arc::clone(&library), Arc::clone(operand));
+            thread::spawn(move || library.push(own, &operand, &Arc::new(Block::new(0))))
+        };
+        let (first, second) = (pushing(0, &other), pushing(1, &operand));
+        library.publish(&operand);
+        let reads = operand.reads.load(Ordering::Relaxed);
+        let is_deferred = second.join().unwrap();
+        assert!(!is_deferred || reads == 1, "an operation reads what others may have written");
+        first.join().unwrap();
+    });
+}
+
+#[test]
+fn operand_is_read_before_either_of_two_threads_gives_it_out() {
+    model(|| {
+        let library = Library::new();
+        let (operand, result) = (Arc::new(Block::new(1)), Arc::new(Block::new(0)));
+        assert!(library.push(0, &operand, &result));
+        let publish = move |library: &Library, operand: &Block| {
+            library.publish(operand);
+            assert_eq!(operand.reads.load(Ordering::Relaxed), 1, "an operation reads what others may have written");
+        };
+        let other = {
+            let (library, operand) = (Arc::clone(&library), Arc::clone(&operand));
+            thread::spawn(move || publish(&library, &operand))
+        };
+        publish(&library, &operand);
+        other.join().unwrap();
     });
 }
 

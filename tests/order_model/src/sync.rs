@@ -8,7 +8,7 @@ pub use std::sync::PoisonError;
 
 /// Atomic integers.
 pub mod atomic {
-    pub use loom::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+    pub use loom::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering, fence};
 }
 
 /// Loom has no such type: a cell written under a lock and read after checking a flag, like the standard library's.

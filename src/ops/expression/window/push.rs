@@ -5,7 +5,7 @@ use crate::expression::limits::limit;
 use crate::expression::node::Node;
 use pygpu_array::DeferredArray;
 use pygpu_base::flush::{self, Cause, NodeId, Pending, Scope};
-use pygpu_memory::Allocation;
+use pygpu_memory::{Allocation, pool};
 
 /// Visibility of an operation's operands and target when it is queued.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -41,6 +41,15 @@ pub fn push(node: Box<Node>, block: &Allocation) -> std::result::Result<Reach, (
     flush::begin_use();
     let mut queues = lock();
     let is_read_elsewhere = node.target.as_ref().is_some_and(|target| queues.is_read_beside(own, target.allocation()));
+    let bytes = node.layout.nbytes() as usize;
+    let has_room = !pool::exceeds_limit(node.stream.device(), || queues.results().saturating_add(bytes));
+    if !has_room && !queues.is_idle() {
+        return Err((node, Obstacle { scope: Scope::All, cause: Cause::Memory }));
+    }
+    let large = large_operands(&node);
+    if large > 0 && queues.hold_too_much(None) {
+        return Err((node, Obstacle { scope: Scope::All, cause: Cause::Held }));
+    }
     let Some(queue) = queues.queues.get_mut(own) else { return Err((node, Obstacle::own(Cause::Operation))) };
     if queue.has_barrier {
         return Err((node, Obstacle::own(Cause::Operation)));
@@ -59,7 +68,6 @@ pub fn push(node: Box<Node>, block: &Allocation) -> std::result::Result<Reach, (
             return Err((node, obstacle));
         }
     }
-    let bytes = node.layout.nbytes() as usize;
     if let Some(full) = queue.is_full(bytes) {
         return Err((node, Obstacle::own(full)));
     }
@@ -70,7 +78,7 @@ pub fn push(node: Box<Node>, block: &Allocation) -> std::result::Result<Reach, (
     block.written_by().set(id);
     queue.has_barrier = node.target.is_some();
     queue.results = queue.results.saturating_add(bytes);
-    queue.operands = queue.operands.saturating_add(large_operands(&node));
+    queue.operands = queue.operands.saturating_add(large);
     queue.nodes.push(Some(node));
     queue.live += 1;
     let pending = queue.results.saturating_add(queue.operands);

@@ -1,0 +1,320 @@
+"""A refusal at any driver call of a flush makes no wrong value, raises nowhere else, and loses no work or memory."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pytest
+
+import PyGPU
+import simulated
+from fusing.figures import allocation_calls, launch_call, limits, waiting
+from fusing.programs import PROGRAMS, Operands, Program
+from PyGPU import _core
+
+INVALID, OUT_OF_MEMORY, OUT_OF_RESOURCES = 1, 2, 701
+ALWAYS = 1 << 30
+REFUSED = (PyGPU.CudaError, MemoryError)
+# One row is 64 KiB of float64, so that each result is memory of the driver's pool.
+REPEATS = 1 << 10
+
+pytestmark = pytest.mark.provokes_errors
+
+
+@pytest.fixture(autouse=True)
+def driver() -> Iterator[simulated.Driver]:
+    PyGPU.zeros(1)
+    found = simulated.driver()
+    if found is None:
+        pytest.skip("faults are planted in a simulated driver only")
+    PyGPU.synchronize()
+    yield found
+    found.clear_faults()
+    PyGPU.set_memory_limit(None)
+
+
+def in_use(driver: simulated.Driver) -> dict[str, int]:
+    """Live blocks of PyGPU, and what the driver has of each kind beside the memory of pools."""
+    gc.collect()
+    PyGPU.synchronize()
+    PyGPU.trim_memory()
+    statistics = PyGPU.memory_statistics()
+    made = {kind: len(living) for kind, living in driver.live().items()}
+    return {"bytes": statistics["bytes"], "count": statistics["count"], **made}
+
+
+def check_named(error: BaseException) -> None:
+    assert "deferred operation" in str(error)
+
+
+def flush_told() -> bool:
+    """Flush; whether that raised."""
+    try:
+        PyGPU.flush()
+    except REFUSED as error:
+        check_named(error)
+        return True
+    return False
+
+
+class Run:
+    """One run of a program whose flush is refused something, and the checks of what it left."""
+
+    def __init__(self, program: Program, operands: Operands) -> None:
+        self.program, self.operands = program, operands
+        self.results, self.targets = operands.expected(program)
+        self.has_stopped = False
+        self.made: list[Any] = []
+
+    def begin(self) -> None:
+        """Make the arrays that exist before the program."""
+        self.end()
+        self.arrays = self.operands.on_device()
+        self.bystander = PyGPU.to_gpu(self.operands.old[0])
+        PyGPU.synchronize()
+        PyGPU.trim_memory()
+
+    def flush(self, by: Callable[[], Any] = lambda: None) -> bool:
+        """Defer the operations and flush; whether the flush raised.
+
+        A line that flushes and uses what that flush has lost raises: then the rest of the program is left out. `by` may
+        launch the operations before this thread flushes.
+        """
+        self.has_stopped = False
+        try:
+            self.program.run(self.arrays, self.made)
+        except REFUSED as error:
+            check_named(error)
+            self.has_stopped = True
+        by()
+        return flush_told()
+
+    def end(self) -> None:
+        """Drop all arrays."""
+        self.made = []
+        self.arrays = self.bystander = None
+
+    def check(self) -> int:
+        """Check each array; the number of those that raise."""
+        self.bystander.fill(3)
+        np.testing.assert_array_equal(self.bystander.get(), np.full_like(self.operands.old[0], 3))
+        made = zip(self.made, self.results, strict=not self.has_stopped)
+        failed = sum(self.check_result(*pair) for pair in made)
+        writes = zip(self.arrays.targets, self.operands.old, self.targets, strict=True)
+        failed += sum(self.check_target(*one) for one in writes)
+        # Operands are as they were, and the same operations can be deferred again.
+        for array, host in ((self.arrays.x, self.operands.x), (self.arrays.row, self.operands.row)):
+            np.testing.assert_array_equal(array.get(), host)
+        np.testing.assert_array_equal((self.arrays.x + 1).get(), self.operands.x + 1)
+        PyGPU.flush()  # nothing that was raised by a use is raised again
+        assert waiting() == 0
+        return failed
+
+    def check_result(self, array: Any, wanted: np.ndarray) -> bool:
+        """Check that a new array has its values, or raises at each use."""
+        try:
+            got = array.get()
+        except REFUSED as error:
+            check_named(error)
+            for use in (array.get, lambda: array + 1, lambda: array.ptr):
+                with pytest.raises(REFUSED, match="deferred operation"):
+                    use()
+            return True
+        np.testing.assert_array_equal(got, wanted)
+        return False
+
+    def check_target(self, array: Any, old: np.ndarray, wanted: np.ndarray) -> bool:
+        """Check that an array that existed before has its new values, or raises once and has its old ones."""
+        try:
+            got = array.get()
+        except REFUSED as error:
+            check_named(error)
+            np.testing.assert_array_equal(array.get(), old)
+            return True
+        is_left_out = self.has_stopped and np.array_equal(got, old)
+        np.testing.assert_array_equal(got, old if is_left_out else wanted)
+        return False
+
+
+def calls_of_flush(run: Run, driver: simulated.Driver, by: Callable[[], Any] = lambda: None) -> dict[str, int]:
+    """How often the flushes of a program make each call of the driver."""
+    run.begin()
+    before = {name: driver.call_count(name) for name in driver.calls()}
+    assert not run.flush(by)
+    return {name: made for name, count in before.items() if (made := driver.call_count(name) - count)}
+
+
+def check_each_call(
+    driver: simulated.Driver, program: Program, code: int, times: int, by: Callable[[], Any] = lambda: None
+) -> int:
+    """Refuse each call of the flushes of a program in turn; the most arrays that failed at once."""
+    operands = Operands()
+    operands.warm(program)
+    run = Run(program, operands)
+    most = 0
+    with limits(**program.limits):
+        counts = calls_of_flush(run, driver, by)
+        assert run.check() == 0
+        assert counts[launch_call()] >= 1
+        before: dict[str, int] = {}
+        for call, count in counts.items():
+            for nth in range(1, count + 1):
+                run.begin()
+                driver.fault(call, code, nth=nth, times=times)
+                is_told = run.flush(by)
+                driver.clear_faults()
+                failed = run.check()
+                assert is_told == (failed > 0) or run.has_stopped, f"{call} {nth}"
+                most = max(most, failed)
+                run.end()
+                now = in_use(driver)
+                before = before or now
+                assert now == before, f"{call} {nth}"
+    return most
+
+
+# A context that failed for good is not a refusal: it ends the process's use of the device.
+@pytest.mark.parametrize("times", [1, ALWAYS], ids=["once", "from then on"])
+@pytest.mark.parametrize("code", [INVALID, OUT_OF_MEMORY, OUT_OF_RESOURCES])
+@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.sampled(on="cuda")
+def test_fault_at_each_driver_call_of_a_flush(driver: simulated.Driver, name: str, code: int, times: int) -> None:
+    most = check_each_call(driver, PROGRAMS[name], code, times)
+    assert most > 0 or times == 1
+
+
+def by_another_thread() -> None:
+    def launch() -> None:
+        assert not flush_told(), "another thread is told"
+        PyGPU.synchronize()
+
+    # Refusals of deferred operations are none of its own, but those of the call that it makes are.
+    with ThreadPoolExecutor(1) as pool, contextlib.suppress(*REFUSED):
+        pool.submit(launch).result()
+
+
+def by_the_helper() -> None:
+    end = time.perf_counter() + 10
+    while waiting() > 0 and time.perf_counter() < end:
+        _core._bound_fusion_age(100)
+        time.sleep(0.0005)
+    _core._bound_fusion_age(0)
+    assert waiting() == 0
+
+
+@pytest.mark.parametrize("by", [by_another_thread, by_the_helper], ids=["another thread", "helper"])
+@pytest.mark.parametrize("code", [INVALID, OUT_OF_MEMORY])
+@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.sampled(on="cuda")
+def test_fault_at_each_driver_call_of_a_flush_by_others(
+    driver: simulated.Driver, name: str, code: int, by: Callable[[], Any]
+) -> None:
+    check_each_call(driver, PROGRAMS[name], code, 1, by)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.sampled(on="cuda")
+def test_memory_for_each_result_in_turn(driver: simulated.Driver, name: str) -> None:
+    program, operands = PROGRAMS[name], Operands(REPEATS)
+    operands.warm(program)
+    run = Run(program, operands)
+    failed: list[int] = []
+    with limits(**program.limits):
+        run.begin()
+        assert not run.flush()
+        assert run.check() == 0
+        run.end()
+        before = in_use(driver)
+        step = operands.x.nbytes // 4
+        for room in range(0, 10 * operands.x.nbytes, step):
+            run.begin()
+            PyGPU.set_memory_limit(PyGPU.memory_statistics()["bytes"] + room)
+            is_told = run.flush()
+            PyGPU.set_memory_limit(None)
+            failed.append(run.check() + run.has_stopped)
+            assert is_told == (failed[-1] > 0) or run.has_stopped, room
+            run.end()
+            assert in_use(driver) == before, room
+            if failed[-1] == 0:
+                break
+    assert failed[0] > 0
+    assert failed[-1] == 0
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.sampled(on="cuda")
+def test_driver_that_refuses_memory_from_each_request_on(driver: simulated.Driver, name: str) -> None:
+    program, operands = PROGRAMS[name], Operands(REPEATS)
+    operands.warm(program)
+    run = Run(program, operands)
+    with limits(**program.limits):
+        counts = calls_of_flush(run, driver)
+        assert run.check() == 0
+        most = max(counts.get(call, 0) for call in allocation_calls())
+        assert most >= 1
+        for nth in range(1, most + 1):
+            run.begin()
+            for call in allocation_calls():
+                driver.fault(call, OUT_OF_MEMORY, nth=nth, times=ALWAYS)
+            run.flush()
+            driver.clear_faults()
+            assert run.check() > 0, nth
+
+
+def test_allocator_of_the_program_that_refuses_each_request_in_turn(driver: simulated.Driver) -> None:
+    host = np.arange(5000.0)
+    asked = 0
+
+    def allocate(bound: int) -> Any:
+        def one(size: int) -> Any:
+            nonlocal asked
+            asked += 1
+            if asked > bound:
+                raise MemoryError(f"{size} bytes are refused")
+            return PyGPU.driver.mem_alloc(size)
+
+        return one
+
+    before = in_use(driver)
+    for bound in range(6):
+        asked = 0
+        x = PyGPU.to_gpu(host)
+        y = x * 2 + 1  # pending
+        made: list[Any] = []
+        with PyGPU.using_allocator(allocate(bound)), contextlib.suppress(MemoryError):
+            for number in range(5):
+                made.append((y + number) * x)
+        assert len(made) * 2 <= bound + 1
+        for number, array in enumerate(made):
+            np.testing.assert_array_equal(array.get(), (host * 2 + 1 + number) * host)
+        np.testing.assert_array_equal(y.get(), host * 2 + 1)
+        np.testing.assert_array_equal(x.get(), host)
+        PyGPU.flush()
+        del x, y
+        made.clear()
+        array = None
+        assert in_use(driver) == before
+
+
+def test_fault_in_the_flush_of_another_thread_is_told_to_its_own(driver: simulated.Driver) -> None:
+    program, operands = PROGRAMS["fused group"], Operands()
+    operands.warm(program)
+    run = Run(program, operands)
+    with limits(**program.limits):
+        run.begin()
+        program.run(run.arrays, run.made)
+        driver.fault(launch_call(), INVALID, times=ALWAYS)
+        with ThreadPoolExecutor(1) as pool:
+            array = pool.submit(PyGPU.to_gpu, operands.x).result()
+            with pytest.raises(REFUSED, match="deferred operation"):
+                pool.submit(run.made[0].get).result()
+            assert not pool.submit(flush_told).result()
+            np.testing.assert_array_equal(pool.submit(array.get).result(), operands.x)
+        driver.clear_faults()
+        assert run.check() == 2

@@ -1,0 +1,149 @@
+"""A second thread launches, overwrites, shows or drops a pending operand while a public call uses it."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import io
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import PyGPU
+import simulated
+from fusing import calls
+from fusing.figures import mode, waiting
+from fusing.names import HOST, UNINITIALISED, attributes, first_that_works, hosts, public_functions, same, ways_of
+from PyGPU import _core
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+# Calls that another thread's use of the same array, or of the device, changes by what they mean.
+OF_ALL_THREADS = {"memory_statistics", "fusion_report", "trim_memory"}
+PARTS = 8
+
+
+class Operands:
+    """A pending result, its operand, and a second result of the same queue."""
+
+    def __init__(self) -> None:
+        self.base, self.other = PyGPU.to_gpu(HOST - 1), PyGPU.to_gpu(HOST)
+        self.x, self.beside = self.base + 1, [self.other * 2]
+
+
+ACTS: dict[str, Callable[[Operands], Any]] = {
+    "get": lambda o: o.x.get(),
+    "compute": lambda o: (o.x * 2 - o.base).get(),
+    "defer": lambda o: o.x - o.base,
+    "overwrite the operand": lambda o: o.base.fill(5),
+    "add to the operand": lambda o: o.base.__iadd__(o.other),
+    "publish the operand": lambda o: o.base.ptr,
+    "publish the result": lambda o: o.x.ptr,
+    "export": lambda o: o.x.__dlpack__(),
+    "drop": lambda o: o.beside.clear(),
+    "synchronize": lambda _: PyGPU.synchronize(),
+}
+
+
+class Second:
+    """A thread that acts once for each call, at the same moment."""
+
+    def __init__(self) -> None:
+        self._barrier = threading.Barrier(2, timeout=30)
+        self._work: Callable[[], Any] | None = None
+        self.errors: list[BaseException] = []
+        self._thread = threading.Thread(target=self._run)
+        self._thread.start()
+
+    def _run(self) -> None:
+        _core._set_fusion("auto")
+        while True:
+            self._barrier.wait()
+            if self._work is None:
+                return
+            try:
+                self._work()
+            except BaseException as error:
+                self.errors.append(error)
+            self._barrier.wait()
+
+    @contextlib.contextmanager
+    def beside(self, work: Callable[[], Any]) -> Iterator[None]:
+        self._work = work
+        self._barrier.wait()
+        try:
+            yield
+        finally:
+            self._barrier.wait()
+        assert self.errors == []
+
+    def now(self, work: Callable[[], Any]) -> None:
+        with self.beside(work):
+            pass
+
+    def end(self) -> None:
+        self._work = None
+        self._barrier.wait()
+        self._thread.join()
+
+
+@pytest.fixture
+def second() -> Iterator[Second]:
+    PyGPU.zeros(1)
+    driver, interval = simulated.driver(), sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    if driver is not None:
+        driver.delay(0, most=50)
+    thread = Second()
+    yield thread
+    thread.end()
+    sys.setswitchinterval(interval)
+    if driver is not None:
+        driver.delay(0)
+
+
+def guesses_of(name: str) -> list[Callable[[Any], Any]]:
+    """Return calls of a function of the package, of which one works."""
+    function = getattr(PyGPU, name)
+    guesses = [calls.FUNCTIONS[name]] if name in calls.FUNCTIONS else calls.GUESSES
+    return [functools.partial(one, function) for one in guesses]
+
+
+@functools.cache
+def cases(part: int) -> tuple[tuple[str, Callable[[Any], Any], Any], ...]:
+    """Each public name of a part, a call of it, and its result without deferral."""
+    functions = [name for name in public_functions() if name not in {*calls.NOT_CALLED, *OF_ALL_THREADS}]
+    tried = [(name, functools.partial(guesses_of, name)) for name in functions]
+    tried += [(name, functools.partial(ways_of, name)) for name in attributes()]
+    base = PyGPU.to_gpu(HOST - 1)
+    with contextlib.redirect_stdout(io.StringIO()):
+        return tuple((name, *first_that_works(ways(), base)) for name, ways in tried[part::PARTS])
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("owner", ["own queue", "queue of the second thread"])
+@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.parametrize("act", ACTS)
+@pytest.mark.sampled(on="cuda")
+def test_call_beside_a_second_thread(second: Second, act: str, part: int, owner: str) -> None:
+    made: list[Operands] = []
+    for name, call, wanted in cases(part):
+        made.clear()
+        make = functools.partial(lambda: made.append(Operands()))
+        make() if owner == "own queue" else second.now(make)
+        operands = made[0]
+        before = [operands.x, *operands.beside]
+        assert waiting() == 2
+        with contextlib.redirect_stdout(io.StringIO()):
+            with second.beside(lambda operands=operands: ACTS[act](operands)):
+                result = call(operands.x)
+            if name not in UNINITIALISED:
+                assert same(hosts(result), wanted), (name, hosts(result), wanted)
+        np.testing.assert_array_equal(before[1].get(), HOST * 2)
+        np.testing.assert_array_equal(operands.other.get(), HOST)
+        del result
+    with mode("off"):
+        PyGPU.flush()

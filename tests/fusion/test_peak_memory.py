@@ -1,0 +1,69 @@
+"""Deferral needs no more memory than eager mode, beyond the bound on operands that only deferred operations hold."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import PyGPU
+from fusing.figures import limits, waiting
+from gpu import support
+
+HELPERS = Path(__file__).parents[1] / "helpers"
+MIB = 1 << 20
+
+
+def run(call: str) -> None:
+    script = f"""
+import sys
+sys.path.insert(0, {str(HELPERS)!r})
+from fusing import peaks
+
+peaks.{call}()
+"""
+    support.ended_well(support.run_script(script, timeout=120))
+
+
+@pytest.mark.starts_processes
+@pytest.mark.sampled(on="cuda", elsewhere=0)
+@pytest.mark.timeout(150)
+def test_programs_run_within_the_peak_of_eager_mode() -> None:
+    run("main")
+
+
+@pytest.mark.starts_processes
+@pytest.mark.timeout(150)
+def test_bound_on_operands_is_one_of_all_queues() -> None:
+    run("check_threads")
+
+
+def test_thread_that_drops_an_operand_of_another_queue_flushes_that_queue() -> None:
+    host = np.arange(MIB // 8, dtype="float64")
+    with ThreadPoolExecutor(1) as pool, limits(held=MIB // 2):
+        operands = [PyGPU.to_gpu(host)]
+        mask = operands[0] > 5
+        assert waiting() == 1
+        pool.submit(operands.clear).result()
+        assert waiting() == 0
+    np.testing.assert_array_equal(mask.get(), host > 5)
+
+
+def test_results_that_are_pending_count_under_a_limit() -> None:
+    host = np.arange(MIB // 8, dtype="float64")
+    x = PyGPU.to_gpu(host)
+    PyGPU.synchronize()
+    PyGPU.trim_memory()
+    PyGPU.set_memory_limit(PyGPU.memory_statistics()["bytes"] + 2 * MIB)
+    try:
+        first = x + 1
+        del x
+        other = PyGPU.to_gpu(host)  # with `first` launched, as eager mode would have it
+        second = other * 2
+        del other
+        np.testing.assert_array_equal(second.get(), host * 2)
+        np.testing.assert_array_equal(first.get(), host + 1)
+    finally:
+        PyGPU.set_memory_limit(None)
