@@ -10,10 +10,10 @@ mod deferral;
 mod ending;
 mod errors;
 mod exit;
+mod ffi;
 mod gil;
 mod late;
 mod libraries;
-mod newer;
 mod once;
 mod settings;
 

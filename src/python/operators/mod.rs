@@ -3,6 +3,7 @@
 mod at;
 mod by_numpy;
 pub(crate) mod compute;
+mod declaration;
 mod fft;
 pub(crate) mod functions;
 pub(crate) mod keywords;

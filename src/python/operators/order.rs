@@ -3,6 +3,7 @@
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
+use super::declaration::entry;
 use crate::array::class::{GpuArray, new_like};
 use crate::array::own::Own;
 use crate::gil::WithoutGil;
@@ -18,22 +19,34 @@ use pygpu_ops::order::{self, Wanted};
 
 type Given<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
 
-/// The keywords of NumPy's that choose an algorithm; there is one here, and it is stable.
-fn check(kind: Given<'_, '_>, order: Given<'_, '_>, stable: Given<'_, '_>) -> PyResult<()> {
-    if order.is_some_and(|order| !order.is_none()) {
-        return Err(PyValueError::new_err("Cannot specify order when the array has no fields."));
-    }
-    let Some(kind) = kind.filter(|kind| !kind.is_none()) else { return Ok(()) };
-    if stable.is_some_and(|stable| !stable.is_none()) {
-        return Err(PyValueError::new_err(
-            "`kind` and keyword parameters can't be provided at the same time. Use only one of them.",
-        ));
-    }
-    let name: String = kind.extract()?;
-    match name.to_ascii_lowercase().chars().next() {
-        Some('q' | 'h' | 'm' | 's') => Ok(()),
-        _ => {
-            Err(PyValueError::new_err(format!("sort kind must be one of 'quick', 'heap', or 'stable' (got '{name}')")))
+/// Arguments of a sort beside the array.
+struct Options<'a, 'py> {
+    axis: Option<i64>,
+    kind: Given<'a, 'py>,
+    order: Given<'a, 'py>,
+    stable: Given<'a, 'py>,
+    descending: bool,
+}
+
+impl Options<'_, '_> {
+    /// Refuses the keywords of NumPy's that choose another algorithm; there is one here, and it is stable.
+    fn check(&self) -> PyResult<()> {
+        let Self { kind, order, stable, .. } = *self;
+        if order.is_some_and(|order| !order.is_none()) {
+            return Err(PyValueError::new_err("Cannot specify order when the array has no fields."));
+        }
+        let Some(kind) = kind.filter(|kind| !kind.is_none()) else { return Ok(()) };
+        if stable.is_some_and(|stable| !stable.is_none()) {
+            return Err(PyValueError::new_err(
+                "`kind` and keyword parameters can't be provided at the same time. Use only one of them.",
+            ));
+        }
+        let name: String = kind.extract()?;
+        match name.to_ascii_lowercase().chars().next() {
+            Some('q' | 'h' | 'm' | 's') => Ok(()),
+            _ => Err(PyValueError::new_err(format!(
+                "sort kind must be one of 'quick', 'heap', or 'stable' (got '{name}')"
+            ))),
         }
     }
 }
@@ -91,9 +104,10 @@ fn sort_by_numpy(py: Python<'_>, array: &Array, axis: usize, descending: bool) -
     Ok(())
 }
 
-fn sorted<'py>(a: &Bound<'py, GpuArray>, axis: Option<i64>, descending: bool) -> PyResult<Bound<'py, GpuArray>> {
-    let py = a.py();
-    let (array, axis) = along(a, axis)?;
+fn sorted<'py>(a: &Bound<'py, GpuArray>, options: Options<'_, 'py>) -> PyResult<Bound<'py, GpuArray>> {
+    let (py, descending) = (a.py(), options.descending);
+    options.check()?;
+    let (array, axis) = along(a, options.axis)?;
     let result = if is_numpys(&array)? {
         let copied = transfer::device_copy(py, &array, Order::C)?;
         sort_by_numpy(py, &copied, axis, descending)?;
@@ -109,9 +123,10 @@ fn sorted<'py>(a: &Bound<'py, GpuArray>, axis: Option<i64>, descending: bool) ->
     new_like(a, GpuArray::from_array(result))
 }
 
-fn order_of<'py>(a: &Bound<'py, GpuArray>, axis: Option<i64>, descending: bool) -> PyResult<Bound<'py, GpuArray>> {
-    let py = a.py();
-    let (array, axis) = along(a, axis)?;
+fn order_of<'py>(a: &Bound<'py, GpuArray>, options: Options<'_, 'py>) -> PyResult<Bound<'py, GpuArray>> {
+    let (py, descending) = (a.py(), options.descending);
+    options.check()?;
+    let (array, axis) = along(a, options.axis)?;
     let result = if is_numpys(&array)? {
         order_by_numpy(py, &array, axis, descending)?
     } else {
@@ -125,210 +140,162 @@ fn order_of<'py>(a: &Bound<'py, GpuArray>, axis: Option<i64>, descending: bool) 
     new_like(a, GpuArray::from_array(result))
 }
 
-/// The elements in order along an axis, as a new array.
-///
-/// NaN is last, whichever way is sorted. The result stays on the device.
-///
-/// Parameters
-/// ----------
-/// a : GPUArray
-/// axis : int or None, optional
-///     The last one by default; None sorts all elements.
-/// kind : {'quicksort', 'mergesort', 'heapsort', 'stable'}, optional
-///     Taken as NumPy takes it; there is one algorithm, which is stable.
-/// order : None, optional
-///     There are no arrays with fields.
-/// stable : bool, optional
-///     As `kind`.
-/// descending : bool, optional
-///     Whether the greatest element comes first.
-///
-/// Returns
-/// -------
-/// GPUArray
-///     In C order. Complex numbers are ordered by their real parts, and then by their imaginary parts.
-///
-/// Raises
-/// ------
-/// IndexError
-///     If there is no such axis.
-/// TypeError
-///     For elements that have no order.
-///
-/// Examples
-/// --------
-/// >>> import PyGPU
-/// >>> PyGPU.sort(PyGPU.to_gpu([3, 1, 2])).tolist()
-/// [1, 2, 3]
-#[pyfunction]
-#[pyo3(
-    signature = (a, axis=Some(-1), kind=None, order=None, *, stable=None, descending=false),
-    text_signature = "(a, axis=-1, kind=None, order=None, *, stable=None, descending=False)"
-)]
-fn sort<'py>(
-    a: Own<'_, 'py>,
-    axis: Option<i64>,
-    kind: Given<'_, 'py>,
-    order: Given<'_, 'py>,
-    stable: Given<'_, 'py>,
-    descending: bool,
-) -> PyResult<Bound<'py, GpuArray>> {
-    check(kind, order, stable)?;
-    sorted(&a, axis, descending)
-}
-
-/// The places of the elements in their order along an axis: ``a[argsort(a)]`` is sorted. Elements that are equal stay in their order.
-///
-/// Parameters
-/// ----------
-/// a : GPUArray
-/// axis : int or None, optional
-///     The last one by default; None sorts all elements.
-/// kind : {'quicksort', 'mergesort', 'heapsort', 'stable'}, optional
-///     Taken as NumPy takes it; there is one algorithm, which is stable.
-/// order : None, optional
-///     There are no arrays with fields.
-/// stable : bool, optional
-///     As `kind`.
-/// descending : bool, optional
-///     Whether the greatest element comes first.
-///
-/// Returns
-/// -------
-/// GPUArray
-///     64-bit integers, in C order.
-///
-/// Raises
-/// ------
-/// IndexError
-///     If there is no such axis.
-/// TypeError
-///     For elements that have no order.
-///
-/// Examples
-/// --------
-/// >>> import PyGPU
-/// >>> PyGPU.argsort(PyGPU.to_gpu([3, 1, 2])).tolist()
-/// [1, 2, 0]
-#[pyfunction]
-#[pyo3(
-    signature = (a, axis=Some(-1), kind=None, order=None, *, stable=None, descending=false),
-    text_signature = "(a, axis=-1, kind=None, order=None, *, stable=None, descending=False)"
-)]
-fn argsort<'py>(
-    a: Own<'_, 'py>,
-    axis: Option<i64>,
-    kind: Given<'_, 'py>,
-    order: Given<'_, 'py>,
-    stable: Given<'_, 'py>,
-    descending: bool,
-) -> PyResult<Bound<'py, GpuArray>> {
-    check(kind, order, stable)?;
-    order_of(&a, axis, descending)
-}
-
-#[pymethods]
-impl GpuArray {
-    /// Puts the elements in order along an axis, in their own memory; NaN is last, whichever way is sorted.
-    ///
-    /// Parameters
-    /// ----------
-    /// axis : int, optional
-    ///     The last one by default.
-    /// kind : {'quicksort', 'mergesort', 'heapsort', 'stable'}, optional
-    ///     Taken as NumPy takes it; there is one algorithm, which is stable.
-    /// order : None, optional
-    ///     There are no arrays with fields.
-    /// stable : bool, optional
-    ///     As `kind`.
-    /// descending : bool, optional
-    ///     Whether the greatest element comes first.
-    ///
-    /// Raises
-    /// ------
-    /// IndexError
-    ///     If there is no such axis.
-    /// ValueError
-    ///     If the array is read-only.
-    ///
-    /// Examples
-    /// --------
-    /// >>> import PyGPU
-    /// >>> a = PyGPU.to_gpu([3, 1, 2])
-    /// >>> a.sort()
-    /// >>> a.tolist()
-    /// [1, 2, 3]
-    #[pyo3(
-        signature = (axis=-1, kind=None, order=None, *, stable=None, descending=false),
-        text_signature = "($self, axis=-1, kind=None, order=None, *, stable=None, descending=False)"
-    )]
-    fn sort<'py>(
-        slf: &Bound<'py, Self>,
-        axis: i64,
-        kind: Given<'_, 'py>,
-        order: Given<'_, 'py>,
-        stable: Given<'_, 'py>,
-        descending: bool,
-    ) -> PyResult<()> {
-        check(kind, order, stable)?;
-        slf.get().check_writable("sort")?;
-        let (array, axis) = along(slf, Some(axis))?;
-        if is_numpys(&array)? {
-            return sort_by_numpy(slf.py(), &array, axis, descending);
-        }
-        Ok(slf.py().without_gil(|| {
-            let stream = stream::current(array.device());
-            let rows = with_last(&array, axis)?;
-            if order::sort_in_place(&rows, descending, &stream)? {
-                return Ok(());
-            }
-            let wanted = Wanted { values: true, places: false, descending };
-            match order::sort(&rows, wanted, &stream)?.values {
-                Some(values) => copy::between(&rows, &values, &stream),
-                None => Ok(()),
-            }
-        })?)
+/// Sorts in the array's own memory.
+fn sort_in_place<'py>(a: &Bound<'py, GpuArray>, options: Options<'_, 'py>) -> PyResult<()> {
+    let descending = options.descending;
+    options.check()?;
+    a.get().check_writable("sort")?;
+    let (array, axis) = along(a, options.axis)?;
+    if is_numpys(&array)? {
+        return sort_by_numpy(a.py(), &array, axis, descending);
     }
+    Ok(a.py().without_gil(|| {
+        let stream = stream::current(array.device());
+        let rows = with_last(&array, axis)?;
+        if order::sort_in_place(&rows, descending, &stream)? {
+            return Ok(());
+        }
+        let wanted = Wanted { values: true, places: false, descending };
+        match order::sort(&rows, wanted, &stream)?.values {
+            Some(values) => copy::between(&rows, &values, &stream),
+            None => Ok(()),
+        }
+    })?)
+}
 
+/// Sorts: summary, form, name, the function that sorts, the sections behind the parameters. `in_place` is a method without a result.
+macro_rules! sorts {
+    ($($(#[$summary:meta])* $form:ident $name:ident => $run:path { $(#[$rest:meta])* })*) => {
+        $(sorts! { @ $form $name $run {$(#[$summary])*} {$(#[$rest])*} })*
+    };
+    (@ function $($row:tt)*) => {
+        sorts! { @@ function
+            {
+                /// a : GPUArray
+                /// axis : int or None, optional
+                ///     The last one by default; None sorts all elements.
+            }
+            (axis: "int | None" = Some(-1)), Option<i64>,
+            [-> "GPUArray", text_signature = "(a, axis=-1, kind=None, order=None, *, stable=None, descending=False)"] Bound<'py, GpuArray>, $($row)* }
+    };
+    (@ method $($row:tt)*) => {
+        sorts! { @@ method
+            {
+                /// axis : int or None, optional
+                ///     The last one by default; None sorts all elements.
+            }
+            (axis: "int | None" = Some(-1)), Option<i64>,
+            [-> "GPUArray", text_signature = "($self, axis=-1, kind=None, order=None, *, stable=None, descending=False)"] Bound<'py, GpuArray>, $($row)* }
+    };
+    (@ in_place $($row:tt)*) => {
+        sorts! { @@ method
+            {
+                /// axis : int, optional
+                ///     The last one by default.
+            }
+            (axis: "int" = -1), i64,
+            [-> "None", text_signature = "($self, axis=-1, kind=None, order=None, *, stable=None, descending=False)"] (), $($row)* }
+    };
+    (@@ $form:ident {$($axis_documented:tt)*} ($($axis:tt)*), $axis_type:ty, $text:tt $result:ty,
+     $name:ident $run:path {$($summary:tt)*} {$($rest:tt)*}) => {
+        entry! { $form $name
+            {
+                $($summary)*
+                ///
+                /// Parameters
+                /// ----------
+                $($axis_documented)*
+                /// kind : {'quicksort', 'mergesort', 'heapsort', 'stable'}, optional
+                ///     Taken as NumPy takes it; there is one algorithm, which is stable.
+                /// order : None, optional
+                ///     There are no arrays with fields.
+                /// stable : bool, optional
+                ///     As `kind`.
+                /// descending : bool, optional
+                ///     Whether the greatest element comes first.
+                ///
+                $($rest)*
+            }
+            ($($axis)*, kind: "str | None" = None, order: "None" = None, *, stable: "bool | None" = None,
+             descending: "bool" = false)
+            $text
+            (axis: $axis_type, kind: Given<'_, 'py>, order: Given<'_, 'py>, stable: Given<'_, 'py>, descending: bool)
+            $result, $run, [], Options { axis: axis.into(), kind, order, stable, descending } }
+    };
+}
+
+sorts! {
+    /// The elements in order along an axis, as a new array.
+    ///
+    /// NaN is last, whichever way is sorted. The result stays on the device.
+    function sort => sorted {
+        /// Returns
+        /// -------
+        /// GPUArray
+        ///     In C order. Complex numbers are ordered by their real parts, and then by their imaginary parts.
+        ///
+        /// Raises
+        /// ------
+        /// IndexError
+        ///     If there is no such axis.
+        /// TypeError
+        ///     For elements that have no order.
+        ///
+        /// Examples
+        /// --------
+        /// >>> import PyGPU
+        /// >>> PyGPU.sort(PyGPU.to_gpu([3, 1, 2])).tolist()
+        /// [1, 2, 3]
+    }
+    /// The places of the elements in their order along an axis: ``a[argsort(a)]`` is sorted. Elements that are equal stay in their order.
+    function argsort => order_of {
+        /// Returns
+        /// -------
+        /// GPUArray
+        ///     64-bit integers, in C order.
+        ///
+        /// Raises
+        /// ------
+        /// IndexError
+        ///     If there is no such axis.
+        /// TypeError
+        ///     For elements that have no order.
+        ///
+        /// Examples
+        /// --------
+        /// >>> import PyGPU
+        /// >>> PyGPU.argsort(PyGPU.to_gpu([3, 1, 2])).tolist()
+        /// [1, 2, 0]
+    }
+    /// Puts the elements in order along an axis, in their own memory; NaN is last, whichever way is sorted.
+    in_place sort => sort_in_place {
+        /// Raises
+        /// ------
+        /// IndexError
+        ///     If there is no such axis.
+        /// ValueError
+        ///     If the array is read-only.
+        ///
+        /// Examples
+        /// --------
+        /// >>> import PyGPU
+        /// >>> a = PyGPU.to_gpu([3, 1, 2])
+        /// >>> a.sort()
+        /// >>> a.tolist()
+        /// [1, 2, 3]
+    }
     /// The places of the elements in their order along an axis: ``a[a.argsort()]`` is sorted. Elements that are equal stay in their order.
-    ///
-    /// Parameters
-    /// ----------
-    /// axis : int or None, optional
-    ///     The last one by default; None sorts all elements.
-    /// kind : {'quicksort', 'mergesort', 'heapsort', 'stable'}, optional
-    ///     Taken as NumPy takes it; there is one algorithm, which is stable.
-    /// order : None, optional
-    ///     There are no arrays with fields.
-    /// stable : bool, optional
-    ///     As `kind`.
-    /// descending : bool, optional
-    ///     Whether the greatest element comes first.
-    ///
-    /// Returns
-    /// -------
-    /// GPUArray
-    ///     64-bit integers, in C order.
-    ///
-    /// Examples
-    /// --------
-    /// >>> import PyGPU
-    /// >>> PyGPU.to_gpu([3, 1, 2]).argsort(descending=True).tolist()
-    /// [0, 2, 1]
-    #[pyo3(
-        signature = (axis=Some(-1), kind=None, order=None, *, stable=None, descending=false),
-        text_signature = "($self, axis=-1, kind=None, order=None, *, stable=None, descending=False)"
-    )]
-    fn argsort<'py>(
-        slf: &Bound<'py, Self>,
-        axis: Option<i64>,
-        kind: Given<'_, 'py>,
-        order: Given<'_, 'py>,
-        stable: Given<'_, 'py>,
-        descending: bool,
-    ) -> PyResult<Bound<'py, Self>> {
-        check(kind, order, stable)?;
-        order_of(slf, axis, descending)
+    method argsort => order_of {
+        /// Returns
+        /// -------
+        /// GPUArray
+        ///     64-bit integers, in C order.
+        ///
+        /// Examples
+        /// --------
+        /// >>> import PyGPU
+        /// >>> PyGPU.to_gpu([3, 1, 2]).argsort(descending=True).tolist()
+        /// [0, 2, 1]
     }
 }
 

@@ -3,6 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
+use super::declaration::entry;
 use super::reduction::{self, Asked};
 use crate::array::{class::GpuArray, own::Own};
 use crate::create::allocator;
@@ -24,397 +25,193 @@ pub(super) fn asked<'py>([axis, dtype, out, initial, mask]: [Given<'_, 'py>; 5],
     Asked { axis, dtype, out, keepdims, initial, mask, less: 0.0 }
 }
 
-#[pymethods]
-impl GpuArray {
+/// The documentation of one parameter.
+macro_rules! parameter {
+    (a) => { "a : GPUArray" };
+    (axes) => { "axis : int or tuple of ints, optional\n    The axes that are reduced; all by default." };
+    (axis) => { "axis : int, optional\n    The axis that is reduced; without one the elements count in C order." };
+    (dtype) => { "dtype : dtype-like, optional\n    The type in which is computed, and of the result." };
+    (out) => { "out : GPUArray, optional\n    Where the result goes." };
+    (keepdims) => { "keepdims : bool, optional\n    Whether reduced axes stay, with length 1." };
+    (initial) => { "initial : number, optional\n    A value that counts as one more element." };
+    (mask) => { "where : GPUArray of bool, optional\n    Which elements count." };
+    (ddof) => {
+        "ddof, correction : float, optional\n    What is taken from the number of elements by which the sum of squares is \
+         divided; the second name is the array API's."
+    };
+    (stream) => { "stream : Stream, optional\n    PyCUDA's; the thread's current one by default." };
+    (allocator) => { "allocator : callable, optional\n    PyCUDA's: gives the memory of the result." };
+}
+pub(super) use parameter;
+
+/// The parameters of one family of reductions, for [`entry`].
+macro_rules! reduction_entry {
+    (number $form:ident $name:ident $($rest:tt)*) => {
+        reduction_entry! { @ $form $name [axes dtype out keepdims initial mask]
+            (axis: "int | tuple[int, ...] | None" = None, dtype: "DTypeLike | None" = None, out: "GPUArray | None" = None,
+             keepdims: "bool" = false, initial: "complex | None" = None, r#where: "GPUArray | bool | None" = None)
+            (axis: Given<'_, 'py>, dtype: Given<'_, 'py>, out: Given<'_, 'py>, keepdims: bool, initial: Given<'_, 'py>,
+             r#where: Given<'_, 'py>)
+            &asked([axis, dtype, out, initial, r#where], keepdims), $($rest)* }
+    };
+    (extreme $form:ident $name:ident $($rest:tt)*) => {
+        reduction_entry! { @ $form $name [axes out keepdims initial mask]
+            (axis: "int | tuple[int, ...] | None" = None, out: "GPUArray | None" = None, keepdims: "bool" = false,
+             initial: "complex | None" = None, r#where: "GPUArray | bool | None" = None)
+            (axis: Given<'_, 'py>, out: Given<'_, 'py>, keepdims: bool, initial: Given<'_, 'py>, r#where: Given<'_, 'py>)
+            &asked([axis, None, out, initial, r#where], keepdims), $($rest)* }
+    };
+    (truth $form:ident $name:ident $($rest:tt)*) => {
+        reduction_entry! { @ $form $name [axes out keepdims mask stream allocator]
+            (axis: "int | tuple[int, ...] | None" = None, out: "GPUArray | None" = None, keepdims: "bool" = false, *,
+             r#where: "GPUArray | bool | None" = None, stream: "StreamLike" = None,
+             allocator: "Callable[[int], Any] | None" = None)
+            (axis: Given<'_, 'py>, out: Given<'_, 'py>, keepdims: bool, r#where: Given<'_, 'py>, stream: Given<'_, 'py>,
+             allocator: Given<'_, 'py>)
+            (asked([axis, None, out, None, r#where], keepdims), stream, allocator), $($rest)* }
+    };
+    (average $form:ident $name:ident $($rest:tt)*) => {
+        reduction_entry! { @ $form $name [axes dtype out keepdims mask]
+            (axis: "int | tuple[int, ...] | None" = None, dtype: "DTypeLike | None" = None, out: "GPUArray | None" = None,
+             keepdims: "bool" = false, *, r#where: "GPUArray | bool | None" = None)
+            (axis: Given<'_, 'py>, dtype: Given<'_, 'py>, out: Given<'_, 'py>, keepdims: bool, r#where: Given<'_, 'py>)
+            &asked([axis, dtype, out, None, r#where], keepdims), $($rest)* }
+    };
+    (variance $form:ident $name:ident $($rest:tt)*) => {
+        reduction_entry! { @ $form $name [axes dtype out ddof keepdims mask]
+            (axis: "int | tuple[int, ...] | None" = None, dtype: "DTypeLike | None" = None, out: "GPUArray | None" = None,
+             ddof: "float" = 0.0, keepdims: "bool" = false, *, r#where: "GPUArray | bool | None" = None,
+             correction: "float | None" = None)
+            (axis: Given<'_, 'py>, dtype: Given<'_, 'py>, out: Given<'_, 'py>, ddof: f64, keepdims: bool, r#where: Given<'_, 'py>,
+             correction: Option<f64>)
+            &Asked { less: correction.unwrap_or(ddof), ..asked([axis, dtype, out, None, r#where], keepdims) }, $($rest)* }
+    };
+    (index $form:ident $name:ident $($rest:tt)*) => {
+        reduction_entry! { @ $form $name [axis out keepdims]
+            (axis: "int | None" = None, out: "GPUArray | None" = None, *, keepdims: "bool" = false)
+            (axis: Given<'_, 'py>, out: Given<'_, 'py>, keepdims: bool)
+            &asked([axis, None, out, None, None], keepdims), $($rest)* }
+    };
+    (extent $form:ident $name:ident $($rest:tt)*) => {
+        reduction_entry! { @ $form $name [axes out keepdims]
+            (axis: "int | tuple[int, ...] | None" = None, out: "GPUArray | None" = None, keepdims: "bool" = false)
+            (axis: Given<'_, 'py>, out: Given<'_, 'py>, keepdims: bool)
+            &asked([axis, None, out, None, None], keepdims), $($rest)* }
+    };
+    (count $form:ident $name:ident $($rest:tt)*) => {
+        reduction_entry! { @ $form $name [axes keepdims]
+            (axis: "int | tuple[int, ...] | None" = None, *, keepdims: "bool" = false)
+            (axis: Given<'_, 'py>, keepdims: bool)
+            &asked([axis, None, None, None, None], keepdims), $($rest)* }
+    };
+    // A method has the array as `self`, and its documentation a remark on the result.
+    (@ method $name:ident [$($documented:ident)*] $signature:tt $parameters:tt $options:expr,
+     {$(#[$summary:meta])*} {$(#[$example:meta])*} $run:path, $first:tt) => {
+        reduction_entry! { @@ method $name [$($documented)*] $signature $parameters $options,
+            {
+                $(#[$summary])*
+                ///
+                /// The result stays on the device; without axes it has none. It is the same each time, bit for bit.
+            }
+            {$(#[$example])*} $run, $first }
+    };
+    (@ function $name:ident [$($documented:ident)*] $($rest:tt)*) => {
+        reduction_entry! { @@ function $name [a $($documented)*] $($rest)* }
+    };
+    (@@ $form:ident $name:ident [$($documented:ident)*] $signature:tt $parameters:tt $options:expr,
+     {$($summary:tt)*} {$(#[$example:meta])*} $run:path, $first:tt) => {
+        entry! { $form $name
+            {
+                $($summary)*
+                ///
+                /// Parameters
+                /// ----------
+                $(#[doc = parameter!($documented)])*
+                ///
+                /// Examples
+                /// --------
+                /// >>> import PyGPU
+                $(#[$example])*
+            }
+            $signature [-> "GPUArray"] $parameters Bound<'py, GpuArray>, $run, $first, $options }
+    };
+}
+pub(super) use reduction_entry;
+
+/// Reductions: summary, family of the parameters, form, name, the function that computes with its entry of the table, examples.
+macro_rules! reductions {
+    ($($(#[$summary:meta])* $family:ident $form:ident $name:ident => $run:path, $row:literal { $(#[$example:meta])* })*) => {
+        $(reduction_entry! { $family $form $name {$(#[$summary])*} {$(#[$example])*} $run, [row($row)?] })*
+    };
+}
+pub(super) use reductions;
+
+/// A reduction with PyCUDA's keywords: on a stream, in an allocator's memory.
+fn truth<'py>(
+    row: &'static Row,
+    a: &Bound<'py, GpuArray>,
+    (options, stream, allocator): (Asked<'py>, Given<'_, 'py>, Given<'_, 'py>),
+) -> Result<'py> {
+    let _current = Current::of(a.py(), a.get().device(), stream)?;
+    let _chosen = allocator::chosen(allocator)?;
+    reduction::call(row, a, &options)
+}
+
+reductions! {
     /// The sum of the elements; whole numbers in 64 bits.
-    ///
-    /// The result stays on the device; without axes it has none. It is the same each time, bit for bit.
-    ///
-    /// Parameters
-    /// ----------
-    /// axis : int or tuple of ints, optional
-    ///     The axes that are reduced; all by default.
-    /// dtype : dtype-like, optional
-    ///     The type in which is computed, and of the result.
-    /// out : GPUArray, optional
-    ///     Where the result goes.
-    /// keepdims : bool, optional
-    ///     Whether reduced axes stay, with length 1.
-    /// initial : number, optional
-    ///     A value that counts as one more element.
-    /// where : GPUArray of bool, optional
-    ///     Which elements count.
-    ///
-    /// Examples
-    /// --------
-    /// >>> import PyGPU
-    /// >>> PyGPU.to_gpu([[1, 2], [3, 4]]).sum(axis=0).tolist()
-    /// [4, 6]
-    #[pyo3(signature = (axis=None, dtype=None, out=None, keepdims=false, initial=None, r#where=None))]
-    #[allow(clippy::too_many_arguments, reason = "NumPy's signature")]
-    fn sum<'py>(
-        slf: &Bound<'py, Self>,
-        axis: Given<'_, 'py>,
-        dtype: Given<'_, 'py>,
-        out: Given<'_, 'py>,
-        keepdims: bool,
-        initial: Given<'_, 'py>,
-        r#where: Given<'_, 'py>,
-    ) -> Result<'py> {
-        reduction::call(row("sum")?, slf, &asked([axis, dtype, out, initial, r#where], keepdims))
+    number method sum => reduction::call, "sum" {
+        /// >>> PyGPU.to_gpu([[1, 2], [3, 4]]).sum(axis=0).tolist()
+        /// [4, 6]
     }
-
     /// The product of the elements; whole numbers in 64 bits.
-    ///
-    /// The result stays on the device; without axes it has none. It is the same each time, bit for bit.
-    ///
-    /// Parameters
-    /// ----------
-    /// axis : int or tuple of ints, optional
-    ///     The axes that are reduced; all by default.
-    /// dtype : dtype-like, optional
-    ///     The type in which is computed, and of the result.
-    /// out : GPUArray, optional
-    ///     Where the result goes.
-    /// keepdims : bool, optional
-    ///     Whether reduced axes stay, with length 1.
-    /// initial : number, optional
-    ///     A value that counts as one more element.
-    /// where : GPUArray of bool, optional
-    ///     Which elements count.
-    ///
-    /// Examples
-    /// --------
-    /// >>> import PyGPU
-    /// >>> PyGPU.to_gpu([[1, 2], [3, 4]]).prod(axis=1).tolist()
-    /// [2, 12]
-    #[pyo3(signature = (axis=None, dtype=None, out=None, keepdims=false, initial=None, r#where=None))]
-    #[allow(clippy::too_many_arguments, reason = "NumPy's signature")]
-    fn prod<'py>(
-        slf: &Bound<'py, Self>,
-        axis: Given<'_, 'py>,
-        dtype: Given<'_, 'py>,
-        out: Given<'_, 'py>,
-        keepdims: bool,
-        initial: Given<'_, 'py>,
-        r#where: Given<'_, 'py>,
-    ) -> Result<'py> {
-        reduction::call(row("prod")?, slf, &asked([axis, dtype, out, initial, r#where], keepdims))
+    number method prod => reduction::call, "prod" {
+        /// >>> PyGPU.to_gpu([[1, 2], [3, 4]]).prod(axis=1).tolist()
+        /// [2, 12]
     }
-
     /// The least element; NaN if there is one.
-    ///
-    /// The result stays on the device; without axes it has none. It is the same each time, bit for bit.
-    ///
-    /// Parameters
-    /// ----------
-    /// axis : int or tuple of ints, optional
-    ///     The axes that are reduced; all by default.
-    /// out : GPUArray, optional
-    ///     Where the result goes.
-    /// keepdims : bool, optional
-    ///     Whether reduced axes stay, with length 1.
-    /// initial : number, optional
-    ///     A value that counts as one more element.
-    /// where : GPUArray of bool, optional
-    ///     Which elements count.
-    ///
-    /// Examples
-    /// --------
-    /// >>> import PyGPU
-    /// >>> PyGPU.to_gpu([[1, 2], [3, 4]]).min(axis=0).tolist()
-    /// [1, 2]
-    #[pyo3(signature = (axis=None, out=None, keepdims=false, initial=None, r#where=None))]
-    #[allow(clippy::too_many_arguments, reason = "NumPy's signature")]
-    fn min<'py>(
-        slf: &Bound<'py, Self>,
-        axis: Given<'_, 'py>,
-        out: Given<'_, 'py>,
-        keepdims: bool,
-        initial: Given<'_, 'py>,
-        r#where: Given<'_, 'py>,
-    ) -> Result<'py> {
-        reduction::call(row("min")?, slf, &asked([axis, None, out, initial, r#where], keepdims))
+    extreme method min => reduction::call, "min" {
+        /// >>> PyGPU.to_gpu([[1, 2], [3, 4]]).min(axis=0).tolist()
+        /// [1, 2]
     }
-
     /// The greatest element; NaN if there is one.
-    ///
-    /// The result stays on the device; without axes it has none. It is the same each time, bit for bit.
-    ///
-    /// Parameters
-    /// ----------
-    /// axis : int or tuple of ints, optional
-    ///     The axes that are reduced; all by default.
-    /// out : GPUArray, optional
-    ///     Where the result goes.
-    /// keepdims : bool, optional
-    ///     Whether reduced axes stay, with length 1.
-    /// initial : number, optional
-    ///     A value that counts as one more element.
-    /// where : GPUArray of bool, optional
-    ///     Which elements count.
-    ///
-    /// Examples
-    /// --------
-    /// >>> import PyGPU
-    /// >>> PyGPU.to_gpu([[1, 2], [3, 4]]).max().item()
-    /// 4
-    #[pyo3(signature = (axis=None, out=None, keepdims=false, initial=None, r#where=None))]
-    #[allow(clippy::too_many_arguments, reason = "NumPy's signature")]
-    fn max<'py>(
-        slf: &Bound<'py, Self>,
-        axis: Given<'_, 'py>,
-        out: Given<'_, 'py>,
-        keepdims: bool,
-        initial: Given<'_, 'py>,
-        r#where: Given<'_, 'py>,
-    ) -> Result<'py> {
-        reduction::call(row("max")?, slf, &asked([axis, None, out, initial, r#where], keepdims))
+    extreme method max => reduction::call, "max" {
+        /// >>> PyGPU.to_gpu([[1, 2], [3, 4]]).max().item()
+        /// 4
     }
-
     /// Whether an element is not 0.
-    ///
-    /// The result stays on the device; without axes it has none. It is the same each time, bit for bit.
-    ///
-    /// Parameters
-    /// ----------
-    /// axis : int or tuple of ints, optional
-    ///     The axes that are reduced; all by default.
-    /// out : GPUArray, optional
-    ///     Where the result goes.
-    /// keepdims : bool, optional
-    ///     Whether reduced axes stay, with length 1.
-    /// where : GPUArray of bool, optional
-    ///     Which elements count.
-    /// stream : Stream, optional
-    ///     PyCUDA's; the thread's current one by default.
-    /// allocator : callable, optional
-    ///     PyCUDA's: gives the memory of the result.
-    ///
-    /// Examples
-    /// --------
-    /// >>> import PyGPU
-    /// >>> PyGPU.to_gpu([[0, 2], [0, 0]]).any(axis=1).tolist()
-    /// [True, False]
-    #[pyo3(signature = (axis=None, out=None, keepdims=false, *, r#where=None, stream=None, allocator=None))]
-    #[allow(clippy::too_many_arguments, reason = "NumPy's signature")]
-    fn any<'py>(
-        slf: &Bound<'py, Self>,
-        axis: Given<'_, 'py>,
-        out: Given<'_, 'py>,
-        keepdims: bool,
-        r#where: Given<'_, 'py>,
-        stream: Given<'_, 'py>,
-        allocator: Given<'_, 'py>,
-    ) -> Result<'py> {
-        let _current = Current::of(slf.py(), slf.get().device(), stream)?;
-        let _chosen = allocator::chosen(allocator)?;
-        reduction::call(row("any")?, slf, &asked([axis, None, out, None, r#where], keepdims))
+    truth method any => truth, "any" {
+        /// >>> PyGPU.to_gpu([[0, 2], [0, 0]]).any(axis=1).tolist()
+        /// [True, False]
     }
-
     /// Whether all elements are not 0.
-    ///
-    /// The result stays on the device; without axes it has none. It is the same each time, bit for bit.
-    ///
-    /// Parameters
-    /// ----------
-    /// axis : int or tuple of ints, optional
-    ///     The axes that are reduced; all by default.
-    /// out : GPUArray, optional
-    ///     Where the result goes.
-    /// keepdims : bool, optional
-    ///     Whether reduced axes stay, with length 1.
-    /// where : GPUArray of bool, optional
-    ///     Which elements count.
-    /// stream : Stream, optional
-    ///     PyCUDA's; the thread's current one by default.
-    /// allocator : callable, optional
-    ///     PyCUDA's: gives the memory of the result.
-    ///
-    /// Examples
-    /// --------
-    /// >>> import PyGPU
-    /// >>> PyGPU.to_gpu([[1, 2], [0, 4]]).all(axis=1).tolist()
-    /// [True, False]
-    #[pyo3(signature = (axis=None, out=None, keepdims=false, *, r#where=None, stream=None, allocator=None))]
-    #[allow(clippy::too_many_arguments, reason = "NumPy's signature")]
-    fn all<'py>(
-        slf: &Bound<'py, Self>,
-        axis: Given<'_, 'py>,
-        out: Given<'_, 'py>,
-        keepdims: bool,
-        r#where: Given<'_, 'py>,
-        stream: Given<'_, 'py>,
-        allocator: Given<'_, 'py>,
-    ) -> Result<'py> {
-        let _current = Current::of(slf.py(), slf.get().device(), stream)?;
-        let _chosen = allocator::chosen(allocator)?;
-        reduction::call(row("all")?, slf, &asked([axis, None, out, None, r#where], keepdims))
+    truth method all => truth, "all" {
+        /// >>> PyGPU.to_gpu([[1, 2], [0, 4]]).all(axis=1).tolist()
+        /// [True, False]
     }
-
     /// The mean of the elements: ``sum(a) / n``.
-    ///
-    /// The result stays on the device; without axes it has none. It is the same each time, bit for bit.
-    ///
-    /// Parameters
-    /// ----------
-    /// axis : int or tuple of ints, optional
-    ///     The axes that are reduced; all by default.
-    /// dtype : dtype-like, optional
-    ///     The type in which is computed, and of the result.
-    /// out : GPUArray, optional
-    ///     Where the result goes.
-    /// keepdims : bool, optional
-    ///     Whether reduced axes stay, with length 1.
-    /// where : GPUArray of bool, optional
-    ///     Which elements count.
-    ///
-    /// Examples
-    /// --------
-    /// >>> import PyGPU
-    /// >>> PyGPU.to_gpu([[1, 2], [3, 4]]).mean(axis=0).tolist()
-    /// [2.0, 3.0]
-    #[pyo3(signature = (axis=None, dtype=None, out=None, keepdims=false, *, r#where=None))]
-    #[allow(clippy::too_many_arguments, reason = "NumPy's signature")]
-    fn mean<'py>(
-        slf: &Bound<'py, Self>,
-        axis: Given<'_, 'py>,
-        dtype: Given<'_, 'py>,
-        out: Given<'_, 'py>,
-        keepdims: bool,
-        r#where: Given<'_, 'py>,
-    ) -> Result<'py> {
-        reduction::call(row("mean")?, slf, &asked([axis, dtype, out, None, r#where], keepdims))
+    average method mean => reduction::call, "mean" {
+        /// >>> PyGPU.to_gpu([[1, 2], [3, 4]]).mean(axis=0).tolist()
+        /// [2.0, 3.0]
     }
-
     /// The variance of the elements, read once: ``sum(abs(a - mean(a))**2) / (n - ddof)``.
-    ///
-    /// The result stays on the device; without axes it has none. It is the same each time, bit for bit.
-    ///
-    /// Parameters
-    /// ----------
-    /// axis : int or tuple of ints, optional
-    ///     The axes that are reduced; all by default.
-    /// dtype : dtype-like, optional
-    ///     The type in which is computed, and of the result.
-    /// out : GPUArray, optional
-    ///     Where the result goes.
-    /// ddof, correction : float, optional
-    ///     What is taken from the number of elements by which the sum of squares is divided; the second name is the array API's.
-    /// keepdims : bool, optional
-    ///     Whether reduced axes stay, with length 1.
-    /// where : GPUArray of bool, optional
-    ///     Which elements count.
-    ///
-    /// Examples
-    /// --------
-    /// >>> import PyGPU
-    /// >>> PyGPU.to_gpu([1.0, 3.0]).var().item()
-    /// 1.0
-    #[pyo3(signature = (axis=None, dtype=None, out=None, ddof=0.0, keepdims=false, *, r#where=None, correction=None))]
-    #[allow(clippy::too_many_arguments, reason = "NumPy's signature")]
-    fn var<'py>(
-        slf: &Bound<'py, Self>,
-        axis: Given<'_, 'py>,
-        dtype: Given<'_, 'py>,
-        out: Given<'_, 'py>,
-        ddof: f64,
-        keepdims: bool,
-        r#where: Given<'_, 'py>,
-        correction: Option<f64>,
-    ) -> Result<'py> {
-        let mut asked = asked([axis, dtype, out, None, r#where], keepdims);
-        asked.less = correction.unwrap_or(ddof);
-        reduction::call(row("var")?, slf, &asked)
+    variance method var => reduction::call, "var" {
+        /// >>> PyGPU.to_gpu([1.0, 3.0]).var().item()
+        /// 1.0
     }
-
     /// The standard deviation of the elements: the root of their variance.
-    ///
-    /// The result stays on the device; without axes it has none. It is the same each time, bit for bit.
-    ///
-    /// Parameters
-    /// ----------
-    /// axis : int or tuple of ints, optional
-    ///     The axes that are reduced; all by default.
-    /// dtype : dtype-like, optional
-    ///     The type in which is computed, and of the result.
-    /// out : GPUArray, optional
-    ///     Where the result goes.
-    /// ddof, correction : float, optional
-    ///     What is taken from the number of elements by which the sum of squares is divided; the second name is the array API's.
-    /// keepdims : bool, optional
-    ///     Whether reduced axes stay, with length 1.
-    /// where : GPUArray of bool, optional
-    ///     Which elements count.
-    ///
-    /// Examples
-    /// --------
-    /// >>> import PyGPU
-    /// >>> PyGPU.to_gpu([1.0, 3.0]).std(ddof=1).item()
-    /// 1.4142135623730951
-    #[pyo3(signature = (axis=None, dtype=None, out=None, ddof=0.0, keepdims=false, *, r#where=None, correction=None))]
-    #[allow(clippy::too_many_arguments, reason = "NumPy's signature")]
-    fn std<'py>(
-        slf: &Bound<'py, Self>,
-        axis: Given<'_, 'py>,
-        dtype: Given<'_, 'py>,
-        out: Given<'_, 'py>,
-        ddof: f64,
-        keepdims: bool,
-        r#where: Given<'_, 'py>,
-        correction: Option<f64>,
-    ) -> Result<'py> {
-        let mut asked = asked([axis, dtype, out, None, r#where], keepdims);
-        asked.less = correction.unwrap_or(ddof);
-        reduction::deviation(row("var")?, slf, &asked)
+    variance method std => reduction::deviation, "var" {
+        /// >>> PyGPU.to_gpu([1.0, 3.0]).std(ddof=1).item()
+        /// 1.4142135623730951
     }
-
     /// Where the least element is; the first of equal ones, and NaN before all others.
-    ///
-    /// The result stays on the device; without axes it has none. It is the same each time, bit for bit.
-    ///
-    /// Parameters
-    /// ----------
-    /// axis : int, optional
-    ///     The axis that is reduced; without one the elements count in C order.
-    /// out : GPUArray, optional
-    ///     Where the result goes.
-    /// keepdims : bool, optional
-    ///     Whether reduced axes stay, with length 1.
-    ///
-    /// Examples
-    /// --------
-    /// >>> import PyGPU
-    /// >>> PyGPU.to_gpu([[3, 1], [0, 4]]).argmin(axis=1).tolist()
-    /// [1, 0]
-    #[pyo3(signature = (axis=None, out=None, *, keepdims=false))]
-    #[allow(clippy::too_many_arguments, reason = "NumPy's signature")]
-    fn argmin<'py>(slf: &Bound<'py, Self>, axis: Given<'_, 'py>, out: Given<'_, 'py>, keepdims: bool) -> Result<'py> {
-        reduction::call(row("argmin")?, slf, &asked([axis, None, out, None, None], keepdims))
+    index method argmin => reduction::call, "argmin" {
+        /// >>> PyGPU.to_gpu([[3, 1], [0, 4]]).argmin(axis=1).tolist()
+        /// [1, 0]
     }
-
     /// Where the greatest element is; the first of equal ones, and NaN before all others.
-    ///
-    /// The result stays on the device; without axes it has none. It is the same each time, bit for bit.
-    ///
-    /// Parameters
-    /// ----------
-    /// axis : int, optional
-    ///     The axis that is reduced; without one the elements count in C order.
-    /// out : GPUArray, optional
-    ///     Where the result goes.
-    /// keepdims : bool, optional
-    ///     Whether reduced axes stay, with length 1.
-    ///
-    /// Examples
-    /// --------
-    /// >>> import PyGPU
-    /// >>> PyGPU.to_gpu([[3, 1], [0, 4]]).argmax().item()
-    /// 3
-    #[pyo3(signature = (axis=None, out=None, *, keepdims=false))]
-    #[allow(clippy::too_many_arguments, reason = "NumPy's signature")]
-    fn argmax<'py>(slf: &Bound<'py, Self>, axis: Given<'_, 'py>, out: Given<'_, 'py>, keepdims: bool) -> Result<'py> {
-        reduction::call(row("argmax")?, slf, &asked([axis, None, out, None, None], keepdims))
+    index method argmax => reduction::call, "argmax" {
+        /// >>> PyGPU.to_gpu([[3, 1], [0, 4]]).argmax().item()
+        /// 3
     }
 }
 

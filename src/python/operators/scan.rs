@@ -5,8 +5,9 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
+use super::declaration::entry;
 use super::reduction;
-use super::reductions::row;
+use super::reductions::{parameter, row};
 use crate::array::class::{GpuArray, new_like};
 use crate::array::own::Own;
 use crate::convert::{dtype, ndarray, shape};
@@ -194,155 +195,86 @@ fn axis_of(axis: Option<Bound<'_, PyAny>>, ndim: usize) -> PyResult<i64> {
     }
 }
 
-#[pymethods]
-impl GpuArray {
+/// Scans: summary, form, name, the entry of the table of reductions, examples.
+macro_rules! scans {
+    ($($(#[$summary:meta])* $form:ident $name:ident => $row:literal { $(#[$example:meta])* })*) => {
+        $(scans! { @ $form $name $row {$(#[$summary])*} {$(#[$example])*} })*
+    };
+    (@ method $name:ident $row:literal {$($summary:tt)*} $examples:tt) => {
+        scans! { @@ method $name $row
+            {
+                $($summary)*
+                ///
+                /// The result stays on the device. It is the same each time, bit for bit.
+                ///
+                /// Parameters
+                /// ----------
+            }
+            "     Where the result goes; the array itself, too." $examples }
+    };
+    (@ function $name:ident $row:literal {$($summary:tt)*} $examples:tt) => {
+        scans! { @@ function $name $row
+            {
+                $($summary)*
+                ///
+                /// Parameters
+                /// ----------
+                /// a : GPUArray
+            }
+            "     Where the result goes." $examples }
+    };
+    (@@ $form:ident $name:ident $row:literal {$($head:tt)*} $out:tt {$($examples:tt)*}) => {
+        entry! { $form $name
+            {
+                $($head)*
+                /// axis : int, optional
+                ///     Along which; without one along all elements in C order.
+                #[doc = parameter!(dtype)]
+                /// out : GPUArray, optional
+                #[doc = $out]
+                ///
+                /// Examples
+                /// --------
+                /// >>> import PyGPU
+                $($examples)*
+            }
+            (axis: "int | None" = None, dtype: "DTypeLike | None" = None, out: "GPUArray | None" = None)
+            [-> "GPUArray"] (axis: Given<'_, 'py>, dtype: Given<'_, 'py>, out: Given<'_, 'py>)
+            Bound<'py, GpuArray>, call, [row($row)?], &Asked::new([axis, dtype, out])? }
+    };
+}
+
+scans! {
     /// The sums of the elements up to each of them; whole numbers in 64 bits.
-    ///
-    /// The result stays on the device. It is the same each time, bit for bit.
-    ///
-    /// Parameters
-    /// ----------
-    /// axis : int, optional
-    ///     Along which; without one along all elements in C order.
-    /// dtype : dtype-like, optional
-    ///     The type in which is computed, and of the result.
-    /// out : GPUArray, optional
-    ///     Where the result goes; the array itself, too.
-    ///
-    /// Examples
-    /// --------
-    /// >>> import PyGPU
-    /// >>> PyGPU.to_gpu([[1, 2], [3, 4]]).cumsum(axis=0).tolist()
-    /// [[1, 2], [4, 6]]
-    #[pyo3(signature = (axis=None, dtype=None, out=None))]
-    fn cumsum<'py>(
-        slf: &Bound<'py, Self>,
-        axis: Given<'_, 'py>,
-        dtype: Given<'_, 'py>,
-        out: Given<'_, 'py>,
-    ) -> Result<'py> {
-        call(row("sum")?, slf, &Asked::new([axis, dtype, out])?)
+    method cumsum => "sum" {
+        /// >>> PyGPU.to_gpu([[1, 2], [3, 4]]).cumsum(axis=0).tolist()
+        /// [[1, 2], [4, 6]]
     }
-
     /// The products of the elements up to each of them; whole numbers in 64 bits.
-    ///
-    /// The result stays on the device. It is the same each time, bit for bit.
-    ///
-    /// Parameters
-    /// ----------
-    /// axis : int, optional
-    ///     Along which; without one along all elements in C order.
-    /// dtype : dtype-like, optional
-    ///     The type in which is computed, and of the result.
-    /// out : GPUArray, optional
-    ///     Where the result goes; the array itself, too.
-    ///
-    /// Examples
-    /// --------
-    /// >>> import PyGPU
-    /// >>> PyGPU.to_gpu([1, 2, 3]).cumprod().tolist()
-    /// [1, 2, 6]
-    #[pyo3(signature = (axis=None, dtype=None, out=None))]
-    fn cumprod<'py>(
-        slf: &Bound<'py, Self>,
-        axis: Given<'_, 'py>,
-        dtype: Given<'_, 'py>,
-        out: Given<'_, 'py>,
-    ) -> Result<'py> {
-        call(row("prod")?, slf, &Asked::new([axis, dtype, out])?)
+    method cumprod => "prod" {
+        /// >>> PyGPU.to_gpu([1, 2, 3]).cumprod().tolist()
+        /// [1, 2, 6]
     }
-}
-
-/// The sums of the elements up to each of them, as of `a.cumsum()`.
-///
-/// Parameters
-/// ----------
-/// a : GPUArray
-/// axis : int, optional
-///     Along which; without one along all elements in C order.
-/// dtype : dtype-like, optional
-///     The type in which is computed, and of the result.
-/// out : GPUArray, optional
-///     Where the result goes.
-///
-/// Examples
-/// --------
-/// >>> import PyGPU
-/// >>> PyGPU.cumsum(PyGPU.to_gpu([1, 2, 3])).tolist()
-/// [1, 3, 6]
-#[pyfunction]
-#[pyo3(signature = (a, axis=None, dtype=None, out=None))]
-fn cumsum<'py>(a: Own<'_, 'py>, axis: Given<'_, 'py>, dtype: Given<'_, 'py>, out: Given<'_, 'py>) -> Result<'py> {
-    call(row("sum")?, &a, &Asked::new([axis, dtype, out])?)
-}
-
-/// The products of the elements up to each of them, as of `a.cumprod()`.
-///
-/// Parameters
-/// ----------
-/// a : GPUArray
-/// axis : int, optional
-///     Along which; without one along all elements in C order.
-/// dtype : dtype-like, optional
-///     The type in which is computed, and of the result.
-/// out : GPUArray, optional
-///     Where the result goes.
-///
-/// Examples
-/// --------
-/// >>> import PyGPU
-/// >>> PyGPU.cumprod(PyGPU.to_gpu([[1, 2], [3, 4]]), axis=1).tolist()
-/// [[1, 2], [3, 12]]
-#[pyfunction]
-#[pyo3(signature = (a, axis=None, dtype=None, out=None))]
-fn cumprod<'py>(a: Own<'_, 'py>, axis: Given<'_, 'py>, dtype: Given<'_, 'py>, out: Given<'_, 'py>) -> Result<'py> {
-    call(row("prod")?, &a, &Asked::new([axis, dtype, out])?)
-}
-
-/// The sums of the elements up to each of them, with NaN as 0.
-///
-/// Parameters
-/// ----------
-/// a : GPUArray
-/// axis : int, optional
-///     Along which; without one along all elements in C order.
-/// dtype : dtype-like, optional
-///     The type in which is computed, and of the result.
-/// out : GPUArray, optional
-///     Where the result goes.
-///
-/// Examples
-/// --------
-/// >>> import PyGPU
-/// >>> PyGPU.nancumsum(PyGPU.to_gpu([1.0, float("nan"), 3.0])).tolist()
-/// [1.0, 1.0, 4.0]
-#[pyfunction]
-#[pyo3(signature = (a, axis=None, dtype=None, out=None))]
-fn nancumsum<'py>(a: Own<'_, 'py>, axis: Given<'_, 'py>, dtype: Given<'_, 'py>, out: Given<'_, 'py>) -> Result<'py> {
-    call(row("nansum")?, &a, &Asked::new([axis, dtype, out])?)
-}
-
-/// The products of the elements up to each of them, with NaN as 1.
-///
-/// Parameters
-/// ----------
-/// a : GPUArray
-/// axis : int, optional
-///     Along which; without one along all elements in C order.
-/// dtype : dtype-like, optional
-///     The type in which is computed, and of the result.
-/// out : GPUArray, optional
-///     Where the result goes.
-///
-/// Examples
-/// --------
-/// >>> import PyGPU
-/// >>> PyGPU.nancumprod(PyGPU.to_gpu([2.0, float("nan"), 3.0])).tolist()
-/// [2.0, 2.0, 6.0]
-#[pyfunction]
-#[pyo3(signature = (a, axis=None, dtype=None, out=None))]
-fn nancumprod<'py>(a: Own<'_, 'py>, axis: Given<'_, 'py>, dtype: Given<'_, 'py>, out: Given<'_, 'py>) -> Result<'py> {
-    call(row("nanprod")?, &a, &Asked::new([axis, dtype, out])?)
+    /// The sums of the elements up to each of them, as of `a.cumsum()`.
+    function cumsum => "sum" {
+        /// >>> PyGPU.cumsum(PyGPU.to_gpu([1, 2, 3])).tolist()
+        /// [1, 3, 6]
+    }
+    /// The products of the elements up to each of them, as of `a.cumprod()`.
+    function cumprod => "prod" {
+        /// >>> PyGPU.cumprod(PyGPU.to_gpu([[1, 2], [3, 4]]), axis=1).tolist()
+        /// [[1, 2], [3, 12]]
+    }
+    /// The sums of the elements up to each of them, with NaN as 0.
+    function nancumsum => "nansum" {
+        /// >>> PyGPU.nancumsum(PyGPU.to_gpu([1.0, float("nan"), 3.0])).tolist()
+        /// [1.0, 1.0, 4.0]
+    }
+    /// The products of the elements up to each of them, with NaN as 1.
+    function nancumprod => "nanprod" {
+        /// >>> PyGPU.nancumprod(PyGPU.to_gpu([2.0, float("nan"), 3.0])).tolist()
+        /// [2.0, 2.0, 6.0]
+    }
 }
 
 /// Puts the functions into the module.

@@ -130,10 +130,10 @@ pub(super) fn device_for(owner: Device, given: Option<&Stream>) -> Result<Device
 }
 
 #[derive(Clone, Copy)]
-struct Range {
-    target: Address,
-    source: Address,
-    bytes: usize,
+pub(super) struct Range {
+    pub(super) target: Address,
+    pub(super) source: Address,
+    pub(super) bytes: usize,
 }
 
 /// Copies on `given`, waiting if `wait` is set; without a stream, on the default stream of the device concerned, and
@@ -189,14 +189,14 @@ fn copy(range: &Range, kind: Kind, given: Option<&Stream>) -> Result<()> {
         Kind::DeviceToHost => Direction::DeviceToHost(host_use(range.target, &used_by)?),
         _ => Direction::DeviceToDevice,
     };
-    on_stream(device, given, &uses, |stream| {
-        // SAFETY: the tracked parts of the ranges were checked; the docstring requires that other ranges are valid
-        // until the copy is complete.
-        unsafe {
-            let backend = device.backend();
-            backend.copy(device.index(), direction, range.target, range.source, range.bytes, stream.handle())
-        }
-    })
+    on_stream(device, given, &uses, |stream| put_on_stream(device, direction, range, stream))
+}
+
+fn put_on_stream(device: Device, direction: Direction, range: &Range, stream: &Stream) -> Result<()> {
+    let Range { target, source, bytes } = *range;
+    // SAFETY: the tracked parts of the ranges were checked; the docstring requires that other ranges are valid
+    // until the copy is complete.
+    unsafe { device.backend().copy(device.index(), direction, target, source, bytes, stream.handle()) }
 }
 
 /// Allows host memory in a capture if it is pinned: the caller must keep it alive, also for a graph.
@@ -209,20 +209,22 @@ pub(super) fn host_use(address: Address, stream: &Stream) -> Result<HostUse> {
 /// Copies on the host, after the stream's earlier work. On the CPU backend's own streams it is normal work.
 fn copy_on_host(range: &Range, given: Option<&Stream>) -> Result<()> {
     if let Some(stream) = given {
-        let (device, Range { target, source, bytes }) = (stream.device(), *range);
-        if device.is_cpu() {
-            let (backend, direction) = (device.backend(), Direction::DeviceToDevice);
-            // SAFETY: the docstring requires ranges that are valid until the copy is complete.
-            return unsafe { backend.copy(device.index(), direction, target, source, bytes, stream.handle()) };
+        if stream.device().is_cpu() {
+            return put_on_stream(stream.device(), Direction::DeviceToDevice, range, stream);
         }
         capture::refuse("a copy within host memory", stream)?;
         stream.synchronize()?;
     }
+    move_bytes(range);
+    Ok(())
+}
+
+/// A copy by the host itself.
+pub(super) fn move_bytes(range: &Range) {
     let source: *const u8 = std::ptr::with_exposed_provenance(range.source);
     let target: *mut u8 = std::ptr::with_exposed_provenance_mut(range.target);
     // SAFETY: the docstring requires valid ranges; they may overlap.
     unsafe { std::ptr::copy(source, target, range.bytes) };
-    Ok(())
 }
 
 fn copy_to_peer(range: &Range, target: Device, source: Device, given: Option<&Stream>, uses: &[Use<'_>]) -> Result<()> {

@@ -5,7 +5,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 use super::raw_copy::{
-    End, Kind, Side, device_for, host_use, kind_of, on_stream, range_end, refuse_on_host, stream_argument,
+    End, Kind, Range, Side, device_for, host_use, kind_of, move_bytes, on_stream, range_end, refuse_on_host,
+    stream_argument,
 };
 use crate::convert::number;
 use crate::gil::WithoutGil;
@@ -61,33 +62,28 @@ fn copy(rows: &Rows, kind: Kind, given: Option<&Stream>) -> Result<()> {
         (Side::Host, _) => Direction::DeviceToHost(host_use(rows.target.address, &used_by)?),
         _ => Direction::DeviceToDevice,
     };
-    on_stream(device, given, &uses, |stream| {
-        let (backend, index) = (device.backend(), device.index());
-        // SAFETY: the tracked parts of the ranges were checked; the docstring requires that other ranges are valid
-        // until the copy is complete.
-        unsafe { backend.copy_pitched(index, direction, rows.target, rows.source, rows.extent, stream.handle()) }
-    })
+    on_stream(device, given, &uses, |stream| put_on_stream(direction, rows, stream))
+}
+
+fn put_on_stream(direction: Direction, rows: &Rows, stream: &Stream) -> Result<()> {
+    let (backend, index) = (stream.device().backend(), stream.device().index());
+    // SAFETY: the tracked parts of the ranges were checked; the docstring requires that other ranges are valid
+    // until the copy is complete.
+    unsafe { backend.copy_pitched(index, direction, rows.target, rows.source, rows.extent, stream.handle()) }
 }
 
 /// Copies on the host, after the stream's earlier work. On the CPU backend's own streams it is normal work.
 fn copy_on_host(rows: &Rows, given: Option<&Stream>) -> Result<()> {
     if let Some(stream) = given.filter(|stream| stream.device().is_cpu()) {
-        let (backend, index) = (stream.device().backend(), stream.device().index());
-        let direction = Direction::DeviceToDevice;
-        // SAFETY: the docstring requires ranges that are valid until the copy is complete.
-        return unsafe {
-            backend.copy_pitched(index, direction, rows.target, rows.source, rows.extent, stream.handle())
-        };
+        return put_on_stream(Direction::DeviceToDevice, rows, stream);
     }
     if let Some(stream) = given {
         capture::refuse("a copy within host memory", stream)?;
         stream.synchronize()?;
     }
     for row in 0..rows.extent.height {
-        let source: *const u8 = std::ptr::with_exposed_provenance(rows.source.address + row * rows.source.row_pitch);
-        let target: *mut u8 = std::ptr::with_exposed_provenance_mut(rows.target.address + row * rows.target.row_pitch);
-        // SAFETY: the docstring requires valid ranges; they may overlap.
-        unsafe { std::ptr::copy(source, target, rows.extent.width) };
+        let at = |side: &Pitched| side.address + row * side.row_pitch;
+        move_bytes(&Range { target: at(&rows.target), source: at(&rows.source), bytes: rows.extent.width });
     }
     Ok(())
 }

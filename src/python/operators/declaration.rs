@@ -1,0 +1,33 @@
+//! Declares methods of `GPUArray` and functions of the module by entries.
+//!
+//! A parameter list is written once, with its documentation, and each entry adds a name, a summary, examples and the function that
+//! computes. The text of `__doc__` is the same as if each entry were written out.
+
+/// One method (`method`) or function (`function`) of an array.
+///
+/// `run` is called with the first arguments given, the array, and the options that the parameter list makes of its values.
+macro_rules! entry {
+    (method $name:ident {$($documentation:tt)*} ($($signature:tt)*) [$($text:tt)*] ($($parameter:ident: $type:ty),*)
+     $result:ty, $run:path, [$($first:expr),*], $options:expr) => {
+        #[pymethods]
+        impl GpuArray {
+            $($documentation)*
+            #[pyo3(signature = ($($signature)*) $($text)*)]
+            #[allow(clippy::too_many_arguments, reason = "NumPy's signature")]
+            fn $name<'py>(slf: &Bound<'py, Self>, $($parameter: $type),*) -> PyResult<$result> {
+                $run($($first,)* slf, $options)
+            }
+        }
+    };
+    (function $name:ident {$($documentation:tt)*} ($($signature:tt)*) [$($text:tt)*] ($($parameter:ident: $type:ty),*)
+     $result:ty, $run:path, [$($first:expr),*], $options:expr) => {
+        $($documentation)*
+        #[pyfunction]
+        #[pyo3(signature = (a: "GPUArray", $($signature)*) $($text)*)]
+        #[allow(clippy::too_many_arguments, reason = "NumPy's signature")]
+        fn $name<'py>(a: Own<'_, 'py>, $($parameter: $type),*) -> PyResult<$result> {
+            $run($($first,)* &a, $options)
+        }
+    };
+}
+pub(super) use entry;
