@@ -15,6 +15,7 @@ TOKEN = re.compile(
     r"""|(?P<char>'(?:[^'\\]|\\.)')|(?P<lifetime>'\w+)|(?P<word>(?:r\#)?[A-Za-z_]\w*)|(?P<number>\d[\w.]*)|(?P<mark>.)""",
     re.DOTALL,
 )
+STUB = "// stub:"
 CLOSING = {"(": ")", "[": "]", "{": "}"}
 DEFINITION = re.compile(r"^ *macro_rules! (\w+) (?=\{)", re.MULTILINE)
 INVOCATION = re.compile(r"^ *(\w+)! ?(?=[({\[])", re.MULTILINE)
@@ -73,6 +74,8 @@ def read(text: str, start: int) -> tuple[Group, int]:
         if found["doc"]:
             line = token[3:].replace("\\", "\\\\").replace('"', '\\"')
             stack[-1].tokens += ["#", Group("[", ["doc", "=", f'"{line}"'])]
+        elif token.startswith(STUB):
+            stack[-1].tokens += ["#", Group("[", ["stub", token])]
         elif token in CLOSING:
             stack.append(Group(token, []))
         elif token in CLOSING.values():
@@ -286,14 +289,14 @@ def calls(text: str) -> set[str]:
 
 
 def joined(tokens: Sequence[Token]) -> str:
-    """Join tokens, with a space only between words."""
+    """Join tokens, with a space only between words, and between a bracket and a word."""
     text = ""
     for token in tokens:
         if isinstance(token, Group):
             part = f"{token.bracket}{joined(token.tokens)}{CLOSING[token.bracket]}"
         else:
             part = token if isinstance(token, str) else ""
-        is_between_words = text[-1:].isalnum() and part[:1].isalnum()
+        is_between_words = (text[-1:].isalnum() or text[-1:] == ")") and part[:1].isalnum()
         text += f" {part}" if is_between_words or (part[:1] == "_" and text[-1:].isalnum()) else part
     return text
 
@@ -306,8 +309,13 @@ def lines(tokens: Sequence[Token], indent: str = "") -> Iterator[str]:
         token = rest.pop(0)
         if token == "#" and not head and rest and isinstance(rest[0], Group):
             attribute = joined([rest.pop(0)])
-            yield f"{indent}/// text" if attribute.startswith("[doc=") else f"{indent}#{attribute}"
+            if attribute.startswith(f"[stub{STUB}"):
+                yield indent + attribute.removeprefix("[stub").removesuffix("]")
+            else:
+                yield f"{indent}/// text" if attribute.startswith("[doc=") else f"{indent}#{attribute}"
         elif token == ";":
+            if "struct" in head:
+                yield f"{indent}{joined(head)};"
             head = []
         elif isinstance(token, Group) and token.bracket == "{":
             yield f"{indent}{joined(head)} {{"

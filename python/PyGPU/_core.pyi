@@ -1427,6 +1427,15 @@ def asarray(
     copy: bool | None = None,
 ) -> GPUArray: ...
 def astype(x: GPUArray, dtype: DTypeLike | None, /, *, copy: bool = True, device: DeviceLike = None) -> GPUArray: ...
+def full(
+    shape: ShapeLike,
+    fill_value: Any,
+    dtype: DTypeLike | None = None,
+    order: Order = None,
+    *,
+    device: DeviceLike = None,
+    shared: bool = False,
+) -> GPUArray: ...
 def empty(
     shape: ShapeLike,
     dtype: DTypeLike | None = None,
@@ -1453,15 +1462,6 @@ def ones(
     *,
     device: DeviceLike = None,
 ) -> GPUArray: ...
-def full(
-    shape: ShapeLike,
-    fill_value: Any,
-    dtype: DTypeLike | None = None,
-    order: Order = None,
-    *,
-    device: DeviceLike = None,
-    shared: bool = False,
-) -> GPUArray: ...
 def from_dlpack(
     x: Any, /, *, device: DeviceLike = None, copy: bool | None = None, stream: StreamLike = None
 ) -> GPUArray: ...
@@ -1478,6 +1478,15 @@ def from_pointer(
 ) -> GPUArray: ...
 def _joined(parts: Sequence[Any], axis: int) -> GPUArray | None: ...
 def _may_overlap(one: GPUArray, other: GPUArray) -> bool: ...
+def full_like(
+    other: GPUArray | ArrayLike,
+    fill_value: Any,
+    dtype: DTypeLike | None = None,
+    order: OrderACFK = None,
+    *,
+    shape: ShapeLike | None = None,
+    device: DeviceLike = None,
+) -> GPUArray: ...
 def empty_like(
     other: GPUArray | ArrayLike,
     dtype: DTypeLike | None = None,
@@ -1496,15 +1505,6 @@ def zeros_like(
 ) -> GPUArray: ...
 def ones_like(
     other: GPUArray | ArrayLike,
-    dtype: DTypeLike | None = None,
-    order: OrderACFK = None,
-    *,
-    shape: ShapeLike | None = None,
-    device: DeviceLike = None,
-) -> GPUArray: ...
-def full_like(
-    other: GPUArray | ArrayLike,
-    fill_value: Any,
     dtype: DTypeLike | None = None,
     order: OrderACFK = None,
     *,

@@ -1,12 +1,21 @@
 //! The end: of an object whose drop reaches a driver, and of the process.
 
+use std::mem::ManuallyDrop;
+use std::ops::Deref;
+use std::sync::{Arc, OnceLock};
+
 use pyo3::prelude::*;
 use pyo3::types::PyCFunction;
 
 use crate::gil::{self, WithoutGil};
+use pygpu_array::graph::Graph;
 use pygpu_backend as backend;
 use pygpu_base::flush::PythonAccess;
 use pygpu_device::shutdown;
+use pygpu_kernel::{Function, Module};
+use pygpu_memory::Allocation;
+use pygpu_memory::texture::{DriverArray, KernelObject};
+use pygpu_ops::{Elementwise, Reduce, Scan};
 
 /// Drops what calls a driver in its drop, with the GIL released: the driver may wait for a thread that waits for the GIL.
 pub(crate) fn drop_detached<T: Send + 'static>(value: T) {
@@ -20,6 +29,68 @@ pub(crate) fn drop_detached<T: Send + 'static>(value: T) {
     }
     Python::attach(|py| py.without_gil(move || drop(value)));
 }
+
+/// A value whose end may call a driver.
+pub(crate) trait DriverObject: Send + 'static {
+    /// Whether the end of the value calls a driver.
+    fn calls_driver(&self) -> bool {
+        true
+    }
+}
+
+/// A value of one of our classes, whose end calls a driver: see [`drop_detached`].
+pub(crate) struct Detached<T: DriverObject>(ManuallyDrop<T>);
+
+impl<T: DriverObject> Detached<T> {
+    #[inline]
+    pub(crate) fn new(value: T) -> Self {
+        Self(ManuallyDrop::new(value))
+    }
+}
+
+impl<T: DriverObject> Deref for Detached<T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T: DriverObject> Drop for Detached<T> {
+    fn drop(&mut self) {
+        // SAFETY: taken out once, here.
+        let value = unsafe { ManuallyDrop::take(&mut self.0) };
+        if value.calls_driver() { drop_detached(value) } else { drop(value) }
+    }
+}
+
+/// Classes of values, and when the end of one calls a driver.
+macro_rules! driver_objects {
+    ($($class:ty: |$value:ident| $calls_driver:expr;)*) => {
+        $(
+            impl DriverObject for $class {
+                fn calls_driver(&self) -> bool {
+                    let $value = self;
+                    $calls_driver
+                }
+            }
+        )*
+    };
+}
+
+driver_objects! {
+    Arc<Allocation>: |block| !block.device().is_cpu();
+    Function: |function| !function.device().is_cpu(); // its module may be unloaded
+    Module: |module| !module.device().is_cpu();
+    OnceLock<Graph>: |graph| graph.get().is_some();
+    Elementwise: |kernel| kernel.variants().is_on_device();
+    Reduce: |kernel| kernel.variants().is_on_device();
+    Scan: |kernel| kernel.variants().is_on_device();
+}
+
+impl DriverObject for DriverArray {}
+impl DriverObject for KernelObject {}
 
 /// Prints what a destructor reported and no call has raised.
 fn say_what_nobody_heard(py: Python<'_>) {

@@ -10,11 +10,11 @@ mod deferral;
 mod ending;
 mod errors;
 mod exit;
+mod ffi;
 mod gil;
 mod late;
 mod libraries;
 mod names;
-mod newer;
 mod once;
 mod settings;
 

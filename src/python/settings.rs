@@ -8,7 +8,8 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::callback::{self, Raised};
+use crate::callback::Raised;
+use crate::ffi::interpreter::with_interpreter;
 use pygpu_backend::ask_about_interrupts;
 use pygpu_base::settings;
 use pygpu_device::shutdown;
@@ -18,7 +19,7 @@ fn environment() -> Option<Vec<(OsString, OsString)>> {
     if shutdown::exiting() {
         return None;
     }
-    callback::with_interpreter(|py| copy(py).ok()).flatten()
+    with_interpreter(|py| copy(py).ok()).flatten()
 }
 
 fn copy(py: Python<'_>) -> PyResult<Vec<(OsString, OsString)>> {
@@ -28,8 +29,7 @@ fn copy(py: Python<'_>) -> PyResult<Vec<(OsString, OsString)>> {
 
 /// What Ctrl-C raises on this thread: nothing but on the main one, or where the program's own handler raises nothing.
 fn interrupted() -> Option<Arc<dyn Error + Send + Sync>> {
-    callback::with_interpreter(|py| py.check_signals().err().map(|error| Arc::new(Raised::new(py, error)) as Arc<_>))
-        .flatten()
+    with_interpreter(|py| py.check_signals().err().map(|error| Arc::new(Raised::new(py, error)) as Arc<_>)).flatten()
 }
 
 /// Says who reads, and who knows of Ctrl-C.

@@ -2,7 +2,7 @@
 
 The folders of `src/python` import one way:
 
-    late, libraries, names, newer, once <- ending <- callback <- errors, gil, settings <- deferral, exit <- convert
+    late, libraries, names, once <- ending <- ffi <- callback <- errors, gil, settings <- deferral, exit <- convert
     <- runtime <- array <- host <- exchange <- views <- create <- texture <- kernel <- custom, operators <- compat
 
 In `src/backend`, `cuda` and `hip` never import each other, and `vendor`, which both share, imports neither. Files
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.enough_on("cpu")
 
 ROOT = Path(__file__).parents[2]
 PYTHON_LINE = (
-    "late, libraries, names, newer, once <- ending <- callback <- errors, gil, settings <- deferral, exit <- convert"
+    "late, libraries, names, once <- ending <- ffi <- callback <- errors, gil, settings <- deferral, exit <- convert"
     " <- runtime <- array <- host <- exchange <- views <- create <- texture <- kernel <- custom, operators <- compat"
 )
 
@@ -89,6 +89,19 @@ def test_host_memory_comes_to_a_copy_through_one_door() -> None:
     asked = [file for file in files if not _within(file.module, test_modules)]
     naming = {file.file for file in asked if list(file.lines_naming(r"\bpromised\b", outside=file.test_only))}
     assert naming == {"src/backend/copies.rs", str(door.relative_to(ROOT))}
+
+
+def test_unsafe_code_that_calls_c_stands_in_one_folder() -> None:
+    # `src/python/ffi` has the C APIs of Python, NumPy and DLPack; the rest concerns device memory and our classes.
+    folder = ROOT / "src" / "python"
+    files = [RustSource(str(path.relative_to(ROOT)), path.read_text()) for path in folder.rglob("*.rs")]
+    counts = {file.file: len(list(file.lines_naming(r"\bunsafe\b", outside=file.test_only))) for file in files}
+    inside = sum(count for name, count in counts.items() if name.startswith("src/python/ffi/"))
+    assert inside > 100, "hardly any was found: this test would hold nothing"
+    assert sum(counts.values()) - inside <= 60
+    calls = r"\b(?:ffi::_?Py\w*\(|PY_ARRAY_API\b|npyffi\b)"
+    calling = {file.file for file in files if list(file.lines_naming(calls, outside=file.test_only))}
+    assert {name for name in calling if not name.startswith("src/python/ffi/")} == set()
 
 
 def test_only_two_crates_name_python() -> None:

@@ -1,7 +1,6 @@
 //! Attributes of an array: shape, strides, dtype, pointer, flags. None of them calls a driver.
 
 use pyo3::exceptions::{PyAttributeError, PyKeyError, PyTypeError};
-use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
@@ -9,6 +8,7 @@ use super::class::GpuArray;
 use super::rare::Rare;
 use crate::convert::dtype;
 use crate::convert::shape::integers;
+use crate::ffi::numbers::is_number;
 use crate::names::names;
 use crate::once::PyOnce;
 use crate::runtime::device::PyDevice;
@@ -210,9 +210,7 @@ impl Flags {
 
 /// Whether a Python object is a number of Python or NumPy, not an array.
 pub(crate) fn is_scalar(object: &Bound<'_, PyAny>) -> bool {
-    // SAFETY: a type check of a live object.
-    let number = unsafe { ffi::PyNumber_Check(object.as_ptr()) } != 0;
-    number && !object.hasattr("__len__").unwrap_or(true)
+    is_number(object) && !object.hasattr("__len__").unwrap_or(true)
 }
 
 names! {

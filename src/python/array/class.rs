@@ -9,7 +9,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{MutexGuard, PoisonError};
 
 use once_cell::race::OnceBox;
-use pyo3::ffi;
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 
@@ -18,6 +17,7 @@ use super::owner::Owner;
 use super::rare::Rare;
 use crate::callback::{self, Kept};
 use crate::deferral::give_values;
+use crate::ffi::objects::{Reference, is_last};
 use crate::gil::{self, WithoutGil};
 use crate::names::names;
 use crate::runtime::device_memory::give_out;
@@ -305,14 +305,13 @@ impl Drop for GpuArray {
         // Bases may form a long chain. Python holds the GIL when it ends an object, so that references can be dropped
         // here.
         if let Some(base) = self.base.take() {
-            // SAFETY: a live object, and the GIL is held.
-            unsafe {
-                match ffi::Py_REFCNT(base.as_ptr()) {
-                    1 => iterative_drop::end(base, drop, callback::let_go),
-                    // Other references exist, as for nearly every view's base, so that the object does not end here and
-                    // pyo3 need not request the GIL.
-                    _ => ffi::Py_DECREF(base.into_ptr()),
-                }
+            // SAFETY: as said.
+            let py = unsafe { Python::assume_attached() };
+            match is_last(&base, py) {
+                true => iterative_drop::end(base, drop, callback::let_go),
+                // Other references exist, as for nearly every view's base, so that the object does not end here and
+                // pyo3 need not request the GIL.
+                false => Reference::new(base).end(&py),
             }
         }
     }
@@ -336,13 +335,9 @@ impl GpuArray {
 
     #[inline]
     fn drop_array(&mut self) {
-        if flush::is_any() && !shutdown::exiting() && self.let_go_of_waiting() {
-            // SAFETY: dropped once, here or below.
-            unsafe { ManuallyDrop::drop(&mut self.array) };
-            return;
-        }
-        let is_quiet = self.array.device().is_cpu() || Arc::strong_count(self.array.allocation()) > 1;
-        if is_quiet || shutdown::exiting() || self.array.end_without_driver() {
+        let is_gone = flush::is_any() && !shutdown::exiting() && self.let_go_of_waiting();
+        let is_quiet = || self.array.device().is_cpu() || Arc::strong_count(self.array.allocation()) > 1;
+        if is_gone || is_quiet() || shutdown::exiting() || self.array.end_without_driver() {
             // No driver is called, and the array need not be moved out.
             // SAFETY: dropped once, here or below.
             unsafe { ManuallyDrop::drop(&mut self.array) };

@@ -1,9 +1,9 @@
 //! Host mirror of an array.
 
-use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyWeakrefMethods, PyWeakrefReference};
 
+use crate::ffi::objects::references;
 use crate::runtime::spare::Spare;
 
 /// Host mirror of an array.
@@ -36,8 +36,7 @@ impl HostSide {
             Self::Returned(weak, spare) => {
                 let host = weak.bind(py).upgrade()?;
                 let own = 1 + isize::from(spare.as_ref().is_some_and(Spare::is_there));
-                // SAFETY: a live object, and the GIL is held.
-                let is_held = spare.is_none() || unsafe { ffi::Py_REFCNT(host.as_ptr()) } > own;
+                let is_held = spare.is_none() || references(&host) > own;
                 is_held.then_some(host)
             }
         }

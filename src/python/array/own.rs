@@ -6,7 +6,9 @@ use pyo3::prelude::*;
 
 use crate::array::class::GpuArray;
 use crate::ending;
+use crate::ffi::objects::value_of;
 use crate::once::intern;
+use pygpu_array::Array;
 
 /// A parameter that must be a PyGPU array.
 pub(crate) struct Own<'a, 'py>(Borrowed<'a, 'py, GpuArray>);
@@ -26,6 +28,18 @@ impl<'py> Deref for Own<'_, 'py> {
     #[inline]
     fn deref(&self) -> &Self::Target {
         &self.0
+    }
+}
+
+/// The array of an object of ours, for as long as the object is borrowed; `None` for anything else.
+///
+/// # Errors
+/// As [`GpuArray::array`].
+#[inline]
+pub(crate) fn array_of<'a>(object: Borrowed<'a, '_, PyAny>) -> PyResult<Option<&'a Array>> {
+    match object.cast::<GpuArray>() {
+        Ok(own) => value_of(own).array(object.py()).map(Some),
+        Err(_) => Ok(None),
     }
 }
 

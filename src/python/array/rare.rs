@@ -4,7 +4,6 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use pyo3::ffi;
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -12,6 +11,7 @@ use pyo3::types::{PyDict, PyTuple};
 use super::host_side::HostSide;
 use crate::callback;
 use crate::convert::pointer::Parameter;
+use crate::ffi::objects::is_last;
 use crate::runtime::device_memory::DeviceAllocation;
 use pygpu_base::iterative_drop;
 
@@ -81,11 +81,9 @@ impl<A> Rare<A> {
 
     /// Whether the memory object exists and only the array refers to it.
     pub(super) fn has_gpudata_alone(&self) -> bool {
-        // SAFETY: live objects, and the GIL is held, by the garbage collector too.
-        self.gpudata.get().is_some_and(|memory| unsafe {
-            let memory = memory.as_ptr();
-            ffi::Py_REFCNT(memory) == 1 && DeviceAllocation::shows_array(memory)
-        })
+        // SAFETY: the GIL, which the collector holds too.
+        let py = unsafe { Python::assume_attached() };
+        self.gpudata.get().is_some_and(|memory| is_last(memory, py) && DeviceAllocation::shows_array(memory.bind(py)))
     }
 
     pub(super) fn made(&self) -> Option<&A> {

@@ -1,42 +1,20 @@
 //! Access to ndarrays: their address, references and flags, and conversion of other objects to ndarrays.
 
-use std::ffi::{c_int, c_void};
-
-use numpy::npyffi::{self, NPY_ARRAY_WRITEABLE, NpyTypes, PY_ARRAY_API};
 use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
-use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::type_object::PyTypeInfo;
 use pyo3::types::PyDict;
 
 use super::{dtype, strict};
+use crate::ffi::ndarray as ffi;
+pub(crate) use crate::ffi::ndarray::{address, is_writable, owns_memory};
+use crate::ffi::objects;
 use crate::once::{PyOnce, intern};
 use pygpu_backend::Address;
 use pygpu_base::dtype::DType;
 use pygpu_base::error::Result;
 use pygpu_copy::HostSide;
 use pygpu_layout::{Dims, Layout};
-
-/// Returns the address of an ndarray's element zero.
-pub(crate) fn address(array: &Bound<'_, PyUntypedArray>) -> Address {
-    // SAFETY: a live ndarray.
-    unsafe { (*array.as_array_ptr()).fields.data as Address }
-}
-
-fn flags(array: &Bound<'_, PyUntypedArray>) -> c_int {
-    // SAFETY: a live ndarray.
-    unsafe { (*array.as_array_ptr()).fields.flags }
-}
-
-/// Returns whether an ndarray is writable.
-pub(crate) fn is_writable(array: &Bound<'_, PyUntypedArray>) -> bool {
-    flags(array) & NPY_ARRAY_WRITEABLE != 0
-}
-
-/// Returns whether an ndarray owns its memory, so that the memory is accessible only through the ndarray.
-pub(crate) fn owns_memory(array: &Bound<'_, PyUntypedArray>) -> bool {
-    flags(array) & npyffi::NPY_ARRAY_OWNDATA != 0
-}
 
 /// Makes rust-numpy look up NumPy's functions now. Otherwise it does so under locks of pyo3 that a child forked
 /// meanwhile would wait for forever (`once`). While the module is imported no thread forks.
@@ -73,9 +51,7 @@ pub(crate) fn as_ndarray<'py>(
 
 /// Returns whether only the caller refers to the ndarray, so that its memory may be reused.
 pub(crate) fn is_unshared(array: &Bound<'_, PyUntypedArray>, references: isize) -> bool {
-    // SAFETY: a live object, and the GIL is held.
-    let count = unsafe { ffi::Py_REFCNT(array.as_ptr()) };
-    count <= references && owns_memory(array) && is_writable(array) && has_gil(array.py())
+    objects::references(array) <= references && owns_memory(array) && is_writable(array) && has_gil(array.py())
 }
 
 /// Returns whether the interpreter was built with a GIL. Without one, reference counts of other threads' objects may
@@ -125,24 +101,10 @@ pub(crate) fn over_borrowed<'py>(
         strides.push(axis.stride);
     }
     // Without explicit strides, NumPy skips the analysis of the layout.
-    let strides = if layout.is_c_contiguous() { std::ptr::null_mut() } else { strides.as_mut_ptr() };
+    let strides = (!layout.is_c_contiguous()).then_some(&mut strides);
     let address = readable(address, &shape);
-    // SAFETY: shape and strides have the given length and stay inside the memory, which the caller keeps alive; the
-    // call takes over the reference to the dtype.
-    unsafe {
-        let array = PY_ARRAY_API.PyArray_NewFromDescr(
-            py,
-            npyffi::get_type_object(py, NpyTypes::PyArray_Type),
-            descr.into_ptr().cast(),
-            shape.len() as c_int,
-            shape.as_mut_ptr().cast(),
-            strides.cast(),
-            address as *mut c_void,
-            if is_writable { NPY_ARRAY_WRITEABLE } else { 0 },
-            std::ptr::null_mut(),
-        );
-        Ok(Bound::from_owned_ptr_or_err(py, array)?.cast_into_unchecked())
-    }
+    // SAFETY: shape and strides stay inside the memory, which the caller keeps.
+    unsafe { ffi::over(py, address, &mut shape, strides, descr, is_writable) }
 }
 
 /// Creates an ndarray over memory that `owner`, its `base`, keeps alive.
@@ -160,24 +122,8 @@ pub(crate) fn over_memory<'py>(
     let mut shape: Dims = layout.shape().collect();
     let mut strides: Dims = layout.strides().collect();
     let address = readable(address, &shape);
-    // SAFETY: shape and strides have the given length and stay inside the memory, which the owner keeps alive;
-    // `PyArray_NewFromDescr` takes over the reference to the dtype, and `PyArray_SetBaseObject` that to the owner.
-    unsafe {
-        let array = PY_ARRAY_API.PyArray_NewFromDescr(
-            py,
-            npyffi::get_type_object(py, NpyTypes::PyArray_Type),
-            descr.into_ptr().cast(),
-            shape.len() as c_int,
-            shape.as_mut_ptr().cast(),
-            strides.as_mut_ptr().cast(),
-            address as *mut c_void,
-            if is_writable { NPY_ARRAY_WRITEABLE } else { 0 },
-            std::ptr::null_mut(),
-        );
-        let array = Bound::from_owned_ptr_or_err(py, array)?;
-        if PY_ARRAY_API.PyArray_SetBaseObject(py, array.as_ptr().cast(), owner.into_ptr()) < 0 {
-            return Err(PyErr::fetch(py));
-        }
-        Ok(array.cast_into_unchecked())
-    }
+    // SAFETY: shape and strides stay inside the memory, which the owner keeps alive.
+    let array = unsafe { ffi::over(py, address, &mut shape, Some(&mut strides), descr, is_writable)? };
+    ffi::set_base(&array, owner)?;
+    Ok(array)
 }

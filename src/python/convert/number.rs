@@ -2,19 +2,17 @@
 //! `nbytes=False` is most likely a typo.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
-use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyBool;
 
+use crate::ffi::numbers;
+
 fn index<'py>(object: &Bound<'py, PyAny>, what: &str) -> PyResult<Bound<'py, PyAny>> {
-    let py = object.py();
-    // SAFETY: a type check of a live object.
-    if object.is_instance_of::<PyBool>() || unsafe { ffi::PyIndex_Check(object.as_ptr()) } == 0 {
+    if object.is_instance_of::<PyBool>() || !numbers::is_index(object) {
         let given = object.get_type().fully_qualified_name()?;
         return Err(PyTypeError::new_err(format!("{what} is an int, not {given}")));
     }
-    // SAFETY: a live object; null means an exception.
-    unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyNumber_Index(object.as_ptr())) }
+    numbers::index(object)
 }
 
 /// Converts an integer of any sign.

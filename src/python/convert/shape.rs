@@ -1,10 +1,12 @@
 //! Conversion of shapes, orders and axes.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
-use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 use smallvec::SmallVec;
+
+use crate::ffi::numbers::{self, TooLarge};
+use crate::ffi::objects;
 
 use pygpu_layout::{Dims, Order};
 
@@ -21,8 +23,7 @@ pub(crate) fn from_python(object: &Bound<'_, PyAny>) -> PyResult<Dims> {
 /// Like `from_python`, but writes into an existing list: moving a list costs as much as reading it.
 #[inline]
 pub(crate) fn read(lengths: &mut Dims, object: &Bound<'_, PyAny>) -> PyResult<()> {
-    // SAFETY: a type check of a live object.
-    if unsafe { ffi::PyLong_CheckExact(object.as_ptr()) } != 0 {
+    if numbers::is_exact_int(object) {
         lengths.push(integer(object, "a shape")?);
         return Ok(());
     }
@@ -38,20 +39,16 @@ pub(crate) fn read(lengths: &mut Dims, object: &Bound<'_, PyAny>) -> PyResult<()
 
 /// Returns whether an object is a sequence. Not every iterable is: the order of a set has no meaning.
 pub(crate) fn is_sequence(object: &Bound<'_, PyAny>) -> bool {
-    // SAFETY: a type check of a live object.
-    let is_one = unsafe { ffi::PySequence_Check(object.as_ptr()) } != 0;
-    is_one && object.len().is_ok()
+    objects::is_sequence(object) && object.len().is_ok()
 }
 
 #[cold]
 fn from_other(object: &Bound<'_, PyAny>) -> PyResult<Dims> {
-    // SAFETY: a type check of a live object.
-    let is_index = unsafe { ffi::PyIndex_Check(object.as_ptr()) } != 0;
     // An ndarray has `__index__`, which works for a single integer only; as a sequence it is a shape.
     if is_sequence(object) && object.cast::<PyString>().is_err() {
         return object.try_iter()?.map(|item| integer(&item?, "a shape")).collect();
     }
-    if is_index {
+    if numbers::is_index(object) {
         return Ok(SmallVec::from_slice(&[integer(object, "a shape")?]));
     }
     Err(PyTypeError::new_err(format!(
@@ -63,28 +60,17 @@ fn from_other(object: &Bound<'_, PyAny>) -> PyResult<Dims> {
 /// Converts one integer, including NumPy's.
 #[inline]
 pub(crate) fn integer(object: &Bound<'_, PyAny>, what: &str) -> PyResult<i64> {
-    // SAFETY: a live object; -1 may mean an exception, which is then set.
-    let value = unsafe {
-        match ffi::PyLong_CheckExact(object.as_ptr()) {
-            0 => -1,
-            _ => ffi::PyLong_AsSsize_t(object.as_ptr()),
-        }
-    };
-    if value == -1 { integer_slowly(object, what) } else { Ok(value as i64) }
+    match numbers::quick_integer(object) {
+        -1 => integer_slowly(object, what),
+        value => Ok(value as i64),
+    }
 }
 
 /// Handles -1, objects with only `__index__`, and errors.
 #[cold]
 fn integer_slowly(object: &Bound<'_, PyAny>, what: &str) -> PyResult<i64> {
-    // SAFETY: a live object; an exception set by `integer` is replaced.
-    let value = unsafe {
-        ffi::PyErr_Clear();
-        ffi::PyNumber_AsSsize_t(object.as_ptr(), ffi::PyExc_OverflowError)
-    };
-    match PyErr::take(object.py()) {
-        Some(error) if value == -1 => Err(bad_integer(object, what, &error)),
-        _ => Ok(value as i64),
-    }
+    let value = numbers::integer(object, TooLarge::Overflow).map_err(|error| bad_integer(object, what, &error))?;
+    Ok(value as i64)
 }
 
 #[cold]

@@ -10,8 +10,9 @@ use pyo3::prelude::*;
 
 use crate::array::heritage::Chosen;
 use crate::array::owner::{Heritage, Owner};
-use crate::callback::{self, Kept, Raised};
+use crate::callback::{Kept, Raised};
 use crate::exchange::place::Place;
+use crate::ffi::interpreter::with_interpreter;
 use crate::gil::WithoutGil;
 use crate::names::names;
 use crate::once::intern;
@@ -150,7 +151,7 @@ impl Drop for Deeper {
 
 impl Allocator for PyAllocator {
     fn allocate(&self, bytes: usize, stream: &Stream) -> Result<Block> {
-        let given = callback::with_interpreter(|py| {
+        let given = with_interpreter(|py| {
             // What an allocator makes is no result: one that is inherited would be asked for that, too.
             let _chosen = self.is_inherited.then(|| Chosen::instead(None));
             let called = Deeper::enter(self.object.object().bind(py)).and_then(|_deeper| self.call(py, bytes, stream));

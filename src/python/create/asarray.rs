@@ -15,6 +15,7 @@ use crate::convert::strict;
 use crate::ending;
 use crate::exchange::import::{self, Found, Refusals, forbidden};
 use crate::exchange::table;
+use crate::ffi::buffer::has_buffer;
 use crate::host::copies::copy_to;
 use crate::host::transfer;
 use crate::host::{cast, new};
@@ -240,8 +241,7 @@ fn no_array(obj: &Bound<'_, PyAny>, cause: PyErr) -> PyErr {
 /// Whether NumPy reads the object's own memory in place.
 fn exposes_memory(obj: &Bound<'_, PyAny>) -> PyResult<bool> {
     let py = obj.py();
-    // SAFETY: a type check of a live object.
-    if unsafe { pyo3::ffi::PyObject_CheckBuffer(obj.as_ptr()) } != 0 {
+    if has_buffer(obj) {
         return Ok(true);
     }
     for name in [intern!(py, "__array_interface__"), intern!(py, "__array_struct__"), intern!(py, "__array__")] {

@@ -2,7 +2,6 @@
 
 use numpy::PyUntypedArray;
 use pyo3::exceptions::{PyException, PyTypeError};
-use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::type_object::PyTypeInfo;
 use pyo3::types::{PyDict, PyString, PyTuple, PyType};
@@ -11,6 +10,7 @@ use super::creation::{order_and_allocator, over_ndarray, sized};
 use super::foreign;
 use crate::array::class::{GpuArray, new_of_class};
 use crate::array::rare::{Given, Rare};
+use crate::ffi::objects::has_same_init;
 use pygpu_array::Array;
 use pygpu_base::dtype::{DType, Kind};
 use pygpu_device::Device;
@@ -79,12 +79,8 @@ fn made_of(args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> PyR
 
 /// Whether a class has an `__init__` that is not this one.
 fn has_own_init(class: &Bound<'_, PyType>) -> bool {
-    let slot = |class| {
-        // SAFETY: live types; those of the interpreter's own making too have slots since Python 3.10.
-        unsafe { ffi::PyType_GetSlot(class, ffi::Py_tp_init) }
-    };
-    let ours = GpuArray::type_object_raw(class.py());
-    class.as_type_ptr() != ours && slot(class.as_type_ptr()) != slot(ours)
+    let ours = GpuArray::type_object(class.py());
+    !class.is(&ours) && !has_same_init(class, &ours)
 }
 
 /// A value with no element, of an array which its `__init__` is to make.

@@ -28,6 +28,9 @@ use pygpu_device::Device;
 use pygpu_device::stream;
 use pygpu_layout::{Dense, Dims, Layout, Order};
 
+type Given<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
+type Result<'py> = PyResult<Bound<'py, GpuArray>>;
+
 /// Which of two arguments is the order and which the allocator: NumPy's users write the order in the third place, PyCUDA's the
 /// allocator.
 #[inline]
@@ -101,222 +104,182 @@ pub(crate) fn target_device(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -
     }
 }
 
-/// A new array whose elements are not initialised.
-///
-/// Parameters
-/// ----------
-/// shape : int or sequence of int
-///     The lengths of the axes.
-/// dtype : data-type, optional
-///     Anything `numpy.dtype` takes; float64 by default.
-/// order : {'C', 'F'}, optional
-///     How elements follow each other in memory.
-/// allocator : callable or object, optional
-///     Whose memory it is, as for :func:`set_allocator`; in PyCUDA's way it may also stand in the place of `order`.
-/// device : Device, str or int, optional
-///     Where; the thread's current device by default.
-/// shared : bool, optional
-///     In memory of its own that other processes can open: see :meth:`GPUArray.share`.
-///
-/// Returns
-/// -------
-/// GPUArray
-///
-/// Raises
-/// ------
-/// ValueError
-///     For negative or too large shapes and for an unknown order.
-/// TypeError
-///     For a dtype that a device cannot hold.
-/// OutOfMemoryError
-///     When the device has no room, also after its pool was trimmed.
-///
-/// Examples
-/// --------
-/// >>> import PyGPU
-/// >>> PyGPU.empty((2, 3), 'float32').nbytes
-/// 24
-#[pyfunction]
-#[pyo3(signature = (
-    shape: "ShapeLike", dtype: "DTypeLike | None" = None, order: "Order | Any" = None, allocator: "Any" = None, *,
-    device: "DeviceLike" = None, shared: "bool" = false
-) -> "GPUArray")]
-#[allow(clippy::too_many_arguments)]
-pub(crate) fn empty<'py>(
-    py: Python<'py>,
-    shape: &Bound<'py, PyAny>,
-    dtype: Option<&Bound<'py, PyAny>>,
-    order: Option<&Bound<'py, PyAny>>,
-    allocator: Option<&Bound<'py, PyAny>>,
-    device: Option<&Bound<'py, PyAny>>,
+/// Arguments of the functions that make an array of a shape.
+struct Options<'a, 'py> {
+    shape: &'a Bound<'py, PyAny>,
+    dtype: Given<'a, 'py>,
+    order: Given<'a, 'py>,
+    allocator: Given<'a, 'py>,
+    device: Given<'a, 'py>,
     shared: bool,
-) -> PyResult<Bound<'py, GpuArray>> {
-    if shared {
-        return new_shared(py, shape, dtype, (order, allocator), device);
-    }
-    let dtype = dtype::or_float64(dtype)?;
-    let (order, allocator) = order_and_allocator(order, allocator);
-    let order = OrderArgument::c_or_f(order)?;
-    let mut lengths = Dims::new();
-    shape::read(&mut lengths, shape)?;
-    let device = target_device(py, device)?;
-    if allocator.is_some() {
-        let array = new_array_by(py, allocator, &lengths, dtype, order, device)?;
-        return new_exact(py, GpuArray::from_array(array));
-    }
-    let itemsize = dtype.itemsize() as i64;
-    let dense = Dense::of(&lengths, itemsize)?;
-    new_on(py, Arc::new(new_block(py, dense.bytes(), device)?), dtype, |layout| {
-        layout.set_dense(dense, order);
-        Ok(())
-    })
 }
 
-/// A new array in memory of its own that other processes can open.
-#[cold]
-fn new_shared<'py>(
-    py: Python<'py>,
-    shape: &Bound<'py, PyAny>,
-    dtype: Option<&Bound<'py, PyAny>>,
-    (order, allocator): (Option<&Bound<'py, PyAny>>, Option<&Bound<'py, PyAny>>),
-    device: Option<&Bound<'py, PyAny>>,
-) -> PyResult<Bound<'py, GpuArray>> {
-    let (order, allocator) = order_and_allocator(order, allocator);
-    if allocator.is_some_and(|allocator| !allocator.is_none()) {
-        return Err(PyTypeError::new_err("shared=True is memory that PyGPU asks the driver for: give no allocator"));
+impl<'py> Options<'_, 'py> {
+    /// A new array in memory of its own that other processes can open.
+    #[cold]
+    fn new_shared(&self, py: Python<'py>) -> Result<'py> {
+        let (order, allocator) = order_and_allocator(self.order, self.allocator);
+        if allocator.is_some_and(|allocator| !allocator.is_none()) {
+            return Err(PyTypeError::new_err(
+                "shared=True is memory that PyGPU asks the driver for: give no allocator",
+            ));
+        }
+        let made = ending::run_python(py, || {
+            py.import(intern!(py, "PyGPU._sharing.arrays"))?
+                .call_method1(intern!(py, "new_array"), (self.shape, self.dtype, order, self.device))
+        })?;
+        Ok(made.cast_into()?)
     }
-    let made = ending::run_python(py, || {
-        py.import(intern!(py, "PyGPU._sharing.arrays"))?
-            .call_method1(intern!(py, "new_array"), (shape, dtype, order, device))
-    })?;
-    Ok(made.cast_into()?)
-}
 
-fn filled<'py>(py: Python<'py>, array: Array, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, GpuArray>> {
-    let item = item::item_bytes(py, &array, value)?;
-    py.without_gil(|| copy::fill(&array, &item, &stream::current(array.device())))?;
-    new_exact(py, GpuArray::from_array(array))
-}
+    /// A new array whose elements are not initialised.
+    #[inline]
+    fn empty(&self, py: Python<'py>) -> Result<'py> {
+        if self.shared {
+            return self.new_shared(py);
+        }
+        let dtype = dtype::or_float64(self.dtype)?;
+        let (order, allocator) = order_and_allocator(self.order, self.allocator);
+        let order = OrderArgument::c_or_f(order)?;
+        let mut lengths = Dims::new();
+        shape::read(&mut lengths, self.shape)?;
+        let device = target_device(py, self.device)?;
+        if allocator.is_some() {
+            let array = new_array_by(py, allocator, &lengths, dtype, order, device)?;
+            return new_exact(py, GpuArray::from_array(array));
+        }
+        let itemsize = dtype.itemsize() as i64;
+        let dense = Dense::of(&lengths, itemsize)?;
+        new_on(py, Arc::new(new_block(py, dense.bytes(), device)?), dtype, |layout| {
+            layout.set_dense(dense, order);
+            Ok(())
+        })
+    }
 
-/// A new array of zeros.
-///
-/// Parameters
-/// ----------
-/// shape : int or sequence of int
-///     The lengths of the axes.
-/// dtype : data-type, optional
-///     Anything `numpy.dtype` takes; float64 by default.
-/// order : {'C', 'F'}, optional
-///     How elements follow each other in memory.
-/// allocator : callable or object, optional
-///     Whose memory it is, as for :func:`set_allocator`; in PyCUDA's way it may also stand in the place of `order`.
-/// device : Device, str or int, optional
-///     Where; the thread's current device by default.
-/// shared : bool, optional
-///     In memory of its own that other processes can open: see :meth:`GPUArray.share`.
-///
-/// Returns
-/// -------
-/// GPUArray
-///
-/// Examples
-/// --------
-/// >>> import PyGPU
-/// >>> PyGPU.zeros(3, 'int32').tolist()
-/// [0, 0, 0]
-#[pyfunction]
-#[pyo3(signature = (
-    shape: "ShapeLike", dtype: "DTypeLike | None" = None, order: "Order | Any" = None, allocator: "Any" = None, *,
-    device: "DeviceLike" = None, shared: "bool" = false
-) -> "GPUArray")]
-#[allow(clippy::too_many_arguments)]
-pub(crate) fn zeros<'py>(
-    py: Python<'py>,
-    shape: &Bound<'py, PyAny>,
-    dtype: Option<&Bound<'py, PyAny>>,
-    order: Option<&Bound<'py, PyAny>>,
-    allocator: Option<&Bound<'py, PyAny>>,
-    device: Option<&Bound<'py, PyAny>>,
-    shared: bool,
-) -> PyResult<Bound<'py, GpuArray>> {
-    if shared {
-        let made = new_shared(py, shape, dtype, (order, allocator), device)?;
+    fn zeros(&self, py: Python<'py>) -> Result<'py> {
+        let made = self.empty(py)?;
+        fill_zeros(py, made.get().array(py)?)?;
+        Ok(made)
+    }
+
+    fn ones(&self, py: Python<'py>) -> Result<'py> {
+        let made = self.empty(py)?;
         let array = made.get().array(py)?;
-        let item = vec![0; array.dtype().itemsize()];
+        let item = item::item_bytes(py, array, &1i64.into_pyobject(py)?.into_any())?;
         py.without_gil(|| copy::fill(array, &item, &stream::current(array.device())))?;
-        return Ok(made);
+        Ok(made)
     }
-    let dtype = dtype::or_float64(dtype)?;
-    let (order, allocator) = order_and_allocator(order, allocator);
-    let order = OrderArgument::c_or_f(order)?;
-    let shape = shape::from_python(shape)?;
-    let array = new_array_by(py, allocator, &shape, dtype, order, target_device(py, device)?)?;
-    let item = vec![0; dtype.itemsize()];
-    py.without_gil(|| copy::fill(&array, &item, &stream::current(array.device())))?;
-    new_exact(py, GpuArray::from_array(array))
 }
 
-/// A new array of ones.
-///
-/// Parameters
-/// ----------
-/// shape : int or sequence of int
-///     The lengths of the axes.
-/// dtype : data-type, optional
-///     Anything `numpy.dtype` takes; float64 by default.
-/// order : {'C', 'F'}, optional
-///     How elements follow each other in memory.
-/// allocator : callable or object, optional
-///     Whose memory it is, as for :func:`set_allocator`; in PyCUDA's way it may also stand in the place of `order`.
-/// device : Device, str or int, optional
-///     Where; the thread's current device by default.
-///
-/// Returns
-/// -------
-/// GPUArray
-///
-/// Examples
-/// --------
-/// >>> import PyGPU
-/// >>> PyGPU.ones((1, 2)).tolist()
-/// [[1.0, 1.0]]
-#[pyfunction]
-#[pyo3(signature = (
-    shape: "ShapeLike", dtype: "DTypeLike | None" = None, order: "Order | Any" = None, allocator: "Any" = None, *,
-    device: "DeviceLike" = None
-) -> "GPUArray")]
-pub(crate) fn ones<'py>(
-    py: Python<'py>,
-    shape: &Bound<'py, PyAny>,
-    dtype: Option<&Bound<'py, PyAny>>,
-    order: Option<&Bound<'py, PyAny>>,
-    allocator: Option<&Bound<'py, PyAny>>,
-    device: Option<&Bound<'py, PyAny>>,
-) -> PyResult<Bound<'py, GpuArray>> {
-    let dtype = dtype::or_float64(dtype)?;
-    let (order, allocator) = order_and_allocator(order, allocator);
-    let order = OrderArgument::c_or_f(order)?;
-    let shape = shape::from_python(shape)?;
-    let array = new_array_by(py, allocator, &shape, dtype, order, target_device(py, device)?)?;
-    filled(py, array, &1i64.into_pyobject(py)?.into_any())
+/// Puts zeros into a new array.
+pub(super) fn fill_zeros(py: Python<'_>, array: &Array) -> PyResult<()> {
+    let item = vec![0; array.dtype().itemsize()];
+    Ok(py.without_gil(|| copy::fill(array, &item, &stream::current(array.device())))?)
+}
+
+/// The documentation of a parameter.
+macro_rules! parameter {
+    (shape) => { "shape : int or sequence of int\n    The lengths of the axes." };
+    (dtype) => { "dtype : data-type, optional\n    Anything `numpy.dtype` takes; float64 by default." };
+    (order) => { "order : {'C', 'F'}, optional\n    How elements follow each other in memory." };
+    (allocator) => {
+        "allocator : callable or object, optional\n    Whose memory it is, as for :func:`set_allocator`; in PyCUDA's way it may \
+         also stand in the place of `order`."
+    };
+    (device) => { "device : Device, str or int, optional\n    Where; the thread's current device by default." };
+    (shared) => {
+        "shared : bool, optional\n    In memory of its own that other processes can open: see :meth:`GPUArray.share`."
+    };
+}
+
+/// Functions of a shape: summary, name, whether the memory may be `shared`, the function that makes the array, the sections behind the result.
+macro_rules! new_arrays {
+    ($($(#[$summary:meta])* $name:ident ($($shared:ident)?) => $make:ident { $(#[$rest:meta])* })*) => {
+        $(
+            $(#[$summary])*
+            ///
+            /// Parameters
+            /// ----------
+            #[doc = parameter!(shape)]
+            #[doc = parameter!(dtype)]
+            #[doc = parameter!(order)]
+            #[doc = parameter!(allocator)]
+            #[doc = parameter!(device)]
+            $(#[doc = parameter!($shared)])?
+            ///
+            /// Returns
+            /// -------
+            /// GPUArray
+            ///
+            $(#[$rest])*
+            #[pyfunction]
+            #[pyo3(signature = (shape: "ShapeLike", dtype: "DTypeLike | None" = None, order: "Order | Any" = None,
+                                allocator: "Any" = None, *, device: "DeviceLike" = None
+                                $(, $shared: "bool" = false)?) -> "GPUArray")]
+            #[allow(clippy::too_many_arguments, reason = "the parameters of Python")]
+            pub(crate) fn $name<'py>(
+                py: Python<'py>,
+                shape: &Bound<'py, PyAny>,
+                dtype: Given<'_, 'py>,
+                order: Given<'_, 'py>,
+                allocator: Given<'_, 'py>,
+                device: Given<'_, 'py>,
+                $($shared: bool,)?
+            ) -> Result<'py> {
+                let shared = false $(|| $shared)?;
+                Options { shape, dtype, order, allocator, device, shared }.$make(py)
+            }
+        )*
+    };
+}
+
+new_arrays! {
+    /// A new array whose elements are not initialised.
+    empty (shared) => empty {
+        /// Raises
+        /// ------
+        /// ValueError
+        ///     For negative or too large shapes and for an unknown order.
+        /// TypeError
+        ///     For a dtype that a device cannot hold.
+        /// OutOfMemoryError
+        ///     When the device has no room, also after its pool was trimmed.
+        ///
+        /// Examples
+        /// --------
+        /// >>> import PyGPU
+        /// >>> PyGPU.empty((2, 3), 'float32').nbytes
+        /// 24
+    }
+    /// A new array of zeros.
+    zeros (shared) => zeros {
+        /// Examples
+        /// --------
+        /// >>> import PyGPU
+        /// >>> PyGPU.zeros(3, 'int32').tolist()
+        /// [0, 0, 0]
+    }
+    /// A new array of ones.
+    ones () => ones {
+        /// Examples
+        /// --------
+        /// >>> import PyGPU
+        /// >>> PyGPU.ones((1, 2)).tolist()
+        /// [[1.0, 1.0]]
+    }
 }
 
 /// A new array filled with one value.
 ///
 /// Parameters
 /// ----------
-/// shape : int or sequence of int
-///     The lengths of the axes.
+#[doc = parameter!(shape)]
 /// fill_value : scalar or array_like
 ///     Converted to the dtype as NumPy does; broadcast if it is an array.
 /// dtype : data-type, optional
 ///     That of `fill_value`, as NumPy sees it, by default.
-/// order : {'C', 'F'}, optional
-///     How elements follow each other in memory.
-/// device : Device, str or int, optional
-///     Where; the thread's current device by default.
-/// shared : bool, optional
-///     In memory of its own that other processes can open: see :meth:`GPUArray.share`.
+#[doc = parameter!(order)]
+#[doc = parameter!(device)]
+#[doc = parameter!(shared)]
 ///
 /// Returns
 /// -------
@@ -328,20 +291,18 @@ pub(crate) fn ones<'py>(
 /// >>> PyGPU.full(2, 7).tolist()
 /// [7, 7]
 #[pyfunction]
-#[pyo3(signature = (
-    shape: "ShapeLike", fill_value: "Any", dtype: "DTypeLike | None" = None, order: "Order" = None, *,
-    device: "DeviceLike" = None, shared: "bool" = false
-) -> "GPUArray")]
+#[pyo3(signature = (shape: "ShapeLike", fill_value: "Any", dtype: "DTypeLike | None" = None, order: "Order" = None, *,
+                    device: "DeviceLike" = None, shared: "bool" = false) -> "GPUArray")]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn full<'py>(
     py: Python<'py>,
     shape: &Bound<'py, PyAny>,
     fill_value: &Bound<'py, PyAny>,
-    dtype: Option<&Bound<'py, PyAny>>,
-    order: Option<&Bound<'py, PyAny>>,
-    device: Option<&Bound<'py, PyAny>>,
+    dtype: Given<'_, 'py>,
+    order: Given<'_, 'py>,
+    device: Given<'_, 'py>,
     shared: bool,
-) -> PyResult<Bound<'py, GpuArray>> {
+) -> Result<'py> {
     let dtype = match dtype.filter(|dtype| !dtype.is_none()) {
         Some(dtype) => dtype::from_python(dtype)?,
         None => match import::device_array(fill_value)? {
@@ -351,7 +312,7 @@ pub(crate) fn full<'py>(
     };
     if shared {
         let dtype = dtype::to_python(py, dtype)?;
-        let made = new_shared(py, shape, Some(&dtype), (order, None), device)?;
+        let made = Options { shape, dtype: Some(&dtype), order, allocator: None, device, shared }.new_shared(py)?;
         assign::assign(py, made.get().array(py)?, fill_value)?;
         return Ok(made);
     }

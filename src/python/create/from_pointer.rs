@@ -1,23 +1,21 @@
 //! `from_pointer`: memory that C code has made, as an array, and how it goes back.
 
-use std::ffi::c_void;
-use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use pyo3::exceptions::PyValueError;
-use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyInt, PyType};
+use pyo3::types::PyInt;
 
 use crate::array::class::{GpuArray, new_at};
 use crate::array::owner::Owner;
-use crate::callback::{Kept, holds_gil};
+use crate::callback::Kept;
 use crate::convert::dtype;
 use crate::convert::shape;
 use crate::exchange::place::{Keeper, Place};
+use crate::ffi::c_function::CFunction;
+use crate::ffi::interpreter::if_held;
 use crate::gil::WithoutGil;
 use crate::names::names;
-use crate::once::{PyOnce, intern};
 use crate::runtime::device;
 use crate::runtime::stream::stream_or_default;
 use pygpu_backend::Address;
@@ -28,7 +26,7 @@ use pygpu_memory::Lent;
 
 /// Calls a function of C with an address, once, when the last array over the memory has gone.
 struct Deleter {
-    function: unsafe extern "C" fn(*mut c_void),
+    function: CFunction,
     address: Address,
     /// From when there is an array: until then the memory is the caller's.
     is_armed: AtomicBool,
@@ -42,18 +40,16 @@ impl Drop for Deleter {
             return;
         }
         let (function, address) = (self.function, self.address);
-        // SAFETY: the caller of `from_pointer` gave the function for this address.
-        let call = || unsafe { function(address as *mut c_void) };
-        match holds_gil() {
+        let call = || function.call(address);
+        let object = &mut self.object;
+        let called = if_held(|py| {
             // It may wait for a device, whose callbacks may wait for the GIL.
-            true => {
-                // SAFETY: the interpreter says that the thread has it.
-                let py = unsafe { Python::assume_attached() };
-                py.without_gil(call);
-                // Taken again just now.
-                self.object.take().into_iter().for_each(|object| object.end(py));
-            }
-            false => call(),
+            py.without_gil(call);
+            // Taken again just now.
+            object.take().into_iter().for_each(|object| object.end(py));
+        });
+        if called.is_none() {
+            call();
         }
     }
 }
@@ -80,47 +76,14 @@ impl Keeper for Kind {
     }
 }
 
-/// The class of all functions of ctypes.
-fn function_class(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
-    static CLASS: PyOnce<Py<PyType>> = PyOnce::new();
-    let find = || {
-        let class = py.import(intern!(py, "_ctypes"))?.getattr(intern!(py, "CFuncPtr"))?;
-        Ok::<_, PyErr>(class.cast_into::<PyType>()?.unbind())
-    };
-    Ok(CLASS.get_or_try_init(py, find)?.bind(py))
-}
-
-/// The pointer of a function of ctypes, which is what such an object has in its buffer.
-fn pointer_in(function: &Bound<'_, PyAny>) -> PyResult<usize> {
-    let mut view = MaybeUninit::uninit();
-    // SAFETY: a live object and a place for the answer, which is read once it is there, no further than it says, and then released.
-    unsafe {
-        if ffi::PyObject_GetBuffer(function.as_ptr(), view.as_mut_ptr(), ffi::PyBUF_SIMPLE) != 0 {
-            return Err(PyErr::fetch(function.py()));
-        }
-        let view = view.assume_init_mut();
-        let pointer = match view.len as usize >= size_of::<usize>() {
-            true => view.buf.cast::<usize>().read_unaligned(),
-            false => 0,
-        };
-        ffi::PyBuffer_Release(view);
-        Ok(pointer)
-    }
-}
-
 /// The deleter that an owner is, if it is a function of ctypes.
 fn deleter_of(owner: &Bound<'_, PyAny>, address: Address) -> PyResult<Option<Box<Deleter>>> {
-    let py = owner.py();
-    // SAFETY: a live object and a class. `isinstance` would ask the class' class, which takes as long as all else.
-    if unsafe { ffi::PyObject_TypeCheck(owner.as_ptr(), function_class(py)?.as_type_ptr()) } == 0 {
+    if !CFunction::is_one(owner)? {
         return Ok(None);
     }
-    let function = pointer_in(owner)?;
-    if function == 0 {
-        return Err(PyValueError::new_err("from_pointer: owner is a null function pointer"));
-    }
-    // SAFETY: a pointer that is not null, which the caller says to be a deleter: `void (*)(void *)`.
-    let function = unsafe { std::mem::transmute::<usize, unsafe extern "C" fn(*mut c_void)>(function) };
+    // SAFETY: the caller of `from_pointer` says that it is a deleter of this address.
+    let function = unsafe { CFunction::of(owner)? }
+        .ok_or_else(|| PyValueError::new_err("from_pointer: owner is a null function pointer"))?;
     let object = Some(Kept::new(owner.clone().unbind()));
     Ok(Some(Box::new(Deleter { function, address, is_armed: AtomicBool::new(false), object })))
 }

@@ -3,20 +3,18 @@
 use numpy::PyUntypedArrayMethods;
 use pyo3::prelude::*;
 
+use super::creation::fill_zeros;
 use crate::array::class::{GpuArray, new_exact, new_like};
 use crate::array::heritage;
 use crate::convert::dtype;
 use crate::convert::ndarray;
 use crate::convert::shape::{self, OrderArgument};
-use crate::gil::WithoutGil;
 use crate::host::new::new_dense;
 use crate::names::names;
 use crate::runtime::device as device_argument;
 use crate::views::assign;
 use pygpu_base::dtype::DType;
-use pygpu_copy as copy;
 use pygpu_device::Device;
-use pygpu_device::stream;
 use pygpu_layout::{Dims, Layout, Order};
 
 /// What `*_like` functions need to know of the other array.
@@ -102,100 +100,85 @@ fn new_from_like<'py>(py: Python<'py>, like: Like<'py>) -> PyResult<Bound<'py, G
     }
 }
 
+fn new_zeros_like<'py>(py: Python<'py>, like: Like<'py>) -> PyResult<Bound<'py, GpuArray>> {
+    let made = new_from_like(py, like)?;
+    fill_zeros(py, made.get().array(py)?)?;
+    Ok(made)
+}
+
+fn new_ones_like<'py>(py: Python<'py>, like: Like<'py>) -> PyResult<Bound<'py, GpuArray>> {
+    new_filled_like(py, like, &1i64.into_pyobject(py)?.into_any())
+}
+
 fn new_filled_like<'py>(py: Python<'py>, like: Like<'py>, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, GpuArray>> {
     let made = new_from_like(py, like)?;
     assign::assign(py, made.get().array(made.py())?, value)?;
     Ok(made)
 }
 
-/// A new uninitialised array with the shape, dtype, device and order of another.
-///
-/// Parameters
-/// ----------
-/// other : GPUArray or array_like
-/// dtype : data-type, optional
-///     Another dtype.
-/// order : {'C', 'F', 'A', 'K'}, optional
-///     'K', the default, keeps the order of the axes in memory.
-/// shape : int or sequence of int, optional
-///     Another shape.
-/// device : Device, str or int, optional
-///     Another device.
-///
-/// Returns
-/// -------
-/// GPUArray
-///
-/// Examples
-/// --------
-/// >>> import PyGPU
-/// >>> PyGPU.empty_like(PyGPU.empty((2, 3), order='F')).strides
-/// (8, 16)
-#[pyfunction]
-#[pyo3(signature = (
-    other: "GPUArray | ArrayLike", dtype: "DTypeLike | None" = None, order: "OrderACFK" = None, *,
-    shape: "ShapeLike | None" = None, device: "DeviceLike" = None
-) -> "GPUArray")]
-pub(crate) fn empty_like<'py>(
-    py: Python<'py>,
-    other: &Bound<'py, PyAny>,
-    dtype: Option<&Bound<'py, PyAny>>,
-    order: Option<&Bound<'py, PyAny>>,
-    shape: Option<&Bound<'py, PyAny>>,
-    device: Option<&Bound<'py, PyAny>>,
-) -> PyResult<Bound<'py, GpuArray>> {
-    new_from_like(py, like(py, other, dtype, order, shape, device)?)
+/// Functions of another array: documentation, name, the function that makes the array.
+macro_rules! arrays_like {
+    ($($(#[$documentation:meta])* $name:ident => $make:path;)*) => {
+        $(
+            $(#[$documentation])*
+            #[pyfunction]
+            #[pyo3(signature = (other: "GPUArray | ArrayLike", dtype: "DTypeLike | None" = None, order: "OrderACFK" = None, *,
+                                shape: "ShapeLike | None" = None, device: "DeviceLike" = None) -> "GPUArray")]
+            pub(crate) fn $name<'py>(
+                py: Python<'py>,
+                other: &Bound<'py, PyAny>,
+                dtype: Option<&Bound<'py, PyAny>>,
+                order: Option<&Bound<'py, PyAny>>,
+                shape: Option<&Bound<'py, PyAny>>,
+                device: Option<&Bound<'py, PyAny>>,
+            ) -> PyResult<Bound<'py, GpuArray>> {
+                $make(py, like(py, other, dtype, order, shape, device)?)
+            }
+        )*
+    };
 }
 
-/// A new array of zeros with the shape, dtype, device and order of another; parameters as in `empty_like`.
-///
-/// Examples
-/// --------
-/// >>> import PyGPU
-/// >>> PyGPU.zeros_like(PyGPU.arange(3)).tolist()
-/// [0, 0, 0]
-#[pyfunction]
-#[pyo3(signature = (
-    other: "GPUArray | ArrayLike", dtype: "DTypeLike | None" = None, order: "OrderACFK" = None, *,
-    shape: "ShapeLike | None" = None, device: "DeviceLike" = None
-) -> "GPUArray")]
-pub(crate) fn zeros_like<'py>(
-    py: Python<'py>,
-    other: &Bound<'py, PyAny>,
-    dtype: Option<&Bound<'py, PyAny>>,
-    order: Option<&Bound<'py, PyAny>>,
-    shape: Option<&Bound<'py, PyAny>>,
-    device: Option<&Bound<'py, PyAny>>,
-) -> PyResult<Bound<'py, GpuArray>> {
-    let made = new_from_like(py, like(py, other, dtype, order, shape, device)?)?;
-    let array = made.get().array(made.py())?;
-    let item = vec![0; array.dtype().itemsize()];
-    py.without_gil(|| copy::fill(array, &item, &stream::current(array.device())))?;
-    Ok(made)
-}
-
-/// A new array of ones with the shape, dtype, device and order of another; parameters as in `empty_like`.
-///
-/// Examples
-/// --------
-/// >>> import PyGPU
-/// >>> PyGPU.ones_like(PyGPU.arange(3)).tolist()
-/// [1, 1, 1]
-#[pyfunction]
-#[pyo3(signature = (
-    other: "GPUArray | ArrayLike", dtype: "DTypeLike | None" = None, order: "OrderACFK" = None, *,
-    shape: "ShapeLike | None" = None, device: "DeviceLike" = None
-) -> "GPUArray")]
-pub(crate) fn ones_like<'py>(
-    py: Python<'py>,
-    other: &Bound<'py, PyAny>,
-    dtype: Option<&Bound<'py, PyAny>>,
-    order: Option<&Bound<'py, PyAny>>,
-    shape: Option<&Bound<'py, PyAny>>,
-    device: Option<&Bound<'py, PyAny>>,
-) -> PyResult<Bound<'py, GpuArray>> {
-    let one = 1i64.into_pyobject(py)?.into_any();
-    new_filled_like(py, like(py, other, dtype, order, shape, device)?, &one)
+arrays_like! {
+    /// A new uninitialised array with the shape, dtype, device and order of another.
+    ///
+    /// Parameters
+    /// ----------
+    /// other : GPUArray or array_like
+    /// dtype : data-type, optional
+    ///     Another dtype.
+    /// order : {'C', 'F', 'A', 'K'}, optional
+    ///     'K', the default, keeps the order of the axes in memory.
+    /// shape : int or sequence of int, optional
+    ///     Another shape.
+    /// device : Device, str or int, optional
+    ///     Another device.
+    ///
+    /// Returns
+    /// -------
+    /// GPUArray
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> PyGPU.empty_like(PyGPU.empty((2, 3), order='F')).strides
+    /// (8, 16)
+    empty_like => new_from_like;
+    /// A new array of zeros with the shape, dtype, device and order of another; parameters as in `empty_like`.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> PyGPU.zeros_like(PyGPU.arange(3)).tolist()
+    /// [0, 0, 0]
+    zeros_like => new_zeros_like;
+    /// A new array of ones with the shape, dtype, device and order of another; parameters as in `empty_like`.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> PyGPU.ones_like(PyGPU.arange(3)).tolist()
+    /// [1, 1, 1]
+    ones_like => new_ones_like;
 }
 
 /// A new array filled with one value, with the shape, dtype, device and order of another.
@@ -214,10 +197,8 @@ pub(crate) fn ones_like<'py>(
 /// >>> PyGPU.full_like(PyGPU.arange(3), 9).tolist()
 /// [9, 9, 9]
 #[pyfunction]
-#[pyo3(signature = (
-    other: "GPUArray | ArrayLike", fill_value: "Any", dtype: "DTypeLike | None" = None, order: "OrderACFK" = None,
-    *, shape: "ShapeLike | None" = None, device: "DeviceLike" = None
-) -> "GPUArray")]
+#[pyo3(signature = (other: "GPUArray | ArrayLike", fill_value: "Any", dtype: "DTypeLike | None" = None, order: "OrderACFK" = None,
+                    *, shape: "ShapeLike | None" = None, device: "DeviceLike" = None) -> "GPUArray")]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn full_like<'py>(
     py: Python<'py>,

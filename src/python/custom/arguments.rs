@@ -1,27 +1,24 @@
 //! What calls of generated kernels have in common: their declared arguments, and the values given for these.
 
+use pyo3::Borrowed;
 use pyo3::exceptions::{PyTypeError, PyValueError};
-use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::type_object::PyTypeInfo;
 use pyo3::types::{PyString, PyTuple};
 use smallvec::SmallVec;
 
-use crate::array::class::GpuArray;
+use crate::array::own;
 use crate::convert::dtype as dtypes;
 use crate::exchange::import;
 use crate::gil::WithoutGil;
 use crate::kernel::call::{refusal, values};
-use crate::kernel::source;
 use crate::once::intern;
-use crate::runtime::compiler::warn_of_cache;
 use pygpu_array::Array;
 use pygpu_base::dtype::Kind;
 use pygpu_base::settings;
 use pygpu_device::stream::Stream;
 use pygpu_kernel::Arguments;
 use pygpu_memory::pending;
-use pygpu_ops::{Argument, Elementwise, Plan, Range, Role};
+use pygpu_ops::{Argument, Role};
 
 /// The declared arguments: a text in C, or a list of `VectorArg` and `ScalarArg`.
 pub(crate) fn arguments(declared: &Bound<'_, PyAny>) -> PyResult<Vec<Argument>> {
@@ -52,34 +49,6 @@ pub(crate) fn arguments(declared: &Bound<'_, PyAny>) -> PyResult<Vec<Argument>> 
         });
     }
     Ok(list)
-}
-
-/// PyCUDA's `keep`; where CuPy's order was written a text stands in its place.
-pub(crate) struct Keep(pub(crate) bool);
-
-impl Keep {
-    pub(crate) fn read(given: Option<&Bound<'_, PyAny>>, class: &str, order: &str) -> PyResult<Self> {
-        let Some(given) = given else { return Ok(Self(false)) };
-        if given.is_instance_of::<PyString>() {
-            return Err(PyTypeError::new_err(format!(
-                "{class}: keep is a bool, and a text was given: the arguments look like CuPy's, and the order here is PyCUDA's: {order}"
-            )));
-        }
-        Ok(Self(given.is_truthy()?))
-    }
-}
-
-/// Options and preamble as the kernel has them: headers of ours are found, and macros hold in the user's texts, not in ours before them.
-pub(crate) fn options(
-    py: Python<'_>,
-    given: Option<&Bound<'_, PyAny>>,
-    preamble: &str,
-) -> PyResult<(Vec<String>, String)> {
-    let (options, preamble) = (source::options(given)?, preamble.to_owned());
-    if options.is_empty() && !preamble.contains("pycuda-") {
-        return Ok((options, preamble));
-    }
-    py.import("PyGPU._native.c_arguments")?.getattr("told_apart")?.call1((options, preamble))?.extract()
 }
 
 /// The values of one call.
@@ -115,7 +84,7 @@ impl<'a> Given<'a> {
         for (position, (argument, value)) in declared.iter().zip(args.iter_borrowed()).enumerate() {
             if argument.is_vector() {
                 given
-                    .add_array(argument, &value, written(position))
+                    .add_array(argument, value, written(position))
                     .map_err(|error| within(name, position, argument, &error, &value))?;
             } else {
                 push_scalar(&mut given.scalars, argument, &value)
@@ -127,17 +96,12 @@ impl<'a> Given<'a> {
     }
 
     #[inline]
-    fn add_array(&mut self, argument: &Argument, value: &Bound<'_, PyAny>, written: bool) -> PyResult<()> {
-        // SAFETY: the type of a live object.
-        let class = unsafe { ffi::Py_TYPE(value.as_ptr()) };
-        let is_own = class == GpuArray::type_object_raw(value.py()) || value.cast::<GpuArray>().is_ok();
-        let array = if is_own {
-            // SAFETY: a GPUArray, as was just seen, which the tuple of arguments keeps alive as long as `'a`; it never moves.
-            let array = unsafe { &*std::ptr::from_ref(value.cast_unchecked::<GpuArray>().get().array(value.py())?) };
+    fn add_array(&mut self, argument: &Argument, value: Borrowed<'a, '_, PyAny>, written: bool) -> PyResult<()> {
+        let array = if let Some(array) = own::array_of(value)? {
             self.places.push(Place::Own(array));
             array
         } else {
-            let Some(array) = import::device_array(value)? else { return Err(no_array(value)) };
+            let Some(array) = import::device_array(&value)? else { return Err(no_array(&value)) };
             self.places.push(Place::Foreign(self.foreign.len()));
             self.foreign.push(array);
             &self.foreign[self.foreign.len() - 1]
@@ -198,25 +162,23 @@ fn push_scalar(arguments: &mut Arguments, argument: &Argument, value: &Bound<'_,
         arguments.push(&bytes);
         return Ok(());
     }
-    let scalar = values::numpy_scalar(value);
-    if let Some((own, bytes)) = scalar
-        && own == kind
-    {
-        arguments.push(bytes);
+    if values::push_value(arguments, kind, value)? {
         return Ok(());
     }
-    let plain;
-    let value = match scalar {
-        Some(_) => {
-            plain = value.call_method0(intern!(value.py(), "item"))?;
-            &plain
-        }
-        None => value,
+    push_converted(arguments, argument, value)
+}
+
+/// As [`push_scalar`], for a NumPy scalar of another type.
+#[cold]
+fn push_converted(arguments: &mut Arguments, argument: &Argument, value: &Bound<'_, PyAny>) -> PyResult<()> {
+    let plain = match values::numpy_scalar(value) {
+        Some(_) => value.call_method0(intern!(value.py(), "item"))?,
+        None => value.clone(),
     };
-    if values::push_number(arguments, kind, value)? {
+    if values::push_number(arguments, argument.dtype.kind(), &plain)? {
         return Ok(());
     }
-    Err(PyTypeError::new_err(format!("{} is no {}", value.repr()?, argument.dtype.name())))
+    Err(PyTypeError::new_err(format!("{} is no {}", plain.repr()?, argument.dtype.name())))
 }
 
 #[cold]
@@ -254,25 +216,6 @@ fn within(name: &str, position: usize, argument: &Argument, error: &PyErr, value
     let named = PyErr::from_type(error.get_type(py), text);
     named.set_cause(py, error.cause(py));
     named
-}
-
-/// Runs an elementwise kernel whose walk is planned; `values` holds those of its scalar arguments, in order.
-///
-/// # Safety
-/// As [`Elementwise::run`].
-#[inline]
-pub(crate) unsafe fn run(
-    py: Python<'_>,
-    kernel: &Elementwise,
-    plan: &Plan,
-    arrays: &[&Array],
-    mut values: Arguments,
-    range: Option<Range>,
-    stream: &Stream,
-) -> PyResult<()> {
-    // SAFETY: the caller's promise.
-    py.without_gil(|| unsafe { kernel.run(plan, arrays, &mut values, range, stream) })?;
-    warn_of_cache(py)
 }
 
 /// `keep=True`: the source in a folder of its own, which is told.

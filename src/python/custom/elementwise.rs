@@ -5,12 +5,14 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 use smallvec::SmallVec;
 
-use super::arguments::{self, Given, Keep};
-use super::recipe::Recipe;
+use super::arguments::{self, Given};
+use super::recipe::{KernelState, Request};
 use crate::convert::number;
-use crate::exit;
+use crate::exit::Detached;
+use crate::gil::WithoutGil;
 use crate::late::Late;
 use crate::names::names;
+use crate::runtime::compiler::warn_of_cache;
 use crate::runtime::stream as stream_argument;
 use pygpu_array::Array;
 use pygpu_ops::text::{Texts, Written};
@@ -62,27 +64,10 @@ use pygpu_ops::{Elementwise, Range};
 /// >>> z.get()
 /// array([0., 3., 6.], dtype=float32)
 #[pyclass(frozen, subclass, weakref, dict, name = "ElementwiseKernel", module = "PyGPU.elementwise")]
-pub(crate) struct PyElementwise(Late<Made>);
-
-/// What `__init__` makes of the texts.
-struct Made {
-    kernel: Elementwise,
-    keep: bool,
-    recipe: Recipe,
-}
-
-impl Drop for PyElementwise {
-    fn drop(&mut self) {
-        if let Some(Made { kernel, .. }) = self.0.take()
-            && kernel.variants().is_on_device()
-        {
-            exit::drop_detached(kernel);
-        }
-    }
-}
+pub(crate) struct PyElementwise(Late<KernelState<Elementwise>>);
 
 impl PyElementwise {
-    fn made(&self) -> PyResult<&Made> {
+    fn made(&self) -> PyResult<&KernelState<Elementwise>> {
         self.0.get("ElementwiseKernel")
     }
 }
@@ -127,33 +112,37 @@ impl PyElementwise {
         loop_prep: &str,
         after_loop: &str,
     ) -> PyResult<()> {
-        let Keep(keep) = Keep::read(keep, "ElementwiseKernel", ORDER)?;
+        let noun = "an elementwise kernel";
+        let request = Request { class: "ElementwiseKernel", order: ORDER, noun, name, keep, options, preamble };
+        let keep = request.keep()?;
         let recipe = (arguments, &operation, name, keep, options, preamble, loop_prep, after_loop);
         let recipe = recipe.into_pyobject(arguments.py())?.into();
-        let (options, preamble) = arguments::options(arguments.py(), options, preamble)?;
+        let (options, preamble) = request.options(arguments.py())?;
         let [loop_prep, after_loop] = [loop_prep, after_loop].map(str::to_owned);
         let texts = Texts { operation, loop_prep, after_loop, preamble, ..Texts::default() };
         let arguments = arguments::arguments(arguments)?;
-        if !arguments.iter().any(pygpu_ops::Argument::is_vector) {
-            return Err(PyValueError::new_err(format!(
-                "{name}: an elementwise kernel needs an array among its arguments"
-            )));
-        }
-        let make = || Ok(Made { kernel: Elementwise::new(name.to_owned(), arguments, texts, options)?, keep, recipe });
+        let arguments = request.require_array(arguments)?;
+        let make = || {
+            Ok(KernelState {
+                kernel: Detached::new(Elementwise::new(name.to_owned(), arguments, texts, options)?),
+                keep,
+                recipe,
+            })
+        };
         self.0.make("ElementwiseKernel", make)
     }
 
     #[pyo3(signature = (*args: "Any", **kwargs: "Any") -> "None")]
     fn __call__(&self, args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
         let py = args.py();
-        let Made { kernel, keep, .. } = self.made()?;
+        let KernelState { kernel, keep, .. } = self.made()?;
         let keywords =
             kwargs.map_or_else(|| Ok(Keywords::default()), |kwargs| Keywords::read(kernel.name(), kwargs))?;
         let usages = &kernel.analysis().usages;
         let is_written =
             |position: usize| usages.get(position).copied().flatten().is_some_and(|usage| usage.written > Written::No);
         let mut given = Given::read(kernel.name(), kernel.arguments(), is_written, args)?;
-        let scalars = std::mem::take(&mut given.scalars);
+        let mut scalars = std::mem::take(&mut given.scalars);
         let arrays: SmallVec<[&Array; 6]> = given.arrays().collect();
         let is_ranged = keywords.range.is_some() || keywords.slice.is_some();
         let plan = kernel.plan(&arrays, is_ranged)?;
@@ -164,7 +153,8 @@ impl PyElementwise {
             arguments::keep_source(py, kernel.name(), &kernel.source(&plan, is_ranged).text)?;
         }
         // SAFETY: planned for these arrays, which `Given` has held against the declaration, as it has the values.
-        unsafe { arguments::run(py, kernel, &plan, &arrays, scalars, range, &stream)? };
+        py.without_gil(|| unsafe { kernel.run(&plan, &arrays, &mut scalars, range, &stream) })?;
+        warn_of_cache(py)?;
         drop(arrays);
         given.keep_foreign(py, &stream)
     }

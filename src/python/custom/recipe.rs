@@ -1,10 +1,14 @@
-//! What a kernel was made of, for its pickles.
+//! The texts and options of which generated kernels are made: read, and kept for pickles.
 
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::type_object::PyTypeInfo;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyString, PyTuple};
 
+use crate::exit::{Detached, DriverObject};
+use crate::kernel::source;
 use crate::once::intern;
+use pygpu_ops::Argument;
 
 /// The arguments of `__init__`, in order.
 pub(crate) struct Recipe(Py<PyTuple>);
@@ -24,5 +28,64 @@ impl Recipe {
         let py = kernel.py();
         let module = py.import(intern!(py, "PyGPU._native.pickled_kernels"))?;
         module.getattr(intern!(py, "reduced"))?.call1((kernel, T::type_object(py), &self.0))
+    }
+}
+
+/// A generated kernel, and the arguments that it was made of.
+pub(crate) struct KernelState<K: DriverObject> {
+    pub(crate) kernel: Detached<K>,
+    pub(crate) keep: bool,
+    pub(crate) recipe: Recipe,
+}
+
+/// Arguments that the constructors of generated kernels share.
+pub(crate) struct Request<'a, 'py> {
+    /// The class, and how its arguments are written.
+    pub(crate) class: &'static str,
+    pub(crate) order: &'static str,
+    pub(crate) noun: &'static str,
+    pub(crate) name: &'a str,
+    pub(crate) keep: Option<&'a Bound<'py, PyAny>>,
+    pub(crate) options: Option<&'a Bound<'py, PyAny>>,
+    pub(crate) preamble: &'a str,
+}
+
+impl Request<'_, '_> {
+    /// PyCUDA's `keep`; where CuPy's order was written a text stands in its place.
+    ///
+    /// # Errors
+    /// `TypeError` for a text.
+    pub(crate) fn keep(&self) -> PyResult<bool> {
+        let Some(given) = self.keep else { return Ok(false) };
+        if given.is_instance_of::<PyString>() {
+            return Err(PyTypeError::new_err(format!(
+                "{}: keep is a bool, and a text was given: the arguments look like CuPy's, and the order here is PyCUDA's: {}",
+                self.class, self.order
+            )));
+        }
+        given.is_truthy()
+    }
+
+    /// The declared arguments, of which one must be an array.
+    ///
+    /// # Errors
+    /// `ValueError` if none is.
+    pub(crate) fn require_array(&self, arguments: Vec<Argument>) -> PyResult<Vec<Argument>> {
+        if arguments.iter().any(Argument::is_vector) {
+            return Ok(arguments);
+        }
+        Err(PyValueError::new_err(format!("{}: {} needs an array among its arguments", self.name, self.noun)))
+    }
+
+    /// Options and preamble as the kernel has them: headers of ours are found, and macros hold in the user's texts, not in ours before them.
+    ///
+    /// # Errors
+    /// `TypeError` for options that are no texts.
+    pub(crate) fn options(&self, py: Python<'_>) -> PyResult<(Vec<String>, String)> {
+        let (options, preamble) = (source::options(self.options)?, self.preamble.to_owned());
+        if options.is_empty() && !preamble.contains("pycuda-") {
+            return Ok((options, preamble));
+        }
+        py.import("PyGPU._native.c_arguments")?.getattr("told_apart")?.call1((options, preamble))?.extract()
     }
 }

@@ -1,17 +1,17 @@
 //! The class `ReductionKernel`.
 
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyString, PyTuple};
 use smallvec::SmallVec;
 
-use super::arguments::{self, Given, Keep};
-use super::recipe::Recipe;
+use super::arguments::{self, Given};
+use super::recipe::{KernelState, Request};
 use crate::array::class::{GpuArray, new_exact};
 use crate::array::heritage;
 use crate::convert::dtype as dtypes;
 use crate::create::foreign;
-use crate::exit;
+use crate::exit::Detached;
 use crate::gil::WithoutGil;
 use crate::late::Late;
 use crate::names::names;
@@ -69,27 +69,10 @@ use pygpu_ops::{Reduce, Reduction, reduce};
 /// >>> dot(x, x).get()
 /// array(14., dtype=float32)
 #[pyclass(frozen, subclass, weakref, dict, name = "ReductionKernel", module = "PyGPU.reduction")]
-pub(crate) struct PyReduction(Late<Made>);
-
-/// What `__init__` makes of the texts.
-struct Made {
-    kernel: Reduce,
-    keep: bool,
-    recipe: Recipe,
-}
-
-impl Drop for PyReduction {
-    fn drop(&mut self) {
-        if let Some(Made { kernel, .. }) = self.0.take()
-            && kernel.variants().is_on_device()
-        {
-            exit::drop_detached(kernel);
-        }
-    }
-}
+pub(crate) struct PyReduction(Late<KernelState<Reduce>>);
 
 impl PyReduction {
-    fn made(&self) -> PyResult<&Made> {
+    fn made(&self) -> PyResult<&KernelState<Reduce>> {
         self.0.get("ReductionKernel")
     }
 }
@@ -167,7 +150,9 @@ impl PyReduction {
         options: Option<&Bound<'_, PyAny>>,
         preamble: &str,
     ) -> PyResult<()> {
-        let Keep(keep) = Keep::read(keep, "ReductionKernel", ORDER)?;
+        let request =
+            Request { class: "ReductionKernel", order: ORDER, noun: "a reduction", name, keep, options, preamble };
+        let keep = request.keep()?;
         let recipe = (dtype_out, neutral, &reduce_expr, &map_expr, arguments, name, keep, options, preamble);
         let recipe = recipe.into_pyobject(dtype_out.py())?.into();
         let dtype = dtypes::from_python(dtype_out)?;
@@ -176,10 +161,8 @@ impl PyReduction {
             Some(given) => arguments::arguments(given)?,
             None => vec![reduce::default_argument(dtype, &c_type)],
         };
-        if !arguments.iter().any(pygpu_ops::Argument::is_vector) {
-            return Err(PyValueError::new_err(format!("{name}: a reduction needs an array among its arguments")));
-        }
-        let (options, preamble) = arguments::options(dtype_out.py(), options, preamble)?;
+        let arguments = request.require_array(arguments)?;
+        let (options, preamble) = request.options(dtype_out.py())?;
         let of = Reduction {
             name: name.to_owned(),
             dtype,
@@ -190,7 +173,9 @@ impl PyReduction {
             preamble,
             options,
         };
-        self.0.make("ReductionKernel", || Ok(Made { kernel: Reduce::new(of, arguments)?, keep, recipe }))
+        self.0.make("ReductionKernel", || {
+            Ok(KernelState { kernel: Detached::new(Reduce::new(of, arguments)?), keep, recipe })
+        })
     }
 
     #[pyo3(signature = (*args: "Any", **kwargs: "Any") -> "GPUArray")]
@@ -200,7 +185,7 @@ impl PyReduction {
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = args.py();
-        let Made { kernel, keep, .. } = self.made()?;
+        let KernelState { kernel, keep, .. } = self.made()?;
         let (name, dtype) = (&kernel.reduction().name, kernel.reduction().dtype);
         let keywords = kwargs.map_or_else(|| Ok(Keywords::default()), |kwargs| Keywords::read(name, kwargs))?;
         let usages = &kernel.analysis().usages;
@@ -259,7 +244,7 @@ impl PyReduction {
     }
 
     fn __repr__(&self) -> PyResult<String> {
-        let Some(Made { kernel, .. }) = self.0.found() else {
+        let Some(KernelState { kernel, .. }) = self.0.found() else {
             return Ok("<PyGPU.ReductionKernel, not made yet>".to_owned());
         };
         let name = &kernel.reduction().name;

@@ -4,11 +4,11 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict, PyString, PyTuple};
 
-use super::arguments;
+use super::recipe::Request;
 use super::reduction::{c_type, expression, new_array};
 use crate::array::class::{GpuArray, new_exact};
 use crate::convert::dtype as dtypes;
-use crate::exit;
+use crate::exit::Detached;
 use crate::gil::WithoutGil;
 use crate::late::Late;
 use crate::names::names;
@@ -22,36 +22,24 @@ use pygpu_ops::{Scan, Scanning};
 
 /// What both classes hold.
 #[derive(Default)]
-struct Held(Late<Scan>);
-
-impl Drop for Held {
-    fn drop(&mut self) {
-        if let Some(scan) = self.0.take()
-            && scan.variants().is_on_device()
-        {
-            exit::drop_detached(scan);
-        }
-    }
-}
+struct Held(Late<Detached<Scan>>);
 
 /// What messages call an object of either class.
 const NOUN: &str = "scan kernel";
 
-/// What the classes are made with.
+/// Arguments of the classes.
 struct Making<'a, 'py> {
     dtype: &'a Bound<'py, PyAny>,
     scan_expr: String,
     neutral: Option<&'a Bound<'py, PyAny>>,
-    name_prefix: &'a str,
-    options: Option<&'a Bound<'py, PyAny>>,
-    preamble: &'a str,
+    request: Request<'a, 'py>,
 }
 
 impl Held {
     fn make(&self, making: Making<'_, '_>) -> PyResult<()> {
-        let (options, preamble) = arguments::options(making.dtype.py(), making.options, making.preamble)?;
+        let (options, preamble) = making.request.options(making.dtype.py())?;
         let of = Scanning {
-            name: making.name_prefix.to_owned(),
+            name: making.request.name.to_owned(),
             dtype: dtypes::from_python(making.dtype)?,
             c_type: c_type(making.dtype)?,
             expression: making.scan_expr,
@@ -59,7 +47,7 @@ impl Held {
             preamble,
             options,
         };
-        self.0.make(NOUN, || Ok(Scan::new(of)?))
+        self.0.make(NOUN, || Ok(Detached::new(Scan::new(of)?)))
     }
 
     fn repr(&self, class: &str) -> String {
@@ -149,181 +137,146 @@ impl Held {
     }
 }
 
-/// A kernel that joins to each element of an array all that stand before it.
-///
-/// Parameters
-/// ----------
-/// dtype : data-type
-///     Of the elements; a registered structured one too.
-/// scan_expr : str
-///     Joins ``a`` and the ``b`` that stands behind it: ``'a + b'``. It must be associative.
-/// neutral : str or number, optional
-///     Not needed; taken since `ExclusiveScanKernel` needs it.
-/// name_prefix : str, optional
-///     The beginning of the kernels' names.
-/// options : sequence of str or str, optional
-///     For the compiler, as `Kernel` takes them.
-/// preamble : str, optional
-///     Put before the kernels: functions, types, macros.
-/// devices : optional
-///     Not needed: kernels are compiled for each device that is used.
-///
-/// Notes
-/// -----
-/// ``kernel(input, output_ary=None, allocator=None, stream=None)`` scans an array of one axis and any stride in place, or into
-/// `output_ary`, or into a new array for ``output_ary='new'``, and returns where the result is.
-///
-/// Examples
-/// --------
-/// >>> import numpy as np
-/// >>> import PyGPU
-/// >>> from PyGPU.scan import InclusiveScanKernel
-/// >>> cumsum = InclusiveScanKernel(np.int32, 'a + b')
-/// >>> x = PyGPU.to_gpu(np.array([1, 2, 3], np.int32))
-/// >>> cumsum(x).get()
-/// array([1, 3, 6], dtype=int32)
-#[pyclass(frozen, subclass, weakref, dict, name = "InclusiveScanKernel", module = "PyGPU.scan")]
-pub(crate) struct PyInclusiveScan(Held);
+/// Both classes: documentation, name in Rust and in Python, documentation of `neutral`, the function that gives the neutral element, the
+/// sections behind the parameters.
+macro_rules! scan_kernels {
+    ($($(#[$summary:meta])* $class:ident $name:literal ($($neutral:tt)*) $check:path { $(#[$rest:meta])* })*) => {
+        $(
+            $(#[$summary])*
+            ///
+            /// Parameters
+            /// ----------
+            /// dtype : data-type
+            ///     Of the elements; a registered structured one too.
+            /// scan_expr : str
+            ///     Joins ``a`` and the ``b`` that stands behind it: ``'a + b'``. It must be associative.
+            $($neutral)*
+            /// name_prefix : str, optional
+            ///     The beginning of the kernels' names.
+            /// options : sequence of str or str, optional
+            ///     For the compiler, as `Kernel` takes them.
+            /// preamble : str, optional
+            ///     Put before the kernels: functions, types, macros.
+            /// devices : optional
+            ///     Not needed: kernels are compiled for each device that is used.
+            ///
+            $(#[$rest])*
+            #[pyclass(frozen, subclass, weakref, dict, name = $name, module = "PyGPU.scan")]
+            pub(crate) struct $class(Held);
 
-#[pymethods]
-impl PyInclusiveScan {
-    // The arguments may be those of a subclass' `__init__`.
-    #[new]
-    #[pyo3(signature = (*_args, **_kwargs),
-           text_signature = "(dtype, scan_expr, neutral=None, name_prefix='scan', options=None, preamble='', devices=None)")]
-    // stub: def __new__(cls, *args: Any, **kwargs: Any) -> Self: ...
-    fn py_new(_args: &Bound<'_, PyTuple>, _kwargs: Option<&Bound<'_, PyDict>>) -> Self {
-        Self(Held::default())
-    }
+            #[pymethods]
+            impl $class {
+                // The arguments may be those of a subclass' `__init__`.
+                #[new]
+                #[pyo3(signature = (*_args, **_kwargs),
+                       text_signature = "(dtype, scan_expr, neutral=None, name_prefix='scan', options=None, preamble='', \
+                                         devices=None)")]
+                // stub: def __new__(cls, *args: Any, **kwargs: Any) -> Self: ...
+                fn py_new(_args: &Bound<'_, PyTuple>, _kwargs: Option<&Bound<'_, PyDict>>) -> Self {
+                    Self(Held::default())
+                }
 
-    #[pyo3(signature = (
-        dtype: "DTypeLike", scan_expr: "str", neutral: "str | complex | None" = None, name_prefix: "str" = "scan",
-        options: "str | Sequence[str] | None" = None, preamble: "str" = "", devices: "Any" = None
-    ) -> "None")]
-    #[expect(clippy::too_many_arguments, reason = "PyCUDA's signature")]
-    fn __init__(
-        &self,
-        dtype: &Bound<'_, PyAny>,
-        scan_expr: String,
-        neutral: Option<&Bound<'_, PyAny>>,
-        name_prefix: &str,
-        options: Option<&Bound<'_, PyAny>>,
-        preamble: &str,
-        devices: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<()> {
-        let _ = (neutral, devices);
-        self.0.make(Making { dtype, scan_expr, neutral: None, name_prefix, options, preamble })
-    }
+                #[pyo3(signature = (
+                    dtype: "DTypeLike", scan_expr: "str", neutral: "str | complex | None" = None, name_prefix: "str" = "scan",
+                    options: "str | Sequence[str] | None" = None, preamble: "str" = "", devices: "Any" = None
+                ) -> "None")]
+                #[expect(clippy::too_many_arguments, reason = "PyCUDA's signature")]
+                fn __init__(
+                    &self,
+                    dtype: &Bound<'_, PyAny>,
+                    scan_expr: String,
+                    neutral: Option<&Bound<'_, PyAny>>,
+                    name_prefix: &str,
+                    options: Option<&Bound<'_, PyAny>>,
+                    preamble: &str,
+                    devices: Option<&Bound<'_, PyAny>>,
+                ) -> PyResult<()> {
+                    let _ = devices;
+                    let neutral = $check(neutral)?;
+                    let request =
+                        Request { class: $name, order: "", noun: NOUN, name: name_prefix, keep: None, options, preamble };
+                    self.0.make(Making { dtype, scan_expr, neutral, request })
+                }
 
-    #[pyo3(signature = (
-        input_ary: "GPUArray", output_ary: "GPUArray | Literal['new'] | None" = None,
-        allocator: "Callable[[int], Any] | None" = None, stream: "StreamLike" = None
-    ) -> "GPUArray")]
-    fn __call__<'py>(
-        &self,
-        input_ary: &Bound<'py, PyAny>,
-        output_ary: Option<&Bound<'py, PyAny>>,
-        allocator: Option<&Bound<'py, PyAny>>,
-        stream: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        self.0.call(input_ary, output_ary, allocator, stream)
-    }
+                #[pyo3(signature = (
+                    input_ary: "GPUArray", output_ary: "GPUArray | Literal['new'] | None" = None,
+                    allocator: "Callable[[int], Any] | None" = None, stream: "StreamLike" = None
+                ) -> "GPUArray")]
+                fn __call__<'py>(
+                    &self,
+                    input_ary: &Bound<'py, PyAny>,
+                    output_ary: Option<&Bound<'py, PyAny>>,
+                    allocator: Option<&Bound<'py, PyAny>>,
+                    stream: Option<&Bound<'py, PyAny>>,
+                ) -> PyResult<Bound<'py, PyAny>> {
+                    self.0.call(input_ary, output_ary, allocator, stream)
+                }
 
-    fn __repr__(&self) -> String {
-        self.0.repr("InclusiveScanKernel")
+                fn __repr__(&self) -> String {
+                    self.0.repr($name)
+                }
+            }
+        )*
+    };
+}
+
+type Neutral<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
+
+fn no_neutral<'a, 'py>(_: Neutral<'a, 'py>) -> PyResult<Neutral<'a, 'py>> {
+    Ok(None)
+}
+
+fn neutral<'a, 'py>(given: Neutral<'a, 'py>) -> PyResult<Neutral<'a, 'py>> {
+    match given.filter(|given| !given.is_none()) {
+        None => Err(PyValueError::new_err("neutral element is required for exclusive scan")),
+        found => Ok(found),
     }
 }
 
-/// A kernel that puts in the place of each element of an array all that stand before it, joined.
-///
-/// Parameters
-/// ----------
-/// dtype : data-type
-///     Of the elements; a registered structured one too.
-/// scan_expr : str
-///     Joins ``a`` and the ``b`` that stands behind it: ``'a + b'``. It must be associative.
-/// neutral : str or number
-///     What the first element becomes.
-/// name_prefix : str, optional
-///     The beginning of the kernels' names.
-/// options : sequence of str or str, optional
-///     For the compiler, as `Kernel` takes them.
-/// preamble : str, optional
-///     Put before the kernels: functions, types, macros.
-/// devices : optional
-///     Not needed: kernels are compiled for each device that is used.
-///
-/// Raises
-/// ------
-/// ValueError
-///     Without `neutral`.
-///
-/// Notes
-/// -----
-/// It is called as `InclusiveScanKernel` is.
-///
-/// Examples
-/// --------
-/// >>> import numpy as np
-/// >>> import PyGPU
-/// >>> from PyGPU.scan import ExclusiveScanKernel
-/// >>> before = ExclusiveScanKernel(np.int32, 'a + b', 0)
-/// >>> x = PyGPU.to_gpu(np.array([1, 2, 3], np.int32))
-/// >>> before(x).get()
-/// array([0, 1, 3], dtype=int32)
-#[pyclass(frozen, subclass, weakref, dict, name = "ExclusiveScanKernel", module = "PyGPU.scan")]
-pub(crate) struct PyExclusiveScan(Held);
-
-#[pymethods]
-impl PyExclusiveScan {
-    // The arguments may be those of a subclass' `__init__`.
-    #[new]
-    #[pyo3(signature = (*_args, **_kwargs),
-           text_signature = "(dtype, scan_expr, neutral=None, name_prefix='scan', options=None, preamble='', devices=None)")]
-    // stub: def __new__(cls, *args: Any, **kwargs: Any) -> Self: ...
-    fn py_new(_args: &Bound<'_, PyTuple>, _kwargs: Option<&Bound<'_, PyDict>>) -> Self {
-        Self(Held::default())
+scan_kernels! {
+    /// A kernel that joins to each element of an array all that stand before it.
+    PyInclusiveScan "InclusiveScanKernel" (
+        /// neutral : str or number, optional
+        ///     Not needed; taken since `ExclusiveScanKernel` needs it.
+    ) no_neutral {
+        /// Notes
+        /// -----
+        /// ``kernel(input, output_ary=None, allocator=None, stream=None)`` scans an array of one axis and any stride in place, or into
+        /// `output_ary`, or into a new array for ``output_ary='new'``, and returns where the result is.
+        ///
+        /// Examples
+        /// --------
+        /// >>> import numpy as np
+        /// >>> import PyGPU
+        /// >>> from PyGPU.scan import InclusiveScanKernel
+        /// >>> cumsum = InclusiveScanKernel(np.int32, 'a + b')
+        /// >>> x = PyGPU.to_gpu(np.array([1, 2, 3], np.int32))
+        /// >>> cumsum(x).get()
+        /// array([1, 3, 6], dtype=int32)
     }
-
-    #[pyo3(signature = (
-        dtype: "DTypeLike", scan_expr: "str", neutral: "str | complex | None" = None, name_prefix: "str" = "scan",
-        options: "str | Sequence[str] | None" = None, preamble: "str" = "", devices: "Any" = None
-    ) -> "None")]
-    #[expect(clippy::too_many_arguments, reason = "PyCUDA's signature")]
-    fn __init__(
-        &self,
-        dtype: &Bound<'_, PyAny>,
-        scan_expr: String,
-        neutral: Option<&Bound<'_, PyAny>>,
-        name_prefix: &str,
-        options: Option<&Bound<'_, PyAny>>,
-        preamble: &str,
-        devices: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<()> {
-        let _ = devices;
-        let neutral = neutral.filter(|given| !given.is_none());
-        if neutral.is_none() {
-            return Err(PyValueError::new_err("neutral element is required for exclusive scan"));
-        }
-        self.0.make(Making { dtype, scan_expr, neutral, name_prefix, options, preamble })
-    }
-
-    #[pyo3(signature = (
-        input_ary: "GPUArray", output_ary: "GPUArray | Literal['new'] | None" = None,
-        allocator: "Callable[[int], Any] | None" = None, stream: "StreamLike" = None
-    ) -> "GPUArray")]
-    fn __call__<'py>(
-        &self,
-        input_ary: &Bound<'py, PyAny>,
-        output_ary: Option<&Bound<'py, PyAny>>,
-        allocator: Option<&Bound<'py, PyAny>>,
-        stream: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        self.0.call(input_ary, output_ary, allocator, stream)
-    }
-
-    fn __repr__(&self) -> String {
-        self.0.repr("ExclusiveScanKernel")
+    /// A kernel that puts in the place of each element of an array all that stand before it, joined.
+    PyExclusiveScan "ExclusiveScanKernel" (
+        /// neutral : str or number
+        ///     What the first element becomes.
+    ) neutral {
+        /// Raises
+        /// ------
+        /// ValueError
+        ///     Without `neutral`.
+        ///
+        /// Notes
+        /// -----
+        /// It is called as `InclusiveScanKernel` is.
+        ///
+        /// Examples
+        /// --------
+        /// >>> import numpy as np
+        /// >>> import PyGPU
+        /// >>> from PyGPU.scan import ExclusiveScanKernel
+        /// >>> before = ExclusiveScanKernel(np.int32, 'a + b', 0)
+        /// >>> x = PyGPU.to_gpu(np.array([1, 2, 3], np.int32))
+        /// >>> before(x).get()
+        /// array([0, 1, 3], dtype=int32)
     }
 }
 

@@ -9,7 +9,7 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::callback;
+use crate::ffi::interpreter::if_held;
 use crate::gil::WithoutGil;
 use crate::names::names;
 use pygpu_array::DeferredArray;
@@ -25,12 +25,10 @@ pub(crate) fn set_hooks() {
 
 /// Flushes without the GIL, in whatever state the thread is. It asks for none: the helper thread and others come here without.
 fn flush_from_anywhere(scope: Scope, cause: Cause) {
-    if !callback::holds_gil() || shutdown::exiting() {
-        return expression::flush(scope, cause);
+    let flush = || expression::flush(scope, cause);
+    if shutdown::exiting() || if_held(|py| py.without_gil(flush)).is_none() {
+        flush();
     }
-    // SAFETY: the interpreter says that this thread holds the GIL.
-    let py = unsafe { Python::assume_attached() };
-    py.without_gil(|| expression::flush(scope, cause));
 }
 
 /// Launches pending operations.
@@ -136,13 +134,12 @@ fn flush(py: Python<'_>) -> PyResult<()> {
     Ok(hooks::take_error().map_or(Ok(()), Err)?)
 }
 
-/// Sets the age in microseconds at which a helper thread launches pending operations, for tests.
+/// Sets the age in microseconds at which a helper thread launches pending operations, for tests; 0 for no bound, None for the usual one.
 ///
 /// Parameters
 /// ----------
 /// microseconds : int, optional
-///     Time between two looks of the thread, which work of any size wakes then; 0 for no bound. An operation is launched after one to
-///     two of them. Without a value: 100, and a thread that sleeps is woken for 4 MiB of operands and results.
+///     Time between two looks of the thread. An operation is launched after one to two of them.
 #[pyfunction]
 #[pyo3(signature = (microseconds: "int | None" = None) -> "None")]
 fn _bound_fusion_age(microseconds: Option<u64>) {

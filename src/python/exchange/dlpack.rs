@@ -8,8 +8,8 @@ use pyo3::prelude::*;
 
 use super::capsule::{capsule, pair};
 use crate::array::class::GpuArray;
-use crate::callback::{holds_gil, with_interpreter};
 use crate::convert::number;
+use crate::ffi::interpreter::{holds_gil, with_interpreter};
 use crate::gil::WithoutGil;
 use crate::host::copies;
 use pygpu_array::Array;

@@ -11,6 +11,7 @@ use super::cai;
 use super::producer::{self, Request};
 use super::table::{self, Offer};
 use crate::array::class::GpuArray;
+use crate::ffi::exchange_table::OtherTable;
 use crate::gil::WithoutGil;
 use crate::once::intern;
 use crate::runtime::stream as stream_argument;
@@ -142,10 +143,10 @@ pub(crate) fn has_dlpack(value: &Bound<'_, PyAny>) -> PyResult<bool> {
 /// the current stream.
 pub(crate) fn through_table(
     value: &Bound<'_, PyAny>,
-    table: &dlpack::ffi::DLPackExchangeAPI,
+    table: OtherTable,
     wanted: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<(Array, bool)> {
-    let tensor = table::take(value, table)?;
+    let tensor = table.take(value)?;
     let ready = ready_stream(value.py(), tensor.device()?, wanted)?;
     table::order_behind(value.py(), table, &ready)?;
     finish(tensor, ready)

@@ -8,7 +8,6 @@ use std::sync::Arc;
 
 use numpy::PyUntypedArray;
 use pyo3::exceptions::{PyTypeError, PyValueError};
-use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyInt};
 use smallvec::smallvec;
@@ -16,6 +15,7 @@ use smallvec::smallvec;
 use super::import;
 use crate::array::class::GpuArray;
 use crate::array::owner::Owner;
+use crate::ffi::numbers;
 use crate::gil::WithoutGil;
 use crate::once::intern;
 use crate::runtime::device_memory::{Behind, DeviceAllocation};
@@ -64,9 +64,8 @@ impl Place {
     /// `TypeError` for an object without an address, including arrays of values; `ValueError` for an address that
     /// exceeds 64 bits; `CudaError` for freed memory; exceptions of the object.
     pub(crate) fn of(object: &Bound<'_, PyAny>) -> PyResult<Self> {
-        // Before the class checks, which cost more than the rest for an integer. SAFETY: a type check of a live
-        // object.
-        if unsafe { ffi::PyLong_CheckExact(object.as_ptr()) } != 0 {
+        // Before the classes, whose questions cost more than all else about a number.
+        if numbers::is_exact_int(object) {
             return Self::at(number_of(object)?);
         }
         if let Ok(array) = object.cast::<GpuArray>() {
@@ -311,27 +310,17 @@ fn no_address(object: &Bound<'_, PyAny>) -> PyErr {
 
 /// Returns whether an object is a plain integer: NumPy integers are, bools and arrays are not.
 fn is_integer(object: &Bound<'_, PyAny>) -> bool {
-    // SAFETY: a type check of a live object.
-    let is_index = unsafe { ffi::PyIndex_Check(object.as_ptr()) } != 0;
-    is_index && !object.is_instance_of::<PyBool>() && object.cast::<PyUntypedArray>().is_err()
+    numbers::is_index(object) && !object.is_instance_of::<PyBool>() && object.cast::<PyUntypedArray>().is_err()
 }
 
 fn number_of(object: &Bound<'_, PyAny>) -> PyResult<Address> {
-    // SAFETY: a live int object; -1 may mean an exception, which is then set and cleared.
-    unsafe {
-        if ffi::PyLong_CheckExact(object.as_ptr()) != 0 {
-            let number = ffi::PyLong_AsSize_t(object.as_ptr());
-            if number != usize::MAX {
-                return Ok(number);
-            }
-            ffi::PyErr_Clear();
-        }
+    if let Some(number) = numbers::exact_address(object) {
+        return Ok(number);
     }
     if object.is_instance_of::<PyBool>() {
         return Err(no_address(object));
     }
-    // SAFETY: a live object; null means an exception.
-    let number = unsafe { Bound::from_owned_ptr_or_err(object.py(), ffi::PyNumber_Index(object.as_ptr()))? };
+    let number = numbers::index(object)?;
     number.extract().map_err(|_| PyValueError::new_err(format!("{number} is no address")))
 }
 

@@ -1,16 +1,13 @@
 //! DLPack import: requests a capsule in a format that the producer supports, and takes the tensor out.
 
-use std::ffi::CStr;
-use std::ptr::NonNull;
-
-use pyo3::exceptions::{PyBufferError, PyTypeError, PyValueError};
-use pyo3::ffi;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyDict, PyString, PyTuple};
+use pyo3::types::{PyCapsule, PyDict, PyTuple};
 
-use super::capsule::{self, pair};
+use super::capsule::pair;
 use crate::ending;
-use crate::newer;
+use crate::ffi::calls::call_method;
+use crate::ffi::capsule::{name_of, take_tensor};
 use crate::once::{PyOnce, intern};
 use pygpu_interop::dlpack::import::Tensor;
 use pygpu_interop::dlpack::{HOST, VERSION};
@@ -31,48 +28,6 @@ pub(crate) struct Answer {
     pub(crate) tensor: Tensor,
     /// Whether it supports `stream`; otherwise the data is usable on the legacy default stream.
     pub(crate) knew_stream: bool,
-}
-
-/// Calls a method with keyword arguments only.
-#[inline]
-fn call_method<'py, const N: usize>(
-    object: &Bound<'py, PyAny>,
-    name: &Bound<'py, PyString>,
-    keywords: Option<&Bound<'py, PyTuple>>,
-    values: [*mut ffi::PyObject; N],
-) -> PyResult<Bound<'py, PyAny>> {
-    const ARGUMENTS_OFFSET: usize = 1 << (usize::BITS - 1);
-    let Some(vectorcall_method) = newer::vectorcall_method() else {
-        return call_slowly(object, name, keywords, values);
-    };
-    // A free first slot, which the callee may use, then the object.
-    let mut arguments = [std::ptr::null_mut(); 4];
-    arguments[1] = object.as_ptr();
-    arguments[2..2 + N].copy_from_slice(&values);
-    let keywords = keywords.map_or(std::ptr::null_mut(), |keywords| keywords.as_ptr());
-    // SAFETY: one positional argument, the object, and as many further arguments as keywords; all are borrowed for
-    // the call.
-    ending::run_python(object.py(), || unsafe {
-        let result = vectorcall_method(name.as_ptr(), arguments.as_ptr().add(1), 1 | ARGUMENTS_OFFSET, keywords);
-        Bound::from_owned_ptr_or_err(object.py(), result)
-    })
-}
-
-/// The same for interpreters without this function.
-#[cold]
-fn call_slowly<'py, const N: usize>(
-    object: &Bound<'py, PyAny>,
-    name: &Bound<'py, PyString>,
-    keywords: Option<&Bound<'py, PyTuple>>,
-    values: [*mut ffi::PyObject; N],
-) -> PyResult<Bound<'py, PyAny>> {
-    let py = object.py();
-    let given = PyDict::new(py);
-    for (keyword, value) in keywords.into_iter().flat_map(|keywords| keywords.iter()).zip(values) {
-        // SAFETY: alive during the call, because the caller owns a reference.
-        given.set_item(keyword, unsafe { Bound::from_borrowed_ptr(py, value) })?;
-    }
-    ending::run_python(py, || object.call_method(name, (), Some(&given)))
 }
 
 /// Returns the device that a producer reports: DLPack's type and number.
@@ -99,7 +54,7 @@ pub(crate) fn ask(producer: &Bound<'_, PyAny>, request: Request) -> PyResult<Ans
             static NAMES: PyOnce<Py<PyTuple>> = PyOnce::new();
             let names =
                 NAMES.get_or_try_init(py, || PyTuple::new(py, [intern!(py, "max_version")]).map(Bound::unbind))?;
-            call_method(producer, intern!(py, "__dlpack__"), Some(names.bind(py)), [newest.as_ptr()])
+            call_method(producer, intern!(py, "__dlpack__"), Some(names.bind(py)), [newest])
         }
         Some(stream) if plain => {
             static NAMES: PyOnce<Py<PyTuple>> = PyOnce::new();
@@ -107,8 +62,7 @@ pub(crate) fn ask(producer: &Bound<'_, PyAny>, request: Request) -> PyResult<Ans
                 PyTuple::new(py, [intern!(py, "stream"), intern!(py, "max_version")]).map(Bound::unbind)
             })?;
             let stream = stream.into_pyobject(py)?;
-            let values = [stream.as_ptr(), newest.as_ptr()];
-            call_method(producer, intern!(py, "__dlpack__"), Some(names.bind(py)), values)
+            call_method(producer, intern!(py, "__dlpack__"), Some(names.bind(py)), [&stream, newest])
         }
         _ => return ask_step_by_step(producer, request),
     };
@@ -166,48 +120,27 @@ fn max_version(py: Python<'_>) -> PyResult<&Bound<'_, PyTuple>> {
 /// `TypeError` for an object that is not a capsule; `ValueError` for a used capsule, or one with another name;
 /// `BufferError` for an unsupported version.
 pub(crate) fn take(capsule: &Bound<'_, PyAny>) -> PyResult<Tensor> {
-    if !capsule.is_instance_of::<PyCapsule>() {
+    let Ok(named) = capsule.cast::<PyCapsule>() else {
         return Err(PyTypeError::new_err(format!(
             "__dlpack__() gives a capsule, and {} came from it",
             capsule.get_type().fully_qualified_name()?
         )));
-    }
+    };
     // SAFETY: a capsule of that name contains a tensor of that format, which this function owns after the renaming.
     unsafe {
-        if let Some(tensor) = take_named(capsule, capsule::VERSIONED)? {
+        if let Some(tensor) = take_tensor(capsule)? {
             return Ok(Tensor::versioned(tensor)?);
         }
-        if let Some(tensor) = take_named(capsule, capsule::LEGACY)? {
+        if let Some(tensor) = take_tensor(capsule)? {
             return Ok(Tensor::legacy(tensor));
         }
     }
-    Err(refuse_name(capsule))
-}
-
-unsafe fn take_named<M>(capsule: &Bound<'_, PyAny>, names: (&CStr, &'static CStr)) -> PyResult<Option<NonNull<M>>> {
-    // SAFETY: a live capsule; its new name is static.
-    unsafe {
-        if ffi::PyCapsule_IsValid(capsule.as_ptr(), names.0.as_ptr()) == 0 {
-            return Ok(None);
-        }
-        let tensor = ffi::PyCapsule_GetPointer(capsule.as_ptr(), names.0.as_ptr());
-        if tensor.is_null() || ffi::PyCapsule_SetName(capsule.as_ptr(), names.1.as_ptr()) != 0 {
-            return Err(PyErr::fetch(capsule.py()));
-        }
-        NonNull::new(tensor.cast()).map(Some).ok_or_else(|| PyBufferError::new_err("the DLPack capsule is empty"))
-    }
+    Err(refuse_name(named))
 }
 
 #[cold]
-fn refuse_name(capsule: &Bound<'_, PyAny>) -> PyErr {
-    // SAFETY: a live capsule; its name, if it has one, lives as long.
-    let name = unsafe {
-        let name = ffi::PyCapsule_GetName(capsule.as_ptr());
-        if name.is_null() { None } else { Some(CStr::from_ptr(name).to_string_lossy().into_owned()) }
-    };
-    // A capsule without a name is not an error, but the query may have set one.
-    drop(PyErr::take(capsule.py()));
-    match name {
+fn refuse_name(capsule: &Bound<'_, PyCapsule>) -> PyErr {
+    match name_of(capsule) {
         Some(name) if name.starts_with("used_dltensor") => PyValueError::new_err(format!(
             "the DLPack capsule was consumed already (its name is '{name}'): each is good for one import, so export again"
         )),

@@ -3,68 +3,42 @@
 //! The table of a type allows exchanging tensors without calling Python. None of its functions synchronizes: a
 //! consumer orders its work after `current_work_stream`, as `import` does below.
 
-use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 use pyo3::exceptions::{PyBufferError, PyTypeError};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyType};
+use pyo3::types::PyType;
 
 use crate::array::class::{GpuArray, new_exact};
-use crate::callback::answer;
 use crate::deferral;
+use crate::ffi::capsule;
+use crate::ffi::exchange_table::{Exchange, NAME, OtherTable, Table};
+use crate::ffi::objects::class_of;
 use crate::gil::WithoutGil;
 use crate::once::intern;
 use pygpu_array::Array;
 use pygpu_backend::{BackendKind, StreamHandle};
-use pygpu_base::error::{Error, Result};
-use pygpu_base::ffi_guard::caught;
 use pygpu_base::flush::Cause;
 use pygpu_device::stream;
-use pygpu_interop::dlpack::ffi::{
-    DLDeviceType, DLManagedTensorVersioned, DLPackExchangeAPI, DLPackExchangeAPIHeader, DLTensor,
-};
-use pygpu_interop::dlpack::import::{Tensor, allocate_like};
-use pygpu_interop::dlpack::{self, DlpackFlags, VERSION, export};
+use pygpu_interop::dlpack::ffi::{DLDeviceType, DLManagedTensorVersioned, DLTensor};
+use pygpu_interop::dlpack::import::Tensor;
+use pygpu_interop::dlpack::{self, DlpackFlags, export};
 use pygpu_interop::streams;
 
-const NAME: &CStr = c"dlpack_exchange_api";
-
-/// Shared by all threads and never written.
-struct Table(DLPackExchangeAPI);
-
-// SAFETY: contains only functions and a null pointer.
-unsafe impl Sync for Table {}
-
-static TABLE: Table = Table(DLPackExchangeAPI {
-    header: DLPackExchangeAPIHeader { version: VERSION, prev_api: std::ptr::null_mut() },
-    managed_tensor_allocator: Some(allocate),
-    managed_tensor_from_py_object_no_sync: Some(from_object),
-    managed_tensor_to_py_object_no_sync: Some(to_object),
-    dltensor_from_py_object_no_sync: Some(lend),
-    current_work_stream: Some(current_work_stream),
-});
+static TABLE: Table = Table::new::<Arrays>();
 
 #[pymethods]
 impl GpuArray {
     /// DLPack's C exchange table, for libraries that exchange tensors without calling Python.
     #[classattr]
     fn __dlpack_c_exchange_api__(py: Python<'_>) -> PyResult<Py<PyAny>> {
-        let table = (&raw const TABLE.0).cast_mut().cast();
-        // SAFETY: the table and the name are static; null means an exception.
-        unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyCapsule_New(table, NAME.as_ptr(), None)).map(Bound::unbind) }
+        capsule::of_static(py, &TABLE, NAME)
     }
 }
 
-/// Returns the array of an object.
-///
-/// # Safety
-/// The pointer is a live object, and the thread holds the GIL.
-unsafe fn array_of<'py>(py: Python<'py>, object: *mut c_void) -> PyResult<Bound<'py, GpuArray>> {
-    // SAFETY: guaranteed by the caller.
-    let object = unsafe { Bound::from_borrowed_ptr_or_opt(py, object.cast()) };
+fn array_of(object: Option<Bound<'_, PyAny>>) -> PyResult<Bound<'_, GpuArray>> {
     match object.map(Bound::cast_into::<GpuArray>) {
         Some(Ok(array)) => Ok(array),
         _ => Err(PyTypeError::new_err("the DLPack exchange table of GPUArray takes GPUArray objects")),
@@ -85,98 +59,35 @@ fn let_current_stream_use(py: Python<'_>, array: &Array) -> PyResult<()> {
     Ok(py.without_gil(|| allocation.hand_over(array.access_of_others(), &current))?)
 }
 
-unsafe extern "C" fn from_object(object: *mut c_void, out: *mut *mut DLManagedTensorVersioned) -> c_int {
-    // SAFETY: the table's contract guarantees a live object and a writable result.
-    unsafe {
-        answer(|py| {
-            let array = array_of(py, object)?;
-            let array = array.get().array(py)?;
-            let_current_stream_use(py, array)?;
-            out.write(export::versioned(array, DlpackFlags::empty(), Some(stream::current(array.device())))?.as_ptr());
-            // Operations that another thread deferred while this one waited; the tensor is valid whether or not they
-            // fail.
-            pygpu_base::flush::flush(Cause::Values);
-            Ok(())
-        })
+/// The exchange of `GPUArray` objects.
+struct Arrays;
+
+impl Exchange for Arrays {
+    fn export(py: Python<'_>, object: Option<Bound<'_, PyAny>>) -> PyResult<NonNull<DLManagedTensorVersioned>> {
+        let array = array_of(object)?;
+        let array = array.get().array(py)?;
+        let_current_stream_use(py, array)?;
+        Ok(export::versioned(array, DlpackFlags::empty(), Some(stream::current(array.device())))?)
     }
-}
 
-unsafe extern "C" fn to_object(tensor: *mut DLManagedTensorVersioned, out: *mut *mut c_void) -> c_int {
-    // SAFETY: as above; this function owns the tensor, even if the call fails.
-    unsafe {
-        answer(|py| {
-            let tensor = NonNull::new(tensor).ok_or_else(|| PyBufferError::new_err("the DLPack tensor is null"))?;
-            let tensor = Tensor::versioned(tensor)?;
-            let ready = stream::own_current(tensor.device()?);
-            let array = tensor.into_array(ready)?;
-            out.write(new_exact(py, GpuArray::from_array(array))?.into_ptr().cast());
-            Ok(())
-        })
+    fn import(py: Python<'_>, tensor: Tensor) -> PyResult<Bound<'_, PyAny>> {
+        let ready = stream::own_current(tensor.device()?);
+        let array = tensor.into_array(ready)?;
+        Ok(new_exact(py, GpuArray::from_array(array))?.into_any())
     }
-}
 
-unsafe extern "C" fn lend(object: *mut c_void, out: *mut DLTensor) -> c_int {
-    // SAFETY: as above. The dimensions live as long as the array object, which is longer than the table requires.
-    unsafe {
-        answer(|py| {
-            let array = array_of(py, object)?;
-            let held = array.get().array(py)?;
-            let_current_stream_use(py, held)?;
-            out.write(array.get().lent().lend(held)?);
-            deferral::close(py, Cause::Values); // operations that another thread deferred while this one waited
-            Ok(())
-        })
+    fn lend(py: Python<'_>, object: Option<Bound<'_, PyAny>>) -> PyResult<DLTensor> {
+        let array = array_of(object)?;
+        let held = array.get().array(py)?;
+        let_current_stream_use(py, held)?;
+        Ok(array.get().lent().lend(held)?)
     }
-}
 
-unsafe extern "C" fn current_work_stream(device_type: DLDeviceType, id: i32, out: *mut *mut c_void) -> c_int {
-    // SAFETY: as above.
-    unsafe {
-        answer(|py| {
-            deferral::close(py, Cause::Order); // the holder of the handle may wait for the stream, or time it
-            let device = dlpack::device_of(device_type.0.into(), id.into())?;
-            out.write(stream::current(device).handle().0 as *mut c_void);
-            Ok(())
-        })
+    fn current_stream(py: Python<'_>, device_type: DLDeviceType, id: i32) -> PyResult<usize> {
+        deferral::close(py, Cause::Order); // the holder of the handle may wait for the stream, or time it
+        let device = dlpack::device_of(device_type.0.into(), id.into())?;
+        Ok(stream::current(device).handle().0)
     }
-}
-
-type SetError = Option<unsafe extern "C" fn(*mut c_void, *const c_char, *const c_char)>;
-
-unsafe extern "C" fn allocate(
-    prototype: *mut DLTensor,
-    out: *mut *mut DLManagedTensorVersioned,
-    context: *mut c_void,
-    set_error: SetError,
-) -> c_int {
-    let make = || {
-        // SAFETY: the table's contract guarantees a readable prototype, or null. No Python code runs, except in a
-        // user's allocator, through its FFI guard: the caller need not hold the GIL.
-        unsafe { NonNull::new(prototype).map_or_else(null_prototype, |prototype| allocate_like(prototype.as_ref())) }
-    };
-    let made = caught(None, || Some(make()));
-    let error = match made {
-        Some(Ok(tensor)) => {
-            // SAFETY: the table's contract guarantees a writable result.
-            unsafe { out.write(tensor.as_ptr()) };
-            return 0;
-        }
-        Some(Err(error)) => error,
-        None => Error::buffer("managed_tensor_allocator: a defect of PyGPU; see the text on stderr"),
-    };
-    let kind = if matches!(error, Error::OutOfMemory(_)) { c"MemoryError" } else { c"BufferError" };
-    let text = CString::new(error.to_string()).unwrap_or_default();
-    if let Some(set_error) = set_error {
-        // SAFETY: the caller's function and context; both texts live through the call.
-        unsafe { set_error(context, kind.as_ptr(), text.as_ptr()) };
-    }
-    // SAFETY: as above.
-    unsafe { out.write(std::ptr::null_mut()) };
-    -1
-}
-
-fn null_prototype() -> Result<NonNull<DLManagedTensorVersioned>> {
-    Err(Error::buffer("managed_tensor_allocator: the prototype is null"))
 }
 
 /// Cached result for a type, by its address. The types are kept alive forever (there are at most `SLOTS`), so that
@@ -202,7 +113,7 @@ pub(crate) enum Offer {
     /// Its values are on the host, and it has no device protocol.
     Plain,
     /// Exchange table.
-    Table(&'static DLPackExchangeAPI),
+    Table(OtherTable),
     /// Possibly another protocol.
     Unknown,
 }
@@ -214,8 +125,7 @@ pub(crate) enum Offer {
 /// from the content of its memory.
 #[inline]
 pub(crate) fn offer_of(object: &Bound<'_, PyAny>) -> PyResult<Offer> {
-    // SAFETY: the type of a live object.
-    let class = unsafe { ffi::Py_TYPE(object.as_ptr()) };
+    let class = class_of(object);
     let slot = &KNOWN[(class as usize >> 4) % SLOTS];
     if slot.class.load(Ordering::Acquire) == class {
         match slot.known.load(Ordering::Acquire) {
@@ -233,7 +143,7 @@ fn decode(object: &Bound<'_, PyAny>, known: usize) -> PyResult<Offer> {
         PLAIN => Ok(Offer::Plain),
         address if address & LAZY != 0 && refuses_its_table(object)? => Ok(Offer::Unknown),
         // SAFETY: `find_table` returned the address, and tables live as long as the process.
-        address => Ok(Offer::Table(unsafe { &*((address & !LAZY) as *const DLPackExchangeAPI) })),
+        address => Ok(Offer::Table(unsafe { OtherTable::from_address(address & !LAZY) })),
     }
 }
 
@@ -270,7 +180,7 @@ fn look_up(class: &Bound<'_, PyType>, slot: &Slot) -> PyResult<usize> {
         PLAIN
     } else {
         match find_table(class)? {
-            Some(table) => table.as_ptr() as usize | if is_lazy(class)? { LAZY } else { 0 },
+            Some(table) => table.address() | if is_lazy(class)? { LAZY } else { 0 },
             None => NO_TABLE,
         }
     };
@@ -302,75 +212,21 @@ fn is_plain(class: &Bound<'_, PyType>) -> PyResult<bool> {
 
 /// Returns the table of a type, in the newest supported version. An invalid table is ignored, because `__dlpack__`
 /// may work.
-fn find_table(class: &Bound<'_, PyType>) -> PyResult<Option<NonNull<DLPackExchangeAPI>>> {
-    const LONGEST_CHAIN: usize = 16;
-    let Some(attribute) = class.getattr_opt(intern!(class.py(), "__dlpack_c_exchange_api__"))? else { return Ok(None) };
-    // SAFETY: a live object; a capsule of that name contains a table that lives as long as the process.
-    let mut header = unsafe {
-        if !attribute.is_instance_of::<PyCapsule>() || ffi::PyCapsule_IsValid(attribute.as_ptr(), NAME.as_ptr()) == 0 {
-            return Ok(None);
-        }
-        ffi::PyCapsule_GetPointer(attribute.as_ptr(), NAME.as_ptr()).cast::<DLPackExchangeAPIHeader>()
-    };
-    for _ in 0..LONGEST_CHAIN {
-        // SAFETY: every version of a table begins with this header.
-        let Some(found) = (unsafe { header.as_ref() }) else { break };
-        if found.version.major == VERSION.major {
-            let table = NonNull::from(found).cast::<DLPackExchangeAPI>();
-            // SAFETY: a table of the supported major version.
-            let complete = unsafe { table.as_ref() };
-            let usable =
-                complete.managed_tensor_from_py_object_no_sync.is_some() && complete.current_work_stream.is_some();
-            return Ok(usable.then_some(table));
-        }
-        header = found.prev_api;
-    }
-    Ok(None)
-}
-
-fn raised(py: Python<'_>, what: &str) -> PyErr {
-    PyErr::take(py).unwrap_or_else(|| PyBufferError::new_err(format!("the producer's {what} failed without a reason")))
-}
-
-/// Takes an object's tensor through the table of its type, and makes `ready` wait for the producer's work.
-///
-/// # Errors
-/// The producer's errors; `BufferError` for a tensor that cannot be imported.
-pub(crate) fn take(object: &Bound<'_, PyAny>, table: &DLPackExchangeAPI) -> PyResult<Tensor> {
-    let py = object.py();
-    let mut out = std::ptr::null_mut();
-    let status = match table.managed_tensor_from_py_object_no_sync {
-        // SAFETY: the object has the type of the table, and the GIL is held.
-        Some(export) => unsafe { export(object.as_ptr().cast(), &raw mut out) },
-        None => -1,
-    };
-    match NonNull::new(out) {
-        // SAFETY: the producer transferred the ownership of the tensor.
-        Some(tensor) if status == 0 => Ok(unsafe { Tensor::versioned(tensor) }?),
-        _ => Err(raised(py, "managed_tensor_from_py_object_no_sync")),
-    }
+fn find_table(class: &Bound<'_, PyType>) -> PyResult<Option<OtherTable>> {
+    let attribute = class.getattr_opt(intern!(class.py(), "__dlpack_c_exchange_api__"))?;
+    Ok(attribute.and_then(|attribute| OtherTable::of(&attribute)))
 }
 
 /// Makes a stream wait for the work of the producer with this table.
 ///
 /// # Errors
 /// The producer's errors; errors of the driver.
-pub(crate) fn order_behind(py: Python<'_>, table: &DLPackExchangeAPI, ready: &stream::Stream) -> PyResult<()> {
+pub(crate) fn order_behind(py: Python<'_>, table: OtherTable, ready: &stream::Stream) -> PyResult<()> {
     let device = ready.device();
     if device.is_cpu() {
         return Ok(());
     }
-    let (device_type, id) = dlpack::code_of(device);
-    let mut work = std::ptr::null_mut();
-    let status = match table.current_work_stream {
-        // SAFETY: as above.
-        Some(ask) => unsafe { ask(DLDeviceType(device_type), id, &raw mut work) },
-        None => -1,
-    };
-    if status != 0 {
-        return Err(raised(py, "current_work_stream"));
-    }
-    let handle = match (device.kind(), work as usize) {
+    let handle = match (device.kind(), table.current_stream(py, dlpack::code_of(device))?) {
         (BackendKind::Cuda, 1) => StreamHandle::DEFAULT,
         (_, handle) => StreamHandle(handle),
     };

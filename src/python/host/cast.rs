@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use super::{cpu_view, transfer};
 use crate::array::heritage;
 use crate::convert::{dtype, ndarray};
+use crate::ffi::ndarray::write_item;
 use crate::gil::WithoutGil;
 use crate::once::{PyOnce, intern};
 use pygpu_array::Array;
@@ -141,9 +142,7 @@ fn by_numpy(py: Python<'_>, target: &Array, values: Values<'_>, mask: Option<&Ar
 fn item<'py>(py: Python<'py>, dtype: DType, bytes: &[u8]) -> PyResult<Bound<'py, PyUntypedArray>> {
     let made = ndarray::numpy(py)?.getattr(intern!(py, "empty"))?.call1(((), dtype::to_python(py, dtype)?))?;
     let made = made.cast_into::<PyUntypedArray>()?;
-    let length = bytes.len().min(dtype.itemsize());
-    // SAFETY: a new ndarray with one element of this size, which no other code has seen yet.
-    unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), ndarray::address(&made) as *mut u8, length) };
+    write_item(&made, bytes, dtype.itemsize());
     Ok(made)
 }
 

@@ -3,7 +3,7 @@
 use numpy::PyUntypedArray;
 use pyo3::prelude::*;
 
-use super::transfer;
+use super::transfer::{self, HostOperand};
 use crate::convert::ndarray;
 use crate::gil::WithoutGil;
 use pygpu_array::Array;
@@ -71,12 +71,10 @@ pub(crate) fn upload_new_on(
     stream: &Stream,
     wait: bool,
 ) -> PyResult<Array> {
-    let side = ndarray::side(&source, dtype.itemsize())?;
-    let mut keeper = Some(source.into_any().unbind());
+    let mut operand = HostOperand::new(source, dtype.itemsize())?;
     let array: Result<Array> = py.without_gil(|| {
-        let array = Array::on_new_memory(side.layout.dense_like(), dtype, stream.clone())?;
-        // SAFETY: `keeper` keeps the ndarray alive, until the stream has passed if the copy uses it that long.
-        unsafe { transfer::upload_on(&array, &side, stream, &mut keeper, wait)? };
+        let array = Array::on_new_memory(operand.layout().dense_like(), dtype, stream.clone())?;
+        operand.upload(&array, stream, wait)?;
         Ok(array)
     });
     Ok(array?)

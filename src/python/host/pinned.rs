@@ -1,6 +1,5 @@
 //! ndarrays over pinned host memory, which a device's copy engines access directly.
 
-use std::mem::ManuallyDrop;
 use std::sync::Arc;
 
 use numpy::PyUntypedArray;
@@ -11,7 +10,7 @@ use crate::convert::dtype;
 use crate::convert::ndarray;
 use crate::convert::pointer::Parameter;
 use crate::convert::shape::{self, OrderArgument};
-use crate::exit;
+use crate::exit::Detached;
 use crate::gil::WithoutGil;
 use crate::names::names;
 use crate::once::intern;
@@ -34,7 +33,7 @@ use pygpu_memory::addresses::{self, Nature};
 /// (True, 32)
 #[pyclass(frozen, weakref, name = "PinnedMemory", module = "PyGPU")]
 pub(crate) struct PinnedMemory {
-    allocation: ManuallyDrop<Arc<Allocation>>,
+    allocation: Detached<Arc<Allocation>>,
     /// The address for ctypes.
     pub(crate) parameter: Parameter,
 }
@@ -42,14 +41,6 @@ pub(crate) struct PinnedMemory {
 impl PinnedMemory {
     pub(crate) fn address(&self) -> usize {
         self.allocation.address()
-    }
-}
-
-impl Drop for PinnedMemory {
-    fn drop(&mut self) {
-        // SAFETY: taken out once, here.
-        let allocation = unsafe { ManuallyDrop::take(&mut self.allocation) };
-        if allocation.device().is_cpu() { drop(allocation) } else { exit::drop_detached(allocation) }
     }
 }
 
@@ -102,7 +93,7 @@ fn new_ndarray<'py>(
     let address = allocation.address();
     addresses::enter(&allocation, Nature::Pinned);
     let owner =
-        Bound::new(py, PinnedMemory { allocation: ManuallyDrop::new(allocation), parameter: Parameter::default() })?;
+        Bound::new(py, PinnedMemory { allocation: Detached::new(allocation), parameter: Parameter::default() })?;
     ndarray::over_memory(py, address, layout, descr, true, owner.into_any())
 }
 

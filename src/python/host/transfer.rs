@@ -18,7 +18,7 @@ use pygpu_array::Array;
 use pygpu_base::error::Result;
 use pygpu_copy::{self as copy, HostSide, ring};
 use pygpu_device::stream::{self, Stream};
-use pygpu_layout::{Order, tuple_text};
+use pygpu_layout::{Layout, Order, tuple_text};
 use pygpu_memory::pending;
 
 /// Uploads an ndarray with the array's dtype and shape, and waits until its memory is no longer needed.
@@ -189,13 +189,8 @@ pub(crate) fn set_on(
     target.check_writable("set")?;
     let source = source_of_set(target, ary)?;
     let side = side_as(&source, target, "set")?;
-    let mut keeper = Some(source.as_any().clone().unbind());
-    py.without_gil(|| {
-        // SAFETY: `source` keeps the ndarray alive, and so does `keeper` until the stream has passed if the copy uses
-        // it that long.
-        unsafe { upload_on(target, &side, stream, &mut keeper, wait) }
-    })?;
-    Ok(())
+    let mut held = HostOperand { side, keeper: Some(source.into_any().unbind()) };
+    Ok(py.without_gil(|| held.upload(target, stream, wait))?)
 }
 
 /// Implements `set` for the values of another device array, without a copy through the host.
@@ -222,36 +217,64 @@ fn set_from_device(
     Ok(py.without_gil(|| copy::between(to, from, &stream))?)
 }
 
-/// Enqueues an upload. Either waits for it, or keeps the ndarray alive until the stream has passed.
-///
-/// # Safety
-/// `keeper` must keep the host memory alive.
-pub(crate) unsafe fn upload_on(
-    target: &Array,
-    side: &HostSide,
-    stream: &Stream,
-    keeper: &mut Option<Py<PyAny>>,
-    wait: bool,
-) -> Result<()> {
-    // SAFETY: the caller upholds the contract of this function.
-    unsafe {
-        if wait {
-            return copy::to_device_and_wait(target, side, stream);
-        }
-        copy::to_device(target, side, stream)?;
-    }
-    keep_pinned(stream, side, keeper)
+/// The memory of an ndarray as one side of a copy, and the ndarray, which keeps it.
+pub(crate) struct HostOperand {
+    side: HostSide,
+    keeper: Option<Py<PyAny>>,
 }
 
-/// Keeps a pinned ndarray alive until the stream has passed. Not needed for pageable memory, which a copy no longer
-/// uses after it returns.
-fn keep_pinned(stream: &Stream, side: &HostSide, keeper: &mut Option<Py<PyAny>>) -> Result<()> {
-    if copy::is_pinned(stream.device(), side)?
-        && let Some(keeper) = keeper.take()
-    {
-        pending::keep_until_passed(stream, Box::new(Kept::new(keeper)))?;
+impl HostOperand {
+    /// # Errors
+    /// `ValueError` for a shape that no array has.
+    pub(crate) fn new(array: Bound<'_, PyUntypedArray>, itemsize: usize) -> Result<Self> {
+        let side = ndarray::side(&array, itemsize)?;
+        Ok(Self { side, keeper: Some(array.into_any().unbind()) })
     }
-    Ok(())
+
+    pub(crate) fn layout(&self) -> &Layout {
+        &self.side.layout
+    }
+
+    /// Puts an upload on a stream, and waits for it or lets the stream keep the ndarray as long as it needs it.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub(crate) fn upload(&mut self, target: &Array, stream: &Stream, wait: bool) -> Result<()> {
+        // SAFETY: the ndarray is held by `keeper`, by the stream if that uses it longer.
+        unsafe {
+            if wait {
+                return copy::to_device_and_wait(target, &self.side, stream);
+            }
+            copy::to_device(target, &self.side, stream)?;
+        }
+        self.keep_pinned(stream)
+    }
+
+    /// Puts a download on a stream, into an ndarray whose elements do not overlap; see [`Self::upload`].
+    ///
+    /// # Errors
+    /// The driver's.
+    fn download(&mut self, source: &Array, stream: &Stream, wait: bool) -> Result<()> {
+        // SAFETY: as in `upload`.
+        unsafe {
+            if wait {
+                return copy::to_host_and_wait(&self.side, source, stream);
+            }
+            copy::to_host(&self.side, source, stream)?;
+        }
+        self.keep_pinned(stream)
+    }
+
+    /// Keeps a pinned ndarray alive until the stream has passed. Not needed for pageable memory, which a copy no longer
+    /// uses after it returns.
+    fn keep_pinned(&mut self, stream: &Stream) -> Result<()> {
+        if copy::is_pinned(stream.device(), &self.side)?
+            && let Some(keeper) = self.keeper.take()
+        {
+            pending::keep_until_passed(stream, Box::new(Kept::new(keeper)))?;
+        }
+        Ok(())
+    }
 }
 
 pub(crate) fn get_on<'py>(
@@ -268,17 +291,8 @@ pub(crate) fn get_on<'py>(
         None => target_of_get(slf)?,
     };
     let side = side_as(&target, source, "get")?;
-    let mut keeper = Some(target.as_any().clone().unbind());
-    py.without_gil(|| {
-        // SAFETY: as in `set_on`; the ndarray's elements do not overlap.
-        unsafe {
-            if wait {
-                return copy::to_host_and_wait(&side, source, stream);
-            }
-            copy::to_host(&side, source, stream)?;
-        }
-        keep_pinned(stream, &side, &mut keeper)
-    })?;
+    let mut operand = HostOperand { side, keeper: Some(target.as_any().clone().unbind()) };
+    py.without_gil(|| operand.download(source, stream, wait))?;
     if !is_remembered {
         slf.get().remember(&target)?;
     }

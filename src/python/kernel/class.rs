@@ -1,7 +1,5 @@
 //! The class `Kernel`: a compiled or loaded kernel, and `kernel[grid, block, stream, shared]`.
 
-use std::mem::ManuallyDrop;
-
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
@@ -10,7 +8,7 @@ use super::instance;
 use super::source::Request;
 use crate::array::class::GpuArray;
 use crate::convert::dtype as dtypes;
-use crate::exit;
+use crate::exit::Detached;
 use crate::names::names;
 use crate::runtime::device;
 use pygpu_kernel::{Element, Function, Parameter, ParameterKind, signature};
@@ -82,21 +80,12 @@ use pygpu_kernel::{Element, Function, Parameter, ParameterKind, signature};
 /// array([0., 2., 4., 6., 8.], dtype=float32)
 #[pyclass(frozen, weakref, name = "Kernel", module = "PyGPU")]
 pub(crate) struct Kernel {
-    function: ManuallyDrop<Function>,
-}
-
-impl Drop for Kernel {
-    fn drop(&mut self) {
-        // SAFETY: taken out once, here.
-        let function = unsafe { ManuallyDrop::take(&mut self.function) };
-        // Dropping may unload the module.
-        if function.device().is_cpu() { drop(function) } else { exit::drop_detached(function) }
-    }
+    function: Detached<Function>,
 }
 
 impl Kernel {
     pub(crate) fn new(function: Function) -> Self {
-        Self { function: ManuallyDrop::new(function) }
+        Self { function: Detached::new(function) }
     }
 
     #[inline]

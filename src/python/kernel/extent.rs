@@ -1,17 +1,16 @@
 //! Conversion of launch shapes.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
-use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use crate::convert::number;
+use crate::ffi::numbers;
 
 /// Parses a number of blocks or threads along each axis.
 #[inline]
 pub(crate) fn extent(value: &Bound<'_, PyAny>, what: &str) -> PyResult<[u32; 3]> {
-    // SAFETY: a type check of a live object.
-    if unsafe { ffi::PyLong_CheckExact(value.as_ptr()) } != 0 {
+    if numbers::is_exact_int(value) {
         return Ok([number_of(value, what)?, 1, 1]);
     }
     let mut lengths = [1; 3];
@@ -27,7 +26,7 @@ pub(crate) fn extent(value: &Bound<'_, PyAny>, what: &str) -> PyResult<[u32; 3]>
     // An ndarray has `__index__`, but only for a single integer; as a sequence it is a shape.
     match value.try_iter() {
         Ok(items) => extent(PyTuple::new(value.py(), items.collect::<PyResult<Vec<_>>>()?)?.as_any(), what),
-        Err(_) if crate::kernel::call::values::is_index(value) => Ok([number_of(value, what)?, 1, 1]),
+        Err(_) if numbers::is_index(value) => Ok([number_of(value, what)?, 1, 1]),
         Err(_) => Err(wrong_extent(value, what)),
     }
 }
@@ -40,14 +39,7 @@ fn wrong_extent(value: &Bound<'_, PyAny>, what: &str) -> PyErr {
 /// Parses an unsigned 32-bit number.
 #[inline]
 pub(crate) fn number_of(value: &Bound<'_, PyAny>, what: &str) -> PyResult<u32> {
-    // SAFETY: a live int; -1, which may indicate an error, is handled below.
-    let quick = unsafe {
-        match ffi::PyLong_CheckExact(value.as_ptr()) {
-            0 => -1,
-            _ => ffi::PyLong_AsSsize_t(value.as_ptr()),
-        }
-    };
-    match u32::try_from(quick) {
+    match u32::try_from(numbers::quick_integer(value)) {
         Ok(found) => Ok(found),
         Err(_) => number_slowly(value, what),
     }

@@ -148,55 +148,146 @@ impl PyGraph {
         shared: Option<&Bound<'_, PyAny>>,
         strided: bool,
     ) -> PyResult<()> {
-        let (py, own) = (slf.py(), slf.get().graph()?);
-        let has_shape = grid.is_some() || block.is_some() || shared.is_some();
+        let shape = ShapeChange { grid, block, shared };
         if let Ok(other) = what.cast::<Self>() {
-            if has_shape || !arguments.is_empty() {
-                return Err(PyTypeError::new_err(
-                    "update(graph) takes no more than the graph: its operations have all else",
-                ));
+            return update_whole(slf, other, arguments, &shape);
+        }
+        let (place, kind) = node_of(slf, what)?;
+        let rules = if strided { Rules::Strided } else { Rules::Strict };
+        let parameters = Parameters::resolve(slf, (place, kind), arguments, shape, rules)?;
+        replace(slf.py(), slf.get().graph()?, place, |stream| parameters.put(slf.py(), stream))
+    }
+}
+
+/// Parts of the shape of a kernel's launch that are exchanged.
+struct ShapeChange<'a, 'py> {
+    grid: Option<&'a Bound<'py, PyAny>>,
+    block: Option<&'a Bound<'py, PyAny>>,
+    shared: Option<&'a Bound<'py, PyAny>>,
+}
+
+impl ShapeChange<'_, '_> {
+    fn is_any(&self) -> bool {
+        self.grid.is_some() || self.block.is_some() || self.shared.is_some()
+    }
+
+    /// Refuses parts of a shape for a node that takes none.
+    fn check_kernel(&self, is_kernel: bool) -> PyResult<()> {
+        if is_kernel || !self.is_any() {
+            return Ok(());
+        }
+        Err(PyTypeError::new_err("grid, block and shared are of a kernel's node that is given arguments"))
+    }
+
+    fn apply(&self, mut shape: LaunchShape) -> PyResult<LaunchShape> {
+        if let Some(grid) = self.grid {
+            shape.grid = extent(grid, "grid")?;
+        }
+        if let Some(block) = self.block {
+            shape.block = extent(block, "block")?;
+        }
+        if let Some(shared) = self.shared {
+            shape.shared = number_of(shared, "shared")?;
+        }
+        Ok(shape)
+    }
+}
+
+/// Takes over all parameters of another graph.
+fn update_whole(
+    graph: &Bound<'_, PyGraph>,
+    other: &Bound<'_, PyGraph>,
+    arguments: &Bound<'_, PyTuple>,
+    shape: &ShapeChange<'_, '_>,
+) -> PyResult<()> {
+    let own = graph.get().graph()?;
+    if shape.is_any() || !arguments.is_empty() {
+        return Err(PyTypeError::new_err("update(graph) takes no more than the graph: its operations have all else"));
+    }
+    let other = other.get().graph()?;
+    Ok(graph.py().without_gil(|| own.update(other))?)
+}
+
+/// The index and the kind of a node of the graph.
+fn node_of(graph: &Bound<'_, PyGraph>, what: &Bound<'_, PyAny>) -> PyResult<(usize, NodeKind)> {
+    graph.get().graph()?;
+    let node = what.cast::<PyGraphNode>().map_err(|_| {
+        let given = what.get_type();
+        PyTypeError::new_err(format!("update takes a node of graph.nodes, or another graph, not {given}"))
+    })?;
+    let node = node.get();
+    match node.graph.is(graph) {
+        true => Ok((node.place, node.kind)),
+        false => Err(PyValueError::new_err("the node is of another graph; take one of graph.nodes")),
+    }
+}
+
+/// New parameters of a node, which are captured when they are put on a stream.
+enum Parameters<'a, 'py> {
+    /// A function whose one operation is to be the node's.
+    Function(Bound<'py, PyAny>),
+    /// The launch of the node once more, with another shape.
+    Again { launch: Arc<Launched>, node: Node, shape: ShapeChange<'a, 'py> },
+    /// A launch of the node's kernel.
+    Kernel { launch: Arc<Launched>, shape: ShapeChange<'a, 'py>, arguments: &'a Bound<'py, PyTuple>, rules: Rules },
+    /// A target and a source.
+    Copy(&'a Bound<'py, PyTuple>),
+    /// An array and a value.
+    Fill(&'a Bound<'py, PyTuple>),
+    /// A kernel that another library launched.
+    ForeignKernel,
+    /// A kind without parameters.
+    Other(NodeKind),
+}
+
+impl<'a, 'py> Parameters<'a, 'py> {
+    fn resolve(
+        graph: &Bound<'py, PyGraph>,
+        (place, kind): (usize, NodeKind),
+        arguments: &'a Bound<'py, PyTuple>,
+        shape: ShapeChange<'a, 'py>,
+        rules: Rules,
+    ) -> PyResult<Self> {
+        let node = graph.get().graph()?.nodes().into_iter().nth(place);
+        let launch = node.as_ref().and_then(launched);
+        if arguments.len() == 1
+            && let function = arguments.get_item(0)?
+            && function.is_callable()
+        {
+            shape.check_kernel(false)?;
+            return Ok(Self::Function(function));
+        }
+        shape.check_kernel(kind == NodeKind::Kernel)?;
+        Ok(match (kind, launch, node) {
+            (NodeKind::Kernel, Some(launch), Some(node)) if arguments.is_empty() => Self::Again { launch, node, shape },
+            (NodeKind::Kernel, Some(launch), _) => Self::Kernel { launch, shape, arguments, rules },
+            (NodeKind::Kernel, ..) => Self::ForeignKernel,
+            (NodeKind::Copy, ..) => Self::Copy(arguments),
+            (NodeKind::Fill, ..) => Self::Fill(arguments),
+            (kind, ..) => Self::Other(kind),
+        })
+    }
+
+    /// Puts the operation on a stream that captures it.
+    fn put(self, py: Python<'py>, stream: &Stream) -> PyResult<()> {
+        match self {
+            Self::Function(function) => within(stream, || function.call0().map(drop)),
+            Self::Again { launch, node, shape } => again(py, &node, &launch, &shape.apply(launch.shape)?, stream),
+            Self::Kernel { launch, shape, arguments, rules } => {
+                pack::call(&launch.function, &shape.apply(launch.shape)?, stream, arguments, rules)
             }
-            let other = other.get().graph()?;
-            return Ok(py.without_gil(|| own.update(other))?);
-        }
-        let node = what.cast::<PyGraphNode>().map_err(|_| {
-            let given = what.get_type();
-            PyTypeError::new_err(format!("update takes a node of graph.nodes, or another graph, not {given}"))
-        })?;
-        let node = node.get();
-        if !node.graph.is(slf) {
-            return Err(PyValueError::new_err("the node is of another graph; take one of graph.nodes"));
-        }
-        let known = own.nodes().into_iter().nth(node.place);
-        let launch = known.as_ref().and_then(launched);
-        let function =
-            if arguments.len() == 1 { Some(arguments.get_item(0)?).filter(|one| one.is_callable()) } else { None };
-        if has_shape && (function.is_some() || node.kind != NodeKind::Kernel) {
-            return Err(PyTypeError::new_err("grid, block and shared are of a kernel's node that is given arguments"));
-        }
-        replace(py, own, node.place, |stream| match (function, node.kind, launch, known) {
-            (Some(function), ..) => within(stream, || function.call0().map(drop)),
-            (None, NodeKind::Kernel, Some(launch), Some(known)) => {
-                let mut shape = launch.shape;
-                reshape(&mut shape, grid, block, shared)?;
-                if arguments.is_empty() {
-                    return again(py, &known, &launch, &shape, stream);
-                }
-                let rules = if strided { Rules::Strided } else { Rules::Strict };
-                pack::call(&launch.function, &shape, stream, arguments, rules)
-            }
-            (None, NodeKind::Copy, ..) => within(stream, || copy(arguments)),
-            (None, NodeKind::Fill, ..) => within(stream, || fill(arguments)),
-            (None, NodeKind::Kernel, ..) => Err(Error::not_supported(
+            Self::Copy(arguments) => within(stream, || copy(arguments)),
+            Self::Fill(arguments) => within(stream, || fill(arguments)),
+            Self::ForeignKernel => Err(Error::not_supported(
                 "the kernel of the node was not launched by PyGPU; give a function that launches what it is to be",
             )
             .into()),
-            (None, kind, ..) => Err(Error::not_supported(format!(
+            Self::Other(kind) => Err(Error::not_supported(format!(
                 "a node of the kind {} has no parameters to exchange; capture the graph again, and update(graph)",
                 kind.name()
             ))
             .into()),
-        })
+        }
     }
 }
 
@@ -223,24 +314,6 @@ fn within(stream: &Stream, call: impl FnOnce() -> PyResult<()>) -> PyResult<()> 
     let outcome = call();
     stream::pop_current(stream);
     outcome
-}
-
-fn reshape(
-    shape: &mut LaunchShape,
-    grid: Option<&Bound<'_, PyAny>>,
-    block: Option<&Bound<'_, PyAny>>,
-    shared: Option<&Bound<'_, PyAny>>,
-) -> PyResult<()> {
-    if let Some(grid) = grid {
-        shape.grid = extent(grid, "grid")?;
-    }
-    if let Some(block) = block {
-        shape.block = extent(block, "block")?;
-    }
-    if let Some(shared) = shared {
-        shape.shared = number_of(shared, "shared")?;
-    }
-    Ok(())
 }
 
 /// Repeats the launch of a node with another shape.

@@ -1,7 +1,6 @@
 //! The class `Module`: a loaded image with its kernels and global variables.
 
 use std::borrow::Cow;
-use std::mem::ManuallyDrop;
 
 use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
@@ -10,7 +9,7 @@ use pyo3::types::{PyBytes, PyTuple};
 use super::class::Kernel;
 use super::instance;
 use super::source::Request;
-use crate::exit;
+use crate::exit::Detached;
 use crate::gil::WithoutGil;
 use crate::names::names;
 use crate::runtime::device;
@@ -52,21 +51,13 @@ use pygpu_kernel::Module;
 /// 4
 #[pyclass(frozen, weakref, name = "Module", module = "PyGPU")]
 pub(crate) struct PyKernelModule {
-    module: ManuallyDrop<Module>,
+    module: Detached<Module>,
     names: Vec<String>,
-}
-
-impl Drop for PyKernelModule {
-    fn drop(&mut self) {
-        // SAFETY: taken out once, here.
-        let module = unsafe { ManuallyDrop::take(&mut self.module) };
-        if module.device().is_cpu() { drop(module) } else { exit::drop_detached(module) }
-    }
 }
 
 impl PyKernelModule {
     pub(crate) fn wrap(module: Module, names: Vec<String>) -> Self {
-        Self { module: ManuallyDrop::new(module), names }
+        Self { module: Detached::new(module), names }
     }
 
     pub(crate) fn module(&self) -> &Module {

@@ -1,6 +1,5 @@
 //! A call on arrays in host memory: NumPy computes, through views of the same memory.
 
-use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use smallvec::SmallVec;
@@ -9,8 +8,8 @@ use super::on_device::Targets;
 use super::operand::{Value, Values};
 use crate::convert::dtype;
 use crate::convert::ndarray;
+use crate::ffi::calls;
 use crate::host::cpu_view;
-use crate::newer;
 use crate::once::{PyOnce, intern};
 use pygpu_array::Array;
 use pygpu_base::dtype::{DType, Kind};
@@ -51,7 +50,7 @@ pub(super) fn run(py: Python<'_>, asked: &Asked<'_>, values: &Values<'_, '_>, ta
     // These two take results by name only.
     let is_plain = is_plain && !matches!(asked.row.name, "maximum" | "minimum");
     if asked.row.host == Host::Ufunc && is_plain {
-        return call(&ufunc(py, asked.row)?, &given);
+        return calls::call(&ufunc(py, asked.row)?, &given).map(drop);
     }
     let outs: SmallVec<[Bound<'_, PyAny>; 2]> = given.drain(values.len()..).collect();
     let keywords = PyDict::new(py);
@@ -73,27 +72,6 @@ pub(super) fn run(py: Python<'_>, asked: &Asked<'_>, values: &Values<'_, '_>, ta
     };
     function.call(PyTuple::new(py, given)?, Some(&keywords))?;
     Ok(())
-}
-
-/// A call with arguments by place only.
-fn call(function: &Bound<'_, PyAny>, given: &[Bound<'_, PyAny>]) -> PyResult<()> {
-    const ARGUMENTS_OFFSET: usize = 1 << (usize::BITS - 1);
-    let Some(vectorcall) = newer::vectorcall() else {
-        function.call1(PyTuple::new(function.py(), given)?)?;
-        return Ok(());
-    };
-    // One free place in front, which the callee may use.
-    let mut arguments: SmallVec<[*mut ffi::PyObject; 8]> = SmallVec::new();
-    arguments.push(std::ptr::null_mut());
-    for one in given {
-        arguments.push(one.as_ptr());
-    }
-    // SAFETY: so many arguments as are said, all borrowed for the call; what comes back is owned, or null with an exception set.
-    unsafe {
-        let first = arguments.as_ptr().add(1);
-        let result = vectorcall(function.as_ptr(), first, given.len() | ARGUMENTS_OFFSET, std::ptr::null_mut());
-        Bound::from_owned_ptr_or_err(function.py(), result).map(drop)
-    }
 }
 
 /// NumPy's ufunc of the name of a row.

@@ -18,6 +18,7 @@ use pygpu_base::dtype::{DType, Kind};
 use pygpu_base::flush::Cause;
 use pygpu_device::Device;
 use pygpu_device::stream;
+use pygpu_layout::Dims;
 use pygpu_memory::capture;
 use pygpu_ops::ufunc::{self, Host, Operand, Row};
 
@@ -45,16 +46,13 @@ pub(crate) fn call<'py>(
         value.check(row, place, row.takes(place, kind), wish.casting)?;
     }
     let shape = result::common_shape(&values, wish)?;
-    if let Some(made) = put_off::result(py, (row, kind, device), &values, &shape, wish, operands)? {
+    let of = (row, kind, device);
+    if let Some(made) = put_off::result(py, of, &values, &shape, wish, operands)? {
         return Ok(Some(made.into_any()));
     }
-    for (place, (result, out)) in row.results(kind).iter().zip(&wish.out).enumerate() {
-        if let Some(out) = out {
-            result::check_out(row, place, out, *result, &shape, wish)?;
-        }
-    }
+    check_outs(row, kind, &shape, wish)?;
     if let Some(out) = &wish.out[0]
-        && put_off::into_given((row, kind, device), &values, wish)?
+        && put_off::into_given(of, &values, wish)?
     {
         return Ok(Some(out.clone().into_any()));
     }
@@ -63,14 +61,7 @@ pub(crate) fn call<'py>(
         deferral::materialize(array)?;
     }
     let mask = wish.mask.as_ref().map(|mask| mask.get().array(py)).transpose()?;
-    let lying = Lying { shape: &shape, order: wish.order };
-    let mut results = Results::new();
-    for (result, out) in row.results(kind).iter().zip(&wish.out) {
-        results.push(match out {
-            Some(out) => out.clone(),
-            None => lying.new_array(py, &values, wish, DType::new(*result), device)?,
-        });
-    }
+    let results = allocate(py, of, &values, &shape, wish)?;
     {
         let mut targets = Targets::new();
         for result in &results {
@@ -78,6 +69,48 @@ pub(crate) fn call<'py>(
         }
         compute(py, &Loop { row, kind, device, mask }, &mut values, &targets, wish)?;
     }
+    finish(py, results, operands, wish)
+}
+
+/// Refuses arrays for results that cannot take them.
+#[inline]
+fn check_outs(row: &'static Row, kind: Kind, shape: &Dims, wish: &Wish<'_>) -> PyResult<()> {
+    for (place, (result, out)) in row.results(kind).iter().zip(&wish.out).enumerate() {
+        if let Some(out) = out {
+            result::check_out(row, place, out, *result, shape, wish)?;
+        }
+    }
+    Ok(())
+}
+
+/// The arrays that take the results: those that were given, and new ones.
+#[inline]
+fn allocate<'py>(
+    py: Python<'py>,
+    (row, kind, device): (&'static Row, Kind, Device),
+    values: &Values<'_, 'py>,
+    shape: &Dims,
+    wish: &Wish<'py>,
+) -> PyResult<Results<'py>> {
+    let lying = Lying { shape, order: wish.order };
+    let mut results = Results::new();
+    for (result, out) in row.results(kind).iter().zip(&wish.out) {
+        results.push(match out {
+            Some(out) => out.clone(),
+            None => lying.new_array(py, values, wish, DType::new(*result), device)?,
+        });
+    }
+    Ok(results)
+}
+
+/// The results as the caller gets them: one, or a tuple of two.
+#[inline]
+fn finish<'py>(
+    py: Python<'py>,
+    mut results: Results<'py>,
+    operands: &[&Bound<'py, PyAny>],
+    wish: &Wish<'py>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
     let finished = |made: Bound<'py, GpuArray>, out: &Option<_>| -> PyResult<Bound<'py, PyAny>> {
         let made = if out.is_none() { result::of_class_of(operands, made)? } else { made };
         Ok(made.into_any())

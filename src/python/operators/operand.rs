@@ -3,14 +3,15 @@
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt, PyList, PyTuple};
+use pyo3::types::{PyBool, PyFloat, PyInt, PyList, PyTuple};
 use smallvec::SmallVec;
 
 use crate::array::class::GpuArray;
 use crate::array::own;
 use crate::convert::dtype;
 use crate::exchange::import;
-use crate::kernel::call::values;
+use crate::ffi::ndarray::is_numpy_scalar;
+use crate::kernel::call::values::{self, Number};
 use crate::once::intern;
 use pygpu_array::{Array, DeferredArray};
 use pygpu_base::dtype::{DType, Kind};
@@ -39,21 +40,15 @@ impl<'a, 'py> Value<'a, 'py> {
         if let Ok(own) = object.cast::<GpuArray>() {
             return Ok(Some(Self::Own(DeferredArray::of(own.get().array(object.py())?))));
         }
-        let number = |kind| Ok(Some(Self::Number { object: object.clone(), kind }));
-        if object.is_instance_of::<PyInt>() {
-            let is_bool = object.is_instance_of::<PyBool>();
-            return number(if is_bool { Operand::Strong(Kind::Bool) } else { Operand::Int });
-        }
-        if let Some((kind, _)) = values::numpy_scalar(object) {
-            return number(Operand::Strong(kind));
-        }
-        if object.is_instance_of::<PyFloat>() {
-            return number(Operand::Float);
-        }
-        if object.is_instance_of::<PyComplex>() {
-            return number(Operand::Complex);
-        }
-        Self::read_other(object)
+        let kind = match Number::read(object) {
+            Some(Number::Int) => Operand::Int,
+            Some(Number::Bool) => Operand::Strong(Kind::Bool),
+            Some(Number::Typed(kind)) => Operand::Strong(kind),
+            Some(Number::Float) => Operand::Float,
+            Some(Number::Complex) => Operand::Complex,
+            None => return Self::read_other(object),
+        };
+        Ok(Some(Self::Number { object: object.clone(), kind }))
     }
 
     fn read_other(object: &Bound<'py, PyAny>) -> PyResult<Option<Self>> {
@@ -68,7 +63,7 @@ impl<'a, 'py> Value<'a, 'py> {
         if object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>() {
             return Err(own::refused(object));
         }
-        if values::is_generic(object) {
+        if is_numpy_scalar(object) {
             let kind = dtype::from_numpy(&object.getattr(intern!(object.py(), "dtype"))?)?.kind();
             return number(Operand::Strong(kind));
         }
@@ -229,12 +224,7 @@ fn ask_for_truth(values: &mut [Value<'_, '_>]) -> PyResult<()> {
 /// `TypeError` for what is no such number.
 #[inline]
 pub(super) fn push(arguments: &mut Arguments, kind: Kind, object: &Bound<'_, PyAny>) -> PyResult<()> {
-    if let Some((own, bytes)) = values::numpy_scalar(object) {
-        if own == kind {
-            arguments.push(bytes);
-            return Ok(());
-        }
-    } else if !object.is_instance_of::<PyBool>() && values::push_number(arguments, kind, object).unwrap_or(false) {
+    if !object.is_instance_of::<PyBool>() && values::push_value(arguments, kind, object).unwrap_or(false) {
         return Ok(());
     }
     push_converted(arguments, kind, object)
@@ -243,7 +233,7 @@ pub(super) fn push(arguments: &mut Arguments, kind: Kind, object: &Bound<'_, PyA
 #[cold]
 fn push_converted(arguments: &mut Arguments, kind: Kind, object: &Bound<'_, PyAny>) -> PyResult<()> {
     let py = object.py();
-    let is_numpys = values::is_generic(object) || object.cast::<PyUntypedArray>().is_ok();
+    let is_numpys = is_numpy_scalar(object) || object.cast::<PyUntypedArray>().is_ok();
     let plain = if is_numpys { object.call_method0(intern!(py, "item"))? } else { object.clone() };
     let plain = if plain.is_instance_of::<PyBool>() && kind != Kind::Bool {
         py.get_type::<PyInt>().call1((plain,))?

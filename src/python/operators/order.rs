@@ -20,7 +20,7 @@ use pygpu_ops::order::{self, Wanted};
 
 type Given<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
 
-/// What goes with the array of a sort.
+/// Arguments of a sort beside the array.
 struct Options<'a, 'py> {
     axis: Option<i64>,
     kind: Given<'a, 'py>,

@@ -194,6 +194,93 @@ fn joining(row: &Row) -> Option<&'static ufunc::Row> {
     })
 }
 
+/// Axes, types and shapes of one reduction.
+struct Resolved {
+    row: &'static Row,
+    /// The axes that are reduced, as bits.
+    reduced: u64,
+    /// The type in which is computed, and that of the results.
+    computed: Kind,
+    result: Kind,
+    /// The shapes of the results with the reduced axes, of one element each, and without.
+    whole: Dims,
+    dropped: Dims,
+}
+
+impl Resolved {
+    fn new(row: &'static Row, layout: &Layout, kind: Kind, asked: &Asked<'_>) -> PyResult<Self> {
+        let reduced = axes_of(asked, layout.ndim())?;
+        let computed = computed(row, kind, asked)?;
+        let (whole, dropped) = shapes(layout, reduced);
+        Ok(Self { row, reduced, computed, result: row.output(computed), whole, dropped })
+    }
+
+    /// The shape of the results.
+    fn shape(&self, asked: &Asked<'_>) -> &Dims {
+        if asked.keepdims { &self.whole } else { &self.dropped }
+    }
+
+    /// Refuses results of no elements that have no value.
+    fn check_identity(&self, array: &Array, has_mask: bool, initial: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+        let row = self.row;
+        if row.has_neutral() || initial.is_some() {
+            return Ok(());
+        }
+        if array.layout().is_empty() && self.whole.iter().all(|len| *len > 0) {
+            return Err(PyValueError::new_err(match row.is_numbered {
+                true => format!("attempt to get {} of an empty sequence", row.name),
+                false => format!("zero-size array to reduction operation {} which has no identity", row.name),
+            }));
+        }
+        if has_mask {
+            return Err(PyValueError::new_err(format!(
+                "reduction operation '{}' does not have an identity, so to use a where mask one has to specify 'initial'",
+                row.name
+            )));
+        }
+        Ok(())
+    }
+
+    /// The array that takes the results: the one that was given, or a new one.
+    fn allocate<'py>(
+        &self,
+        own: &Bound<'py, GpuArray>,
+        array: &Array,
+        asked: &Asked<'py>,
+    ) -> PyResult<Bound<'py, GpuArray>> {
+        let wanted = self.shape(asked);
+        if let Some(out) = fitting_out(self.row, array, asked, wanted, self.result)? {
+            return Ok(out);
+        }
+        let made = new::new_array(own.py(), wanted, DType::new(self.result), Order::C, array.device())?;
+        new_like(own, GpuArray::from_array(made))
+    }
+
+    /// Computes the results by kernels.
+    fn run(
+        &self,
+        py: Python<'_>,
+        array: &Array,
+        mask: Option<&Bound<'_, GpuArray>>,
+        target: &Array,
+        asked: &Asked<'_>,
+    ) -> PyResult<()> {
+        let &Self { row, reduced, computed, .. } = self;
+        let view = if asked.keepdims { target.clone() } else { kept(target, reduced, array.layout().ndim())? };
+        let mask = mask.map(|mask| mask.get().array(py)).transpose()?;
+        // A block may write its results before another one has read there.
+        let apart = |read: &Array| match copy::may_overlap(target, read) {
+            true => transfer::device_copy_like(py, read).map(Some),
+            false => Ok(None),
+        };
+        let copied = (apart(array)?, mask.map(apart).transpose()?.flatten());
+        let (input, mask) = (copied.0.as_ref().unwrap_or(array), copied.1.as_ref().or(mask));
+        let call = Call { row, computed, input: Elements::Array(input), mask, out: &view, reduced, less: asked.less };
+        let stream = stream::current(array.device());
+        Ok(py.without_gil(|| axes::run(&call, &stream))?)
+    }
+}
+
 /// A reduction of an array.
 ///
 /// # Errors
@@ -206,61 +293,26 @@ pub(super) fn call<'py>(
     let py = own.py();
     let array = own.get().unlaunched()?;
     let _inherited = heritage::inherit(py, std::iter::once(array))?;
-    let reduced = axes_of(asked, array.layout().ndim())?;
-    let kind = array.dtype().kind();
-    let computed = computed(row, kind, asked)?;
-    let result = row.output(computed);
-    let (whole, dropped) = shapes(array.layout(), reduced);
-    let wanted = if asked.keepdims { &whole } else { &dropped };
-    if let Some(made) = waiting(own, row, computed, asked, (reduced, wanted))? {
+    let resolved = Resolved::new(row, array.layout(), array.dtype().kind(), asked)?;
+    if let Some(made) = waiting(own, &resolved, asked)? {
         return Ok(made);
     }
     let array = own.get().array(py)?;
     let mask = mask_of(row, array, asked)?;
     let initial = asked.initial.as_ref().filter(|initial| !initial.is_none());
-    let is_empty = array.layout().is_empty();
-    if is_empty && !row.has_neutral() && initial.is_none() && whole.iter().all(|len| *len > 0) {
-        return Err(PyValueError::new_err(match row.is_numbered {
-            true => format!("attempt to get {} of an empty sequence", row.name),
-            false => format!("zero-size array to reduction operation {} which has no identity", row.name),
-        }));
-    }
-    if mask.is_some() && !row.has_neutral() && initial.is_none() {
-        return Err(PyValueError::new_err(format!(
-            "reduction operation '{}' does not have an identity, so to use a where mask one has to specify 'initial'",
-            row.name
-        )));
-    }
-    let out = match fitting_out(row, array, asked, wanted, result)? {
-        Some(out) => out,
-        None => {
-            let made = new::new_array(py, wanted, DType::new(result), Order::C, array.device())?;
-            new_like(own, GpuArray::from_array(made))?
-        }
-    };
+    resolved.check_identity(array, mask.is_some(), initial)?;
+    let out = resolved.allocate(own, array, asked)?;
     let target = out.get().array(py)?;
-    let stream = stream::current(array.device());
-    if array.device().is_cpu() && !capture::is_capturing(&stream)? {
+    if array.device().is_cpu() && !capture::is_capturing(&stream::current(array.device()))? {
         by_numpy(py, row, array, asked, mask.as_ref(), &out)?;
         return Ok(out);
     }
     if target.layout().is_empty() {
         return Ok(out);
     }
-    if is_empty {
-        fill_neutral(py, row, &out, initial)?;
-    } else {
-        let view = if asked.keepdims { target.clone() } else { kept(target, reduced, array.layout().ndim())? };
-        let mask = mask.as_ref().map(|mask| mask.get().array(py)).transpose()?;
-        // A block may write its results before another one has read there.
-        let apart = |read: &Array| match copy::may_overlap(target, read) {
-            true => transfer::device_copy_like(py, read).map(Some),
-            false => Ok(None),
-        };
-        let copied = (apart(array)?, mask.map(apart).transpose()?.flatten());
-        let (input, mask) = (copied.0.as_ref().unwrap_or(array), copied.1.as_ref().or(mask));
-        let call = Call { row, computed, input: Elements::Array(input), mask, out: &view, reduced, less: asked.less };
-        py.without_gil(|| axes::run(&call, &stream))?;
+    match array.layout().is_empty() {
+        true => fill_neutral(py, row, &out, initial)?,
+        false => resolved.run(py, array, mask.as_ref(), target, asked)?,
     }
     if let (Some(initial), Some(joining)) = (initial, joining(row)) {
         compute::call(py, joining, &[out.as_any(), initial], &Wish::into_array(&out))?
@@ -272,10 +324,8 @@ pub(super) fn call<'py>(
 /// The result of a reduction of what waits, which then need not be in memory at all; `None` for one that is launched by its line.
 fn waiting<'py>(
     own: &Bound<'py, GpuArray>,
-    row: &'static Row,
-    computed: Kind,
+    resolved: &Resolved,
     asked: &Asked<'_>,
-    (reduced, wanted): (u64, &Dims),
 ) -> PyResult<Option<Bound<'py, GpuArray>>> {
     let array = own.get().unlaunched()?;
     let is_given = |object: &Option<Bound<'_, PyAny>>| object.as_ref().is_some_and(|object| !object.is_none());
@@ -283,10 +333,10 @@ fn waiting<'py>(
         return Ok(None);
     }
     let Some(stream) = GpuArray::can_wait_on(own)? else { return Ok(None) };
-    let dtype = DType::new(row.output(computed));
-    let (whole, _) = shapes(array.layout(), reduced);
+    let &Resolved { row, computed, reduced, result, .. } = resolved;
+    let dtype = DType::new(result);
     let lying = |shape: &Dims| Layout::contiguous(shape, dtype.itemsize() as i64, Order::C);
-    let (layout, kept) = (lying(wanted)?, lying(&whole)?);
+    let (layout, kept) = (lying(resolved.shape(asked))?, lying(&resolved.whole)?);
     let work = Work::Reduction(Box::new(Reduction { row, computed, reduced, less: asked.less, kept }));
     new_waiting(own.py(), work, Operands::of(array), (layout, dtype), stream).map(Some)
 }

@@ -22,6 +22,7 @@ use crate::array::own;
 use crate::convert::shape;
 use crate::create::like::{ones_like, zeros_like};
 use crate::ending;
+use crate::ffi::ndarray::is_numpy_scalar;
 use crate::kernel::call::values;
 use crate::once::{PyOnce, intern};
 use pygpu_base::dtype::Kind;
@@ -68,7 +69,7 @@ fn is_operand(object: &Bound<'_, PyAny>) -> PyResult<bool> {
         || object.is_instance_of::<PyComplex>()
         || object.is_instance_of::<PyList>()
         || object.is_instance_of::<PyTuple>()
-        || values::is_generic(object)
+        || is_numpy_scalar(object)
     {
         return Ok(true);
     }

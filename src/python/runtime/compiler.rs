@@ -6,7 +6,7 @@ use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-use crate::callback;
+use crate::ffi::interpreter::with_interpreter;
 use crate::gil::WithoutGil;
 use crate::libraries::places;
 use crate::once::intern;
@@ -54,16 +54,14 @@ fn hints(py: Python<'_>, kind: BackendKind, ask: &Bound<'_, PyString>) -> PyResu
 /// Registers Python's search for the compilers of PyGPU's own kernels and for the vendors' libraries.
 pub(crate) fn register() {
     kernel::search_with(|kind, thorough| {
-        let said = callback::with_interpreter(|py| {
+        let said = with_interpreter(|py| {
             let ask = if thorough { intern!(py, "by_pathfinder") } else { intern!(py, "candidates") };
             // If the interpreter cannot be called any more, only the default locations remain.
             hints(py, kind, ask).unwrap_or_default()
         });
         said.unwrap_or_default()
     });
-    libraries::search_with(|name| {
-        callback::with_interpreter(|py| places(py, name).unwrap_or_default()).unwrap_or_default()
-    });
+    libraries::search_with(|name| with_interpreter(|py| places(py, name).unwrap_or_default()).unwrap_or_default());
 }
 
 /// Compiles a source, or loads it from the cache: `work` receives the possible files of the compiler's library.

@@ -1,12 +1,9 @@
 //! Device memory that is freed explicitly and passed on by its address.
 
-use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use pyo3::Borrowed;
 use pyo3::exceptions::PyValueError;
-use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyInt;
 
@@ -43,7 +40,7 @@ use pygpu_memory::addresses::{self, Nature};
 /// >>> memory.free()
 #[pyclass(frozen, weakref, name = "DeviceAllocation", module = "PyGPU.driver")]
 pub(crate) struct DeviceAllocation {
-    memory: ManuallyDrop<Mutex<Option<Memory>>>,
+    memory: Mutex<Option<Memory>>,
     address: Address,
     /// Whether the block's address has escaped.
     is_given_out: AtomicBool,
@@ -99,7 +96,7 @@ impl DeviceAllocation {
     }
 
     fn wrap(address: Address, is_given_out: bool, memory: Memory) -> Self {
-        let memory = ManuallyDrop::new(Mutex::new(Some(memory)));
+        let memory = Mutex::new(Some(memory));
         Self { memory, address, is_given_out: AtomicBool::new(is_given_out), parameter: Parameter::default() }
     }
 
@@ -125,13 +122,8 @@ impl DeviceAllocation {
         Ok(self.behind()?.block)
     }
 
-    /// Returns whether an object refers to an array's memory.
-    ///
-    /// # Safety
-    /// A live object, and the GIL is held.
-    pub(crate) unsafe fn shows_array(object: *mut ffi::PyObject) -> bool {
-        // SAFETY: guaranteed by the caller.
-        let object = unsafe { Borrowed::from_ptr(Python::assume_attached(), object) };
+    /// Whether an object is one that holds an array's memory.
+    pub(crate) fn shows_array(object: &Bound<'_, PyAny>) -> bool {
         let Ok(memory) = object.cast::<Self>() else { return false };
         matches!(*memory.get().slot(), Some(Memory::Array(_)))
     }
@@ -171,9 +163,7 @@ fn freed() -> Error {
 
 impl Drop for DeviceAllocation {
     fn drop(&mut self) {
-        // SAFETY: taken exactly once, in this `drop`.
-        let memory = unsafe { ManuallyDrop::take(&mut self.memory) };
-        if let Some(memory) = memory.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        if let Some(memory) = self.memory.get_mut().unwrap_or_else(PoisonError::into_inner).take() {
             if let Memory::Block(block) = &memory {
                 addresses::forget(block);
             }

@@ -1,6 +1,5 @@
 //! Class `Graph`, and the beginning and end of a capture.
 
-use std::mem::ManuallyDrop;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use pyo3::exceptions::PyValueError;
@@ -11,7 +10,7 @@ use super::device;
 use super::stream as stream_argument;
 use super::stream::PyStream;
 use crate::deferral;
-use crate::exit;
+use crate::exit::Detached;
 use crate::gil::WithoutGil;
 use crate::names::names;
 use crate::once::intern;
@@ -56,7 +55,7 @@ use pygpu_memory::capture;
 /// [3.0, 3.0, 3.0, 3.0, 3.0]
 #[pyclass(frozen, weakref, name = "Graph", module = "PyGPU")]
 pub(crate) struct PyGraph {
-    graph: ManuallyDrop<OnceLock<Graph>>,
+    graph: Detached<OnceLock<Graph>>,
     capture: Mutex<Plan>,
 }
 
@@ -65,16 +64,6 @@ struct Plan {
     stream: Option<Stream>,
     mode: CaptureMode,
     is_open: bool,
-}
-
-impl Drop for PyGraph {
-    fn drop(&mut self) {
-        // SAFETY: taken exactly once, in this `drop`.
-        let graph = unsafe { ManuallyDrop::take(&mut self.graph) };
-        if graph.get().is_some() {
-            exit::drop_detached(graph);
-        }
-    }
 }
 
 fn mode_of(text: &str) -> PyResult<CaptureMode> {
@@ -90,7 +79,7 @@ fn mode_of(text: &str) -> PyResult<CaptureMode> {
 fn end(py: Python<'_>, stream: &Stream) -> PyResult<PyGraph> {
     let graph = py.without_gil(|| graph::end(stream))?;
     let plan = Plan { stream: Some(stream.clone()), mode: CaptureMode::Relaxed, is_open: false };
-    Ok(PyGraph { graph: ManuallyDrop::new(OnceLock::from(graph)), capture: Mutex::new(plan) })
+    Ok(PyGraph { graph: Detached::new(OnceLock::from(graph)), capture: Mutex::new(plan) })
 }
 
 impl PyGraph {
@@ -132,7 +121,7 @@ impl PyGraph {
             None => None,
         };
         let plan = Plan { stream, mode, is_open: false };
-        Ok(Self { graph: ManuallyDrop::new(OnceLock::new()), capture: Mutex::new(plan) })
+        Ok(Self { graph: Detached::new(OnceLock::new()), capture: Mutex::new(plan) })
     }
 
     /// Begins the capture.

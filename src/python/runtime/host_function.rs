@@ -4,7 +4,6 @@
 //! call the driver are retired (`shutdown::put_off`), and so are the values that the function itself owns: `Kept`
 //! releases them on another thread.
 
-use std::ffi::c_void;
 use std::sync::Arc;
 
 use pyo3::exceptions::PyTypeError;
@@ -12,30 +11,33 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use super::stream::PyStream;
-use crate::callback::{Kept, Raised, with_interpreter};
+use crate::callback::{Kept, Raised};
 use crate::deferral;
 use crate::ending;
+use crate::ffi::host_call::{HostCall, call_again, call_once};
+use crate::ffi::interpreter::with_interpreter;
 use crate::gil::WithoutGil;
-use pygpu_backend::{self as backend, HostFunction};
+use pygpu_backend as backend;
 use pygpu_base::error::{Error, Result};
-use pygpu_base::ffi_guard::caught;
 use pygpu_base::flush::Cause;
 use pygpu_device::shutdown;
 use pygpu_device::stream::Stream;
 use pygpu_memory::capture;
 
 /// Function and its arguments.
-struct HostCall {
+struct PythonCall {
     function: Kept,
     arguments: Kept,
     is_of_driver: bool,
 }
 
-impl HostCall {
+impl HostCall for PythonCall {
     fn run(&self) {
         if self.is_of_driver { backend::as_host_call(|| self.ask()) } else { self.ask() }
     }
+}
 
+impl PythonCall {
     fn ask(&self) {
         with_interpreter(|py| {
             let function = self.function.object().bind(py);
@@ -58,39 +60,10 @@ fn report(py: Python<'_>, error: PyErr, function: &Bound<'_, PyAny>) {
     }
 }
 
-/// Called once; drops the arguments afterwards.
-extern "C" fn run_once(data: *mut c_void) {
-    caught((), || {
-        // SAFETY: `launch` created it for this one call.
-        let call = unsafe { Box::from_raw(data.cast::<HostCall>()) };
-        call.run();
-    });
-}
-
-/// Called at each launch of a graph, which owns the arguments.
-extern "C" fn run_again(data: *mut c_void) {
-    caught((), || {
-        // SAFETY: alive as long as the graph, and only shared.
-        let call = unsafe { &*data.cast::<HostCall>() };
-        call.run();
-    });
-}
-
-/// Enqueues a call on a stream.
-///
-/// # Safety
-/// `function` may be called with `data` once the driver has it.
-unsafe fn put(stream: &Stream, function: HostFunction, data: *mut c_void) -> Result<()> {
-    let device = stream.device();
-    // SAFETY: the stream is borrowed and hence alive; the caller guarantees the rest.
-    unsafe { device.backend().call_host(device.index(), stream.handle(), function, data) }
-}
-
-fn launch(stream: &Stream, call: Box<HostCall>) -> Result<()> {
+fn launch(stream: &Stream, call: Box<PythonCall>) -> Result<()> {
     if let Some(capture) = capture::of(stream)? {
-        let data = (&raw const *call).cast_mut().cast();
         // SAFETY: the graph keeps the call alive as long as it can be launched.
-        unsafe { put(stream, run_again, data)? };
+        unsafe { call_again(stream, &*call)? };
         capture.keep(call);
         return Ok(());
     }
@@ -100,14 +73,7 @@ fn launch(stream: &Stream, call: Box<HostCall>) -> Result<()> {
              the function with it; capture with PyGPU.Graph",
         ));
     }
-    let data = Box::into_raw(call);
-    // SAFETY: the function is called once and then takes ownership of the call.
-    let result = unsafe { put(stream, run_once, data.cast()) };
-    if result.is_err() {
-        // SAFETY: the driver call failed, so the function does not take it.
-        drop(unsafe { Box::from_raw(data) });
-    }
-    result
+    call_once(stream, call)
 }
 
 #[pymethods]
@@ -154,7 +120,7 @@ impl PyStream {
             return Err(PyTypeError::new_err(format!("launch_host_function takes a function, not {given}")));
         }
         let stream = self.stream()?;
-        let call = Box::new(HostCall {
+        let call = Box::new(PythonCall {
             function: Kept::new(function.clone().unbind()),
             arguments: Kept::new(arguments.clone().into_any().unbind()),
             is_of_driver: !stream.device().is_cpu(),

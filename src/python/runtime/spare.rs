@@ -10,10 +10,10 @@
 use std::collections::VecDeque;
 
 use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
-use pyo3::ffi;
 use pyo3::prelude::*;
 
 use crate::convert::ndarray;
+use crate::ffi::objects::is_last;
 use pygpu_base::fork_safe::{Global, Guard};
 use pygpu_memory::recycled;
 
@@ -111,8 +111,7 @@ pub(crate) fn trim(bytes: usize) {
 }
 
 /// Returns the bytes of results that only the cache refers to.
-pub(crate) fn kept(_: Python<'_>) -> usize {
-    // SAFETY: live objects, and the GIL is held.
-    let is_unheld = |entry: &&Entry| unsafe { ffi::Py_REFCNT(entry.array.as_ptr()) } == 1;
+pub(crate) fn kept(py: Python<'_>) -> usize {
+    let is_unheld = |entry: &&Entry| is_last(&entry.array, py);
     table().entries.iter().filter(is_unheld).map(|entry| entry.bytes).sum()
 }

@@ -3,7 +3,6 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
-use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyTuple};
 
@@ -13,6 +12,7 @@ use super::stream_handle;
 use crate::convert::number;
 use crate::deferral;
 use crate::exit;
+use crate::ffi::numbers::is_index;
 use crate::gil::WithoutGil;
 use crate::late::Late;
 use crate::names::names;
@@ -124,8 +124,7 @@ fn foreign(py: Python<'_>, object: &Bound<'_, PyAny>, near: Device) -> PyResult<
         let handle = stream_handle::of_pair(&pair)?;
         return stream_handle::wrap(py, handle, near, Some(object.clone().unbind()));
     }
-    // SAFETY: a type check of a live object.
-    if object.is_instance_of::<PyBool>() || unsafe { ffi::PyIndex_Check(object.as_ptr()) } == 0 {
+    if object.is_instance_of::<PyBool>() || !is_index(object) {
         let given = object.get_type();
         return Err(PyTypeError::new_err(format!(
             "a stream is None, a Stream, an object with __cuda_stream__ or an int handle, not {object:?} of {given}"

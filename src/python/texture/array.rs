@@ -1,7 +1,5 @@
 //! Class `TextureArray`: an array with the driver's private layout for textures.
 
-use std::mem::ManuallyDrop;
-
 use numpy::PyUntypedArray;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -11,7 +9,7 @@ use super::words;
 use crate::array::class::{GpuArray, new_exact};
 use crate::convert::dtype as dtypes;
 use crate::convert::shape as shapes;
-use crate::exit;
+use crate::exit::Detached;
 use crate::gil::WithoutGil;
 use crate::names::names;
 use crate::once::intern;
@@ -64,14 +62,7 @@ use pygpu_memory::texture::DriverArray;
 ///        [3., 4., 5.]], dtype=float32)
 #[pyclass(frozen, weakref, name = "TextureArray", module = "PyGPU")]
 pub(crate) struct TextureArray {
-    array: ManuallyDrop<DriverArray>,
-}
-
-impl Drop for TextureArray {
-    fn drop(&mut self) {
-        // SAFETY: taken exactly once, in this `drop`.
-        exit::drop_detached(unsafe { ManuallyDrop::take(&mut self.array) });
-    }
+    array: Detached<DriverArray>,
 }
 
 impl TextureArray {
@@ -131,10 +122,14 @@ impl TextureArray {
     fn read(&self, stream: &Stream) -> Result<Array, Error> {
         let dtype = words::dtype_of(self.array.shape().texel.format);
         let plain = Array::empty(&self.outer(), dtype, Order::C, stream.clone())?;
-        let place = (plain.allocation(), plain.address());
-        // SAFETY: an array with the same number of contiguous elements.
-        unsafe { self.array.copy(&self.whole(), place, ArrayCopy::Read, stream)? };
+        self.copy_whole(&plain, ArrayCopy::Read, stream)?;
         Ok(plain)
+    }
+
+    /// Copies all elements from or to an array of as many, which follow each other.
+    fn copy_whole(&self, plain: &Array, way: ArrayCopy, stream: &Stream) -> Result<(), Error> {
+        // SAFETY: as said.
+        unsafe { self.array.copy(&self.whole(), (plain.allocation(), plain.address()), way, stream) }
     }
 }
 
@@ -204,7 +199,7 @@ impl TextureArray {
         let stream = stream::current(device);
         let shape = ArrayShape { width, height, depth, texel, flags };
         let array = py.without_gil(|| DriverArray::new(shape, &stream))?;
-        Ok(Self { array: ManuallyDrop::new(array) })
+        Ok(Self { array: Detached::new(array) })
     }
 
     /// Copies elements in.
@@ -237,12 +232,7 @@ impl TextureArray {
             Err(_) => self.uploaded(source, stream)?,
         };
         self.check_same(&plain)?;
-        py.without_gil(|| {
-            let plain = dense(&plain, &on)?;
-            let place = (plain.allocation(), plain.address());
-            // SAFETY: an array with the same number of contiguous elements.
-            unsafe { self.array.copy(&self.whole(), place, ArrayCopy::Write, &on) }
-        })?;
+        py.without_gil(|| self.copy_whole(&dense(&plain, &on)?, ArrayCopy::Write, &on))?;
         Ok(())
     }
 

@@ -1,14 +1,12 @@
 //! Classes `Texture` and `Surface`, passed to kernels as `cudaTextureObject_t` and `cudaSurfaceObject_t`.
 
-use std::mem::ManuallyDrop;
-
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 use super::array::TextureArray;
 use super::words;
 use crate::array::class::GpuArray;
-use crate::exit;
+use crate::exit::Detached;
 use crate::gil::WithoutGil;
 use crate::names::names;
 use crate::runtime::device::PyDevice;
@@ -66,15 +64,8 @@ use pygpu_memory::texture::{KernelObject, Texels};
 /// [0.5, 1.5]
 #[pyclass(frozen, weakref, name = "Texture", module = "PyGPU")]
 pub(crate) struct Texture {
-    object: ManuallyDrop<KernelObject>,
+    object: Detached<KernelObject>,
     source: Py<PyAny>,
-}
-
-impl Drop for Texture {
-    fn drop(&mut self) {
-        // SAFETY: taken exactly once, in this `drop`.
-        exit::drop_detached(unsafe { ManuallyDrop::take(&mut self.object) });
-    }
 }
 
 /// Returns a GPUArray as the resource of a texture.
@@ -190,7 +181,7 @@ impl Texture {
             let class = source.get_type().fully_qualified_name()?;
             return Err(PyTypeError::new_err(format!("a texture reads a TextureArray or a GPUArray, not {class}")));
         };
-        Ok(Self { object: ManuallyDrop::new(object), source: source.clone().unbind() })
+        Ok(Self { object: Detached::new(object), source: source.clone().unbind() })
     }
 
     /// Handle for kernels: `cudaTextureObject_t`, `hipTextureObject_t`.
@@ -247,15 +238,8 @@ impl Texture {
 /// array([0., 1., 2.], dtype=float32)
 #[pyclass(frozen, weakref, name = "Surface", module = "PyGPU")]
 pub(crate) struct Surface {
-    object: ManuallyDrop<KernelObject>,
+    object: Detached<KernelObject>,
     array: Py<TextureArray>,
-}
-
-impl Drop for Surface {
-    fn drop(&mut self) {
-        // SAFETY: taken exactly once, in this `drop`.
-        exit::drop_detached(unsafe { ManuallyDrop::take(&mut self.object) });
-    }
 }
 
 #[pymethods]
@@ -267,7 +251,7 @@ impl Surface {
         let own = array.get().array();
         let stream = stream::current(own.device());
         let object = py.without_gil(|| KernelObject::surface(own, &stream))?;
-        Ok(Self { object: ManuallyDrop::new(object), array: array.clone().unbind() })
+        Ok(Self { object: Detached::new(object), array: array.clone().unbind() })
     }
 
     /// Handle for kernels: `cudaSurfaceObject_t`, `hipSurfaceObject_t`.

@@ -3,7 +3,6 @@
 
 use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
-use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 
@@ -14,6 +13,7 @@ use crate::convert::ndarray;
 use crate::convert::strict;
 use crate::deferral::put_off::{into_given, is_waiting};
 use crate::exchange::import;
+use crate::ffi::numbers::is_number;
 use crate::gil::WithoutGil;
 use crate::host::cast::{self, Values, cast_into};
 use crate::host::copies;
@@ -117,8 +117,7 @@ fn converted<'py>(py: Python<'py>, target: &Array, value: &Bound<'py, PyAny>) ->
         return Ok(array.clone());
     }
     let numpy = ndarray::numpy(py)?;
-    // SAFETY: a type check of a live object.
-    let is_number = unsafe { ffi::PyNumber_Check(value.as_ptr()) } != 0 && !value.hasattr(intern!(py, "__len__"))?;
+    let is_number = is_number(value) && !value.hasattr(intern!(py, "__len__"))?;
     let shape = if is_number {
         ().into_pyobject(py)?.into_any()
     } else if target.dtype().kind() == pygpu_base::dtype::Kind::Opaque && !value.is_instance_of::<PyUntypedArray>() {

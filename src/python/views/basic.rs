@@ -5,12 +5,13 @@
 //! errors are NumPy's regardless of the other items.
 
 use pyo3::exceptions::PyIndexError;
-use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyTuple};
 use smallvec::SmallVec;
 
 use crate::convert::ndarray;
+use crate::ffi::numbers::{self, TooLarge};
+use crate::ffi::slices::{self, PlainItem};
 use crate::once::PyOnce;
 use pygpu_layout::{Indexer, Layout};
 
@@ -36,23 +37,12 @@ fn classify(item: &Bound<'_, PyAny>) -> PyResult<Item> {
 /// The kind of an item, if its type alone determines it.
 #[inline]
 fn classify_plain(item: &Bound<'_, PyAny>) -> Option<Item> {
-    let pointer = item.as_ptr();
-    // SAFETY: type checks and identity comparisons of a live object.
-    unsafe {
-        if ffi::PyLong_CheckExact(pointer) != 0 {
-            return Some(Item::Integer);
-        }
-        if ffi::Py_TYPE(pointer) == &raw mut ffi::PySlice_Type {
-            return Some(Item::Slice);
-        }
-        if pointer == ffi::Py_None() {
-            return Some(Item::NewAxis);
-        }
-        if pointer == ffi::Py_Ellipsis() {
-            return Some(Item::Ellipsis);
-        }
-    }
-    None
+    Some(match slices::plain_item(item)? {
+        PlainItem::Integer => Item::Integer,
+        PlainItem::Slice => Item::Slice,
+        PlainItem::None => Item::NewAxis,
+        PlainItem::Ellipsis => Item::Ellipsis,
+    })
 }
 
 #[cold]
@@ -61,8 +51,7 @@ fn classify_other(item: &Bound<'_, PyAny>) -> PyResult<Item> {
     if has_len || item.cast::<PyBool>().is_ok() || is_numpy_bool(item)? {
         return Ok(Item::Advanced);
     }
-    // SAFETY: a type check of a live object.
-    if unsafe { ffi::PyIndex_Check(item.as_ptr()) } != 0 {
+    if numbers::is_index(item) {
         return Ok(Item::Integer);
     }
     let kind = item.get_type();
@@ -184,7 +173,7 @@ fn feed(
         Item::Slice => {
             let length = layout.axes().get(*axis).map_or(0, |axis| axis.len);
             *axis += 1;
-            let (start, step, count) = unpack(item, length)?;
+            let (start, step, count) = slices::unpack(item, length)?;
             Ok(indexer.slice_clipped(start, step, count)?)
         }
         Item::Ellipsis => Ok(indexer.ellipsis()?),
@@ -194,42 +183,16 @@ fn feed(
 
 #[inline]
 pub(crate) fn integer(item: &Bound<'_, PyAny>) -> PyResult<i64> {
-    // SAFETY: a live object; -1 may indicate an error, which is then set.
-    let value = unsafe {
-        match ffi::PyLong_CheckExact(item.as_ptr()) {
-            0 => -1,
-            _ => ffi::PyLong_AsSsize_t(item.as_ptr()),
-        }
-    };
-    if value == -1 { integer_slowly(item) } else { Ok(value as i64) }
+    match numbers::quick_integer(item) {
+        -1 => integer_slowly(item),
+        value => Ok(value as i64),
+    }
 }
 
 /// Slow path for -1, for objects with `__index__` only, and for errors, which are replaced by index errors.
 #[cold]
 fn integer_slowly(item: &Bound<'_, PyAny>) -> PyResult<i64> {
-    // SAFETY: a live object; an exception raised by `integer` is replaced.
-    let value = unsafe {
-        ffi::PyErr_Clear();
-        ffi::PyNumber_AsSsize_t(item.as_ptr(), ffi::PyExc_IndexError)
-    };
-    match PyErr::take(item.py()) {
-        Some(error) if value == -1 => Err(error),
-        _ => Ok(value as i64),
-    }
-}
-
-/// Start, step and number of elements of a slice along an axis of length `length`.
-#[inline]
-pub(crate) fn unpack(item: &Bound<'_, PyAny>, length: i64) -> PyResult<(i64, i64, i64)> {
-    let (mut start, mut stop, mut step) = (0, 0, 0);
-    // SAFETY: the item is a slice; the pointers refer to local variables.
-    let status = unsafe { ffi::PySlice_Unpack(item.as_ptr(), &raw mut start, &raw mut stop, &raw mut step) };
-    if status < 0 {
-        return Err(PyErr::fetch(item.py()));
-    }
-    // SAFETY: arithmetic on the values of the previous call.
-    let count = unsafe { ffi::PySlice_AdjustIndices(length as isize, &raw mut start, &raw mut stop, step) };
-    Ok((start as i64, step as i64, count as i64))
+    numbers::integer(item, TooLarge::Index).map(|value| value as i64)
 }
 
 /// Whether an index item is NumPy's boolean, whose `__index__` must not be used.

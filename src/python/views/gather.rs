@@ -7,7 +7,6 @@
 
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
-use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
@@ -20,6 +19,7 @@ use crate::array::heritage;
 use crate::convert::dtype;
 use crate::convert::ndarray;
 use crate::convert::strict;
+use crate::ffi::numbers;
 use crate::gil::WithoutGil;
 use crate::host::cast::{Values, cast_into};
 use crate::host::cpu_view;
@@ -114,8 +114,7 @@ fn is_number(value: &Bound<'_, PyAny>) -> PyResult<bool> {
     if let Ok(array) = value.cast::<PyUntypedArray>() {
         return Ok(array.ndim() == 0);
     }
-    // SAFETY: a type check of a live object.
-    Ok(unsafe { ffi::PyNumber_Check(value.as_ptr()) } != 0 && !value.hasattr(intern!(py, "__len__"))?)
+    Ok(numbers::is_number(value) && !value.hasattr(intern!(py, "__len__"))?)
 }
 
 /// Assigns a value that is equal for all true elements of a mask, without counting them. Returns whether it was

@@ -1,11 +1,13 @@
 //! Conversion of a value to the bytes of one element.
 
-use numpy::{PyUntypedArray, PyUntypedArrayMethods};
-use pyo3::ffi;
+use numpy::PyUntypedArray;
 use pyo3::prelude::*;
+use pyo3::types::PyFloat;
 use smallvec::SmallVec;
 
 use crate::convert::{dtype, ndarray, strict};
+use crate::ffi::ndarray::with_dense_bytes;
+use crate::ffi::numbers;
 use crate::once::intern;
 use pygpu_array::Array;
 use pygpu_base::dtype::Kind;
@@ -34,29 +36,20 @@ pub(super) fn bytes_of(item: &Bound<'_, PyUntypedArray>, itemsize: usize) -> Ite
 
 /// The bytes of one element of a contiguous ndarray.
 pub(crate) fn element(array: &Bound<'_, PyUntypedArray>, place: usize, itemsize: usize) -> Item {
-    let bytes = PyUntypedArrayMethods::len(array) * itemsize;
-    // SAFETY: a live, contiguous ndarray with elements of this size.
-    let all = unsafe { std::slice::from_raw_parts(ndarray::address(array) as *const u8, bytes) };
-    all[place * itemsize..][..itemsize].into()
+    with_dense_bytes(array, itemsize, |all| all[place * itemsize..][..itemsize].into())
 }
 
 /// Converts a Python `int` or `float` that the type can represent. All other values, and those that NumPy would reject
 /// or warn about, are left to NumPy.
 pub(super) fn plain_number(kind: Kind, value: &Bound<'_, PyAny>) -> Option<Item> {
-    let object = value.as_ptr();
-    // SAFETY: type checks of a live object.
-    let (is_int, is_float) = unsafe { (ffi::PyLong_CheckExact(object) != 0, ffi::PyFloat_CheckExact(object) != 0) };
-    if is_float {
-        // SAFETY: a live float.
-        return real_bytes(kind, unsafe { ffi::PyFloat_AsDouble(object) });
+    if let Ok(number) = value.cast_exact::<PyFloat>() {
+        return real_bytes(kind, number.value());
     }
-    if !is_int {
+    if !numbers::is_exact_int(value) {
         return None;
     }
-    let mut overflow = 0;
-    // SAFETY: a live int.
-    let number = unsafe { ffi::PyLong_AsLongLongAndOverflow(object, &mut overflow) };
-    (overflow == 0).then(|| whole_bytes(kind, number)).flatten()
+    let (number, overflow) = numbers::signed(value);
+    (!overflow).then(|| whole_bytes(kind, number)).flatten()
 }
 
 fn real_bytes(kind: Kind, number: f64) -> Option<Item> {

@@ -49,6 +49,15 @@ impl Item<'_> {
         }
     }
 
+    /// The shape of a mask.
+    pub(super) fn mask_shape(&self) -> Option<Dims> {
+        match self {
+            Self::Mask(mask) => Some(mask.layout().shape().collect()),
+            Self::HostMask(mask) => Some(mask.shape().iter().map(|&len| len as i64).collect()),
+            _ => None,
+        }
+    }
+
     /// Whether NumPy treats it as an advanced index, whose axes are kept together in the result.
     pub(super) const fn is_advanced(&self) -> bool {
         !matches!(self, Self::Slice(_) | Self::NewAxis | Self::Ellipsis)
@@ -163,25 +172,11 @@ pub(super) fn settled<'py>(py: Python<'py>, array: &Array, items: Vec<Item<'py>>
                 let value = value_of(py, &mask)?.is_truthy()?;
                 settled.push(Item::Truth(truth(py, array, value)?));
             }
-            Item::Mask(mask) => {
-                if !fits(array.layout(), axis, mask.layout().shape()) {
+            mask @ (Item::Mask(_) | Item::HostMask(_)) => {
+                if !mask.mask_shape().is_some_and(|shape| fits(array.layout(), axis, shape.into_iter())) {
                     return Ok(None);
                 }
-                let found = py.without_gil(|| select::nonzero(&mask, &stream::current(mask.device())))?;
-                for row in 0..consumed {
-                    settled.push(Item::Indices(row_of(&found, row)?, Bounds::Known));
-                }
-            }
-            Item::HostMask(mask) => {
-                let shape: Dims = mask.shape().iter().map(|&len| len as i64).collect();
-                if !fits(array.layout(), axis, shape.into_iter()) {
-                    return Ok(None);
-                }
-                for indices in mask.call_method0(intern!(py, "nonzero"))?.cast_into::<PyTuple>()?.iter() {
-                    let indices = indices.cast_into::<PyUntypedArray>()?;
-                    let kind = dtype::from_numpy(indices.dtype().as_any())?;
-                    settled.push(Item::Indices(new::upload_new(py, &indices, kind, array.device())?, Bounds::Known));
-                }
+                settled.extend(true_indices(py, array, &mask)?);
             }
             Item::Ellipsis => {
                 axis += array.layout().ndim().saturating_sub(axis + left);
@@ -193,6 +188,26 @@ pub(super) fn settled<'py>(py: Python<'py>, array: &Array, items: Vec<Item<'py>>
         left -= consumed;
     }
     Ok(Some(settled))
+}
+
+/// The indices of the true elements of a mask along each of its axes.
+fn true_indices<'py>(py: Python<'py>, array: &Array, mask: &Item<'py>) -> PyResult<Vec<Item<'py>>> {
+    match mask {
+        Item::Mask(mask) => {
+            let found = py.without_gil(|| select::nonzero(mask, &stream::current(mask.device())))?;
+            (0..mask.layout().ndim()).map(|row| Ok(Item::Indices(row_of(&found, row)?, Bounds::Known))).collect()
+        }
+        Item::HostMask(mask) => {
+            let found = mask.call_method0(intern!(py, "nonzero"))?.cast_into::<PyTuple>()?;
+            let upload = |indices: Bound<'py, PyAny>| {
+                let indices = indices.cast_into::<PyUntypedArray>()?;
+                let kind = dtype::from_numpy(indices.dtype().as_any())?;
+                Ok(Item::Indices(new::upload_new(py, &indices, kind, array.device())?, Bounds::Known))
+            };
+            found.iter().map(upload).collect()
+        }
+        _ => Ok(Vec::new()),
+    }
 }
 
 /// Whether a mask has the lengths of the axes that it consumes.

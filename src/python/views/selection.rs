@@ -4,11 +4,11 @@
 //! For unusual or invalid keys there is no plan, and the caller lets NumPy handle them. The rules here therefore do not
 //! reproduce NumPy's errors, only its results.
 
-use numpy::PyUntypedArrayMethods;
 use pyo3::prelude::*;
 
 use super::basic;
 use super::key::{self, Item};
+use crate::ffi::slices;
 use crate::host::new;
 use pygpu_array::Array;
 use pygpu_base::dtype::{DType, Kind};
@@ -32,11 +32,30 @@ pub(super) fn plan<'py>(py: Python<'py>, array: &Array, items: Vec<Item<'py>>) -
 /// # Errors
 /// Driver errors.
 pub(super) fn masked(py: Python<'_>, array: &Array, items: &[Item<'_>]) -> PyResult<Option<(Array, Array)>> {
+    let Some(mask) = only_mask(items) else { return Ok(None) };
+    let Some((view, place)) = view_beside_mask(array.layout(), items) else { return Ok(None) };
+    let mask = match mask {
+        Item::Mask(mask) => mask.clone(),
+        Item::HostMask(mask) => new::upload_new(py, mask, DType::new(Kind::Bool), array.device())?,
+        _ => return Ok(None),
+    };
+    let Some(spread) = spread(mask.layout(), &view, place) else { return Ok(None) };
+    Ok(Some((array.view(view)?, mask.view(spread)?)))
+}
+
+/// The mask of a key that has one, which takes axes, and no other array.
+fn only_mask<'a, 'py>(items: &'a [Item<'py>]) -> Option<&'a Item<'py>> {
     let is_mask = |item: &&Item<'_>| matches!(item, Item::Mask(_) | Item::HostMask(_));
     let others = |item: &Item<'_>| matches!(item, Item::Indices(..) | Item::Single(..) | Item::Truth(_));
     let mut masks = items.iter().filter(is_mask).filter(|mask| mask.consumed() > 0);
-    let (Some(mask), None, false) = (masks.next(), masks.next(), items.iter().any(others)) else { return Ok(None) };
-    let layout = array.layout();
+    match (masks.next(), masks.next(), items.iter().any(others)) {
+        (Some(mask), None, false) => Some(mask),
+        _ => None,
+    }
+}
+
+/// The view of a key whose mask keeps its axes, and the first of these in the view; `None` for keys that NumPy refuses.
+fn view_beside_mask(layout: &Layout, items: &[Item<'_>]) -> Option<(Layout, usize)> {
     let consumed = items.iter().map(Item::consumed).sum();
     let has_ellipsis = items.iter().any(|item| matches!(item, Item::Ellipsis));
     let mut view = Layout::scalar(layout.itemsize());
@@ -44,61 +63,46 @@ pub(super) fn masked(py: Python<'_>, array: &Array, items: &[Item<'_>]) -> PyRes
     // The current axis of the array and of the view, and the position of the mask's axes in the view.
     let (mut axis, mut kept, mut place) = (0, 0, 0);
     for item in items {
-        let done = match item {
-            Item::Mask(_) | Item::HostMask(_) if item.consumed() > 0 => {
-                let shape: Dims = match mask {
-                    Item::Mask(mask) => mask.layout().shape().collect(),
-                    Item::HostMask(mask) => mask.shape().iter().map(|&len| len as i64).collect(),
-                    _ => return Ok(None),
-                };
-                if !key::fits(layout, axis, shape.iter().copied()) {
-                    return Ok(None);
+        match item {
+            Item::Mask(_) | Item::HostMask(_) => {
+                let shape = item.mask_shape().filter(|_| item.consumed() > 0)?;
+                if !key::fits(layout, axis, shape.into_iter()) {
+                    return None;
                 }
                 place = kept;
                 indexer.ellipsis_of(item.consumed());
                 kept += item.consumed();
-                Ok(())
             }
-            Item::Integer(integer) => {
-                let Ok(integer) = basic::integer(integer) else { return Ok(None) };
-                indexer.integer(integer)
-            }
+            Item::Integer(integer) => indexer.integer(basic::integer(integer).ok()?).ok()?,
             Item::Slice(slice) => {
-                let Ok((start, step, count)) = basic::unpack(slice, layout.axes()[axis].len) else { return Ok(None) };
+                let (start, step, count) = slices::unpack(slice, layout.axes()[axis].len).ok()?;
                 kept += 1;
-                indexer.slice_clipped(start, step, count)
+                indexer.slice_clipped(start, step, count).ok()?;
             }
             Item::NewAxis => {
                 kept += 1;
-                indexer.new_axis()
+                indexer.new_axis().ok()?;
             }
             Item::Ellipsis => {
                 let count = layout.ndim() - consumed;
                 (axis, kept) = (axis + count, kept + count);
-                indexer.ellipsis()
+                indexer.ellipsis().ok()?;
             }
-            _ => return Ok(None),
-        };
-        axis += item.consumed();
-        if done.is_err() {
-            return Ok(None);
+            _ => return None,
         }
+        axis += item.consumed();
     }
-    if indexer.finish().is_err() {
-        return Ok(None);
-    }
-    let mask = match mask {
-        Item::Mask(mask) => mask.clone(),
-        Item::HostMask(mask) => new::upload_new(py, mask, DType::new(Kind::Bool), array.device())?,
-        _ => return Ok(None),
-    };
+    indexer.finish().ok()?;
+    Some((view, place))
+}
+
+/// A mask in the shape of a view, in which its axes begin at `place`.
+fn spread(mask: &Layout, view: &Layout, place: usize) -> Option<Layout> {
     // Appends axes of length 1 to the mask, up to the last axis of the view.
-    let behind = view.ndim() - place - mask.layout().ndim();
+    let behind = view.ndim() - place - mask.ndim();
     let axes: Dims = (1..=behind as i64).map(|back| -back).collect();
-    let Ok(spread) = mask.layout().expand_dims(&axes) else { return Ok(None) };
     let shape: Dims = view.shape().collect();
-    let Ok(spread) = spread.broadcast_to(&shape) else { return Ok(None) };
-    Ok(Some((array.view(view)?, mask.view(spread)?)))
+    mask.expand_dims(&axes).ok()?.broadcast_to(&shape).ok()
 }
 
 /// Applies the items along the axes; `None` for keys that NumPy rejects.
@@ -132,7 +136,7 @@ fn selection(layout: &Layout, items: &[Item<'_>]) -> PyResult<Option<Selection>>
                 indexer.integer(integer)
             }
             Item::Slice(slice) => {
-                let Ok((start, step, count)) = basic::unpack(slice, layout.axes()[axis].len) else { return Ok(None) };
+                let Ok((start, step, count)) = slices::unpack(slice, layout.axes()[axis].len) else { return Ok(None) };
                 (axis, kept) = (axis + 1, kept + 1);
                 indexer.slice_clipped(start, step, count)
             }

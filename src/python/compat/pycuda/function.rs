@@ -13,7 +13,7 @@ use super::references::References;
 use crate::array::class::GpuArray;
 use crate::convert::dtype as dtypes;
 use crate::errors;
-use crate::exit;
+use crate::exit::{Detached, DriverObject};
 use crate::gil::WithoutGil;
 use crate::kernel::call::pack::{self, Rules};
 use crate::kernel::class::{Kernel, parameters};
@@ -88,17 +88,12 @@ impl Timer {
     }
 }
 
+impl DriverObject for Timer {}
+
 /// The time of a launch, once it has ended: what `Function.prepared_timed_call` gives.
 #[pyclass(frozen, name = "LaunchTimer", module = "PyGPU.driver")]
 struct LaunchTimer {
-    timer: std::mem::ManuallyDrop<Timer>,
-}
-
-impl Drop for LaunchTimer {
-    fn drop(&mut self) {
-        // SAFETY: taken out once, here.
-        exit::drop_detached(unsafe { std::mem::ManuallyDrop::take(&mut self.timer) });
-    }
+    timer: Detached<Timer>,
 }
 
 #[pymethods]
@@ -442,7 +437,7 @@ impl PyFunction {
         let stream = self.stream(py, None)?;
         let kernel = self.prepared(py)?;
         let timer = Timer::around(py, &stream, || self.launch(py, kernel.get(), &shape, &stream, args))?;
-        Ok(LaunchTimer { timer: std::mem::ManuallyDrop::new(timer) })
+        Ok(LaunchTimer { timer: Detached::new(timer) })
     }
 
     /// Does nothing: a launch uses the texture references of its module anyway.

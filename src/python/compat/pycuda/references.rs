@@ -4,13 +4,12 @@
 //! Before a launch what was bound since the last one is written, on the launch's stream: a kernel that still reads the old
 //! number is waited for, and the variables, the objects and what they read are blocks that the launch uses.
 
-use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pyo3::prelude::*;
 
-use crate::exit;
+use crate::exit::{self, Detached};
 use crate::gil::WithoutGil;
 use crate::kernel::call::pack::Blocks;
 use crate::kernel::module::PyKernelModule;
@@ -51,7 +50,7 @@ struct Binding {
 /// 8
 #[pyclass(frozen, name = "References", module = "PyGPU._core")]
 pub(crate) struct References {
-    module: ManuallyDrop<Module>,
+    module: Detached<Module>,
     bound: Mutex<Vec<Arc<Binding>>>,
     /// Whether anything was ever bound.
     is_used: AtomicBool,
@@ -64,9 +63,7 @@ pub(crate) struct References {
 impl Drop for References {
     fn drop(&mut self) {
         let bound = std::mem::take(&mut *lock(&self.bound));
-        // SAFETY: taken out once, here.
-        let module = unsafe { ManuallyDrop::take(&mut self.module) };
-        exit::drop_detached((bound, module));
+        exit::drop_detached(bound); // before the module, which ends itself
     }
 }
 
@@ -128,7 +125,7 @@ impl References {
     #[new]
     #[pyo3(signature = (module: "Module") -> "Self")]
     fn py_new(module: &Bound<'_, PyKernelModule>) -> Self {
-        let module = ManuallyDrop::new(module.get().module().clone());
+        let module = Detached::new(module.get().module().clone());
         Self {
             module,
             bound: Mutex::default(),

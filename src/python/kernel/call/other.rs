@@ -1,31 +1,33 @@
 //! Less common arguments: structs, host memory, objects of other libraries.
 
 use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::Borrowed;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyComplex, PyFloat, PyInt};
 
 use super::on_host::{self, HostArgument, Role};
 use super::pack::{Call, Rules, access_of};
 use super::pointers::{Handler, managed_pointer, pointer_of};
-use super::{refusal, values};
-use crate::array::class::GpuArray;
+use super::refusal;
+use super::values::{self, Number};
+use crate::array::own;
 use crate::callback::Kept;
 use crate::exchange::import;
+use crate::ffi::ndarray::is_numpy_scalar;
 use crate::kernel::argument::{self, KernelArgument};
 use pygpu_base::dtype::DType;
 use pygpu_kernel::{Parameter, ParameterKind, fits};
 
-impl<'py> Call<'_, 'py> {
+impl<'a, 'py> Call<'a, 'py> {
     /// Adds any less common argument.
     #[cold]
     pub(super) fn add_other(
         &mut self,
         position: usize,
         parameter: Option<&Parameter>,
-        value: &Bound<'py, PyAny>,
+        given: Borrowed<'a, 'py, PyAny>,
     ) -> PyResult<()> {
-        let py = value.py();
+        let (py, value) = (given.py(), &*given);
         let kind = parameter.map(|parameter| parameter.kind);
         let may_be_address = matches!(
             kind,
@@ -47,9 +49,7 @@ impl<'py> Call<'_, 'py> {
         if self.add_texture(position, parameter, value)? {
             return Ok(());
         }
-        if let Ok(array) = value.cast::<GpuArray>() {
-            // SAFETY: the argument tuple keeps the object alive during the call, and its array never moves.
-            let array = unsafe { &*std::ptr::from_ref(array.get().array(array.py())?) };
+        if let Some(array) = own::array_of(given)? {
             self.add_own(position, parameter, array)?;
             return self.use_lent(position, parameter, value);
         }
@@ -57,13 +57,13 @@ impl<'py> Call<'_, 'py> {
             self.add_bytes(position, parameter, None, argument.get().bytes(), value)?;
             return self.use_lent(position, parameter, value);
         }
-        if value.is_instance_of::<PyInt>() || value.is_instance_of::<PyFloat>() || value.is_instance_of::<PyComplex>() {
+        if let Some(Number::Bool | Number::Int | Number::Float | Number::Complex) = Number::read(value) {
             return self.add_python_number(position, parameter, value);
         }
         if let Ok(array) = value.cast::<PyUntypedArray>() {
             return self.add_ndarray(position, parameter, array);
         }
-        if values::is_generic(value) {
+        if is_numpy_scalar(value) {
             let (dtype, bytes) = values::bytes_of_numpy(value)?;
             return self.add_bytes(position, parameter, Some(dtype), &bytes, value);
         }

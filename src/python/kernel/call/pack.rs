@@ -5,17 +5,18 @@
 
 use std::sync::Arc;
 
+use pyo3::Borrowed;
 use pyo3::exceptions::{PyTypeError, PyValueError};
-use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::type_object::PyTypeInfo;
-use pyo3::types::{PyInt, PyTuple};
+use pyo3::types::PyTuple;
 use smallvec::SmallVec;
 
 use super::rare::Rare;
 use super::refusal;
 use super::values;
 use crate::array::class::GpuArray;
+use crate::ffi::numbers::is_exact_int;
+use crate::ffi::objects::{exact, value_of};
 use crate::gil::WithoutGil;
 use crate::runtime::device_memory::{Behind, DeviceAllocation};
 use pygpu_array::Array;
@@ -87,7 +88,7 @@ pub(crate) fn call_beside<C: Configuration>(
         Call { function, stream, rules, arguments: Arguments::new(), uses: SmallVec::new(), blocks, rare: None };
     let mut values = args.iter_borrowed().enumerate();
     let added = values.try_for_each(|(position, value)| {
-        call.add(position, parameters.map(|parameters| &parameters[position]), &value)
+        call.add(position, parameters.map(|parameters| &parameters[position]), value)
     });
     if let Err(error) = added {
         call.abandon(py);
@@ -120,26 +121,20 @@ pub(super) fn access_of(parameter: Option<&Parameter>) -> Access {
 
 impl<'a, 'py> Call<'a, 'py> {
     #[inline]
-    fn add(&mut self, position: usize, parameter: Option<&Parameter>, value: &Bound<'py, PyAny>) -> PyResult<()> {
+    fn add(&mut self, position: usize, parameter: Option<&Parameter>, value: Borrowed<'a, 'py, PyAny>) -> PyResult<()> {
         let py = value.py();
-        // SAFETY: the type of a live object.
-        let class = unsafe { ffi::Py_TYPE(value.as_ptr()) };
-        if class == GpuArray::type_object_raw(py) {
-            // SAFETY: an exact GPUArray, as just checked, which the argument tuple keeps alive during the call.
-            let array = unsafe { &*std::ptr::from_ref(value.cast_unchecked::<GpuArray>().get().array(py)?) };
-            return self.add_own(position, parameter, array);
+        if let Some(array) = exact::<GpuArray>(value) {
+            return self.add_own(position, parameter, value_of(array).array(py)?);
         }
-        if class == DeviceAllocation::type_object_raw(py) {
-            // SAFETY: an exact DeviceAllocation, as just checked.
-            let memory = unsafe { value.cast_unchecked::<DeviceAllocation>() }.get().behind()?;
-            return self.add_memory(position, parameter, memory);
+        if let Some(memory) = exact::<DeviceAllocation>(value) {
+            return self.add_memory(position, parameter, memory.get().behind()?);
         }
-        if let Some((kind, bytes)) = values::numpy_scalar(value) {
-            return self.add_scalar(position, parameter, kind, bytes, value);
+        if let Some((kind, bytes)) = values::numpy_scalar(&value) {
+            return self.add_scalar(position, parameter, kind, bytes, &value);
         }
         match parameter.map(|parameter| parameter.kind) {
             Some(ParameterKind::Scalar(kind)) => {
-                let known = values::push_number(&mut self.arguments, kind, value);
+                let known = values::push_number(&mut self.arguments, kind, &value);
                 match known {
                     Ok(true) => Ok(()),
                     Ok(false) => self.add_other(position, parameter, value),
@@ -147,8 +142,8 @@ impl<'a, 'py> Call<'a, 'py> {
                 }
             }
             // An address as in `.ptr` and PyCUDA's `.gpudata`.
-            Some(ParameterKind::Pointer { .. }) if class == PyInt::type_object_raw(py) => {
-                let address = values::address(value).map_err(|error| self.within(py, position, parameter, &error))?;
+            Some(ParameterKind::Pointer { .. }) if is_exact_int(&value) => {
+                let address = values::address(&value).map_err(|error| self.within(py, position, parameter, &error))?;
                 values::push_address(&mut self.arguments, address);
                 self.look_behind(parameter, address);
                 Ok(())

@@ -3,8 +3,8 @@
 use numpy::PyUntypedArray;
 use pyo3::prelude::*;
 
-use super::values;
 use crate::exchange::place::Place;
+use crate::ffi::numbers;
 use crate::once::intern;
 use crate::runtime::stream::PyStream;
 use pygpu_backend::StreamHandle;
@@ -46,7 +46,7 @@ pub(super) fn pointer_of(value: &Bound<'_, PyAny>) -> PyResult<Option<Place>> {
         return if memory.is_none() { Place::at(0).map(Some) } else { Place::of(&memory).map(Some) };
     }
     let has_pointer = value.getattr_opt(intern!(py, "ptr"))?.is_some_and(|pointer| !pointer.is_callable());
-    let is_number = values::is_index(value) || value.hasattr(intern!(py, "__int__"))?;
+    let is_number = numbers::is_index(value) || value.hasattr(intern!(py, "__int__"))?;
     if has_pointer || is_number { Place::of(value).map(Some) } else { Ok(None) }
 }
 

@@ -1,57 +1,19 @@
-//! Conversion of NumPy scalars, ctypes objects and Python scalars to bytes of kernel parameters.
-//!
-//! The value of a NumPy scalar follows the object's header and is read there: a NumPy call would cost more than the
-//! rest of the argument's processing.
+//! Values for a kernel's parameters: NumPy scalars, ctypes objects and Python's numbers as bytes.
 
-use std::ffi::{c_int, c_void};
+use std::ffi::c_void;
 
-use numpy::npyffi::{self, NpyTypes};
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
-use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt};
 
 use crate::convert::dtype as dtypes;
 use crate::convert::ndarray;
 use crate::convert::strict;
+use crate::ffi;
 use crate::once::{PyOnce, intern};
 use pygpu_base::dtype::{DType, Kind};
 use pygpu_kernel::Arguments;
-
-/// Offset of the value in a NumPy scalar.
-const VALUE_OFFSET: usize = size_of::<ffi::PyObject>();
-
-type Scalars = [(usize, Kind); 16];
-
-/// The classes of NumPy's scalars by address.
-fn scalars(py: Python<'_>) -> &'static Scalars {
-    static SCALARS: PyOnce<Scalars> = PyOnce::new();
-    SCALARS.get_or_init(py, || {
-        use NpyTypes::*;
-        let long = if cfg!(windows) { (Kind::Int32, Kind::UInt32) } else { (Kind::Int64, Kind::UInt64) };
-        [
-            (PyFloatArrType_Type, Kind::Float32),
-            (PyIntArrType_Type, Kind::Int32),
-            (PyDoubleArrType_Type, Kind::Float64),
-            (PyLongArrType_Type, long.0),
-            (PyUIntArrType_Type, Kind::UInt32),
-            (PyULongArrType_Type, long.1),
-            (PyLongLongArrType_Type, Kind::Int64),
-            (PyULongLongArrType_Type, Kind::UInt64),
-            (PyBoolArrType_Type, Kind::Bool),
-            (PyByteArrType_Type, Kind::Int8),
-            (PyUByteArrType_Type, Kind::UInt8),
-            (PyShortArrType_Type, Kind::Int16),
-            (PyUShortArrType_Type, Kind::UInt16),
-            (PyHalfArrType_Type, Kind::Float16),
-            (PyCFloatArrType_Type, Kind::Complex64),
-            (PyCDoubleArrType_Type, Kind::Complex128),
-        ]
-        // SAFETY: the GIL is held, and NumPy was imported with the module.
-        .map(|(class, kind)| (unsafe { npyffi::get_type_object(py, class) } as usize, kind))
-    })
-}
 
 /// Type and bytes of a NumPy scalar, if its class is exactly one of NumPy's named types.
 #[inline]
@@ -59,23 +21,50 @@ pub(crate) fn numpy_scalar<'a>(value: &'a Bound<'_, PyAny>) -> Option<(Kind, &'a
     if value.is_exact_instance_of::<PyFloat>() {
         return None; // the most common case, excluded before searching NumPy's classes
     }
-    // SAFETY: the type of a live object.
-    let class = unsafe { ffi::Py_TYPE(value.as_ptr()) } as usize;
-    let (_, kind) = scalars(value.py()).iter().find(|(known, _)| *known == class)?;
-    // SAFETY: objects of these classes consist of a header and an immutable value.
-    let bytes = unsafe {
-        let first = value.as_ptr().cast::<u8>().add(VALUE_OFFSET);
-        std::slice::from_raw_parts(first, DType::new(*kind).itemsize())
-    };
-    Some((*kind, bytes))
+    ffi::ndarray::numpy_scalar(value)
 }
 
-/// Whether an object is a NumPy scalar of any type.
-pub(crate) fn is_generic(value: &Bound<'_, PyAny>) -> bool {
-    // SAFETY: a type check of a live object against a class that NumPy keeps alive.
-    unsafe {
-        let generic = npyffi::get_type_object(value.py(), NpyTypes::PyGenericArrType_Type);
-        ffi::PyObject_TypeCheck(value.as_ptr(), generic) != 0
+/// A number, by the type of its object.
+#[derive(Clone, Copy)]
+pub(crate) enum Number {
+    /// A NumPy scalar.
+    Typed(Kind),
+    Bool,
+    Int,
+    Float,
+    Complex,
+}
+
+impl Number {
+    /// The number that an object is, if its type says so at once.
+    #[inline]
+    pub(crate) fn read(object: &Bound<'_, PyAny>) -> Option<Self> {
+        if object.is_instance_of::<PyInt>() {
+            return Some(if object.is_instance_of::<PyBool>() { Self::Bool } else { Self::Int });
+        }
+        if let Some((kind, _)) = numpy_scalar(object) {
+            return Some(Self::Typed(kind));
+        }
+        if object.is_instance_of::<PyFloat>() {
+            return Some(Self::Float);
+        }
+        object.is_instance_of::<PyComplex>().then_some(Self::Complex)
+    }
+}
+
+/// Adds a number as a value of a kind: a NumPy scalar of the kind, or a number of Python's. `Ok(false)` for anything else.
+///
+/// # Errors
+/// As [`push_number`].
+#[inline]
+pub(crate) fn push_value(arguments: &mut Arguments, kind: Kind, value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    match numpy_scalar(value) {
+        Some((own, bytes)) if own == kind => {
+            arguments.push(bytes);
+            Ok(true)
+        }
+        Some(_) => Ok(false),
+        None => push_number(arguments, kind, value),
     }
 }
 
@@ -86,10 +75,7 @@ pub(crate) fn bytes_of_numpy(value: &Bound<'_, PyAny>) -> PyResult<(DType, Vec<u
     let array = strict::as_on_a_gpu(|| convert.call1((value,)))?;
     let array = array.cast_into::<PyUntypedArray>()?;
     let dtype = dtypes::from_numpy(array.dtype().as_any())?;
-    // SAFETY: a live, contiguous ndarray of this size.
-    let bytes =
-        unsafe { std::slice::from_raw_parts(ndarray::address(&array) as *const u8, array.len() * dtype.itemsize()) };
-    Ok((dtype, bytes.to_vec()))
+    Ok((dtype, ffi::ndarray::with_dense_bytes(&array, dtype.itemsize(), <[u8]>::to_vec)))
 }
 
 /// The common base class of `ctypes` objects.
@@ -106,20 +92,7 @@ pub(crate) fn bytes_of_ctypes(value: &Bound<'_, PyAny>) -> PyResult<Option<Vec<u
     if !value.is_instance(ctypes_base(value.py())?)? {
         return Ok(None);
     }
-    let mut view = ffi::Py_buffer::new();
-    // SAFETY: the view is writable and released below, after the bytes were copied.
-    unsafe {
-        if ffi::PyObject_GetBuffer(value.as_ptr(), &mut view, ffi::PyBUF_SIMPLE as c_int) != 0 {
-            return Err(PyErr::fetch(value.py()));
-        }
-        let bytes = if view.len == 0 {
-            Vec::new()
-        } else {
-            std::slice::from_raw_parts(view.buf.cast::<u8>(), view.len as usize).to_vec()
-        };
-        ffi::PyBuffer_Release(&mut view);
-        Ok(Some(bytes))
-    }
+    ffi::buffer::with_bytes(value, <[u8]>::to_vec).map(Some)
 }
 
 /// Adds a Python scalar as a value of a type. Returns `Ok(false)` for an object that is not a number of this kind.
@@ -128,18 +101,10 @@ pub(crate) fn bytes_of_ctypes(value: &Bound<'_, PyAny>) -> PyResult<Option<Vec<u
 /// `ValueError` for an integer out of the type's range.
 #[inline]
 pub(crate) fn push_number(arguments: &mut Arguments, kind: Kind, value: &Bound<'_, PyAny>) -> PyResult<bool> {
-    let object = value.as_ptr();
-    // SAFETY: type checks of a live object.
-    let (is_int, is_float) = unsafe { (ffi::PyLong_Check(object) != 0, ffi::PyFloat_Check(object) != 0) };
+    let (is_int, is_float) = (ffi::numbers::is_int(value), ffi::numbers::is_float(value));
     match kind {
         Kind::Float32 | Kind::Float64 if is_int || is_float => {
-            // SAFETY: a live int or float; -1 may indicate an error, which is then set.
-            let number = unsafe { ffi::PyFloat_AsDouble(object) };
-            if number == -1.0
-                && let Some(error) = PyErr::take(value.py())
-            {
-                return Err(error);
-            }
+            let number = ffi::numbers::real(value)?;
             match kind {
                 Kind::Float32 => arguments.push(&(number as f32).to_le_bytes()),
                 _ => arguments.push_word(number.to_bits()),
@@ -152,15 +117,6 @@ pub(crate) fn push_number(arguments: &mut Arguments, kind: Kind, value: &Bound<'
         Kind::UInt8 | Kind::UInt16 | Kind::UInt32 | Kind::UInt64 if is_int => push_unsigned(arguments, kind, value),
         _ => push_rare(arguments, kind, value),
     }
-}
-
-/// The value of an int, and whether it is out of the range of a signed 64-bit integer.
-#[inline]
-fn signed(value: &Bound<'_, PyAny>) -> (i64, bool) {
-    let mut overflow: c_int = 0;
-    // SAFETY: a live int.
-    let number = unsafe { ffi::PyLong_AsLongLongAndOverflow(value.as_ptr(), &mut overflow) };
-    (number, overflow != 0)
 }
 
 /// The range of a signed integer type, or of bool.
@@ -189,7 +145,7 @@ fn unsigned_range(kind: Kind) -> u64 {
 /// The value of an int, if it fits into an unsigned 64-bit integer.
 #[inline]
 fn unsigned(value: &Bound<'_, PyAny>) -> Option<u64> {
-    let (number, overflow) = signed(value);
+    let (number, overflow) = ffi::numbers::signed(value);
     if overflow { value.extract::<u64>().ok() } else { u64::try_from(number).ok() }
 }
 
@@ -199,7 +155,7 @@ pub(crate) fn is_in_range(kind: Kind, value: &Bound<'_, PyAny>) -> bool {
     if matches!(kind, Kind::UInt8 | Kind::UInt16 | Kind::UInt32 | Kind::UInt64) {
         return unsigned(value).is_some_and(|number| number <= unsigned_range(kind));
     }
-    let ((number, overflow), (least, most)) = (signed(value), signed_range(kind));
+    let ((number, overflow), (least, most)) = (ffi::numbers::signed(value), signed_range(kind));
     !overflow && (least..=most).contains(&number)
 }
 
@@ -224,7 +180,7 @@ pub(crate) fn widen(arguments: &mut Arguments, wanted: Kind, kind: Kind, bytes: 
 
 #[inline]
 fn push_signed(arguments: &mut Arguments, kind: Kind, value: &Bound<'_, PyAny>) -> PyResult<bool> {
-    let (number, overflow) = signed(value);
+    let (number, overflow) = ffi::numbers::signed(value);
     let (least, most) = signed_range(kind);
     if overflow || number < least || number > most {
         return Err(out_of_range(kind, value, &least, &most));
@@ -262,7 +218,7 @@ fn push_rare(arguments: &mut Arguments, kind: Kind, value: &Bound<'_, PyAny>) ->
         Kind::Complex64 | Kind::Complex128 => is_real || value.is_instance_of::<PyComplex>(),
         Kind::Opaque => false,
         // An integer-like object of another library is accepted; a float never is.
-        _ if is_integer(kind) => is_index(value) && !value.is_instance_of::<PyBool>(),
+        _ if is_integer(kind) => ffi::numbers::is_index(value) && !value.is_instance_of::<PyBool>(),
         _ => is_real,
     };
     if !fits {
@@ -270,9 +226,7 @@ fn push_rare(arguments: &mut Arguments, kind: Kind, value: &Bound<'_, PyAny>) ->
     }
     let py = value.py();
     if is_integer(kind) {
-        // SAFETY: a live object; null means an exception.
-        let number = unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyNumber_Index(value.as_ptr()))? };
-        return push_number(arguments, kind, &number);
+        return push_number(arguments, kind, &ffi::numbers::index(value)?);
     }
     let class = dtypes::to_python(py, DType::new(kind))?.getattr(intern!(py, "type"))?;
     let (_, bytes) = bytes_of_numpy(&class.call1((value,))?)?;
@@ -283,12 +237,6 @@ fn push_rare(arguments: &mut Arguments, kind: Kind, value: &Bound<'_, PyAny>) ->
 pub(crate) fn is_integer(kind: Kind) -> bool {
     use Kind::*;
     matches!(kind, Bool | Int8 | Int16 | Int32 | Int64 | UInt8 | UInt16 | UInt32 | UInt64)
-}
-
-/// Whether an object has `__index__`.
-pub(crate) fn is_index(value: &Bound<'_, PyAny>) -> bool {
-    // SAFETY: a type check of a live object.
-    unsafe { ffi::PyIndex_Check(value.as_ptr()) != 0 }
 }
 
 /// A suggested replacement for a Python scalar whose parameter type is unknown.
@@ -313,7 +261,7 @@ pub(crate) fn push_address(arguments: &mut Arguments, address: usize) {
 /// The address in an int.
 pub(crate) fn address(value: &Bound<'_, PyAny>) -> PyResult<usize> {
     // Much faster than conversion as unsigned, which reads the int byte by byte.
-    if let (number, false) = signed(value)
+    if let (number, false) = ffi::numbers::signed(value)
         && let Ok(address) = usize::try_from(number)
     {
         return Ok(address);

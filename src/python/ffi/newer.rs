@@ -9,7 +9,7 @@ use pygpu_base::fork_safe::Once;
 
 /// In the limited API from 3.12 on, in every CPython from 3.9 on: what stands in for it costs as much as the whole import of
 /// an array.
-pub(crate) type VectorcallMethod = unsafe extern "C" fn(
+pub(super) type VectorcallMethod = unsafe extern "C" fn(
     name: *mut ffi::PyObject,
     args: *const *mut ffi::PyObject,
     nargsf: usize,
@@ -17,7 +17,7 @@ pub(crate) type VectorcallMethod = unsafe extern "C" fn(
 ) -> *mut ffi::PyObject;
 
 /// In the limited API from 3.12 on, in every CPython from 3.9 on: without it each call makes a tuple of its arguments.
-pub(crate) type Vectorcall = unsafe extern "C" fn(
+pub(super) type Vectorcall = unsafe extern "C" fn(
     callable: *mut ffi::PyObject,
     args: *const *mut ffi::PyObject,
     nargsf: usize,
@@ -41,7 +41,7 @@ fn address(name: &CStr) -> Option<*mut c_void> {
 
 /// `PyObject_VectorcallMethod`.
 #[inline]
-pub(crate) fn vectorcall_method() -> Option<VectorcallMethod> {
+pub(super) fn vectorcall_method() -> Option<VectorcallMethod> {
     static FOUND: Once<Option<VectorcallMethod>> = Once::new();
     // SAFETY: CPython's function of that name has this type in every version that has it.
     *FOUND.get_or_init(|| address(c"PyObject_VectorcallMethod").map(|found| unsafe { std::mem::transmute(found) }))
@@ -49,7 +49,7 @@ pub(crate) fn vectorcall_method() -> Option<VectorcallMethod> {
 
 /// `PyObject_Vectorcall`.
 #[inline]
-pub(crate) fn vectorcall() -> Option<Vectorcall> {
+pub(super) fn vectorcall() -> Option<Vectorcall> {
     static FOUND: Once<Option<Vectorcall>> = Once::new();
     // SAFETY: as in `vectorcall_method`.
     *FOUND.get_or_init(|| address(c"PyObject_Vectorcall").map(|found| unsafe { std::mem::transmute(found) }))
@@ -59,7 +59,7 @@ pub(crate) fn vectorcall() -> Option<Vectorcall> {
 ///
 /// # Safety
 /// The interpreter is initialised, and the thread is known to it.
-pub(crate) unsafe fn holds_gil() -> bool {
+pub(super) unsafe fn holds_gil() -> bool {
     static FOUND: Once<Option<GilStateCheck>> = Once::new();
     // SAFETY: as above.
     let found = FOUND.get_or_init(|| address(c"PyGILState_Check").map(|found| unsafe { std::mem::transmute(found) }));

@@ -1,0 +1,39 @@
+//! The table of functions for `pygpu/array_view.h`.
+
+use std::ffi::{CStr, c_int, c_void};
+
+use pyo3::Borrowed;
+use pyo3::prelude::*;
+
+use pygpu_base::ffi_guard::caught;
+
+/// The name of a capsule of the table.
+pub(crate) const NAME: &CStr = c"pygpu_c_api";
+
+/// As `pygpu_c_api` in the header: fields are only ever added at the end, with another version.
+#[repr(C)]
+pub(crate) struct Table {
+    version: u32,
+    is_readonly: unsafe extern "C" fn(*mut c_void) -> c_int,
+}
+
+/// The functions of the table.
+pub(crate) trait ArrayHeader {
+    /// Whether an object must not be written, as is anything that is no array.
+    fn is_readonly(object: &Bound<'_, PyAny>) -> bool;
+}
+
+impl Table {
+    pub(crate) const fn new<T: ArrayHeader>() -> Self {
+        Self { version: 1, is_readonly: is_readonly::<T> }
+    }
+}
+
+/// 1 for an array that must not be written, and for what is none.
+unsafe extern "C" fn is_readonly<T: ArrayHeader>(object: *mut c_void) -> c_int {
+    caught(1, || {
+        // SAFETY: the header gives a live object, and its thread holds the GIL.
+        let object = unsafe { Borrowed::from_ptr(Python::assume_attached(), object.cast()) };
+        c_int::from(T::is_readonly(&object))
+    })
+}

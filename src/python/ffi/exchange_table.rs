@@ -1,0 +1,232 @@
+//! DLPack's C exchange table: functions of C over a trait, and the tables of other types.
+
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::ptr::NonNull;
+
+use pyo3::exceptions::PyBufferError;
+use pyo3::prelude::*;
+
+use super::capsule;
+use super::interpreter::answer;
+use pygpu_base::error::{Error, Result};
+use pygpu_base::ffi_guard::caught;
+use pygpu_interop::dlpack::VERSION;
+use pygpu_interop::dlpack::ffi::{
+    DLDeviceType, DLManagedTensorVersioned, DLPackExchangeAPI, DLPackExchangeAPIHeader, DLTensor,
+};
+use pygpu_interop::dlpack::import::{Tensor, allocate_like};
+
+/// The name of a capsule of a table.
+pub(crate) const NAME: &CStr = c"dlpack_exchange_api";
+
+/// The functions of a table, of objects that Python code may have put in the place of ours.
+pub(crate) trait Exchange {
+    /// A tensor of an object, which the consumer owns.
+    ///
+    /// # Errors
+    /// For what is no array, and the driver's.
+    fn export(py: Python<'_>, object: Option<Bound<'_, PyAny>>) -> PyResult<NonNull<DLManagedTensorVersioned>>;
+
+    /// An object over a tensor.
+    ///
+    /// # Errors
+    /// For a tensor that cannot be imported.
+    fn import(py: Python<'_>, tensor: Tensor) -> PyResult<Bound<'_, PyAny>>;
+
+    /// The tensor of an object for as long as the object lives.
+    ///
+    /// # Errors
+    /// As [`Self::export`].
+    fn lend(py: Python<'_>, object: Option<Bound<'_, PyAny>>) -> PyResult<DLTensor>;
+
+    /// The handle of the stream on which the thread works.
+    ///
+    /// # Errors
+    /// For an unknown device.
+    fn current_stream(py: Python<'_>, device_type: DLDeviceType, id: i32) -> PyResult<usize>;
+}
+
+/// The table is read by everybody and written by nobody.
+#[repr(transparent)]
+pub(crate) struct Table(DLPackExchangeAPI);
+
+// SAFETY: it holds functions and a null pointer.
+unsafe impl Sync for Table {}
+
+impl Table {
+    pub(crate) const fn new<E: Exchange>() -> Self {
+        Self(DLPackExchangeAPI {
+            header: DLPackExchangeAPIHeader { version: VERSION, prev_api: std::ptr::null_mut() },
+            managed_tensor_allocator: Some(allocate),
+            managed_tensor_from_py_object_no_sync: Some(from_object::<E>),
+            managed_tensor_to_py_object_no_sync: Some(to_object::<E>),
+            dltensor_from_py_object_no_sync: Some(lend::<E>),
+            current_work_stream: Some(current_work_stream::<E>),
+        })
+    }
+}
+
+unsafe extern "C" fn from_object<E: Exchange>(object: *mut c_void, out: *mut *mut DLManagedTensorVersioned) -> c_int {
+    // SAFETY: the table's contract: a live object, a place for the answer.
+    unsafe {
+        answer(|py| {
+            out.write(E::export(py, Bound::from_borrowed_ptr_or_opt(py, object.cast()))?.as_ptr());
+            // What another thread wrote down while this one waited; the tensor is there whatever became of that.
+            pygpu_base::flush::flush(pygpu_base::flush::Cause::Values);
+            Ok(())
+        })
+    }
+}
+
+unsafe extern "C" fn to_object<E: Exchange>(tensor: *mut DLManagedTensorVersioned, out: *mut *mut c_void) -> c_int {
+    // SAFETY: as above; the tensor is ours, also if this fails.
+    unsafe {
+        answer(|py| {
+            let tensor = NonNull::new(tensor).ok_or_else(|| PyBufferError::new_err("the DLPack tensor is null"))?;
+            out.write(E::import(py, Tensor::versioned(tensor)?)?.into_ptr().cast());
+            Ok(())
+        })
+    }
+}
+
+unsafe extern "C" fn lend<E: Exchange>(object: *mut c_void, out: *mut DLTensor) -> c_int {
+    // SAFETY: as above. The dimensions live as long as the array object, which is longer than the table asks for.
+    unsafe {
+        answer(|py| {
+            out.write(E::lend(py, Bound::from_borrowed_ptr_or_opt(py, object.cast()))?);
+            pygpu_base::flush::flush(pygpu_base::flush::Cause::Values); // what another thread wrote down while this one waited
+            Ok(())
+        })
+    }
+}
+
+unsafe extern "C" fn current_work_stream<E: Exchange>(
+    device_type: DLDeviceType,
+    id: i32,
+    out: *mut *mut c_void,
+) -> c_int {
+    // SAFETY: as above.
+    unsafe {
+        answer(|py| {
+            out.write(E::current_stream(py, device_type, id)? as *mut c_void);
+            Ok(())
+        })
+    }
+}
+
+type SetError = Option<unsafe extern "C" fn(*mut c_void, *const c_char, *const c_char)>;
+
+unsafe extern "C" fn allocate(
+    prototype: *mut DLTensor,
+    out: *mut *mut DLManagedTensorVersioned,
+    context: *mut c_void,
+    set_error: SetError,
+) -> c_int {
+    let make = || {
+        // SAFETY: the table's contract: a readable prototype, or null. No Python is touched, except by a user's allocator through
+        // the door for that: the caller need not hold the GIL.
+        unsafe { NonNull::new(prototype).map_or_else(null_prototype, |prototype| allocate_like(prototype.as_ref())) }
+    };
+    let made = caught(None, || Some(make()));
+    let error = match made {
+        Some(Ok(tensor)) => {
+            // SAFETY: the table's contract: a place for the answer.
+            unsafe { out.write(tensor.as_ptr()) };
+            return 0;
+        }
+        Some(Err(error)) => error,
+        None => Error::buffer("managed_tensor_allocator: a defect of PyGPU; see the text on stderr"),
+    };
+    let kind = if matches!(error, Error::OutOfMemory(_)) { c"MemoryError" } else { c"BufferError" };
+    let text = CString::new(error.to_string()).unwrap_or_default();
+    if let Some(set_error) = set_error {
+        // SAFETY: the caller's own function and context; both texts live through the call.
+        unsafe { set_error(context, kind.as_ptr(), text.as_ptr()) };
+    }
+    // SAFETY: as above.
+    unsafe { out.write(std::ptr::null_mut()) };
+    -1
+}
+
+fn null_prototype() -> Result<NonNull<DLManagedTensorVersioned>> {
+    Err(Error::buffer("managed_tensor_allocator: the prototype is null"))
+}
+
+/// The table of another type, which lives as long as the process.
+#[derive(Clone, Copy)]
+pub(crate) struct OtherTable(&'static DLPackExchangeAPI);
+
+impl OtherTable {
+    /// The table in a capsule, in the newest version that can be read. `None` for what is no table.
+    pub(crate) fn of(attribute: &Bound<'_, PyAny>) -> Option<Self> {
+        const LONGEST_CHAIN: usize = 16;
+        let header = capsule::pointer(attribute, NAME)?;
+        let mut header: *mut DLPackExchangeAPIHeader = header.as_ptr().cast();
+        for _ in 0..LONGEST_CHAIN {
+            // SAFETY: a capsule of that name holds a table, which lives as long as the process; every version of one begins with this
+            // header.
+            let Some(found) = (unsafe { header.as_ref() }) else { break };
+            if found.version.major == VERSION.major {
+                let table = NonNull::from(found).cast::<DLPackExchangeAPI>();
+                // SAFETY: a table of our major version.
+                let complete: &'static DLPackExchangeAPI = unsafe { table.as_ref() };
+                let usable =
+                    complete.managed_tensor_from_py_object_no_sync.is_some() && complete.current_work_stream.is_some();
+                return usable.then_some(Self(complete));
+            }
+            header = found.prev_api;
+        }
+        None
+    }
+
+    /// The table as a number, which [`Self::from_address`] takes.
+    pub(crate) fn address(self) -> usize {
+        std::ptr::from_ref(self.0).expose_provenance()
+    }
+
+    /// # Safety
+    /// `address` is one of [`Self::address`].
+    pub(crate) unsafe fn from_address(address: usize) -> Self {
+        // SAFETY: promised by the caller; tables live as long as the process.
+        Self(unsafe { &*std::ptr::with_exposed_provenance(address) })
+    }
+
+    /// The tensor of an object, which is of the type that the table belongs to.
+    ///
+    /// # Errors
+    /// The producer's; `BufferError` for a tensor that cannot be imported.
+    pub(crate) fn take(self, object: &Bound<'_, PyAny>) -> PyResult<Tensor> {
+        let mut out = std::ptr::null_mut();
+        let status = match self.0.managed_tensor_from_py_object_no_sync {
+            // SAFETY: the object is of the type that the table belongs to, and the GIL is held.
+            Some(export) => unsafe { export(object.as_ptr().cast(), &raw mut out) },
+            None => -1,
+        };
+        match NonNull::new(out) {
+            // SAFETY: the producer gave the tensor away.
+            Some(tensor) if status == 0 => Ok(unsafe { Tensor::versioned(tensor) }?),
+            _ => Err(raised(object.py(), "managed_tensor_from_py_object_no_sync")),
+        }
+    }
+
+    /// The handle of the producer's stream on a device.
+    ///
+    /// # Errors
+    /// The producer's.
+    pub(crate) fn current_stream(self, py: Python<'_>, (device_type, id): (u32, i32)) -> PyResult<usize> {
+        let mut work = std::ptr::null_mut();
+        let status = match self.0.current_work_stream {
+            // SAFETY: a function of the table's type and a place for the answer, with the GIL.
+            Some(ask) => unsafe { ask(DLDeviceType(device_type), id, &raw mut work) },
+            None => -1,
+        };
+        if status != 0 {
+            return Err(raised(py, "current_work_stream"));
+        }
+        Ok(work as usize)
+    }
+}
+
+fn raised(py: Python<'_>, what: &str) -> PyErr {
+    PyErr::take(py).unwrap_or_else(|| PyBufferError::new_err(format!("the producer's {what} failed without a reason")))
+}

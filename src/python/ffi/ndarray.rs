@@ -1,0 +1,180 @@
+//! ndarrays and NumPy's scalars by NumPy's C API.
+
+use std::ffi::{c_int, c_void};
+use std::ptr::null_mut;
+
+use numpy::npyffi::{self, NPY_ARRAY_OWNDATA, NPY_ARRAY_WRITEABLE, NpyTypes, PY_ARRAY_API};
+use numpy::{PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::ffi;
+use pyo3::prelude::*;
+
+use super::objects::class_of;
+use crate::once::PyOnce;
+use pygpu_base::dtype::{DType, Kind};
+use pygpu_layout::Dims;
+
+/// The address of an ndarray's element zero.
+pub(crate) fn address(array: &Bound<'_, PyUntypedArray>) -> usize {
+    // SAFETY: a live ndarray.
+    unsafe { (*array.as_array_ptr()).fields.data as usize }
+}
+
+fn flags(array: &Bound<'_, PyUntypedArray>) -> c_int {
+    // SAFETY: a live ndarray.
+    unsafe { (*array.as_array_ptr()).fields.flags }
+}
+
+/// Whether an ndarray may be written.
+pub(crate) fn is_writable(array: &Bound<'_, PyUntypedArray>) -> bool {
+    flags(array) & NPY_ARRAY_WRITEABLE != 0
+}
+
+/// Whether an ndarray owns its memory, so that nobody sees it who does not hold the ndarray.
+pub(crate) fn owns_memory(array: &Bound<'_, PyUntypedArray>) -> bool {
+    flags(array) & NPY_ARRAY_OWNDATA != 0
+}
+
+/// Reads the bytes of a dense ndarray; there are none of one that is not dense.
+pub(crate) fn with_dense_bytes<T>(
+    array: &Bound<'_, PyUntypedArray>,
+    itemsize: usize,
+    read: impl FnOnce(&[u8]) -> T,
+) -> T {
+    let is_dense = array.is_c_contiguous() || array.is_fortran_contiguous();
+    let bytes = if is_dense { array.len() * itemsize } else { 0 };
+    // SAFETY: a live, dense ndarray of so many bytes.
+    read(unsafe { std::slice::from_raw_parts(address(array) as *const u8, bytes) })
+}
+
+/// Writes the first bytes of a new ndarray of one element, as many as `bytes` and the element have.
+pub(crate) fn write_item(array: &Bound<'_, PyUntypedArray>, bytes: &[u8], itemsize: usize) {
+    let length = bytes.len().min(itemsize * array.len());
+    // SAFETY: a live ndarray of so many bytes, which nobody else has seen yet.
+    unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), address(array) as *mut u8, length) };
+}
+
+/// A new ndarray over memory; without strides in C order.
+///
+/// # Errors
+/// NumPy's.
+///
+/// # Safety
+/// Shape and strides stay inside of the memory, which lives as long as the ndarray.
+pub(crate) unsafe fn over<'py>(
+    py: Python<'py>,
+    address: usize,
+    shape: &mut Dims,
+    strides: Option<&mut Dims>,
+    descr: Bound<'py, PyAny>,
+    is_writable: bool,
+) -> PyResult<Bound<'py, PyUntypedArray>> {
+    // SAFETY: shape and strides are as long as said; the reference to the dtype is taken over.
+    unsafe {
+        let array = PY_ARRAY_API.PyArray_NewFromDescr(
+            py,
+            npyffi::get_type_object(py, NpyTypes::PyArray_Type),
+            descr.into_ptr().cast(),
+            shape.len() as c_int,
+            shape.as_mut_ptr().cast(),
+            strides.map_or(null_mut(), |strides| strides.as_mut_ptr()).cast(),
+            address as *mut c_void,
+            if is_writable { NPY_ARRAY_WRITEABLE } else { 0 },
+            null_mut(),
+        );
+        Ok(Bound::from_owned_ptr_or_err(py, array)?.cast_into_unchecked())
+    }
+}
+
+/// Sets the `base` of a new ndarray.
+///
+/// # Errors
+/// NumPy's.
+pub(crate) fn set_base<'py>(array: &Bound<'py, PyUntypedArray>, owner: Bound<'py, PyAny>) -> PyResult<()> {
+    let py = array.py();
+    // SAFETY: a live ndarray; the reference to the owner is taken over.
+    match unsafe { PY_ARRAY_API.PyArray_SetBaseObject(py, array.as_ptr().cast(), owner.into_ptr()) } < 0 {
+        true => Err(PyErr::fetch(py)),
+        false => Ok(()),
+    }
+}
+
+/// A new ndarray, uninitialised, in C or F order.
+///
+/// # Errors
+/// `MemoryError`.
+pub(crate) fn empty<'py>(
+    shape: &mut Dims,
+    descr: Bound<'py, PyAny>,
+    fortran: bool,
+) -> PyResult<Bound<'py, PyUntypedArray>> {
+    let py = descr.py();
+    let shape_pointer = shape.as_mut_ptr().cast::<npyffi::npy_intp>();
+    // SAFETY: the shape is as long as said; `PyArray_Empty` takes over the reference to the dtype; null means an exception.
+    unsafe {
+        let array = PY_ARRAY_API.PyArray_Empty(
+            py,
+            shape.len() as c_int,
+            shape_pointer,
+            descr.into_ptr().cast(),
+            fortran.into(),
+        );
+        Ok(Bound::from_owned_ptr_or_err(py, array)?.cast_into_unchecked())
+    }
+}
+
+/// Offset of the value in a NumPy scalar.
+const VALUE_OFFSET: usize = size_of::<ffi::PyObject>();
+
+type Scalars = [(usize, Kind); 16];
+
+/// The classes of NumPy's scalars by their address.
+fn scalars(py: Python<'_>) -> &'static Scalars {
+    static SCALARS: PyOnce<Scalars> = PyOnce::new();
+    SCALARS.get_or_init(py, || {
+        use NpyTypes::*;
+        let long = if cfg!(windows) { (Kind::Int32, Kind::UInt32) } else { (Kind::Int64, Kind::UInt64) };
+        [
+            (PyFloatArrType_Type, Kind::Float32),
+            (PyIntArrType_Type, Kind::Int32),
+            (PyDoubleArrType_Type, Kind::Float64),
+            (PyLongArrType_Type, long.0),
+            (PyUIntArrType_Type, Kind::UInt32),
+            (PyULongArrType_Type, long.1),
+            (PyLongLongArrType_Type, Kind::Int64),
+            (PyULongLongArrType_Type, Kind::UInt64),
+            (PyBoolArrType_Type, Kind::Bool),
+            (PyByteArrType_Type, Kind::Int8),
+            (PyUByteArrType_Type, Kind::UInt8),
+            (PyShortArrType_Type, Kind::Int16),
+            (PyUShortArrType_Type, Kind::UInt16),
+            (PyHalfArrType_Type, Kind::Float16),
+            (PyCFloatArrType_Type, Kind::Complex64),
+            (PyCDoubleArrType_Type, Kind::Complex128),
+        ]
+        // SAFETY: the GIL is held, and NumPy was imported with the module.
+        .map(|(class, kind)| (unsafe { npyffi::get_type_object(py, class) } as usize, kind))
+    })
+}
+
+/// The kind and the bytes of a NumPy scalar whose class is exactly one of the named types': the value behind the object's header, which is
+/// read there, since asking NumPy costs more than all else about an argument.
+#[inline]
+pub(crate) fn numpy_scalar<'a>(value: &'a Bound<'_, PyAny>) -> Option<(Kind, &'a [u8])> {
+    let class = class_of(value) as usize;
+    let (_, kind) = scalars(value.py()).iter().find(|(known, _)| *known == class)?;
+    // SAFETY: objects of these classes are a header and the value, which never changes.
+    let bytes = unsafe {
+        let first = value.as_ptr().cast::<u8>().add(VALUE_OFFSET);
+        std::slice::from_raw_parts(first, DType::new(*kind).itemsize())
+    };
+    Some((*kind, bytes))
+}
+
+/// Whether an object is a NumPy scalar of whatever type.
+pub(crate) fn is_numpy_scalar(value: &Bound<'_, PyAny>) -> bool {
+    // SAFETY: a type check of a live object against a class that NumPy keeps.
+    unsafe {
+        let generic = npyffi::get_type_object(value.py(), NpyTypes::PyGenericArrType_Type);
+        ffi::PyObject_TypeCheck(value.as_ptr(), generic) != 0
+    }
+}

@@ -1,0 +1,133 @@
+//! An allocator of ours for NumPy's arrays (NEP 49): memory that is used again when nobody holds it any more.
+
+use std::ffi::{c_char, c_void};
+
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+
+use crate::once::PyOnce;
+use pygpu_base::ffi_guard::caught;
+use pygpu_memory::recycled;
+
+/// NumPy's `PyDataMem_Handler`, version 1.
+#[repr(C)]
+struct Handler {
+    name: [u8; 127],
+    version: u8,
+    context: *mut c_void,
+    malloc: unsafe extern "C" fn(*mut c_void, usize) -> *mut c_void,
+    calloc: unsafe extern "C" fn(*mut c_void, usize, usize) -> *mut c_void,
+    realloc: unsafe extern "C" fn(*mut c_void, *mut c_void, usize) -> *mut c_void,
+    free: unsafe extern "C" fn(*mut c_void, *mut c_void, usize),
+}
+
+// SAFETY: the context is null and the functions may be called by any thread.
+unsafe impl Sync for Handler {}
+
+static HANDLER: Handler = Handler {
+    name: name(),
+    version: 1,
+    context: std::ptr::null_mut(),
+    malloc: allocate,
+    calloc: allocate_zeroed,
+    realloc: reallocate,
+    free: release,
+};
+
+const fn name() -> [u8; 127] {
+    let (mut name, text) = ([0; 127], b"PyGPU results");
+    let mut place = 0;
+    while place < text.len() {
+        name[place] = text[place];
+        place += 1;
+    }
+    name
+}
+
+unsafe extern "C" fn allocate(_: *mut c_void, bytes: usize) -> *mut c_void {
+    caught(std::ptr::null_mut(), || {
+        recycled::allocate(bytes).map_or(std::ptr::null_mut(), std::ptr::with_exposed_provenance_mut)
+    })
+}
+
+unsafe extern "C" fn allocate_zeroed(context: *mut c_void, count: usize, size: usize) -> *mut c_void {
+    caught(std::ptr::null_mut(), || {
+        let Some(bytes) = count.checked_mul(size) else { return std::ptr::null_mut() };
+        // SAFETY: as for any caller; the memory has that many bytes.
+        unsafe {
+            let memory = allocate(context, bytes);
+            if !memory.is_null() {
+                memory.cast::<u8>().write_bytes(0, bytes);
+            }
+            memory
+        }
+    })
+}
+
+unsafe extern "C" fn reallocate(context: *mut c_void, old: *mut c_void, bytes: usize) -> *mut c_void {
+    caught(std::ptr::null_mut(), || {
+        let size = recycled::size(old.expose_provenance());
+        if bytes <= size && bytes > size / 2 {
+            return old;
+        }
+        // SAFETY: NumPy hands in what `allocate` gave, and uses it no more if this succeeds.
+        unsafe {
+            let new = allocate(context, bytes);
+            if !new.is_null() {
+                new.cast::<u8>().copy_from_nonoverlapping(old.cast(), size.min(bytes));
+                release(context, old, size);
+            }
+            new
+        }
+    })
+}
+
+unsafe extern "C" fn release(_: *mut c_void, memory: *mut c_void, _: usize) {
+    // Without the GIL perhaps: it is not needed.
+    // SAFETY: NumPy hands in what `allocate` gave, once.
+    caught((), || unsafe { recycled::free(memory.expose_provenance()) });
+}
+
+/// `PyDataMem_SetHandler`: what it takes for the thread's new arrays, and the one before.
+type SetHandler = unsafe extern "C" fn(*mut ffi::PyObject) -> *mut ffi::PyObject;
+
+/// NumPy's function and our handler as it wants it.
+fn handler(py: Python<'_>) -> PyResult<&(SetHandler, Py<PyAny>)> {
+    /// Its place in NumPy's table, since 1.22.
+    const SET_HANDLER: usize = 304;
+    static FOUND: PyOnce<(SetHandler, Py<PyAny>)> = PyOnce::new();
+    FOUND.get_or_try_init(py, || {
+        let module =
+            py.import("numpy._core._multiarray_umath").or_else(|_| py.import("numpy.core._multiarray_umath"))?;
+        let table = module.getattr("_ARRAY_API")?.cast_into::<PyCapsule>()?;
+        // SAFETY: NumPy's table, which is static, has this function there in every version that PyGPU works with; the capsule
+        // of a handler has the name that NumPy asks for, and points to a static.
+        unsafe {
+            let table = ffi::PyCapsule_GetPointer(table.as_ptr(), std::ptr::null()).cast::<*const c_void>();
+            if table.is_null() {
+                return Err(PyErr::fetch(py));
+            }
+            let set = std::mem::transmute::<*const c_void, SetHandler>(table.add(SET_HANDLER).read());
+            let name: *const c_char = c"mem_handler".as_ptr();
+            let capsule = ffi::PyCapsule_New((&raw const HANDLER).cast_mut().cast(), name, None);
+            Ok((set, Bound::from_owned_ptr_or_err(py, capsule)?.unbind()))
+        }
+    })
+}
+
+/// Runs `make`, whose new ndarrays have memory of this allocator.
+///
+/// # Errors
+/// NumPy's.
+pub(crate) fn with_allocator<T>(py: Python<'_>, make: impl FnOnce() -> T) -> PyResult<T> {
+    let (set, ours) = handler(py)?;
+    // SAFETY: the capsule is a handler; NumPy gives a new reference to the one before, which it gets back.
+    unsafe {
+        let before = Bound::from_owned_ptr_or_err(py, set(ours.as_ptr()))?;
+        let made = make();
+        let ours = Bound::from_owned_ptr_or_err(py, set(before.as_ptr()))?;
+        drop(ours);
+        Ok(made)
+    }
+}
