@@ -99,7 +99,7 @@ PYTEST := $(BIN)/python -m pytest
 	@$(SIMULATED_GPU) PYGPU_BACKEND=$* tests/order/run.sh $(BIN)/python $(SAMPLE) $(PYTEST_ARGS) $(part)
 
 .rust:
-	@$(CARGO) test --locked --workspace --exclude pygpu-python $(part)
+	@$(CARGO) test --locked --workspace $(part)
 .simulators-own: .simulated-drivers
 	@$(CARGO) test --locked $(SIMULATED) $(part)
 .order-model:

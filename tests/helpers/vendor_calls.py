@@ -9,25 +9,28 @@ BACKEND = Path(__file__).parents[2] / "src" / "backend"
 
 
 def own(vendor: str, group: str | None = None) -> list[str]:
-    """The functions that only one vendor has, or has in its own form; of one group of the list, if it is named."""
+    """Return the functions that only one vendor has, or has in its own form; those of one group of the list, if it is named."""
     text = (BACKEND / vendor / "sys.rs").read_text()
-    if group is not None:
-        found = re.search(rf"^ +{group} \{{\n(.*?)^ +\}}\n", text, re.MULTILINE | re.DOTALL)
-        text = found.group(1) if found else ""
-    return re.findall(r"^ +fn ((?:cu|hip)\w+)\(", text, re.MULTILINE)
+    return re.findall(r"^ +fn ((?:cu|hip)\w+)\(", text if group is None else _group(text, group), re.MULTILINE)
 
 
-def shared(vendor: str) -> list[str]:
-    """The functions that both vendors have, by the vendor's names; all of them are required."""
-    names = re.findall(r"= (cu\w+), (hip\w+);", (BACKEND / "vendor" / "symbols.rs").read_text())
+def shared(vendor: str, group: str | None = None) -> list[str]:
+    """Return the functions that both vendors have, by the vendor's names; those of one group of the list, if it is named."""
+    text = (BACKEND / "vendor" / "symbols.rs").read_text()
+    names = re.findall(r"= (cu\w+), (hip\w+);", text if group is None else _group(text, group))
     return [pair[("cuda", "hip").index(vendor)] for pair in names]
 
 
+def _group(text: str, group: str) -> str:
+    found = re.search(rf"^ +{group} \{{\n(.*?)^ +\}}\n", text, re.MULTILINE | re.DOTALL)
+    return found.group(1) if found else ""
+
+
 def required(vendor: str) -> list[str]:
-    """What a library must have to be taken."""
-    return own(vendor, "required") + shared(vendor)
+    """Return the functions without which a library is refused."""
+    return own(vendor, "required") + shared(vendor, "required")
 
 
 def all_of(vendor: str) -> list[str]:
-    """Every function, also those that a library may lack."""
+    """Return every function, also those that a library may lack."""
     return own(vendor) + shared(vendor)

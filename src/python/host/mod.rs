@@ -7,6 +7,7 @@ pub(crate) mod copies;
 pub(crate) mod cpu_view;
 pub(crate) mod mirror;
 pub(crate) mod new;
+pub(crate) mod operand;
 pub(crate) mod pinned;
 pub(crate) mod result;
 pub(crate) mod transfer;

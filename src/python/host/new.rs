@@ -3,7 +3,8 @@
 use numpy::PyUntypedArray;
 use pyo3::prelude::*;
 
-use super::transfer::{self, HostOperand};
+use super::operand::HostOperand;
+use super::transfer;
 use crate::convert::ndarray;
 use crate::gil::WithoutGil;
 use pygpu_array::Array;

@@ -5,21 +5,19 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::array::class::{GpuArray, new_like};
-use crate::callback::Kept;
 use crate::convert::dtype;
 use crate::convert::ndarray;
 use crate::convert::shape::OrderArgument;
 use crate::gil::WithoutGil;
 use crate::host::copies::{copy_to, dense_in};
+use crate::host::operand::HostOperand;
 use crate::host::result;
 use crate::once::intern;
 use crate::runtime::{device as device_argument, stream as stream_argument};
 use pygpu_array::Array;
-use pygpu_base::error::Result;
 use pygpu_copy::{self as copy, HostSide, ring};
 use pygpu_device::stream::{self, Stream};
-use pygpu_layout::{Layout, Order, tuple_text};
-use pygpu_memory::pending;
+use pygpu_layout::{Order, tuple_text};
 
 /// Uploads an ndarray with the array's dtype and shape, and waits until its memory is no longer needed.
 ///
@@ -189,7 +187,7 @@ pub(crate) fn set_on(
     target.check_writable("set")?;
     let source = source_of_set(target, ary)?;
     let side = side_as(&source, target, "set")?;
-    let mut held = HostOperand { side, keeper: Some(source.into_any().unbind()) };
+    let mut held = HostOperand::of(side, source.into_any());
     Ok(py.without_gil(|| held.upload(target, stream, wait))?)
 }
 
@@ -217,66 +215,6 @@ fn set_from_device(
     Ok(py.without_gil(|| copy::between(to, from, &stream))?)
 }
 
-/// The memory of an ndarray as one side of a copy, and the ndarray, which keeps it.
-pub(crate) struct HostOperand {
-    side: HostSide,
-    keeper: Option<Py<PyAny>>,
-}
-
-impl HostOperand {
-    /// # Errors
-    /// `ValueError` for a shape that no array has.
-    pub(crate) fn new(array: Bound<'_, PyUntypedArray>, itemsize: usize) -> Result<Self> {
-        let side = ndarray::side(&array, itemsize)?;
-        Ok(Self { side, keeper: Some(array.into_any().unbind()) })
-    }
-
-    pub(crate) fn layout(&self) -> &Layout {
-        &self.side.layout
-    }
-
-    /// Puts an upload on a stream, and waits for it or lets the stream keep the ndarray as long as it needs it.
-    ///
-    /// # Errors
-    /// The driver's.
-    pub(crate) fn upload(&mut self, target: &Array, stream: &Stream, wait: bool) -> Result<()> {
-        // SAFETY: the ndarray is held by `keeper`, by the stream if that uses it longer.
-        unsafe {
-            if wait {
-                return copy::to_device_and_wait(target, &self.side, stream);
-            }
-            copy::to_device(target, &self.side, stream)?;
-        }
-        self.keep_pinned(stream)
-    }
-
-    /// Puts a download on a stream, into an ndarray whose elements do not overlap; see [`Self::upload`].
-    ///
-    /// # Errors
-    /// The driver's.
-    fn download(&mut self, source: &Array, stream: &Stream, wait: bool) -> Result<()> {
-        // SAFETY: as in `upload`.
-        unsafe {
-            if wait {
-                return copy::to_host_and_wait(&self.side, source, stream);
-            }
-            copy::to_host(&self.side, source, stream)?;
-        }
-        self.keep_pinned(stream)
-    }
-
-    /// Keeps a pinned ndarray alive until the stream has passed. Not needed for pageable memory, which a copy no longer
-    /// uses after it returns.
-    fn keep_pinned(&mut self, stream: &Stream) -> Result<()> {
-        if copy::is_pinned(stream.device(), &self.side)?
-            && let Some(keeper) = self.keeper.take()
-        {
-            pending::keep_until_passed(stream, Box::new(Kept::new(keeper)))?;
-        }
-        Ok(())
-    }
-}
-
 pub(crate) fn get_on<'py>(
     slf: &Bound<'py, GpuArray>,
     ary: Option<&Bound<'py, PyAny>>,
@@ -291,7 +229,7 @@ pub(crate) fn get_on<'py>(
         None => target_of_get(slf)?,
     };
     let side = side_as(&target, source, "get")?;
-    let mut operand = HostOperand { side, keeper: Some(target.as_any().clone().unbind()) };
+    let mut operand = HostOperand::of(side, target.as_any().clone());
     py.without_gil(|| operand.download(source, stream, wait))?;
     if !is_remembered {
         slf.get().remember(&target)?;
