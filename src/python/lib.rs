@@ -60,6 +60,7 @@ mod _core {
         operators::register(module)?;
         compat::register(module)?;
         exit::register(module)?;
+        names::intern_all(module)?;
         convert::ndarray::prepare(module.py());
         array::class::check_object_layout(module.py())
     }
