@@ -126,7 +126,7 @@ held = $(BIN)/python -m twine check --strict $(1) && $(BIN)/python -m auditwheel
 	    "$(CARGO) deny --log-level warn check licenses bans sources" $(part)
 
 .lint-python:
-	@tools/all_of.sh "$(BIN)/python tools/names.py --check" "$(BIN)/ruff check" "$(BIN)/ruff format --check" "$(BIN)/python -m codespell_lib" "$(BIN)/mypy" \
+	@tools/all_of.sh "$(BIN)/python tools/names.py --check" "$(BIN)/python tools/lint_language.py" "$(BIN)/ruff check" "$(BIN)/ruff format --check" "$(BIN)/python -m codespell_lib" "$(BIN)/mypy" \
 	    "$(BIN)/abi3audit --strict --assume-minimum-abi3 3.11 python/PyGPU/_core.abi3.so" \
 	    "$(BIN)/python -m mypy.stubtest --mypy-config-file pyproject.toml --allowlist stubtest-allowlist.txt PyGPU._core" $(part)
 
