@@ -9,7 +9,7 @@ use pygpu::device::Device;
 use pygpu::dtype::{DType, Kind};
 use pygpu::error::Error;
 use pygpu::interop::cai;
-use pygpu::interop::description::Description;
+use pygpu::interop::imported_memory::Description;
 use pygpu::layout::{Dims, MAX_RANK};
 use pygpu::stream::Stream;
 

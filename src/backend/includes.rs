@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::witness::Witness;
+use super::file_fingerprint::Witness;
 
 /// Maximum number of files; beyond it the search costs more than it saves.
 const MOST: usize = 20_000;
@@ -253,7 +253,7 @@ pub fn witnesses_of(
         for folder in beside.iter().chain(folders) {
             let path = folder.join(&name.text);
             let witness = found.entry(path.clone()).or_insert_with(|| Witness::looked(path));
-            if !name.next && !matches!(witness.state, super::witness::State::Absent) {
+            if !name.next && !matches!(witness.state, super::file_fingerprint::State::Absent) {
                 break;
             }
         }

@@ -4,40 +4,43 @@
 //! addresses and handles are plain numbers, whose owners are in `memory` and `stream`. A backend never touches
 //! Python, never holds a lock during a driver call, and makes a device current only for the length of one call.
 
-mod codes;
 mod contexts;
 mod copies;
 mod cpu;
 mod cuda;
+mod default_device;
 mod devices;
 mod driver_memory;
+mod error_codes;
 mod events;
-mod first_device;
+mod file_fingerprint;
 mod graphs;
 mod hip;
 mod includes;
 mod launches;
 pub mod libraries;
 mod memory;
-mod opening;
+mod open_result;
 mod programs;
 mod registry;
 mod streams;
 mod tensor_maps;
 mod textures;
 mod vendor;
-mod witness;
 
-pub use codes::{COOPERATIVE_TOO_LARGE, ILLEGAL_ADDRESS, INVALID_CLUSTER, INVALID_VALUE, NOT_FOUND, OUT_OF_RESOURCES};
 pub use contexts::Contexts;
 pub use copies::{Copies, Direction, Extent, HostUse, Pattern, Pitched};
-pub use cpu::given_out;
 pub use cpu::heap::overrun as overrun_of_block;
 pub use cpu::interrupts::ask_with as ask_about_interrupts;
+pub use cpu::quarantine;
+pub use default_device::{default_device, set_default_device};
 pub use devices::{BackendKind, DeviceProperties, Devices, MemoryInfo};
 pub use driver_memory::{Advice, Attachment, DriverMemory, HANDLE_BYTES, Residence};
+pub use error_codes::{
+    COOPERATIVE_TOO_LARGE, ILLEGAL_ADDRESS, INVALID_CLUSTER, INVALID_VALUE, NOT_FOUND, OUT_OF_RESOURCES,
+};
 pub use events::{EventFlags, EventHandle, Events};
-pub use first_device::{first_device, set_first_device};
+pub use file_fingerprint::{State as WitnessState, Witness};
 pub use graphs::{
     Branching, CaptureMode, Captured, Condition, ConditionHandle, ExecutableHandle, GraphHandle, Graphs, HostWork,
     NodeHandle, NodeKind,
@@ -56,11 +59,10 @@ pub use textures::{
     AddressMode, ArrayBox, ArrayCopy, ArrayHandle, ArrayShape, LAYERED, Resource, SURFACE, Sampling, Texel,
     TexelFormat, Textures,
 };
-pub use vendor::exit::close as close_drivers;
-pub use vendor::fork::{as_host_call, is_forked, is_host_call};
+pub use vendor::exit_guard::close as close_drivers;
+pub use vendor::fork_guard::{as_host_call, is_forked, is_host_call};
 pub use vendor::loader::{Attempt, Library};
 pub use vendor::rtc::may_include;
-pub use witness::{State as WitnessState, Witness};
 
 use pygpu_base::error::Result;
 /// Operations of a driver on its devices, combined from one trait per kind of object. Every call may reach the

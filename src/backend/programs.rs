@@ -8,7 +8,7 @@
 use std::ffi::{CStr, c_void};
 use std::path::PathBuf;
 
-use super::witness::Witness;
+use super::file_fingerprint::Witness;
 use super::{Address, Contexts, Launches, StreamHandle};
 use pygpu_base::error::{Error, Result};
 

@@ -3,8 +3,8 @@
 //! Owns the opened backends and their reports. A backend must not be opened before it is requested, and no context
 //! may be created: listing the backends has no effect on a device.
 
-use super::opening::Opening;
-use super::{Attempt, Backend, BackendKind, DeviceProperties, Devices, cpu, cuda, first_device, hip, vendor};
+use super::open_result::Opening;
+use super::{Attempt, Backend, BackendKind, DeviceProperties, Devices, cpu, cuda, default_device, hip, vendor};
 use pygpu_base::error::{Error, Result};
 use pygpu_base::fork_safe::Once;
 use pygpu_base::log_queue::{self, Level};
@@ -101,7 +101,7 @@ fn first_default_backend() -> Result<&'static dyn Backend> {
             cpu::check_order(settings)?;
             let backend = choose(settings)?;
             log_queue::tell(Level::Debug, || format!("the backend is {}", backend.kind().name()));
-            first_device::read(settings, backend)?;
+            default_device::read(settings, backend)?;
             Ok(backend)
         })
         .clone()

@@ -1,6 +1,6 @@
 //! Flush points: every path that could observe a deferred operation flushes it first.
 //!
-//! `ops::expression` owns the queues of deferred operations, one per thread. This module contains the parts that
+//! `ops::fusion` owns the queues of deferred operations, one per thread. This module contains the parts that
 //! lower layers need: the count of pending operations, the marks that link a block to the operations using it, and
 //! the flush functions. With nothing pending a flush point is one atomic load.
 

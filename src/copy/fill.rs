@@ -4,8 +4,8 @@
 //! A fill reads no host memory when it runs, so a captured graph does not depend on the lifetime of the item.
 
 use super::on_cpu::on_cpu;
-use super::words::Words;
-use super::{Side, at, host, kernels, side_of, with_access};
+use super::word_fill::Words;
+use super::{Side, at, host_host, kernels, side_of, with_access};
 use pygpu_array::Array;
 use pygpu_backend::{Address, NodeKind, Pattern};
 use pygpu_base::error::{Error, Result};
@@ -86,7 +86,7 @@ fn fill_on_cpu(target: &Array, item: &[u8]) -> Result<()> {
     let repeated = Layout::scalar(item.len() as i64).broadcast_to(&target.layout().shape().collect::<Vec<_>>())?;
     let source = Side { base: item.as_ptr() as Address, layout: &repeated };
     // SAFETY: the target is an array's memory; the source repeats one borrowed item.
-    unsafe { host::copy(side_of(target), source) }
+    unsafe { host_host::copy(side_of(target), source) }
 }
 
 /// The shortest memset pattern whose repetition is the item.

@@ -1,24 +1,24 @@
 //! Copies and fills: host to device, device to host, device to device, for any layout.
 //!
 //! No other crate calls a backend's copies and fills. A copy is decomposed into forms that a copy engine supports: one
-//! block, evenly spaced rows, or several of these. Within a device [`kernels`] do the rest, or [`staged`] without a
-//! compiler. [`bus`] copies between host and device, large pageable memory through the [`ring`]. Every function uses
+//! block, evenly spaced rows, or several of these. Within a device [`kernels`] do the rest, or [`host_fallback`] without a
+//! compiler. [`host_device`] copies between host and device, large pageable memory through the [`ring`]. Every function uses
 //! `memory::ordered`, which waits for conflicting uses and records the new one.
 //!
 //! Pageable host memory may be changed or freed when a call returns. Pinned host memory stays in use until the stream
-//! has passed: the caller must synchronize or keep it alive (`memory::pending`).
+//! has passed: the caller must synchronize or keep it alive (`memory::retired`).
 
-mod bus;
 mod fill;
-mod host;
+mod host_device;
+mod host_fallback;
+mod host_host;
 mod kernels;
 mod on_cpu;
 pub mod ring;
-mod staged;
-mod words;
+mod word_fill;
 
 use pygpu_array::Array;
-use pygpu_backend::libraries::ranges::range;
+use pygpu_backend::libraries::profiler_ranges::range;
 use pygpu_backend::{Address, Direction, Extent, NodeKind, Pitched};
 use pygpu_base::error::{Error, Result};
 use pygpu_device::Device;
@@ -26,8 +26,8 @@ use pygpu_device::stream::Stream;
 use pygpu_layout::{self as layout, Blocks, Layout, Order, Uniform};
 use pygpu_memory::{Access, capture, ordered};
 
-pub use bus::{is_pinned, to_device, to_device_and_wait, to_host, to_host_and_wait};
 pub use fill::fill;
+pub use host_device::{is_pinned, to_device, to_device_and_wait, to_host, to_host_and_wait};
 pub use kernels::{Bounds, Indexed, Selection, check_capture, gather, gather_into, scatter};
 
 /// Host memory with a layout; offsets count from `address`.
@@ -95,7 +95,7 @@ pub fn between(target: &Array, source: &Array, stream: &Stream) -> Result<()> {
         let owned = || (target.clone(), source.clone());
         return on_cpu::on_cpu(stream, NodeKind::Copy, &uses, (target, source), owned, |target, source| {
             // SAFETY: both are arrays' memory and do not overlap.
-            unsafe { host::copy(side_of(target), side_of(source)) }
+            unsafe { host_host::copy(side_of(target), side_of(source)) }
         });
     }
     let blocks = Blocks::of(target.layout(), source.layout())?;
@@ -105,7 +105,7 @@ pub fn between(target: &Array, source: &Array, stream: &Stream) -> Result<()> {
     if let Blocks::Many(many) = &blocks
         && many.count() > MANY
     {
-        return staged::between(target, source, stream);
+        return host_fallback::between(target, source, stream);
     }
     ordered(&[(source.allocation(), Access::Read), (target.allocation(), Access::Write)], stream, || {
         // SAFETY: both are arrays' memory, which the recorded uses keep alive in the order of the stream.

@@ -2,8 +2,8 @@
 
 use std::any::Any;
 
-use super::description::Description;
-use super::streams;
+use super::imported_memory::Description;
+use super::stream_numbers;
 use pygpu_array::Array;
 use pygpu_backend::{self as backend, Backend, BackendKind, PointerKind, StreamHandle};
 use pygpu_base::error::{Error, Result};
@@ -69,7 +69,7 @@ fn waits_for_producers() -> bool {
 /// # Safety
 /// The description of the memory must be true until `keeper` is dropped.
 pub unsafe fn import(description: &Description, stream: Option<i64>, keeper: Lent) -> Result<Array> {
-    let producer = streams::of_cai_producer(stream)?;
+    let producer = stream_numbers::of_cai_producer(stream)?;
     description.check()?;
     description.check_alignment(false)?;
     let device = device_of(description)?;
@@ -123,7 +123,7 @@ pub fn export(array: &Array) -> Result<Option<usize>> {
         BackendKind::Cpu => Ok(None),
         // The interface cannot name a HIP stream: the work is completed before the memory is exported.
         BackendKind::Hip => stream.synchronize().map(|()| None),
-        kind => Ok(streams::as_cai_producer(kind, stream.handle())),
+        kind => Ok(stream_numbers::as_cai_producer(kind, stream.handle())),
     }
 }
 

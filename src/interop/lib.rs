@@ -2,12 +2,12 @@
 //!
 //! - [`dlpack`] fills and reads DLPack's structures.
 //! - [`cai`] does the same for the CUDA array interface.
-//! - [`streams`] converts the stream numbers of both protocols.
-//! - [`description`] checks every description of external memory.
+//! - [`stream_numbers`] converts the stream numbers of both protocols.
+//! - [`imported_memory`] checks every description of external memory.
 //!
 //! Nothing here uses the interpreter: a deleter may run on any thread, without the GIL, after Python has ended.
 
 pub mod cai;
-pub mod description;
 pub mod dlpack;
-pub mod streams;
+pub mod imported_memory;
+pub mod stream_numbers;

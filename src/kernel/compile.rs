@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::cache::{self, Cache, Key};
-use super::external::External;
-use super::hoist::hoisted;
+use super::compiler_process::External;
+use super::hoist_includes::hoisted;
 use super::options::{self, Options};
-use pygpu_backend::libraries::ranges::range;
+use pygpu_backend::libraries::profiler_ranges::range;
 use pygpu_backend::{BackendKind, CompileRequest, Compiled, Compiler, may_include};
 use pygpu_base::error::{Error, Result};
 use pygpu_base::log_queue::{self, Level};

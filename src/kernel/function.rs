@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use super::limits::limits_of;
+use super::launch_limits::limits_of;
 use super::module::Module;
 use super::types::{Parameter, ParameterKind};
 use pygpu_backend::{

@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 use super::config::{Configuration, LaunchConfig};
 use super::function::Function;
 use pygpu_backend::LaunchShape;
-use pygpu_backend::libraries::ranges::range;
+use pygpu_backend::libraries::profiler_ranges::range;
 use pygpu_base::error::{Error, Result};
 use pygpu_device::stream::Stream;
 use pygpu_layout::tuple_text;

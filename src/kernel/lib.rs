@@ -1,32 +1,32 @@
 //! Kernels, from a source or an image to a launch.
 //!
-//! - [`options`], [`compile`], [`cache`] and [`external`] compile a source to an image or take it from the cache.
-//! - [`search`] locates a compiler for the library's own kernels.
+//! - [`options`], [`compile`], [`cache`] and [`compiler_process`] compile a source to an image or take it from the cache.
+//! - [`compiler_search`] locates a compiler for the library's own kernels.
 //! - [`lexer`], [`declaration`] and [`types`] determine a kernel's parameters from its source; [`signature`] from the
 //!   type codes of PyCUDA's `prepare`.
 //! - [`module`] and [`function`] are loaded images and kernels, including prebuilt libraries; [`symbols`] looks names
 //!   up in them.
 //! - [`tensor_map`] validates the arguments of a `CUtensorMap`.
-//! - [`config`] describes a launch; [`limits`] and [`launch`] enqueue it on a stream, ordered with the other uses of
+//! - [`config`] describes a launch; [`launch_limits`] and [`launch`] enqueue it on a stream, ordered with the other uses of
 //!   the arrays.
 //!
 //! This crate depends neither on a specific driver nor on Python.
 
 mod cache;
 mod compile;
+mod compiler_process;
+mod compiler_search;
 mod config;
 mod declaration;
-mod ends;
-mod external;
 mod function;
-mod hoist;
+mod hoist_includes;
 pub mod launch;
+mod launch_limits;
 mod lexer;
-mod limits;
 mod module;
 pub mod options;
+mod overrun_check;
 mod relocatable;
-mod search;
 pub mod signature;
 mod symbols;
 pub mod tensor_map;
@@ -34,13 +34,13 @@ mod types;
 
 pub use cache::{Cache, cache_folder, refusal as cache_refusal, untold_refusal as untold_cache_refusal};
 pub use compile::{Built, Source, build};
+pub use compiler_search::{Search, files, is_kept, load_searching, resolve, search_with};
 pub use config::{Configuration, LaunchConfig};
 pub use declaration::Declarations;
-pub use ends::check_ends;
 pub use function::{Function, Occupancy};
 pub use launch::{Arguments, Wide};
 pub use lexer::words;
 pub use module::{Module, load};
-pub use search::{Search, files, is_kept, load_searching, resolve, search_with};
+pub use overrun_check::check_ends;
 pub use symbols::mangled_names;
 pub use types::{Aliases, Element, Parameter, ParameterKind, element, fits};

@@ -15,19 +15,19 @@
 //!   Strides of axes of length 1, and all strides of an empty layout, have no meaning and may have any value:
 //!   arithmetic on them wraps.
 
-mod blocks;
 mod broadcast;
+mod copy_blocks;
 mod dense;
 mod errors;
 pub use errors::tuple_text;
 mod index;
-mod iter;
 mod k_order;
+mod loop_nest;
+mod odometer;
 mod overlap;
 mod reshape;
 mod transpose;
 mod view;
-mod walk;
 
 use std::mem::MaybeUninit;
 use std::ptr;
@@ -36,14 +36,14 @@ use smallvec::SmallVec;
 
 use pygpu_base::error::{Error, Result};
 
-pub use blocks::{Blocks, Many, Uniform};
 pub use broadcast::broadcast_shapes;
+pub use copy_blocks::{Blocks, Many, Uniform};
 pub use dense::Dense;
 pub use index::{Index, Indexer};
-pub use iter::{Line, Odometer, for_each_line, for_each_line_of, for_each_run};
+pub use loop_nest::{Form, NARROW, Pieces, Rules, SharedAxes, SharedAxis, Walk, fastest, paired};
+pub use odometer::{Line, Odometer, for_each_line, for_each_line_of, for_each_run};
 pub use overlap::overlap;
 pub use reshape::resolve_shape;
-pub use walk::{Form, NARROW, Pieces, Rules, SharedAxes, SharedAxis, Walk, fastest, paired};
 
 /// Maximum rank, as in NumPy.
 pub const MAX_RANK: usize = 64;

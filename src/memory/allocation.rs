@@ -1,19 +1,19 @@
 //! A block of memory: its owner, its uses, and its release after the last use.
 
 mod deferred;
-mod kept;
-mod lending;
-mod place;
+mod exports;
+mod location;
+mod stream_cached;
 
 use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 
 use crate::capture;
-use crate::order::{Access, Order, Ticket};
-use crate::plugged::{self, Allocator, Lent};
+use crate::custom_allocator::{self, Allocator, Lent};
+use crate::hazards::{Access, Order, Ticket};
 use crate::pool::Source;
-use crate::{pinned, pool};
+use crate::{pinned_cache, pool};
 use pygpu_backend::{self as backend, Address, HostFlags, overrun_of_block};
 use pygpu_base::error::{Error, Result};
 use pygpu_base::flush::{self, Escape};
@@ -21,7 +21,7 @@ use pygpu_device::Device;
 use pygpu_device::shutdown;
 use pygpu_device::stream::{Identity, Mark, Stream};
 
-use self::place::Place;
+use self::location::Place;
 
 enum Origin {
     /// From the device's pool, or by plain allocation without a pool.
@@ -82,7 +82,7 @@ impl Allocation {
     fn on(bytes: usize, stream: Stream) -> Result<Self> {
         let device = stream.device();
         if bytes > 0
-            && let Some(allocator) = plugged::current()
+            && let Some(allocator) = custom_allocator::current()
         {
             return Self::from_allocator(&*allocator, bytes, &stream);
         }
@@ -138,7 +138,7 @@ impl Allocation {
     /// `OutOfMemory`; driver errors.
     pub fn pinned(device: Device, bytes: usize, flags: HostFlags) -> Result<Self> {
         let epoch = device.epoch();
-        let address = if bytes == 0 { 0 } else { pinned::allocate(device, bytes, flags)? };
+        let address = if bytes == 0 { 0 } else { pinned_cache::allocate(device, bytes, flags)? };
         let place = Place::new(address, Source::Plain);
         Ok(Self::with(place, bytes, epoch, Origin::Pinned(flags), Stream::default_of(device)))
     }
@@ -449,7 +449,7 @@ impl Allocation {
             Origin::Pinned(flags) => {
                 // A caller that copies asynchronously keeps the memory alive until the copy is complete (`pending`).
                 // SAFETY: this is the last owner, and no copy is in progress.
-                unsafe { pinned::free(device, self.place.address(), self.bytes, *flags, self.epoch) }
+                unsafe { pinned_cache::free(device, self.place.address(), self.bytes, *flags, self.epoch) }
             }
             Origin::Lent(None) => Ok(()), // no owner to wait for
             Origin::Lent(owner) => {

@@ -1,34 +1,34 @@
 //! Memory: blocks that track their uses and are freed after the last one.
 //!
 //! - [`Allocation`] owns one block and frees it in stream order.
-//! - [`order`] tracks the uses of a block on streams and makes conflicting ones wait; [`transaction`] applies it to
+//! - [`hazards`] tracks the uses of a block on streams and makes conflicting ones wait; [`submission`] applies it to
 //!   submitted work.
-//! - [`addresses`] maps raw addresses to blocks, for blocks whose address escaped.
-//! - [`pool`] allocates blocks and counts them per device; [`pinned`] caches pinned host memory.
-//! - [`plugged`] contains custom allocators chosen by the user.
-//! - [`recycled`] caches host memory of results.
+//! - [`address_registry`] maps raw addresses to blocks, for blocks whose address escaped.
+//! - [`pool`] allocates blocks and counts them per device; [`pinned_cache`] caches pinned host memory.
+//! - [`custom_allocator`] contains custom allocators chosen by the user.
+//! - [`host_block_cache`] caches host memory of results.
 //! - [`capture`] tracks active captures.
-//! - [`pending`] keeps objects alive until a stream has passed them.
+//! - [`retired`] keeps objects alive until a stream has passed them.
 //! - [`texture`] contains driver arrays, textures and surfaces, whose uses are tracked like those of blocks.
-//! - [`word`] is a number that kernels report to the host.
+//! - [`readback`] is a number that kernels report to the host.
 
-pub mod addresses;
+pub mod address_registry;
 mod allocation;
 pub mod capture;
-mod ends;
-mod order;
-pub mod pending;
-pub mod pinned;
-pub mod plugged;
+pub mod custom_allocator;
+mod hazards;
+pub mod host_block_cache;
+mod overrun;
+pub mod pinned_cache;
 pub mod pool;
-mod queue;
-pub mod recycled;
+pub mod readback;
+pub mod retired;
+mod stream_hazards;
+mod submission;
 pub mod texture;
-mod transaction;
-pub mod word;
 
 pub use allocation::Allocation;
-pub use ends::overrun;
-pub use order::Access;
-pub use plugged::Lent;
-pub use transaction::{Use, ordered};
+pub use custom_allocator::Lent;
+pub use hazards::Access;
+pub use overrun::overrun;
+pub use submission::{Use, ordered};

@@ -6,7 +6,7 @@
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use crate::{capture, pending};
+use crate::{capture, retired};
 use pygpu_backend::{self as backend, Address, PoolHandle, PoolStatistics, StreamHandle};
 use pygpu_base::error::{Error, OutOfMemory, Result};
 use pygpu_base::flush::{self, Cause};
@@ -234,7 +234,7 @@ fn give_way(device: Device) -> Result<()> {
         return Ok(());
     }
     flush::flush(Cause::Memory);
-    pending::synchronize(device)
+    retired::synchronize(device)
 }
 
 /// Calls `ask`, and calls it once more after an out-of-memory error, when retired objects were dropped and the pool was

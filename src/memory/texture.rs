@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::{Access, Allocation, Use, ordered, pending, pool};
+use crate::{Access, Allocation, Use, ordered, pool, retired};
 use pygpu_backend::{Address, ArrayBox, ArrayCopy, ArrayHandle, ArrayShape, Resource, SURFACE, Sampling, Textures};
 use pygpu_base::error::{Error, Result};
 use pygpu_device::Device;
@@ -58,7 +58,7 @@ impl Drop for Owner {
         if shutdown::exiting() || taken.device.is_cpu() || taken.epoch != taken.device.epoch() {
             return;
         }
-        shutdown::defer(pending::keep_until_passed(&self.home, Box::new(taken)));
+        shutdown::defer(retired::keep_until_passed(&self.home, Box::new(taken)));
     }
 }
 

@@ -1,11 +1,11 @@
 //! Concatenation of dense arrays along an axis: small arrays many per launch, large ones by individual copies.
 
-use crate::elementwise;
+use crate::elementwise_kernel;
 use pygpu_array::Array;
 use pygpu_backend::LaunchShape;
 use pygpu_base::dtype::{DType, Kind};
 use pygpu_base::error::Result;
-use pygpu_codegen::store::Family;
+use pygpu_codegen::variant_cache::Family;
 use pygpu_copy as copy;
 use pygpu_device::Device;
 use pygpu_device::stream::Stream;
@@ -107,7 +107,7 @@ fn function(device: Device, unit: u64) -> Option<Function> {
     };
     let source = || -> Source {
         let text = format!("{of_unit}\n#define PYGPU_THREADS {THREADS}\n#define PYGPU_PARTS {PARTS}\n{TEXT}");
-        elementwise::source(NAME, text, &[])
+        elementwise_kernel::source(NAME, text, &[])
     };
     COMPILED.function_if_any(device, &[unit as u8], NAME, source)
 }

@@ -6,7 +6,7 @@
 
 use smallvec::SmallVec;
 
-use pygpu_codegen::access::{Record, Span};
+use pygpu_codegen::array_access::{Record, Span};
 use pygpu_layout::{NARROW, Walk};
 
 /// Threads of a block.

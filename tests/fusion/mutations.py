@@ -29,7 +29,7 @@ CALLS = re.compile(r"\b(?:flush|hooks|deferral)::(?:flush|flush_all|close|close_
 INSIDE = re.compile(r"(?<![\w:.])(?<!fn )close(?:_all)?\((?:py, )?\w")
 # By another name, or past the gate, it would not be found.
 RENAMED = r"^ *(?:pub\S* )?use [^;]*\bflush::(?:\{[^}]*\b)?(?:flush|flush_all|is_any)\b"
-HIDDEN = re.compile(rf"{RENAMED}|\bexpression::flush\(", re.MULTILINE)
+HIDDEN = re.compile(rf"{RENAMED}|\bfusion::flush\(", re.MULTILINE)
 FUNCTION = re.compile(r"^\s*(?:pub(?:\([\w ]+\))? )?(?:unsafe )?(?:extern \"C\" )?fn (\w+)")
 # The gate itself, which is asked, and the folder whose calls have no module's name.
 GATE, FOLDER = "src/base/flush.rs", "src/python/deferral"

@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-FILE = Path("src/memory/order.rs")
+FILE = Path("src/memory/hazards.rs")
 MARKS = Path("src/base/marks.rs")
 STEPS = Path("tests/order_model/src/deferred.rs")
 

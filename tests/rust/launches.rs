@@ -13,7 +13,7 @@ use pygpu::backend::{LaunchShape, LoadOptions, StreamFlags};
 use pygpu::device::Device;
 use pygpu::kernel::launch::launch;
 use pygpu::kernel::{Arguments, Function, Module};
-use pygpu::memory::{Access, Allocation, Use, pending, pool};
+use pygpu::memory::{Access, Allocation, Use, pool, retired};
 use pygpu::stream::Stream;
 use recording::{Call, Recording};
 
@@ -116,7 +116,7 @@ fn an_array_that_is_read_and_written_at_once_is_written() {
 fn a_module_ends_when_the_host_waits_for_the_device_anyway() {
     let bench = bench();
     let device = Device::new(bench.driver, 0).unwrap();
-    pending::synchronize(device).unwrap(); // because of modules of other tests
+    retired::synchronize(device).unwrap(); // because of modules of other tests
     let kernel = bench.kernel();
     let copy = kernel.clone();
     bench.driver.take();
@@ -124,7 +124,7 @@ fn a_module_ends_when_the_host_waits_for_the_device_anyway() {
     assert_eq!(bench.driver.take(), []);
     drop(copy);
     assert_eq!(bench.driver.take(), []);
-    pending::synchronize(device).unwrap();
+    retired::synchronize(device).unwrap();
     let calls = bench.driver.take();
     assert_eq!(calls, [Call::SynchronizeDevice, Call::Unload]);
 }

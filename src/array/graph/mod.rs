@@ -24,7 +24,7 @@ use pygpu_base::error::{Error, Result};
 use pygpu_device::Device;
 use pygpu_device::shutdown;
 use pygpu_device::stream::Stream;
-use pygpu_memory::{Access, Use, ordered, overrun, pending};
+use pygpu_memory::{Access, Use, ordered, overrun, retired};
 
 /// A graph that can be launched.
 pub struct Graph {
@@ -152,7 +152,7 @@ impl Graph {
     /// graph this is arranged immediately.
     fn hold_on(&self, stream: &Stream, held: &Arc<Held>) -> Result<()> {
         if stream.is_foreign() {
-            return pending::keep_until_passed(stream, Box::new((Arc::clone(&self.parts), Arc::clone(held))));
+            return retired::keep_until_passed(stream, Box::new((Arc::clone(&self.parts), Arc::clone(held))));
         }
         let mut launched = self.launched.lock().unwrap_or_else(PoisonError::into_inner);
         if !launched.contains(stream) {
@@ -169,7 +169,7 @@ impl Drop for Graph {
             return;
         }
         for stream in launched {
-            shutdown::defer(pending::keep_until_passed(&stream, Box::new(Arc::clone(&self.parts))));
+            shutdown::defer(retired::keep_until_passed(&stream, Box::new(Arc::clone(&self.parts))));
         }
     }
 }

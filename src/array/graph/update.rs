@@ -13,7 +13,7 @@ use pygpu_backend::{CaptureMode, Graphs, NodeHandle, NodeKind, StreamFlags};
 use pygpu_base::error::{Error, Result};
 use pygpu_device::shutdown;
 use pygpu_device::stream::Stream;
-use pygpu_memory::pending;
+use pygpu_memory::retired;
 
 impl Graph {
     /// The operations, in the order of their capture.
@@ -148,7 +148,7 @@ impl Graph {
         drop(held); // the lock is released before the old resources are dropped
         let launched = self.launched.lock().unwrap_or_else(PoisonError::into_inner).clone();
         for stream in launched {
-            shutdown::defer(pending::keep_until_passed(&stream, Box::new(Arc::clone(&before))));
+            shutdown::defer(retired::keep_until_passed(&stream, Box::new(Arc::clone(&before))));
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::captures::{Body, Cell, Operation};
-use super::host::Cpu;
+use super::driver::Cpu;
 use crate::{Branching, Condition, ConditionHandle, GraphHandle, HostWork, NodeKind, StreamHandle};
 use pygpu_base::error::Result;
 

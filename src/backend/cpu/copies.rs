@@ -1,7 +1,7 @@
 //! Copies and fills. They are complete when the call returns, unless the stream is capturing.
 
+use super::driver::{Cpu, check_device};
 use super::heap::pointer;
-use super::host::{Cpu, check_device};
 use crate::{Address, Copies, Direction, Extent, Pattern, Pitched, StreamHandle};
 use pygpu_base::error::Result;
 

@@ -1,9 +1,9 @@
 //! Devices of the CPU backend: the host, under `PYGPU_CPU_DEVICES` device numbers, so that programs for several GPUs
 //! run without one.
 
-use super::codes::{self, INVALID_DEVICE, refuse};
-use super::host::{Cpu, check_device};
-use super::{machine, numbers};
+use super::driver::{Cpu, check_device};
+use super::error_codes::{self, INVALID_DEVICE, refuse};
+use super::{device_numbers, machine};
 use crate::{BackendKind, DeviceProperties, Devices, MemoryInfo};
 use pygpu_base::error::{Error, Result};
 
@@ -13,7 +13,7 @@ impl Devices for Cpu {
     }
 
     fn device_count(&self) -> i32 {
-        numbers::count()
+        device_numbers::count()
     }
 
     fn driver_version(&self) -> i32 {
@@ -25,20 +25,20 @@ impl Devices for Cpu {
     }
 
     fn error_name(&self, code: u32) -> String {
-        codes::name(code).to_owned()
+        error_codes::name(code).to_owned()
     }
 
     fn error_text(&self, code: u32) -> String {
-        codes::text(code).to_owned()
+        error_codes::text(code).to_owned()
     }
 
     fn current_device(&self) -> Result<i32> {
-        Ok(numbers::current())
+        Ok(device_numbers::current())
     }
 
     fn set_current_device(&self, device: i32) -> Result<()> {
         check_device("set_current_device", device)?;
-        numbers::set_current(device);
+        device_numbers::set_current(device);
         Ok(())
     }
 

@@ -1,9 +1,9 @@
 //! Special kinds of memory, all of which are ordinary memory on the host.
 
-use super::codes::{INVALID_VALUE, refuse};
-use super::host::{Cpu, check_device};
+use super::driver::{Cpu, check_device};
+use super::error_codes::{INVALID_VALUE, refuse};
+use super::host_memory_registry;
 use super::memory::allocate;
-use super::pinned;
 use crate::{
     Address, Advice, Attachment, DriverMemory, EventHandle, HANDLE_BYTES, PointerKind, Residence, StreamHandle,
 };
@@ -21,7 +21,8 @@ fn no_sharing() -> Error {
 /// Validates a call on managed memory. All memory is in one location, but calls that a device would reject are
 /// rejected.
 fn check_managed(operation: &'static str, address: Address, bytes: usize, place: Residence) -> Result<()> {
-    let known = pinned::kind_of(address).filter(|(kind, there)| *kind == PointerKind::Managed && bytes <= *there);
+    let known =
+        host_memory_registry::kind_of(address).filter(|(kind, there)| *kind == PointerKind::Managed && bytes <= *there);
     if known.is_none() || bytes == 0 {
         let detail = format!("{bytes} bytes at {address:#x} are not within managed memory");
         return Err(refuse(operation, INVALID_VALUE, detail));
@@ -44,7 +45,7 @@ impl DriverMemory for Cpu {
 
     fn allocate_managed(&self, device: i32, bytes: usize, _: Attachment) -> Result<Address> {
         let address = allocate("allocate_managed", device, bytes)?;
-        pinned::enter_managed(address, bytes);
+        host_memory_registry::enter_managed(address, bytes);
         Ok(address)
     }
 

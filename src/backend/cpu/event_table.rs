@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use super::codes::{CAPTURED_EVENT, INVALID_HANDLE, NOT_SUPPORTED, refuse};
+use super::error_codes::{CAPTURED_EVENT, INVALID_HANDLE, NOT_SUPPORTED, refuse};
 use crate::{EventFlags, EventHandle};
 use pygpu_base::error::{Error, Result};
 use pygpu_base::fork_safe::{Global, Guard};

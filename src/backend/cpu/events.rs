@@ -1,6 +1,6 @@
 //! Events: they store the time or a point of a capture.
 
-use super::host::{Cpu, check_device};
+use super::driver::{Cpu, check_device};
 use crate::{EventFlags, EventHandle, Events, StreamHandle};
 use pygpu_base::error::Result;
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::captures::Work;
-use super::codes::{self, refuse};
-use super::host::{Cpu, check_device};
+use super::driver::{Cpu, check_device};
+use super::error_codes::{self, refuse};
 use crate::graphs::update_reason;
 use crate::{
     Branching, CaptureMode, Captured, Condition, ConditionHandle, ExecutableHandle, GraphHandle, Graphs, HostWork,
@@ -104,7 +104,7 @@ impl Graphs for Cpu {
         let (known, work) = (self.captures.graph(operation, executable.0)?, self.captures.graph(operation, graph.0)?);
         let refused = |reason, detail| {
             let text = format!("{}: {detail}", update_reason(reason));
-            Err(refuse(operation, codes::GRAPH_UPDATE_FAILURE, text))
+            Err(refuse(operation, error_codes::GRAPH_UPDATE_FAILURE, text))
         };
         if known.len() != work.len() {
             return refused(TOPOLOGY, format!("{} operations, and now {}", known.len(), work.len()));
@@ -158,5 +158,5 @@ fn place_of(operation: &'static str, work: &Work, node: NodeHandle) -> Result<us
 }
 
 fn no_node(operation: &'static str, node: NodeHandle) -> pygpu_base::error::Error {
-    refuse(operation, codes::INVALID_HANDLE, format!("node {}", node.0))
+    refuse(operation, error_codes::INVALID_HANDLE, format!("node {}", node.0))
 }

@@ -1,15 +1,15 @@
 //! Memory of the CPU backend: heap blocks; those whose address escaped are quarantined when freed.
 
-use super::codes::{self, INVALID_HANDLE, INVALID_VALUE, refuse};
-use super::host::{Cpu, check_device};
-use super::{given_out, heap, machine, pinned};
+use super::driver::{Cpu, check_device};
+use super::error_codes::{self, INVALID_HANDLE, INVALID_VALUE, refuse};
+use super::{heap, host_memory_registry, machine, quarantine};
 use crate::{Address, HostFlags, Memory, PointerKind, PoolHandle, PoolStatistics, StreamHandle};
 use pygpu_base::error::{Error, OutOfMemory, Result};
 
 /// Allocates `bytes` bytes; `None` without memory. `bytes` must not be 0.
 pub fn block(bytes: usize) -> Option<Address> {
     heap::allocate(bytes).or_else(|| {
-        given_out::trim();
+        quarantine::trim();
         heap::allocate(bytes)
     })
 }
@@ -21,7 +21,7 @@ pub fn block(bytes: usize) -> Option<Address> {
 pub unsafe fn give_back(address: Address, bytes: usize) {
     // SAFETY: the caller guarantees the conditions of the called function.
     unsafe {
-        if !given_out::keep_back(address, bytes) {
+        if !quarantine::keep_back(address, bytes) {
             heap::free(address, bytes);
         }
     }
@@ -41,8 +41,8 @@ pub fn allocate(operation: &'static str, device: i32, bytes: usize) -> Result<Ad
         let memory = machine::memory();
         Error::OutOfMemory(Box::new(OutOfMemory {
             operation,
-            name: codes::name(codes::OUT_OF_MEMORY).to_owned(),
-            text: codes::text(codes::OUT_OF_MEMORY).to_owned(),
+            name: error_codes::name(error_codes::OUT_OF_MEMORY).to_owned(),
+            text: error_codes::text(error_codes::OUT_OF_MEMORY).to_owned(),
             requested: bytes,
             device: "cpu".to_owned(),
             free: memory.map(|info| info.free),
@@ -86,7 +86,7 @@ impl Memory for Cpu {
     }
 
     unsafe fn free(&self, _: i32, address: Address, bytes: usize) -> Result<()> {
-        pinned::remove_managed(address);
+        host_memory_registry::remove_managed(address);
         // SAFETY: the caller guarantees the conditions of the called function.
         unsafe { give_back(address, bytes) };
         Ok(())
@@ -94,12 +94,12 @@ impl Memory for Cpu {
 
     fn allocate_host(&self, device: i32, bytes: usize, _: HostFlags) -> Result<Address> {
         let address = allocate("allocate_host", device, bytes)?;
-        pinned::enter(address, bytes);
+        host_memory_registry::enter(address, bytes);
         Ok(address)
     }
 
     unsafe fn free_host(&self, _: i32, address: Address, bytes: usize) -> Result<()> {
-        pinned::remove(address);
+        host_memory_registry::remove(address);
         // SAFETY: the caller guarantees the conditions of the called function.
         unsafe { give_back(address, bytes) };
         Ok(())
@@ -111,17 +111,17 @@ impl Memory for Cpu {
             let detail = format!("address {address:#x}, {bytes} bytes");
             return Err(refuse("register_host", INVALID_VALUE, detail));
         }
-        pinned::enter(address, bytes);
+        host_memory_registry::enter(address, bytes);
         Ok(())
     }
 
     unsafe fn unregister_host(&self, device: i32, address: Address) -> Result<()> {
         check_device("unregister_host", device)?;
-        pinned::remove(address);
+        host_memory_registry::remove(address);
         Ok(())
     }
 
     fn pointer_kind(&self, address: Address) -> Result<PointerKind> {
-        Ok(pinned::kind_of(address).map_or(PointerKind::Unregistered, |(kind, _)| kind))
+        Ok(host_memory_registry::kind_of(address).map_or(PointerKind::Unregistered, |(kind, _)| kind))
     }
 }

@@ -1,39 +1,39 @@
 //! Host memory as a device: always available, without a driver.
 //!
 //! Every operation is complete when the call returns. Therefore a stream is only an identity, and an event only a
-//! time. While a stream captures, operations are recorded in its graph instead ([`captures`]). [`host`] has the
+//! time. While a stream captures, operations are recorded in its graph instead ([`captures`]). [`driver`] has the
 //! backend type; each trait of the backend is implemented in a file of its name. Errors have the names of the CUDA
 //! runtime.
 
 mod captures;
-mod codes;
 mod conditions;
 mod copies;
+mod device_numbers;
 mod devices;
+mod driver;
 mod driver_memory;
+mod error_codes;
 mod event_table;
 mod events;
-pub mod given_out;
 mod graphs;
 pub mod heap;
-mod host;
+mod host_memory_registry;
 mod machine;
 mod memory;
-mod numbers;
-mod pinned;
 mod programs;
+pub mod quarantine;
 mod red_zone;
 mod streams;
 #[cfg(test)]
 mod tests;
 mod textures;
 
-pub(super) use self::numbers::read_count as read_device_count;
+pub(super) use self::device_numbers::read_count as read_device_count;
 pub(super) use self::programs::check_order;
 pub(super) use self::programs::interrupts;
 
-use self::host::{CPU, Cpu};
-use super::opening::Opening;
+use self::driver::{CPU, Cpu};
+use super::open_result::Opening;
 use super::{Backend, DriverMemory, Graphs, Programs, Textures};
 use pygpu_base::error::Result;
 

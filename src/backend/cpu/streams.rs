@@ -4,9 +4,9 @@ use std::ffi::c_void;
 use std::sync::atomic::Ordering;
 
 use super::captures::stream_handle;
+use super::device_numbers::{self, MOST};
+use super::driver::{Cpu, FIRST_STREAM, check_device};
 use super::event_table::Mark;
-use super::host::{Cpu, FIRST_STREAM, check_device};
-use super::numbers::{self, MOST};
 use crate::{EventHandle, HostFunction, StreamFlags, StreamHandle, Streams};
 use pygpu_base::error::Result;
 
@@ -42,7 +42,7 @@ impl Streams for Cpu {
 
     unsafe fn stream_device(&self, stream: StreamHandle) -> Result<Option<i32>> {
         if stream.0 < FIRST_STREAM {
-            return Ok(Some(numbers::current())); // a default stream
+            return Ok(Some(device_numbers::current())); // a default stream
         }
         Ok(Some((stream.0 / 2 % MOST as usize) as i32))
     }

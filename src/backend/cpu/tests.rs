@@ -2,9 +2,9 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::undocumented_unsafe_blocks, missing_docs)]
 
-use super::codes;
-use super::codes::{INVALID_DEVICE, INVALID_HANDLE, INVALID_VALUE, NOT_SUPPORTED};
-use super::host::{CPU, FIRST_STREAM};
+use super::driver::{CPU, FIRST_STREAM};
+use super::error_codes;
+use super::error_codes::{INVALID_DEVICE, INVALID_HANDLE, INVALID_VALUE, NOT_SUPPORTED};
 use crate::*;
 use pygpu_base::error::{Error, Result};
 
@@ -212,6 +212,6 @@ fn codes_have_cuda_names_and_unknown_codes_are_no_crash() {
     );
     assert_eq!(
         (CPU.error_name(12345), CPU.error_text(u32::MAX)),
-        (codes::name(99999).into(), "unrecognized error code".into())
+        (error_codes::name(99999).into(), "unrecognized error code".into())
     );
 }

@@ -1,9 +1,9 @@
 //! Arrays, textures and surfaces of the CPU backend: an array is plain memory, and a kernel receives the address of
 //! an image description.
 
-use super::codes::{self, refuse};
+use super::driver::{Cpu, check_device};
+use super::error_codes::{self, refuse};
 use super::heap;
-use super::host::{Cpu, check_device};
 use crate::{Address, ArrayBox, ArrayCopy, ArrayHandle, ArrayShape, Resource, Sampling, StreamHandle, Textures};
 use pygpu_base::error::Result;
 use pygpu_cpu_engine::Image;
@@ -79,10 +79,10 @@ impl Textures for Cpu {
         let axes = [shape.width, shape.height, shape.depth];
         let bytes = shape.bytes().filter(|bytes| *bytes > 0 && axes.iter().all(|axis| *axis <= MOST));
         let Some(bytes) = bytes else {
-            return Err(refuse("create_array", codes::INVALID_VALUE, format!("{shape:?}")));
+            return Err(refuse("create_array", error_codes::INVALID_VALUE, format!("{shape:?}")));
         };
         let address = heap::allocate(bytes)
-            .ok_or_else(|| refuse("create_array", codes::OUT_OF_MEMORY, format!("{bytes} bytes")))?;
+            .ok_or_else(|| refuse("create_array", error_codes::OUT_OF_MEMORY, format!("{bytes} bytes")))?;
         Ok(ArrayHandle(Box::into_raw(Box::new(HostArray { address, bytes })).expose_provenance()))
     }
 

@@ -2,7 +2,7 @@
 
 use std::ptr;
 
-use super::context::current as context;
+use super::current_context::current as context;
 use super::driver::Cuda;
 use super::sys::{
     CUDA_CONDITIONAL_NODE_PARAMS, CUgraph, CUgraphConditionalNodeType as Type, CUgraphNode, CUgraphNodeParams,

@@ -4,9 +4,9 @@ use std::ffi::c_int;
 
 use super::driver::Cuda;
 use super::sys::{CUcontext, CUdevice_attribute as Attribute, CUuuid};
-use crate::codes::{PEER_ACCESS_ALREADY_ENABLED, SUCCESS};
-use crate::vendor::{Current, DeviceAttributes, Driver, Passage, VendorDevices, fork};
-use crate::{BackendKind, first_device};
+use crate::error_codes::{PEER_ACCESS_ALREADY_ENABLED, SUCCESS};
+use crate::vendor::{Current, DeviceAttributes, Driver, Passage, VendorDevices, fork_guard};
+use crate::{BackendKind, default_device};
 use pygpu_base::error::Result;
 
 impl VendorDevices for Cuda {
@@ -59,7 +59,7 @@ impl VendorDevices for Cuda {
 
     fn current(driver: &Driver<Self>) -> Result<i32> {
         const OPERATION: &str = "cuCtxGetCurrent";
-        fork::refuse(BackendKind::Cuda, OPERATION)?;
+        fork_guard::refuse(BackendKind::Cuda, OPERATION)?;
         let mut found: CUcontext = std::ptr::null_mut();
         // Not through the guard that blocks driver calls at process exit: the call only reads a thread-local
         // variable. It is also made while holding the GIL, which a permanently blocked thread would never release.
@@ -68,7 +68,7 @@ impl VendorDevices for Cuda {
         if code != SUCCESS {
             return Err(driver.refusal(code, OPERATION, None, String::new()));
         }
-        if found.is_null() { Ok(first_device(BackendKind::Cuda)) } else { driver.device_of(found) }
+        if found.is_null() { Ok(default_device(BackendKind::Cuda)) } else { driver.device_of(found) }
     }
 
     fn set_current(driver: &Driver<Self>, device: i32) -> Result<()> {
@@ -84,7 +84,7 @@ impl VendorDevices for Cuda {
     /// Keeps the thread's current device.
     unsafe fn reset(driver: &Driver<Self>, device: i32) -> Result<()> {
         let operation = "cuDevicePrimaryCtxReset";
-        fork::refuse(BackendKind::Cuda, operation)?;
+        fork_guard::refuse(BackendKind::Cuda, operation)?;
         let _passage = Passage::begin();
         let slot = driver.slot(device, operation)?;
         let mut found: CUcontext = std::ptr::null_mut();
@@ -104,7 +104,7 @@ impl VendorDevices for Cuda {
         let _ = match (was_current, device) {
             (false, _) => Ok(()),
             // Without a context the thread is on this device implicitly, so none is created.
-            (true, device) if device == first_device(BackendKind::Cuda) => {
+            (true, device) if device == default_device(BackendKind::Cuda) => {
                 let none = std::ptr::null_mut();
                 // SAFETY: null, meaning no context, is always allowed.
                 let set = |driver: &Driver<Self>| unsafe { (driver.api.cuCtxSetCurrent)(none) };

@@ -2,7 +2,7 @@
 
 use super::driver::Cuda;
 use crate::EventHandle;
-use crate::codes::{NOT_SUPPORTED, SUCCESS};
+use crate::error_codes::{NOT_SUPPORTED, SUCCESS};
 use crate::vendor::{Current, Driver, Raw, VendorEvents};
 use pygpu_base::error::Result;
 

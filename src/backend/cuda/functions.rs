@@ -5,7 +5,7 @@ use std::ffi::CStr;
 use super::contexts::cache_of;
 use super::driver::Cuda;
 use super::sys::{CUfunction, CUfunction_attribute as Attribute};
-use crate::codes::{INVALID_VALUE, SUCCESS};
+use crate::error_codes::{INVALID_VALUE, SUCCESS};
 use crate::vendor::{Current, Driver, Raw, VendorFunctions};
 use crate::{FunctionHandle, FunctionSetting, ModuleHandle, ParameterPlace};
 use pygpu_base::error::Result;

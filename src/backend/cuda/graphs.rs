@@ -1,6 +1,6 @@
 //! Graphs.
 
-use super::context::current as context;
+use super::current_context::current as context;
 use super::driver::Cuda;
 use super::sys::{Api, CUgraphExecUpdateResultInfo};
 use crate::vendor::graphs::{Parameters, exchange, lacks, no_parameters};

@@ -8,9 +8,9 @@
 //! - every other file implements the backend trait of its name.
 
 mod conditions;
-mod context;
 mod contexts;
 mod copies;
+mod current_context;
 mod devices;
 mod driver;
 mod errors;

@@ -4,7 +4,7 @@ use std::ffi::c_void;
 
 use super::driver::Cuda;
 use super::sys::{CUjit_option as Option_, CUmodule};
-use crate::codes::SUCCESS;
+use crate::error_codes::SUCCESS;
 use crate::vendor::{Driver, VendorModules};
 use crate::{LoadOptions, Loaded, ModuleHandle};
 use pygpu_base::error::{Error, Result};

@@ -6,7 +6,7 @@ use super::driver::Cuda;
 use super::errors::STUB_LIBRARY;
 use super::sys::{Api, CANDIDATES, OLDEST_VERSION};
 use crate::Library;
-use crate::codes::SUCCESS;
+use crate::error_codes::SUCCESS;
 use crate::vendor::{Vendor, VendorErrors, VendorOpening};
 use pygpu_base::settings::{Settings, Variable};
 

@@ -415,7 +415,7 @@ mod tests {
         use crate::vendor::*;
         macro_rules! same {
             ($($ours:ident = $name:ident,)*) => {
-                $(assert!(crate::codes::$ours == sys::CUresult::$name as u32, stringify!($ours));)*
+                $(assert!(crate::error_codes::$ours == sys::CUresult::$name as u32, stringify!($ours));)*
             };
         }
         same! {

@@ -12,7 +12,7 @@ use cubecl_hip_sys as newest;
 use hip_sys::hiprt as oldest;
 
 use super::sys::{self, hip_api, hip_values};
-use crate::codes;
+use crate::error_codes;
 use crate::vendor::{self, shared_symbols};
 
 /// Output parameter type of a function, by its name in the header.
@@ -210,12 +210,12 @@ macro_rules! shared_value {
     };
 }
 shared_value! {
-    codes::SUCCESS => hipError_t hipSuccess hipError_t_hipSuccess,
-    codes::INVALID_VALUE => hipError_t hipErrorInvalidValue hipError_t_hipErrorInvalidValue,
-    codes::OUT_OF_MEMORY => hipError_t hipErrorOutOfMemory hipError_t_hipErrorOutOfMemory,
-    codes::INVALID_DEVICE => hipError_t hipErrorInvalidDevice hipError_t_hipErrorInvalidDevice,
-    codes::NOT_READY => hipError_t hipErrorNotReady hipError_t_hipErrorNotReady,
-    codes::PEER_ACCESS_ALREADY_ENABLED =>
+    error_codes::SUCCESS => hipError_t hipSuccess hipError_t_hipSuccess,
+    error_codes::INVALID_VALUE => hipError_t hipErrorInvalidValue hipError_t_hipErrorInvalidValue,
+    error_codes::OUT_OF_MEMORY => hipError_t hipErrorOutOfMemory hipError_t_hipErrorOutOfMemory,
+    error_codes::INVALID_DEVICE => hipError_t hipErrorInvalidDevice hipError_t_hipErrorInvalidDevice,
+    error_codes::NOT_READY => hipError_t hipErrorNotReady hipError_t_hipErrorNotReady,
+    error_codes::PEER_ACCESS_ALREADY_ENABLED =>
         hipError_t hipErrorPeerAccessAlreadyEnabled hipError_t_hipErrorPeerAccessAlreadyEnabled,
 }
 shared_value! {

@@ -7,7 +7,7 @@ use super::sys::{
     hipExtent, hipMemcpy3DParms, hipMemcpyDeviceToDevice, hipMemcpyDeviceToHost, hipMemcpyHostToDevice, hipMemcpyKind,
     hipPitchedPtr, hipPos,
 };
-use crate::codes::SUCCESS;
+use crate::error_codes::SUCCESS;
 use crate::vendor::{Driver, Raw, Sides, VendorCopies, size, until_refused};
 use crate::{Address, Direction, Extent, Pattern, Pitched, StreamHandle};
 use pygpu_base::error::Result;

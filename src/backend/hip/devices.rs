@@ -17,8 +17,8 @@ use super::sys::{
     hipDeviceProp_tR0600, hipUUID,
 };
 use crate::BackendKind;
-use crate::codes::{PEER_ACCESS_ALREADY_ENABLED, SUCCESS};
-use crate::vendor::{Current, DeviceAttributes, Driver, VendorDevices, fork};
+use crate::error_codes::{PEER_ACCESS_ALREADY_ENABLED, SUCCESS};
+use crate::vendor::{Current, DeviceAttributes, Driver, VendorDevices, fork_guard};
 use pygpu_base::error::Result;
 
 impl VendorDevices for Hip {
@@ -80,14 +80,14 @@ impl VendorDevices for Hip {
     }
 
     fn current(driver: &Driver<Self>) -> Result<i32> {
-        fork::refuse(BackendKind::Hip, "hipGetDevice")?;
+        fork_guard::refuse(BackendKind::Hip, "hipGetDevice")?;
         // Not through the guard that blocks driver calls at process exit: the call only reads a thread-local
         // variable. It is also made while holding the GIL, which a permanently blocked thread would never release.
         driver.found()
     }
 
     fn set_current(driver: &Driver<Self>, device: i32) -> Result<()> {
-        fork::refuse(BackendKind::Hip, "hipSetDevice")?;
+        fork_guard::refuse(BackendKind::Hip, "hipSetDevice")?;
         driver.slot(device, "hipSetDevice")?;
         driver.switch(device)
     }

@@ -10,7 +10,7 @@ use super::sys::{
     hipMemPoolAttrReservedMemCurrent, hipMemPoolAttrReservedMemHigh, hipMemPoolAttrUsedMemCurrent,
     hipMemPoolAttrUsedMemHigh, hipMemPoolProps, hipPointerAttribute_t,
 };
-use crate::codes::INVALID_VALUE;
+use crate::error_codes::INVALID_VALUE;
 use crate::vendor::{Driver, PoolAttributes, Raw, VendorMemory};
 use crate::{Address, Advice, PointerKind};
 use pygpu_base::error::Result;

@@ -12,8 +12,8 @@
 #[cfg(test)]
 mod abi;
 mod attributes;
-mod context;
 mod copies;
+mod current_context;
 mod devices;
 mod driver;
 mod errors;

@@ -1,11 +1,11 @@
 //! cuBLAS and hipBLAS: products of column-major matrices.
 
-mod call;
+mod gemm_call;
 mod lu;
 
 use std::ffi::{c_int, c_void};
 
-use call::{Call, Many, One};
+use gemm_call::{Call, Many, One};
 
 use super::{Noun, Opened, functions, places_of};
 use crate::{Address, BackendKind, Library, StreamHandle};

@@ -7,15 +7,15 @@
 
 mod blas;
 pub mod fft;
-mod opened;
+mod object_pool;
+mod open_libraries;
+pub mod profiler_ranges;
 mod rand;
-pub mod ranges;
-mod shelf;
 mod solver;
 
 use std::path::{Path, PathBuf};
 
-use opened::Opened;
+use open_libraries::Opened;
 
 use super::{Attempt, BackendKind, Library};
 use pygpu_base::error::{DriverError, Error, Result};
@@ -25,8 +25,8 @@ use pygpu_base::settings::{self, Settings, Variable};
 use pygpu_base::small_sort;
 
 pub use blas::{Blas, BlasHandle, Desk, Gemm, Matrix, Number, Operation, Outcome, blas, opened_blas};
+pub use object_pool::Shelf;
 pub use rand::{Rand, Table, rand};
-pub use shelf::Shelf;
 pub use solver::{Element, HANDLES_AT_REST, Role, Solver, Task, What, open_solver, solver};
 
 /// Declares a library's `Functions`, each under both vendors' names; a function is `None` if the opened library is

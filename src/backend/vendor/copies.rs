@@ -1,12 +1,12 @@
 //! Copies and fills in stream order.
 
-use super::context::Current;
+use super::current_context::Current;
 use super::driver::Driver;
 use super::memory::VendorMemory;
 use super::pitched::{Plan, Sides, plan};
 use super::streams::VendorStreams;
 use super::symbols::Raw;
-use crate::codes::SUCCESS;
+use crate::error_codes::SUCCESS;
 use crate::{Address, Copies, Direction, Extent, Pattern, Pitched, PointerKind, StreamHandle, Streams};
 use pygpu_base::error::{Error, Result};
 

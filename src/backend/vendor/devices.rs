@@ -2,11 +2,11 @@
 
 use std::ffi::{CStr, c_char, c_int};
 
-use super::context::{Current, VendorContexts};
+use super::current_context::{Current, VendorContexts};
 use super::driver::Driver;
-use super::fork;
+use super::fork_guard;
 use super::symbols::Symbols;
-use crate::codes::{INVALID_DEVICE, SUCCESS};
+use crate::error_codes::{INVALID_DEVICE, SUCCESS};
 use crate::{BackendKind, DeviceProperties, Devices, MemoryInfo};
 use pygpu_base::error::Result;
 
@@ -66,7 +66,7 @@ impl<V: VendorDevices> Driver<V> {
     /// Errors of the driver, with the attribute's name.
     pub fn attribute(&self, device: i32, which: V::DeviceAttribute) -> Result<i32> {
         let operation = V::NAMES.device_attribute;
-        fork::refuse(V::KIND, operation)?;
+        fork_guard::refuse(V::KIND, operation)?;
         let handle = self.slot(device, operation)?.handle;
         attribute_of::<V>(&self.symbols, &self.api, handle, which)
             .map_err(|code| self.refusal(code, operation, Some(device), V::attribute_name(which)))

@@ -5,7 +5,7 @@ use std::ffi::{c_int, c_uint};
 use super::driver::Driver;
 use super::memory::{HOST, VendorMemory};
 use super::symbols::Raw;
-use crate::codes::SUCCESS;
+use crate::error_codes::SUCCESS;
 use crate::{Address, Advice, Attachment, DriverMemory, EventHandle, HANDLE_BYTES, Residence, StreamHandle};
 use pygpu_base::error::Result;
 

@@ -5,7 +5,7 @@ use std::ffi::{CStr, c_char};
 use std::fmt::Write;
 
 use super::driver::{Driver, Vendor};
-use crate::codes::{OUT_OF_MEMORY, SUCCESS};
+use crate::error_codes::{OUT_OF_MEMORY, SUCCESS};
 use pygpu_base::error::{DriverError, Error, OutOfMemory};
 
 const UNKNOWN: &str = "unrecognized error code";

@@ -2,10 +2,10 @@
 
 use std::ffi::c_uint;
 
-use super::context::{Current, VendorContexts};
+use super::current_context::{Current, VendorContexts};
 use super::driver::Driver;
 use super::symbols::Raw;
-use crate::codes::NOT_READY;
+use crate::error_codes::NOT_READY;
 use crate::{EventFlags, EventHandle, Events, StreamHandle};
 use pygpu_base::error::Result;
 

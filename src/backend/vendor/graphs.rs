@@ -1,10 +1,10 @@
 //! Graphs.
 
-use super::context::{Current, VendorContexts};
+use super::current_context::{Current, VendorContexts};
 use super::driver::Driver;
 use super::streams::described;
 use super::symbols::Raw;
-use crate::codes::SUCCESS;
+use crate::error_codes::SUCCESS;
 use crate::graphs::{no_conditions, update_reason};
 use crate::{
     Branching, CaptureMode, Captured, Condition, ConditionHandle, ExecutableHandle, GraphHandle, Graphs, NodeHandle,

@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_uint, c_void};
 
 use smallvec::SmallVec;
 
-use super::context::Current;
+use super::current_context::Current;
 use super::driver::Driver;
 use super::programs::VendorPrograms;
 use super::symbols::Raw;

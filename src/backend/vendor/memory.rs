@@ -2,11 +2,11 @@
 
 use std::ffi::{c_int, c_uint};
 
-use super::context::Current;
+use super::current_context::Current;
 use super::devices::VendorDevices;
 use super::driver::Driver;
 use super::symbols::Raw;
-use crate::codes::SUCCESS;
+use crate::error_codes::SUCCESS;
 use crate::{Address, Advice, HostFlags, Memory, PointerKind, PoolHandle, PoolStatistics, StreamHandle};
 use pygpu_base::error::{Error, Result};
 

@@ -13,20 +13,20 @@
 //!
 //! Generic instead of `dyn`: each vendor has its own machine code, as if it were written twice.
 
-mod context;
 mod copies;
+mod current_context;
 mod devices;
 mod driver;
 mod driver_memory;
 mod errors;
 pub(super) mod events;
-pub(super) mod exit;
-pub(super) mod fork;
+pub(super) mod exit_guard;
+pub(super) mod fork_guard;
 pub mod graphs;
 mod launches;
 pub(super) mod loader;
 pub(super) mod memory;
-mod open;
+mod open_library;
 mod pitched;
 mod programs;
 pub(super) mod rtc;
@@ -34,19 +34,19 @@ pub(super) mod streams;
 mod symbols;
 pub(super) mod textures;
 
-pub(super) use context::{Current, VendorContexts};
 pub(super) use copies::{VendorCopies, size, until_refused};
+pub(super) use current_context::{Current, VendorContexts};
 pub(super) use devices::{DeviceAttributes, VendorDevices};
 pub(super) use driver::{Driver, Slot, Vendor};
 pub(super) use errors::{VendorErrors, spoken};
 pub(super) use events::VendorEvents;
-pub(super) use exit::Passage;
+pub(super) use exit_guard::Passage;
 pub(super) use graphs::VendorGraphs;
 #[cfg(test)]
 pub(super) use launches::{RawAttribute, attributes as launch_attributes};
 pub(super) use launches::{RawConfig, VendorLaunches};
 pub(super) use memory::{PoolAttributes, VendorMemory};
-pub(super) use open::{VendorOpening, open};
+pub(super) use open_library::{VendorOpening, open};
 pub(super) use pitched::Sides;
 pub(super) use programs::{Cooperative, FunctionNumbers, VendorFunctions, VendorModules, VendorPrograms};
 pub(super) use streams::VendorStreams;

@@ -3,7 +3,7 @@
 use std::ffi::{CStr, c_int, c_uint, c_void};
 use std::path::PathBuf;
 
-use super::context::Current;
+use super::current_context::Current;
 use super::devices::VendorDevices;
 use super::driver::Driver;
 use super::symbols::{Raw, Types};

@@ -2,11 +2,11 @@
 
 use std::ffi::{c_uint, c_void};
 
-use super::context::Current;
+use super::current_context::Current;
 use super::devices::VendorDevices;
 use super::driver::Driver;
 use super::symbols::Raw;
-use crate::codes::{NOT_READY, SUCCESS};
+use crate::error_codes::{NOT_READY, SUCCESS};
 use crate::{EventHandle, HostFunction, StreamFlags, StreamHandle, Streams};
 use pygpu_base::error::{Error, Result};
 

@@ -1,9 +1,9 @@
 //! Arrays, textures and surfaces: the structures are the same for both vendors to the byte, but for those of copies.
 
-use super::context::VendorContexts;
+use super::current_context::VendorContexts;
 use super::driver::Driver;
 use super::symbols::Raw;
-use crate::codes::{INVALID_VALUE, SUCCESS};
+use crate::error_codes::{INVALID_VALUE, SUCCESS};
 use crate::{
     Address, AddressMode, ArrayBox, ArrayCopy, ArrayHandle, ArrayShape, Resource, Sampling, StreamHandle, Texel,
     Textures,

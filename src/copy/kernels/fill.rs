@@ -5,12 +5,12 @@
 
 use smallvec::SmallVec;
 
-use super::class::{Class, DIVISIBLE, LARGEST, Units};
-use super::{asked, numbered, run, store, variant};
+use super::choose::{Class, DIVISIBLE, LARGEST, Units};
+use super::{asked, compile, numbered, run, variant};
 use pygpu_array::Array;
 use pygpu_backend::Address;
 use pygpu_base::error::Result;
-use pygpu_codegen::access::Record;
+use pygpu_codegen::array_access::Record;
 use pygpu_device::stream::Stream;
 use pygpu_layout::Pieces;
 use pygpu_memory::Access;
@@ -37,7 +37,7 @@ pub(crate) fn fill(target: &Array, pieces: &Pieces, item: &[u8], stream: &Stream
     let (class, mut parameters) = numbered(&units, class);
     let value = Value { item, unit: units.unit, period };
     let variant = variant(class, &units).with("FILL", value.room());
-    let Some(function) = store::function(target.device(), variant) else { return Ok(false) };
+    let Some(function) = compile::function(target.device(), variant) else { return Ok(false) };
     value.push(&mut parameters.record);
     // SAFETY: the parameter block matches the kernel's structure; the axes stay inside the layout, which is inside the
     // block.

@@ -1,21 +1,21 @@
 //! Copies within a device by kernels, and fills, for any layout.
 //!
-//! [`class`] chooses the kernel, [`parameters`] builds its parameters, [`store`] compiles it. The kernels are in
+//! [`choose`] chooses the kernel, [`parameters`] builds its parameters, [`compile`] compiles it. The kernels are in
 //! `device`, with one source for all vendors. Kernels are optional: without a compiler these functions return `false`
 //! and the caller uses another route.
 
-mod class;
+mod choose;
+mod compile;
 mod fill;
+mod gather;
 mod parameters;
-mod select;
-mod store;
 
-use class::{Class, Units, Wish};
+use choose::{Class, Units, Wish};
+use compile::{Move, Variant};
 use parameters::{Parameters, Tuning};
-use store::{Move, Variant};
 
 pub(super) use fill::{LONGEST, fill};
-pub use select::{Bounds, Indexed, Selection, check_capture, gather, gather_into, scatter};
+pub use gather::{Bounds, Indexed, Selection, check_capture, gather, gather_into, scatter};
 
 use pygpu_array::Array;
 use pygpu_backend::LaunchShape;
@@ -96,7 +96,7 @@ pub(super) fn copy(target: &Array, source: &Array, stream: &Stream) -> Result<bo
     let (units, class) = units.choose(asked().wish);
     let (class, parameters) = numbered(&units, class);
     let variant = variant(class, &units);
-    let Some(function) = store::function(stream.device(), variant) else { return Ok(false) };
+    let Some(function) = compile::function(stream.device(), variant) else { return Ok(false) };
     let uses = [(source.allocation(), Access::Read), (target.allocation(), Access::Write)];
     // SAFETY: the parameter block matches the kernel's structure; the axes stay inside both layouts, which are inside
     // their blocks.
@@ -107,7 +107,7 @@ pub(super) fn copy(target: &Array, source: &Array, stream: &Stream) -> Result<bo
 /// The parameters for a kernel. Falls back to the `Flat` kernel if the launch would need too many blocks.
 fn numbered(units: &Units, class: Class) -> (Class, Parameters) {
     let parameters = parameters::parameters(units, class, asked().tuning);
-    if parameters.shares < class::DIVISIBLE || matches!(class, Class::Flat { .. }) {
+    if parameters.shares < choose::DIVISIBLE || matches!(class, Class::Flat { .. }) {
         return (class, parameters);
     }
     let class = Class::Flat { wide: true };

@@ -2,8 +2,8 @@
 
 use std::iter::repeat_n;
 
-use super::class::{Class, Units};
-use pygpu_codegen::access::{Record, Span};
+use super::choose::{Class, Units};
+use pygpu_codegen::array_access::{Record, Span};
 use pygpu_layout::SharedAxis;
 
 /// Threads of a block, in every kernel.

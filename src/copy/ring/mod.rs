@@ -6,19 +6,19 @@
 //! be held during a driver call, and no call may wait for another stream's work while another caller may be waiting for
 //! its slots.
 
-mod crew;
-mod plan;
-mod relay;
+mod chunks;
 mod settings;
-mod slots;
+mod slot_pool;
+mod transfer;
+mod worker_pool;
 
 pub use settings::tune;
-pub use slots::{Figures, figures, refusal, trim};
+pub use slot_pool::{Figures, figures, refusal, trim};
 
-use self::plan::{Boxes, Plan, Run};
-use self::relay::{Progress, Relay};
+use self::chunks::{Boxes, Plan, Run};
 use self::settings::{Settings, settings};
-use self::slots::Hand;
+use self::slot_pool::Hand;
+use self::transfer::{Progress, Relay};
 use super::{HostSide, is_pinned};
 use pygpu_array::Array;
 use pygpu_backend::Direction;
@@ -94,7 +94,7 @@ impl Ring<'_> {
         let ready = Mark::record(stream)?;
         if !ready.event().query()? {
             let plan = self.plan(target, source, run, self.slot)?;
-            let room = (self.settings.limit() / 2).saturating_sub(slots::held(stream.device()));
+            let room = (self.settings.limit() / 2).saturating_sub(slot_pool::held(stream.device()));
             if !wait && plan.count().saturating_mul(self.slot) <= room {
                 // SAFETY: the caller guarantees the host memory; the device side is an array's memory.
                 return unsafe { self.relay(direction, target, source, plan, stream, true) };

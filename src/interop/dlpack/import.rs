@@ -4,7 +4,7 @@ use std::ptr::NonNull;
 
 use super::ffi::{DLManagedTensor, DLManagedTensorVersioned, DLTensor};
 use super::{DlpackFlags, VERSION, device_of, export};
-use crate::description::Description;
+use crate::imported_memory::Description;
 use pygpu_array::Array;
 use pygpu_base::dtype::DType;
 use pygpu_base::error::{Error, Result};

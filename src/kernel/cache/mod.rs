@@ -1,15 +1,15 @@
 //! Cache of compiled images, in memory and in the user's cache folder.
 //!
 //! The folder is shared by processes and machines, and may disappear at any time. Cache failures are never errors for
-//! the user: an image that cannot be read is compiled again, one that cannot be written is not cached. [`folder`]
+//! the user: an image that cannot be read is compiled again, one that cannot be written is not cached. [`disk`]
 //! defines which folders and files are trusted, [`entry`] their format. An image is used only while every file that it
 //! was compiled from is unchanged.
 //!
 //! `PYGPU_CACHE=0` disables the folder, `PYGPU_CACHE_DIR` selects another, `PYGPU_CACHE_SIZE` limits it (default
 //! `256M`; the least recently used files are removed first).
 
+mod disk;
 mod entry;
-mod folder;
 
 use std::collections::HashMap;
 use std::io;
@@ -19,13 +19,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use sha2::{Digest, Sha256};
 
-use self::folder::Folder;
+use self::disk::Folder;
 use pygpu_backend::{Compiled, Witness};
 use pygpu_base::fork_safe::{Global, Guard};
 use pygpu_base::log_queue::{self, Level};
 use pygpu_base::settings::{self, Settings, Variable};
 
-pub use self::folder::{refusal, untold_refusal};
+pub use self::disk::{refusal, untold_refusal};
 
 const DEFAULT_SIZE: u64 = 256 << 20;
 /// Limit of the images cached in memory, in bytes.

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::given;
+use super::host_library;
 use super::{Module, load};
 use crate::compile::{Source, build};
 use crate::function::Function;
@@ -12,7 +12,7 @@ use pygpu_base::error::{Error, Result};
 
 /// Whether an image is PTX. Heuristic: looks for `.version` near the beginning.
 pub fn is_ptx(image: &[u8]) -> bool {
-    let is_other = image.starts_with(b"\x7fELF") || image.starts_with(&given::FATBIN);
+    let is_other = image.starts_with(b"\x7fELF") || image.starts_with(&host_library::FATBIN);
     !is_other && image.windows(8).take(1 << 16).any(|window| window == b".version")
 }
 
@@ -43,8 +43,8 @@ impl Module {
 
     /// Whether the image is a fatbin or a library, whose parts can only be read by other tools.
     pub fn is_container(&self) -> bool {
-        self.image().starts_with(&given::FATBIN)
-            || given::parts(self.image(), self.device().kind()).is_ok_and(|parts| !parts.is_empty())
+        self.image().starts_with(&host_library::FATBIN)
+            || host_library::parts(self.image(), self.device().kind()).is_ok_and(|parts| !parts.is_empty())
     }
 
     /// The PTX: the image itself, or compiled from the source for the same architecture.

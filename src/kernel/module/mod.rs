@@ -1,9 +1,9 @@
 //! Loaded images with their kernels and global variables. An image is unloaded after its last user is dropped and the
 //! device has been idle.
 
-mod given;
+mod host_library;
+mod image_symbols;
 mod instances;
-mod names;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -25,7 +25,7 @@ use pygpu_base::error::{Error, Result};
 use pygpu_base::sync::{Mutex, PoisonError};
 use pygpu_device::Device;
 use pygpu_device::shutdown;
-use pygpu_memory::pending;
+use pygpu_memory::retired;
 
 /// Placeholder for the handle of a module without loaded code.
 const NOT_LOADED: ModuleHandle = ModuleHandle(0);
@@ -92,7 +92,7 @@ impl Drop for Inner {
         // A kernel of the module may still run on any stream, so the module is unloaded only after the device has been
         // idle.
         for handle in std::iter::once(handle).chain(self.others.drain(..)).filter(|handle| *handle != NOT_LOADED) {
-            shutdown::defer(pending::keep_until_idle(device, Box::new(Unload { device, epoch, programs, handle })));
+            shutdown::defer(retired::keep_until_idle(device, Box::new(Unload { device, epoch, programs, handle })));
         }
     }
 }
@@ -137,7 +137,7 @@ impl Module {
     /// Driver errors; `ValueError` if the bytes are not an image.
     pub fn of_image(device: Device, image: Vec<u8>, options: &LoadOptions) -> Result<Self> {
         let compiled = Arc::new(Compiled { image, ..Compiled::default() });
-        let parts = given::parts(&compiled.image, device.kind())?;
+        let parts = host_library::parts(&compiled.image, device.kind())?;
         let [first, rest @ ..] = parts.as_slice() else {
             return Ok(Self(Arc::new(Self::load(device, compiled, options)?)));
         };
@@ -219,7 +219,7 @@ impl Module {
             // SAFETY: `self` keeps the module loaded.
             match unsafe { self.0.programs.names(self.0.device.index(), *part) }? {
                 Some(names) => all.extend(names),
-                None => return Ok(names::in_image(self.image())),
+                None => return Ok(image_symbols::in_image(self.image())),
             }
         }
         Ok(all)

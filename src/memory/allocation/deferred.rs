@@ -1,11 +1,11 @@
 //! Blocks written or read by deferred operations: marks of pending uses, materialization, and errors of failed
 //! operations.
 
-use super::place::Place;
+use super::location::Place;
 use super::{Allocation, Origin};
-use crate::order::Access;
+use crate::hazards::Access;
 use crate::pool::Source;
-use crate::{capture, plugged, pool};
+use crate::{capture, custom_allocator, pool};
 use pygpu_backend as backend;
 use pygpu_base::error::{Error, Result};
 use pygpu_base::flush::{self, Cause, FlushToken, Mark, NodeId, Pending};
@@ -24,7 +24,7 @@ impl Allocation {
     /// capture is active, and driver calls are allowed here.
     #[inline]
     pub fn may_be_put_off(stream: &Stream) -> bool {
-        let is_allocators = plugged::is_in_use() && plugged::current().is_some();
+        let is_allocators = custom_allocator::is_in_use() && custom_allocator::current().is_some();
         let is_ours = !stream.device().is_cpu() && !stream.is_foreign() && !is_allocators;
         is_ours && !capture::is_any() && !backend::is_forked() && !backend::is_host_call()
     }

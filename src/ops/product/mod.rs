@@ -4,23 +4,23 @@
 //! - [`operands`] describes the operands in terms of rows, an inner axis and batches.
 //! - [`plan`] chooses the kernel: tiles, one element per thread, or matrix-vector.
 //! - [`table`] contains an entry for each function.
-//! - [`source`] generates the kernel, [`run`] launches it.
-//! - [`library`] calls the vendor's BLAS if that is faster; [`matrices`] converts a product to its form.
+//! - [`source`] generates the kernel, [`launch`] launches it.
+//! - [`vendor_gemm`] calls the vendor's BLAS if that is faster; [`gemm_layout`] converts a product to its form.
 
-mod library;
-mod matrices;
+mod gemm_layout;
+mod launch;
 mod operands;
 mod plan;
-mod run;
 mod source;
 pub mod table;
+mod vendor_gemm;
 
-pub use library::{way, with_blas, workspace_of};
+pub use launch::run;
 pub use operands::Product;
-pub use run::run;
 pub use table::Named;
+pub use vendor_gemm::{way, with_blas, workspace_of};
 
-use pygpu_codegen::store::Family;
+use pygpu_codegen::variant_cache::Family;
 
 /// The kernels of this module.
 static COMPILED: Family = Family::of_library(FAMILY);

@@ -2,8 +2,8 @@
 
 use super::operands::{Side, Task, is_whole, kind_of_parts};
 use pygpu_base::dtype::{DType, Kind};
-use pygpu_codegen::access::Span;
-use pygpu_codegen::store::Key;
+use pygpu_codegen::array_access::Span;
+use pygpu_codegen::variant_cache::Key;
 use pygpu_layout::NARROW;
 
 /// Number of multiply-adds up to which one thread per result is fastest; and an inner length that always counts as

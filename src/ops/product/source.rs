@@ -2,8 +2,8 @@
 
 use super::operands::{Side, Task, is_whole, kind_of_parts};
 use super::plan::{Plan, Way};
-use crate::elementwise;
-use crate::generate;
+use crate::elementwise_kernel;
+use crate::kernel_source;
 use crate::ufunc::kernel::{converted, stored, stored_as, type_of, unsigned_of};
 use pygpu_base::dtype::{DType, Kind};
 use pygpu_kernel::Source;
@@ -119,12 +119,12 @@ pub(super) fn source(task: &Task, plan: &Plan) -> Source {
         ),
     };
     let [along_a, along_b] = plan.along.map(u8::from);
-    let head = generate::head(&[&definitions], "");
+    let head = kernel_source::head(&[&definitions], "");
     let text = format!(
         "{head}{definitions}typedef {} pygpu_number;\n{}#define PYGPU_VECTOR_A {first}\n#define PYGPU_VECTOR_B {second}\n\
          #define PYGPU_ALONG_A {along_a}\n#define PYGPU_ALONG_B {along_b}\n{more}{body}",
         plan.number_type(),
         parameters(task, plan),
     );
-    elementwise::source(name_of(plan.way), text, &[])
+    elementwise_kernel::source(name_of(plan.way), text, &[])
 }

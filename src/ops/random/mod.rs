@@ -4,22 +4,22 @@
 //! nor on the device. The position is known to the caller ([`Place::Here`]), or stored in device memory
 //! ([`Place::There`]), which a captured launch reads each time it runs.
 
-mod position;
+mod stream_position;
 
-use crate::elementwise::{self, at_once};
+use crate::elementwise_kernel::{self, at_once};
 use crate::ufunc::kernel::stored_as;
 use pygpu_array::Array;
 use pygpu_backend::LaunchShape;
 use pygpu_base::dtype::{DType, Kind};
 use pygpu_base::error::{Error, Result};
-use pygpu_codegen::store::Family;
+use pygpu_codegen::variant_cache::Family;
 use pygpu_copy as copy;
 use pygpu_device::stream::Stream;
 use pygpu_kernel::{Arguments, Function, Source, launch};
 use pygpu_layout::{Dims, Order};
 use pygpu_memory::{Access, Use};
 
-pub use position::{Amount, NUMBERS, Position, block};
+pub use stream_position::{Amount, NUMBERS, Position, block};
 
 const TEXT: &str = include_str!("philox.cu");
 const ADVANCE: &str = "pygpu_random_advance";
@@ -198,12 +198,12 @@ fn fill(target: &Array, task: &Task<'_>, stream: &Stream) -> Result<()> {
     arguments.push_word(count);
     arguments.push_word(kept);
     push_structure(&mut arguments, here);
-    let mut told = [0; position::KEYS + 6];
+    let mut told = [0; stream_position::KEYS + 6];
     let [a, b] = task.scale.map(f64::to_bits);
     let [a32, b32] = task.scale.map(|one| u64::from((one as f32).to_bits()));
     let [range, threshold, base] = task.bounds;
-    told[..position::KEYS].copy_from_slice(&position::keys(task.key));
-    told[position::KEYS..].copy_from_slice(&[range, threshold, base, a, b, b32 << 32 | a32]);
+    told[..stream_position::KEYS].copy_from_slice(&stream_position::keys(task.key));
+    told[stream_position::KEYS..].copy_from_slice(&[range, threshold, base, a, b, b32 << 32 | a32]);
     push_structure(&mut arguments, told);
     arguments.push_word(task.means.map_or(0, |means| means.address() as u64));
     let blocks = (count + each).div_ceil(each * u64::from(threads));
@@ -240,7 +240,7 @@ fn compiled(task: &Task<'_>, kind: Kind, threads: u32, stream: &Stream) -> Resul
 
 // Without fused multiply-add, results are rounded twice, as NumPy's are.
 fn source(name: &str, definitions: &str) -> Source {
-    elementwise::source(name, format!("{definitions}{TEXT}"), &["--fmad=false".to_owned()])
+    elementwise_kernel::source(name, format!("{definitions}{TEXT}"), &["--fmad=false".to_owned()])
 }
 
 /// Advances a position in device memory by the amount of a call.
@@ -252,7 +252,7 @@ pub fn advance(place: &Array, key: [u64; 2], amount: &Amount, stream: &Stream) -
         COMPILED.function(stream.device(), b"+", ADVANCE, || source(ADVANCE, "#define PYGPU_ADVANCE 1\n"))?;
     let mut arguments = Arguments::new();
     arguments.push_word(place.address() as u64);
-    push_structure(&mut arguments, position::keys(key));
+    push_structure(&mut arguments, stream_position::keys(key));
     for number in [amount.count, amount.halves.into(), amount.even.into()] {
         arguments.push_word(number);
     }

@@ -1,6 +1,6 @@
 //! Kernels of elementwise loops, specialized for the types of operands and results.
 
-use super::known::{self, Key};
+use super::kernel_cache::{self, Key};
 use super::table::Row;
 use crate::argument::{Argument, Role};
 use crate::{Elementwise, Texts};
@@ -62,9 +62,9 @@ pub fn kernel_of(
     masked: bool,
 ) -> Result<&'static Elementwise> {
     let key = key(row, kind, inputs, outputs, masked);
-    match known::find(key) {
+    match kernel_cache::find(key) {
         Some(known) => Ok(known),
-        None => Ok(known::keep(key, write(row, kind, inputs, outputs, masked)?)),
+        None => Ok(kernel_cache::keep(key, write(row, kind, inputs, outputs, masked)?)),
     }
 }
 

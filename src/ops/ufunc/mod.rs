@@ -1,15 +1,15 @@
 //! Elementwise functions: their table, type promotion, and the kernels of their loops; also casts and evenly spaced
 //! values.
 
+pub mod arange;
 pub mod cast;
 pub mod kernel;
-mod known;
+mod kernel_cache;
 pub mod promote;
-pub mod sequence;
 pub mod table;
 
+pub use arange::{Spacing, arange, linspace};
 pub use cast::{Source, as_it_is, cast, is_castable};
 pub use kernel::{Given, kernel, kernel_of};
 pub use promote::{Casting, Operand, can_cast, can_cast_same_kind, resolve, resolve_to};
-pub use sequence::{Spacing, arange, linspace};
 pub use table::{ALIASES, Host, Nature, Output, Row, TABLE, known_row, row};

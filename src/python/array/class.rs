@@ -31,7 +31,7 @@ use pygpu_device::shutdown;
 use pygpu_interop::cai;
 use pygpu_interop::dlpack::LentDimensions;
 use pygpu_layout::Layout;
-use pygpu_ops::expression;
+use pygpu_ops::fusion;
 
 pub(crate) use object::{
     check_object_layout, new_at, new_exact, new_like, new_of_class, new_on, new_view, new_view_of, new_view_with,
@@ -94,7 +94,7 @@ pub(crate) struct GpuArray {
     rare: OnceBox<Rare<Self>>,
     /// Shape and strides that DLPack's exchange table borrowed without ownership.
     lent: LentDimensions,
-    /// Whether the address escaped, so that the block is registered in `memory::addresses`.
+    /// Whether the address escaped, so that the block is registered in `memory::address_registry`.
     is_given_out: AtomicBool,
 }
 
@@ -323,11 +323,11 @@ impl GpuArray {
     /// much memory alive.
     #[inline(never)]
     fn let_go_of_waiting(&self) -> bool {
-        if self.array.end_put_off(expression::forget_quietly) {
+        if self.array.end_put_off(fusion::forget_quietly) {
             return true;
         }
         let is_last = Arc::strong_count(self.array.allocation()) == 1;
-        if !is_last && let Some(scope) = expression::holds_too_much(self.array.allocation()) {
+        if !is_last && let Some(scope) = fusion::holds_too_much(self.array.allocation()) {
             flush::flush_now(scope, Cause::Held);
         }
         false

@@ -4,20 +4,20 @@ use pyo3::prelude::*;
 
 use super::owner::{Heritage, Owner};
 use pygpu_array::{Array, DeferredArray};
-use pygpu_memory::plugged::{self, Choice};
+use pygpu_memory::custom_allocator::{self, Choice};
 
 /// Restores this thread's allocator choice when dropped.
 pub(crate) struct Chosen(Option<Choice>);
 
 impl Chosen {
     pub(crate) fn instead(choice: Option<Choice>) -> Self {
-        Self(plugged::choose_for_thread(choice))
+        Self(custom_allocator::choose_for_thread(choice))
     }
 }
 
 impl Drop for Chosen {
     fn drop(&mut self) {
-        drop(plugged::choose_for_thread(self.0.take()));
+        drop(custom_allocator::choose_for_thread(self.0.take()));
     }
 }
 
@@ -44,7 +44,7 @@ pub(crate) fn inherit<'a>(
     py: Python<'_>,
     operands: impl Iterator<Item = impl Into<&'a DeferredArray>>,
 ) -> PyResult<Option<Chosen>> {
-    match plugged::is_in_use() {
+    match custom_allocator::is_in_use() {
         true => inherit_from(py, operands.map(Into::into)),
         false => Ok(None),
     }
@@ -52,7 +52,7 @@ pub(crate) fn inherit<'a>(
 
 #[cold]
 fn inherit_from<'a>(py: Python<'_>, mut operands: impl Iterator<Item = &'a DeferredArray>) -> PyResult<Option<Chosen>> {
-    if plugged::is_chosen_for_thread() {
+    if custom_allocator::is_chosen_for_thread() {
         return Ok(None);
     }
     let Some(found) = operands.find_map(of) else { return Ok(None) };

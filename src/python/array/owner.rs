@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 
 use crate::callback::Kept;
-use pygpu_memory::plugged::Allocator;
+use pygpu_memory::custom_allocator::Allocator;
 
 /// Python owner of external memory, alive as long as any array uses the memory.
 pub(crate) struct Owner {

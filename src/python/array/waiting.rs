@@ -10,7 +10,7 @@ use pygpu_base::dtype::DType;
 use pygpu_device::stream::Stream;
 use pygpu_layout::Layout;
 use pygpu_memory::Allocation;
-use pygpu_ops::expression::{Node, Operands, Work};
+use pygpu_ops::fusion::{Node, Operands, Work};
 
 impl GpuArray {
     /// The stream on which an operation on this array alone can be deferred; `None` if it must be launched eagerly.

@@ -17,7 +17,7 @@ use pygpu_base::error::Error;
 use pygpu_device::Device;
 use pygpu_device::shutdown;
 use pygpu_device::stream::Stream;
-use pygpu_memory::{Allocation, addresses};
+use pygpu_memory::{Allocation, address_registry};
 
 fn attachment(flags: &Bound<'_, PyAny>) -> PyResult<Attachment> {
     let number = number::unsigned(flags, "mem_flags")?;
@@ -126,7 +126,7 @@ fn address_range(address: &Bound<'_, PyAny>) -> PyResult<(Address, usize)> {
     Ok(py.without_gil(|| {
         let device = Device::current()?;
         // What is known here the driver need not be asked; the CPU has none that could be.
-        match addresses::find(address) {
+        match address_registry::find(address) {
             Some(block) => Ok((block.address(), block.bytes())),
             None => device.backend().driver_memory()?.address_range(device.index(), address),
         }

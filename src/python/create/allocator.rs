@@ -19,7 +19,7 @@ use crate::once::intern;
 use crate::runtime::stream::PyStream;
 use pygpu_base::error::{Error, Result};
 use pygpu_device::stream::Stream;
-use pygpu_memory::plugged::{self, Allocator, Block, Choice};
+use pygpu_memory::custom_allocator::{self, Allocator, Block, Choice};
 use pygpu_memory::{Access, ordered};
 
 /// A callable that takes a number of bytes (PyCUDA's way), or an object whose `allocate` takes a stream as well.
@@ -55,7 +55,7 @@ impl PyAllocator {
 
     /// As [`Self::new`], for one array only, which asks for [`Self::take_known`] afterwards.
     pub(crate) fn for_one_array(object: &Bound<'_, PyAny>) -> PyResult<Self> {
-        plugged::use_for_results();
+        custom_allocator::use_for_results();
         Ok(Self { known: Some(Mutex::new(None)), ..Self::inherited(object)? })
     }
 
@@ -197,7 +197,7 @@ fn to_python(py: Python<'_>, choice: &Choice) -> Py<PyAny> {
 #[pyfunction]
 #[pyo3(signature = (allocator: "Any") -> "None")]
 fn _choose_allocator(allocator: &Bound<'_, PyAny>) -> PyResult<()> {
-    plugged::choose(to_choice(allocator)?);
+    custom_allocator::choose(to_choice(allocator)?);
     Ok(())
 }
 
@@ -216,7 +216,7 @@ fn _choose_allocator(allocator: &Bound<'_, PyAny>) -> PyResult<()> {
 #[pyfunction]
 #[pyo3(signature = () -> "Any")]
 fn get_allocator(py: Python<'_>) -> Py<PyAny> {
-    to_python(py, &plugged::choice())
+    to_python(py, &custom_allocator::choice())
 }
 
 /// Chooses for this thread, until `put_back`; see `PyGPU.using_allocator`.
@@ -232,13 +232,13 @@ impl ThreadsAllocator {
             true => Choice::Plugged(Arc::new(PyAllocator::inherited(allocator)?)),
             false => to_choice(allocator)?,
         };
-        Ok(Self(plugged::choose_for_thread(Some(choice))))
+        Ok(Self(custom_allocator::choose_for_thread(Some(choice))))
     }
 
     /// Puts back what held before.
     #[pyo3(signature = () -> "None")]
     fn put_back(&self) {
-        drop(plugged::choose_for_thread(self.0.clone()));
+        drop(custom_allocator::choose_for_thread(self.0.clone()));
     }
 }
 

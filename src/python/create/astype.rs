@@ -15,7 +15,7 @@ use crate::host::{cast, transfer};
 use crate::names::names;
 use pygpu_base::dtype::DType;
 use pygpu_layout::Layout;
-use pygpu_ops::expression::{Operands, Work};
+use pygpu_ops::fusion::{Operands, Work};
 use pygpu_ops::ufunc::as_it_is;
 
 /// Whether elements follow each other as an order says, so that nothing need be copied for its sake.

@@ -23,7 +23,7 @@ use pygpu_device::Device;
 use pygpu_device::stream::{self, Stream};
 use pygpu_layout::Order;
 use pygpu_memory::capture;
-use pygpu_ops::ufunc::{self, Spacing, sequence};
+use pygpu_ops::ufunc::{self, Spacing};
 
 /// Whether NumPy makes the values where they are wanted: host memory, but for captures, which take in kernels only.
 fn is_numpys(device: Device, stream: &Stream) -> PyResult<bool> {
@@ -210,7 +210,7 @@ fn computed<const N: usize>(
             return Ok(None);
         }
     }
-    let kind = DType::new(sequence::computed_in(dtype.kind()));
+    let kind = DType::new(ufunc::arange::computed_in(dtype.kind()));
     let elements = elements.call_method1(intern!(py, "astype"), (dtype::to_python(py, kind)?,))?;
     let elements = elements.cast_into::<PyUntypedArray>()?;
     let items: PyResult<Vec<item::Item>> =

@@ -17,7 +17,7 @@ use pygpu_base::dtype::Kind;
 use pygpu_base::settings;
 use pygpu_device::stream::Stream;
 use pygpu_kernel::Arguments;
-use pygpu_memory::pending;
+use pygpu_memory::retired;
 use pygpu_ops::{Argument, Role};
 
 /// The declared arguments: a text in C, or a list of `VectorArg` and `ScalarArg`.
@@ -142,7 +142,7 @@ impl<'a> Given<'a> {
         }
         let kept = std::mem::take(&mut self.foreign);
         self.places.clear();
-        Ok(py.without_gil(|| pending::keep_until_passed(stream, Box::new(kept)))?)
+        Ok(py.without_gil(|| retired::keep_until_passed(stream, Box::new(kept)))?)
     }
 }
 

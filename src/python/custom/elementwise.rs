@@ -15,7 +15,7 @@ use crate::names::names;
 use crate::runtime::compiler::warn_of_cache;
 use crate::runtime::stream as stream_argument;
 use pygpu_array::Array;
-use pygpu_ops::text::{Texts, Written};
+use pygpu_ops::text_analysis::{Texts, Written};
 use pygpu_ops::{Elementwise, Range};
 
 /// A kernel that does one thing for each element of arrays of any layout.

@@ -22,8 +22,8 @@ use pygpu_array::Array;
 use pygpu_base::dtype::DType;
 use pygpu_device::stream::Stream;
 use pygpu_layout::{Layout, Order};
-use pygpu_ops::text::Written;
-use pygpu_ops::{Reduce, Reduction, reduce};
+use pygpu_ops::text_analysis::Written;
+use pygpu_ops::{Reduce, Reduction, reduction_kernel};
 
 /// A kernel that joins all elements of arrays of any layout to one value.
 ///
@@ -159,7 +159,7 @@ impl PyReduction {
         let c_type = c_type(dtype_out)?;
         let arguments = match arguments.filter(|given| !given.is_none()) {
             Some(given) => arguments::arguments(given)?,
-            None => vec![reduce::default_argument(dtype, &c_type)],
+            None => vec![reduction_kernel::default_argument(dtype, &c_type)],
         };
         let arguments = request.require_array(arguments)?;
         let (options, preamble) = request.options(dtype_out.py())?;

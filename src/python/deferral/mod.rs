@@ -16,16 +16,16 @@ use pygpu_array::DeferredArray;
 use pygpu_base::flush::{self as hooks, Cause, Scope};
 use pygpu_device::shutdown;
 use pygpu_memory::{Access, Allocation};
-use pygpu_ops::expression::{self, Mode, Refused};
+use pygpu_ops::fusion::{self, Mode, Refused};
 
 /// Registers the flush with the layers below.
 pub(crate) fn set_hooks() {
-    expression::keep(flush_from_anywhere);
+    fusion::keep(flush_from_anywhere);
 }
 
 /// Flushes without the GIL, in whatever state the thread is. It asks for none: the helper thread and others come here without.
 fn flush_from_anywhere(scope: Scope, cause: Cause) {
-    let flush = || expression::flush(scope, cause);
+    let flush = || fusion::flush(scope, cause);
     if shutdown::exiting() || if_held(|py| py.without_gil(flush)).is_none() {
         flush();
     }
@@ -94,10 +94,10 @@ fn _set_fusion(py: Python<'_>, mode: &str) -> PyResult<&'static str> {
     let Some(mode) = Mode::named(mode) else {
         return Err(PyValueError::new_err(format!("fusion is 'auto' or 'off', and not '{mode}'")));
     };
-    let before = expression::current()?;
+    let before = fusion::current()?;
     if mode != before {
         close(py, Cause::Asked);
-        expression::enter(mode);
+        fusion::enter(mode);
     }
     Ok(before.name())
 }
@@ -106,7 +106,7 @@ fn _set_fusion(py: Python<'_>, mode: &str) -> PyResult<&'static str> {
 #[pyfunction]
 #[pyo3(signature = () -> "str")]
 fn _get_fusion() -> PyResult<&'static str> {
-    Ok(expression::current()?.name())
+    Ok(fusion::current()?.name())
 }
 
 /// Launch this thread's deferred operations, and raise an error of theirs that was not raised before.
@@ -143,18 +143,18 @@ fn flush(py: Python<'_>) -> PyResult<()> {
 #[pyfunction]
 #[pyo3(signature = (microseconds: "int | None" = None) -> "None")]
 fn _bound_fusion_age(microseconds: Option<u64>) {
-    expression::set_interval(microseconds);
+    fusion::set_interval(microseconds);
 }
 
 /// The counts of `fusion_report`, by their names.
 #[pyfunction]
 #[pyo3(signature = () -> "dict[str, Any]")]
 fn _fusion_figures(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
-    let figures = expression::figures();
+    let figures = fusion::figures();
     let all = PyDict::new(py);
     for (name, count) in [
         ("operations", figures.nodes),
-        ("waiting", expression::waiting() as u64),
+        ("waiting", fusion::waiting() as u64),
         ("dropped", figures.dropped),
         ("computed", figures.computed),
         ("kernels", figures.kernels),
@@ -186,14 +186,14 @@ fn _fusion_figures(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
 #[pyfunction]
 #[pyo3(signature = (is_begun: "bool") -> "None")]
 fn _watch_fusion(is_begun: bool) {
-    expression::watch(is_begun);
+    fusion::watch(is_begun);
 }
 
 /// How many operations wait.
 #[pyfunction]
 #[pyo3(signature = () -> "int")]
 fn _count_waiting() -> usize {
-    expression::waiting()
+    fusion::waiting()
 }
 
 /// Sets limits, for tests; those that are not named become the usual ones.
@@ -225,8 +225,8 @@ fn _limit_fusion(
     outputs: Option<usize>,
     meetings: Option<u64>,
 ) {
-    expression::reset_limits();
-    let limits = expression::limit();
+    fusion::reset_limits();
+    let limits = fusion::limit();
     let given = [
         (&limits.nodes, nodes),
         (&limits.results, results),

@@ -10,7 +10,7 @@ use pygpu_copy as copy;
 use pygpu_device::stream::{self, Stream};
 use pygpu_kernel as kernel;
 use pygpu_memory::Allocation;
-use pygpu_ops::expression::{self, Mode, Node, Obstacle, Operands, Reach, Refused, Work};
+use pygpu_ops::fusion::{self, Mode, Node, Obstacle, Operands, Reach, Refused, Work};
 
 /// Why an operand may change before a kernel reads it, or cannot be read as it is; `None` if it may wait.
 #[inline]
@@ -41,7 +41,7 @@ fn is_aligned(array: &DeferredArray) -> bool {
 /// # Errors
 /// What the environment says that is no mode.
 pub(crate) fn order_of(array: &DeferredArray) -> PyResult<Option<Stream>> {
-    let (mode, stream) = (expression::current()?, stream::current(array.device()));
+    let (mode, stream) = (fusion::current()?, stream::current(array.device()));
     let can_wait = mode != Mode::Off
         && !array.layout().is_empty()
         && Allocation::may_be_put_off(&stream)
@@ -56,7 +56,7 @@ pub(crate) fn order_of(array: &DeferredArray) -> PyResult<Option<Stream>> {
 #[inline]
 pub(crate) fn prepare(stream: &Stream) {
     kernel::resolve(stream.device().kind());
-    expression::start_helper();
+    fusion::start_helper();
 }
 
 /// Queues an operation.
@@ -65,7 +65,7 @@ pub(crate) fn prepare(stream: &Stream) {
 /// Those of operations that make its operands.
 #[inline]
 pub(crate) fn push(node: Box<Node>, block: &Allocation) -> PyResult<()> {
-    let reach = match expression::push(node, block) {
+    let reach = match fusion::push(node, block) {
         Ok(reach) => reach,
         Err(back) => push_behind(back, block)?,
     };
@@ -84,7 +84,7 @@ fn push_behind((mut node, mut obstacle): (Box<Node>, Obstacle), block: &Allocati
         for array in node.arrays().iter().chain(node.target.as_deref().map(DeferredArray::of)) {
             array.allocation().check()?; // it may be lost meanwhile, and would never have values
         }
-        match expression::push(node, block) {
+        match fusion::push(node, block) {
             Ok(reach) => return Ok(reach),
             Err(back) => (node, obstacle) = back,
         }

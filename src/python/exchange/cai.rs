@@ -18,7 +18,7 @@ use pygpu_array::Array;
 use pygpu_base::dtype::{DType, Kind, TABLE};
 use pygpu_base::error::Error;
 use pygpu_interop::cai;
-use pygpu_interop::description::Description;
+use pygpu_interop::imported_memory::Description;
 use pygpu_layout::Dims;
 
 /// Dictionaries to copy, one per dtype: inserting six keys into an empty dictionary would resize it.

@@ -17,7 +17,7 @@ use pygpu_copy as copy;
 use pygpu_device::Device;
 use pygpu_device::stream::{self, Stream};
 use pygpu_interop::dlpack::{self, DlpackFlags, export};
-use pygpu_interop::streams;
+use pygpu_interop::stream_numbers;
 use pygpu_layout::{Dims, Layout, Order};
 
 #[pymethods]
@@ -83,7 +83,7 @@ impl GpuArray {
             let copied = on_host(py, array, stream, copy)?;
             return capsule(py, &copied, versioned, DlpackFlags::IS_COPIED, None);
         }
-        let consumer = streams::of_dlpack_consumer(array.device().kind(), stream)?;
+        let consumer = stream_numbers::of_dlpack_consumer(array.device().kind(), stream)?;
         let consumer = consumer.map(|handle| Stream::named(array.device(), handle)).transpose()?;
         if copy == Some(true) {
             let copied = on_stream(py, array, consumer.as_ref())?;

@@ -20,7 +20,7 @@ use pygpu_base::error::Error;
 use pygpu_device::Device;
 use pygpu_device::stream::Stream;
 use pygpu_interop::dlpack::import::Tensor;
-use pygpu_interop::{dlpack, streams};
+use pygpu_interop::{dlpack, stream_numbers};
 
 /// Imports an object whose data is on a device; `None` for host data of any kind.
 ///
@@ -166,7 +166,7 @@ pub(crate) fn through_method(
         return finish(answer.tensor, Stream::default_of(device));
     }
     let device = py.without_gil(|| dlpack::device_of(code.0, code.1))?;
-    let (number, ready) = streams::as_dlpack_consumer(&ready_stream(py, device, wanted)?);
+    let (number, ready) = stream_numbers::as_dlpack_consumer(&ready_stream(py, device, wanted)?);
     // Some producers fail unless their device is the current one.
     let guard = device.guard().map_err(PyErr::from)?;
     let answer = producer::ask(value, Request { stream: number, no_copy, to_host: false })?;

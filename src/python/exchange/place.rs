@@ -26,7 +26,7 @@ use pygpu_base::dtype::{DType, Kind};
 use pygpu_device::Device;
 use pygpu_device::stream::Stream;
 use pygpu_layout::Layout;
-use pygpu_memory::addresses::{self, Blocks, Found, Nature};
+use pygpu_memory::address_registry::{self, Blocks, Found, Nature};
 use pygpu_memory::{Allocation, Lent};
 
 /// Owner that is kept alive while arrays refer to its memory.
@@ -96,7 +96,7 @@ impl Place {
     /// # Errors
     /// `CudaError` for freed memory.
     pub(crate) fn at(address: Address) -> PyResult<Self> {
-        let blocks = match addresses::look_up(address) {
+        let blocks = match address_registry::look_up(address) {
             Found::Blocks(blocks) => blocks,
             Found::Freed => return Err(freed(address).into()),
             Found::Unknown => Blocks::new(),

@@ -25,7 +25,7 @@ use pygpu_device::stream;
 use pygpu_interop::dlpack::ffi::{DLDeviceType, DLManagedTensorVersioned, DLTensor};
 use pygpu_interop::dlpack::import::Tensor;
 use pygpu_interop::dlpack::{self, DlpackFlags, export};
-use pygpu_interop::streams;
+use pygpu_interop::stream_numbers;
 
 static TABLE: Table = Table::new::<Arrays>();
 
@@ -233,5 +233,5 @@ pub(crate) fn order_behind(py: Python<'_>, table: OtherTable, ready: &stream::St
     if handle == ready.handle() {
         return Ok(());
     }
-    Ok(py.without_gil(|| ready.wait_for(&streams::borrowed(device, handle)))?)
+    Ok(py.without_gil(|| ready.wait_for(&stream_numbers::borrowed(device, handle)))?)
 }

@@ -13,13 +13,13 @@ use pygpu_base::error::Result;
 use pygpu_device::Device;
 use pygpu_device::stream::{self, Stream};
 use pygpu_layout::{Layout, Order};
-use pygpu_memory::{Allocation, plugged};
+use pygpu_memory::{Allocation, custom_allocator};
 
 /// Whether an allocation needs no driver call. The GIL is then kept, because releasing it costs more than the
 /// allocation.
 #[inline]
 pub(crate) fn is_process_memory(device: Device) -> bool {
-    device.is_cpu() && !plugged::is_in_use()
+    device.is_cpu() && !custom_allocator::is_in_use()
 }
 
 /// Allocates a block in the order of the thread's current stream.

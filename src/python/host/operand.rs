@@ -10,7 +10,7 @@ use pygpu_base::error::Result;
 use pygpu_copy::{self as copy, HostSide};
 use pygpu_device::stream::Stream;
 use pygpu_layout::Layout;
-use pygpu_memory::pending;
+use pygpu_memory::retired;
 
 /// The memory of an ndarray as one side of a copy, and the ndarray, which keeps it.
 pub(crate) struct HostOperand {
@@ -69,7 +69,7 @@ impl HostOperand {
         if copy::is_pinned(stream.device(), &self.side)?
             && let Some(keeper) = self.keeper.take()
         {
-            pending::keep_until_passed(stream, Box::new(Kept::new(keeper)))?;
+            retired::keep_until_passed(stream, Box::new(Kept::new(keeper)))?;
         }
         Ok(())
     }

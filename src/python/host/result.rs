@@ -1,7 +1,7 @@
 //! Result ndarrays over cached memory.
 //!
 //! NumPy supports custom allocators (NEP 49). Such an array owns its memory like any other (`OWNDATA`, no `base`,
-//! `resize`), and returns it to `memory::recycled` when it is freed.
+//! `resize`), and returns it to `memory::host_block_cache` when it is freed.
 
 use numpy::PyUntypedArray;
 use pyo3::prelude::*;
@@ -13,7 +13,7 @@ use crate::once::intern;
 use pygpu_base::dtype::DType;
 use pygpu_base::small_sort;
 use pygpu_layout::{Dims, Layout};
-use pygpu_memory::recycled;
+use pygpu_memory::host_block_cache;
 
 /// Creates an uninitialized ndarray in C or F order; large ones over cached memory.
 ///
@@ -26,7 +26,7 @@ pub(crate) fn new_dense<'py>(
     fortran: bool,
 ) -> PyResult<Bound<'py, PyUntypedArray>> {
     let bytes = shape.iter().try_fold(dtype.itemsize() as i64, |bytes, len| bytes.checked_mul(*len));
-    if bytes.is_none_or(|bytes| bytes < recycled::LEAST as i64) {
+    if bytes.is_none_or(|bytes| bytes < host_block_cache::LEAST as i64) {
         return empty(py, shape, dtype, fortran);
     }
     with_allocator(py, || empty(py, shape, dtype, fortran))?

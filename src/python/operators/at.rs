@@ -12,7 +12,7 @@ use crate::names::names;
 use crate::once::intern;
 use pygpu_copy as copy;
 use pygpu_device::stream;
-use pygpu_ops::select::{self, Call};
+use pygpu_ops::selection::{self, Call};
 use pygpu_ops::ufunc::{self, Operand, Row};
 
 /// A call with an array, a key, and a second operand if the function has two.
@@ -64,7 +64,7 @@ fn _apply_at(
     let values = apart.as_ref().or(values);
     let stream = stream::current(own.device());
     let call = Call { row, kind, array: own, places, order, values };
-    Ok(py.without_gil(|| select::at(&call, &stream))?)
+    Ok(py.without_gil(|| selection::at(&call, &stream))?)
 }
 
 names! {

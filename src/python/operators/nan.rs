@@ -10,7 +10,7 @@ use crate::array::class::GpuArray;
 use crate::array::own::Own;
 use crate::names::names;
 use pygpu_base::dtype::Kind;
-use pygpu_ops::axes::Row;
+use pygpu_ops::reductions::Row;
 
 type Given<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
 type Result<'py> = PyResult<Bound<'py, GpuArray>>;

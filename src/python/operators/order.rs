@@ -16,7 +16,7 @@ use pygpu_copy as copy;
 use pygpu_device::stream;
 use pygpu_layout::{Order, normalize_axis};
 use pygpu_memory::capture;
-use pygpu_ops::order::{self, Wanted};
+use pygpu_ops::sorting::{self, Wanted};
 
 type Given<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
 
@@ -56,7 +56,7 @@ impl Options<'_, '_> {
 fn along(a: &Bound<'_, GpuArray>, axis: Option<i64>) -> PyResult<(Array, usize)> {
     let py = a.py();
     let array = a.get().array(py)?;
-    if !order::has_order(array.dtype().kind()) {
+    if !sorting::has_order(array.dtype().kind()) {
         return Err(PyTypeError::new_err(format!("sort: there is no order of {}", array.dtype().name())));
     }
     let Some(axis) = axis else {
@@ -117,7 +117,7 @@ fn sorted<'py>(a: &Bound<'py, GpuArray>, options: Options<'_, 'py>) -> PyResult<
         py.without_gil(|| {
             let stream = stream::current(array.device());
             let wanted = Wanted { values: true, places: false, descending };
-            let values = order::sort(&with_last(&array, axis)?, wanted, &stream)?.values;
+            let values = sorting::sort(&with_last(&array, axis)?, wanted, &stream)?.values;
             with_axis(&values.unwrap_or_else(|| array.clone()), axis, &stream)
         })?
     };
@@ -134,7 +134,7 @@ fn order_of<'py>(a: &Bound<'py, GpuArray>, options: Options<'_, 'py>) -> PyResul
         py.without_gil(|| {
             let stream = stream::current(array.device());
             let wanted = Wanted { values: false, places: true, descending };
-            let places = order::sort(&with_last(&array, axis)?, wanted, &stream)?.places;
+            let places = sorting::sort(&with_last(&array, axis)?, wanted, &stream)?.places;
             with_axis(&places.unwrap_or_else(|| array.clone()), axis, &stream)
         })?
     };
@@ -153,11 +153,11 @@ fn sort_in_place<'py>(a: &Bound<'py, GpuArray>, options: Options<'_, 'py>) -> Py
     Ok(a.py().without_gil(|| {
         let stream = stream::current(array.device());
         let rows = with_last(&array, axis)?;
-        if order::sort_in_place(&rows, descending, &stream)? {
+        if sorting::sort_in_place(&rows, descending, &stream)? {
             return Ok(());
         }
         let wanted = Wanted { values: true, places: false, descending };
-        match order::sort(&rows, wanted, &stream)?.values {
+        match sorting::sort(&rows, wanted, &stream)?.values {
             Some(values) => copy::between(&rows, &values, &stream),
             None => Ok(()),
         }

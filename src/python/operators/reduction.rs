@@ -22,8 +22,8 @@ use pygpu_device::stream;
 use pygpu_layout::tuple_text;
 use pygpu_layout::{Dims, Layout, Order, normalize_axis};
 use pygpu_memory::capture;
-use pygpu_ops::axes::{self, Call, Elements, Row};
-use pygpu_ops::expression::{Operands, Reduction, Work};
+use pygpu_ops::fusion::{Operands, Reduction, Work};
+use pygpu_ops::reductions::{self, Call, Elements, Row};
 use pygpu_ops::ufunc::{self, Casting};
 
 /// What goes with the array of a reduction.
@@ -277,7 +277,7 @@ impl Resolved {
         let (input, mask) = (copied.0.as_ref().unwrap_or(array), copied.1.as_ref().or(mask));
         let call = Call { row, computed, input: Elements::Array(input), mask, out: &view, reduced, less: asked.less };
         let stream = stream::current(array.device());
-        Ok(py.without_gil(|| axes::run(&call, &stream))?)
+        Ok(py.without_gil(|| reductions::run(&call, &stream))?)
     }
 }
 
@@ -443,7 +443,7 @@ const FUNCTIONS: [(&str, &str); 10] = [
 
 /// The reduction that repeats a function of two operands.
 pub(super) fn of_function(name: &str) -> Option<&'static Row> {
-    FUNCTIONS.iter().find(|(function, _)| *function == name).and_then(|(_, row)| axes::row(row))
+    FUNCTIONS.iter().find(|(function, _)| *function == name).and_then(|(_, row)| reductions::row(row))
 }
 
 /// The function of two operands that a reduction repeats; the name itself where it repeats none.

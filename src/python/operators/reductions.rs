@@ -11,14 +11,14 @@ use crate::ending;
 use crate::names::names;
 use crate::once::intern;
 use crate::runtime::current::Current;
-use pygpu_ops::axes::{self, Row};
+use pygpu_ops::reductions::{self as axis_reductions, Row};
 use pyo3::exceptions::PyTypeError;
 
 type Given<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
 type Result<'py> = PyResult<Bound<'py, GpuArray>>;
 
 pub(super) fn row(name: &str) -> PyResult<&'static Row> {
-    axes::row(name).ok_or_else(|| PyTypeError::new_err(format!("there is no reduction {name}")))
+    axis_reductions::row(name).ok_or_else(|| PyTypeError::new_err(format!("there is no reduction {name}")))
 }
 
 pub(super) fn asked<'py>([axis, dtype, out, initial, mask]: [Given<'_, 'py>; 5], keepdims: bool) -> Asked<'py> {

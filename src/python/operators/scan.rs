@@ -21,7 +21,7 @@ use pygpu_device::stream;
 use pygpu_layout::tuple_text;
 use pygpu_layout::{Layout, Order, normalize_axis};
 use pygpu_memory::capture;
-use pygpu_ops::axes::{Row, scan};
+use pygpu_ops::reductions::{Row, scan};
 
 type Given<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
 type Result<'py> = PyResult<Bound<'py, GpuArray>>;

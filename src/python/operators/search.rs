@@ -10,14 +10,14 @@ use crate::names::names;
 use crate::once::intern;
 use pygpu_array::Array;
 use pygpu_device::stream;
-use pygpu_ops::order::{self, Asked, Counted, Unique};
+use pygpu_ops::sorting::{self, Asked, Counted, Unique};
 
 type Given<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
 type Own<'py> = Bound<'py, GpuArray>;
 type Found<'py> = (Own<'py>, Option<Own<'py>>, Option<Own<'py>>, Option<Own<'py>>);
 
 fn checked(name: &str, array: &Array) -> PyResult<()> {
-    match order::has_order(array.dtype().kind()) {
+    match sorting::has_order(array.dtype().kind()) {
         true => Ok(()),
         false => Err(PyTypeError::new_err(format!("{name}: there is no order of {}", array.dtype().name()))),
     }
@@ -35,7 +35,7 @@ fn _unique<'py>(array: &Own<'py>, starts: bool, places: bool, inverse: bool, nan
     checked("unique", own)?;
     let asked = Asked { starts, places, inverse, nan_apart };
     let Unique { values, starts, places, inverse } =
-        py.without_gil(|| order::unique(own, asked, &stream::current(own.device())))?;
+        py.without_gil(|| sorting::unique(own, asked, &stream::current(own.device())))?;
     let wrap = |made: Array| new_like(array, GpuArray::from_array(made));
     let each = |made: Option<Array>| made.map(wrap).transpose();
     Ok((wrap(values)?, each(starts)?, each(places)?, each(inverse)?))
@@ -51,7 +51,7 @@ fn _searchsorted<'py>(sorted: &Own<'py>, values: &Own<'py>, right: bool) -> PyRe
     if own.dtype() != values.dtype() || own.device() != values.device() {
         return Err(PyTypeError::new_err("the values have the type and the device of the sorted elements"));
     }
-    let made = py.without_gil(|| order::search(own, values, right, &stream::current(own.device())))?;
+    let made = py.without_gil(|| sorting::search(own, values, right, &stream::current(own.device())))?;
     new_like(sorted, GpuArray::from_array(made))
 }
 
@@ -69,7 +69,7 @@ fn _counted<'py>(values: &Own<'py>, bins: i64, edges: Option<&Own<'py>>) -> PyRe
         Some(edges) => Counted::Between(edges),
         None => Counted::Below(bins),
     };
-    let made = py.without_gil(|| order::count(what, own, &stream::current(own.device())))?;
+    let made = py.without_gil(|| sorting::count(what, own, &stream::current(own.device())))?;
     new_like(values, GpuArray::from_array(made))
 }
 
@@ -80,7 +80,7 @@ fn _sums_of_runs<'py>(weights: &Own<'py>, places: &Own<'py>, starts: &Own<'py>) 
     let py = weights.py();
     let own = weights.get().array(py)?;
     let (places, starts) = (places.get().array(py)?, starts.get().array(py)?);
-    let made = py.without_gil(|| order::sum_runs(own, places, starts, &stream::current(own.device())))?;
+    let made = py.without_gil(|| sorting::sum_runs(own, places, starts, &stream::current(own.device())))?;
     new_like(weights, GpuArray::from_array(made))
 }
 

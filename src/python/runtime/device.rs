@@ -18,7 +18,7 @@ use pygpu_base::error::{Error, Result};
 use pygpu_base::flush::Cause;
 use pygpu_device::shutdown;
 use pygpu_device::{Device, PerDevice, per_device};
-use pygpu_memory::pending;
+use pygpu_memory::retired;
 
 /// Device of a backend.
 ///
@@ -240,7 +240,7 @@ impl PyDevice {
     #[pyo3(signature = () -> "None")]
     fn synchronize(&self, py: Python<'_>) -> PyResult<()> {
         deferral::close_all(py, Cause::Order);
-        Ok(py.without_gil(|| pending::synchronize(self.device).and_then(|()| shutdown::report_deferred()))?)
+        Ok(py.without_gil(|| retired::synchronize(self.device).and_then(|()| shutdown::report_deferred()))?)
     }
 
     /// Makes the device the calling thread's current one, for every library that shares the driver.

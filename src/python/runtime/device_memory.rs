@@ -22,7 +22,7 @@ use pygpu_base::flush::{self, Cause};
 use pygpu_device::Device;
 use pygpu_device::shutdown;
 use pygpu_memory::Allocation;
-use pygpu_memory::addresses::{self, Nature};
+use pygpu_memory::address_registry::{self, Nature};
 
 /// Block of device memory with an address.
 ///
@@ -86,7 +86,7 @@ pub(crate) struct Behind {
 impl DeviceAllocation {
     pub(crate) fn new(block: Allocation) -> Self {
         let block = Arc::new(block);
-        addresses::enter(&block, Nature::Own);
+        address_registry::enter(&block, Nature::Own);
         Self::wrap(block.address(), true, Memory::Block(block))
     }
 
@@ -154,7 +154,7 @@ pub(crate) fn give_out(array: &Array) {
         true => Nature::Lent { readonly: array.readonly() },
         false => Nature::Own,
     };
-    addresses::enter(array.allocation(), nature);
+    address_registry::enter(array.allocation(), nature);
 }
 
 fn freed() -> Error {
@@ -165,7 +165,7 @@ impl Drop for DeviceAllocation {
     fn drop(&mut self) {
         if let Some(memory) = self.memory.get_mut().unwrap_or_else(PoisonError::into_inner).take() {
             if let Memory::Block(block) = &memory {
-                addresses::forget(block);
+                address_registry::forget(block);
             }
             memory.end();
         }
@@ -187,7 +187,7 @@ impl DeviceAllocation {
         let taken = self.slot().take();
         let memory = taken.ok_or_else(freed)?;
         if let Memory::Block(block) = &memory {
-            addresses::forget(block);
+            address_registry::forget(block);
         }
         Ok(py.without_gil(|| shutdown::caught(|| drop(memory)))?)
     }

@@ -93,7 +93,7 @@ fn set_default_device(device: &Bound<'_, PyAny>) -> PyResult<()> {
     let chosen = required(device)?;
     Ok(device.py().without_gil(|| {
         make_current(chosen)?;
-        backend::set_first_device(chosen.kind(), chosen.index());
+        backend::set_default_device(chosen.kind(), chosen.index());
         Ok::<_, pygpu_base::error::Error>(())
     })?)
 }

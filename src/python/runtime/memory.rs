@@ -9,10 +9,10 @@ use crate::convert::number;
 use crate::deferral;
 use crate::gil::WithoutGil;
 use crate::names::names;
-use pygpu_backend::given_out;
+use pygpu_backend::quarantine;
 use pygpu_base::flush::Cause;
 use pygpu_copy::ring;
-use pygpu_memory::{pending, pinned, pool, recycled};
+use pygpu_memory::{host_block_cache, pinned_cache, pool, retired};
 
 /// Returns statistics of PyGPU's memory on a device.
 ///
@@ -53,7 +53,7 @@ fn memory_statistics<'py>(py: Python<'py>, device: Option<&Bound<'py, PyAny>>) -
     dict.set_item("pool_used_peak", figures.pool.used_peak)?;
     dict.set_item("recycled_bytes", figures.recycled)?;
     dict.set_item("pinned_bytes", ring::figures(device).bytes)?;
-    dict.set_item("host_cache_bytes", recycled::kept() + spare::kept(py) + given_out::kept())?;
+    dict.set_item("host_cache_bytes", host_block_cache::kept() + spare::kept(py) + quarantine::kept())?;
     Ok(dict)
 }
 
@@ -147,13 +147,13 @@ fn trim_memory(py: Python<'_>, keep: Option<&Bound<'_, PyAny>>, device: Option<&
     let device = device::from_argument(py, device)?;
     spare::trim(0);
     let trim = || {
-        pending::sweep(device);
+        retired::sweep(device);
         pool::trim(device, keep)?;
         // After the steps that add memory to it.
-        given_out::trim();
-        pinned::trim(device)?;
+        quarantine::trim();
+        pinned_cache::trim(device)?;
         ring::trim(device, 0)?;
-        recycled::trim(0);
+        host_block_cache::trim(0);
         Ok::<_, pygpu_base::error::Error>(())
     };
     Ok(py.without_gil(trim)?)
@@ -243,7 +243,7 @@ fn pinned_limit() -> PyResult<usize> {
 fn set_host_cache_limit(nbytes: &Bound<'_, PyAny>) -> PyResult<()> {
     let bytes = number::size(nbytes, "nbytes")?;
     spare::trim(bytes);
-    nbytes.py().without_gil(|| recycled::set_limit(bytes));
+    nbytes.py().without_gil(|| host_block_cache::set_limit(bytes));
     Ok(())
 }
 
@@ -262,7 +262,7 @@ fn set_host_cache_limit(nbytes: &Bound<'_, PyAny>) -> PyResult<()> {
 #[pyfunction]
 #[pyo3(signature = () -> "int")]
 fn host_cache_limit() -> usize {
-    recycled::limit()
+    host_block_cache::limit()
 }
 
 /// Sets the limit on the total memory of PyGPU's live arrays on a device.

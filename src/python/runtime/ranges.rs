@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 
 use crate::gil::WithoutGil;
 use crate::names::names;
-use pygpu_backend::libraries::ranges;
+use pygpu_backend::libraries::profiler_ranges;
 
 /// Enables or disables ranges; `PyGPU.profile.annotate` for Python code.
 ///
@@ -21,9 +21,9 @@ use pygpu_backend::libraries::ranges;
 #[pyo3(signature = (which: "str | None") -> "str | None")]
 fn _annotate(py: Python<'_>, which: Option<String>) -> PyResult<Option<String>> {
     match which {
-        Some(which) => Ok(Some(py.without_gil(|| ranges::switch_on(&which))?)),
+        Some(which) => Ok(Some(py.without_gil(|| profiler_ranges::switch_on(&which))?)),
         None => {
-            ranges::switch_off();
+            profiler_ranges::switch_off();
             Ok(None)
         }
     }
@@ -37,7 +37,7 @@ fn _annotate(py: Python<'_>, which: Option<String>) -> PyResult<Option<String>> 
 #[pyfunction]
 #[pyo3(signature = () -> "bool")]
 fn _is_annotated(py: Python<'_>) -> bool {
-    py.without_gil(ranges::are_on)
+    py.without_gil(profiler_ranges::are_on)
 }
 
 /// Begins a range on this thread; returns whether ranges are enabled.
@@ -54,14 +54,14 @@ fn _is_annotated(py: Python<'_>) -> bool {
 #[pyo3(signature = (name: "str") -> "bool")]
 fn _begin_range(name: &str) -> bool {
     // Leaked, because `_end_range` ends it.
-    ranges::range(|| name).map(std::mem::forget).is_some()
+    profiler_ranges::range(|| name).map(std::mem::forget).is_some()
 }
 
 /// Ends the range begun last by `_begin_range`.
 #[pyfunction]
 #[pyo3(signature = () -> "None")]
 fn _end_range() {
-    ranges::end();
+    profiler_ranges::end();
 }
 
 names! {

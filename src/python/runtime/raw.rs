@@ -20,7 +20,7 @@ use pygpu_device::Device;
 use pygpu_device::shutdown;
 use pygpu_device::stream::Stream;
 use pygpu_memory::Allocation;
-use pygpu_memory::addresses::{self, Nature};
+use pygpu_memory::address_registry::{self, Nature};
 
 pub(super) type Table<T> = Global<BTreeMap<Address, T>>;
 
@@ -66,7 +66,7 @@ pub(super) fn give_out(table: &'static Table<Arc<Allocation>>, block: Allocation
     let address = block.address();
     if address != 0 {
         let block = Arc::new(block);
-        addresses::enter(&block, nature);
+        address_registry::enter(&block, nature);
         // A previous owner of the same address was freed by a reset; dropping it frees nothing.
         let dead = lock(table).insert(address, block);
         drop(dead);
@@ -83,7 +83,7 @@ fn take_back(table: &'static Table<Arc<Allocation>>, operation: &'static str, ad
         return Err(refusal(operation, INVALID_VALUE, detail));
     };
     // Arrays over it may keep it alive.
-    addresses::forget(&block);
+    address_registry::forget(&block);
     shutdown::caught(|| drop(block))
 }
 
@@ -165,7 +165,7 @@ fn raw_free(address: &Bound<'_, PyAny>) -> PyResult<()> {
         let Some(block) = in_order else { return take_back(&ON_DEVICE, "cudaFree", freed) };
         // The streams that used it are unknown.
         block.expose();
-        addresses::forget(&block);
+        address_registry::forget(&block);
         shutdown::caught(|| drop(block))
     })?)
 }

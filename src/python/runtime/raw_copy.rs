@@ -12,11 +12,11 @@ use super::stream;
 use crate::convert::number;
 use crate::gil::WithoutGil;
 use crate::names::names;
-use pygpu_backend::{Address, Direction, Extent, HostUse, Pattern, Pitched, PointerKind, given_out};
+use pygpu_backend::{Address, Direction, Extent, HostUse, Pattern, Pitched, PointerKind, quarantine};
 use pygpu_base::error::{Error, Result};
 use pygpu_device::Device;
 use pygpu_device::stream::Stream;
-use pygpu_memory::addresses::{self, Blocks, Found, Nature};
+use pygpu_memory::address_registry::{self, Blocks, Found, Nature};
 use pygpu_memory::{Access, Allocation, Use, capture, ordered};
 
 /// Kinds of memory that the caller specifies.
@@ -73,12 +73,12 @@ impl End {
     fn of(near: Device, address: Address, bytes: usize, access: Access) -> Result<Self> {
         let operation = if access == Access::Write { "copy to an address" } else { "copy from an address" };
         let refused = |why: String| Err(raw::invalid_value(operation, format!("{bytes} bytes at {address:#x}: {why}")));
-        let known = match addresses::look_up(address) {
+        let known = match address_registry::look_up(address) {
             Found::Freed => return refused("the memory was freed".to_owned()),
             Found::Blocks(blocks) => blocks,
             Found::Unknown => Blocks::new(),
         };
-        if given_out::was_freed(address, bytes) {
+        if quarantine::was_freed(address, bytes) {
             return refused("it reaches into memory that was freed".to_owned());
         }
         let there = |block: &Allocation| block.address() + block.bytes() - address;

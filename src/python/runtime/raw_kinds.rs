@@ -13,7 +13,7 @@ use pygpu_base::error::{Error, Result};
 use pygpu_device::Device;
 use pygpu_device::shutdown;
 use pygpu_device::stream::Stream;
-use pygpu_memory::addresses::{self, Found, Nature};
+use pygpu_memory::address_registry::{self, Found, Nature};
 use pygpu_memory::{Access, Allocation, capture};
 
 /// Allocates plain memory of the current device, which other processes and network cards can reach.
@@ -126,7 +126,7 @@ fn raw_allocate_async(nbytes: &Bound<'_, PyAny>, stream: &Bound<'_, PyAny>) -> P
         // Memory on a stream that may be destroyed before the free is allocated on another stream.
         block.hand_over(Access::Write, &stream)?;
         let address = block.address();
-        addresses::enter(&block, Nature::Own);
+        address_registry::enter(&block, Nature::Own);
         let dead = lock(&IN_ORDER).insert(address, block);
         drop(dead);
         Ok::<_, Error>(address)
@@ -146,7 +146,7 @@ fn free_in_order(address: Address, stream: &Stream) -> Result<()> {
     if noted.is_err() {
         block.expose();
     }
-    addresses::forget(&block);
+    address_registry::forget(&block);
     shutdown::caught(|| drop(block)).and(noted)
 }
 
@@ -186,7 +186,7 @@ const MANAGED: &str = "managed";
 fn kind_of(address: Address) -> Result<Option<(&'static str, i32)>> {
     let near = Device::current()?;
     let asked = near.backend().pointer_kind(address)?;
-    let known = match addresses::look_up(address) {
+    let known = match address_registry::look_up(address) {
         Found::Freed => return Ok(None),
         Found::Blocks(blocks) => blocks.into_iter().next(),
         Found::Unknown => None,

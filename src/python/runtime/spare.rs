@@ -2,7 +2,7 @@
 //!
 //! Why: creating an ndarray and touching its memory for the first time costs more than a small copy. The cache is
 //! bounded in size for the process, evicts the oldest entry first, and is emptied by `trim_memory()`; the memory of
-//! large results is additionally cached in `memory::recycled`.
+//! large results is additionally cached in `memory::host_block_cache`.
 //!
 //! The table is locked with the GIL held, for a few instructions; nothing is dropped meanwhile, since dropping an
 //! ndarray may run Python.
@@ -15,7 +15,7 @@ use pyo3::prelude::*;
 use crate::convert::ndarray;
 use crate::ffi::objects::is_last;
 use pygpu_base::fork_safe::{Global, Guard};
-use pygpu_memory::recycled;
+use pygpu_memory::host_block_cache;
 
 const MOST_BYTES: usize = 32 << 20;
 const MOST_ARRAYS: usize = 64;
@@ -65,7 +65,7 @@ impl Spare {
     /// Caches a result. `None` if it is too large or not a plain ndarray.
     pub(crate) fn keep(array: &Bound<'_, PyUntypedArray>) -> Option<Self> {
         let bytes = array.len() * array.dtype().itemsize();
-        let most = MOST_BYTES.min(recycled::limit());
+        let most = MOST_BYTES.min(host_block_cache::limit());
         if bytes > most || !ndarray::owns_memory(array) || !ndarray::has_gil(array.py()) {
             return None;
         }

@@ -23,7 +23,7 @@ use pygpu_base::flush::Cause;
 use pygpu_device::Device;
 use pygpu_device::shutdown;
 use pygpu_device::stream::{self, Stream};
-use pygpu_memory::{capture, pending};
+use pygpu_memory::{capture, retired};
 
 /// Stream: work enqueued on it runs in the order of enqueueing.
 ///
@@ -440,7 +440,7 @@ fn default_stream(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult
 fn synchronize(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
     deferral::close_all(py, Cause::Order);
     let device = device::from_argument(py, device)?;
-    Ok(py.without_gil(|| pending::synchronize(device).and_then(|()| shutdown::report_deferred()))?)
+    Ok(py.without_gil(|| retired::synchronize(device).and_then(|()| shutdown::report_deferred()))?)
 }
 
 names! {

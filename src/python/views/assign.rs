@@ -23,7 +23,7 @@ use pygpu_array::{Array, DeferredArray};
 use pygpu_copy as copy;
 use pygpu_device::stream::{self, Stream};
 use pygpu_layout::{Dims, Layout};
-use pygpu_ops::expression::{Operands, Work};
+use pygpu_ops::fusion::{Operands, Work};
 use pygpu_ops::ufunc::as_it_is;
 
 /// Assigns a value to all elements of `target`.

@@ -1,6 +1,6 @@
 //! `a[mask]`, `a[indices]`: copies of the selected elements, and assignment to them.
 //!
-//! CPU arrays use NumPy on a zero-copy view. Devices use kernels: `ops::select` for a mask of the array's shape, a
+//! CPU arrays use NumPy on a zero-copy view. Devices use kernels: `ops::selection` for a mask of the array's shape, a
 //! masked kernel for a broadcast value, and otherwise a plan that `selection` builds from the key. Invalid keys, and
 //! devices without a compiler, use a slow fallback through the host: the array is downloaded, NumPy selects or raises
 //! its error, and the result is uploaded.
@@ -33,7 +33,7 @@ use pygpu_copy as copy;
 use pygpu_device::stream;
 use pygpu_layout::{Dims, Order};
 use pygpu_memory::capture;
-use pygpu_ops::select;
+use pygpu_ops::selection as mask_selection;
 use pygpu_ops::ufunc::is_castable;
 
 /// The key with its device arrays copied to the host.
@@ -99,7 +99,7 @@ fn gather_on_device(array: &Array, key: &Bound<'_, PyAny>) -> PyResult<Option<Ar
     }
     let Some(items) = key::read(array, key)? else { return Ok(None) };
     if let Some(mask) = whole_mask(array, &items) {
-        let taken = py.without_gil(|| select::take(array, mask, &stream::current(array.device())));
+        let taken = py.without_gil(|| mask_selection::take(array, mask, &stream::current(array.device())));
         if let Some(taken) = by_kernels(taken)? {
             return Ok(Some(taken));
         }
@@ -188,7 +188,7 @@ fn put_masked(array: &Array, mask: &Array, value: &Bound<'_, PyAny>) -> PyResult
         return Ok(false); // broadcast, or overlapping the target
     }
     let Some(values) = values_for(array, &[count], value)? else { return Ok(false) };
-    let put = py.without_gil(|| select::put(array, mask, &values, &stream::current(array.device())));
+    let put = py.without_gil(|| mask_selection::put(array, mask, &values, &stream::current(array.device())));
     match by_kernels(put)? {
         Some(places) if places != count => Err(PyValueError::new_err(format!(
             "NumPy boolean array indexing assignment cannot assign {count} input values to the {places} output values where the mask is \

@@ -17,7 +17,7 @@ use pygpu_base::dtype::{DType, Kind};
 use pygpu_copy::Bounds;
 use pygpu_device::stream;
 use pygpu_layout::{Dims, Layout, Order};
-use pygpu_ops::select;
+use pygpu_ops::selection;
 
 /// One item of a key.
 pub(super) enum Item<'py> {
@@ -194,7 +194,7 @@ pub(super) fn settled<'py>(py: Python<'py>, array: &Array, items: Vec<Item<'py>>
 fn true_indices<'py>(py: Python<'py>, array: &Array, mask: &Item<'py>) -> PyResult<Vec<Item<'py>>> {
     match mask {
         Item::Mask(mask) => {
-            let found = py.without_gil(|| select::nonzero(mask, &stream::current(mask.device())))?;
+            let found = py.without_gil(|| selection::nonzero(mask, &stream::current(mask.device())))?;
             (0..mask.layout().ndim()).map(|row| Ok(Item::Indices(row_of(&found, row)?, Bounds::Known))).collect()
         }
         Item::HostMask(mask) => {

@@ -22,7 +22,7 @@ use pygpu_base::error::Error;
 use pygpu_copy::{self as copy, Bounds, Indexed, Selection};
 use pygpu_device::stream;
 use pygpu_layout::{Dims, normalize_axis};
-use pygpu_ops::select;
+use pygpu_ops::selection;
 use pygpu_ops::ufunc::is_castable;
 
 fn bounds_of(mode: &str) -> PyResult<Bounds> {
@@ -153,7 +153,7 @@ fn _nonzero<'py>(array: &Bound<'py, GpuArray>) -> PyResult<Bound<'py, GpuArray>>
             return Err(PyTypeError::new_err(format!("nonzero: which elements of {name} are 0 is not known here")));
         }
     };
-    let found = py.without_gil(|| select::nonzero(&mask, &stream))?;
+    let found = py.without_gil(|| selection::nonzero(&mask, &stream))?;
     new_like(array, GpuArray::from_array(found))
 }
 

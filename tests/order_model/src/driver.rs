@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use loom::sync::Mutex;
 
-use crate::order::{Access, Queue};
+use crate::hazards::{Access, Queue};
 
 /// Item of a queue.
 #[derive(Clone, Copy)]

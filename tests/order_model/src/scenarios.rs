@@ -6,7 +6,7 @@ use std::sync::Arc;
 use loom::sync::Mutex;
 
 use crate::driver::{Driver, Kind, Model, Operation};
-use crate::order::{Access, Order, Queue, Ticket};
+use crate::hazards::{Access, Order, Queue, Ticket};
 
 /// One action of a thread. Queue 0 is the block's allocation stream.
 #[derive(Clone, Copy, Debug)]

@@ -14,7 +14,7 @@ use std::sync::{Arc, Weak};
 
 pub use operation::{Body, Cell, Operation};
 
-use super::codes::{self, INVALID_HANDLE, refuse};
+use super::error_codes::{self, INVALID_HANDLE, refuse};
 use crate::{Captured, ConditionHandle, GraphHandle, HostWork, NodeHandle, NodeKind, StreamHandle};
 use pygpu_base::error::Result;
 use pygpu_base::fork_safe::{Global, Guard};
@@ -111,13 +111,13 @@ impl Captures {
     /// Fails for an operation that cannot be captured, if the stream is capturing.
     #[inline]
     pub fn refuse(&self, operation: &'static str, stream: StreamHandle) -> Result<()> {
-        if self.is_any() { self.refuse_with(operation, stream, codes::CAPTURE_UNSUPPORTED) } else { Ok(()) }
+        if self.is_any() { self.refuse_with(operation, stream, error_codes::CAPTURE_UNSUPPORTED) } else { Ok(()) }
     }
 
     /// Fails because a capturing stream would wait for work that is not captured.
     #[inline]
     pub fn refuse_outside(&self, operation: &'static str, stream: StreamHandle) -> Result<()> {
-        if self.is_any() { self.refuse_with(operation, stream, codes::CAPTURE_ISOLATION) } else { Ok(()) }
+        if self.is_any() { self.refuse_with(operation, stream, error_codes::CAPTURE_ISOLATION) } else { Ok(()) }
     }
 
     #[cold]
@@ -146,12 +146,12 @@ impl Captures {
             Some(own) if own == capture => Ok(()),
             Some(_) => {
                 table.capture_of(operation, stream)?.is_valid = false;
-                Err(refuse(operation, codes::CAPTURE_MERGE, described(stream)))
+                Err(refuse(operation, error_codes::CAPTURE_MERGE, described(stream)))
             }
             None if is_default(stream) => match table.captures.get_mut(&capture) {
                 Some(capture) => {
                     capture.is_valid = false;
-                    Err(refuse(operation, codes::CAPTURE_IMPLICIT, described(stream)))
+                    Err(refuse(operation, error_codes::CAPTURE_IMPLICIT, described(stream)))
                 }
                 None => Ok(()),
             },
@@ -160,7 +160,7 @@ impl Captures {
                 self.count(&table);
                 Ok(())
             }
-            None => Err(refuse(operation, codes::ILLEGAL_STATE, described(stream))),
+            None => Err(refuse(operation, error_codes::ILLEGAL_STATE, described(stream))),
         }
     }
 
@@ -176,11 +176,11 @@ impl Captures {
     pub fn begin(&self, stream: StreamHandle, body: Option<GraphHandle>) -> Result<()> {
         let operation = "begin_capture";
         if is_default(stream) {
-            return Err(refuse(operation, codes::CAPTURE_UNSUPPORTED, described(stream)));
+            return Err(refuse(operation, error_codes::CAPTURE_UNSUPPORTED, described(stream)));
         }
         let mut table = self.lock();
         if table.streams.contains_key(&stream.0) {
-            return Err(refuse(operation, codes::ILLEGAL_STATE, described(stream)));
+            return Err(refuse(operation, error_codes::ILLEGAL_STATE, described(stream)));
         }
         let body = match body {
             Some(handle) => Some((handle.0, table.body(operation, handle)?)),
@@ -198,20 +198,20 @@ impl Captures {
 
     pub fn end(&self, stream: StreamHandle) -> Result<GraphHandle> {
         let operation = "end_capture";
-        let illegal = || refuse(operation, codes::ILLEGAL_STATE, described(stream));
+        let illegal = || refuse(operation, error_codes::ILLEGAL_STATE, described(stream));
         let mut table = self.lock();
         let number = table.streams.get(&stream.0).copied().ok_or_else(illegal)?;
         let known = table.captures.get_mut(&number).ok_or_else(illegal)?;
         if known.origin != stream.0 {
             known.is_valid = false;
-            return Err(refuse(operation, codes::CAPTURE_UNMATCHED, described(stream)));
+            return Err(refuse(operation, error_codes::CAPTURE_UNMATCHED, described(stream)));
         }
         table.streams.retain(|_, capture| *capture != number);
         self.count(&table);
         let ended = table.captures.remove(&number).ok_or_else(illegal)?;
         if !ended.is_valid {
             drop(table); // before the work, whose drop may free an array
-            return Err(refuse(operation, codes::CAPTURE_INVALIDATED, described(stream)));
+            return Err(refuse(operation, error_codes::CAPTURE_INVALIDATED, described(stream)));
         }
         let Some((handle, body)) = ended.body else { return Ok(GraphHandle(table.enter(Arc::new(ended.work)))) };
         drop(table);
@@ -306,7 +306,7 @@ impl Table {
         match bound.and_then(|capture| self.captures.get_mut(&capture)) {
             Some(capture) if is_default(stream) => {
                 capture.is_valid = false;
-                Err(refuse(operation, codes::CAPTURE_IMPLICIT, described(stream)))
+                Err(refuse(operation, error_codes::CAPTURE_IMPLICIT, described(stream)))
             }
             _ => Ok(None),
         }
@@ -317,8 +317,8 @@ impl Table {
         let number = self.streams.get(&stream.0).copied();
         match number.and_then(|number| self.captures.get_mut(&number)) {
             Some(capture) if capture.is_valid => Ok(capture),
-            Some(_) => Err(refuse(operation, codes::CAPTURE_INVALIDATED, described(stream))),
-            None => Err(refuse(operation, codes::ILLEGAL_STATE, described(stream))),
+            Some(_) => Err(refuse(operation, error_codes::CAPTURE_INVALIDATED, described(stream))),
+            None => Err(refuse(operation, error_codes::ILLEGAL_STATE, described(stream))),
         }
     }
 }

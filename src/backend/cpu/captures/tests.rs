@@ -3,11 +3,11 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
-use super::super::codes::{
+use super::super::driver::Cpu;
+use super::super::error_codes::{
     CAPTURE_IMPLICIT, CAPTURE_INVALIDATED, CAPTURE_ISOLATION, CAPTURE_MERGE, CAPTURE_UNMATCHED, CAPTURE_UNSUPPORTED,
     CAPTURED_EVENT, ILLEGAL_STATE,
 };
-use super::super::host::Cpu;
 use super::{Captures, Table};
 use crate::*;
 use pygpu_base::error::Result;

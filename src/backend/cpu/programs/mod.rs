@@ -14,8 +14,8 @@ use std::path::PathBuf;
 use self::compiler::HostCompiler;
 use pygpu_cpu_engine::{Host, Kernel, Library, Order, Shape};
 
-use super::codes::{self, NOT_FOUND, refuse};
-use super::host::{Cpu, check_device};
+use super::driver::{Cpu, check_device};
+use super::error_codes::{self, NOT_FOUND, refuse};
 use super::machine::attributes::{self, BLOCK, GRID, SHARED_BYTES, SHARED_BYTES_OPTIN};
 use super::machine::{self, THREADS_PER_BLOCK};
 use crate::launches::no_clusters;
@@ -109,14 +109,14 @@ const INTERRUPTED: i32 = 9;
 /// Converts an engine code to the CUDA runtime's code of a failed launch.
 fn code_of(failure: i32) -> u32 {
     match failure {
-        1 => codes::ASSERT,
-        2 => codes::LAUNCH_FAILURE,
-        3 => codes::LAUNCH_TIMEOUT,
-        4 => codes::INVALID_CONFIGURATION,
-        6 => codes::ILLEGAL_ADDRESS,
-        7 => codes::HARDWARE_STACK,
-        8 => codes::LAUNCH_FAILURE,
-        _ => codes::OUT_OF_RESOURCES,
+        1 => error_codes::ASSERT,
+        2 => error_codes::LAUNCH_FAILURE,
+        3 => error_codes::LAUNCH_TIMEOUT,
+        4 => error_codes::INVALID_CONFIGURATION,
+        6 => error_codes::ILLEGAL_ADDRESS,
+        7 => error_codes::HARDWARE_STACK,
+        8 => error_codes::LAUNCH_FAILURE,
+        _ => error_codes::OUT_OF_RESOURCES,
     }
 }
 
@@ -239,7 +239,7 @@ impl Programs for Cpu {
         match setting {
             FunctionSetting::MaxDynamicSharedBytes(bytes) if bytes > SHARED_BYTES_OPTIN.cast_signed() => {
                 let detail = format!("{bytes} bytes of dynamic shared memory; {SHARED_BYTES_OPTIN} is the most");
-                Err(refuse("set_function", codes::INVALID_VALUE, detail))
+                Err(refuse("set_function", error_codes::INVALID_VALUE, detail))
             }
             FunctionSetting::NonPortableClusters(true) => Err(no_clusters()),
             _ => Ok(()),
@@ -259,7 +259,7 @@ impl Programs for Cpu {
 
     unsafe fn active_blocks(&self, device: i32, function: FunctionHandle, threads: u32, shared: u32) -> Result<u32> {
         if threads == 0 {
-            return Err(refuse("active_blocks", codes::INVALID_VALUE, "a block of no threads".to_owned()));
+            return Err(refuse("active_blocks", error_codes::INVALID_VALUE, "a block of no threads".to_owned()));
         }
         // SAFETY: the caller guarantees the conditions of the called function.
         let known = unsafe { self.function_attributes(device, function) }?;
@@ -317,7 +317,7 @@ impl Programs for Cpu {
         check_device("device_attribute", device)?;
         attributes::attribute(number).ok_or_else(|| {
             let detail = format!("attribute {number}; CUDA has none of that number, or none that a host could answer");
-            refuse("device_attribute", codes::INVALID_VALUE, detail)
+            refuse("device_attribute", error_codes::INVALID_VALUE, detail)
         })
     }
 

@@ -3,7 +3,7 @@
 //!
 //! The driver's linker accepts PTX up to its own version; nvJitLink accepts that of the NVRTC next to it.
 
-mod by_driver;
+mod driver_link;
 mod jit_link;
 
 use super::driver::Cuda;
@@ -19,12 +19,12 @@ use pygpu_base::settings;
 pub fn link(driver: &Driver<Cuda>, device: i32, inputs: &[LinkInput<'_>], wanted: &LoadOptions) -> Result<Compiled> {
     let beside = driver.own.nvrtc.get().map(|nvrtc| nvrtc.path());
     let Some(linker) = jit_link::open(driver.version, beside, settings::get()) else {
-        return by_driver::link(driver, device, inputs, wanted);
+        return driver_link::link(driver, device, inputs, wanted);
     };
     let architecture = format!("sm_{}{}", driver.attribute(device, MAJOR)?, driver.attribute(device, MINOR)?);
     match linker.link(&architecture, inputs, wanted) {
         Ok(linked) => Ok(linked),
-        Err(first) => by_driver::link(driver, device, inputs, wanted).map_err(|second| joined(&first, second)),
+        Err(first) => driver_link::link(driver, device, inputs, wanted).map_err(|second| joined(&first, second)),
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::vendor::loader::file::told;
+use crate::vendor::loader::file_identity::told;
 use crate::{Attempt, Library};
 use pygpu_base::error::{Error, Result};
 use pygpu_base::settings::{Settings, Variable};

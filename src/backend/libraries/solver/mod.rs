@@ -3,8 +3,8 @@
 //! hipSOLVER has cuSOLVER's functions with the same parameters under different names, except general eigenvalues; its
 //! constants for options differ. [`Task`] describes the operation and its memory, [`Solver::run`] executes it.
 
-mod run;
-mod task;
+mod calls;
+mod factorization;
 
 use std::ffi::{c_int, c_void};
 
@@ -13,7 +13,7 @@ use crate::{BackendKind, Library};
 use pygpu_base::error::{Error, Result};
 use pygpu_base::fork_safe::Once;
 
-pub use task::{Role, Task, What};
+pub use factorization::{Role, Task, What};
 
 static NOUN: Noun = Noun {
     names: ["cuSOLVER", "hipSOLVER"],

@@ -3,7 +3,7 @@
 //! An opened library is never closed: a driver starts threads and installs exit handlers, and closing the library
 //! would unmap their code. A missing library or symbol must never cause a panic.
 
-pub mod file;
+pub mod file_identity;
 
 use std::ffi::c_void;
 use std::mem::ManuallyDrop;

@@ -10,7 +10,7 @@ use super::{pointers, refusal};
 use crate::gil::WithoutGil;
 use pygpu_kernel::launch;
 use pygpu_kernel::{Configuration, check_ends};
-use pygpu_memory::{Use, pending};
+use pygpu_memory::{Use, retired};
 
 impl<'py> Call<'_, 'py> {
     /// The rarely used extras, allocated if necessary.
@@ -38,7 +38,7 @@ impl<'py> Call<'_, 'py> {
         if foreign.is_empty() && owners.is_empty() {
             return launched;
         }
-        Ok(py.without_gil(|| pending::keep_until_passed(stream, Box::new((foreign, owners))))?)
+        Ok(py.without_gil(|| retired::keep_until_passed(stream, Box::new((foreign, owners))))?)
     }
 
     fn launch<C: Configuration>(

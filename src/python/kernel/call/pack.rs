@@ -25,7 +25,7 @@ use pygpu_base::dtype::{DType, Kind};
 use pygpu_device::stream::Stream;
 use pygpu_kernel::launch;
 use pygpu_kernel::{Arguments, Configuration, Function, Parameter, ParameterKind, check_ends, fits};
-use pygpu_memory::{Access, Allocation, Use, addresses};
+use pygpu_memory::{Access, Allocation, Use, address_registry};
 
 /// Strictness of the argument checks.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -252,7 +252,7 @@ impl<'a, 'py> Call<'a, 'py> {
     #[inline]
     fn look_behind(&mut self, parameter: Option<&Parameter>, address: Address) {
         if self.function.device().is_cpu()
-            && let Some(block) = addresses::find(address)
+            && let Some(block) = address_registry::find(address)
         {
             self.blocks.push((block, access_of(parameter)));
         }

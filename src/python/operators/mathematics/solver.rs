@@ -9,7 +9,7 @@ use crate::libraries::places;
 use crate::names::names;
 use pygpu_backend::libraries::{self, What};
 use pygpu_device::stream;
-use pygpu_ops::solver::{self, Asked};
+use pygpu_ops::linalg::{self, Asked};
 
 /// Factorises matrices that lie one behind the other, column by column; `docs/design/linalg.md` says which arrays a name wants.
 /// False where the library has no such function and another name has to do.
@@ -36,7 +36,7 @@ fn _factorize(
     let asked = Asked { what, batch, sizes, arrays: &given };
     let stream = stream::current(device);
     if what.is_of_blas() {
-        return Ok(py.without_gil(|| solver::run_by_blas(&asked, &stream))?);
+        return Ok(py.without_gil(|| linalg::run_by_blas(&asked, &stream))?);
     }
     let solver = match libraries::open_solver(backend.kind())? {
         Some(solver) => solver,
@@ -45,7 +45,7 @@ fn _factorize(
             py.without_gil(|| libraries::solver(backend.kind(), backend.driver_version(), &places))?
         }
     };
-    py.without_gil(|| solver::run(solver, &asked, &stream))?;
+    py.without_gil(|| linalg::run(solver, &asked, &stream))?;
     Ok(true)
 }
 

@@ -15,7 +15,7 @@ use pygpu_copy as copy;
 use pygpu_device::Device;
 use pygpu_device::stream;
 use pygpu_kernel::Arguments;
-use pygpu_memory::pending;
+use pygpu_memory::retired;
 use pygpu_ops::ufunc::{self, Given, Row};
 
 /// The arrays that results go into.
@@ -113,6 +113,6 @@ pub(super) fn keep_foreign(py: Python<'_>, device: Device, values: &mut Values<'
             kept.push(array);
         }
     }
-    py.without_gil(|| pending::keep_until_passed(&stream::current(device), Box::new(kept)))?;
+    py.without_gil(|| retired::keep_until_passed(&stream::current(device), Box::new(kept)))?;
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! A call whose result is made later, together with what comes next: `ops::expression`.
+//! A call whose result is made later, together with what comes next: `ops::fusion`.
 
 use pyo3::prelude::*;
 
@@ -14,7 +14,7 @@ use pygpu_device::stream;
 use pygpu_kernel::Arguments;
 use pygpu_layout::Dense;
 use pygpu_memory::Allocation;
-use pygpu_ops::expression::{self, Mode, Operands, Refused, Scalar, Work};
+use pygpu_ops::fusion::{self, Mode, Operands, Refused, Scalar, Work};
 use pygpu_ops::ufunc::Row;
 
 /// The result of a call that can wait; `None` for one that is launched by its line.
@@ -33,17 +33,17 @@ pub(in crate::operators) fn result<'py>(
     if device.is_cpu() {
         return Ok(None);
     }
-    let mode = expression::current()?;
+    let mode = fusion::current()?;
     if let Some(why) = refusal(mode, row, values, shape, wish, operands) {
         // What goes into an array that was given may still wait, and `into_given` knows.
         if why != Refused::Form || wish.out[0].is_none() {
-            expression::refused(why);
+            fusion::refused(why);
         }
         return Ok(None);
     }
     let stream = stream::current(device);
     if !Allocation::may_be_put_off(&stream) {
-        expression::refused(Refused::Place);
+        fusion::refused(Refused::Place);
         return Ok(None);
     }
     put_off::prepare(&stream);
@@ -68,8 +68,8 @@ pub(in crate::operators) fn into_given<'py>(
         return Ok(false);
     }
     let is_put_off = one_into_given((row, kind), values, wish)?;
-    if !is_put_off && expression::current()? != Mode::Off {
-        expression::refused(Refused::Form);
+    if !is_put_off && fusion::current()? != Mode::Off {
+        fusion::refused(Refused::Form);
     }
     Ok(is_put_off)
 }

@@ -45,25 +45,29 @@ fn a_deadlock_is_told_with_who_waits_where() {
         "16 threads, from (0,0,0) on, in __syncthreads at kernel.cu:3",
         "16 threads, from (16,0,0) on, in __shfl_sync with mask 0xffffffff at kernel.cu:4",
     ];
-    says(&error, codes::LAUNCH_TIMEOUT, &parts);
+    says(&error, error_codes::LAUNCH_TIMEOUT, &parts);
 }
 
 #[test]
 fn two_barriers_are_not_one() {
     let error = failures().refused("two_barriers", 32, &mut [0i32; 32]);
-    says(&error, codes::LAUNCH_TIMEOUT, &["different barriers", "kernel.cu:7", "kernel.cu:9"]);
+    says(&error, error_codes::LAUNCH_TIMEOUT, &["different barriers", "kernel.cu:7", "kernel.cu:9"]);
 }
 
 #[test]
 fn a_lane_that_its_own_mask_does_not_name_is_refused() {
     let error = failures().refused("stranger", 32, &mut [0i32; 32]);
-    says(&error, codes::LAUNCH_FAILURE, &["lane 9 calls __syncwarp at kernel.cu:11"]);
+    says(&error, error_codes::LAUNCH_FAILURE, &["lane 9 calls __syncwarp at kernel.cu:11"]);
 }
 
 #[test]
 fn an_assertion_names_itself_and_the_thread() {
     let error = failures().refused("asserts", 8, &mut [0i32; 8]);
-    says(&error, codes::ASSERT, &["assertion `threadIdx.x != 5` failed in asserts at kernel.cu:13", "thread (5,0,0)"]);
+    says(
+        &error,
+        error_codes::ASSERT,
+        &["assertion `threadIdx.x != 5` failed in asserts at kernel.cu:13", "thread (5,0,0)"],
+    );
 }
 
 #[test]
@@ -71,7 +75,7 @@ fn a_trap_ends_the_launch_and_the_next_one_runs() {
     let mut out = [0i32; 64];
     says(
         &failures().refused("traps", 64, &mut out),
-        codes::LAUNCH_FAILURE,
+        error_codes::LAUNCH_FAILURE,
         &["thread (2,0,0)", "__trap() at kernel.cu:16"],
     );
     failures().run("fine", 1, 64, &mut out);
@@ -80,7 +84,11 @@ fn a_trap_ends_the_launch_and_the_next_one_runs() {
 
 #[test]
 fn a_block_that_is_too_large_is_refused() {
-    says(&failures().refused("fine", 1025, &mut [0i32; 1]), codes::INVALID_CONFIGURATION, &["more than 1024 threads"]);
+    says(
+        &failures().refused("fine", 1025, &mut [0i32; 1]),
+        error_codes::INVALID_CONFIGURATION,
+        &["more than 1024 threads"],
+    );
 }
 
 #[test]

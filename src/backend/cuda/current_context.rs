@@ -1,0 +1,145 @@
+//! Makes a device's primary context current for the length of one call.
+//!
+//! The context of each used device is retained for the rest of the process. Other libraries of the process (the CUDA
+//! runtime, and through it PyTorch and CuPy) share it, and releasing it at exit would race with them.
+
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+use super::driver::Cuda;
+use super::sys::{CUcontext, CUdevice};
+use crate::error_codes::SUCCESS;
+use crate::vendor::{Current, Driver, Slot, VendorContexts, fork_guard};
+use crate::{BackendKind, default_device};
+use pygpu_base::error::Result;
+
+/// Marks that the context was pushed and must be popped.
+pub struct Pushed;
+
+impl VendorContexts for Cuda {
+    type Found = Pushed;
+
+    #[inline]
+    fn enter(driver: &Driver<Self>, device: i32, slot: &Slot<Self>) -> Result<Option<Pushed>> {
+        let context = driver.retained(device, slot)?;
+        let mut found: CUcontext = std::ptr::null_mut();
+        // SAFETY: the out-parameter is writable.
+        let code = unsafe { (driver.api.cuCtxGetCurrent)(&mut found) };
+        if code == SUCCESS && found == context {
+            return Ok(None);
+        }
+        driver.switch(device, context, found)
+    }
+
+    fn leave(driver: &Driver<Self>, _: &Pushed) {
+        let mut popped = std::ptr::null_mut();
+        // The driver fails only if the call itself changed the stack, and then there is nothing to restore. SAFETY:
+        // the out-parameter is writable; `enter` pushed the context.
+        unsafe { (driver.api.cuCtxPopCurrent_v2)(&mut popped) };
+    }
+}
+
+/// Returns the retained context of a device, if there is one.
+fn known(slot: &AtomicPtr<c_void>) -> Option<CUcontext> {
+    std::ptr::NonNull::new(slot.load(Ordering::Acquire)).map(|context| context.as_ptr().cast())
+}
+
+impl Driver<Cuda> {
+    #[cold]
+    fn switch(&self, device: i32, context: CUcontext, found: CUcontext) -> Result<Option<Pushed>> {
+        // A thread without a context is implicitly on device 0, or on the device set by the program. Setting the
+        // context permanently, as the CUDA runtime does, has no visible effect and saves two calls each time.
+        let stays = found.is_null() && device == default_device(BackendKind::Cuda);
+        let (code, operation) = if stays {
+            // SAFETY: a retained primary context.
+            (unsafe { (self.api.cuCtxSetCurrent)(context) }, "cuCtxSetCurrent")
+        } else {
+            // SAFETY: a retained primary context.
+            (unsafe { (self.api.cuCtxPushCurrent_v2)(context) }, "cuCtxPushCurrent")
+        };
+        if code != SUCCESS {
+            return Err(self.refusal(code, operation, Some(device), String::new()));
+        }
+        Ok((!stays).then_some(Pushed))
+    }
+
+    /// Returns the primary context of a device, retaining it on first use.
+    #[inline]
+    fn retained(&self, device: i32, slot: &Slot<Cuda>) -> Result<CUcontext> {
+        match known(&slot.own) {
+            Some(context) => Ok(context),
+            None => self.retain(device, slot),
+        }
+    }
+
+    #[cold]
+    fn retain(&self, device: i32, slot: &Slot<Cuda>) -> Result<CUcontext> {
+        let mut context: CUcontext = std::ptr::null_mut();
+        // Two concurrent threads both retain the context and get the same one; the extra count is harmless because
+        // the context is never released. SAFETY: the out-parameter is writable and the device exists.
+        let code = unsafe { (self.api.cuDevicePrimaryCtxRetain)(&mut context, slot.handle) };
+        if code != SUCCESS {
+            let detail = "creating the context that all libraries of a process share".to_owned();
+            return Err(self.refusal(code, "cuDevicePrimaryCtxRetain", Some(device), detail));
+        }
+        slot.own.store(context.cast(), Ordering::Release);
+        Ok(context)
+    }
+
+    /// Returns the primary context of a device, without making it current.
+    pub fn context_of(&self, device: i32, operation: &'static str) -> Result<CUcontext> {
+        fork_guard::refuse(BackendKind::Cuda, operation)?;
+        self.retained(device, self.slot(device, operation)?)
+    }
+
+    /// Clears the context after a reset; the next use retains it again.
+    pub fn forget_context(&self, slot: &Slot<Cuda>) {
+        slot.own.store(std::ptr::null_mut(), Ordering::Release);
+    }
+
+    /// Returns the device of a retained primary context.
+    pub fn owner(&self, context: CUcontext) -> Option<i32> {
+        let same = |slot: &Slot<Cuda>| known(&slot.own) == Some(context);
+        self.slots.iter().position(same).and_then(|position| i32::try_from(position).ok())
+    }
+
+    /// Returns the device of the current context. For PyGPU's retained contexts this needs no driver call.
+    pub fn device_of(&self, found: CUcontext) -> Result<i32> {
+        if let Some(device) = self.owner(found) {
+            return Ok(device);
+        }
+        self.device_of_current()
+    }
+
+    fn device_of_current(&self) -> Result<i32> {
+        let mut handle: CUdevice = 0;
+        let ask = |driver: &Self| {
+            // SAFETY: the out-parameter is writable.
+            unsafe { (driver.api.cuCtxGetDevice)(&mut handle) }
+        };
+        self.call_anywhere("cuCtxGetDevice", ask, String::new)?;
+        self.number(handle, "cuCtxGetDevice")
+    }
+
+    /// Returns the device of any context, which need not be current.
+    pub fn device_of_other(&self, context: CUcontext) -> Result<i32> {
+        // SAFETY: the driver returned the context as that of a live stream.
+        let push = |driver: &Self| unsafe { (driver.api.cuCtxPushCurrent_v2)(context) };
+        self.call_anywhere("cuCtxPushCurrent", push, String::new)?;
+        let device = self.device_of_current();
+        let mut popped: CUcontext = std::ptr::null_mut();
+        // SAFETY: the out-parameter is writable; the context was pushed above.
+        let pop = |driver: &Self| unsafe { (driver.api.cuCtxPopCurrent_v2)(&mut popped) };
+        self.call_anywhere("cuCtxPopCurrent", pop, String::new)?;
+        device
+    }
+}
+
+/// The current context.
+pub fn current(on: &Current<'_, Cuda>) -> CUcontext {
+    let mut context = std::ptr::null_mut();
+    // SAFETY: the out-parameter is writable.
+    let code = unsafe { (on.api.cuCtxGetCurrent)(&mut context) };
+    debug_assert_eq!(code, SUCCESS, "a context was made current for the call");
+    context
+}

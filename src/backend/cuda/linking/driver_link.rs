@@ -1,0 +1,70 @@
+//! Links with the driver's own linker.
+
+use super::super::driver::Cuda;
+use super::super::modules::Jit;
+use super::super::sys::{CUjitInputType as Kind, CUlinkState};
+use crate::error_codes::SUCCESS;
+use crate::vendor::Driver;
+use crate::{Compiled, LinkInput, LinkKind, LoadOptions};
+use pygpu_base::error::{Error, Result};
+
+fn kind_of(kind: LinkKind) -> Kind {
+    match kind {
+        LinkKind::Cubin => Kind::CU_JIT_INPUT_CUBIN,
+        LinkKind::Ptx => Kind::CU_JIT_INPUT_PTX,
+        LinkKind::Fatbinary => Kind::CU_JIT_INPUT_FATBINARY,
+        LinkKind::Object => Kind::CU_JIT_INPUT_OBJECT,
+        LinkKind::Library => Kind::CU_JIT_INPUT_LIBRARY,
+    }
+}
+
+/// Links the parts into a module image.
+pub fn link(driver: &Driver<Cuda>, device: i32, inputs: &[LinkInput<'_>], wanted: &LoadOptions) -> Result<Compiled> {
+    const OPERATION: &str = "cuLinkCreate";
+    let api = &driver.api;
+    let (Some(create), Some(add), Some(complete), Some(destroy)) =
+        (api.cuLinkCreate_v2, api.cuLinkAddData_v2, api.cuLinkComplete, api.cuLinkDestroy)
+    else {
+        return Err(Error::not_supported("the driver has no linker (cuLinkCreate)"));
+    };
+    let _current = driver.enter(device, OPERATION)?;
+    // Declared before the link state: the driver writes its logs until the state is destroyed.
+    let mut jit = Jit::new(wanted);
+    let mut state: CUlinkState = std::ptr::null_mut();
+    // SAFETY: there are as many options as values; the log buffers have the given sizes and live until the state is
+    // destroyed.
+    let code =
+        unsafe { create(jit.options.len() as u32, jit.options.as_mut_ptr(), jit.values.as_mut_ptr(), &mut state) };
+    if code != SUCCESS {
+        return Err(driver.refusal(code, OPERATION, Some(device), jit.complaints()));
+    }
+    let none = std::ptr::null_mut;
+    let parts = inputs.iter().try_for_each(|input| {
+        // PTX ends with a zero byte, which is part of the size.
+        let data = if input.kind == LinkKind::Ptx { [input.data, &[0]].concat() } else { input.data.to_vec() };
+        // SAFETY: a live link state; the driver copies the given number of bytes; the name is a C string.
+        let code = unsafe {
+            let bytes = data.as_ptr().cast_mut().cast();
+            add(state, kind_of(input.kind), bytes, data.len(), input.name.as_ptr(), 0, none(), none().cast())
+        };
+        if code == SUCCESS { Ok(()) } else { Err(("cuLinkAddData", code, format!("{:?}", input.name))) }
+    });
+    let linked = parts.and_then(|()| {
+        let (mut image, mut bytes) = (std::ptr::null_mut(), 0);
+        // SAFETY: a live link state, writable out-parameters.
+        match unsafe { complete(state, &mut image, &mut bytes) } {
+            // SAFETY: the driver owns this many bytes until the state is destroyed; they are copied before.
+            SUCCESS => Ok(unsafe { std::slice::from_raw_parts(image.cast::<u8>(), bytes) }.to_vec()),
+            code => Err(("cuLinkComplete", code, format!("{} parts", inputs.len()))),
+        }
+    });
+    // SAFETY: a live link state, which is not used again.
+    unsafe { destroy(state) };
+    match linked {
+        Ok(image) => Ok(Compiled { image, log: jit.remarks(), lowered: Vec::new(), read: None }),
+        Err((operation, code, what)) => {
+            let detail = format!("{what}{}", jit.complaints());
+            Err(driver.refusal(code, operation, Some(device), detail))
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! Makes a device current for the length of one call.
+//!
+//! The runtime owns the current device, which all libraries of the process share. It also keeps one context per
+//! device and shares it among all libraries, so nothing is owned here.
+
+use std::cell::Cell;
+
+use super::driver::Hip;
+use crate::error_codes::SUCCESS;
+use crate::vendor::{Driver, Slot, VendorContexts};
+use crate::{BackendKind, Contexts, default_device};
+use pygpu_base::error::Result;
+
+thread_local! {
+    /// Whether this thread has already chosen a device.
+    static HAS_CHOSEN: Cell<bool> = const { Cell::new(false) };
+}
+
+impl VendorContexts for Hip {
+    /// Device to restore.
+    type Found = i32;
+
+    /// If the device is already current, costs one call of the runtime, which only reads a thread-local variable.
+    #[inline]
+    fn enter(driver: &Driver<Self>, device: i32, _: &Slot<Self>) -> Result<Option<i32>> {
+        let found = driver.found()?;
+        if found != device {
+            driver.switch(device)?;
+        }
+        Ok((found != device).then_some(found))
+    }
+
+    fn leave(driver: &Driver<Self>, found: &i32) {
+        // It was current before, so the runtime has no reason to reject it, and an error could not be reported here.
+        // SAFETY: accepts any number.
+        unsafe { (driver.api.hipSetDevice)(*found) };
+    }
+}
+
+/// HIP has no contexts and hence no settings of them.
+impl Contexts for Driver<Hip> {
+    fn within(&self, device: i32, operation: &'static str, work: &mut dyn FnMut()) -> Result<()> {
+        let _current = self.enter(device, operation)?;
+        self.beside_captures(work);
+        Ok(())
+    }
+}
+
+impl Driver<Hip> {
+    #[inline]
+    pub fn found(&self) -> Result<i32> {
+        let mut found = 0;
+        // SAFETY: the out-parameter is writable.
+        match unsafe { (self.api.hipGetDevice)(&mut found) } {
+            SUCCESS if found == 0 && default_device(BackendKind::Hip) != 0 => self.begin_thread(),
+            SUCCESS => Ok(found),
+            code => Err(self.refusal(code, "hipGetDevice", None, String::new())),
+        }
+    }
+
+    /// Chooses the default device for a new thread. The runtime does not distinguish a thread that chose device 0
+    /// from one that chose none. The first call of a thread is assumed to have chosen none, which is wrong only if
+    /// another library chose device 0.
+    #[cold]
+    fn begin_thread(&self) -> Result<i32> {
+        let first = default_device(BackendKind::Hip);
+        match HAS_CHOSEN.with(Cell::get) {
+            true => Ok(0),
+            false => self.switch(first).map(|()| first),
+        }
+    }
+
+    pub fn switch(&self, device: i32) -> Result<()> {
+        HAS_CHOSEN.with(|chosen| chosen.set(true));
+        // SAFETY: accepts any number.
+        match unsafe { (self.api.hipSetDevice)(device) } {
+            SUCCESS => Ok(()),
+            code => Err(self.refusal(code, "hipSetDevice", Some(device), String::new())),
+        }
+    }
+}

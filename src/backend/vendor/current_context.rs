@@ -1,0 +1,124 @@
+//! Makes a device current for the length of one call.
+//!
+//! The previous device must be restored afterwards, except by calls whose purpose is to change it.
+
+use super::driver::{Driver, Slot};
+use super::errors::VendorErrors;
+use super::exit_guard::Passage;
+use super::fork_guard;
+use super::symbols::Symbols;
+use crate::CaptureMode;
+use crate::error_codes::{INVALID_DEVICE, SUCCESS};
+use pygpu_base::error::Result;
+
+/// How a vendor's library makes a device current.
+pub trait VendorContexts: VendorErrors {
+    /// State needed to restore the previous device.
+    type Found;
+    /// Makes a device current for the calling thread; `None` if it already is.
+    ///
+    /// # Errors
+    /// The driver's error, for a device that it cannot use.
+    fn enter(driver: &Driver<Self>, device: i32, slot: &Slot<Self>) -> Result<Option<Self::Found>>;
+    /// Restores the previous device.
+    fn leave(driver: &Driver<Self>, found: &Self::Found);
+}
+
+/// Guard: the requested device is current until it is dropped.
+pub struct Current<'a, V: VendorContexts> {
+    pub symbols: &'a Symbols<V>,
+    pub api: &'a V::Api,
+    pub slot: &'a Slot<V>,
+    driver: &'a Driver<V>,
+    found: Option<V::Found>,
+    _passage: Passage,
+}
+
+impl<V: VendorContexts> Drop for Current<'_, V> {
+    #[inline]
+    fn drop(&mut self) {
+        if let Some(found) = &self.found {
+            V::leave(self.driver, found);
+        }
+    }
+}
+
+impl<V: VendorContexts> Driver<V> {
+    /// Returns the slot of a device number.
+    ///
+    /// # Errors
+    /// The driver's code for an invalid device, if the device does not exist.
+    #[inline]
+    pub fn slot(&self, device: i32, operation: &'static str) -> Result<&Slot<V>> {
+        let slot = usize::try_from(device).ok().and_then(|position| self.slots.get(position));
+        slot.ok_or_else(|| {
+            let detail = format!("device {device} was asked for; there are {} devices", self.slots.len());
+            self.refusal(INVALID_DEVICE, operation, None, detail)
+        })
+    }
+
+    /// Makes a device current until the guard is dropped. Costs one driver call if it already is.
+    ///
+    /// # Errors
+    /// An unknown device, a forked process, or the driver's error for a device that it cannot use.
+    #[inline]
+    pub fn enter(&self, device: i32, operation: &'static str) -> Result<Current<'_, V>> {
+        fork_guard::refuse(V::KIND, operation)?;
+        let passage = Passage::begin();
+        let slot = self.slot(device, operation)?;
+        let found = V::enter(self, device, slot)?;
+        Ok(Current { symbols: &self.symbols, api: &self.api, slot, driver: self, found, _passage: passage })
+    }
+
+    /// Makes a call with a device current; `detail` is evaluated only if the call fails.
+    #[inline]
+    pub fn call(
+        &self,
+        device: i32,
+        operation: &'static str,
+        call: impl FnOnce(&Current<'_, V>) -> u32,
+        detail: impl FnOnce() -> String,
+    ) -> Result<()> {
+        let current = self.enter(device, operation)?;
+        match call(&current) {
+            SUCCESS => Ok(()),
+            code => Err(self.refusal(code, operation, Some(device), detail())),
+        }
+    }
+
+    /// Makes a call that does not depend on the current device.
+    #[inline]
+    pub fn call_anywhere(
+        &self,
+        operation: &'static str,
+        call: impl FnOnce(&Self) -> u32,
+        detail: impl FnOnce() -> String,
+    ) -> Result<()> {
+        fork_guard::refuse(V::KIND, operation)?;
+        let _passage = Passage::begin();
+        match call(self) {
+            SUCCESS => Ok(()),
+            code => Err(self.refusal(code, operation, None, detail())),
+        }
+    }
+
+    /// Makes a call that an active capture would forbid, and that would invalidate the capture, although the call has
+    /// nothing to do with it: allocating or freeing memory, querying or waiting for an event or a stream. The capture
+    /// may belong to any library and, in some modes, to any thread. Exchanging the thread's capture mode costs less
+    /// than 10 ns (H200, CUDA 13.0); there is no way to see whether another thread captures.
+    #[inline]
+    pub fn beside_captures<T>(&self, call: impl FnOnce() -> T) -> T {
+        let mut mode = CaptureMode::Relaxed as u32;
+        let exchange = |mode: &mut u32| {
+            // SAFETY: the out-parameter is writable and as wide as the driver's type.
+            unsafe { (self.symbols.capture_exchange_mode)(std::ptr::from_mut(mode).cast()) }
+        };
+        let is_relaxed = exchange(&mut mode) == SUCCESS;
+        let result = call();
+        if is_relaxed {
+            // Ignored: a driver that fails here fails in every later call too, and that call reports the error.
+            let _ = exchange(&mut mode);
+        }
+        result
+    }
+}

@@ -1,0 +1,351 @@
+//! Copies between host and device, and the choice of their route.
+//!
+//! Large pageable memory passes through the ring of pinned slots. Other copies are issued to the driver directly if a
+//! copy engine supports the layout, and otherwise go through a packed buffer on the host.
+
+use super::on_cpu::on_cpu;
+use super::{
+    HostSide, MANY, at, between, check_shapes, copy_blocks, host_host, ring, side_of, side_of_host, with_access,
+};
+use pygpu_array::Array;
+use pygpu_backend::libraries::profiler_ranges::range;
+use pygpu_backend::{Direction, HostUse, NodeKind, PointerKind};
+use pygpu_base::error::Result;
+use pygpu_device::Device;
+use pygpu_device::stream::Stream;
+use pygpu_layout::{Blocks, Layout};
+use pygpu_memory::{Access, capture};
+
+/// Rows narrower than this many bytes are packed on the host instead of being transferred individually.
+const NARROW: i64 = 64;
+
+/// Largest size in bytes of a pageable copy that drivers read without waiting for a busy stream.
+const STAGED_AT_ONCE: usize = 64 << 10;
+
+/// Whether a device accesses the host memory directly, so that an asynchronous copy uses it after the call.
+///
+/// # Errors
+/// Driver errors.
+pub fn is_pinned(device: Device, host: &HostSide) -> Result<bool> {
+    let low = host.layout.extent().map_or(0, |(low, _)| low);
+    if device.is_cpu() && !capture::is_any() {
+        return Ok(false); // without a capture, a CPU copy completes before its call returns
+    }
+    Ok(device.backend().pointer_kind(at(host.address, low))? != PointerKind::Unregistered)
+}
+
+/// Copies host memory into an array, in the order of `stream`.
+///
+/// # Errors
+/// `ValueError` if the shapes or item sizes differ; driver errors.
+///
+/// # Safety
+/// The host memory must be readable wherever its layout reaches. Pageable memory must stay valid until this function
+/// returns, pinned memory until the stream has passed the copy.
+pub unsafe fn to_device(target: &Array, source: &HostSide, stream: &Stream) -> Result<()> {
+    // SAFETY: the caller upholds the contract of this function.
+    unsafe { upload(target, source, stream, false) }
+}
+
+/// Copies like `to_device` and waits for the copy.
+///
+/// # Errors
+/// As `to_device`.
+///
+/// # Safety
+/// The host memory must be readable wherever its layout reaches.
+pub unsafe fn to_device_and_wait(target: &Array, source: &HostSide, stream: &Stream) -> Result<()> {
+    // SAFETY: the caller upholds the contract of this function.
+    unsafe { upload(target, source, stream, true) }
+}
+
+/// Copies an array into host memory, in the order of `stream`.
+///
+/// # Errors
+/// `ValueError` if the shapes or item sizes differ; driver errors.
+///
+/// # Safety
+/// The host memory must be writable wherever its layout reaches, and its elements must not overlap. Pageable memory
+/// must stay valid until this function returns, pinned memory until the stream has passed the copy.
+pub unsafe fn to_host(target: &HostSide, source: &Array, stream: &Stream) -> Result<()> {
+    // SAFETY: the caller upholds the contract of this function.
+    unsafe { download(target, source, stream, false) }
+}
+
+/// Copies like `to_host` and waits for the copy.
+///
+/// # Errors
+/// As `to_host`.
+///
+/// # Safety
+/// The host memory must be writable wherever its layout reaches, and its elements must not overlap.
+pub unsafe fn to_host_and_wait(target: &HostSide, source: &Array, stream: &Stream) -> Result<()> {
+    // SAFETY: the caller upholds the contract of this function.
+    unsafe { download(target, source, stream, true) }?;
+    source.allocation().check_other_devices()
+}
+
+/// Returns how the driver may use the host memory. During a capture only asynchronous copies of pinned memory are
+/// allowed.
+fn host_use(what: &str, host: &HostSide, stream: &Stream, wait: bool) -> Result<HostUse> {
+    capture::host_use(what, stream, || Ok(!wait && is_pinned(stream.device(), host)?))
+}
+
+/// # Safety
+/// As `to_device`; with `wait`, the memory must be valid until the function returns.
+unsafe fn upload(target: &Array, source: &HostSide, stream: &Stream, wait: bool) -> Result<()> {
+    check_shapes(target.layout(), &source.layout)?;
+    if target.layout().size() == 0 {
+        return Ok(());
+    }
+    let device = target.device();
+    let _range = range(|| format!("PyGPU upload {} bytes", target.layout().nbytes()));
+    let host = host_use("an upload that waits, or of ordinary host memory,", source, stream, wait)?;
+    if device.is_cpu() {
+        let owned = || (target.clone(), source.clone());
+        return on_cpu(
+            stream,
+            NodeKind::Copy,
+            &[(target, Access::Write)],
+            (target, source),
+            owned,
+            |target, source| {
+                // SAFETY: the target is an array's memory, and the caller guarantees the source; both may be the same
+                // memory.
+                unsafe { host_host::copy_overlapping(side_of(target), side_of_host(source)) }
+            },
+        );
+    }
+    let direction = Direction::HostToDevice(host);
+    let most = if wait { usize::MAX } else { STAGED_AT_ONCE };
+    match ring::open(device, source, target.layout().nbytes() as usize, most)? {
+        // SAFETY: the caller upholds the contract of this function.
+        Some(ring) => unsafe { upload_through(ring, direction, target, source, (stream, wait))? },
+        None => {
+            let blocks = Blocks::of(target.layout(), &source.layout)?;
+            if let (true, Blocks::One { dst, src, bytes }) = (wait, &blocks) {
+                let (to, from) = (at(target.allocation().address(), *dst), at(source.address, *src));
+                // SAFETY: the target is an array's memory, and the caller guarantees the source.
+                return unsafe { run_and_wait(target, direction, to, from, *bytes, stream) };
+            }
+            // SAFETY: the caller upholds the contract of this function.
+            unsafe { upload_by_driver(direction, target, source, &blocks, stream)? };
+        }
+    }
+    if wait { stream.synchronize() } else { Ok(()) }
+}
+
+/// # Safety
+/// As `to_host`; with `wait`, the memory must be valid until the function returns.
+unsafe fn download(target: &HostSide, source: &Array, stream: &Stream, wait: bool) -> Result<()> {
+    check_shapes(&target.layout, source.layout())?;
+    if source.layout().size() == 0 {
+        return Ok(());
+    }
+    let device = source.device();
+    let _range = range(|| format!("PyGPU download {} bytes", source.layout().nbytes()));
+    let host = host_use("a download that waits, or into ordinary host memory,", target, stream, wait)?;
+    if device.is_cpu() {
+        let owned = || (target.clone(), source.clone());
+        return on_cpu(stream, NodeKind::Copy, &[(source, Access::Read)], (target, source), owned, |target, source| {
+            // SAFETY: the source is an array's memory, and the caller guarantees the target; both may be the same
+            // memory.
+            unsafe { host_host::copy_overlapping(side_of_host(target), side_of(source)) }
+        });
+    }
+    let direction = Direction::DeviceToHost(host);
+    match ring::open(device, target, source.layout().nbytes() as usize, usize::MAX)? {
+        // SAFETY: the caller upholds the contract of this function.
+        Some(ring) => unsafe { download_through(ring, direction, target, source, stream)? },
+        None => {
+            let blocks = Blocks::of(&target.layout, source.layout())?;
+            if let (true, Blocks::One { dst, src, bytes }) = (wait, &blocks) {
+                let (to, from) = (at(target.address, *dst), at(source.allocation().address(), *src));
+                // SAFETY: the source is an array's memory, and the caller guarantees the target.
+                return unsafe { run_and_wait(source, direction, to, from, *bytes, stream) };
+            }
+            // SAFETY: the caller upholds the contract of this function.
+            unsafe { download_by_driver(direction, target, source, &blocks, stream)? };
+        }
+    }
+    if wait { stream.synchronize() } else { Ok(()) }
+}
+
+/// Copies one contiguous run and waits. Kept short, because call overhead dominates small copies.
+///
+/// # Safety
+/// Both ranges must be valid.
+unsafe fn run_and_wait(
+    array: &Array,
+    direction: Direction,
+    to: usize,
+    from: usize,
+    bytes: i64,
+    stream: &Stream,
+) -> Result<()> {
+    let device = array.device();
+    let access = if matches!(direction, Direction::HostToDevice(_)) { Access::Write } else { Access::Read };
+    with_access(array, access, stream, || {
+        // SAFETY: the caller upholds the contract of this function; the borrow keeps the stream alive.
+        unsafe { device.backend().copy_and_wait(device.index(), direction, to, from, bytes as usize, stream.handle()) }
+    })
+}
+
+/// Copies through the ring: directly into the array if copy engines support its layout, otherwise into dense memory
+/// first.
+///
+/// # Safety
+/// The host memory must be readable wherever its layout reaches.
+unsafe fn upload_through(
+    ring: ring::Ring<'_>,
+    direction: Direction,
+    target: &Array,
+    source: &HostSide,
+    (stream, wait): (&Stream, bool),
+) -> Result<()> {
+    let dense = target.layout().dense_like();
+    if is_direct(&Blocks::of(target.layout(), &dense)?) {
+        // SAFETY: the caller upholds the contract of this function.
+        return with_access(target, Access::Write, stream, || unsafe {
+            ring.upload(direction, target, source, (stream, wait))
+        });
+    }
+    let scratch = Array::on_new_memory(dense, target.dtype(), stream.clone())?;
+    // SAFETY: the caller upholds the contract of this function.
+    with_access(&scratch, Access::Write, stream, || unsafe {
+        ring.upload(direction, &scratch, source, (stream, wait))
+    })?;
+    between(target, &scratch, stream)
+}
+
+/// # Safety
+/// The host memory must be writable wherever its layout reaches.
+unsafe fn download_through(
+    ring: ring::Ring<'_>,
+    direction: Direction,
+    target: &HostSide,
+    source: &Array,
+    stream: &Stream,
+) -> Result<()> {
+    let dense = source.layout().dense_like();
+    if is_direct(&Blocks::of(&dense, source.layout())?) {
+        // SAFETY: the caller upholds the contract of this function.
+        return with_access(source, Access::Read, stream, || unsafe {
+            ring.download(direction, target, source, stream)
+        });
+    }
+    let scratch = Array::on_new_memory(dense, source.dtype(), stream.clone())?;
+    between(&scratch, source, stream)?;
+    // SAFETY: the caller upholds the contract of this function.
+    with_access(&scratch, Access::Read, stream, || unsafe { ring.download(direction, target, &scratch, stream) })
+}
+
+/// # Safety
+/// As `to_device`.
+unsafe fn upload_by_driver(
+    direction: Direction,
+    target: &Array,
+    source: &HostSide,
+    blocks: &Blocks,
+    stream: &Stream,
+) -> Result<()> {
+    let is_captured = capture::is_capturing(stream)?;
+    if is_direct(blocks) || is_captured && is_even(blocks) {
+        let (to, from) = (side_of(target), side_of_host(source));
+        return with_access(target, Access::Write, stream, || {
+            // SAFETY: the target is an array's memory, and the caller guarantees the source.
+            unsafe { copy_blocks(target.device(), direction, to, from, blocks, stream) }
+        });
+    }
+    if is_captured {
+        let scratch = Array::on_new_memory(source.layout.dense_like(), target.dtype(), stream.clone())?;
+        let blocks = Blocks::of(scratch.layout(), &source.layout)?;
+        check_even(&blocks)?;
+        // SAFETY: the caller upholds the contract. The recursion ends because evenly spaced rows are copied directly.
+        unsafe { upload_by_driver(direction, &scratch, source, &blocks, stream)? };
+        return between(target, &scratch, stream);
+    }
+    let dense = target.layout().dense_like();
+    let packed = host_host::Packed::new(&dense);
+    // SAFETY: the packed buffer is owned here and as large as `dense`; the caller guarantees the source.
+    unsafe { host_host::copy(packed.side(&dense), side_of_host(source))? };
+    let packed_side = packed_side(&packed, &dense);
+    let from_packed = Blocks::of(target.layout(), &dense)?;
+    if is_direct(&from_packed) {
+        // SAFETY: the packed buffer is pageable, so the driver has read it when this call returns.
+        return unsafe { upload_by_driver(direction, target, &packed_side, &from_packed, stream) };
+    }
+    let scratch = Array::on_new_memory(dense.clone(), target.dtype(), stream.clone())?;
+    // SAFETY: as above. The recursion ends because equal dense layouts are a single block.
+    unsafe { upload_by_driver(direction, &scratch, &packed_side, &Blocks::of(&dense, &dense)?, stream)? };
+    between(target, &scratch, stream)
+}
+
+/// # Safety
+/// As `to_host`.
+unsafe fn download_by_driver(
+    direction: Direction,
+    target: &HostSide,
+    source: &Array,
+    blocks: &Blocks,
+    stream: &Stream,
+) -> Result<()> {
+    let is_captured = capture::is_capturing(stream)?;
+    if is_direct(blocks) || is_captured && is_even(blocks) {
+        let (to, from) = (side_of_host(target), side_of(source));
+        return with_access(source, Access::Read, stream, || {
+            // SAFETY: the source is an array's memory, and the caller guarantees the target.
+            unsafe { copy_blocks(source.device(), direction, to, from, blocks, stream) }
+        });
+    }
+    if is_captured {
+        let scratch = Array::on_new_memory(target.layout.dense_like(), source.dtype(), stream.clone())?;
+        let blocks = Blocks::of(&target.layout, scratch.layout())?;
+        check_even(&blocks)?;
+        between(&scratch, source, stream)?;
+        // SAFETY: the caller upholds the contract. The recursion ends because evenly spaced rows are copied directly.
+        return unsafe { download_by_driver(direction, target, &scratch, &blocks, stream) };
+    }
+    let dense = source.layout().dense_like();
+    let into_packed = Blocks::of(&dense, source.layout())?;
+    if !is_direct(&into_packed) {
+        let scratch = Array::on_new_memory(dense, source.dtype(), stream.clone())?;
+        between(&scratch, source, stream)?;
+        let blocks = Blocks::of(&target.layout, scratch.layout())?;
+        // SAFETY: the caller upholds the contract. The recursion ends because a dense source is copied directly.
+        return unsafe { download_by_driver(direction, target, &scratch, &blocks, stream) };
+    }
+    let packed = host_host::Packed::new(&dense);
+    // SAFETY: the packed buffer is owned here and pageable, so it contains the values when this call returns.
+    unsafe { download_by_driver(direction, &packed_side(&packed, &dense), source, &into_packed, stream)? };
+    // SAFETY: as above; the caller guarantees the target.
+    unsafe { host_host::copy(side_of_host(target), packed.side(&dense)) }
+}
+
+/// Whether a single driver copy can do it, however narrow the rows are.
+const fn is_even(blocks: &Blocks) -> bool {
+    matches!(blocks, Blocks::One { .. } | Blocks::Uniform(_))
+}
+
+/// Returns an error during a capture if the host would have to pack the data.
+fn check_even(blocks: &Blocks) -> Result<()> {
+    match is_even(blocks) {
+        true => Ok(()),
+        false => {
+            Err(capture::refusal("a copy of host memory whose elements lie in no even rows, and which the host packs,"))
+        }
+    }
+}
+
+fn packed_side(packed: &host_host::Packed, dense: &Layout) -> HostSide {
+    HostSide { address: packed.address(), layout: dense.clone() }
+}
+
+/// Whether the blocks are transferred as they are, without packing on the host.
+fn is_direct(blocks: &Blocks) -> bool {
+    match blocks {
+        Blocks::One { .. } => true,
+        Blocks::Uniform(uniform) => uniform.width >= NARROW,
+        Blocks::Many(many) => many.block.width >= NARROW && many.count() <= MANY,
+    }
+}

@@ -1,0 +1,88 @@
+//! Copies within a device through the host: the fallback for scattered layouts without kernels (no compiler, or a
+//! failing one).
+//!
+//! Fetches the byte ranges of both arrays, copies on the host, and writes the target's range back. This blocks the host
+//! and crosses the bus twice. Bytes between the target's elements are written back unchanged. This is safe: the range
+//! is fetched and written in stream order, so that no work tracked by PyGPU can write these bytes in between.
+
+use super::{HostSide, Side, at, host_host};
+use pygpu_array::Array;
+use pygpu_backend::{Address, Direction, HostUse};
+use pygpu_base::error::Result;
+use pygpu_base::log_queue::{self, Level};
+use pygpu_device::stream::Stream;
+use pygpu_memory::{Access, capture, ordered};
+
+/// The byte range of an array, fetched to the host.
+struct Span {
+    bytes: Vec<u8>,
+    low: i64,
+}
+
+impl Span {
+    fn fetch(array: &Array, host: HostUse, stream: &Stream) -> Result<Self> {
+        let (low, high) = array.layout().extent().unwrap_or((0, 0));
+        let mut span = Self { bytes: vec![0; (high - low) as usize], low };
+        let device = array.device();
+        // SAFETY: the range is inside the array's block; the vector has the same size and is pageable, so it is filled
+        // on return.
+        unsafe {
+            device.backend().copy(
+                device.index(),
+                Direction::DeviceToHost(host),
+                span.bytes.as_mut_ptr() as Address,
+                at(array.allocation().address(), low),
+                span.bytes.len(),
+                stream.handle(),
+            )?;
+        }
+        stream.synchronize()?;
+        Ok(span)
+    }
+
+    fn write_back(&self, array: &Array, host: HostUse, stream: &Stream) -> Result<()> {
+        let device = array.device();
+        // SAFETY: as in `fetch`; the driver has read the pageable vector when this returns.
+        unsafe {
+            device.backend().copy(
+                device.index(),
+                Direction::HostToDevice(host),
+                at(array.allocation().address(), self.low),
+                self.bytes.as_ptr() as Address,
+                self.bytes.len(),
+                stream.handle(),
+            )
+        }
+    }
+
+    /// The fetched bytes as host memory with the array's layout; the address is that of the layout's byte 0.
+    fn host_side(&self, array: &Array) -> HostSide {
+        let address = (self.bytes.as_ptr() as Address).wrapping_sub(self.low as usize);
+        HostSide { address, layout: array.layout().clone() }
+    }
+}
+
+/// Copies an array into a non-overlapping array of the same device.
+pub(super) fn between(target: &Array, source: &Array, stream: &Stream) -> Result<()> {
+    log_queue::tell(Level::Info, || {
+        let bytes = target.layout().size() * target.layout().itemsize();
+        format!(
+            "{}: a strided copy of {bytes} bytes goes over the host, since there is no compiler of kernels",
+            target.device()
+        )
+    });
+    let host = capture::host_use("a strided copy for which there is no compiler", stream, || Ok(false))?;
+    ordered(&[(source.allocation(), Access::Read), (target.allocation(), Access::Write)], stream, || {
+        let from = Span::fetch(source, host, stream)?;
+        let to = Span::fetch(target, host, stream)?;
+        let (target_side, source_side) = (to.host_side(target), from.host_side(source));
+        // SAFETY: both vectors contain every byte that the layouts reach, and they are distinct.
+        unsafe {
+            host_host::copy(
+                Side { base: target_side.address, layout: &target_side.layout },
+                Side { base: source_side.address, layout: &source_side.layout },
+            )?;
+        }
+        to.write_back(target, host, stream)
+    })
+}

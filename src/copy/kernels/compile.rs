@@ -1,0 +1,94 @@
+//! Compilation of the copy kernels on first use. Without a compiler they are unavailable.
+
+use smallvec::SmallVec;
+
+use pygpu_codegen::array_access;
+use pygpu_codegen::variant_cache::{Family, Key};
+use pygpu_device::Device;
+use pygpu_kernel::{Function, Source};
+
+/// A kernel, regardless of its compile-time definitions.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Move {
+    Lines,
+    Flat,
+    Squares,
+    Tiles,
+    Select,
+    SelectDirectly,
+    Places,
+    Claim,
+    Settle,
+}
+
+impl Move {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Lines => "move_lines",
+            Self::Flat => "move_flat",
+            Self::Squares => "move_squares",
+            Self::Tiles => "move_tiles",
+            Self::Select | Self::SelectDirectly => "move_select",
+            Self::Places => "move_places",
+            Self::Claim => "move_claim",
+            Self::Settle => "move_settle",
+        }
+    }
+
+    const fn text(self) -> &'static str {
+        match self {
+            Self::Lines => include_str!("device/lines.cu"),
+            Self::Flat => include_str!("device/flat.cu"),
+            Self::Squares => include_str!("device/squares.cu"),
+            Self::Tiles => include_str!("device/tiles.cu"),
+            Self::Select => include_str!("device/select.cu"),
+            Self::SelectDirectly => concat!(include_str!("device/index.cu"), include_str!("device/select.cu")),
+            Self::Places | Self::Claim | Self::Settle => {
+                concat!(include_str!("device/index.cu"), include_str!("device/places.cu"))
+            }
+        }
+    }
+}
+
+/// A kernel with its compile-time definitions.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Variant {
+    kernel: Move,
+    defined: SmallVec<[(&'static str, i64); 7]>,
+}
+
+static KERNELS: Family = Family::of_library(0);
+
+/// The compiled kernel; `None` if it cannot be compiled.
+pub(super) fn function(device: Device, variant: Variant) -> Option<Function> {
+    KERNELS.function_if_any(device, &variant.key(), variant.kernel.name(), || variant.source())
+}
+
+impl Variant {
+    pub(super) fn new(kernel: Move, defined: impl IntoIterator<Item = (&'static str, i64)>) -> Self {
+        Self { kernel, defined: defined.into_iter().collect() }
+    }
+
+    /// Adds a compile-time definition.
+    pub(super) fn with(mut self, name: &'static str, value: i64) -> Self {
+        self.defined.push((name, value));
+        self
+    }
+
+    /// The kernel and the values of its definitions. Their names follow from the kernel and the number of values.
+    fn key(&self) -> Key {
+        let mut key = Key::from_slice(&[self.kernel as u8]);
+        // Every value fits into 16 bits.
+        self.defined.iter().for_each(|(_, value)| key.extend((*value as u16).to_le_bytes()));
+        key
+    }
+
+    fn source(&self) -> Source {
+        Source {
+            text: [array_access::HEADER, include_str!("device/common.cu"), self.kernel.text()].concat(),
+            name: format!("{}.cu", self.kernel.name()),
+            options: self.defined.iter().map(|(name, value)| format!("-D{name}={value}")).collect(),
+            ..Source::default()
+        }
+    }
+}

@@ -1,0 +1,463 @@
+//! `a[indices]` and `a[indices] = b` on a device: a copy in which a table contains the offsets along one axis.
+//!
+//! Index arrays are converted to a table of byte offsets, one for each combination of indices, and bounds-checked by
+//! the same kernel, which reports through a readback. The host waits for that kernel only. New arrays are filled before
+//! the check completes, because out-of-range indices read element 0; existing arrays are not written before it. If a
+//! position is assigned several times, the last value is stored, as in NumPy: a kernel first determines the highest
+//! source index for each position.
+
+use super::choose::{DIVISIBLE, Units};
+use super::compile::{self, Move, Variant};
+use super::parameters::{self, Parameters, THREADS};
+use super::{run, shape};
+use crate::{between, duplicate, fill, may_overlap};
+use pygpu_array::Array;
+use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::error::{Error, Result};
+use pygpu_codegen::array_access::{Record, Span};
+use pygpu_device::Device;
+use pygpu_device::stream::{Mark, Stream};
+use pygpu_kernel::{Arguments, launch};
+use pygpu_layout::{Dims, Layout, Order, Pieces, SharedAxis, Walk};
+use pygpu_memory::readback::Word;
+use pygpu_memory::{Access, capture};
+
+/// Treatment of out-of-range indices.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Bounds {
+    /// An error.
+    Checked,
+    /// Wraps around.
+    Wrapped,
+    /// Clipped to the nearest valid index; negative indices become 0.
+    Clipped,
+    /// Cannot occur.
+    Known,
+}
+
+impl Bounds {
+    /// The kernels' number for it.
+    const fn number(self) -> i64 {
+        match self {
+            Self::Wrapped => 1,
+            Self::Clipped => 2,
+            Self::Checked | Self::Known => 0,
+        }
+    }
+}
+
+/// An axis that is indexed by an integer array.
+pub struct Indexed {
+    /// The indices, on the array's device, broadcast to the common shape.
+    pub index: Array,
+    /// Length of the axis.
+    pub len: i64,
+    /// Stride of the axis in bytes.
+    pub stride: i64,
+    /// Treatment of out-of-range indices.
+    pub bounds: Bounds,
+}
+
+/// The elements selected by a key with index arrays.
+pub struct Selection {
+    /// The axes that are not indexed, with the offset of the first element.
+    pub view: Layout,
+    /// The indexed axes.
+    pub indexed: Vec<Indexed>,
+    /// The common shape of the index arrays.
+    pub shape: Dims,
+    /// Position in the result, as an axis of the view, at which the axes of the index arrays are inserted.
+    pub position: usize,
+}
+
+impl Selection {
+    /// The shape of the selection.
+    pub fn result_shape(&self) -> Dims {
+        let view: Dims = self.view.shape().collect();
+        let (before, behind) = view.split_at(self.position);
+        before.iter().chain(&self.shape).chain(behind).copied().collect()
+    }
+
+    fn count(&self) -> i64 {
+        self.shape.iter().product()
+    }
+
+    /// Whether each element is selected at most once: all index arrays come from one mask.
+    fn is_distinct(&self) -> bool {
+        self.indexed.iter().all(|indexed| indexed.bounds == Bounds::Known) && self.shape.len() == 1
+    }
+
+    /// Splits a layout of the result's shape: removes the index arrays' axes, and returns their common stride, if they
+    /// have one.
+    fn split(&self, result: &Layout) -> Result<(Layout, Option<i64>)> {
+        let indexed = self.position..self.position + self.shape.len();
+        let part = |is_indexed: bool| {
+            let axes = || result.axes().iter().enumerate().filter(|(place, _)| indexed.contains(place) == is_indexed);
+            let shape: Dims = axes().map(|(_, axis)| axis.len).collect();
+            let strides: Dims = axes().map(|(_, axis)| axis.stride).collect();
+            Layout::strided(&shape, &strides, result.offset(), result.itemsize())
+        };
+        let along = Walk::c_order(&part(true)?);
+        let stride = if along.rank() > 1 { None } else { Some(along.strides(0).next().unwrap_or(0)) };
+        Ok((part(false)?, stride))
+    }
+}
+
+/// Copies the selected elements to a new array; `None` if no kernel is available.
+///
+/// # Errors
+/// `IndexError`; `OutOfMemory`; driver errors.
+pub fn gather(source: &Array, selection: &Selection, stream: &Stream) -> Result<Option<Array>> {
+    if let [indexed] = &selection.indexed[..]
+        && let Some(result) = gather_directly(source, selection, indexed, stream)?
+    {
+        return Ok(Some(result));
+    }
+    let Some(table) = Table::of(source.device(), selection, stream)? else { return Ok(None) };
+    let result = Array::empty(&selection.result_shape(), source.dtype(), Order::C, stream.clone())?;
+    if !table.gather(source, selection, &result, stream)? {
+        return Ok(None);
+    }
+    table.check()?;
+    Ok(Some(result))
+}
+
+/// Gathers like [`gather`] without an offset table, for contiguous indices of one axis; `None` for others.
+fn gather_directly(source: &Array, selection: &Selection, indexed: &Indexed, stream: &Stream) -> Result<Option<Array>> {
+    let result = Array::empty(&selection.result_shape(), source.dtype(), Order::C, stream.clone())?;
+    let index = &indexed.index;
+    let is_aligned = index.address().is_multiple_of(index.dtype().itemsize());
+    let (kept, stride) = selection.split(result.layout())?;
+    let (Some(stride), true) = (stride, is_aligned && index.layout().is_c_contiguous()) else { return Ok(None) };
+    if result.layout().is_empty() || indexed.len == 0 {
+        return Ok(None);
+    }
+    let is_checked = indexed.bounds == Bounds::Checked;
+    if is_checked {
+        check_capture(stream)?;
+    }
+    let word = if is_checked { Some(Word::new(source.device())?) } else { None };
+    let along = SharedAxis { len: selection.count(), strides: [stride, 0] };
+    let places = Places::Of(indexed, word.as_ref());
+    let sides = Sides { target: &result, source, written: false };
+    if !sides.select(&Pieces::of(&kept, &selection.view)?, along, selection, &places, stream)? {
+        return Ok(None);
+    }
+    if let Some(word) = word
+        && word.read_at(&Mark::record(stream)?)? != 0
+    {
+        return Err(refusal());
+    }
+    Ok(Some(result))
+}
+
+/// Copies the selected elements to an array of their shape and dtype, which stays unchanged if an index is out of
+/// range. Returns `false` if no kernel is available.
+///
+/// # Errors
+/// As [`gather`].
+pub fn gather_into(source: &Array, selection: &Selection, out: &Array, stream: &Stream) -> Result<bool> {
+    if may_overlap(out, source) || selection.indexed.iter().any(|indexed| may_overlap(out, &indexed.index)) {
+        let Some(gathered) = gather(source, selection, stream)? else { return Ok(false) };
+        between(out, &gathered, stream)?;
+        return Ok(true);
+    }
+    let Some(mut table) = Table::of(source.device(), selection, stream)? else { return Ok(false) };
+    table.check_now()?;
+    table.gather(source, selection, out, stream)
+}
+
+/// Assigns `values`, which have the selection's shape. Returns `false` if no kernel is available, with the target
+/// unchanged.
+///
+/// # Errors
+/// `IndexError`; `OutOfMemory`; driver errors.
+pub fn scatter(target: &Array, selection: &Selection, values: &Array, stream: &Stream) -> Result<bool> {
+    let Some(mut table) = Table::of(target.device(), selection, stream)? else { return Ok(false) };
+    if values.layout().is_empty() {
+        table.check()?;
+        return Ok(true);
+    }
+    let (kept, stride) = match selection.split(values.layout())? {
+        (kept, Some(stride)) => (kept, stride),
+        _ => return scatter(target, selection, &duplicate(values, Order::C, stream)?, stream),
+    };
+    let is_one_value = stride == 0; // all assignments to one element store the same value
+    let is_repeated = !is_one_value && selection.count() > 1 && !selection.is_distinct();
+    if is_repeated && !table.keep_last(selection, stream)? {
+        return Ok(false);
+    }
+    table.check_now()?;
+    let along = SharedAxis { len: selection.count(), strides: [0, stride] };
+    let pieces = Pieces::of(&selection.view, &kept)?;
+    Sides { target, source: values, written: true }.select(
+        &pieces,
+        along,
+        selection,
+        &Places::Table(&table.bytes),
+        stream,
+    )
+}
+
+/// Source of the offsets along the indexed axis.
+enum Places<'a> {
+    /// Byte offsets, one for each combination of indices.
+    Table(&'a Array),
+    /// Contiguous indices of one axis; an out-of-range index is reported to the readback.
+    Of(&'a Indexed, Option<&'a Word>),
+}
+
+impl Places<'_> {
+    const fn array(&self) -> &Array {
+        match self {
+            Self::Table(table) => table,
+            Self::Of(indexed, _) => &indexed.index,
+        }
+    }
+}
+
+/// Source and target of a gather or scatter, and whether the table applies to the target.
+struct Sides<'a> {
+    target: &'a Array,
+    source: &'a Array,
+    written: bool,
+}
+
+impl Sides<'_> {
+    /// Launches the gather kernel; `along` is the axis of the table.
+    fn select(
+        &self,
+        pieces: &Pieces,
+        along: SharedAxis<2>,
+        selection: &Selection,
+        places: &Places<'_>,
+        stream: &Stream,
+    ) -> Result<bool> {
+        let (to, from) = (self.target.allocation().address(), self.source.allocation().address());
+        let others = selection.indexed.iter().map(|indexed| indexed.stride).chain(along.strides);
+        let mut units = Units::aligned(pieces, to, from, others);
+        let side = usize::from(self.written);
+        let place = match along.strides[side].unsigned_abs() {
+            0 => Some(0),
+            reach => units.axes.iter().position(|axis| axis.strides[side].unsigned_abs() < reach),
+        };
+        let place = place.unwrap_or(units.axes.len());
+        units.axes.insert(place, along);
+        let count: i64 = units.axes.iter().map(|axis| axis.len).product();
+        let rank = parameters::rank_for(units.axes.len());
+        let span = if count >= DIVISIBLE { Span::Wide } else { Span::Far };
+        let defined = [
+            ("UNIT", units.unit),
+            ("DIMS", rank as i64),
+            ("WIDE", i64::from(span == Span::Wide)),
+            ("TABLE", (rank - units.axes.len() + place) as i64),
+            ("WRITTEN", i64::from(self.written)),
+        ];
+        let variant = match places {
+            Places::Table(_) => Variant::new(Move::Select, defined),
+            Places::Of(indexed, _) => Variant::new(Move::SelectDirectly, defined)
+                .with("INDEX_SIZE", indexed.index.dtype().itemsize() as i64)
+                .with("INDEX_SIGNED", i64::from(is_signed(indexed.index.dtype())))
+                .with("BOUNDS", indexed.bounds.number())
+                .with("DIRECT", 1),
+        };
+        let Some(function) = compile::function(self.target.device(), variant) else { return Ok(false) };
+        let mut record = Record::new();
+        let words = [units.to, units.from, places.array().address(), count as usize];
+        words.into_iter().for_each(|word| record.push_word(word as u64));
+        if let Places::Of(indexed, word) = places {
+            let told = word.map_or(0, Word::address);
+            [told, indexed.len as u64, indexed.stride as u64].into_iter().for_each(|word| record.push_word(word));
+        }
+        parameters::push_axes(&mut record, span, &units.axes);
+        let parameters = Parameters { record, shares: parameters::div_ceil(count, i64::from(THREADS) * 4) };
+        let uses = [
+            (self.source.allocation(), Access::Read),
+            (places.array().allocation(), Access::Read),
+            (self.target.allocation(), Access::Write),
+        ];
+        // SAFETY: the parameter block matches the kernel's structure; the table or the kernel's own check keeps every
+        // index inside the axis.
+        unsafe { run(&function, &parameters, stream, &uses)? };
+        Ok(true)
+    }
+}
+
+/// Checks that a stream is not capturing: the host must read the result of the bounds check.
+///
+/// # Errors
+/// `NotSupported`; driver errors.
+pub fn check_capture(stream: &Stream) -> Result<()> {
+    capture::refuse("an index that is an array, whose places the host checks,", stream)
+}
+
+fn refusal() -> Error {
+    Error::index("an index is out of bounds for the axis that it indexes")
+}
+
+/// Byte offsets, one for each combination of indices.
+struct Table {
+    bytes: Array,
+    /// The readback is nonzero after the event if an index is out of range.
+    refused: Option<(Word, Mark)>,
+}
+
+impl Table {
+    /// Builds the table of a selection and starts the bounds check; `None` if no kernel is available.
+    fn of(device: Device, selection: &Selection, stream: &Stream) -> Result<Option<Self>> {
+        let is_checked = selection.indexed.iter().any(|indexed| indexed.bounds == Bounds::Checked);
+        if is_checked {
+            check_capture(stream)?;
+        }
+        // An axis of length 0 has no element 0 that could be read instead.
+        if selection.count() > 0 && selection.indexed.iter().any(|indexed| indexed.len == 0) {
+            return Err(refusal());
+        }
+        let word = if is_checked && selection.count() > 0 { Some(Word::new(device)?) } else { None };
+        let strides = selection.indexed.iter().map(|indexed| indexed.stride);
+        let Some(bytes) = places(device, selection, strides, word.as_ref(), stream)? else { return Ok(None) };
+        let refused = word.map(|word| Ok::<_, Error>((word, Mark::record(stream)?))).transpose()?;
+        Ok(Some(Self { bytes, refused }))
+    }
+
+    /// Waits for the bounds check.
+    fn check_now(&mut self) -> Result<()> {
+        let Some((word, mark)) = self.refused.take() else { return Ok(()) };
+        match word.read_at(&mark)? {
+            0 => Ok(()),
+            _ => Err(refusal()),
+        }
+    }
+
+    fn check(mut self) -> Result<()> {
+        self.check_now()
+    }
+
+    /// Gathers into an array of the selection's shape. The array must be new, or the bounds check must have succeeded.
+    fn gather(&self, source: &Array, selection: &Selection, result: &Array, stream: &Stream) -> Result<bool> {
+        if result.layout().is_empty() {
+            return Ok(true);
+        }
+        let (kept, Some(stride)) = selection.split(result.layout())? else {
+            let made = Array::empty(&selection.result_shape(), source.dtype(), Order::C, stream.clone())?;
+            let is_done = self.gather(source, selection, &made, stream)?;
+            return if is_done { between(result, &made, stream).map(|()| true) } else { Ok(false) };
+        };
+        let along = SharedAxis { len: selection.count(), strides: [stride, 0] };
+        let pieces = Pieces::of(&kept, &selection.view)?;
+        Sides { target: result, source, written: false }.select(
+            &pieces,
+            along,
+            selection,
+            &Places::Table(&self.bytes),
+            stream,
+        )
+    }
+
+    /// Marks all assignments to a position but the last as ignored.
+    fn keep_last(&self, selection: &Selection, stream: &Stream) -> Result<bool> {
+        let device = self.bytes.device();
+        let mut strides = Dims::new();
+        let mut targets = 1i64;
+        for indexed in selection.indexed.iter().rev() {
+            strides.insert(0, targets);
+            match targets.checked_mul(indexed.len) {
+                Some(product) => targets = product,
+                None => return Ok(false),
+            }
+        }
+        let count = selection.count();
+        let (claim, settle) =
+            (places_variant(1, true, 8, (false, 0), Move::Claim), places_variant(1, true, 8, (false, 0), Move::Settle));
+        let (Some(claim), Some(settle)) = (compile::function(device, claim), compile::function(device, settle)) else {
+            return Ok(false);
+        };
+        if count > i64::from(i32::MAX) {
+            return Ok(false); // too many positions for 32-bit numbers
+        }
+        let word = self.refused.as_ref().map(|(word, _)| word);
+        let Some(numbers) = places(device, selection, strides.into_iter(), word, stream)? else { return Ok(false) };
+        let owners = Array::empty(&[targets], DType::new(Kind::Int32), Order::C, stream.clone())?;
+        fill(&owners, &[0xff; 4], stream)?;
+        let blocks =
+            Parameters { record: Record::new(), shares: parameters::div_ceil(count, i64::from(THREADS)) }.blocks();
+        let uses = [(numbers.allocation(), Access::Read), (owners.allocation(), Access::Write)];
+        let mut arguments = Arguments::new();
+        for word in [numbers.address(), owners.address(), count as usize] {
+            arguments.push_word(word as u64);
+        }
+        // SAFETY: the kernel has these three parameters; the indices are checked against the size of `owners`.
+        unsafe { launch::launch(&claim, &shape(blocks), stream, &mut arguments, &uses)? };
+        let uses = [
+            (numbers.allocation(), Access::Read),
+            (owners.allocation(), Access::Read),
+            (self.bytes.allocation(), Access::Write),
+        ];
+        let mut arguments = Arguments::new();
+        for word in [numbers.address(), owners.address(), self.bytes.address(), count as usize] {
+            arguments.push_word(word as u64);
+        }
+        // SAFETY: the kernel has these four parameters; the index and the offset array have `count` items each.
+        unsafe { launch::launch(&settle, &shape(blocks), stream, &mut arguments, &uses)? };
+        Ok(true)
+    }
+}
+
+fn places_variant(rank: usize, signed: bool, size: usize, (begun, bounds): (bool, i64), kernel: Move) -> Variant {
+    let defined = [
+        ("UNIT", 4),
+        ("DIMS", rank as i64),
+        ("INDEX_SIGNED", i64::from(signed)),
+        ("INDEX_SIZE", size as i64),
+        ("BEGUN", i64::from(begun)),
+        ("BOUNDS", bounds),
+    ];
+    Variant::new(kernel, defined)
+}
+
+/// Computes the sum of indices times strides for each combination of indices. Out-of-range indices are reported to
+/// `refused`.
+fn places(
+    device: Device,
+    selection: &Selection,
+    strides: impl Iterator<Item = i64>,
+    refused: Option<&Word>,
+    stream: &Stream,
+) -> Result<Option<Array>> {
+    let count = selection.count();
+    let table = Array::empty(&[count], DType::new(Kind::Int64), Order::C, stream.clone())?;
+    if count == 0 {
+        return Ok(Some(table));
+    }
+    for (number, (indexed, stride)) in selection.indexed.iter().zip(strides).enumerate() {
+        let index = aligned(&indexed.index, stream)?;
+        let (signed, size) = (is_signed(index.dtype()), index.dtype().itemsize());
+        let axes = Walk::c_order(index.layout()).axes::<1>();
+        let begun = (number > 0, indexed.bounds.number());
+        let variant = places_variant(parameters::rank_for(axes.len()), signed, size, begun, Move::Places);
+        let Some(function) = compile::function(device, variant) else { return Ok(None) };
+        let mut record = Record::new();
+        let told = refused.map_or(0, Word::address);
+        let addresses = [table.address() as u64, index.address() as u64, told];
+        let numbers = [count, indexed.len, stride].map(|number| number as u64);
+        addresses.into_iter().chain(numbers).for_each(|word| record.push_word(word));
+        parameters::push_axes(&mut record, Span::Wide, &axes);
+        let parameters = Parameters { record, shares: parameters::div_ceil(count, i64::from(THREADS)) };
+        let uses = [(index.allocation(), Access::Read), (table.allocation(), Access::Write)];
+        // SAFETY: the parameter block matches the kernel's structure; the axes are those of an aligned index array;
+        // without a readback no index can be out of range.
+        unsafe { run(&function, &parameters, stream, &uses)? };
+    }
+    Ok(Some(table))
+}
+
+fn is_signed(dtype: DType) -> bool {
+    matches!(dtype.kind(), Kind::Int8 | Kind::Int16 | Kind::Int32 | Kind::Int64)
+}
+
+/// An index array with aligned elements: a field of a packed structure is copied.
+fn aligned(index: &Array, stream: &Stream) -> Result<Array> {
+    let size = index.dtype().itemsize();
+    let bits = index.layout().strides().fold(index.address() as i64, |bits, stride| bits | stride);
+    if (bits as usize).is_multiple_of(size) { Ok(index.clone()) } else { duplicate(index, Order::C, stream) }
+}

@@ -1,0 +1,311 @@
+//! Pinned slots for staging pageable memory: a bounded pool for each device.
+//!
+//! A slot whose copy is still running returns to the pool with an event recorded after that copy; the next user waits
+//! for the event before accessing the slot. A slot is never reused if it cannot be determined whether a copy uses it.
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use super::settings::Settings;
+use pygpu_backend::{Address, HostFlags};
+use pygpu_base::error::{Error, Result};
+use pygpu_base::fork_safe::{Global, Guard};
+use pygpu_device::stream::{Mark, Stream};
+use pygpu_device::{Device, PerDevice, per_device};
+use pygpu_memory::host_block_cache;
+
+/// Use of a slot by a copy engine.
+enum State {
+    Idle,
+    /// A copy uses it until the event.
+    Flying(Arc<Mark>),
+    /// Unknown: a copy may use it indefinitely.
+    Lost,
+}
+
+/// A pinned buffer, in the pool or checked out by one thread.
+pub(super) struct Slot {
+    address: Address,
+    bytes: usize,
+    state: State,
+    /// The copy waits for earlier work of its stream, for an unknown time.
+    is_held: bool,
+}
+
+impl Slot {
+    pub(super) fn address(&self) -> Address {
+        self.address
+    }
+
+    /// Waits until no copy uses the slot.
+    pub(super) fn wait(&mut self) -> Result<()> {
+        match std::mem::replace(&mut self.state, State::Lost) {
+            State::Idle => {}
+            State::Flying(mark) => mark.event().synchronize()?,
+            State::Lost => return Err(Error::value("an earlier copy left pinned memory in an unknown state")),
+        }
+        self.state = State::Idle;
+        Ok(())
+    }
+
+    /// Enqueues a copy that uses the slot.
+    pub(super) fn launch(&mut self, stream: &Stream, hold: bool, copy: impl FnOnce() -> Result<()>) -> Result<()> {
+        self.state = State::Lost;
+        self.is_held = hold;
+        let launched = copy().and_then(|()| Mark::record(stream));
+        match launched {
+            Ok(mark) => {
+                self.state = State::Flying(Arc::new(mark));
+                Ok(())
+            }
+            Err(error) => {
+                if stream.synchronize().is_ok() {
+                    self.state = State::Idle;
+                }
+                Err(error)
+            }
+        }
+    }
+
+    /// A snapshot of the slot's last copy, `None` if unused, to be queried after the lock is released.
+    fn sight(&self) -> Option<Sight> {
+        let mark = match &self.state {
+            State::Idle => None,
+            State::Flying(mark) => Some(Arc::clone(mark)),
+            State::Lost => return None,
+        };
+        Some(Sight { address: self.address, bytes: self.bytes, mark })
+    }
+}
+
+/// Snapshot of a slot's state.
+struct Sight {
+    address: Address,
+    bytes: usize,
+    mark: Option<Arc<Mark>>,
+}
+
+impl Sight {
+    /// Whether no copy uses the slot. May return false although the copy is complete.
+    fn is_over(&self) -> bool {
+        self.mark.as_ref().is_none_or(|mark| mark.event().query().unwrap_or(false))
+    }
+
+    fn is_of(&self, slot: &Slot) -> bool {
+        let same = match (&self.mark, &slot.state) {
+            (None, State::Idle) => true,
+            (Some(mark), State::Flying(other)) => Arc::ptr_eq(mark, other),
+            _ => false,
+        };
+        same && slot.address == self.address
+    }
+}
+
+/// The available slots of one device, and statistics of all slots.
+struct Store {
+    slots: Vec<Slot>,
+    /// Total size of all slots in bytes, including checked-out ones.
+    bytes: usize,
+    epoch: u32,
+    /// Error of the last failed allocation. No further allocation is attempted until a trim or a new limit.
+    refused: Option<String>,
+}
+
+impl Store {
+    const EMPTY: Self = Self { slots: Vec::new(), bytes: 0, epoch: 0, refused: None };
+
+    /// Snapshots of possibly idle slots, most recent first, up to the first known idle one.
+    fn sights(&self, bytes: usize) -> SmallVec<[Sight; 16]> {
+        let mut found_idle = false;
+        let suitable = self.slots.iter().rev().filter(|slot| slot.bytes >= bytes).filter_map(Slot::sight);
+        suitable.take_while(|sight| !std::mem::replace(&mut found_idle, sight.mark.is_none())).collect()
+    }
+
+    fn take_seen(&mut self, sight: &Sight) -> Option<Slot> {
+        let place = self.slots.iter().position(|slot| sight.is_of(slot))?;
+        Some(self.slots.swap_remove(place))
+    }
+
+    /// Takes the slot whose copy completes first, among slots that wait for no work other than copies.
+    fn take_flying(&mut self, bytes: usize) -> Option<Slot> {
+        let soon = |slot: &Slot| slot.bytes >= bytes && !slot.is_held && !matches!(slot.state, State::Lost);
+        let place = self.slots.iter().position(soon)?;
+        Some(self.slots.remove(place))
+    }
+}
+
+static STORES: PerDevice<Global<Store>> = per_device!(Global::new(Store::EMPTY));
+
+/// Locks the pool of a device, without slots that a device reset has destroyed.
+fn store(device: Device) -> Guard<Store> {
+    let mut store = STORES.of(device).lock();
+    if store.epoch != device.epoch() {
+        store.slots.iter().for_each(|slot| forget(slot.address));
+        *store = Store { epoch: device.epoch(), ..Store::EMPTY };
+    }
+    store
+}
+
+/// Takes an idle slot, the most recent first, which may still be in the processor's caches. The driver is queried
+/// without the lock.
+fn take_idle(device: Device, bytes: usize) -> Option<Slot> {
+    let sights = store(device).sights(bytes);
+    sights.iter().filter(|sight| sight.is_over()).find_map(|sight| store(device).take_seen(sight))
+}
+
+/// Allocates pinned memory. Registering whole huge pages takes a fifth of the time of an allocation by the driver.
+fn pin(device: Device, bytes: usize) -> Result<Address> {
+    let memory = if bytes < host_block_cache::LEAST { None } else { host_block_cache::allocate(bytes) };
+    let Some(address) = memory else {
+        return device.backend().allocate_host(device.index(), bytes, HostFlags::default());
+    };
+    host_block_cache::set_inherited(address, false);
+    // SAFETY: the memory was just allocated here and stays valid until `unpin`.
+    let registered = unsafe {
+        host_block_cache::touch(address);
+        device.backend().register_host(device.index(), address, bytes, HostFlags::default())
+    };
+    if registered.is_err() {
+        forget(address);
+    }
+    registered.map(|()| address)
+}
+
+/// Returns host memory that is no longer registered. Memory allocated by the driver is skipped.
+fn forget(address: Address) {
+    if host_block_cache::size(address) > 0 {
+        host_block_cache::set_inherited(address, true);
+        // SAFETY: the memory came from `recycled`, and no slot refers to it any more.
+        unsafe { host_block_cache::free(address) };
+    }
+}
+
+/// # Safety
+/// The address must come from `pin` with the same size, and the memory must not be in use.
+unsafe fn unpin(device: Device, address: Address, bytes: usize) -> Result<()> {
+    // SAFETY: the caller upholds the contract of this function.
+    unsafe {
+        if host_block_cache::size(address) == 0 {
+            return device.backend().free_host(device.index(), address, bytes);
+        }
+        device.backend().unregister_host(device.index(), address)?;
+    }
+    forget(address);
+    Ok(())
+}
+
+/// Takes a slot of at least `bytes` bytes within the limit: an idle one, a new one, or one whose copy completes soon.
+fn take(device: Device, bytes: usize, settings: &Settings) -> Option<Slot> {
+    if let Some(slot) = take_idle(device, bytes) {
+        return Some(slot);
+    }
+    {
+        let mut store = store(device);
+        if store.refused.is_some() || store.bytes + bytes > settings.limit() {
+            return store.take_flying(bytes);
+        }
+        store.bytes += bytes; // before the lock is released, so that concurrent calls respect the limit
+    }
+    let made = pin(device, bytes);
+    let mut store = store(device);
+    match made {
+        Ok(address) => Some(Slot { address, bytes, state: State::Idle, is_held: false }),
+        Err(error) => {
+            store.bytes = store.bytes.saturating_sub(bytes);
+            store.refused = Some(error.to_string());
+            store.take_flying(bytes)
+        }
+    }
+}
+
+/// The slots of one thread during one copy. They return to the pool on drop.
+pub(super) struct Hand<'a> {
+    device: Device,
+    epoch: u32,
+    bytes: usize,
+    settings: &'a Settings,
+    slots: Vec<Slot>,
+}
+
+impl<'a> Hand<'a> {
+    /// Starts without slots; slots taken later have `bytes` bytes.
+    pub(super) fn new(device: Device, bytes: usize, settings: &'a Settings) -> Self {
+        Self { device, epoch: device.epoch(), bytes, settings, slots: Vec::new() }
+    }
+
+    /// Takes another slot; `false` if none is available.
+    pub(super) fn grow(&mut self) -> bool {
+        let taken = take(self.device, self.bytes, self.settings);
+        let grown = taken.is_some();
+        self.slots.extend(taken);
+        grown
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    pub(super) fn slot(&mut self, place: usize) -> &mut Slot {
+        &mut self.slots[place]
+    }
+}
+
+impl Drop for Hand<'_> {
+    fn drop(&mut self) {
+        let mut store = store(self.device);
+        if self.epoch == store.epoch {
+            store.slots.append(&mut self.slots);
+        } else {
+            self.slots.iter().for_each(|slot| forget(slot.address));
+        }
+    }
+}
+
+/// Statistics of a device's pool.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Figures {
+    /// Size of the pinned memory in bytes.
+    pub bytes: usize,
+    /// Error of the last failed allocation.
+    pub refused: Option<String>,
+}
+
+/// Statistics of a device's pool.
+pub fn figures(device: Device) -> Figures {
+    let store = store(device);
+    Figures { bytes: store.bytes, refused: store.refused.clone() }
+}
+
+/// Error of the last failed allocation of pinned memory on any device.
+pub fn refusal() -> Option<String> {
+    let reason = |store: &'static Global<Store>| store.lock().refused.clone();
+    STORES.all().find_map(reason)
+}
+
+/// Total size in bytes of slots whose copies wait for other work.
+pub(super) fn held(device: Device) -> usize {
+    let sights: Vec<Sight> = store(device).slots.iter().filter(|slot| slot.is_held).filter_map(Slot::sight).collect();
+    sights.iter().filter(|sight| !sight.is_over()).map(|sight| sight.bytes).sum()
+}
+
+/// Frees idle slots until at most `keep` bytes are left, and allows new allocations after a failed one. The driver
+/// waits for the device.
+///
+/// # Errors
+/// Driver errors.
+pub fn trim(device: Device, keep: usize) -> Result<()> {
+    store(device).refused = None;
+    let mut surplus: Vec<Slot> = Vec::new();
+    while store(device).bytes > keep
+        && let Some(slot) = take_idle(device, 0)
+    {
+        let mut store = store(device);
+        store.bytes = store.bytes.saturating_sub(slot.bytes);
+        surplus.push(slot);
+    }
+    surplus.into_iter().try_for_each(|slot| {
+        // SAFETY: the memory came from `pin`, no copy uses it, and it was removed from the pool.
+        unsafe { unpin(device, slot.address, slot.bytes) }
+    })
+}

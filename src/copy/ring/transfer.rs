@@ -1,0 +1,257 @@
+//! One copy through the ring, as executed by each of its threads.
+//!
+//! Upload: fill a slot, enqueue its copy, continue with the next slot. Download: keep the copies of several slots
+//! enqueued, wait for the oldest, empty it, enqueue its next copy. All copies are enqueued on the user's stream, in any
+//! order among themselves. They are thus ordered after all earlier and before all later work of the stream.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use super::chunks::Plan;
+use super::settings::{DEPTH, Settings};
+use super::slot_pool::{Hand, Slot};
+use super::worker_pool;
+use crate::{Side, at, copy_blocks, host_host};
+use pygpu_backend::{Address, Direction};
+use pygpu_base::error::{Error, Result};
+use pygpu_device::stream::Stream;
+use pygpu_layout::{Blocks, Layout, Order};
+
+/// Uploads of at most this many chunks use non-temporal stores, so that the device reads the first chunks earlier.
+/// Longer copies are limited by the bus, and regular stores are faster.
+const FEW: usize = 96;
+
+/// A copy in progress.
+pub(super) struct Relay<'a> {
+    pub(super) stream: &'a Stream,
+    pub(super) direction: Direction,
+    /// Device address of byte 0 of the plan's offsets.
+    pub(super) device: Address,
+    /// Host address of byte 0 of the plan's offsets.
+    pub(super) host: Address,
+    pub(super) plan: Plan,
+    pub(super) settings: &'a Settings,
+    /// Size of the copy in bytes.
+    pub(super) bytes: usize,
+    /// Size of a slot in bytes.
+    pub(super) slot: usize,
+    /// The stream has unfinished earlier work: each chunk takes a new slot instead of waiting for one.
+    pub(super) hold: bool,
+    pub(super) progress: Progress,
+}
+
+/// State shared by the threads of a copy.
+#[derive(Default)]
+pub(super) struct Progress {
+    next: AtomicUsize,
+    stop: AtomicBool,
+    error: Mutex<Option<Error>>,
+}
+
+impl Relay<'_> {
+    /// Runs the copy on this thread, which already has a slot, and on workers.
+    ///
+    /// # Safety
+    /// Both sides must be valid wherever the plan reaches: the host's until this returns, the device's until the stream
+    /// has passed.
+    pub(super) unsafe fn run(&self, hand: Hand<'_>) -> Result<()> {
+        let is_run = matches!(self.plan, Plan::Run(_));
+        let helpers = self.plan.count().min(self.settings.threads(self.bytes, is_run)).saturating_sub(1);
+        let own = Mutex::new(Some(hand));
+        let whole = worker_pool::run(helpers, &|| {
+            let first = own.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let hand = first.unwrap_or_else(|| Hand::new(self.stream.device(), self.slot, self.settings));
+            // SAFETY: the caller upholds the contract, and waits for all threads in `crew::run`.
+            if let Err(error) = unsafe { self.take_part(hand) } {
+                self.fail(error);
+            }
+        });
+        if !whole {
+            self.fail(Error::value("copy: a thread of the copy panicked; this is a defect of PyGPU"));
+        }
+        let error = self.progress.error.lock().unwrap_or_else(PoisonError::into_inner).take();
+        match error {
+            None => Ok(()),
+            Some(error) => {
+                // The caller records no use of a failed copy, so none of its work may still be running.
+                let _ = self.stream.synchronize();
+                Err(error)
+            }
+        }
+    }
+
+    /// Stops all threads. The first error is kept.
+    fn fail(&self, error: Error) {
+        self.progress.stop.store(true, Ordering::Relaxed);
+        self.progress.error.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+    }
+
+    /// Whether chunks are left, so that another slot is useful.
+    fn has_more(&self) -> bool {
+        self.progress.next.load(Ordering::Relaxed) < self.plan.count()
+    }
+
+    fn next_chunk(&self) -> Option<usize> {
+        if self.progress.stop.load(Ordering::Relaxed) {
+            return None;
+        }
+        let chunk = self.progress.next.fetch_add(1, Ordering::Relaxed);
+        (chunk < self.plan.count()).then_some(chunk)
+    }
+
+    /// # Safety
+    /// As `run`.
+    unsafe fn take_part(&self, mut hand: Hand<'_>) -> Result<()> {
+        if hand.len() == 0 && !hand.grow() {
+            return Ok(()); // the other threads do the work
+        }
+        // SAFETY: the caller upholds the contract of this function.
+        unsafe { if self.is_upload() { self.upload(&mut hand) } else { self.download(&mut hand) } }
+    }
+
+    /// # Safety
+    /// As `run`.
+    unsafe fn upload(&self, hand: &mut Hand<'_>) -> Result<()> {
+        let mut turn = 0;
+        while let Some(chunk) = self.next_chunk() {
+            if turn >= hand.len() && (self.hold || turn < DEPTH) {
+                hand.grow();
+            }
+            let slot = hand.slot(turn % hand.len());
+            slot.wait()?;
+            // SAFETY: no copy uses the slot after the wait; the caller guarantees the rest.
+            unsafe {
+                self.fill(chunk, slot)?;
+                self.launch(chunk, slot)?;
+            }
+            turn += 1;
+        }
+        Ok(())
+    }
+
+    /// # Safety
+    /// As `run`.
+    unsafe fn download(&self, hand: &mut Hand<'_>) -> Result<()> {
+        let mut flying: VecDeque<(usize, usize)> = VecDeque::with_capacity(DEPTH);
+        let mut unused = vec![0];
+        loop {
+            while self.has_more()
+                && let Some(place) = unused.pop().or_else(|| one_more(hand))
+            {
+                let Some(chunk) = self.next_chunk() else { break };
+                let slot = hand.slot(place);
+                slot.wait()?;
+                // SAFETY: no copy uses the slot after the wait; the caller guarantees the rest.
+                unsafe { self.launch(chunk, slot)? };
+                flying.push_back((chunk, place));
+            }
+            let Some((chunk, place)) = flying.pop_front() else { return Ok(()) };
+            let slot = hand.slot(place);
+            slot.wait()?;
+            // SAFETY: the copy into the slot is complete; the caller guarantees the rest.
+            unsafe { self.empty(chunk, slot)? };
+            unused.push(place);
+        }
+    }
+
+    /// Copies a chunk from host memory to its slot.
+    ///
+    /// # Safety
+    /// As `run`; no copy may be using the slot.
+    unsafe fn fill(&self, chunk: usize, slot: &Slot) -> Result<()> {
+        match &self.plan {
+            Plan::Run(run) => {
+                let (start, bytes) = run.piece(chunk);
+                let (to, from) = (slot.address(), at(self.host, run.host + start));
+                // SAFETY: the piece is inside the run and no longer than the slot.
+                unsafe {
+                    if self.plan.count() <= FEW {
+                        host_host::copy_around_cache(to, from, bytes as usize);
+                    } else {
+                        host_host::copy_bytes(to, from, bytes as usize);
+                    }
+                }
+                Ok(())
+            }
+            Plan::Boxes(boxes) => {
+                let [_, source] = boxes.piece(chunk)?;
+                let dense = dense(&source)?;
+                // SAFETY: the box is inside the host memory and no larger than the slot.
+                unsafe { host_host::copy(Side { base: slot.address(), layout: &dense }, self.host_side(&source)) }
+            }
+        }
+    }
+
+    /// Copies a chunk from its slot to host memory.
+    ///
+    /// # Safety
+    /// As `fill`.
+    unsafe fn empty(&self, chunk: usize, slot: &Slot) -> Result<()> {
+        match &self.plan {
+            Plan::Run(run) => {
+                let (start, bytes) = run.piece(chunk);
+                // SAFETY: as in `fill`.
+                unsafe { host_host::copy_bytes(at(self.host, run.host + start), slot.address(), bytes as usize) };
+                Ok(())
+            }
+            Plan::Boxes(boxes) => {
+                let [_, target] = boxes.piece(chunk)?;
+                let dense = dense(&target)?;
+                // SAFETY: as in `fill`.
+                unsafe { host_host::copy(self.host_side(&target), Side { base: slot.address(), layout: &dense }) }
+            }
+        }
+    }
+
+    fn host_side<'b>(&self, layout: &'b Layout) -> Side<'b> {
+        Side { base: self.host, layout }
+    }
+
+    /// Enqueues the copy between slot and device.
+    ///
+    /// # Safety
+    /// As `run`; no other copy may be using the slot.
+    unsafe fn launch(&self, chunk: usize, slot: &mut Slot) -> Result<()> {
+        let (stream, device, staged) = (self.stream, self.stream.device(), slot.address());
+        match &self.plan {
+            Plan::Run(run) => {
+                let (start, bytes) = run.piece(chunk);
+                let far = at(self.device, run.device + start);
+                let (to, from) = if self.is_upload() { (far, staged) } else { (staged, far) };
+                slot.launch(stream, self.hold, || {
+                    // SAFETY: the piece is inside the run and no longer than the slot.
+                    unsafe {
+                        device.backend().copy(device.index(), self.direction, to, from, bytes as usize, stream.handle())
+                    }
+                })
+            }
+            Plan::Boxes(boxes) => {
+                let [far, _] = boxes.piece(chunk)?;
+                let dense = dense(&far)?;
+                let (far, near) = (Side { base: self.device, layout: &far }, Side { base: staged, layout: &dense });
+                let (to, from) = if self.is_upload() { (far, near) } else { (near, far) };
+                let blocks = Blocks::of(to.layout, from.layout)?;
+                slot.launch(stream, self.hold, || {
+                    // SAFETY: the box is inside the device memory and no larger than the slot.
+                    unsafe { copy_blocks(device, self.direction, to, from, &blocks, stream) }
+                })
+            }
+        }
+    }
+
+    fn is_upload(&self) -> bool {
+        matches!(self.direction, Direction::HostToDevice(_))
+    }
+}
+
+/// Takes another slot, up to `DEPTH`, and returns its index.
+fn one_more(hand: &mut Hand<'_>) -> Option<usize> {
+    (hand.len() < DEPTH && hand.grow()).then(|| hand.len() - 1)
+}
+
+/// The layout of a box in a slot: dense, in the order of the device's axes.
+fn dense(like: &Layout) -> Result<Layout> {
+    let shape: pygpu_layout::Dims = like.shape().collect();
+    Layout::contiguous(&shape, like.itemsize(), Order::C)
+}

@@ -1,0 +1,412 @@
+//! Loop nest over any number of arrays: the axes that remain, their order and direction, and the offsets of the first
+//! elements.
+//!
+//! The arrays are broadcast to one shape, and axes of length 1 are dropped. If the order of the elements does not
+//! matter, axes are reversed so that the leading array has positive strides, and sorted by its strides. Neighbouring
+//! axes that form one evenly spaced run in every array are merged. Reduced axes follow the kept axes and are merged
+//! only among themselves.
+//!
+//! Copies, elementwise kernels, gathers, reductions and scans use this loop nest, each in its own way.
+
+mod contiguous_runs;
+
+use std::cmp::Ordering;
+
+use smallvec::SmallVec;
+
+use super::{Dims, Layout, errors};
+use pygpu_base::error::Result;
+
+pub use contiguous_runs::{Pieces, SharedAxes, SharedAxis};
+
+/// Numbers of a loop nest stored without a heap allocation: three axes of two arrays, two axes of three arrays.
+const INLINE: usize = 14;
+
+/// The same while a loop nest is built, before axes are merged.
+const SCRATCH: usize = 40;
+
+/// Number of elements below which a 32-bit index suffices.
+pub const NARROW: i64 = 1 << 31;
+
+/// Freedom in the order of a loop nest, and its reduced axes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Rules {
+    /// Array whose memory order determines the loop order, if the order of the elements does not matter. `None`
+    /// requires C order.
+    pub lead: Option<usize>,
+    /// Reduced axes of the common shape as a bit set; the lowest bit is the outermost axis.
+    pub reduced: u64,
+}
+
+/// Access pattern of an array in a loop nest.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Form {
+    /// The elements are contiguous in loop order.
+    Flat,
+    /// A single element, repeated.
+    Repeated,
+    /// Any other pattern.
+    Strided,
+}
+
+/// Loop nest over arrays that were broadcast to one shape.
+///
+/// No axis has length 1. Zero axes mean one element. Without elements there is one axis of length 0.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Walk {
+    /// Table of entries, each with one number more than there are arrays. The first entry has the number of elements
+    /// and the offset of each array's first element. Each further entry describes an axis, outermost first: its
+    /// length and its stride in each array.
+    table: SmallVec<[i64; INLINE]>,
+    sides: u32,
+    kept: u32,
+}
+
+// It is returned by value and stored with the data of a launch.
+const _: () = assert!(size_of::<Walk>() <= 128, "a walk has outgrown two cache lines");
+
+impl Walk {
+    /// Plans a loop nest.
+    ///
+    /// # Errors
+    /// `ValueError` for shapes that do not broadcast, or whose common shape is too large.
+    pub fn plan(sides: &[&Layout], rules: Rules) -> Result<Self> {
+        let mut scratch = Scratch::new();
+        // For the most common numbers of arrays the entry width is a compile-time constant.
+        match sides.len() {
+            1 => Ok(Draft::<2>::of(&mut scratch, sides, rules)?.walk()),
+            2 => Ok(Draft::<3>::of(&mut scratch, sides, rules)?.walk()),
+            3 => Ok(Draft::<4>::of(&mut scratch, sides, rules)?.walk()),
+            _ => Ok(Draft::<0>::of(&mut scratch, sides, rules)?.walk()),
+        }
+    }
+
+    /// Plans a loop nest over one array in C order, which always succeeds.
+    pub fn c_order(side: &Layout) -> Self {
+        // Planning cannot fail for a single array.
+        Self::plan(&[side], Rules::default()).unwrap_or_else(|_| Self::flat(0))
+    }
+
+    /// Creates a loop nest over `size` elements of arrays that are all contiguous; their strides are not stored.
+    #[inline]
+    pub fn flat(size: i64) -> Self {
+        let mut table = SmallVec::new();
+        table.push(size);
+        table.push(size);
+        Self { table, sides: 0, kept: 1 }
+    }
+
+    #[inline]
+    fn width(&self) -> usize {
+        1 + self.sides as usize
+    }
+
+    #[inline]
+    fn rows(&self) -> std::slice::ChunksExact<'_, i64> {
+        self.table[self.width()..].chunks_exact(self.width())
+    }
+
+    /// Number of arrays.
+    #[inline]
+    pub fn sides(&self) -> usize {
+        self.sides as usize
+    }
+
+    /// Number of axes.
+    #[inline]
+    pub fn rank(&self) -> usize {
+        self.table.len() / self.width() - 1
+    }
+
+    /// Number of axes that are not reduced; the reduced axes follow them.
+    #[inline]
+    pub fn kept(&self) -> usize {
+        self.kept as usize
+    }
+
+    /// Number of elements.
+    #[inline]
+    pub fn size(&self) -> i64 {
+        self.table[0]
+    }
+
+    /// Offset of the first element of an array, from the start of its allocation.
+    #[inline]
+    pub fn offset(&self, side: usize) -> i64 {
+        self.table[1 + side]
+    }
+
+    /// Lengths of the axes, outermost first.
+    #[inline]
+    pub fn lens(&self) -> impl ExactSizeIterator<Item = i64> + DoubleEndedIterator + Clone + '_ {
+        self.rows().map(|row| row[0])
+    }
+
+    /// Strides of an array along the axes, outermost first.
+    #[inline]
+    pub fn strides(&self, side: usize) -> impl ExactSizeIterator<Item = i64> + DoubleEndedIterator + Clone + '_ {
+        self.rows().map(move |row| row[1 + side])
+    }
+
+    /// Returns the access pattern of an array.
+    pub fn form(&self, side: usize, itemsize: i64) -> Form {
+        if self.size() <= 1 {
+            return Form::Flat;
+        }
+        let mut expected = itemsize;
+        let is_flat = self.rows().rev().all(|row| {
+            let is_next = row[1 + side] == expected;
+            expected = expected.wrapping_mul(row[0]);
+            is_next
+        });
+        match is_flat {
+            true => Form::Flat,
+            false if self.strides(side).all(|stride| stride == 0) => Form::Repeated,
+            false => Form::Strided,
+        }
+    }
+
+    /// Whether the strides of an array fit in 32 bits.
+    pub fn has_short_strides(&self, side: usize) -> bool {
+        self.strides(side).all(|stride| i32::try_from(stride).is_ok())
+    }
+
+    /// Moves an axis directly before the innermost one; `axis` must not be the innermost.
+    pub fn bring(&mut self, axis: usize) {
+        let width = self.width();
+        let (from, end) = ((1 + axis) * width, self.rank() * width);
+        if from < end {
+            self.table[from..end].rotate_left(width);
+        }
+    }
+
+    /// Returns the axes with the strides of the first `N` arrays.
+    pub fn axes<const N: usize>(&self) -> SharedAxes<N> {
+        let shared = |row: &[i64]| {
+            let mut strides = [0; N];
+            strides.iter_mut().zip(&row[1..]).for_each(|(stride, found)| *stride = *found);
+            SharedAxis { len: row[0], strides }
+        };
+        let mut axes = SharedAxes::new();
+        self.rows().for_each(|row| axes.push(shared(row)));
+        axes
+    }
+}
+
+/// Returns the axes of two arrays of one shape and the offsets of their first elements, in the memory order of the
+/// destination.
+///
+/// # Errors
+/// `ValueError` for different shapes.
+pub fn paired(dst: &Layout, src: &Layout) -> Result<(SharedAxes<2>, [i64; 2])> {
+    if !dst.shape().eq(src.shape()) {
+        return Err(errors::shapes_differ(dst, src));
+    }
+    let mut scratch = Scratch::new();
+    let draft = Draft::<3>::of(&mut scratch, &[dst, src], Rules { lead: Some(0), reduced: 0 })?;
+    let mut axes = SharedAxes::new();
+    for row in draft.table[3..draft.rows * 3].as_chunks::<3>().0 {
+        axes.push(SharedAxis { len: row[0], strides: [row[1], row[2]] }); // inlined, unlike `collect`
+    }
+    Ok((axes, [draft.table[1], draft.table[2]]))
+}
+
+/// Returns the axis with the smallest nonzero stride of an array; `None` if all strides are 0. If it is not the
+/// innermost axis, the loop nest is transposed for this array.
+pub fn fastest<const N: usize>(axes: &[SharedAxis<N>], side: usize) -> Option<usize> {
+    let moving = (0..axes.len()).filter(|&place| axes[place].strides[side] != 0);
+    moving.min_by_key(|&place| axes[place].strides[side].unsigned_abs())
+}
+
+/// Zeroed scratch memory of the builder, on the heap only if it exceeds `SCRATCH` numbers.
+struct Scratch([i64; SCRATCH], Vec<i64>);
+
+impl Scratch {
+    #[inline(always)]
+    fn new() -> Self {
+        Self([0; SCRATCH], Vec::new())
+    }
+
+    #[inline(always)]
+    fn zeroes(&mut self, count: usize) -> &mut [i64] {
+        if count <= SCRATCH {
+            return &mut self.0[..count];
+        }
+        self.1.resize(count, 0);
+        &mut self.1
+    }
+}
+
+/// Loop nest under construction: entries as in [`Walk`], the first `rows` of which are final. `WIDTH` is the length
+/// of an entry; 0 if it is known only at run time.
+struct Draft<'a, const WIDTH: usize> {
+    table: &'a mut [i64],
+    width: usize,
+    /// Number of final entries.
+    rows: usize,
+    kept: usize,
+}
+
+impl<'a, const WIDTH: usize> Draft<'a, WIDTH> {
+    #[inline(always)]
+    fn of(scratch: &'a mut Scratch, sides: &[&Layout], rules: Rules) -> Result<Self> {
+        let mut rank = 0;
+        let mut itemsize = 1;
+        for side in sides {
+            rank = side.ndim().max(rank);
+            itemsize = side.itemsize.max(itemsize);
+        }
+        let numbers = (1 + rank) * if WIDTH > 0 { WIDTH } else { 1 + sides.len() };
+        let mut draft = Self::new(scratch.zeroes(numbers), sides)?;
+        let (width, mut bytes) = (draft.width(), Some(itemsize));
+        for axis in 0..rank {
+            let len = draft.table[(1 + axis) * width];
+            if len != 1 {
+                // As in NumPy, the other axes of an empty array count too.
+                bytes = bytes.and_then(|bytes| bytes.checked_mul(len.max(1)));
+                draft.settle(1 + axis, rules.lead, rules.reduced >> axis & 1 == 1);
+            }
+        }
+        match bytes {
+            None => return Err(errors::too_big()),
+            Some(_) if draft.table[0] == 0 => draft.empty(sides),
+            Some(_) => draft.merge(),
+        }
+        Ok(draft)
+    }
+
+    #[inline(always)]
+    fn width(&self) -> usize {
+        if WIDTH > 0 { WIDTH } else { self.width }
+    }
+
+    /// Fills the entries of all axes, in their original order, in a table of zeroes.
+    #[inline(always)]
+    fn new(table: &'a mut [i64], sides: &[&Layout]) -> Result<Self> {
+        let width = if WIDTH > 0 { WIDTH } else { 1 + sides.len() };
+        table.chunks_exact_mut(width).for_each(|row| row[0] = 1);
+        let end = table.len();
+        for (side, layout) in (1..width).zip(sides) {
+            let axes = layout.axes();
+            table[side] = layout.offset;
+            let own = table[end - axes.len() * width..].chunks_exact_mut(width);
+            for (row, axis) in own.zip(axes) {
+                if axis.len == 1 {
+                    continue;
+                }
+                if row[0] != 1 && row[0] != axis.len {
+                    return Err(mismatch(sides));
+                }
+                (row[0], row[side]) = (axis.len, axis.stride);
+            }
+        }
+        Ok(Self { table, width, rows: 1, kept: 0 })
+    }
+
+    /// Reduces the loop nest to one axis of length 0.
+    fn empty(&mut self, sides: &[&Layout]) {
+        let width = self.width();
+        self.table[..2 * width].fill(0);
+        self.table[1..width].iter_mut().zip(sides).for_each(|(first, side)| *first = side.offset);
+        (self.rows, self.kept) = (2, 1);
+    }
+
+    #[inline(always)]
+    fn walk(&self) -> Walk {
+        let width = self.width();
+        let table = SmallVec::from_slice(&self.table[..self.rows * width]);
+        Walk { table, sides: width as u32 - 1, kept: self.kept as u32 }
+    }
+
+    /// Moves a later entry to its final position and direction.
+    #[inline(always)]
+    fn settle(&mut self, from: usize, lead: Option<usize>, is_reduced: bool) {
+        let (width, end) = (self.width(), self.rows);
+        if from > end {
+            self.table.copy_within(from * width..(from + 1) * width, end * width);
+        }
+        let (all, rest) = self.table.split_at_mut(end * width);
+        let row = &mut rest[..width];
+        all[0] = all[0].wrapping_mul(row[0]);
+        let (low, high) = if is_reduced { (1 + self.kept, end) } else { (1, 1 + self.kept) };
+        self.kept += usize::from(!is_reduced);
+        self.rows += 1;
+        let mut place = high;
+        if let Some(lead) = lead {
+            turn(row, lead, &mut all[1..width]);
+            // Axes with equal strides keep their order.
+            while place > low && is_nearer(&all[(place - 1) * width..place * width], row, lead) {
+                place -= 1;
+            }
+        }
+        if place < end {
+            self.table[place * width..(end + 1) * width].rotate_right(width);
+        }
+    }
+
+    /// Merges neighbouring axes that form one evenly spaced run in every array.
+    #[inline(always)]
+    fn merge(&mut self) {
+        let width = self.width();
+        let (mut outer, mut kept) = (0, 0);
+        for row in 1..self.rows {
+            let begins = row == 1 || row == 1 + self.kept;
+            let (before, inner) = self.table.split_at_mut(row * width);
+            let (into, inner) = (&mut before[outer * width..(outer + 1) * width], &inner[..width]);
+            if !begins && are_even(into, inner) {
+                into[0] *= inner[0]; // cannot overflow: at most the number of elements
+                into[1..].copy_from_slice(&inner[1..]);
+            } else {
+                outer += 1;
+                if outer < row {
+                    self.table.copy_within(row * width..(row + 1) * width, outer * width);
+                }
+            }
+            if row <= self.kept {
+                kept = outer;
+            }
+        }
+        (self.rows, self.kept) = (outer + 1, kept);
+    }
+}
+
+/// Reverses an axis if the leading array has a negative stride along it. If that stride is 0, the first array with a
+/// nonzero stride decides.
+#[inline(always)]
+fn turn(row: &mut [i64], lead: usize, offsets: &mut [i64]) {
+    let decides = match row[1 + lead] {
+        0 => row[1..].iter().copied().find(|stride| *stride != 0).unwrap_or(0),
+        stride => stride,
+    };
+    if decides < 0 {
+        let len = row[0];
+        for (stride, offset) in row[1..].iter_mut().zip(offsets) {
+            // Cannot overflow, because both ends of an axis are addressable; wraps only for strides without meaning.
+            *offset = offset.wrapping_add((len - 1).wrapping_mul(*stride));
+            *stride = stride.wrapping_neg();
+        }
+    }
+}
+
+/// Returns whether the arrays have smaller strides along `axis` than along `other`, comparing the leading array
+/// first.
+#[inline(always)]
+fn is_nearer(axis: &[i64], other: &[i64], lead: usize) -> bool {
+    let by = |side: usize| axis[side].unsigned_abs().cmp(&other[side].unsigned_abs());
+    let mut order = by(1 + lead);
+    for side in 1..axis.len() {
+        order = order.then_with(|| by(side));
+    }
+    order == Ordering::Less
+}
+
+#[inline(always)]
+fn are_even(outer: &[i64], inner: &[i64]) -> bool {
+    outer[1..].iter().zip(&inner[1..]).all(|(outer, stride)| inner[0].checked_mul(*stride) == Some(*outer))
+}
+
+#[cold]
+fn mismatch(sides: &[&Layout]) -> pygpu_base::error::Error {
+    let shapes: Vec<Dims> = sides.iter().map(|side| side.shape().collect()).collect();
+    errors::broadcast(&shapes.iter().map(|shape| &shape[..]).collect::<Vec<_>>())
+}

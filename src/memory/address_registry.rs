@@ -1,0 +1,239 @@
+//! Registry of blocks whose addresses escaped as integers. Maps an address back to its block, and with it to the
+//! extent, the write permission and the recorded uses. It keeps no block alive.
+//!
+//! An array's block is registered when its address is first requested, because registering every block would cost more
+//! than creating it.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Weak};
+
+use smallvec::SmallVec;
+
+use super::Allocation;
+use pygpu_backend::{Address, PointerKind, quarantine};
+use pygpu_base::fork_safe::{Global, Guard};
+use pygpu_base::small_sort;
+use pygpu_device::Device;
+
+/// Kind of memory that the addresses in a block refer to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Nature {
+    /// Device memory that PyGPU owns, or received as a whole. Addresses past its end are invalid.
+    Own,
+    /// Pinned host memory.
+    Pinned,
+    /// Imported memory, possibly part of a larger block; nothing is known about addresses past its end.
+    Lent {
+        /// Whether it must not be written.
+        readonly: bool,
+    },
+}
+
+struct Entry {
+    block: Weak<Allocation>,
+    device: Device,
+    bytes: usize,
+    nature: Nature,
+    /// Explicitly freed by the user. Arrays may still keep it alive, but its addresses are no longer valid.
+    freed: bool,
+}
+
+struct Table {
+    /// Entries by first address; of blocks with the same first address the most recent is last.
+    entries: BTreeMap<Address, SmallVec<[Entry; 1]>>,
+    /// Maximum length of an entry, which bounds a search.
+    longest: usize,
+    /// Number of entries at which dead ones are removed.
+    sweep_at: usize,
+}
+
+const FIRST_SWEEP: usize = 64;
+
+static TABLE: Global<Table> = Global::new(Table { entries: BTreeMap::new(), longest: 0, sweep_at: FIRST_SWEEP });
+
+/// Live blocks that contain an address: inner blocks first, and PyGPU's own before imported ones.
+pub type Blocks = SmallVec<[(Arc<Allocation>, Nature); 1]>;
+
+/// Result of looking up an address.
+pub enum Found {
+    /// It is in at least one live block.
+    Blocks(Blocks),
+    /// It was in a block that has been freed.
+    Freed,
+    /// It is in no registered block.
+    Unknown,
+}
+
+/// Locks the registry. Held briefly; nothing may be dropped meanwhile, because freeing a block may call a driver.
+fn table() -> Guard<Table> {
+    TABLE.lock()
+}
+
+/// Registers a block. Does nothing if it is registered already.
+pub fn enter(block: &Arc<Allocation>, nature: Nature) {
+    if block.bytes() == 0 {
+        return;
+    }
+    block.publish();
+    let mut table = table();
+    let same = table.entries.entry(block.address()).or_default();
+    if same.iter().any(|entry| entry.is(block)) {
+        return;
+    }
+    same.retain(|entry| entry.is_living());
+    let (device, bytes) = (block.device(), block.bytes());
+    same.push(Entry { block: Arc::downgrade(block), device, bytes, nature, freed: false });
+    table.longest = table.longest.max(block.bytes());
+    table.sweep();
+    drop(table);
+    let is_backends = !block.is_lent() && block.lender().is_none();
+    if block.device().is_cpu() && is_backends {
+        quarantine::note(block.address());
+    }
+}
+
+/// Marks a block as explicitly freed: its addresses may soon belong to other memory.
+pub fn forget(block: &Arc<Allocation>) {
+    let mut table = table();
+    let entries = table.entries.get_mut(&block.address());
+    if let Some(entry) = entries.and_then(|same| same.iter_mut().find(|entry| entry.is(block))) {
+        entry.freed = true;
+    }
+}
+
+/// The live block owned by PyGPU that contains an address.
+pub fn find(address: Address) -> Option<Arc<Allocation>> {
+    let Found::Blocks(blocks) = look_up(address) else { return None };
+    blocks.into_iter().find_map(|(block, nature)| (nature == Nature::Own).then_some(block))
+}
+
+/// Looks up an address.
+pub fn look_up(address: Address) -> Found {
+    // The references are dropped after the lock is released: each may be the last owner by then.
+    let mut blocks = Blocks::new();
+    let (mut freed, mut ended) = (false, None);
+    for (first, entry) in table().reaching(address) {
+        if address - first >= entry.bytes {
+            continue;
+        }
+        if entry.freed && entry.is_living() {
+            freed = true;
+            continue;
+        }
+        match entry.block.upgrade() {
+            Some(block) => blocks.push((block, entry.nature)),
+            None if entry.nature == Nature::Own => ended = Some(entry.device),
+            None => {}
+        }
+    }
+    blocks.retain(|(block, _)| block.is_alive());
+    if blocks.len() > 1 {
+        small_sort::sort_by_key(&mut blocks, |(_, nature)| matches!(nature, Nature::Lent { .. }));
+    }
+    match blocks.is_empty() {
+        false => Found::Blocks(blocks),
+        true if freed
+            || quarantine::was_freed(address, 1)
+            || ended.is_some_and(|device| is_nobodys(device, address)) =>
+        {
+            Found::Freed
+        }
+        true => Found::Unknown,
+    }
+}
+
+/// Whether the driver no longer recognizes a former device address. Host addresses may belong to other memory without
+/// any way to detect it.
+fn is_nobodys(device: Device, address: Address) -> bool {
+    !device.is_cpu() && matches!(device.backend().pointer_kind(address), Ok(PointerKind::Unregistered))
+}
+
+impl Entry {
+    fn is(&self, block: &Arc<Allocation>) -> bool {
+        std::ptr::eq(self.block.as_ptr(), Arc::as_ptr(block))
+    }
+
+    fn is_living(&self) -> bool {
+        self.block.strong_count() > 0
+    }
+}
+
+impl Table {
+    /// The entries that begin at most `longest` bytes before an address, nearest and most recent first.
+    fn reaching(&self, address: Address) -> impl Iterator<Item = (Address, &Entry)> {
+        let least = address.saturating_sub(self.longest);
+        // Only one bound is searched in the tree: few entries remain, so that scanning them costs less than a second
+        // search.
+        let near = self.entries.range(..=address).rev().take_while(move |(first, _)| **first >= least);
+        near.flat_map(|(&first, same)| same.iter().rev().map(move |entry| (first, entry)))
+    }
+
+    /// Removes dead entries, whenever the number of entries has doubled since the last sweep.
+    fn sweep(&mut self) {
+        if self.entries.len() < self.sweep_at {
+            return;
+        }
+        self.entries.retain(|_, same| {
+            same.retain(|entry| entry.is_living());
+            !same.is_empty()
+        });
+        self.longest = self.entries.values().flatten().map(|entry| entry.bytes).max().unwrap_or(0);
+        self.sweep_at = (2 * self.entries.len()).max(FIRST_SWEEP);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, missing_docs)]
+    use super::*;
+    use pygpu_device::stream::Stream;
+
+    fn block(bytes: usize) -> Arc<Allocation> {
+        Arc::new(Allocation::new(bytes, Stream::default_of(Device::cpu().unwrap())).unwrap())
+    }
+
+    fn finds(address: Address, wanted: &Arc<Allocation>) -> bool {
+        matches!(look_up(address), Found::Blocks(found) if Arc::ptr_eq(&found[0].0, wanted))
+    }
+
+    #[test]
+    fn each_byte_of_a_living_block_finds_it_and_none_beyond() {
+        let own = block(100);
+        assert!(!finds(own.address(), &own));
+        enter(&own, Nature::Own);
+        enter(&own, Nature::Own);
+        assert!(finds(own.address(), &own) && finds(own.address() + 99, &own));
+        assert!(!finds(own.address() + 100, &own) && !finds(own.address() - 1, &own));
+        let address = own.address();
+        drop(own);
+        assert!(matches!(look_up(address), Found::Freed));
+    }
+
+    #[test]
+    fn a_block_that_was_freed_by_hand_is_freed_though_an_array_keeps_it() {
+        let own = block(64);
+        enter(&own, Nature::Own);
+        forget(&own);
+        assert!(matches!(look_up(own.address() + 63), Found::Freed));
+    }
+
+    #[test]
+    fn a_part_that_was_lent_is_found_where_no_block_of_our_own_is() {
+        let (own, stream) = (block(64), Stream::default_of(Device::cpu().unwrap()));
+        // SAFETY: `own` keeps the memory alive.
+        let part = Arc::new(unsafe { Allocation::of_nobody(own.address() + 16, 8, stream) });
+        enter(&part, Nature::Lent { readonly: true });
+        assert!(finds(own.address() + 16, &part) && !finds(own.address() + 24, &part));
+        enter(&own, Nature::Own);
+        assert!(finds(own.address() + 16, &own));
+    }
+
+    #[test]
+    fn the_table_forgets_the_dead() {
+        for _ in 0..1000 {
+            enter(&block(32), Nature::Own);
+        }
+        let table = table();
+        assert!(table.entries.len() <= table.sweep_at, "{}", table.entries.len());
+    }
+}

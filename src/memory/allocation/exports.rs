@@ -1,0 +1,75 @@
+//! Access to a block by other code: exports to other libraries, and escaped addresses.
+
+use std::sync::atomic::Ordering;
+
+use super::Allocation;
+use crate::hazards::Access;
+use pygpu_base::error::Result;
+use pygpu_base::flush::{self, Cause};
+use pygpu_device::stream::Stream;
+
+impl Allocation {
+    /// Marks the block as untracked: its address is used elsewhere, and the end of this use is never reported.
+    pub fn expose(&self) {
+        self.exposed.escape(|| self.flush_exposed());
+    }
+
+    /// Begins an export, which ends with [`Self::take_back`].
+    #[inline]
+    pub fn give_out(&self) {
+        self.exports.fetch_add(1, Ordering::Relaxed);
+        self.flush_exposed();
+    }
+
+    /// Launches the operations that were queued while only PyGPU could reach the block, after a change of that: each operation that is
+    /// queued sees the change, or is launched here. Whether none of them is left.
+    #[inline]
+    fn flush_exposed(&self) -> bool {
+        !flush::is_used() || self.flush_exposed_now()
+    }
+
+    #[cold]
+    fn flush_exposed_now(&self) -> bool {
+        flush::await_push();
+        if !flush::is_any() || self.device().is_cpu() {
+            return true;
+        }
+        self.flush(Access::Write, Cause::Values);
+        self.pending_before(Access::Write).is_none() // some are left in a function that a driver's stream calls
+    }
+
+    /// Ends an export to a library that worked on `consumer`: its work there precedes later uses and the free. If the
+    /// stream is unknown or may be destroyed, the free waits for the device.
+    ///
+    /// # Errors
+    /// Driver errors.
+    #[inline]
+    pub fn take_back(&self, access: Access, consumer: Option<&Stream>) -> Result<()> {
+        self.exports.fetch_sub(1, Ordering::Relaxed);
+        match consumer {
+            _ if self.device().is_cpu() || !self.is_alive() => Ok(()),
+            Some(stream) if !stream.is_foreign() => self.order.note(access, stream),
+            _ => {
+                self.expose();
+                Ok(())
+            }
+        }
+    }
+
+    /// Number of exports that have not ended.
+    pub fn exports(&self) -> u32 {
+        self.exports.load(Ordering::Relaxed)
+    }
+
+    /// Marks the block's address as escaped.
+    #[inline]
+    pub fn publish(&self) {
+        self.published.escape(|| self.flush_exposed());
+    }
+
+    /// Whether only PyGPU can currently access the block.
+    #[inline]
+    pub fn is_private(&self) -> bool {
+        self.is_own() && !self.published.is_begun() && !self.exposed.is_begun() && self.exports() == 0
+    }
+}

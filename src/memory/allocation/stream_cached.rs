@@ -1,0 +1,39 @@
+//! Small blocks from a stream's cache, taken and returned without a driver call.
+//!
+//! Separate from the general path: callers release the GIL before a driver call, which costs as much as the rest of the
+//! work on a small block.
+
+use super::{Allocation, Origin, Place};
+use crate::pool::Source;
+use crate::{capture, custom_allocator, pool};
+use pygpu_backend as backend;
+use pygpu_device::stream::Stream;
+
+impl Allocation {
+    /// Takes a block from the stream's cache; `None` if a driver call is needed.
+    #[inline]
+    pub fn kept(bytes: usize, stream: &Stream) -> Option<Self> {
+        if bytes == 0 || custom_allocator::is_in_use() || capture::is_any() {
+            return None;
+        }
+        let epoch = stream.device().epoch();
+        let address = pool::take_kept(bytes, stream)?;
+        Some(Self::with(Place::new(address, Source::Recyclable), bytes, epoch, Origin::Own, stream.clone()))
+    }
+
+    /// Returns the block to its stream's cache, if no driver call is needed. Nothing is left of it then.
+    #[inline]
+    pub fn end_without_driver(&mut self) -> bool {
+        let is_recyclable = self.is_own() && self.place.source() == Source::Recyclable && self.bytes > 0;
+        let is_private = self.order.is_untouched() && !self.exposed.is_begun();
+        if !is_recyclable || !is_private || !self.is_alive() || capture::is_any() || backend::is_host_call() {
+            return false;
+        }
+        // SAFETY: this is the last owner, and every use is in the order of the home stream.
+        let is_kept = unsafe { pool::keep(self.address(), self.bytes, self.order.home()) };
+        if is_kept {
+            self.bytes = 0;
+        }
+        is_kept
+    }
+}

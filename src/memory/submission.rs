@@ -1,0 +1,150 @@
+//! Submission of work: waits for conflicting uses, enqueues the work, records its uses.
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use crate::hazards::Ticket;
+use crate::{Access, Allocation, capture};
+use pygpu_base::error::Result;
+use pygpu_base::flush::{self, Cause};
+use pygpu_device::shutdown;
+use pygpu_device::stream::Stream;
+
+/// A block and the access of the work to it.
+pub type Use<'a> = (&'a Arc<Allocation>, Access);
+
+/// Number of blocks stored without heap allocation; most work uses fewer.
+const USUAL: usize = 8;
+
+/// The uses that have begun.
+enum Begun {
+    /// None, or all have ended.
+    Nothing,
+    /// All uses, of blocks that only this stream has ever used: the most common case.
+    AtHome,
+    /// The first uses, one for each ticket.
+    Each(SmallVec<[Ticket; USUAL]>),
+}
+
+/// A submission. Work that may have been enqueued is recorded even if a later step fails.
+struct Transaction<'a> {
+    uses: &'a [Use<'a>],
+    stream: &'a Stream,
+    begun: Begun,
+    /// Whether work may have been enqueued.
+    is_put: bool,
+}
+
+impl<'a> Transaction<'a> {
+    #[inline]
+    fn new(uses: &'a [Use<'a>], stream: &'a Stream) -> Self {
+        Self { uses, stream, begun: Begun::Nothing, is_put: false }
+    }
+
+    #[inline]
+    fn begin(&mut self) -> Result<()> {
+        let identity = self.stream.identity();
+        if capture::is_any() || !self.uses.iter().all(|(block, _)| block.is_at_home(identity)) {
+            return self.begin_each();
+        }
+        self.begun = Begun::AtHome;
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn begin_each(&mut self) -> Result<()> {
+        self.begun = Begun::Each(SmallVec::new());
+        if let Some(capture) = capture::of(self.stream)? {
+            capture.begin_work(self.stream)?;
+        }
+        for (block, access) in self.uses {
+            let ticket = block.begin(*access, self.stream)?;
+            if let Begun::Each(tickets) = &mut self.begun {
+                tickets.push(ticket);
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn end(&mut self) -> Result<()> {
+        let is_untouched = || self.uses.iter().all(|(block, _)| block.is_untouched());
+        if matches!(self.begun, Begun::AtHome) && (!self.is_put || is_untouched()) {
+            self.begun = Begun::Nothing;
+            return Ok(());
+        }
+        self.end_noted()
+    }
+
+    #[inline(never)]
+    fn end_noted(&mut self) -> Result<()> {
+        match std::mem::replace(&mut self.begun, Begun::Nothing) {
+            Begun::Nothing => Ok(()),
+            Begun::AtHome => self.end_each(std::iter::repeat(Ticket::AT_HOME)),
+            Begun::Each(tickets) => self.end_each(tickets.into_iter()),
+        }
+    }
+
+    fn end_each(&self, tickets: impl Iterator<Item = Ticket>) -> Result<()> {
+        let mut result = Ok(());
+        if let Some(capture) = capture::of(self.stream)?
+            && self.is_put
+        {
+            result = capture.end_work(self.uses, self.stream);
+        }
+        for (ticket, (block, access)) in tickets.zip(self.uses) {
+            if self.is_put {
+                result = result.and(block.end(ticket, *access, self.stream));
+            } else {
+                block.cancel(ticket);
+            }
+        }
+        result
+    }
+}
+
+impl Drop for Transaction<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        if !matches!(self.begun, Begun::Nothing) {
+            shutdown::defer(self.end());
+        }
+    }
+}
+
+/// Flushes the pending operations that must precede this thread's work on the blocks, and checks that no block is lost.
+/// No Python code runs from here until the work is enqueued, so that this thread cannot make a block lost meanwhile.
+///
+/// # Errors
+/// Those of deferred operations that write one of the blocks.
+#[cold]
+#[inline(never)]
+fn come_after_pending(uses: &[Use<'_>]) -> Result<()> {
+    if flush::is_in_batch() {
+        return uses.iter().try_for_each(|(block, _)| block.check_lost());
+    }
+    flush::flush(Cause::Work);
+    for (block, access) in uses {
+        block.flush(*access, Cause::Work);
+    }
+    uses.iter().try_for_each(|(block, _)| block.check())
+}
+
+/// Waits for conflicting uses, runs `work`, which enqueues work on the stream, possibly even if it fails, and records
+/// the uses. All work that uses blocks must be submitted through this function.
+///
+/// # Errors
+/// `ValueError` for memory destroyed by a device reset; driver errors; those of `work`.
+#[inline]
+pub fn ordered<T>(uses: &[Use<'_>], stream: &Stream, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    if flush::is_any() {
+        come_after_pending(uses)?;
+    }
+    let mut transaction = Transaction::new(uses, stream);
+    transaction.begin()?;
+    transaction.is_put = true;
+    let value = work()?;
+    transaction.end()?;
+    Ok(value)
+}

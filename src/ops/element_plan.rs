@@ -1,0 +1,431 @@
+//! Plan of a call: the loop nest over its arrays, and the access pattern of each array in the kernel.
+//!
+//! Arrays that are used at `i` are broadcast to one shape and traversed together. Arrays that are only used at other
+//! indices (`table[x[i]]`) keep their own shape; their index is the linear index of their own elements in C order.
+
+mod fast_path;
+mod vectorize;
+
+use smallvec::SmallVec;
+
+use super::argument::Argument;
+use super::text_analysis::{Analysis, Usage, Written};
+use pygpu_array::Array;
+use pygpu_base::error::{Error, Result};
+use pygpu_codegen::array_access::{Record, Span};
+use pygpu_codegen::variant_cache::Key;
+use pygpu_kernel::Arguments;
+use pygpu_layout::tuple_text;
+use pygpu_layout::{self as layout, Dims, Layout, Rules, Walk, broadcast_shapes};
+
+pub use vectorize::Way;
+
+/// Access pattern of an array in the kernel.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Form {
+    /// Contiguous in the order of the loop nest: a pointer.
+    Flat,
+    /// One element for all indices.
+    Repeated,
+    /// Strided along the common axes.
+    Strided,
+    /// Strided, but contiguous along the last axis, in whole packs.
+    Line,
+    /// Strided, with a single element along the last axis.
+    Level,
+    /// Strided along this number of separate axes.
+    Apart(u8),
+    /// The same array as an earlier argument, whose access pattern it has.
+    Same(u8),
+    /// Transposed relative to the results: read by tiles and transposed in shared memory.
+    Turned,
+    /// Contiguous, but misaligned relative to the results: read in aligned words that are combined by shifts.
+    Shifted,
+}
+
+/// One array of a call.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Operand {
+    /// The address of its first element in the order of the loop nest.
+    pub address: usize,
+    /// Its access pattern.
+    pub form: Form,
+    /// Its index among the arrays of the loop nest, or among the arrays with separate axes.
+    side: u16,
+}
+
+/// The plan of a call.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The loop nest over the arrays used at `i`.
+    walk: Walk,
+    /// Separate loop nests of arrays that are used at other indices only. Rare.
+    apart: Vec<Walk>,
+    /// One entry for each array argument, in order.
+    pub operands: SmallVec<[Operand; 4]>,
+    /// Elements of a pack; 1 for element-by-element processing.
+    pub pack: u8,
+    /// How the elements of a pack are arranged.
+    pub way: Way,
+    /// Index width required by the non-contiguous arrays.
+    span: Span,
+}
+
+/// The arrays of a call with their uses in the kernel's source.
+type Used<'a> = SmallVec<[(&'a Array, &'a Usage); 6]>;
+
+impl Plan {
+    /// Plans a call with the arrays of the vector arguments.
+    ///
+    /// # Errors
+    /// `ValueError` for shapes that do not broadcast, and for an array that the kernel requires in another layout.
+    pub fn of(name: &str, arguments: &[Argument], analysis: &Analysis, arrays: &[&Array]) -> Result<Self> {
+        match fast_path::plan(analysis, arrays) {
+            Some(plan) => Ok(plan),
+            None => Self::of_any(name, arguments, analysis, arrays),
+        }
+    }
+
+    /// The general path, which handles all calls.
+    fn of_any(name: &str, arguments: &[Argument], analysis: &Analysis, arrays: &[&Array]) -> Result<Self> {
+        let mut used = Used::new();
+        for (array, usage) in arrays.iter().zip(analysis.usages.iter().flatten()) {
+            used.push((array, usage)); // inlined, unlike `collect`
+        }
+        let mut common = used.iter().filter(|(_, usage)| usage.at_index).map(|(array, _)| array.layout());
+        let Some(first) = common.clone().next().or_else(|| arrays.first().map(|array| array.layout())) else {
+            return Err(Error::value(format!("{name}: a kernel needs at least one array")));
+        };
+        let is_flat = common.clone().all(Layout::is_c_contiguous)
+            || (analysis.any_order && common.clone().all(Layout::is_f_contiguous));
+        let mut plan = if is_flat && common.all(|layout| layout.shape().eq(first.shape())) {
+            Self::flat(first.size(), &used)
+        } else {
+            Self::walked(name, arguments, analysis, &used)?
+        };
+        plan.add_apart(name, arguments, &used)?;
+        plan.check_alignment(name, arguments, arrays)?;
+        plan.span = plan.span();
+        if analysis.in_packs {
+            // Tiles are not used on the CPU: its threads of a block run in turn, so that a barrier costs more than
+            // strided memory access.
+            let may_turn = analysis.any_order && !analysis.counts_threads && !arrays[0].device().is_cpu();
+            plan.choose_pack(&used, may_turn);
+        }
+        plan.share_steps();
+        Ok(plan)
+    }
+
+    fn over(walk: Walk) -> Self {
+        Self { walk, apart: Vec::new(), operands: SmallVec::new(), pack: 1, way: Way::Neighbours, span: Span::Short }
+    }
+
+    fn flat(size: i64, used: &Used<'_>) -> Self {
+        let mut plan = Self::over(Walk::flat(size));
+        for (array, _) in used {
+            plan.operands.push(Operand { address: array.address(), form: Form::Flat, side: 0 });
+        }
+        plan
+    }
+
+    /// Plans calls in which some array is not contiguous or the shapes differ.
+    fn walked(name: &str, arguments: &[Argument], analysis: &Analysis, used: &Used<'_>) -> Result<Self> {
+        let walked = || used.iter().filter(|(_, usage)| usage.at_index);
+        let mut sides: SmallVec<[&Layout; 6]> = SmallVec::new();
+        walked().for_each(|(array, _)| sides.push(array.layout()));
+        let lead = walked().position(|(_, usage)| usage.written > Written::No).unwrap_or(0);
+        let rules = Rules { lead: analysis.any_order.then_some(lead), reduced: 0 };
+        let walk = Walk::plan(&sides, rules).map_err(|error| Error::value(format!("{name}: {error}")))?;
+        check_written(name, arguments, &sides, walk.size(), used)?;
+        let mut plan = Self::over(walk);
+        let mut side = 0;
+        for (array, usage) in used {
+            if !usage.at_index {
+                plan.operands.push(Operand { address: array.address(), form: Form::Flat, side: 0 });
+                continue;
+            }
+            let form = match plan.walk.form(side, array.layout().itemsize()) {
+                layout::Form::Flat => Form::Flat,
+                layout::Form::Repeated => Form::Repeated,
+                layout::Form::Strided => Form::Strided,
+            };
+            let address = array.allocation().address().wrapping_add_signed(plan.walk.offset(side) as isize);
+            plan.operands.push(Operand { address, form, side: side as u16 });
+            side += 1;
+        }
+        Ok(plan)
+    }
+
+    /// Adds arrays that are not part of the loop nest: as pointers if they are contiguous, otherwise with separate
+    /// axes.
+    fn add_apart(&mut self, name: &str, arguments: &[Argument], used: &Used<'_>) -> Result<()> {
+        for (position, (array, usage)) in used.iter().enumerate() {
+            let (layout, operand) = (array.layout(), &mut self.operands[position]);
+            if usage.bare {
+                let is_dense = layout.is_c_contiguous() || (!usage.at_index && layout.is_f_contiguous());
+                if !is_dense || operand.form != Form::Flat {
+                    return Err(not_a_pointer(name, vector(arguments, position), layout));
+                }
+            } else if !usage.at_index && !layout.is_c_contiguous() {
+                let own = Walk::c_order(layout);
+                if own.rank() > 0 {
+                    operand.form = Form::Apart(own.rank() as u8);
+                    operand.side = self.apart.len() as u16;
+                    self.apart.push(own);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn check_alignment(&self, name: &str, arguments: &[Argument], arrays: &[&Array]) -> Result<()> {
+        let vectors = arguments.iter().filter(|one| one.is_vector());
+        for ((argument, operand), array) in vectors.zip(&self.operands).zip(arrays) {
+            let alignment = alignment_of(argument);
+            let bits = match operand.form {
+                Form::Strided => joined(&self.walk, operand.side.into()),
+                Form::Apart(_) => joined(&self.apart[usize::from(operand.side)], 0),
+                _ => 0,
+            };
+            // The alignment is a power of two, so one check on the combined bits covers address and strides.
+            if !(bits as usize | operand.address).is_multiple_of(alignment) && array.layout().size() > 0 {
+                return Err(unaligned(name, argument, alignment, operand.address, array.layout()));
+            }
+        }
+        Ok(())
+    }
+
+    /// The indices in the loop nest of arrays that need strides, each once.
+    fn strided(&self) -> impl Iterator<Item = usize> + Clone + use<> {
+        let mut sides: SmallVec<[usize; 8]> = SmallVec::new();
+        for one in &self.operands {
+            let side = usize::from(one.side);
+            if is_strided(one.form) && !sides.contains(&side) {
+                sides.push(side);
+            }
+        }
+        sides.into_iter()
+    }
+
+    /// Merges arrays with equal strides in the loop nest, so that one offset is computed for all of them.
+    fn share_steps(&mut self) {
+        if matches!(self.way, Way::Tiles(_)) {
+            return;
+        }
+        for position in 1..self.operands.len() {
+            let (before, from) = self.operands.split_at_mut(position);
+            let own = &mut from[0];
+            let steps = |side: u16| self.walk.strides(side.into());
+            let is_alike = |other: &&Operand| is_strided(other.form) && steps(other.side).eq(steps(own.side));
+            if is_strided(own.form)
+                && let Some(other) = before.iter().find(is_alike)
+            {
+                own.side = other.side;
+            }
+        }
+    }
+
+    fn span(&self) -> Span {
+        let mut spans = self.apart.iter().map(|own| Span::of(own, 0..1));
+        let is_wide = spans.any(|span| span == Span::Wide)
+            || (self.has_strided() && Span::of(&self.walk, self.strided()) == Span::Wide);
+        if is_wide { Span::Wide } else { Span::Short }
+    }
+
+    /// Number of elements.
+    #[inline]
+    pub fn size(&self) -> i64 {
+        self.walk.size()
+    }
+
+    fn has_strided(&self) -> bool {
+        self.strided().next().is_some()
+    }
+
+    /// Number of blocks of the launch, if each processes one tile.
+    pub fn tiles(&self) -> Option<i64> {
+        match self.way {
+            Way::Tiles(tiles) => tiles.blocks(&self.walk),
+            _ => None,
+        }
+    }
+
+    /// Number of positions without an element: before the first one, or in the last group of rows.
+    pub fn missing(&self) -> i64 {
+        match self.way {
+            Way::Behind(head) => head.into(),
+            Way::Rows => {
+                let rows = self.walk.lens().last().unwrap_or(1) * i64::from(self.pack);
+                (rows - self.size() % rows) % rows
+            }
+            _ => 0,
+        }
+    }
+
+    /// The access pattern of an array, with `Same` resolved.
+    pub fn own_form(&self, operand: &Operand) -> Form {
+        match operand.form {
+            Form::Same(first) => self.operands[usize::from(first)].form,
+            form => form,
+        }
+    }
+
+    /// The index of the last axis.
+    pub fn last(&self) -> usize {
+        self.walk.rank().saturating_sub(1)
+    }
+
+    /// The C++ type of the strided arrays' loop nest; `None` if there are none.
+    pub fn walk_type(&self) -> Option<String> {
+        let count = self.strided().count();
+        let walk = (count > 0).then(|| self.span.type_of(self.walk.rank(), count))?;
+        Some(match self.way {
+            Way::Tiles(tiles) => tiles.type_of(&walk, self.walk.rank()),
+            _ => walk,
+        })
+    }
+
+    /// The C++ type of the loop nest of an array with `rank` separate axes.
+    pub fn apart_type(&self, rank: u8) -> String {
+        self.span.type_of(rank.into(), 1)
+    }
+
+    /// The index of an operand's array among the strided arrays.
+    pub fn slot(&self, operand: &Operand) -> usize {
+        let side = match operand.form {
+            Form::Same(first) => self.operands[usize::from(first)].side,
+            _ => operand.side,
+        };
+        self.strided().position(|strided| strided == usize::from(side)).unwrap_or(0)
+    }
+
+    /// The key of the source that is generated for this plan.
+    pub fn key(&self, ranged: bool) -> Key {
+        let rank = if self.has_strided() { self.walk.rank() as u8 } else { 0 };
+        let way = match self.way {
+            Way::Neighbours => [0, 0, 0],
+            Way::Spread => [1, 0, 0],
+            Way::Behind(_) => [3, 0, 0],
+            Way::Lines => [4, 0, 0],
+            Way::Rows => [5, 0, 0],
+            Way::Tiles(tiles) => tiles.key(),
+        };
+        const START: usize = 7;
+        let mut key = Key::from_elem(0, START + 2 * self.operands.len());
+        let (start, forms) = key.split_at_mut(START);
+        start.copy_from_slice(&[rank, self.pack, self.span as u8, ranged.into(), way[0], way[1], way[2]]);
+        for (digits, operand) in forms.as_chunks_mut().0.iter_mut().zip(&self.operands) {
+            let slot = if is_strided(operand.form) { self.slot(operand) as u8 } else { 0 };
+            *digits = match operand.form {
+                Form::Flat => [0, 0],
+                Form::Repeated => [1, 0],
+                Form::Strided => [2, slot],
+                Form::Apart(rank) => [3, rank],
+                Form::Same(other) => [4, other],
+                Form::Turned => [5, slot],
+                Form::Shifted => [6, 0],
+                Form::Line => [7, slot],
+                Form::Level => [8, slot],
+            };
+        }
+        key
+    }
+
+    /// Appends the values of the array parameters that `generate` declares.
+    pub fn push(&self, arguments: &mut Arguments) {
+        if self.has_strided() {
+            let mut record = Record::new();
+            match self.way {
+                Way::Tiles(tiles) => tiles.push(&mut record, self.span, &self.walk, self.strided()),
+                _ => record.push_walk(self.span, self.walk.lens(), self.strided().map(|side| self.walk.strides(side))),
+            }
+            record.pass(arguments);
+        }
+        if let Way::Behind(head) = self.way {
+            arguments.push_word(head.into());
+        }
+        for operand in &self.operands {
+            arguments.push_word(operand.address as u64);
+            if let Form::Apart(_) = operand.form {
+                let own = &self.apart[usize::from(operand.side)];
+                let mut record = Record::new();
+                record.push_walk(self.span, own.lens(), std::iter::once(own.strides(0)));
+                record.pass(arguments);
+            }
+        }
+    }
+}
+
+/// Whether an access pattern uses the strides of the loop nest.
+fn is_strided(form: Form) -> bool {
+    matches!(form, Form::Strided | Form::Line | Form::Level | Form::Turned)
+}
+
+/// Bitwise OR of all strides of an array.
+fn joined(walk: &Walk, side: usize) -> i64 {
+    walk.strides(side).fold(0, |bits, stride| bits | stride)
+}
+
+/// The declaration of an array by its position among the array arguments.
+fn vector(arguments: &[Argument], position: usize) -> Option<&Argument> {
+    arguments.iter().filter(|one| one.is_vector()).nth(position)
+}
+
+/// Checks that no written array is broadcast.
+fn check_written(name: &str, arguments: &[Argument], sides: &[&Layout], size: i64, used: &Used<'_>) -> Result<()> {
+    let rank = sides.iter().map(|side| side.ndim()).max().unwrap_or(0);
+    let written = used.iter().enumerate().filter(|(_, (_, usage))| usage.at_index && usage.written > Written::No);
+    for (position, (array, usage)) in written {
+        let layout = array.layout();
+        if layout.ndim() == rank && layout.size() == size && size > 0 {
+            continue; // every length is the common one or 1, so that an equal size implies an equal shape
+        }
+        let shapes: SmallVec<[Dims; 6]> = sides.iter().map(|side| side.shape().collect()).collect();
+        let shape = broadcast_shapes(&shapes.iter().map(|shape| &shape[..]).collect::<SmallVec<[&[i64]; 6]>>())?;
+        let own: Dims = layout.shape().collect();
+        if own != shape {
+            return Err(repeated(name, vector(arguments, position), usage, &own, &shape));
+        }
+    }
+    Ok(())
+}
+
+#[cold]
+fn repeated(name: &str, argument: Option<&Argument>, usage: &Usage, own: &[i64], shape: &[i64]) -> Error {
+    let hint = if usage.written == Written::Maybe { "; if it is only read, declare it const" } else { "" };
+    let argument = argument.map(ToString::to_string).unwrap_or_default();
+    Error::value(format!(
+        "{name}: {argument} is written, and an output is not broadcast: its shape is {}, and that of the arrays together \
+         {}{hint}",
+        tuple_text(own),
+        tuple_text(shape)
+    ))
+}
+
+#[cold]
+fn not_a_pointer(name: &str, argument: Option<&Argument>, layout: &Layout) -> Error {
+    let (own, declared) = argument.map(|one| (one.name.clone(), one.to_string())).unwrap_or_default();
+    Error::value(format!(
+        "{name}: the kernel's text uses {own} as a pointer ({declared}), which needs a contiguous array of the common shape; the \
+         array has the shape {} and the strides {}: pass a copy()",
+        tuple_text(layout.shape()),
+        tuple_text(layout.strides())
+    ))
+}
+
+#[cold]
+fn unaligned(name: &str, argument: &Argument, alignment: usize, address: usize, layout: &Layout) -> Error {
+    Error::value(format!(
+        "{name}: {argument}: the array's elements are not aligned to {alignment} bytes (address {address:#x}, strides {}), and \
+         a device cannot read them; pass a copy()",
+        tuple_text(layout.strides())
+    ))
+}
+
+/// Natural alignment of an element; 1 for structured types, whose alignment is up to the user.
+fn alignment_of(argument: &Argument) -> usize {
+    match argument.dtype.row() {
+        Some(row) => row.itemsize as usize,
+        None => 1,
+    }
+}

@@ -1,0 +1,261 @@
+//! Pack size of a kernel, and the arrangement of a pack's elements.
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use super::super::text_analysis::{Usage, Written};
+use super::super::tiles::{Tiles, Turned};
+use super::{Form, Operand, Plan, Used};
+use pygpu_array::Array;
+use pygpu_base::dtype::Kind;
+use pygpu_base::small_sort;
+
+/// Size of a load or store in bytes.
+pub(super) const BYTES: usize = 16;
+/// Elements of a thread, if they are a block's width apart.
+pub(super) const APART: u8 = 4;
+/// Small elements of a thread, if they are a row apart. Each block also reads the rows directly above and below them.
+const ROWS: u8 = 8;
+
+/// Arrangement of the elements that a thread processes together.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Way {
+    /// Contiguous in each array.
+    Neighbours,
+    /// Contiguous, preceded by this number of missing elements, so that stores are aligned.
+    Behind(u8),
+    /// Contiguous along the last axis, which has only whole packs: each array is contiguous there or broadcast.
+    Lines,
+    /// A block's width apart.
+    Spread,
+    /// Vertically adjacent: consecutive rows of the last axis.
+    Rows,
+    /// Rows of a tile, one tile per block.
+    Tiles(Tiles),
+}
+
+/// Pack size for contiguous elements: 16 bytes of the largest type, and twice as many if a smaller type is written,
+/// because a store would otherwise have few bytes.
+#[inline]
+pub(super) fn side_by_side(smallest_written: usize, largest: usize) -> usize {
+    BYTES / largest * if smallest_written < largest && largest < BYTES { 2 } else { 1 }
+}
+
+impl Plan {
+    /// Chooses packs, if written arrays overlap others only elementwise. Uses tiles for transposed operands; packs of
+    /// 16 bytes of the largest type if all arrays are contiguous and aligned, or small; otherwise elements a block's
+    /// width apart.
+    pub(super) fn choose_pack(&mut self, used: &Used<'_>, may_turn: bool) {
+        if used.iter().any(|(array, _)| array.dtype().kind() == Kind::Opaque) {
+            return; // a user-defined type may lack what a pack requires of it
+        }
+        let Some(same) = self.same(used) else { return };
+        let walked = || used.iter().zip(&self.operands).filter(|((_, usage), _)| usage.at_index);
+        let largest = walked().map(|((array, _), _)| array.dtype().itemsize()).max().unwrap_or(BYTES);
+        let written = walked().filter(|((_, usage), _)| usage.written > Written::No);
+        let smallest = written.map(|((array, _), _)| array.dtype().itemsize()).min().unwrap_or(largest);
+        let pack = side_by_side(smallest, largest);
+        let is_even = |address: usize, itemsize: usize| address.is_multiple_of((itemsize * pack).min(BYTES));
+        let is_flat = walked().all(|((array, _), one)| match one.form {
+            Form::Flat => is_even(one.address, array.dtype().itemsize()),
+            form => form == Form::Repeated,
+        });
+        (self.pack, self.way) = match is_flat && pack > 1 {
+            true => (pack as u8, Way::Neighbours),
+            false => (APART, Way::Spread),
+        };
+        if self.size() < i64::from(self.pack) {
+            (self.pack, self.way) = (1, Way::Neighbours);
+            return;
+        }
+        if may_turn && !is_flat {
+            self.turn(used, largest);
+            self.shift(used, largest);
+        }
+        if self.way == Way::Spread {
+            self.line(used, BYTES / largest);
+        }
+        if may_turn && self.way == Way::Spread {
+            self.stack(used, largest);
+        }
+        for (first, second) in same {
+            if !matches!(self.operands[second].form, Form::Same(_)) {
+                self.operands[second].form = match self.operands[first].form {
+                    Form::Same(earlier) => Form::Same(earlier),
+                    _ => Form::Same(first as u8),
+                };
+            }
+        }
+    }
+
+    /// Uses packs along the last axis if it consists of whole packs in each array. One offset then serves a whole pack.
+    fn line(&mut self, used: &Used<'_>, pack: usize) {
+        let is_whole = self.walk.lens().last().is_some_and(|len| len > 0 && len % pack as i64 == 0);
+        if pack < 2 || !is_whole {
+            return;
+        }
+        let mut forms: SmallVec<[Form; 6]> = SmallVec::new();
+        for ((array, usage), one) in used.iter().zip(&self.operands) {
+            let itemsize = array.dtype().itemsize();
+            let is_even = |bits: usize| bits.is_multiple_of((itemsize * pack).min(BYTES));
+            forms.push(match one.form {
+                Form::Strided => match self.walk.strides(one.side.into()).last() {
+                    Some(0) => Form::Level,
+                    Some(stride) if stride == itemsize as i64 => {
+                        let outer = self.walk.strides(one.side.into()).take(self.walk.rank() - 1);
+                        if !is_even(outer.fold(one.address, |bits, stride| bits | stride as usize)) {
+                            return;
+                        }
+                        Form::Line
+                    }
+                    _ => return,
+                },
+                Form::Flat if usage.at_index && !is_even(one.address) => return,
+                form => form,
+            });
+        }
+        (self.pack, self.way) = (pack as u8, Way::Lines);
+        for (one, form) in self.operands.iter_mut().zip(forms) {
+            one.form = form;
+        }
+    }
+
+    /// Uses vertically adjacent elements if views of one block are read that are a few rows apart, as in a stencil.
+    /// Rows that several views share are then read once per block.
+    fn stack(&mut self, used: &Used<'_>, largest: usize) {
+        const LEAST: i64 = 128;
+        const SMALL: usize = 4;
+        let Some(len) = self.walk.lens().last() else { return };
+        let rows = if largest <= SMALL { ROWS } else { APART };
+        if self.walk.rank() < 2 || len < LEAST || self.size() < len * i64::from(rows) {
+            return;
+        }
+        let read = || {
+            let all = used.iter().zip(&self.operands);
+            all.filter(|((_, usage), one)| one.form == Form::Strided && usage.written == Written::No)
+        };
+        let steps = |one: &Operand| self.walk.strides(one.side.into());
+        let mut is_rows_apart = false;
+        for ((array, _), one) in read() {
+            let row = len as usize * array.dtype().itemsize();
+            let step = steps(one).rev().nth(1).map_or(0, i64::unsigned_abs) as usize;
+            for ((other, _), two) in read() {
+                let distance = two.address.saturating_sub(one.address);
+                if !Arc::ptr_eq(array.allocation(), other.allocation()) || !steps(one).eq(steps(two)) {
+                    continue;
+                }
+                if distance > step * usize::from(rows) {
+                    return; // too far apart, e.g. a plane: no block would read the same rows
+                }
+                is_rows_apart |= distance >= row;
+            }
+        }
+        if is_rows_apart {
+            (self.pack, self.way) = (rows, Way::Rows);
+        }
+    }
+
+    /// Uses tiles if some arrays that are only read are transposed relative to the others.
+    fn turn(&mut self, used: &Used<'_>, largest: usize) {
+        let mut read: SmallVec<[usize; 4]> = SmallVec::new();
+        for (one, (_, usage)) in self.operands.iter().zip(used) {
+            if !usage.at_index {
+                return;
+            }
+            if one.form == Form::Strided && usage.written == Written::No {
+                read.push(one.side.into());
+            }
+        }
+        let Some(Turned { tiles, axis, sides }) = Tiles::of(&self.walk, &read, largest) else { return };
+        self.walk.bring(axis);
+        for one in &mut self.operands {
+            one.form = match one.form {
+                Form::Repeated => Form::Repeated,
+                _ if sides.contains(&usize::from(one.side)) => Form::Turned,
+                _ => Form::Strided, // contiguous arrays become strided along the axes
+            };
+        }
+        (self.pack, self.way) = (tiles.each(), Way::Tiles(tiles));
+        self.span = Tiles::span(&self.walk, self.strided());
+    }
+
+    /// Reads small misaligned elements in words, if all arrays are contiguous: an individual load costs as much as that
+    /// of a word. Larger elements gain nothing.
+    fn shift(&mut self, used: &Used<'_>, largest: usize) {
+        const LARGEST: usize = 2;
+        const LEAST_SIZE: i64 = 1 << 14;
+        let is_flat = used
+            .iter()
+            .zip(&self.operands)
+            .all(|((_, usage), one)| usage.at_index && matches!(one.form, Form::Flat | Form::Repeated));
+        if !is_flat || largest > LARGEST || self.size() < LEAST_SIZE {
+            return;
+        }
+        let pack = 16 / largest;
+        let behind = |one: &Operand, array: &Array| {
+            let itemsize = array.dtype().itemsize();
+            one.address % (itemsize * pack) / itemsize
+        };
+        let all = || self.operands.iter().zip(used);
+        let mut written = all().filter(|(_, (_, usage))| usage.written > Written::No);
+        let Some(head) = written.next().map(|(one, (array, _))| behind(one, array)) else { return };
+        if written.any(|(one, (array, _))| behind(one, array) != head) {
+            return;
+        }
+        (self.pack, self.way) = (pack as u8, Way::Behind(head as u8));
+        for (one, (array, _)) in self.operands.iter_mut().zip(used) {
+            if one.form == Form::Flat && behind(one, array) != head {
+                one.form = Form::Shifted;
+            }
+        }
+    }
+
+    /// Pairs of arguments that are the same array, one of which is written. `None` if a written array overlaps another
+    /// one in any other way.
+    fn same(&self, used: &Used<'_>) -> Option<SmallVec<[(usize, usize); 2]>> {
+        let mut spans: SmallVec<[(usize, usize); 6]> = SmallVec::new();
+        for (one, (array, usage)) in self.operands.iter().zip(used) {
+            spans.push(self.reach(one, array, usage));
+        }
+        let mut same = SmallVec::new();
+        for written in (0..used.len()).filter(|at| used[*at].1.written > Written::No) {
+            for other in (0..used.len()).filter(|other| *other != written) {
+                if spans[written].0 >= spans[other].1 || spans[other].0 >= spans[written].1 {
+                    continue;
+                }
+                let ((one, one_used), (two, two_used)) = (used[written], used[other]);
+                let is_same = one_used.at_index
+                    && two_used.at_index
+                    && one.dtype() == two.dtype()
+                    && self.are_same(&self.operands[written], &self.operands[other]);
+                if !is_same {
+                    return None;
+                }
+                same.push((written.min(other), written.max(other)));
+            }
+        }
+        small_sort::sort_by_key(&mut same, |one| *one); // sorted, so that each array is matched with its first occurrence
+        Some(same)
+    }
+
+    fn are_same(&self, one: &Operand, two: &Operand) -> bool {
+        let strides = |operand: &Operand| self.walk.strides(operand.side.into());
+        (one.address, one.form) == (two.address, two.form)
+            && (one.form != Form::Strided || strides(one).eq(strides(two)))
+    }
+
+    /// The address range of an array: its first byte and the end.
+    fn reach(&self, operand: &Operand, array: &Array, usage: &Usage) -> (usize, usize) {
+        if operand.form == Form::Flat && usage.at_index {
+            return (operand.address, operand.address + self.size() as usize * array.dtype().itemsize());
+        }
+        match array.layout().extent() {
+            Some((low, high)) => {
+                let start = array.allocation().address();
+                (start.wrapping_add_signed(low as isize), start.wrapping_add_signed(high as isize))
+            }
+            None => (0, 0),
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! `ElementwiseKernel`: evaluates one expression for each element of arrays of any layout.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use smallvec::SmallVec;
+
+use super::argument::{self, Argument, Role};
+use super::element_plan::Plan;
+use super::kernel_source;
+use super::text_analysis::{Analysis, Texts};
+use super::tiles;
+use pygpu_array::Array;
+use pygpu_backend::LaunchShape;
+use pygpu_base::error::Result;
+use pygpu_base::fork_safe::Once;
+use pygpu_codegen::variant_cache::Family;
+use pygpu_device::stream::Stream;
+use pygpu_device::{Device, PerDevice, per_device};
+use pygpu_kernel::{self as kernel, launch};
+use pygpu_kernel::{Arguments, Function, Source, check_ends};
+use pygpu_memory::{Allocation, Use};
+
+/// A range of indices: `count` indices from `start` on with a constant step.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Range {
+    /// The first index.
+    pub start: i64,
+    /// Distance between consecutive indices.
+    pub step: i64,
+    /// Number of indices.
+    pub count: i64,
+}
+
+/// An elementwise kernel and its compiled variants.
+pub struct Elementwise {
+    name: String,
+    arguments: Vec<Argument>,
+    texts: Texts,
+    options: Vec<String>,
+    analysis: Analysis,
+    /// The analysis for calls in which the elements' indices matter.
+    in_order: Analysis,
+    variants: Family,
+}
+
+static WAS_RUN: AtomicBool = AtomicBool::new(false);
+
+/// Threads of a block, on GPUs and on the CPU backend, where they run in turn.
+const THREADS: u32 = 256;
+const THREADS_ON_CPU: u32 = 64;
+/// Blocks per multiprocessor for kernels with a long-running expression; each multiprocessor runs 8 of them
+/// concurrently.
+const BLOCKS_OF_LONG: u64 = 128;
+
+impl Elementwise {
+    /// Creates a kernel.
+    ///
+    /// # Errors
+    /// `ValueError` for invalid names.
+    pub fn new(name: String, arguments: Vec<Argument>, texts: Texts, options: Vec<String>) -> Result<Self> {
+        argument::check_name(&name)?;
+        argument::check(&arguments)?;
+        let analysis = Analysis::of(&arguments, &texts);
+        let in_order = Analysis { any_order: false, in_packs: false, is_plain: false, ..analysis.clone() };
+        Ok(Self { name, arguments, texts, options, analysis, in_order, variants: Family::new() })
+    }
+
+    /// Whether any elementwise kernel was launched on a GPU, which proves that a compiler is available.
+    pub fn was_run() -> bool {
+        WAS_RUN.load(Ordering::Relaxed)
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its declared arguments.
+    pub fn arguments(&self) -> &[Argument] {
+        &self.arguments
+    }
+
+    /// How the source uses its arguments.
+    pub fn analysis(&self) -> &Analysis {
+        &self.analysis
+    }
+
+    /// The compiled variants.
+    pub fn variants(&self) -> &Family {
+        &self.variants
+    }
+
+    /// Plans the loop nest over the arrays of a call.
+    ///
+    /// # Errors
+    /// As [`Plan::of`].
+    pub fn plan(&self, arrays: &[&Array], ranged: bool) -> Result<Plan> {
+        let analysis = if ranged { &self.in_order } else { &self.analysis };
+        Plan::of(&self.name, &self.arguments, analysis, arrays)
+    }
+
+    /// Whether the variant for a call is compiled already.
+    pub fn is_compiled(&self, device: Device, plan: &Plan, ranged: bool) -> bool {
+        self.variants.find(device, &plan.key(ranged)).is_some()
+    }
+
+    /// Whether the variant for a call is available without compilation, in memory or in the image cache.
+    pub fn is_at_hand(&self, device: Device, plan: &Plan) -> bool {
+        self.is_compiled(device, plan, false) || kernel::is_kept(device, &self.source(plan, false))
+    }
+
+    /// The source of the variant for a call.
+    pub fn source(&self, plan: &Plan, ranged: bool) -> Source {
+        let text =
+            kernel_source::elementwise(&self.name, &self.arguments, &self.analysis.usages, &self.texts, plan, ranged);
+        source(&self.name, text, &self.options)
+    }
+
+    /// Launches the kernel, and compiles it first if necessary. `values` holds the values of the scalar arguments in
+    /// order; those of the arrays are appended.
+    ///
+    /// # Errors
+    /// Compiler errors; driver errors.
+    ///
+    /// # Safety
+    /// `plan` must have been created for `arrays`, which must have the declared types. The values must have the
+    /// declared sizes, and the range must be inside the plan's elements.
+    pub unsafe fn run(
+        &self,
+        plan: &Plan,
+        arrays: &[&Array],
+        values: &mut Arguments,
+        range: Option<Range>,
+        stream: &Stream,
+    ) -> Result<()> {
+        let is_ranged = range.is_some();
+        let source = || self.source(plan, is_ranged);
+        let function = self.variants.function(stream.device(), &plan.key(is_ranged), &self.name, source)?;
+        // SAFETY: the function was compiled for this plan; the caller guarantees the rest.
+        unsafe { self.launch(&function, plan, arrays, values, range, stream) }
+    }
+
+    /// # Safety
+    /// As `run`. `function` must have been compiled from the source for the plan.
+    unsafe fn launch(
+        &self,
+        function: &Function,
+        plan: &Plan,
+        arrays: &[&Array],
+        values: &mut Arguments,
+        range: Option<Range>,
+        stream: &Stream,
+    ) -> Result<()> {
+        let count = range.map_or(plan.size(), |range| range.count);
+        if count <= 0 {
+            return Ok(());
+        }
+        values.push_word(plan.size() as u64);
+        if let Some(range) = range {
+            values.push_word(range.start as u64);
+            values.push_word(range.step as u64);
+            values.push_word(range.count as u64);
+        }
+        plan.push(values);
+        let shape = match plan.tiles() {
+            Some(blocks) => LaunchShape {
+                grid: [blocks as u32, 1, 1],
+                block: [tiles::THREADS, 1, 1],
+                shared: 0,
+                cooperative: false,
+            },
+            None => self.shape(function.device(), plan, count),
+        };
+        let uses = uses(&self.analysis, arrays);
+        // SAFETY: the caller upholds the contract; `push` appends the parameters that the generated source declares.
+        unsafe { launch::launch(function, &shape, stream, values, &uses)? };
+        if !function.device().is_cpu() && !WAS_RUN.load(Ordering::Relaxed) {
+            WAS_RUN.store(true, Ordering::Relaxed);
+        }
+        check_ends(function, &uses, |block| whose(&self.arguments, arrays, block))
+    }
+
+    /// The launch shape. By default each thread has one iteration. Long-running expressions get several iterations per
+    /// thread. On the CPU, and if the source depends on the number of threads, the grid has only as many blocks as run
+    /// concurrently.
+    fn shape(&self, device: Device, plan: &Plan, count: i64) -> LaunchShape {
+        let turns = ((count + plan.missing()) as u64).div_ceil(u64::from(plan.pack));
+        let threads = if device.is_cpu() { THREADS_ON_CPU } else { THREADS };
+        let most = match device.is_cpu() || self.analysis.counts_threads {
+            true => u64::from(at_once(device)) * 8,
+            false if self.texts.is_long => u64::from(at_once(device)) * BLOCKS_OF_LONG,
+            false => (1 << 31) / u64::from(threads),
+        };
+        let blocks = turns.div_ceil(u64::from(threads)).clamp(1, most);
+        LaunchShape { grid: [blocks as u32, 1, 1], block: [threads, 1, 1], shared: 0, cooperative: false }
+    }
+}
+
+/// Describes the argument to which a block belongs.
+#[cold]
+pub(super) fn whose(arguments: &[Argument], arrays: &[&Array], block: &Arc<Allocation>) -> String {
+    let vectors = arguments.iter().filter(|argument| matches!(argument.role, Role::Vector { .. }));
+    let mut named = arrays.iter().zip(vectors).filter(|(array, _)| Arc::ptr_eq(array.allocation(), block));
+    named.next().map_or_else(|| "of the result".to_owned(), |(_, argument)| format!("of the array {}", argument.name))
+}
+
+/// The uses of the arrays' memory by a launch.
+pub(super) fn uses<'a>(analysis: &Analysis, arrays: &[&'a Array]) -> SmallVec<[Use<'a>; 6]> {
+    let mut uses = SmallVec::new();
+    for (array, vector) in arrays.iter().zip(&analysis.vectors) {
+        uses.push((array.allocation(), vector.access)); // inlined, unlike `collect`
+    }
+    uses
+}
+
+/// Number of multiprocessors, queried once per device.
+pub(super) fn at_once(device: Device) -> u32 {
+    static KNOWN: PerDevice<Once<u32>> = per_device!(Once::new());
+    *KNOWN.of(device).get_or_init(|| device.properties().map_or(1, |known| known.multiprocessor_count.max(1) as u32))
+}
+
+/// Prepares generated source for the compiler. Warnings are disabled, because declared names may be unused.
+pub(super) fn source(name: &str, text: String, options: &[String]) -> Source {
+    let mut options = options.to_vec();
+    options.push("-w".to_owned());
+    Source { text, name: format!("{name}.cu"), options, ..Source::default() }
+}

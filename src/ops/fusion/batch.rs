@@ -1,0 +1,104 @@
+//! A flush: one launch batch per queue, and the compilations between its attempts.
+
+use super::launch::{self, Policy};
+use super::queue;
+use super::report;
+use pygpu_backend as backend;
+use pygpu_base::error::Error;
+use pygpu_base::flush::{self, Cause, FlushToken, Scope};
+use pygpu_codegen::variant_cache::{self, Postponed};
+use pygpu_device::shutdown;
+use pygpu_device::stream::Stream;
+
+/// Launches the pending operations of some queues, and waits for threads that are launching some of them. Must be
+/// called without the GIL.
+///
+/// Never fails: driver errors are stored in the affected blocks, and the queue's thread receives them with its next
+/// request.
+pub fn flush(scope: Scope, cause: Cause) {
+    // A host function that a stream calls must not call the driver.
+    if flush::is_in_batch() || shutdown::exiting() || backend::is_host_call() {
+        return;
+    }
+    if backend::is_forked() {
+        return abandon();
+    }
+    for queue in queue::numbers(scope) {
+        flush_queue(queue, cause);
+    }
+}
+
+/// Launches a queue. Kernels that are not compiled yet are compiled between two attempts, with all operations back in
+/// the queue and the token released.
+fn flush_queue(queue: usize, cause: Cause) {
+    let mut policy = Policy::of_owner();
+    while let Some(taken) = queue::take(queue) {
+        let postponed = launch(taken, cause, policy);
+        if postponed.is_empty() {
+            return;
+        }
+        policy = Policy { counts: false, is_first: false, ..policy };
+        postponed.into_iter().for_each(Postponed::compile);
+    }
+}
+
+/// Launches a queue because of its age, on the helper thread. Compiles and counts nothing. Returns `false` if some
+/// operations are left to the queue's own thread.
+pub(super) fn flush_aged(queue: usize) -> bool {
+    let Some(taken) = queue::take_if_free(queue) else { return true };
+    if !may_launch(&taken) {
+        queue::put_back(taken, None, 0);
+        return false;
+    }
+    launch(taken, Cause::Age, Policy::of_helper()).is_empty()
+}
+
+/// Whether no stream of a batch takes part in a capture or would invalidate one: the legacy default stream must not be
+/// used while a blocking stream of any library is capturing. Otherwise the operations are left to their own thread.
+fn may_launch(taken: &queue::Taken) -> bool {
+    let streams = || taken.nodes.iter().flatten().map(|node| &node.stream);
+    let is_free = |stream: &Stream| match stream.device().backend().graphs() {
+        // SAFETY: the node keeps the stream alive.
+        Ok(graphs) => matches!(unsafe { graphs.capture_of(stream.device().index(), stream.handle()) }, Ok(None)),
+        Err(_) => true,
+    };
+    let mut before: Option<&Stream> = None;
+    streams().all(|stream| before.replace(stream).is_some_and(|other| other == stream) || is_free(stream))
+}
+
+/// Launches a batch. Returns the kernels that are missing; the operations that need them are put back.
+///
+/// Another library may be capturing: the backend makes each call that a capture forbids in the relaxed capture mode.
+fn launch(mut taken: queue::Taken, cause: Cause, policy: Policy) -> Vec<Postponed> {
+    let (outcome, postponed) = {
+        let token = FlushToken::begin();
+        (launch::all(&mut taken, policy, &token), variant_cache::take_postponed())
+    };
+    report::flushed(Some(cause).filter(|_| policy.is_first), taken.live, &outcome.counts);
+    if taken.nodes.iter().all(Option::is_none) {
+        variant_cache::forget_refused();
+        if let Some(orphan) = queue::land(taken, outcome.error, outcome.faults) {
+            shutdown::defer(Err(orphan));
+        }
+        return Vec::new();
+    }
+    queue::put_back(taken, outcome.error, outcome.faults);
+    postponed
+}
+
+/// Drops pending operations in a forked child, which cannot use the driver: the parent launches its own.
+#[cold]
+fn abandon() {
+    for mut taken in queue::take_all_forked() {
+        let token = FlushToken::begin();
+        let (batch, mut faults) = (taken.id(0), 0);
+        for node in taken.nodes.iter().flatten() {
+            let forked = Error::Forked { operation: "the launch of a deferred operation", backend: "GPU" };
+            let block = node.result.upgrade().filter(|_| node.target.is_none());
+            faults += usize::from(block.is_some_and(|block| block.lose(forked, batch, &token)));
+        }
+        taken.nodes.iter_mut().for_each(|node| *node = None);
+        drop(token);
+        _ = queue::land(taken, None, faults);
+    }
+}

@@ -1,0 +1,273 @@
+//! Grouping of pending operations into kernels.
+//!
+//! Operations with the same shape and stream are fused, unless one depends on another through an operation of another
+//! shape; it is then one level higher. Kernel limits may divide a group, in the order of its operations.
+
+mod inline_producers;
+
+pub(super) use inline_producers::is_on_even_ground;
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use smallvec::SmallVec;
+
+use super::limits::limit;
+use super::node::Node;
+use pygpu_array::DeferredArray;
+use pygpu_base::flush::NodeId;
+use pygpu_base::small_sort;
+
+/// The operations of a launch batch; launched ones are `None`.
+pub(super) type Nodes = [Option<Box<Node>>];
+/// Indices of operations in a batch.
+pub(super) type Places = SmallVec<[u8; 32]>;
+
+/// The operations of one kernel in order, and those whose results get memory.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Group {
+    pub(super) places: Places,
+    pub(super) outputs: Places,
+}
+
+/// Dependencies between the operations of a batch.
+pub(super) struct Needs {
+    first: NodeId,
+    /// For each operation, the number of operands of other operations that are its result.
+    uses: SmallVec<[u8; 32]>,
+    /// For each operation, whether its result is referenced from outside the batch.
+    held: SmallVec<[bool; 32]>,
+    /// The operation that writes into an existing array. All other readers of this array precede it.
+    barrier: Option<usize>,
+}
+
+impl Needs {
+    pub(super) fn of(first: NodeId, nodes: &Nodes) -> Self {
+        let mut uses: SmallVec<[u8; 32]> = SmallVec::from_elem(0, nodes.len());
+        for array in nodes.iter().flatten().flat_map(|node| node.arrays()) {
+            if let Some(place) = waiting(first, nodes, array) {
+                uses[place] = uses[place].saturating_add(1);
+            }
+        }
+        let mut held = SmallVec::new();
+        for (node, uses) in nodes.iter().zip(&uses) {
+            held.push(node.as_ref().is_some_and(|node| node.result.strong_count() > usize::from(*uses)));
+        }
+        let barrier = nodes.iter().rposition(|node| node.as_ref().is_some_and(|node| node.target.is_some()));
+        Self { first, uses, held, barrier }
+    }
+
+    /// The operations whose results an operation reads, with the corresponding operands.
+    fn needed<'a>(&'a self, node: &'a Node) -> impl Iterator<Item = (&'a DeferredArray, usize)> + 'a {
+        node.arrays().iter().filter_map(|array| {
+            let place = place_of(self.first, self.uses.len(), array).filter(|place| Some(*place) != self.barrier);
+            place.map(|place| (array, place))
+        })
+    }
+}
+
+/// The operation of a batch that computes an operand. The last one does not count if it writes into an existing array.
+pub(super) fn waiting(first: NodeId, nodes: &Nodes, operand: &DeferredArray) -> Option<usize> {
+    place_of(first, nodes.len(), operand)
+        .filter(|place| nodes[*place].as_ref().is_some_and(|node| node.target.is_none()))
+}
+
+fn place_of(first: NodeId, count: usize, operand: &DeferredArray) -> Option<usize> {
+    let id = operand.allocation().producer().filter(|id| id.queue() == first.queue())?;
+    let place = usize::try_from(id.number().checked_sub(first.number())?).ok()?;
+    (place < count).then_some(place)
+}
+
+/// Whether two operations can be fused.
+fn go_together(one: &Node, other: &Node) -> bool {
+    one.layout.shape().eq(other.layout.shape()) && one.stream == other.stream
+}
+
+/// Fast path: the whole batch as one kernel, if [`groups`] would clearly return the same. All operations must be
+/// elementwise, have one shape and stream and read whole results of each other, and together respect the kernel limits.
+/// Most batches are of this kind, and this check is cheaper.
+pub(super) fn whole(nodes: &Nodes, needs: &Needs) -> Option<Group> {
+    let first = nodes.first()?.as_deref()?;
+    let mut all = Group::default();
+    let (mut leaves, mut values) = (0, 0);
+    for (place, node) in nodes.iter().enumerate().filter_map(|(place, node)| Some((place, node.as_deref()?))) {
+        node.own_loop()?;
+        if !go_together(first, node) {
+            return None;
+        }
+        leaves += node.arrays().len();
+        for (array, needed) in needs.needed(node) {
+            if !nodes[needed].as_ref()?.is_read_by(array) {
+                return None;
+            }
+            leaves -= 1;
+        }
+        values += node.operands.values();
+        all.places.push(place as u8);
+        if needs.held[place] {
+            all.outputs.push(place as u8);
+        }
+    }
+    let made = all.outputs.len();
+    let is_little = made <= limit().outputs.load(Ordering::Relaxed)
+        && leaves + made <= limit().arrays.load(Ordering::Relaxed)
+        && parameters(leaves + made, values) <= PARAMETERS;
+    is_little.then_some(all)
+}
+
+/// The kernels of a batch, in launch order.
+pub(super) fn groups(nodes: &Nodes, needs: &Needs) -> SmallVec<[Group; 4]> {
+    let levels = levels(nodes, needs);
+    // The level of each kernel, and its operations.
+    let mut kinds: SmallVec<[(u8, Places); 4]> = SmallVec::new();
+    let mut consumers: SmallVec<[(u8, Group); 2]> = SmallVec::new();
+    let mut folded: SmallVec<[bool; 32]> = SmallVec::from_elem(false, nodes.len());
+    for (place, node) in nodes.iter().enumerate().filter_map(|(place, node)| Some((place, node.as_deref()?))) {
+        if node.own_loop().is_none() {
+            let group = inline_producers::consumer(nodes, needs, place);
+            group.places.iter().for_each(|place| folded[usize::from(*place)] = true);
+            consumers.push((levels[place], group));
+        }
+    }
+    for (place, node) in nodes.iter().enumerate() {
+        let Some(node) = node.as_deref().filter(|_| !folded[place]) else { continue };
+        let level = levels[place];
+        let is_kind = |(other, places): &&mut (u8, Places)| {
+            let first = places.first().and_then(|first| nodes[usize::from(*first)].as_deref());
+            *other == level && first.is_some_and(|first| go_together(first, node))
+        };
+        match kinds.iter_mut().find(is_kind) {
+            Some((_, places)) => places.push(place as u8),
+            None => kinds.push((level, SmallVec::from_slice(&[place as u8]))),
+        }
+    }
+    let mut groups: SmallVec<[(u8, Group); 4]> = SmallVec::new();
+    for (level, places) in kinds {
+        cut(nodes, needs, &places, |group| groups.push((level, group)));
+    }
+    groups.extend(consumers);
+    small_sort::sort_by_key(&mut groups, |(level, _)| *level); // stable: in the order of their first operations
+    groups.into_iter().map(|(_, group)| group).collect()
+}
+
+/// For each operation, the minimum number of kernels that must precede its kernel. A write into an existing array comes
+/// last, because other operations read its old values.
+fn levels(nodes: &Nodes, needs: &Needs) -> SmallVec<[u8; 32]> {
+    let mut levels: SmallVec<[u8; 32]> = SmallVec::from_elem(0, nodes.len());
+    for (place, node) in nodes.iter().enumerate() {
+        let Some(node) = node else { continue };
+        if node.target.is_some() {
+            levels[place] = u8::MAX;
+            continue;
+        }
+        for (operand, needed) in needs.needed(node) {
+            let Some(other) = &nodes[needed] else { continue };
+            let is_beside = node.own_loop().is_some()
+                && other.own_loop().is_some()
+                && go_together(node, other)
+                && other.is_read_by(operand);
+            levels[place] = levels[place].max(levels[needed] + u8::from(!is_beside));
+        }
+    }
+    levels
+}
+
+/// Limit of a kernel's parameters in bytes; drivers before CUDA 12.1 support 4 KiB.
+const PARAMETERS: usize = 3500;
+
+/// Upper bound of the size in bytes of a kernel's parameters, for arrays in a loop nest of several axes.
+fn parameters(arrays: usize, values: usize) -> usize {
+    arrays * (8 + 8 * 8) + values * 16
+}
+
+/// Cost of a kernel with some operations.
+#[derive(Default)]
+struct Weight<'a> {
+    leaves: SmallVec<[&'a DeferredArray; 16]>,
+    values: usize,
+    held: usize,
+    /// Results without outside references, with the number of their uses that are not yet part of the kernel.
+    open: SmallVec<[(usize, u8); 32]>,
+}
+
+impl<'a> Weight<'a> {
+    fn of(nodes: &'a Nodes, needs: &Needs, places: &[u8]) -> Self {
+        let mut weight = Self::default();
+        for (position, place) in places.iter().enumerate() {
+            weight.add(nodes, needs, usize::from(*place), &places[..position]);
+        }
+        weight
+    }
+
+    fn add(&mut self, nodes: &'a Nodes, needs: &Needs, place: usize, members: &[u8]) {
+        let Some(node) = &nodes[place] else { return };
+        self.values += node.operands.values();
+        for array in node.arrays() {
+            let needed = waiting(needs.first, nodes, array);
+            match needed.filter(|needed| members.contains(&(*needed as u8))) {
+                Some(needed) => {
+                    if let Some((_, uses)) = self.open.iter_mut().find(|(other, _)| *other == needed) {
+                        *uses -= 1;
+                    }
+                }
+                None if self.leaves.iter().any(|leaf| is_same(leaf, array)) => {}
+                None => self.leaves.push(array),
+            }
+        }
+        if needs.held[place] {
+            self.held += 1;
+        } else {
+            self.open.push((place, needs.uses[place]));
+        }
+    }
+
+    fn parameters(&self) -> usize {
+        parameters(self.leaves.len() + self.held, self.values)
+    }
+
+    /// Number of results that get memory if the kernel ends here.
+    fn outputs(&self) -> usize {
+        self.held + self.open.iter().filter(|(_, uses)| *uses > 0).count()
+    }
+}
+
+/// Whether two operands are the same array.
+pub(super) fn is_same(one: &DeferredArray, other: &DeferredArray) -> bool {
+    Arc::ptr_eq(one.allocation(), other.allocation()) && one.dtype() == other.dtype() && one.layout() == other.layout()
+}
+
+/// Divides operations that can be fused into kernels, each as large as possible.
+fn cut(nodes: &Nodes, needs: &Needs, places: &[u8], mut give: impl FnMut(Group)) {
+    let (arrays, outputs) = (limit().arrays.load(Ordering::Relaxed), limit().outputs.load(Ordering::Relaxed));
+    let mut begin = 0;
+    while begin < places.len() {
+        let mut weight = Weight::default();
+        let mut end = begin + 1;
+        for (position, &place) in places.iter().enumerate().skip(begin) {
+            weight.add(nodes, needs, place.into(), &places[begin..position]);
+            // These counts only grow.
+            if weight.held > outputs || weight.leaves.len() + weight.held > arrays || weight.parameters() > PARAMETERS {
+                break;
+            }
+            let made = weight.outputs();
+            if made <= outputs && weight.leaves.len() + made <= arrays {
+                end = position + 1;
+            }
+        }
+        give(group(nodes, needs, &places[begin..end]));
+        begin = end;
+    }
+}
+
+fn group(nodes: &Nodes, needs: &Needs, places: &[u8]) -> Group {
+    let mut inside: SmallVec<[u8; 32]> = SmallVec::from_elem(0, nodes.len());
+    for &place in places {
+        let Some(node) = &nodes[usize::from(place)] else { continue };
+        for (_, needed) in needs.needed(node) {
+            inside[needed] = inside[needed].saturating_add(1);
+        }
+    }
+    let is_output = |place: usize| needs.held[place] || needs.uses[place] > inside[place];
+    let outputs = places.iter().copied().filter(|place| is_output(usize::from(*place))).collect();
+    Group { places: SmallVec::from_slice(places), outputs }
+}

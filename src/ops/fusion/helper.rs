@@ -1,0 +1,95 @@
+//! Thread that bounds the age of pending operations, so that a device does not idle while its host does something else.
+//!
+//! An awake helper checks the queues once per interval. It launches the queues whose first operation was there at its last check, hence
+//! after one to two intervals. After [`CALM`] checks without a new operation it sleeps without wake-ups. A push wakes it only if the queue
+//! keeps a device busy for longer than the wake-up takes: [`Limits::is_worth_waking`](super::limits::Limits).
+//!
+//! The helper needs no interpreter, compiles nothing and counts no use of a structure, so a program's kernels do not depend on timing.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use super::batch;
+use super::limits::limit;
+use super::queue;
+use pygpu_device::shutdown;
+
+/// Number of checks without a new operation before the thread sleeps, so that a loop does not wake it in each iteration.
+const CALM: u32 = 50;
+/// Interval between checks while a queue must wait for its own thread, e.g. for a compilation.
+const SLOW: Duration = Duration::from_millis(2);
+/// Stack size in bytes; a driver's launch is the deepest call.
+const STACK: usize = 1 << 20;
+
+/// Whether the thread was started. A forked child has no thread, and no driver either.
+static IS_STARTED: AtomicBool = AtomicBool::new(false);
+
+/// Sets the interval between two checks, with 0 for no bound; work of any size then wakes the thread. `None` restores the defaults.
+pub fn set_interval(microseconds: Option<u64>) {
+    limit().set_age(microseconds);
+    queue::lock().wake_helper();
+}
+
+fn interval() -> u64 {
+    limit().interval.load(Ordering::Relaxed)
+}
+
+/// Starts the thread, once in a process: before the first operation is queued.
+#[inline]
+pub fn start() {
+    if !IS_STARTED.load(Ordering::Relaxed) {
+        start_now();
+    }
+}
+
+#[cold]
+fn start_now() {
+    if IS_STARTED.swap(true, Ordering::Relaxed) {
+        return;
+    }
+    let before = block_signals();
+    // Without the thread operations stay pending until their results are needed, which is allowed.
+    let started = thread::Builder::new().name("PyGPU flush".to_owned()).stack_size(STACK).spawn(run);
+    drop(started);
+    if let Some(before) = before {
+        // SAFETY: the set was filled by the call that blocked the signals.
+        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut()) };
+    }
+}
+
+/// Blocks all signals, for threads started by this one: signals must interrupt a thread of the program. Returns the
+/// previously blocked signals.
+fn block_signals() -> Option<libc::sigset_t> {
+    let (mut all, mut before) = (std::mem::MaybeUninit::uninit(), std::mem::MaybeUninit::uninit());
+    // SAFETY: both sets are writable; the first one is filled before it is read.
+    unsafe {
+        libc::sigfillset(all.as_mut_ptr());
+        let code = libc::pthread_sigmask(libc::SIG_BLOCK, all.as_ptr(), before.as_mut_ptr());
+        (code == 0).then(|| before.assume_init())
+    }
+}
+
+fn run() {
+    let (mut calm, mut deferred) = (0, 0);
+    loop {
+        let mut queues = queue::lock();
+        let before = std::mem::replace(&mut deferred, queues.deferred());
+        calm = if queues.is_idle() && before == deferred { calm + 1 } else { 0 };
+        while interval() == 0 || calm >= CALM {
+            queues = queue::sleep(queues);
+            calm = 0;
+        }
+        let aged = queues.aged();
+        drop(queues);
+        if shutdown::exiting() {
+            return;
+        }
+        let mut is_stuck = false;
+        for queue in aged {
+            is_stuck |= !batch::flush_aged(queue);
+        }
+        let interval = Duration::from_micros(interval());
+        thread::sleep(if is_stuck { SLOW.max(interval) } else { interval });
+    }
+}

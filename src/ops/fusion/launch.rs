@@ -1,0 +1,334 @@
+//! Launch of a batch.
+
+use smallvec::{SmallVec, smallvec};
+
+use super::group::{self, Group, Needs, Nodes};
+use super::kernel_cache::{self, Form, Met};
+use super::kernel_spec::Draft;
+use super::node::{Node, Reduction, Work};
+use super::operands::Operand;
+use super::queue::Taken;
+use super::report::Counts;
+use crate::Elementwise;
+use crate::reductions::{self, Call, Elements, Made, Map};
+use crate::ufunc::{self, Given, Row, as_it_is, kernel_of};
+use pygpu_array::Array;
+use pygpu_base::dtype::Kind;
+use pygpu_base::error::{Error, Result};
+use pygpu_base::flush::FlushToken;
+use pygpu_codegen::variant_cache;
+use pygpu_device::stream::Stream;
+use pygpu_kernel::Arguments;
+
+/// Options of a flush.
+#[derive(Clone, Copy)]
+pub(super) struct Policy {
+    /// Whether uses of structures are counted.
+    pub(super) counts: bool,
+    /// Whether this is the first attempt of a flush.
+    pub(super) is_first: bool,
+    /// Whether operations stay pending until their kernel is compiled. Otherwise they are launched individually.
+    pub(super) waits_for_compiler: bool,
+}
+
+impl Policy {
+    /// Options for a thread of the program.
+    pub(super) const fn of_owner() -> Self {
+        Self { counts: true, is_first: true, waits_for_compiler: true }
+    }
+
+    /// Options for the helper thread, which bounds the age of operations.
+    pub(super) const fn of_helper() -> Self {
+        Self { counts: false, is_first: true, waits_for_compiler: false }
+    }
+}
+
+/// Result of a batch.
+#[derive(Default)]
+pub(super) struct Outcome {
+    pub(super) counts: Counts,
+    /// The first error, with the number of failed operations.
+    pub(super) error: Option<Error>,
+    /// Number of blocks that have an error now.
+    pub(super) faults: usize,
+}
+
+/// A batch in progress.
+struct Batch<'a> {
+    taken: &'a mut Taken,
+    policy: Policy,
+    token: &'a FlushToken,
+    outcome: Outcome,
+    first_failed: Option<(String, Error)>,
+    failed: usize,
+}
+
+/// Launches all operations of a batch in order, and releases their operands. After an error the remaining operations
+/// are still launched. Operations that are left need a compilation first.
+pub(super) fn all(taken: &mut Taken, policy: Policy, token: &FlushToken) -> Outcome {
+    if taken.live == 1 {
+        return alone(taken, policy, token);
+    }
+    let nodes = &taken.nodes;
+    let needs = Needs::of(taken.id(0), nodes);
+    let groups = match group::whole(nodes, &needs) {
+        Some(all) => {
+            debug_assert_eq!(group::groups(nodes, &needs).as_slice(), std::slice::from_ref(&all));
+            smallvec![all]
+        }
+        None => group::groups(nodes, &needs),
+    };
+    let mut batch = Batch::new(taken, policy, token);
+    for group in &groups {
+        batch.launch(group);
+        if variant_cache::has_postponed() {
+            break; // later groups may depend on this one
+        }
+    }
+    batch.told()
+}
+
+/// Launches a batch of one operation, which needs no group.
+fn alone(taken: &mut Taken, policy: Policy, token: &FlushToken) -> Outcome {
+    let nodes = taken.nodes.iter().enumerate();
+    let node = nodes.filter_map(|(place, node)| Some((place, node.as_deref()?))).next();
+    let node = node.map(|(place, node)| (place, node.result.strong_count() > 0));
+    let mut batch = Batch::new(taken, policy, token);
+    match node {
+        Some((place, true)) => batch.launch_one(place, 1),
+        Some((place, false)) => batch.taken.nodes[place] = None,
+        None => {}
+    }
+    batch.told()
+}
+
+impl<'a> Batch<'a> {
+    fn new(taken: &'a mut Taken, policy: Policy, token: &'a FlushToken) -> Self {
+        Self { taken, policy, token, outcome: Outcome::default(), first_failed: None, failed: 0 }
+    }
+
+    fn launch(&mut self, group: &Group) {
+        if !group.outputs.is_empty() && group.places.len() > 1 {
+            match self.together(group) {
+                Some(Ok(())) => return self.remove(group),
+                _ if variant_cache::has_postponed() && self.policy.waits_for_compiler => return,
+                // Individual launches need less memory, because operands are freed after their last use, and other
+                // kernels.
+                Some(Err(_)) => {}
+                None => self.outcome.counts.first_meetings += u64::from(self.policy.counts),
+            }
+            drop(variant_cache::take_postponed());
+        }
+        if group.outputs.is_empty() {
+            return self.remove(group);
+        }
+        for place in &group.places {
+            self.launch_one(usize::from(*place), group.places.len());
+            if variant_cache::has_postponed() {
+                return;
+            }
+        }
+    }
+
+    /// Launches one operation of a group of so many, unless a kernel has to be compiled first.
+    fn launch_one(&mut self, place: usize, together: usize) {
+        let Some(node) = self.taken.nodes[place].as_deref() else { return };
+        let outcome = one(node, self.token);
+        if variant_cache::has_postponed() {
+            return;
+        }
+        match outcome {
+            Ok(()) => self.outcome.counts.launched(1, 1),
+            Err(error) => self.refuse(place, &error, together),
+        }
+        self.taken.nodes[place] = None;
+    }
+
+    fn remove(&mut self, group: &Group) {
+        for place in &group.places {
+            self.taken.nodes[usize::from(*place)] = None;
+        }
+    }
+
+    /// Stores the error of a failed operation in its result.
+    fn refuse(&mut self, place: usize, error: &Error, together: usize) {
+        let Some(node) = &self.taken.nodes[place] else { return };
+        self.failed += 1;
+        let batch = self.taken.id(0);
+        let (_, first) = self.first_failed.get_or_insert_with(|| (node.name(), error.clone()));
+        let error = named(first.clone(), &node.name(), together);
+        let is_new = match (&node.target, node.result.upgrade()) {
+            (Some(target), _) => target.allocation().refuse_write(error, batch, self.token),
+            (None, Some(block)) => block.lose(error, batch, self.token),
+            (None, None) => false,
+        };
+        self.outcome.faults += usize::from(is_new);
+    }
+
+    fn told(mut self) -> Outcome {
+        self.outcome.counts.failures = self.failed as u64;
+        self.outcome.error = self.first_failed.map(|(name, error)| named(error, &name, self.failed));
+        self.outcome
+    }
+
+    /// Launches all operations of a group by one kernel; `None` below the compile threshold.
+    fn together(&mut self, group: &Group) -> Option<Result<()>> {
+        let nodes = &self.taken.nodes;
+        let draft = Draft::of(self.taken.id(0), nodes, group);
+        let outputs = match kernel_cache::form(&draft, nodes, group, self.policy.counts) {
+            Ok(Some((Form::Kernel(kernel), met))) => fused(&draft, nodes, group, (&kernel, met), self.token),
+            Ok(Some((Form::Map(map), Met::Often))) => mapped(&draft, nodes, group, &map, self.token),
+            Ok(Some((Form::Map(_), Met::First)) | None) => Ok(None),
+            Err(error) => Err(error),
+        };
+        match outputs.transpose()? {
+            Ok(outputs) => {
+                self.outcome.counts.launched(group.places.len(), outputs);
+                Some(Ok(()))
+            }
+            Err(error) => Some(Err(error)),
+        }
+    }
+}
+
+/// An error message with the number of operations that it covers.
+fn named(error: Error, name: &str, count: usize) -> Error {
+    let whose = match count {
+        1 => format!("deferred operation: {name}"),
+        _ => format!("{count} deferred operations, among them {name}"),
+    };
+    let add_to = |detail: &mut String| {
+        if !detail.contains("deferred operation") {
+            let separator = if detail.is_empty() { "" } else { "; " };
+            detail.push_str(&format!("{separator}{whose}"));
+        }
+    };
+    match error {
+        Error::Driver(mut error) => {
+            add_to(&mut error.detail);
+            Error::Driver(error)
+        }
+        Error::OutOfMemory(mut error) => {
+            add_to(&mut error.detail);
+            Error::OutOfMemory(error)
+        }
+        Error::Value(text) => Error::Value(format!("{text} ({whose})")),
+        Error::Unavailable(text) => Error::Unavailable(format!("{text} ({whose})")),
+        Error::NotSupported(text) => Error::NotSupported(format!("{text} ({whose})")),
+        other => other,
+    }
+}
+
+/// The array of a result, with memory. A result that is no longer referenced gets a new block.
+fn target(node: &Node, token: &FlushToken) -> Result<Array> {
+    let Some(array) = node.result()? else {
+        return Array::on_new_memory(node.layout.clone(), node.dtype, node.stream.clone());
+    };
+    if !array.allocation().has_memory() {
+        array.allocation().give_memory(token)?;
+    }
+    Ok(array)
+}
+
+fn values(draft: &Draft<'_>) -> Arguments {
+    let mut values = Arguments::new();
+    draft.values.iter().for_each(|value| values.push(value.bytes()));
+    values
+}
+
+/// Returns the number of results; `None` below the compile threshold.
+fn fused(
+    draft: &Draft<'_>,
+    nodes: &Nodes,
+    group: &Group,
+    (kernel, met): (&Elementwise, Met),
+    token: &FlushToken,
+) -> Result<Option<usize>> {
+    let mut targets: SmallVec<[Array; 8]> = SmallVec::new();
+    for node in group.outputs.iter().filter_map(|place| nodes[usize::from(*place)].as_ref()) {
+        targets.push(target(node, token)?);
+    }
+    let mut arrays: SmallVec<[&Array; 16]> = SmallVec::new();
+    for leaf in &draft.leaves {
+        arrays.push(leaf.materialized()?);
+    }
+    targets.iter().for_each(|target| arrays.push(target));
+    let Some(node) = group.places.first().and_then(|place| nodes[usize::from(*place)].as_ref()) else {
+        return Ok(None);
+    };
+    let plan = kernel.plan(&arrays, false)?;
+    if met == Met::First && !kernel.is_at_hand(node.stream.device(), &plan) {
+        return Ok(None);
+    }
+    // SAFETY: as in `run`.
+    unsafe { kernel.run(&plan, &arrays, &mut values(draft), None, &node.stream)? };
+    Ok(Some(targets.len()))
+}
+
+/// A reduction that computes its input on the fly; `None` if the addresses are not suitable.
+fn mapped(draft: &Draft<'_>, nodes: &Nodes, group: &Group, map: &Map, token: &FlushToken) -> Result<Option<usize>> {
+    let mut leaves: SmallVec<[&Array; 16]> = SmallVec::new();
+    for leaf in &draft.leaves {
+        leaves.push(leaf.materialized()?);
+        if !group::is_on_even_ground(leaf) {
+            return Ok(None);
+        }
+    }
+    let mut members = group.places.iter().rev().filter_map(|place| nodes[usize::from(*place)].as_deref());
+    let (Some(node), Some(read)) = (members.next(), members.next()) else { return Ok(None) };
+    let Work::Reduction(reduction) = &node.work else { return Ok(None) };
+    let values = values(draft);
+    let made = Made { layout: &read.layout, dtype: read.dtype, map, leaves: &leaves, values: &values };
+    reduce(node, reduction, Elements::Made(&made), token)?;
+    Ok(Some(1))
+}
+
+fn reduce(node: &Node, reduction: &Reduction, input: Elements<'_>, token: &FlushToken) -> Result<()> {
+    let Reduction { row, computed, reduced, less, kept } = reduction;
+    let target = target(node, token)?;
+    let out = target.view(kept.clone())?;
+    let call = Call { row, computed: *computed, input, mask: None, out: &out, reduced: *reduced, less: *less };
+    reductions::run(&call, &node.stream)
+}
+
+/// Launches a single operation by the kernel of an eager operation.
+fn one(node: &Node, token: &FlushToken) -> Result<()> {
+    // Before looking up a kernel, which may need a compilation.
+    node.arrays().iter().try_for_each(|array| array.allocation().check_lost())?;
+    match &node.work {
+        Work::Loop(row, kind) => one_loop(node, row, *kind, token),
+        Work::Reduction(reduction) => {
+            let Some(input) = node.arrays().first() else { return Ok(()) };
+            reduce(node, reduction, Elements::Array(input.materialized()?), token)
+        }
+    }
+}
+
+fn one_loop(node: &Node, row: &'static Row, kind: Kind, token: &FlushToken) -> Result<()> {
+    let mut given: SmallVec<[Given; 4]> = SmallVec::new();
+    let mut operands: SmallVec<[&Array; 4]> = SmallVec::new();
+    let mut values = Arguments::new();
+    for operand in node.operands.iter() {
+        given.push(operand.given());
+        match operand {
+            Operand::Array(array) => operands.push(array.materialized()?),
+            Operand::Value(value) => values.push(value.bytes()),
+        }
+    }
+    if let (true, [operand]) = (std::ptr::eq(row, as_it_is()), operands.as_slice()) {
+        return ufunc::cast(&target(node, token)?, ufunc::Source::Array(operand), None, &node.stream);
+    }
+    let kernel = kernel_of(row, kind, &given, &[node.dtype.kind()], false)?;
+    let target = target(node, token)?;
+    let mut arrays: SmallVec<[&Array; 5]> = SmallVec::new();
+    operands.iter().for_each(|operand| arrays.push(operand));
+    arrays.push(&target);
+    run(kernel, &arrays, values, &node.stream)
+}
+
+fn run(kernel: &Elementwise, arrays: &[&Array], mut values: Arguments, stream: &Stream) -> Result<()> {
+    let plan = kernel.plan(arrays, false)?;
+    // SAFETY: the kernel was created for arrays of these types, the plan for these arrays, and the values have the
+    // declared types.
+    unsafe { kernel.run(&plan, arrays, &mut values, None, stream) }
+}

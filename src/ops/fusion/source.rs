@@ -1,0 +1,150 @@
+//! Source of fused kernels.
+//!
+//! Each result is rounded to its type as if it were stored in memory, so that fusion does not change any bit.
+
+use super::group::{Group, Nodes};
+use super::kernel_spec::{Draft, From};
+use super::node::Node;
+use crate::argument::{Argument, Role};
+use crate::reductions::Map;
+use crate::ufunc::as_it_is;
+use crate::ufunc::kernel::{self, converted, stored, stored_as, type_of, unsigned_of};
+use crate::{Elementwise, Texts};
+use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::error::{Error, Result};
+
+const PLACES: [&str; 4] = ["a", "b", "c", "d"];
+/// Maximum weight of an expression in a fused kernel. The kernel is compiled once for all its operations, so that at
+/// least two elements of a pack may be unrolled; otherwise a thread would wait for each element.
+const HEAVIEST: u8 = 12;
+/// Compile-time weight of a fused expression from which on computing takes as long as reading the operands.
+const LONG: u8 = 5;
+/// Length of a kernel's name beyond which no more operations are appended.
+const LETTERS: usize = 60;
+
+/// The kernel of elementwise operations.
+///
+/// # Errors
+/// `TypeError` for a type without a loop.
+pub(super) fn write(draft: &Draft<'_>, nodes: &Nodes, group: &Group) -> Result<Elementwise> {
+    let mut text = Text::default();
+    let mut arguments = Vec::new();
+    for (place, leaf) in draft.leaves.iter().enumerate() {
+        let kind = leaf.dtype().kind();
+        arguments.push(argument(format!("p{place}"), kind, Role::Vector { constant: true }));
+        text.lines.push_str(&format!("const {} x{place} = p{place}[i];\n", stored_as(kind)));
+    }
+    let mut outputs = Vec::new();
+    let mut name = "pygpu".to_owned();
+    for (operation, node) in members(nodes, group).enumerate() {
+        text.add(draft, nodes, group, operation, node)?;
+        if name.len() < LETTERS {
+            name.push_str(&format!("_{}", node.function()));
+        }
+        if group.outputs.contains(&group.places[operation]) {
+            let output = outputs.len();
+            text.lines.push_str(&format!("z{output}[i] = v{operation};\n"));
+            outputs.push(argument(format!("z{output}"), node.dtype.kind(), Role::Vector { constant: false }));
+        }
+    }
+    arguments.append(&mut text.scalars);
+    arguments.append(&mut outputs);
+    let preamble = text.preambles.concat();
+    let weight = text.weight.min(HEAVIEST);
+    let texts = Texts { operation: text.lines, preamble, weight, is_long: weight >= LONG, ..Texts::default() };
+    Elementwise::new(name, arguments, texts, vec![kernel::ROUNDED.to_owned()])
+}
+
+/// The input expression of a reduction, which is the last operation of the draft.
+///
+/// # Errors
+/// `TypeError` for a type without a loop.
+pub(super) fn map(draft: &Draft<'_>, nodes: &Nodes, group: &Group, number: u64) -> Result<Map> {
+    let mut text = Text::default();
+    let (mut parameters, mut names, mut packs) = (Vec::new(), Vec::new(), String::new());
+    for (place, leaf) in draft.leaves.iter().enumerate() {
+        let c_type = stored_as(leaf.dtype().kind());
+        parameters.push(format!("const {c_type} *__restrict__ p{place}"));
+        names.push(format!("p{place}"));
+        if leaf.layout().size() == 1 {
+            packs.push_str(&format!("    const {c_type} x{place} = *p{place};\n"));
+        } else {
+            let pack = format!("pygpu::pack<{c_type}, PYGPU_VECTOR>");
+            packs.push_str(&format!("    const {pack} l{place} = *(const {pack} *)(p{place} + at);\n"));
+            text.lines.push_str(&format!("const {c_type} x{place} = l{place}.item[v];\n"));
+        }
+    }
+    let last = group.places.len() - 1;
+    for (operation, node) in members(nodes, group).take(last).enumerate() {
+        text.add(draft, nodes, group, operation, node)?;
+    }
+    if let Some(From::Operation(made)) = draft.operands(last).first() {
+        text.lines.push_str(&format!("made.item[v] = v{made};\n"));
+    }
+    for scalar in &text.scalars {
+        parameters.push(format!("const {} {}", scalar.c_type, scalar.name));
+        names.push(scalar.name.clone());
+    }
+    let (parameters, names) = (parameters.join(", "), names.join(", "));
+    Ok(Map { number, preamble: text.preambles.concat(), parameters, names, packs, element: text.lines })
+}
+
+/// The operations of a kernel, in order.
+fn members<'a>(nodes: &'a Nodes, group: &'a Group) -> impl Iterator<Item = &'a Node> {
+    group.places.iter().filter_map(|place| nodes[usize::from(*place)].as_deref())
+}
+
+fn argument(name: String, kind: Kind, role: Role) -> Argument {
+    Argument { name, c_type: stored_as(kind).to_owned(), dtype: DType::new(kind), role }
+}
+
+#[derive(Default)]
+struct Text {
+    lines: String,
+    /// Preambles of the functions in the kernel, each once.
+    preambles: Vec<&'static str>,
+    weight: u8,
+    scalars: Vec<Argument>,
+}
+
+impl Text {
+    /// Adds an operation: its operands in the loop's type, and its result in the type that memory would have.
+    fn add(&mut self, draft: &Draft<'_>, nodes: &Nodes, group: &Group, operation: usize, node: &Node) -> Result<()> {
+        let Some((row, kind)) = node.any_loop() else { return Ok(()) };
+        let Some(loops) = row.group(kind) else {
+            return Err(Error::type_error(format!("{} has no loop for {}", row.name, DType::new(kind).name())));
+        };
+        let is_same = std::ptr::eq(row, as_it_is()) && node.dtype.kind() == kind;
+        let mut text = loops.text.replace("{T}", type_of(kind)).replace("{U}", unsigned_of(kind));
+        for (place, from) in draft.operands(operation).iter().enumerate() {
+            let own = row.takes(place, kind);
+            let (given, stored) = match from {
+                From::Operation(other) => {
+                    let other_place = usize::from(group.places[usize::from(*other)]);
+                    let made = nodes[other_place].as_ref().map_or(own, |other| other.dtype.kind());
+                    (format!("v{other}"), made)
+                }
+                From::Leaf(leaf) => (format!("x{leaf}"), draft.leaves[usize::from(*leaf)].dtype().kind()),
+                From::Value(value) => {
+                    self.scalars.push(argument(format!("s{value}"), own, Role::Scalar));
+                    (format!("s{value}"), own)
+                }
+            };
+            if is_same {
+                // The value is passed through without conversion: converting a NaN and back may change its bits.
+                self.lines.push_str(&format!("const {} v{operation} = {given};\n", stored_as(kind)));
+                return Ok(());
+            }
+            let name = format!("v{operation}_{}", PLACES[place]);
+            self.lines.push_str(&format!("const {} {name} = {};\n", type_of(own), converted(&given, stored, own)));
+            text = text.replace(&format!("{{{}}}", PLACES[place]), &name);
+        }
+        let result = stored(&text, loops.output.of(kind), node.dtype.kind());
+        self.lines.push_str(&format!("const {} v{operation} = {result};\n", stored_as(node.dtype.kind())));
+        if !self.preambles.contains(&row.preamble) {
+            self.preambles.push(row.preamble);
+        }
+        self.weight = self.weight.saturating_add(loops.weight);
+        Ok(())
+    }
+}

@@ -1,0 +1,201 @@
+//! Source of generated kernels: headers, parameters, and the definitions of the arguments' names.
+
+mod packs;
+mod tiles;
+
+use std::fmt::Write;
+
+use super::argument::{Argument, Role};
+use super::element_plan::{Form, Operand, Plan, Way};
+use super::text_analysis::{Texts, Usage, Written};
+use pygpu_codegen::array_access;
+
+const FLOAT16: &str = include_str!("include/float16.h");
+const COMPLEX: &str = include_str!("../../python/PyGPU/include/user/pycuda-complex.hpp");
+
+const STANDARD: &str = include_str!("include/standard.h");
+
+/// Substrings that show that a source uses names of C's standard headers.
+const STANDARD_NAMES: [&str; 12] =
+    ["INFINITY", "NAN", "M_", "FLT_", "DBL_", "INT_M", "LONG_M", "int8_t", "int16_t", "int32_t", "int64_t", "INT64_"];
+
+/// The headers required by types and sources, followed by the user's preamble.
+pub fn head(texts: &[&str], preamble: &str) -> String {
+    let names = |word: &str| preamble.contains(word) || texts.iter().any(|text| text.contains(word));
+    let mut head = array_access::HEADER.to_owned();
+    if STANDARD_NAMES.iter().any(|name| names(name)) {
+        head.push_str(STANDARD);
+    }
+    if names("pygpu::") {
+        head.push_str(FLOAT16);
+    }
+    if names("pycuda::") || names("pycuda-") {
+        head.push_str(COMPLEX);
+    }
+    head.push_str(&match preamble.trim().is_empty() {
+        true => "\n".to_owned(),
+        false => format!("\n#line 1 \"preamble\"\n{preamble}\n#line 1 \"kernel\"\n"),
+    });
+    head
+}
+
+/// The element type, with `const` if the array is only read.
+fn element_type(argument: &Argument, usage: &Usage) -> String {
+    let is_constant = usage.written == Written::No || argument.role == Role::Vector { constant: true };
+    if is_constant { format!("const {}", argument.c_type) } else { argument.c_type.clone() }
+}
+
+/// The array arguments with their uses.
+fn vectors<'a>(
+    arguments: &'a [Argument],
+    usages: &'a [Option<Usage>],
+) -> impl Iterator<Item = (&'a Argument, &'a Usage)> {
+    arguments.iter().zip(usages).filter_map(|(one, usage)| usage.as_ref().map(|usage| (one, usage)))
+}
+
+/// The parameters of the scalars, in order.
+pub fn scalar_parameters(arguments: &[Argument]) -> Vec<String> {
+    let scalars = arguments.iter().filter(|one| !one.is_vector());
+    scalars.map(|one| format!("{} {}", one.c_type, one.name)).collect()
+}
+
+/// The parameters of the arrays, matching the values that `Plan::push` appends.
+pub fn vector_parameters(plan: &Plan, arguments: &[Argument], usages: &[Option<Usage>]) -> Vec<String> {
+    let mut list: Vec<String> = plan.walk_type().map(|walk| format!("{walk} pygpu_walk")).into_iter().collect();
+    if let Way::Behind(_) = plan.way {
+        list.push("size_t pygpu_head".to_owned());
+    }
+    for ((argument, usage), operand) in vectors(arguments, usages).zip(&plan.operands) {
+        let name = &argument.name;
+        list.push(format!("{} *pygpu_array_{name}", element_type(argument, usage)));
+        if let Form::Apart(rank) = operand.form {
+            list.push(format!("{} pygpu_walk_{name}", plan.apart_type(rank)));
+        }
+    }
+    list
+}
+
+/// Definitions of the arrays' names for a loop that processes one element at a time.
+pub fn bindings(plan: &Plan, arguments: &[Argument], usages: &[Option<Usage>]) -> String {
+    let mut text = String::new();
+    for ((argument, usage), operand) in vectors(arguments, usages).zip(&plan.operands) {
+        let _ = writeln!(text, "{}", binding(plan, argument, operand, &element_type(argument, usage), &argument.name));
+    }
+    text
+}
+
+/// Defines the name of an array. Writing to a string cannot fail.
+fn binding(plan: &Plan, argument: &Argument, operand: &Operand, element: &str, name: &str) -> String {
+    let own = &argument.name;
+    let array = format!("({element} *)pygpu_array_{own}");
+    match plan.own_form(operand) {
+        Form::Flat | Form::Shifted | Form::Same(_) => format!("    {element} *{name} = {array};"),
+        Form::Repeated => format!("    pygpu::repeated<{element}> {name} = {{{array}}};"),
+        Form::Strided | Form::Line | Form::Level | Form::Turned => {
+            let (walk, slot) = (plan.walk_type().unwrap_or_default(), plan.slot(operand));
+            format!("    pygpu::strided<{element}, {walk}, {slot}> {name} = {{{array}, pygpu_walk}};")
+        }
+        Form::Apart(rank) => {
+            let walk = plan.apart_type(rank);
+            format!("    pygpu::strided<{element}, {walk}, 0> {name} = {{{array}, pygpu_walk_{own}}};")
+        }
+    }
+}
+
+/// The source of an elementwise kernel for one plan.
+pub fn elementwise(
+    name: &str,
+    arguments: &[Argument],
+    usages: &[Option<Usage>],
+    texts: &Texts,
+    plan: &Plan,
+    ranged: bool,
+) -> String {
+    let mut spoken = vec![texts.operation.as_str(), &texts.loop_prep, &texts.after_loop];
+    spoken.extend(arguments.iter().map(|one| one.c_type.as_str()));
+    let mut source = String::new();
+    if let Way::Tiles(_) = plan.way {
+        source.push_str(array_access::TILES); // before the user's macros
+    }
+    source.push_str(&head(&spoken, &texts.preamble));
+    let mut parameters = scalar_parameters(arguments);
+    parameters.push("size_t n".to_owned());
+    if ranged {
+        parameters.extend(["long long pygpu_start", "long long pygpu_step", "size_t pygpu_count"].map(str::to_owned));
+    }
+    parameters.extend(vector_parameters(plan, arguments, usages));
+    let loop_text = match (plan.way, plan.pack, ranged) {
+        (Way::Tiles(tiles), ..) => tiles::body(tiles, plan, arguments, usages, texts),
+        (_, 1, true) => ranged_loop(texts),
+        (_, 1, false) => plain_loop(texts),
+        (_, pack, _) => packs::body(usize::from(pack), plan, arguments, usages, texts),
+    };
+    // In a packed loop the names are defined inside the loop.
+    let is_plain = plan.pack == 1 && plan.way == Way::Neighbours;
+    let names = if is_plain { bindings(plan, arguments, usages) } else { String::new() };
+    let bounds = if plan.tiles().is_some() { tiles::BOUNDS } else { "" };
+    let _ = write!(
+        source,
+        "extern \"C\" __global__ void {bounds}{name}({}) {{\n\
+         \x20   unsigned tid = threadIdx.x, total_threads = gridDim.x * blockDim.x, cta_start = blockDim.x * blockIdx.x;\n\
+         {names}{loop_prep}{loop_text}{after_loop}}}\n",
+        parameters.join(", "),
+        loop_prep = told("loop_prep", &texts.loop_prep),
+        after_loop = told("after_loop", &texts.after_loop),
+    );
+    source
+}
+
+fn plain_loop(texts: &Texts) -> String {
+    format!(
+        "    size_t i;\n    for (i = cta_start + tid; i < n; i += total_threads) {{{}    }}\n",
+        told("operation", &texts.operation)
+    )
+}
+
+fn ranged_loop(texts: &Texts) -> String {
+    format!(
+        "    for (size_t pygpu_turn = cta_start + tid; pygpu_turn < pygpu_count; pygpu_turn += total_threads) {{\n    \
+         long long i = pygpu_start + (long long)pygpu_turn * pygpu_step;{}    }}\n",
+        told("operation", &texts.operation)
+    )
+}
+
+/// `#line` directives: the user's source under a descriptive name, then the generated source.
+fn told(what: &str, text: &str) -> String {
+    if text.trim().is_empty() {
+        String::new()
+    } else {
+        format!("\n#line 1 \"{what}\"\n{text}\n    ;\n#line 1 \"kernel\"\n")
+    }
+}
+
+/// An array of which a kernel holds several elements in registers.
+struct Held<'a> {
+    argument: &'a Argument,
+    usage: &'a Usage,
+    operand: &'a Operand,
+    /// The first argument that refers to the array; its elements are shared by all arguments with the same array.
+    first: &'a str,
+    /// Whether any of these arguments is read or possibly left unchanged, and whether any is written.
+    is_read: bool,
+    is_written: bool,
+}
+
+fn held<'a>(plan: &'a Plan, arguments: &'a [Argument], usages: &'a [Option<Usage>]) -> Vec<Held<'a>> {
+    let all: Vec<_> = vectors(arguments, usages).zip(&plan.operands).collect();
+    let shares = |other: usize, position: usize| other == position || all[other].1.form == Form::Same(position as u8);
+    let sharers = |position: usize| (0..all.len()).filter(move |&other| shares(other, position));
+    let hold = |(position, &((argument, usage), operand)): (usize, &((&'a Argument, &'a Usage), &'a Operand))| Held {
+        argument,
+        usage,
+        operand,
+        first: match operand.form {
+            Form::Same(first) => &all[usize::from(first)].0.0.name,
+            _ => &argument.name,
+        },
+        is_read: sharers(position).count() > 1 || !usage.overwritten,
+        is_written: sharers(position).any(|other| all[other].0.1.written > Written::No),
+    };
+    all.iter().enumerate().map(hold).collect()
+}

@@ -1,0 +1,208 @@
+//! Kernel body that processes packs: it loads several elements, applies the expression to each, and stores them.
+//!
+//! The compiler unrolls the expression for each element of a pack, and again for the remaining elements at the end.
+//! This is fastest for short expressions. Expressions with a long compile time are unrolled less: the pack is rotated
+//! in several rounds, and the remainder is processed as a pack too.
+
+use super::super::element_plan::{Form, Operand, Plan, Way};
+use super::{Argument, Texts, Usage, binding, bindings, element_type, held, told};
+
+/// Compile time in milliseconds up to which an expression is fully unrolled for a pack and the remainder; also the
+/// limit for the sum of all copies.
+const LIGHT: usize = 16;
+const MOST: usize = 24;
+
+/// Number of elements of a pack for which the expression is unrolled; `None` for full unrolling including the
+/// remainder.
+pub(super) fn at_once(pack: usize, weight: u8) -> Option<usize> {
+    let weight = usize::from(weight);
+    if weight * pack <= LIGHT {
+        return None;
+    }
+    let most = (MOST / weight).clamp(1, pack);
+    Some(1 << most.ilog2())
+}
+
+/// The body, from the first declaration to the last result.
+pub(super) fn body(
+    pack: usize,
+    plan: &Plan,
+    arguments: &[Argument],
+    usages: &[Option<Usage>],
+    texts: &Texts,
+) -> String {
+    let parts = Parts::of(pack, plan, arguments, usages);
+    let width = width(plan.way);
+    let is_whole = match plan.way {
+        // Excludes the first and the last two packs, because reads extend beyond a pack but must stay in the array.
+        Way::Behind(_) => format!("pygpu_at > 0 && pygpu_at + {} <= (long long)n", 2 * pack),
+        Way::Lines => "true".to_owned(),
+        _ => format!("pygpu_at + {} * {width} < n", pack - 1),
+    };
+    let operation = told("operation", &texts.operation);
+    let turns = match at_once(pack, texts.weight) {
+        Some(at_once) => parts.in_rounds(pack, at_once, width, &is_whole, &operation),
+        None => {
+            let Parts { declared, load, names, store, .. } = &parts;
+            let each = format!(
+                "#pragma unroll\n    for (int pygpu_turn = 0; pygpu_turn < {pack}; pygpu_turn++) {{\n    size_t i = pygpu_at + \
+                 pygpu_turn * {width};\n{names}{operation}    }}\n"
+            );
+            let rest = match plan.way {
+                Way::Lines => String::new(), // there are only whole packs
+                _ => format!(
+                    "else {{\n{}    for (int pygpu_turn = 0; pygpu_turn < {pack}; pygpu_turn++) {{\n    size_t i = pygpu_at + \
+                     pygpu_turn * {width};\n    if (i >= n) continue;\n{operation}    }}\n    }}\n",
+                    bindings(plan, arguments, usages)
+                ),
+            };
+            format!("    if ({is_whole}) {{\n{declared}{load}{each}{store}    }} {rest}\n")
+        }
+    };
+    format!("{}{}{turns}    }}\n", parts.arrays, walk(pack, plan))
+}
+
+/// Distance of a pack's elements from each other, in C order.
+fn width(way: Way) -> &'static str {
+    match way {
+        Way::Spread => "blockDim.x",
+        Way::Rows => "pygpu_length",
+        _ => "1",
+    }
+}
+
+/// The head of the loop over a thread's packs.
+fn walk(pack: usize, plan: &Plan) -> String {
+    let start = match plan.way {
+        Way::Rows => return rows(pack, plan.last()),
+        Way::Spread => format!("(size_t)cta_start * {pack} + tid"),
+        Way::Behind(_) => format!("((size_t)cta_start + tid) * {pack} - pygpu_head"),
+        _ => format!("((size_t)cta_start + tid) * {pack}"),
+    };
+    format!(
+        "    for (long long pygpu_at = {start}; pygpu_at < (long long)n; pygpu_at += (size_t)total_threads * {pack}) {{\n"
+    )
+}
+
+/// The head of the loop for packs of vertically adjacent elements: threads are numbered along rows, then down by the
+/// pack size.
+fn rows(pack: usize, last: usize) -> String {
+    format!(
+        "    const long long pygpu_length = pygpu_walk.length({last});\n    for (size_t pygpu_thread = (size_t)cta_start + tid;; \
+         pygpu_thread += total_threads) {{\n    auto pygpu_row = (decltype(pygpu_walk.length({last})))pygpu_thread;\n    const long \
+         long pygpu_column = pygpu_walk.index(pygpu_row, {last});\n    const long long pygpu_at = pygpu_row * {pack} * pygpu_length \
+         + pygpu_column;\n    if (pygpu_at >= (long long)n) break;\n"
+    )
+}
+
+/// The parts of the loop.
+#[derive(Default)]
+struct Parts {
+    /// Before the loop: the arrays, for packs of non-adjacent elements.
+    arrays: String,
+    declared: String,
+    load: String,
+    /// Load code for an incomplete pack: missing elements are replaced by the last one.
+    load_rest: String,
+    names: String,
+    rotate: String,
+    store: String,
+    store_rest: String,
+}
+
+impl Parts {
+    fn of(pack: usize, plan: &Plan, arguments: &[Argument], usages: &[Option<Usage>]) -> Self {
+        let mut parts = Self::default();
+        for one in &held(plan, arguments, usages) {
+            let (name, element) = (&one.argument.name, element_type(one.argument, one.usage));
+            let is_walked = one.usage.at_index && one.operand.form != Form::Repeated;
+            if !is_walked {
+                parts.names.push_str(&(binding(plan, one.argument, one.operand, &element, name) + "\n"));
+                continue;
+            }
+            let item = format!("&pygpu_pack_{}.item[pygpu_turn]", one.first);
+            parts.names.push_str(&format!("    pygpu::element<{element}> {name} = {{{item}}};\n"));
+            if one.first == name {
+                parts.add(plan, pack, one.argument, one.operand, one.is_read, one.is_written);
+            }
+        }
+        parts
+    }
+
+    fn add(
+        &mut self,
+        plan: &Plan,
+        pack: usize,
+        argument: &Argument,
+        operand: &Operand,
+        is_read: bool,
+        is_written: bool,
+    ) {
+        let (name, c_type) = (&argument.name, &argument.c_type);
+        let kind = format!("pygpu::pack<{c_type}, {pack}>");
+        let each = |text: String| {
+            format!("#pragma unroll\n    for (int pygpu_turn = 0; pygpu_turn < {pack}; pygpu_turn++) {text}\n")
+        };
+        let is_spread = matches!(plan.way, Way::Spread | Way::Rows);
+        let array = match plan.way {
+            Way::Spread | Way::Rows | Way::Lines => format!("pygpu_all_{name}"),
+            // An array that this argument only reads may be written through another argument.
+            _ => format!("(({c_type} *)pygpu_array_{name})"),
+        };
+        let at = format!("pygpu_at + pygpu_turn * {}", width(plan.way));
+        let neighbours = match operand.form {
+            Form::Line => format!("*({kind} *)&{array}[pygpu_at]"),
+            _ => format!("*({kind} *)(pygpu_array_{name} + pygpu_at)"),
+        };
+        let item = format!("pygpu_pack_{name}.item[pygpu_turn]");
+        self.declared.push_str(&format!("    {kind} pygpu_pack_{name};\n"));
+        self.rotate.push_str(&format!("    pygpu::rotate<pygpu_at_once>(pygpu_pack_{name});\n"));
+        if is_spread || plan.way == Way::Lines {
+            self.arrays.push_str(&(binding(plan, argument, operand, c_type, &array) + "\n"));
+        }
+        if is_read {
+            self.load.push_str(&match operand.form {
+                _ if is_spread => each(format!("{item} = {array}[{at}];")),
+                Form::Level => each(format!("{item} = {array}[pygpu_at];")),
+                Form::Shifted => {
+                    format!("    pygpu_pack_{name} = pygpu::shifted<{kind}>(pygpu_array_{name} + pygpu_at);\n")
+                }
+                _ => format!("    pygpu_pack_{name} = {neighbours};\n"),
+            });
+            self.load_rest.push_str(&each(format!("{item} = {array}[pygpu::nearest({at}, n)];")));
+        }
+        if is_written {
+            self.store.push_str(&match is_spread {
+                true => each(format!("{array}[{at}] = {item};")),
+                false => format!("    {neighbours} = pygpu_pack_{name};\n"),
+            });
+            self.store_rest.push_str(&each(format!("if ((size_t)({at}) < n) {array}[{at}] = {item};")));
+        }
+    }
+
+    fn in_rounds(&self, pack: usize, at_once: usize, width: &str, is_whole: &str, operation: &str) -> String {
+        let Self { declared, load, load_rest, names, store, store_rest, .. } = self;
+        let rotate = if at_once < pack { self.rotate.as_str() } else { "" };
+        format!(
+            "    const bool pygpu_is_whole = {is_whole};\n    enum {{ pygpu_at_once = {at_once} }};\n{declared}    if (pygpu_is_whole) \
+             {{\n{load}    }} else {{\n{load_rest}    }}\n#pragma unroll 1\n    for (int pygpu_round = 0; pygpu_round < {pack}; \
+             pygpu_round += pygpu_at_once) {{\n#pragma unroll\n    for (int pygpu_turn = 0; pygpu_turn < pygpu_at_once; pygpu_turn++) \
+             {{\n    size_t i = pygpu_at + (pygpu_round + pygpu_turn) * {width};\n{names}{operation}    }}\n{rotate}    }}\n    \
+             if (pygpu_is_whole) {{\n{store}    }} else {{\n{store_rest}    }}\n"
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::at_once;
+
+    #[test]
+    fn a_heavy_text_is_written_for_few_elements_of_a_pack() {
+        let of = |pack| [0, 4, 8, 12, 26].map(|weight| at_once(pack, weight));
+        assert_eq!(of(2), [None, None, None, Some(2), Some(1)]);
+        assert_eq!(of(4), [None, None, Some(2), Some(2), Some(1)]);
+        assert_eq!(of(8), [None, Some(4), Some(2), Some(2), Some(1)]);
+        assert_eq!(of(16), [None, Some(4), Some(2), Some(2), Some(1)]);
+    }
+}

@@ -1,0 +1,76 @@
+//! Kernel body that processes its arrays by tiles, one tile per block.
+//!
+//! All loads precede the barrier, so that their latencies overlap.
+
+use super::super::element_plan::Form;
+use super::super::tiles::Tiles;
+use super::{Argument, Plan, Texts, Usage, binding, element_type, held, packs, told};
+
+/// Launch bounds for the compiler. Without them it limits registers for blocks of up to 1024 threads.
+pub(super) const BOUNDS: &str = "__launch_bounds__(256) ";
+
+/// The device code uses the same number of threads.
+const _: () = assert!(super::super::tiles::THREADS == 256, "BOUNDS and tiles.h say how many threads a block has");
+
+/// The body, from the parameters to the last result.
+pub(super) fn body(
+    tiles: Tiles,
+    plan: &Plan,
+    arguments: &[Argument],
+    usages: &[Option<Usage>],
+    texts: &Texts,
+) -> String {
+    let each = tiles.each();
+    // If the expression occurs once for all elements, the current element is the first one of the rotated pack.
+    let (place, unrolled) = match packs::at_once(each.into(), texts.weight) {
+        Some(_) => ("0", "unroll 1"),
+        None => ("pygpu_turn", "unroll"),
+    };
+    let (mut load, mut turn, mut names, mut store) = (String::new(), String::new(), String::new(), String::new());
+    let mut rotate = String::new();
+    for one in held(plan, arguments, usages) {
+        let (name, c_type, first) = (&one.argument.name, &one.argument.c_type, one.first);
+        let (element, slot) = (element_type(one.argument, one.usage), plan.slot(one.operand));
+        if one.operand.form == Form::Repeated {
+            names.push_str(&(binding(plan, one.argument, one.operand, &element, name) + "\n"));
+            continue;
+        }
+        let array = format!("({c_type} *)pygpu_array_{name}");
+        let pack = format!("    pygpu::pack<{c_type}, {each}> pygpu_pack_{name};\n");
+        if one.operand.form == Form::Turned {
+            let bytes = tiles.room(one.argument.dtype.itemsize()) * one.argument.dtype.itemsize();
+            load.push_str(&format!(
+                "    __shared__ pygpu::bytes pygpu_shared_{name}[{}];\n{pack}    \
+                 pygpu_tile.read_across<{slot}>({array}, pygpu_pack_{name});\n",
+                bytes.div_ceil(16)
+            ));
+            let shared = format!("({c_type} *)pygpu_shared_{name}");
+            turn.push_str(&format!("    pygpu_tile.turn(pygpu_pack_{name}, {shared});\n"));
+            names.push_str(&format!(
+                "    pygpu::element<{element}> {name} = {{pygpu_tile.turned({shared}, pygpu_turn)}};\n"
+            ));
+            continue;
+        }
+        names.push_str(&format!("    pygpu::element<{element}> {name} = {{&pygpu_pack_{first}.item[{place}]}};\n"));
+        if first != name {
+            continue;
+        }
+        load.push_str(&pack);
+        if place == "0" {
+            rotate.push_str(&format!("    pygpu::rotate<1>(pygpu_pack_{name});\n"));
+        }
+        if one.is_read {
+            load.push_str(&format!("    pygpu_tile.read<{slot}>({array}, pygpu_pack_{name});\n"));
+        }
+        if one.is_written {
+            store.push_str(&format!("    pygpu_tile.write<{slot}>({array}, pygpu_pack_{name});\n"));
+        }
+    }
+    let walk = plan.walk_type().unwrap_or_default();
+    format!(
+        "    const pygpu::tile<{walk}> pygpu_tile(pygpu_walk, blockIdx.x);\n{load}{turn}    __syncthreads();\n\
+         #pragma {unrolled}\n    for (int pygpu_turn = 0; pygpu_turn < {each}; pygpu_turn++) {{\n    \
+         if (pygpu_tile.has(pygpu_turn)) {{\n    const size_t i = 0;\n{names}{operation}    }}\n{rotate}    }}\n{store}",
+        operation = told("operation", &texts.operation)
+    )
+}

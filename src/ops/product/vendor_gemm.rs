@@ -1,0 +1,268 @@
+//! Large products of floats by the vendor's BLAS, which uses tensor cores: the conditions and the calls.
+
+use super::gemm_layout::Matrices;
+use super::operands::{Product, Task};
+use crate::ufunc;
+use pygpu_array::Array;
+use pygpu_backend::BackendKind;
+use pygpu_backend::libraries::{self, Blas, BlasHandle, Desk, Gemm, Matrix, Number, Shelf};
+use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::error::Result;
+use pygpu_base::fork_safe::{Global, Once};
+use pygpu_base::settings::{self, Variable};
+use pygpu_copy as copy;
+use pygpu_device::stream::Stream;
+use pygpu_device::{Device, PerDevice, per_device};
+use pygpu_layout::{Dims, Order};
+use pygpu_memory::{self as memory, Access, Use, capture};
+
+/// Number of multiply-adds from which on BLAS is used. It corresponds to matrices of 256 by 256, which keep PyGPU's
+/// kernel on a large device busy for longer than a launch. Opening the library, once, takes as long as a thousand such
+/// products.
+const LARGE: i64 = 1 << 24;
+/// Multiply-adds per matrix of a batch from which on BLAS is faster. Below, PyGPU's kernels are as fast and accept any
+/// batch layout.
+const LARGE_EACH: i64 = 1 << 15;
+/// Number of rows or columns of the other operand from which on copying an operand into a suitable layout is cheap
+/// relative to the product.
+const WORTH_A_COPY: i64 = 64;
+/// Maximum number of library calls per product; each call handles a batch with a single stride.
+const CALLS: i64 = 16;
+
+/// The thresholds according to the environment: never, a given number of multiply-adds, or the default.
+fn threshold() -> Option<(i64, i64)> {
+    static KNOWN: Once<Option<(i64, i64)>> = Once::new();
+    *KNOWN.get_or_init(|| match settings::get().text(Variable::BLAS).as_deref() {
+        Some("own") => None,
+        Some(text) => Some(text.parse().map_or((LARGE, LARGE_EACH), |least| (least, 0))),
+        None => Some((LARGE, LARGE_EACH)),
+    })
+}
+
+fn is_tf32() -> bool {
+    static KNOWN: Once<bool> = Once::new();
+    *KNOWN.get_or_init(|| settings::get().text(Variable::TF32).is_some_and(|text| text != "0"))
+}
+
+/// The library's number for a type.
+fn number_of(kind: Kind) -> Option<Number> {
+    Some(match kind {
+        Kind::Float16 => Number::Float16,
+        Kind::BFloat16 => Number::BFloat16,
+        Kind::Float32 => Number::Float32,
+        Kind::Float64 => Number::Float64,
+        Kind::Complex64 => Number::Complex64,
+        Kind::Complex128 => Number::Complex128,
+        _ => return None,
+    })
+}
+
+/// Whether the library is expected to be faster.
+#[inline]
+pub(super) fn is_wanted(task: &Task, device: Device) -> bool {
+    let each = task.a.rows.saturating_mul(task.b.rows).saturating_mul(task.depth);
+    let all = each.saturating_mul(task.batches);
+    // For matrix-vector products PyGPU's kernels reach the memory bandwidth. A batch of vectors may be equivalent to a
+    // matrix.
+    let are_matrices = (task.a.rows > 1 && task.b.rows > 1) || task.batches > 1;
+    are_matrices
+        && !device.is_cpu()
+        && threshold().is_some_and(|(least, _)| all >= least)
+        && number_of(task.computed).is_some()
+}
+
+/// Reason why the library did not compute the last product it was asked for.
+static REFUSED: Global<Option<String>> = Global::new(None);
+
+/// Describes the implementation of large float products on a backend.
+pub fn way(kind: BackendKind) -> String {
+    if threshold().is_none() {
+        return "own kernels: PYGPU_BLAS is \"own\"".to_owned();
+    }
+    match libraries::opened_blas(kind) {
+        _ if kind == BackendKind::Cpu => "NumPy".to_owned(),
+        None => "own kernels; the vendor's library is opened by the first large product of floats".to_owned(),
+        Some(Err(error)) => {
+            let text = error.to_string();
+            format!("own kernels: {}", text.lines().next().unwrap_or_default())
+        }
+        Some(Ok(blas)) => {
+            let refused = REFUSED.lock().clone();
+            let but =
+                refused.map(|why| format!("; own kernels where it refuses, the last time {why}")).unwrap_or_default();
+            format!("{} for large ones of floats, {}{but}", blas.name(), blas.path())
+        }
+    }
+}
+
+/// Idle handles, by device and reset epoch. Their number is the maximum of concurrent calls. They are leaked at process
+/// exit.
+static HANDLES: Shelf<(BackendKind, i32, u32), BlasHandle> = Shelf::new(usize::MAX);
+
+fn key_of(device: Device) -> (BackendKind, i32, u32) {
+    (device.kind(), device.index(), device.epoch())
+}
+
+/// The library, and a handle on the stream's device. During a capture only existing handles are used.
+fn handle(stream: &Stream) -> Result<Option<(&'static Blas, BlasHandle)>> {
+    let device = stream.device();
+    let is_capturing = capture::is_capturing(stream)?;
+    let blas = match libraries::opened_blas(device.kind()) {
+        None if is_capturing => return Ok(None),
+        None => libraries::blas(device.kind(), device.backend().driver_version()),
+        opened => opened,
+    };
+    let Some(Ok(blas)) = blas else { return Ok(None) };
+    if let Some(handle) = HANDLES.take(&key_of(device)) {
+        return Ok(Some((blas, handle)));
+    }
+    if is_capturing {
+        return Ok(None);
+    }
+    let mut made = Err(0);
+    device.backend().programs()?.within(device.index(), "a handle of the BLAS", &mut || made = blas.create())?;
+    if let Err(code) = made {
+        refused(format!("it made no handle: code {code}"));
+    }
+    Ok(made.ok().map(|handle| (blas, handle)))
+}
+
+#[cold]
+fn refused(why: String) {
+    *REFUSED.lock() = Some(why);
+}
+
+/// Calls `work` with the library and an exclusive handle; `None` if the library is unavailable or disabled.
+///
+/// # Errors
+/// Errors of `work`; driver errors.
+pub fn with_blas<T>(stream: &Stream, work: impl FnOnce(&Blas, BlasHandle) -> Result<T>) -> Result<Option<T>> {
+    if threshold().is_none() {
+        return Ok(None);
+    }
+    let Some((blas, handle)) = handle(stream)? else { return Ok(None) };
+    let done = work(blas, handle);
+    let _ = HANDLES.put(key_of(stream.device()), handle); // an unbounded pool evicts nothing
+    done.map(Some)
+}
+
+/// The workspace size that the vendor recommends, in bytes.
+pub fn workspace_of(device: Device) -> usize {
+    static KNOWN: PerDevice<Once<usize>> = per_device!(Once::new());
+    *KNOWN.of(device).get_or_init(|| {
+        let is_large = device.kind() == BackendKind::Hip
+            || device.properties().is_ok_and(|properties| properties.compute_capability.0 >= 9);
+        (if is_large { 32 } else { 4 }) << 20
+    })
+}
+
+/// A dense copy of an operand in the computation's type.
+fn dense(array: &Array, computed: Kind, order: Order, stream: &Stream) -> Result<Array> {
+    if array.dtype().kind() == computed {
+        return copy::duplicate(array, order, stream);
+    }
+    let shape: Dims = array.layout().shape().collect();
+    let made = Array::empty(&shape, DType::new(computed), order, stream.clone())?;
+    ufunc::cast(&made, ufunc::Source::Array(array), None, stream)?;
+    Ok(made)
+}
+
+/// Computes a product by the library; `false` if PyGPU's kernels must do it.
+///
+/// # Errors
+/// `OutOfMemory`; driver errors.
+pub(super) fn run(product: &Product<'_>, task: &Task, stream: &Stream) -> Result<bool> {
+    let Some(number) = number_of(product.computed) else { return Ok(false) };
+    let Some(matrices) = Matrices::of(task) else { return Ok(false) };
+    let lies = matrices.lies();
+    let is_worth = |side: usize| lies[side] || matrices.others(side) >= WORTH_A_COPY;
+    let least = threshold().unwrap_or_default();
+    let is_large =
+        matrices.each() >= least.1 && (matrices.calls() <= CALLS || matrices.per_call() >= LARGE.max(least.0));
+    if !is_large || !(0..3).all(is_worth) {
+        return Ok(false);
+    }
+    let made = with_blas(stream, |blas, handle| with_handle(product, &lies, number, stream, (blas, handle)))?;
+    Ok(made.unwrap_or(false))
+}
+
+fn with_handle(
+    product: &Product<'_>,
+    lies: &[bool; 3],
+    number: Number,
+    stream: &Stream,
+    library: (&Blas, BlasHandle),
+) -> Result<bool> {
+    if lies.iter().all(|lies| *lies) {
+        return call(product, number, stream, library);
+    }
+    let kind = product.computed;
+    let side = |side: usize| {
+        // A conjugated operand must be transposed for the library, which means F order.
+        let order = if product.are_conjugated[side] && kind.is_complex() { Order::F } else { Order::C };
+        (!lies[side]).then(|| dense(product.operands[side], kind, order, stream)).transpose()
+    };
+    let (a, b) = (side(0)?, side(1)?);
+    let operands = [a.as_ref().unwrap_or(product.operands[0]), b.as_ref().unwrap_or(product.operands[1])];
+    if lies[2] {
+        return call(&Product { operands, ..*product }, number, stream, library);
+    }
+    let shape: Dims = product.out.layout().shape().collect();
+    let made = Array::empty(&shape, DType::new(kind), Order::C, stream.clone())?;
+    if !call(&Product { operands, out: &made, ..*product }, number, stream, library)? {
+        return Ok(false);
+    }
+    ufunc::cast(product.out, ufunc::Source::Array(&made), None, stream)?;
+    Ok(true)
+}
+
+/// Calls the library with operands in a supported layout.
+fn call(product: &Product<'_>, number: Number, stream: &Stream, library: (&Blas, BlasHandle)) -> Result<bool> {
+    let task = product.task()?;
+    let Some(matrices) = Matrices::of(&task) else { return Ok(false) };
+    let Some((operations, leading)) = matrices.forms() else { return Ok(false) };
+    let device = stream.device();
+    let bytes = workspace_of(device);
+    let workspace = Array::empty(&[bytes as i64], DType::new(Kind::UInt8), Order::C, stream.clone())?;
+    let desk = Desk { stream: stream.handle(), workspace: workspace.address(), bytes };
+    let uses: [Use<'_>; 4] = [
+        (product.operands[0].allocation(), Access::Read),
+        (product.operands[1].allocation(), Access::Read),
+        (product.out.allocation(), Access::Write),
+        (workspace.allocation(), Access::Write),
+    ];
+    let (blas, handle) = library;
+    let (lengths, count) = (matrices.lengths(), matrices.count());
+    let one = |addresses: [u64; 3]| {
+        let matrix = |side: usize| Matrix {
+            address: addresses[side] as usize,
+            leading: leading[side],
+            apart: matrices.apart(side),
+        };
+        Gemm {
+            number,
+            is_tf32: is_tf32(),
+            operations,
+            lengths,
+            operands: [matrix(0), matrix(1)],
+            out: matrix(2),
+            count,
+        }
+    };
+    let mut outcome = Ok(());
+    memory::ordered(&uses, stream, || {
+        device.backend().programs()?.within(device.index(), "a product of the BLAS", &mut || {
+            // SAFETY: the recorded uses keep the blocks alive until the stream has passed the work, and the matrices
+            // are inside them; the handle was checked out of the pool, so that no other thread uses it.
+            outcome = matrices.each_call(|addresses| unsafe { blas.gemm(handle, &desk, &one(addresses)) });
+        })
+    })?;
+    match outcome {
+        Ok(()) => Ok(true),
+        // A persistent driver error will also be returned by PyGPU's kernels.
+        Err(code) => {
+            refused(format!("a product of {number:?} with code {code}"));
+            Ok(false)
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! Launches of reductions.
+
+use super::input::Elements;
+use super::plan::{self, BLOCKS, Block, INPUT, MASK, Memory, OUT, Plan, Room, Wants};
+use super::source::{self, Types};
+use super::table::Row;
+use crate::elementwise_kernel::at_once;
+use pygpu_array::Array;
+use pygpu_backend::LaunchShape;
+use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::error::Result;
+use pygpu_codegen::variant_cache::{Family, Key};
+use pygpu_device::Device;
+use pygpu_device::stream::Stream;
+use pygpu_kernel::{Arguments, Function, launch};
+use pygpu_layout::{Layout, Order};
+use pygpu_memory::{Access, Use};
+
+static COMPILED: Family = Family::of_library(FAMILY);
+const FAMILY: u16 = 16;
+
+/// Threads of a block, on GPUs and on the CPU backend, where they run in turn.
+const THREADS: u32 = 256;
+const THREADS_ON_CPU: u32 = 16;
+
+/// A reduction of an array.
+pub struct Call<'a> {
+    /// The function.
+    pub row: &'static Row,
+    /// The type of the computation.
+    pub computed: Kind,
+    /// The elements.
+    pub input: Elements<'a>,
+    /// Selects elements: an array of bools with the input's shape, or broadcast to it.
+    pub mask: Option<&'a Array>,
+    /// The output: the input's shape with length 1 along the reduced axes.
+    pub out: &'a Array,
+    /// The reduced axes as a bit set; the first axis is the lowest bit.
+    pub reduced: u64,
+    /// Subtracted from the number of elements (`ddof` of `var`).
+    pub less: f64,
+}
+
+/// Concurrency of a device.
+pub(super) fn room(device: Device) -> Room {
+    match device.is_cpu() {
+        true => Room { threads: THREADS_ON_CPU, blocks: at_once(device) },
+        false => Room { threads: THREADS, blocks: at_once(device) * BLOCKS },
+    }
+}
+
+fn key(call: &Call<'_>, plan: &Plan, block: Block, is_second: bool) -> Key {
+    let mut key = plan.key();
+    let types = [call.input.dtype().kind(), call.computed, call.out.dtype().kind()];
+    key.extend(types.map(|kind| kind as u8));
+    key.push(call.row.name.len() as u8);
+    key.extend_from_slice(call.row.name.as_bytes());
+    if let Some(map) = call.input.map().filter(|_| !is_second) {
+        key.extend(map.number.to_le_bytes());
+    }
+    if is_second {
+        key.extend([block.places.ilog2() as u8, block.lanes.ilog2() as u8]);
+    }
+    key
+}
+
+/// Launches a reduction.
+///
+/// # Errors
+/// `ValueError` for incompatible shapes; `OutOfMemory`; compiler errors; driver errors.
+pub fn run(call: &Call<'_>, stream: &Stream) -> Result<()> {
+    let device = stream.device();
+    let room = room(device);
+    let shape: Vec<i64> = call.input.layout().shape().collect();
+    let out = call.out.layout().broadcast_to(&shape)?;
+    let mask = call.mask.map(|mask| mask.layout().broadcast_to(&shape)).transpose()?;
+    let mut sides: Vec<&Layout> = vec![call.input.layout(), &out];
+    sides.extend(&mask);
+    let memory = Memory {
+        itemsize: [call.input.dtype().itemsize(), call.out.dtype().itemsize()],
+        address: [call.input.address(), call.out.allocation().address()],
+    };
+    let (in_order, in_batches) = (call.row.is_numbered, !call.row.batch.is_empty());
+    let plan = plan::plan(&sides, Wants { reduced: call.reduced, in_order, in_batches }, memory, room)?;
+    let types = Types { input: call.input.dtype().kind(), computed: call.computed, out: call.out.dtype().kind() };
+    let name = source::name_of(call.row);
+    let of_first = || source::first(call.row, types, &plan, mask.is_some(), call.input.map());
+    let first = COMPILED.function(device, &key(call, &plan, plan.block, false), &name, of_first)?;
+    if plan.splits == 1 {
+        // SAFETY: the function was compiled for this plan, which is for these arrays.
+        return unsafe { launch_first(call, &plan, &first, None, stream) };
+    }
+    let block = plan.second_block(room);
+    let of_second = || source::second(call.row, types, &plan, block);
+    let second = COMPILED.function(device, &key(call, &plan, block, true), &name, of_second)?;
+    let bytes = i64::from(plan.splits) * plan.places * call.row.state_bytes(call.computed) as i64;
+    let parts = Array::empty(&[bytes], DType::new(Kind::UInt8), Order::C, stream.clone())?;
+    // SAFETY: as above; `parts` has an element for each result and part.
+    unsafe {
+        launch_first(call, &plan, &first, Some(&parts), stream)?;
+        launch_second(call, &plan, &second, block, &parts, stream)
+    }
+}
+
+fn address(array: &Array, plan: &Plan, side: usize) -> u64 {
+    array.allocation().address().wrapping_add_signed(plan.offset(side) as isize) as u64
+}
+
+fn shape(places: i64, block: Block, splits: u32) -> LaunchShape {
+    let blocks = (places as u64).div_ceil(block.all_places());
+    // A larger grid would need more elements than fit into a device.
+    let blocks = u32::try_from(blocks).unwrap_or(u32::MAX);
+    LaunchShape { grid: [blocks, splits, 1], block: [block.places * block.lanes, 1, 1], shared: 0, cooperative: false }
+}
+
+/// # Safety
+/// The function must have been compiled for the plan, and the plan created for the call's arrays. `parts` must be large
+/// enough.
+unsafe fn launch_first(
+    call: &Call<'_>,
+    plan: &Plan,
+    function: &Function,
+    parts: Option<&Array>,
+    stream: &Stream,
+) -> Result<()> {
+    let mut values = Arguments::new();
+    match call.input {
+        Elements::Array(array) => values.push_word(address(array, plan, INPUT)),
+        Elements::Made(made) => {
+            made.leaves.iter().for_each(|leaf| values.push_word(leaf.address() as u64));
+            values.append(made.values);
+        }
+    }
+    values.push_word(address(call.out, plan, OUT));
+    values.push_word(call.mask.map_or(0, |mask| address(mask, plan, MASK)));
+    values.push_word(parts.map_or(0, |parts| parts.address() as u64));
+    values.push_word(plan.places as u64);
+    values.push_word(plan.count as u64);
+    values.push_word(call.less.to_bits());
+    plan.push(&mut values, true);
+    let mut uses: Vec<Use<'_>> = Vec::new();
+    match call.input {
+        Elements::Array(array) => uses.push((array.allocation(), Access::Read)),
+        Elements::Made(made) => uses.extend(made.leaves.iter().map(|leaf| (leaf.allocation(), Access::Read))),
+    }
+    uses.extend(call.mask.map(|mask| (mask.allocation(), Access::Read)));
+    uses.push((parts.unwrap_or(call.out).allocation(), Access::Write));
+    // SAFETY: the caller upholds the contract of this function.
+    unsafe { launch::launch(function, &shape(plan.places, plan.block, plan.splits), stream, &mut values, &uses) }
+}
+
+/// # Safety
+/// As [`launch_first`], with a function of the second source.
+unsafe fn launch_second(
+    call: &Call<'_>,
+    plan: &Plan,
+    function: &Function,
+    block: Block,
+    parts: &Array,
+    stream: &Stream,
+) -> Result<()> {
+    let mut values = Arguments::new();
+    values.push_word(parts.address() as u64);
+    values.push_word(address(call.out, plan, OUT));
+    values.push_word(plan.places as u64);
+    values.push_word(u64::from(plan.splits));
+    values.push_word(call.less.to_bits());
+    plan.push(&mut values, false);
+    let uses = [(parts.allocation(), Access::Read), (call.out.allocation(), Access::Write)];
+    // SAFETY: the caller upholds the contract of this function.
+    unsafe { launch::launch(function, &shape(plan.places, block, 1), stream, &mut values, &uses) }
+}

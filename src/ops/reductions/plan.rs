@@ -1,0 +1,317 @@
+//! Plan of a reduction: which elements a thread processes, how many threads share a result, and whether a second launch
+//! combines them.
+//!
+//! *Results* are the output elements; each is reduced from `count` input elements.
+
+use pygpu_base::error::Result;
+use pygpu_codegen::array_access::{Record, Span};
+use pygpu_codegen::variant_cache::Key;
+use pygpu_kernel::Arguments;
+use pygpu_layout::{Layout, Rules, Walk};
+
+/// Index of the input in the loop nest.
+pub const INPUT: usize = 0;
+/// Index of the results.
+pub const OUT: usize = 1;
+/// Index of the mask that selects elements.
+pub const MASK: usize = 2;
+
+/// Elements, or packs, that a thread loads before combining them, to overlap the memory accesses. Fewer for packs
+/// processed as a batch, which stay in registers.
+const EACH: u32 = 8;
+const EACH_OF_BATCH: u32 = 4;
+/// Results per thread, if a single pack contains all elements of a result.
+const TURNS: u32 = 4;
+/// Maximum number of elements of a pack, and its maximum size in bytes.
+const PACK: u32 = 4;
+const PACK_BYTES: u32 = 16;
+/// Adjacent threads of a row, if a pack contains elements of several results: half a kilobyte of a row is read at once.
+const COLUMNS: u32 = 32;
+/// Blocks that a multiprocessor runs concurrently, for element-by-element loads and, below, for packs.
+pub const BLOCKS: u32 = 8;
+/// See [`BLOCKS`].
+pub const BLOCKS_OF_PACKS: u32 = 4;
+
+/// Arrangement of a block's threads, as far as it is compiled into a kernel.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Block {
+    /// Columns of a block, each for one result or one pack of results.
+    pub places: u32,
+    /// Threads per column.
+    pub lanes: u32,
+    /// Whether adjacent threads share a result, instead of having adjacent results.
+    pub along: bool,
+    /// Elements of a pack: of one result, or of as many results.
+    pub vector: u32,
+    /// Elements, or packs, that a thread loads before combining them.
+    pub each: u32,
+    /// Results that a thread computes in turn.
+    pub turns: u32,
+}
+
+impl Block {
+    /// Results per block.
+    pub fn all_places(self) -> u64 {
+        let abreast = if self.along { 1 } else { self.vector };
+        u64::from(self.places) * u64::from(abreast * self.turns)
+    }
+}
+
+/// Requirements of a reduction.
+#[derive(Clone, Copy, Debug)]
+pub struct Wants {
+    /// The reduced axes as a bit set; the first axis is the lowest bit.
+    pub reduced: u64,
+    /// Whether elements must be traversed in C order.
+    pub in_order: bool,
+    /// Whether elements are processed in batches.
+    pub in_batches: bool,
+}
+
+/// Element sizes and allocation addresses of input and output.
+#[derive(Clone, Copy, Debug)]
+pub struct Memory {
+    /// Element sizes in bytes.
+    pub itemsize: [usize; 2],
+    /// Addresses of the allocations.
+    pub address: [usize; 2],
+}
+
+/// The plan of a reduction.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    walk: Walk,
+    span: Span,
+    sides: usize,
+    /// Number of results.
+    pub places: i64,
+    /// Elements per result.
+    pub count: i64,
+    /// Arrangement of a block's threads.
+    pub block: Block,
+    /// Blocks that share their results, each with a part of the elements. More than one need a second launch.
+    pub splits: u32,
+}
+
+/// Concurrency of a device.
+#[derive(Clone, Copy, Debug)]
+pub struct Room {
+    /// Threads of a block.
+    pub threads: u32,
+    /// Blocks that the device runs concurrently.
+    pub blocks: u32,
+}
+
+/// Plans a reduction of an array over some of its axes. The output has stride 0 along these axes; a mask has the
+/// input's shape.
+///
+/// # Errors
+/// As [`Walk::plan`].
+pub fn plan(sides: &[&Layout], wants: Wants, memory: Memory, room: Room) -> Result<Plan> {
+    let lead = if wants.in_order { None } else { Some(INPUT) };
+    let walk = Walk::plan(sides, Rules { lead, reduced: wants.reduced })?;
+    let kept = walk.kept();
+    let count: i64 = walk.lens().skip(kept).product();
+    let places: i64 = walk.lens().take(kept).product();
+    let inner = |mut strides: Box<dyn Iterator<Item = i64> + '_>| strides.next().map(i64::unsigned_abs);
+    let along_reduced = inner(Box::new(walk.strides(INPUT).skip(kept).rev()));
+    let along_kept = inner(Box::new(walk.strides(INPUT).take(kept).rev()));
+    let along = match (along_kept, along_reduced) {
+        (Some(kept), Some(reduced)) => reduced <= kept,
+        (kept, _) => kept.is_none(),
+    };
+    // A mask is read element by element.
+    let vector = if sides.len() > MASK { 1 } else { vector(&walk, along, memory) };
+    let each = if wants.in_batches && vector > 1 { EACH_OF_BATCH } else { EACH };
+    let one = Block { places: room.threads, lanes: 1, along, vector, each, turns: 1 };
+    let block = if along { block_along(count, one, room) } else { block_across(places, count, one, room) };
+    let blocks = (places as u64).div_ceil(block.all_places());
+    let packs = if along { count as u64 / u64::from(vector) } else { count as u64 };
+    // A second launch costs more than a few iterations.
+    let most = packs / u64::from(4 * block.lanes * block.each);
+    let at_once = if vector > 1 { room.blocks * BLOCKS_OF_PACKS / BLOCKS } else { room.blocks };
+    let splits = (u64::from(at_once) / blocks).clamp(1, most.max(1)) as u32;
+    let span = Span::of(&walk, 0..sides.len());
+    Ok(Plan { walk, span, sides: sides.len(), places, count, block, splits })
+}
+
+/// Size of a pack: elements that are contiguous and aligned at every position that a thread reads. Along the reduced
+/// axes they belong to one result, otherwise to as many results, which must be contiguous and aligned too.
+fn vector(walk: &Walk, along: bool, memory: Memory) -> u32 {
+    let axis = if along { walk.rank() } else { walk.kept() };
+    let Some(axis) = axis.checked_sub(1) else { return 1 };
+    let fits = |side: usize, vector: u32| {
+        let itemsize = memory.itemsize[side] as i64;
+        let bytes = (itemsize * i64::from(vector)).min(i64::from(PACK_BYTES));
+        let start = (memory.address[side] as i64).wrapping_add(walk.offset(side));
+        let mut strides = walk.strides(side).enumerate();
+        start % bytes == 0
+            && strides.all(|(other, stride)| if other == axis { stride == itemsize } else { stride % bytes == 0 })
+    };
+    let is_even = |vector: u32| {
+        let len = walk.lens().nth(axis).unwrap_or(1);
+        len % i64::from(vector) == 0 && fits(INPUT, vector) && (along || fits(OUT, vector))
+    };
+    let mut vector = PACK.min(PACK_BYTES / memory.itemsize[INPUT] as u32).max(1);
+    while vector > 1 && !is_even(vector) {
+        vector /= 2;
+    }
+    vector
+}
+
+/// Arrangement if the elements of a result are contiguous.
+fn block_along(count: i64, block: Block, room: Room) -> Block {
+    let packs = count as u64 / u64::from(block.vector);
+    // A thread processes few elements alone: neighbouring threads use the rest of its cache lines.
+    if packs <= 2 * u64::from(block.each) {
+        return Block { turns: if block.vector > 1 && packs == 1 { TURNS } else { 1 }, ..block };
+    }
+    let wanted = packs.div_ceil(u64::from(block.each)).min(u64::from(room.threads)) as u32;
+    let lanes = wanted.next_power_of_two();
+    Block { places: room.threads / lanes, lanes, ..block }
+}
+
+/// Arrangement if adjacent elements belong to different results.
+fn block_across(places: i64, count: i64, block: Block, room: Room) -> Block {
+    let columns = (places as u64 / u64::from(block.vector)).min(u64::from(room.threads)) as u32;
+    let columns = columns.next_power_of_two();
+    let lanes = (room.threads / COLUMNS).max(1);
+    let is_high = block.vector > 1 && count as u64 >= u64::from(lanes * block.each);
+    let columns = if is_high { columns.min(COLUMNS) } else { columns };
+    Block { places: columns, lanes: (room.threads / columns).max(1), ..block }
+}
+
+impl Plan {
+    /// Arrangement for the second launch, whose input are the partial results, a row apart from each other.
+    pub fn second_block(&self, room: Room) -> Block {
+        let one = Block { places: room.threads, lanes: 1, along: false, vector: 1, each: EACH, turns: 1 };
+        let block = block_across(self.places, i64::from(self.splits), one, room);
+        // Few partial results of many results are combined by as many threads as have work.
+        let wanted = (self.splits / block.each).max(1).next_power_of_two().min(room.threads);
+        let lanes = block.lanes.max(wanted);
+        Block { places: room.threads / lanes, lanes, ..block }
+    }
+
+    /// Part of the variant key, in addition to the types.
+    pub fn key(&self) -> Key {
+        let Block { places, lanes, along, vector, each: _, turns } = self.block;
+        let (kept, rank) = (self.walk.kept() as u8, self.walk.rank() as u8);
+        Key::from_slice(&[
+            kept,
+            rank,
+            self.span as u8,
+            self.sides as u8,
+            places.ilog2() as u8,
+            lanes.ilog2() as u8,
+            along.into(),
+            vector as u8,
+            turns as u8,
+        ])
+    }
+
+    /// The C++ type of element numbers.
+    pub fn number_type(&self) -> &'static str {
+        if self.span == Span::Short { "unsigned" } else { "unsigned long long" }
+    }
+
+    /// The C++ type of the loop nest over the kept axes; `None` without any.
+    pub fn kept_type(&self) -> Option<String> {
+        let kept = self.walk.kept();
+        (kept > 0).then(|| self.span.type_of(kept, self.sides))
+    }
+
+    /// The C++ type of the loop nest over the reduced axes; `None` without any.
+    pub fn reduced_type(&self) -> Option<String> {
+        let reduced = self.walk.rank() - self.walk.kept();
+        (reduced > 0).then(|| self.span.type_of(reduced, self.sides))
+    }
+
+    /// Byte offset of an array's first element from the start of its allocation.
+    pub fn offset(&self, side: usize) -> i64 {
+        self.walk.offset(side)
+    }
+
+    /// Appends the loop nests to the arguments of a launch.
+    pub fn push(&self, arguments: &mut Arguments, with_reduced: bool) {
+        let (kept, rank) = (self.walk.kept(), self.walk.rank());
+        let sides = 0..self.sides;
+        if kept > 0 {
+            let mut record = Record::new();
+            let steps = sides.clone().map(|side| self.walk.strides(side).take(kept));
+            record.push_walk(self.span, self.walk.lens().take(kept), steps);
+            record.pass(arguments);
+        }
+        if rank > kept && with_reduced {
+            let mut record = Record::new();
+            let steps = sides.map(|side| self.walk.strides(side).skip(kept));
+            record.push_walk(self.span, self.walk.lens().skip(kept), steps);
+            record.pass(arguments);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, missing_docs)]
+    use super::*;
+    use pygpu_layout::Order;
+
+    const H200: Room = Room { threads: 256, blocks: 1056 };
+    const FLAT: Wants = Wants { reduced: 1, in_order: false, in_batches: false };
+    const EVEN: Memory = Memory { itemsize: [4, 4], address: [0x1000, 0x1000] };
+
+    fn planned(shape: &[i64], reduced: &[usize]) -> Plan {
+        let input = Layout::contiguous(shape, 4, Order::C).unwrap();
+        let kept: Vec<i64> =
+            (0..shape.len()).map(|axis| if reduced.contains(&axis) { 1 } else { shape[axis] }).collect();
+        let out = Layout::contiguous(&kept, 4, Order::C).unwrap().broadcast_to(shape).unwrap();
+        let wants = Wants { reduced: reduced.iter().map(|axis| 1 << axis).sum(), ..FLAT };
+        plan(&[&input, &out], wants, EVEN, H200).unwrap()
+    }
+
+    #[test]
+    fn what_lies_side_by_side_is_read_so() {
+        let block = |shape: &[i64], reduced: &[usize]| {
+            let Block { places, lanes, along, vector, each: _, turns } = planned(shape, reduced).block;
+            (places, lanes, along, vector, turns)
+        };
+        assert_eq!(block(&[1 << 14, 1 << 14], &[1]), (1, 256, true, 4, 1));
+        assert_eq!(block(&[1 << 14, 1 << 14], &[0]), (32, 8, false, 4, 1));
+        assert_eq!(block(&[4, 1 << 20], &[0]), (256, 1, false, 4, 1));
+        assert_eq!(block(&[1 << 20, 4], &[1]), (256, 1, true, 4, 4));
+        assert_eq!(block(&[1 << 20, 5], &[1]), (256, 1, true, 1, 1));
+        assert_eq!(block(&[1 << 20, 5], &[0]), (8, 32, false, 1, 1));
+        assert_eq!(block(&[64, 64, 64], &[0, 1, 2]), (1, 256, true, 4, 1));
+        assert_eq!(block(&[1 << 14, 1026], &[0]), (32, 8, false, 2, 1));
+    }
+
+    #[test]
+    fn packs_lie_evenly() {
+        let input = Layout::contiguous(&[64, 64], 4, Order::C).unwrap();
+        let out = Layout::contiguous(&[64, 1], 4, Order::C).unwrap().broadcast_to(&[64, 64]).unwrap();
+        let vector = |address| {
+            let memory = Memory { address: [address, 0], ..EVEN };
+            plan(&[&input, &out], Wants { reduced: 2, ..FLAT }, memory, H200).unwrap().block.vector
+        };
+        assert_eq!([0x100, 0x108, 0x104].map(vector), [4, 2, 1]);
+    }
+
+    #[test]
+    fn few_places_are_shared_by_blocks_and_many_are_not() {
+        assert_eq!(planned(&[1 << 28], &[0]).splits, 528);
+        assert_eq!(planned(&[1 << 14, 1 << 14], &[0]).splits, 4);
+        assert_eq!(planned(&[1 << 14, 1 << 14], &[1]).splits, 1);
+        assert_eq!(planned(&[16], &[0]).splits, 1);
+        assert_eq!(planned(&[4, 1 << 20], &[0]).splits, 1);
+    }
+
+    #[test]
+    fn places_and_counts_are_those_of_the_axes() {
+        let plan = planned(&[3, 4, 5, 6], &[1, 3]);
+        assert_eq!((plan.places, plan.count), (15, 24));
+        let plan = planned(&[3, 1], &[1]);
+        assert_eq!((plan.places, plan.count), (3, 1));
+        assert!(plan.reduced_type().is_none());
+        assert!(planned(&[7], &[0]).kept_type().is_none());
+    }
+}

@@ -1,0 +1,140 @@
+//! Launches of scans along an axis.
+
+use super::plan::{self, INPUT, OUT, Plan, Way};
+use super::source;
+use crate::reductions::source::Types;
+use crate::reductions::table::Row;
+use crate::reductions::{self, plan::Memory};
+use pygpu_array::Array;
+use pygpu_backend::LaunchShape;
+use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::error::Result;
+use pygpu_codegen::variant_cache::{Family, Key};
+use pygpu_copy as copy;
+use pygpu_device::stream::Stream;
+use pygpu_kernel::{Arguments, Function, launch};
+use pygpu_layout::Order;
+use pygpu_memory::{Access, Use};
+
+static COMPILED: Family = Family::of_library(FAMILY);
+const FAMILY: u16 = 17;
+
+/// A scan of an array.
+pub struct Call<'a> {
+    /// The function: a reduction whose state is a single number.
+    pub row: &'static Row,
+    /// The type of the computation.
+    pub computed: Kind,
+    /// The elements; nonempty.
+    pub input: &'a Array,
+    /// The output, of the input's shape, and either identical to the input or disjoint.
+    pub out: &'a Array,
+    /// The axis.
+    pub axis: usize,
+}
+
+impl Call<'_> {
+    fn types(&self) -> Types {
+        Types { input: self.input.dtype().kind(), computed: self.computed, out: self.out.dtype().kind() }
+    }
+
+    fn key(&self, plan: &Plan, is_sum: bool) -> Key {
+        let mut key = plan.key();
+        let Types { input, computed, out } = self.types();
+        key.extend([input as u8, computed as u8, out as u8, u8::from(is_sum)]);
+        key.extend_from_slice(self.row.name.as_bytes());
+        key
+    }
+
+    fn function(&self, plan: &Plan, is_sum: bool, stream: &Stream) -> Result<Function> {
+        let source = || source::source(self.row, self.types(), plan, is_sum);
+        COMPILED.function(stream.device(), &self.key(plan, is_sum), &source::name_of(self.row), source)
+    }
+}
+
+/// Launches a scan.
+///
+/// # Errors
+/// `OutOfMemory`; compiler errors; driver errors.
+pub fn run(call: &Call<'_>, stream: &Stream) -> Result<()> {
+    let ends = [call.input, call.out];
+    let memory = Memory {
+        itemsize: ends.map(|array| array.dtype().itemsize()),
+        address: ends.map(|array| array.allocation().address()),
+    };
+    let bytes = source::state_bytes(call.row, call.computed);
+    let plan =
+        plan::plan(ends.map(Array::layout), call.axis, memory, bytes, reductions::launch::room(stream.device()))?;
+    let function = call.function(&plan, false, stream)?;
+    let new = |bytes: u64| Array::empty(&[bytes as i64], DType::new(Kind::UInt8), Order::C, stream.clone());
+    let places = plan.places as u64;
+    match plan.way {
+        Way::Along { is_chained: true, lanes, .. } => {
+            let tiles = (plan.len as u64).div_ceil(plan.tile());
+            let words = bytes.div_ceil(size_of::<u32>()) as u64;
+            let (in_group, in_league) = (u64::from(lanes), u64::from(lanes * lanes));
+            let states = places * (tiles + tiles.div_ceil(in_group) + tiles.div_ceil(in_league));
+            let board = new(size_of::<u64>() as u64 * (1 + states * words))?;
+            copy::fill(&board, &[0], stream)?;
+            // SAFETY: the function was compiled for this plan, which is for these arrays; the look-back memory has room
+            // for the states of all levels.
+            unsafe { launch(call, &plan, &function, Some((&board, Access::Write)), tiles, [places * tiles, 1], stream) }
+        }
+        Way::Along { rows, .. } => {
+            let blocks = places.div_ceil(u64::from(rows));
+            // SAFETY: as above, without look-back memory.
+            unsafe { launch(call, &plan, &function, None, 1, [blocks, 1], stream) }
+        }
+        Way::Across { columns, .. } => {
+            let (strips, splits) = (places.div_ceil(u64::from(columns)), u64::from(plan.splits));
+            let part = plan.part(plan.splits);
+            if splits == 1 {
+                // SAFETY: as above.
+                return unsafe { launch(call, &plan, &function, None, part, [strips, 1], stream) };
+            }
+            let sum = call.function(&plan, true, stream)?;
+            let parts = new(places * splits * bytes as u64)?;
+            // SAFETY: as above; there is room for a state of each column and part except the last part, whose state is
+            // not needed.
+            unsafe {
+                launch(call, &plan, &sum, Some((&parts, Access::Write)), part, [strips, splits - 1], stream)?;
+                launch(call, &plan, &function, Some((&parts, Access::Read)), part, [strips, splits], stream)
+            }
+        }
+    }
+}
+
+/// # Safety
+/// The function must have been compiled for the plan, and the plan created for the call's arrays. The additional memory
+/// must have the size that the kernel expects.
+unsafe fn launch(
+    call: &Call<'_>,
+    plan: &Plan,
+    function: &Function,
+    memory: Option<(&Array, Access)>,
+    number: u64,
+    blocks: [u64; 2],
+    stream: &Stream,
+) -> Result<()> {
+    let place = |array: &Array, side: usize| {
+        array.allocation().address().wrapping_add_signed(plan.offset(side) as isize) as u64
+    };
+    let mut values = Arguments::new();
+    values.push_word(place(call.input, INPUT));
+    values.push_word(place(call.out, OUT));
+    values.push_word(plan.step(INPUT) as u64);
+    values.push_word(plan.step(OUT) as u64);
+    values.push_word(plan.places as u64);
+    values.push_word(plan.len as u64);
+    values.push_word(memory.map_or(0, |(array, _)| array.address() as u64));
+    values.push_word(number);
+    plan.push(&mut values);
+    let mut uses: Vec<Use<'_>> = vec![(call.input.allocation(), Access::Read), (call.out.allocation(), Access::Write)];
+    uses.extend(memory.map(|(array, access)| (array.allocation(), access)));
+    // A larger grid would need more elements than fit into a device.
+    let grid = blocks.map(|count| u32::try_from(count).unwrap_or(u32::MAX));
+    let shape =
+        LaunchShape { grid: [grid[0], grid[1], 1], block: [plan.threads(), 1, 1], shared: 0, cooperative: false };
+    // SAFETY: the caller upholds the contract of this function.
+    unsafe { launch::launch(function, &shape, stream, &mut values, &uses) }
+}

@@ -1,0 +1,7 @@
+//! Scans along one axis of arrays of any layout, with the functions of the table of reductions.
+
+pub mod launch;
+pub mod plan;
+mod source;
+
+pub use launch::{Call, run};

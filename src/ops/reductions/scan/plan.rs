@@ -1,0 +1,271 @@
+//! Plan of a scan: along contiguous memory, with several rows per block or several blocks per row, or down adjacent
+//! columns.
+
+use crate::reductions::plan::{Memory, Room};
+use pygpu_base::error::Result;
+use pygpu_codegen::array_access::{Record, Span};
+use pygpu_codegen::variant_cache::Key;
+use pygpu_kernel::Arguments;
+use pygpu_layout::{Dims, Layout, Rules, Walk};
+
+/// Index of the input in the loop nest.
+pub const INPUT: usize = 0;
+/// Index of the results.
+pub const OUT: usize = 1;
+
+/// Bytes of elements per thread, and the minimum and maximum number of elements.
+const BYTES_OF_THREAD: u32 = 64;
+const LEAST_EACH: u32 = 4;
+const MOST_EACH: u32 = 16;
+/// The same for chained blocks, which wait for their predecessors: larger parts reduce the waiting.
+const CHAINED_BYTES_OF_THREAD: u32 = 128;
+const CHAINED_MOST_EACH: u32 = 32;
+/// Maximum size of a pack in bytes.
+const PACK_BYTES: u32 = 16;
+/// Consecutive elements of a column per thread.
+const EACH_DOWN: u32 = 8;
+/// Minimum width of a block in bytes, and in columns.
+const COLUMN_BYTES: u32 = 128;
+const COLUMNS: u32 = 32;
+/// Minimum number of tiles of a row that is divided among blocks.
+const TILES_OF_CHAIN: u64 = 4;
+
+/// Arrangement of a block's threads, as far as it is compiled into a kernel.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Way {
+    /// Consecutive elements of a row are close to each other in memory.
+    Along {
+        /// Rows of a block.
+        rows: u32,
+        /// Threads per row.
+        lanes: u32,
+        /// Consecutive elements per thread.
+        each: u32,
+        /// Pack sizes of input and output.
+        vectors: [u32; 2],
+        /// Whether a row is divided among several blocks, each of which waits for the results of its predecessors.
+        is_chained: bool,
+    },
+    /// Elements of adjacent columns are close to each other in memory.
+    Across {
+        /// Columns of a block.
+        columns: u32,
+        /// Threads per column.
+        down: u32,
+        /// Consecutive elements of a column per thread.
+        each: u32,
+    },
+}
+
+/// The plan of a scan.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    kept: Walk,
+    span: Span,
+    steps: [i64; 2],
+    /// Elements along the axis.
+    pub len: i64,
+    /// Number of rows or columns, i.e. positions along the other axes.
+    pub places: i64,
+    /// The arrangement of threads.
+    pub way: Way,
+    /// Blocks that share a column. More than one need another launch before.
+    pub splits: u32,
+}
+
+/// The layout without an axis.
+fn without(layout: &Layout, axis: usize) -> Result<Layout> {
+    let others = |all: &mut dyn Iterator<Item = i64>| -> Dims {
+        all.enumerate().filter(|(place, _)| *place != axis).map(|(_, one)| one).collect()
+    };
+    let (shape, strides) = (others(&mut layout.shape()), others(&mut layout.strides()));
+    Layout::strided(&shape, &strides, layout.offset(), layout.itemsize())
+}
+
+/// Plans a scan of the first array along an axis into the second, which has the same shape. Both must be nonempty. A
+/// state has `state_bytes` bytes.
+///
+/// # Errors
+/// As [`Walk::plan`].
+pub fn plan(sides: [&Layout; 2], axis: usize, memory: Memory, state_bytes: usize, room: Room) -> Result<Plan> {
+    let along = |side: &Layout| side.axes().get(axis).map_or((1, 0), |found| (found.len, found.stride));
+    let steps = sides.map(|side| along(side).1);
+    let (input, out) = (without(sides[INPUT], axis)?, without(sides[OUT], axis)?);
+    let kept = Walk::plan(&[&input, &out], Rules { lead: Some(OUT), reduced: 0 })?;
+    let (len, places) = (along(sides[INPUT]).0, kept.size());
+    let span = Span::of(&kept, 0..2);
+    let nearest = kept.strides(INPUT).next_back().map(i64::unsigned_abs);
+    let largest = memory.itemsize.into_iter().max().unwrap_or(1).max(state_bytes) as u32;
+    let plan = Plan { kept, span, steps, len, places, way: Way::Across { columns: 1, down: 1, each: 1 }, splits: 1 };
+    Ok(match nearest {
+        Some(nearest) if nearest < steps[INPUT].unsigned_abs() => plan.across(largest, room),
+        _ => plan.along(memory, largest, room),
+    })
+}
+
+impl Plan {
+    fn along(self, memory: Memory, largest: u32, room: Room) -> Self {
+        let len = self.len as u64;
+        let has_few_rows = self.places as u64 * 4 < u64::from(room.blocks);
+        let (bytes, most) =
+            if has_few_rows { (CHAINED_BYTES_OF_THREAD, CHAINED_MOST_EACH) } else { (BYTES_OF_THREAD, MOST_EACH) };
+        let whole = (bytes / largest).clamp(LEAST_EACH, most);
+        let mut each = whole.min(len.clamp(1, u64::from(most)).next_power_of_two() as u32);
+        // Short inputs are divided into smaller parts, so that all blocks that can run concurrently are used.
+        let threads = u64::from(room.threads) * u64::from(room.blocks) / 2;
+        if len * (self.places as u64) < threads * u64::from(each) {
+            each = each.min(LEAST_EACH);
+        }
+        let lanes = len.div_ceil(u64::from(each)).min(u64::from(room.threads)) as u32;
+        let lanes = lanes.next_power_of_two();
+        let rows = room.threads / lanes;
+        let tiles = len.div_ceil(u64::from(lanes * each));
+        let is_chained = rows == 1 && tiles >= TILES_OF_CHAIN && has_few_rows;
+        let vectors = [INPUT, OUT].map(|side| self.vector(side, each, memory));
+        Self { way: Way::Along { rows, lanes, each, vectors, is_chained }, ..self }
+    }
+
+    /// Size of a pack: elements that are contiguous and aligned wherever a thread begins.
+    fn vector(&self, side: usize, each: u32, memory: Memory) -> u32 {
+        let itemsize = memory.itemsize[side] as i64;
+        let start = (memory.address[side] as i64).wrapping_add(self.kept.offset(side));
+        let mut vector = (PACK_BYTES / itemsize as u32).clamp(1, each);
+        let is_even = |vector: u32| {
+            let bytes = itemsize * i64::from(vector);
+            start % bytes == 0 && self.kept.strides(side).all(|stride| stride % bytes == 0)
+        };
+        while vector > 1 && (self.steps[side] != itemsize || !is_even(vector)) {
+            vector /= 2;
+        }
+        vector
+    }
+
+    fn across(self, largest: u32, room: Room) -> Self {
+        let beside = (COLUMN_BYTES / largest).max(COLUMNS);
+        let columns = beside.min(room.threads).min((self.places as u64).next_power_of_two().min(1 << 16) as u32);
+        let down = (room.threads / columns).max(1);
+        let each = if largest > 8 { EACH_DOWN / 2 } else { EACH_DOWN };
+        let strips = (self.places as u64).div_ceil(u64::from(columns));
+        let most = self.len as u64 / u64::from(4 * down * each);
+        // Elements of divided columns are read twice.
+        let splits = match strips * 4 < u64::from(room.blocks) {
+            true => (u64::from(room.blocks) / strips).clamp(1, most.max(1)) as u32,
+            false => 1,
+        };
+        let plan = Self { way: Way::Across { columns, down, each }, ..self };
+        let splits = (plan.len as u64).div_ceil(plan.part(splits)) as u32;
+        Self { splits, ..plan }
+    }
+
+    /// Elements of a column per block, if `splits` blocks share it.
+    pub fn part(&self, splits: u32) -> u64 {
+        (self.len as u64).div_ceil(u64::from(splits)).next_multiple_of(self.tile())
+    }
+
+    /// Elements of a row or column that a block processes at once.
+    pub fn tile(&self) -> u64 {
+        u64::from(match self.way {
+            Way::Along { lanes, each, .. } => lanes * each,
+            Way::Across { down, each, .. } => down * each,
+        })
+    }
+
+    /// Threads of a block.
+    pub fn threads(&self) -> u32 {
+        match self.way {
+            Way::Along { rows, lanes, .. } => rows * lanes,
+            Way::Across { columns, down, .. } => columns * down,
+        }
+    }
+
+    /// Whether indices have 32 bits.
+    pub fn is_short(&self) -> bool {
+        self.span == Span::Short
+    }
+
+    /// Part of the variant key, in addition to the types.
+    pub fn key(&self) -> Key {
+        let shape = [self.kept.rank() as u8, self.span as u8];
+        let way = match self.way {
+            Way::Along { rows, lanes, each, vectors, is_chained } => [
+                1 + u8::from(is_chained),
+                rows.ilog2() as u8,
+                lanes.ilog2() as u8,
+                each as u8,
+                vectors[0] as u8,
+                vectors[1] as u8,
+            ],
+            Way::Across { columns, down, each } => {
+                [3, columns.ilog2() as u8, down.ilog2() as u8, each as u8, u8::from(self.splits > 1), 0]
+            }
+        };
+        shape.into_iter().chain(way).collect()
+    }
+
+    /// The C++ type of the loop nest over the other axes; `None` without any.
+    pub fn kept_type(&self) -> Option<String> {
+        let rank = self.kept.rank();
+        (rank > 0).then(|| self.span.type_of(rank, 2))
+    }
+
+    /// Byte offset of an array's first element from the start of its allocation.
+    pub fn offset(&self, side: usize) -> i64 {
+        self.kept.offset(side)
+    }
+
+    /// Stride of an array along the axis in bytes.
+    pub fn step(&self, side: usize) -> i64 {
+        self.steps[side]
+    }
+
+    /// Appends the loop nest to the arguments of a launch.
+    pub fn push(&self, arguments: &mut Arguments) {
+        if self.kept.rank() > 0 {
+            let mut record = Record::new();
+            let steps = [INPUT, OUT].into_iter().map(|side| self.kept.strides(side));
+            record.push_walk(self.span, self.kept.lens(), steps);
+            record.pass(arguments);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, missing_docs)]
+    use super::*;
+    use pygpu_layout::Order;
+
+    const H200: Room = Room { threads: 256, blocks: 1056 };
+    const EVEN: Memory = Memory { itemsize: [4, 4], address: [0x1000, 0x1000] };
+
+    fn planned(shape: &[i64], axis: usize) -> Plan {
+        let side = Layout::contiguous(shape, 4, Order::C).unwrap();
+        plan([&side, &side], axis, EVEN, 4, H200).unwrap()
+    }
+
+    fn along(rows: u32, lanes: u32, each: u32, vector: u32, is_chained: bool) -> Way {
+        Way::Along { rows, lanes, each, vectors: [vector; 2], is_chained }
+    }
+
+    #[test]
+    fn what_lies_side_by_side_is_read_so() {
+        let way = |shape: &[i64], axis| planned(shape, axis).way;
+        assert_eq!(way(&[1 << 27], 0), along(1, 256, 32, 4, true));
+        assert_eq!(way(&[1 << 20], 0), along(1, 256, 4, 4, true));
+        assert_eq!(way(&[1 << 14, 1 << 14], 1), along(1, 256, 16, 4, false));
+        assert_eq!(way(&[1 << 26, 4], 1), along(256, 1, 4, 4, false));
+        assert_eq!(way(&[1 << 20, 50], 1), along(64, 4, 16, 2, false));
+        assert_eq!(way(&[1 << 14, 1 << 14], 0), Way::Across { columns: 32, down: 8, each: 8 });
+        assert_eq!(way(&[1 << 14, 6], 0), Way::Across { columns: 8, down: 32, each: 8 });
+    }
+
+    #[test]
+    fn few_columns_are_shared_by_blocks_and_many_are_not() {
+        let splits = |shape: &[i64]| planned(shape, 0).splits;
+        assert_eq!(splits(&[1 << 14, 1 << 14]), 1);
+        assert_eq!(splits(&[256, 64]), 1);
+        let plan = planned(&[1 << 20, 64], 0);
+        assert!(plan.splits > 100 && plan.part(plan.splits) * u64::from(plan.splits) >= 1 << 20);
+        assert!(plan.part(plan.splits) * u64::from(plan.splits - 1) < 1 << 20);
+    }
+}

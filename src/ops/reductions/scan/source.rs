@@ -1,0 +1,97 @@
+//! Source of the scan kernels.
+
+use super::plan::{INPUT, OUT, Plan, Way};
+use crate::elementwise_kernel;
+use crate::kernel_source;
+use crate::reductions::source::{Types, definitions, offset, spelled};
+use crate::reductions::table::Row;
+use pygpu_base::dtype::{DType, Kind};
+use pygpu_kernel::Source;
+
+/// Templates of the kernels, into which names are inserted.
+const ALONG: &str = include_str!("along.cu");
+const ACROSS: &str = include_str!("across.cu");
+
+/// Size of a state in bytes.
+pub fn state_bytes(row: &Row, computed: Kind) -> usize {
+    match computed {
+        _ if row.first == "bool" => 1,
+        Kind::Float16 | Kind::BFloat16 => size_of::<f32>(),
+        kind => DType::new(kind).itemsize(),
+    }
+}
+
+/// The name of a scan's kernels.
+pub fn name_of(row: &Row) -> String {
+    format!("pygpu_scan_{}", row.name)
+}
+
+/// The type of a pack. A pack of one element has no extra alignment, because the element itself may be unaligned.
+fn pack(name: &str, element: &str, vector: u32) -> String {
+    match vector {
+        1 => format!("struct {name} {{ {element} item[1]; }};\n"),
+        _ => format!("typedef pygpu::pack<{element}, {vector}> {name};\n"),
+    }
+}
+
+/// The kernel; with `is_sum` the one that only computes the states of divided columns' parts.
+pub fn source(row: &Row, types: Types, plan: &Plan, is_sum: bool) -> Source {
+    let name = name_of(row);
+    let (threads, text, memory) = match plan.way {
+        Way::Along { rows, lanes, each, vectors, is_chained } => (
+            format!(
+                "#define PYGPU_ROWS {rows}\n#define PYGPU_LANES {lanes}\n#define PYGPU_EACH {each}\n\
+                 #define PYGPU_IN_VECTOR {}\n#define PYGPU_OUT_VECTOR {}\n#define PYGPU_IS_CHAINED {}\n\
+                 #define PYGPU_IS_AS_LARGE {}\n{}{}",
+                vectors[INPUT],
+                vectors[OUT],
+                u8::from(is_chained),
+                u8::from(DType::new(types.input).itemsize() == DType::new(types.out).itemsize()),
+                pack("pygpu_in", "pygpu_element", vectors[INPUT]),
+                pack("pygpu_out", "pygpu_result", vectors[OUT]),
+            ),
+            ALONG,
+            "size_t rows, size_t len, unsigned long long *board, size_t tiles",
+        ),
+        Way::Across { columns, down, each } => (
+            format!(
+                "#define PYGPU_COLUMNS {columns}\n#define PYGPU_DOWN {down}\n#define PYGPU_EACH {each}\n\
+                 #define PYGPU_IS_SHARED {}\n#define PYGPU_IS_SUM {}\n",
+                u8::from(plan.splits > 1),
+                u8::from(is_sum),
+            ),
+            ACROSS,
+            "size_t places, size_t len, pygpu_state *parts, size_t part",
+        ),
+    };
+    let bounds = match plan.way {
+        // As many blocks as shared memory allows.
+        Way::Along { is_chained: true, .. } => "__launch_bounds__(PYGPU_THREADS, 5)",
+        _ => "__launch_bounds__(PYGPU_THREADS)",
+    };
+    let kept = plan.kept_type();
+    let mut parameters = format!("const char *in, char *out, long long in_step, long long out_step, {memory}");
+    if let Some(walk) = &kept {
+        parameters.push_str(&format!(", {walk} kept"));
+    }
+    let number = if plan.is_short() { "unsigned" } else { "unsigned long long" };
+    let unit = match state_bytes(row, types.computed) {
+        1 => "unsigned char",
+        2 => "unsigned short",
+        _ => "unsigned",
+    };
+    let definitions = definitions(row, types, number);
+    let map = spelled(row.map, types.computed).replace("{x}", "x");
+    let place = |side| offset(&kept, "kept", "(pygpu_number)(row)", side);
+    let text = format!(
+        "{head}{definitions}{threads}typedef {unit} pygpu_unit;\n\
+         static __device__ inline pygpu_state pygpu_only(const pygpu_type &x) {{\n    pygpu_state only = {{{map}}};\n    return only;\n}}\n\
+         #define PYGPU_IS_ROW(row) ((row) < rows)\n#define PYGPU_FROM(row) (in + {from})\n#define PYGPU_TO(row) (out + {to})\n{body}",
+        head = kernel_source::head(&[&definitions], ""),
+        from = place(INPUT),
+        to = place(OUT),
+        body =
+            text.replace("PYGPU_BOUNDS", bounds).replace("PYGPU_NAME", &name).replace("PYGPU_PARAMETERS", &parameters),
+    );
+    elementwise_kernel::source(&name, text, &["--fmad=false".to_owned()])
+}

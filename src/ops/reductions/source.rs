@@ -1,0 +1,265 @@
+//! Source of the reduction kernels.
+
+use super::input::Map;
+use super::plan::{BLOCKS_OF_PACKS, Block, INPUT, MASK, OUT, Plan};
+use super::table::{Neutral, Output, Row};
+use crate::elementwise_kernel;
+use crate::kernel_source;
+use crate::ufunc::kernel::{converted, stored, stored_as, type_of};
+use pygpu_base::dtype::{DType, Kind};
+use pygpu_kernel::Source;
+
+/// The types of a reduction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Types {
+    /// Of the elements.
+    pub input: Kind,
+    /// Of the computation.
+    pub computed: Kind,
+    /// Of the output array.
+    pub out: Kind,
+}
+
+/// Template of the kernels, into which names and code are inserted.
+const TEXT: &str = include_str!("reduce.cu");
+
+/// The real type that corresponds to a type.
+fn real_of(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Float16 | Kind::BFloat16 | Kind::Float32 | Kind::Complex64 => "float",
+        _ => "double",
+    }
+}
+
+/// The maximum or minimum of a type.
+fn bound(kind: Kind, is_greatest: bool) -> String {
+    let bits = 8 * DType::new(kind).itemsize() as u32;
+    match kind {
+        Kind::Bool => u8::from(is_greatest).to_string(),
+        Kind::UInt8 | Kind::UInt16 | Kind::UInt32 | Kind::UInt64 => {
+            if is_greatest {
+                format!("{}ULL", u64::MAX >> (64 - bits))
+            } else {
+                "0".to_owned()
+            }
+        }
+        Kind::Int8 | Kind::Int16 | Kind::Int32 | Kind::Int64 => {
+            let greatest = i64::MAX >> (64 - bits);
+            if is_greatest { format!("{greatest}LL") } else { format!("-{greatest}LL - 1") }
+        }
+        _ => if is_greatest { "1.0 / 0.0" } else { "-1.0 / 0.0" }.to_owned(),
+    }
+}
+
+/// Replaces the placeholders for types, and the squared magnitude of a difference of means.
+pub(super) fn spelled(text: &str, kind: Kind) -> String {
+    let [square, squared, size] = match kind.is_complex() {
+        true => [
+            "(apart.real() * apart.real() + apart.imag() * apart.imag())",
+            "x.real() * x.real() + x.imag() * x.imag()",
+            "abs(x)",
+        ],
+        false => ["(apart * apart)", "x * x", "fabs(x)"],
+    };
+    let text = text.replace("{square}", square).replace("{squared}", squared).replace("{size}", size);
+    text.replace("{T}", "pygpu_type").replace("{R}", "pygpu_real")
+}
+
+/// The type of the result expression.
+fn finished(row: &Row, computed: Kind) -> Kind {
+    match (row.output, computed) {
+        (Output::Fixed(kind), _) => kind,
+        _ => row.output(computed),
+    }
+}
+
+/// Defines the types of elements, states and results, and the functions on them; `number` is the type of element
+/// numbers.
+pub(super) fn definitions(row: &Row, types: Types, number: &str) -> String {
+    let Types { input, computed, out } = types;
+    let neutral = match row.neutral.0 {
+        Neutral::Text(text) => text.to_owned(),
+        Neutral::Greatest => bound(computed, true),
+        Neutral::Least => bound(computed, false),
+    };
+    let first = spelled(row.first, computed);
+    let map = spelled(row.map, computed).replace("{x}", "x");
+    let take = match row.take {
+        "" => format!("const pygpu_state one = {{{map}}}; pygpu_join(a, one);"),
+        take => take.replace("{x}", "x"),
+    };
+    let (element, result) = (stored_as(input), DType::new(out).c_name());
+    format!(
+        "typedef {of} pygpu_type;\ntypedef {real} pygpu_real;\ntypedef {number} pygpu_number;\n\
+         typedef {element} pygpu_element;\ntypedef {result} pygpu_result;\n\
+         struct pygpu_state {{ {first} first; {others} }};\n\
+         static __device__ inline pygpu_state pygpu_none(pygpu_number at) {{\n\
+         \x20   pygpu_state none = {{({first})({neutral}){more}}};\n    return none;\n}}\n\
+         static __device__ inline void pygpu_join(pygpu_state &a, const pygpu_state &b) {{ {join} }}\n\
+         static __device__ inline pygpu_result pygpu_finish(const pygpu_state &a, double less) {{ return {finish}; }}\n\
+         static __device__ inline pygpu_type pygpu_convert(const pygpu_element &element) {{ return {converted}; }}\n\
+         static __device__ inline void pygpu_take(pygpu_state &a, const pygpu_type &x, pygpu_number at) {{ {take} }}\n\
+         template <int N> static __device__ inline void pygpu_take_batch(pygpu_state &a, const pygpu_type *x, int valid) {{\n\
+         \x20   {batch}\n}}\n",
+        of = type_of(computed),
+        real = real_of(computed),
+        others = spelled(row.others, computed),
+        more = spelled(row.neutral.1, computed).replace("{least}", &bound(computed, false)),
+        converted = converted("element", input, computed),
+        join = spelled(row.join, computed),
+        finish = stored(&spelled(row.finish, computed), finished(row, computed), out),
+        batch = spelled(row.batch, computed),
+    )
+}
+
+/// Byte offset from an array's first element along a loop nest, or 0 without one.
+pub(super) fn offset(walk: &Option<String>, name: &str, at: &str, side: usize) -> String {
+    if walk.is_some() { format!("{name}.offset({at}, {side})") } else { "0".to_owned() }
+}
+
+/// Defines the arrangement of a block's threads, and the elements that each loads.
+fn threads(block: Block) -> String {
+    let Block { places, lanes, along, vector, each, turns } = block;
+    let (lane, place, apart) = match along {
+        true => (format!("(tid) % {lanes}u"), format!("(tid) / {lanes}u"), 1),
+        false => (format!("(tid) / {places}u"), format!("(tid) % {places}u"), places),
+    };
+    let abreast = if along { 1 } else { vector };
+    format!(
+        "#define PYGPU_PLACES {places}\n#define PYGPU_LANES {lanes}\n#define PYGPU_APART {apart}\n#define PYGPU_EACH {each}\n\
+         #define PYGPU_VECTOR {vector}\n#define PYGPU_ABREAST {abreast}\n#define PYGPU_TURNS {turns}\n\
+         #define PYGPU_LANE(tid) ({lane})\n#define PYGPU_PLACE(tid) ({place})\n"
+    )
+}
+
+/// The differences between the two kernels.
+struct Parts<'a> {
+    parameters: String,
+    /// Code before the first element of a result is loaded.
+    base: String,
+    /// Loads a pack by its number.
+    load: String,
+    /// Whether an element is selected.
+    mask: Option<String>,
+    store: String,
+    /// Further definitions.
+    more: String,
+    /// Functions that they use.
+    preamble: &'a str,
+}
+
+fn assembled(row: &Row, types: Types, plan: &Plan, block: Block, parts: &Parts<'_>) -> Source {
+    let name = name_of(row);
+    // Limits the registers, so that a multiprocessor can run this number of blocks concurrently.
+    let at_once = if block.vector > 1 { format!(", {BLOCKS_OF_PACKS}") } else { String::new() };
+    let body = TEXT
+        .replace("PYGPU_BOUNDS", &format!("__launch_bounds__(PYGPU_THREADS{at_once})"))
+        .replace("PYGPU_NAME", &name)
+        .replace("PYGPU_PARAMETERS", &parts.parameters)
+        .replace("PYGPU_BASE", &parts.base)
+        .replace("PYGPU_STORE", &parts.store);
+    let definitions = definitions(row, types, plan.number_type());
+    let head = kernel_source::head(&[&definitions, &parts.more], parts.preamble);
+    let (mask, counts) = match &parts.mask {
+        Some(mask) => (mask.as_str(), "counts[turn]"),
+        None => ("true", "true"),
+    };
+    let text = format!(
+        "{head}{definitions}{}#define PYGPU_LOAD(i) ({})\n#define PYGPU_MASK(i) ({mask})\n#define PYGPU_COUNTS(turn) {counts}\n{}{body}",
+        threads(block),
+        parts.load,
+        parts.more,
+    );
+    elementwise_kernel::source(&name, text, &["--fmad=false".to_owned()])
+}
+
+/// The name of a reduction's kernels.
+pub fn name_of(row: &Row) -> String {
+    format!("pygpu_{}", row.name)
+}
+
+/// The kernel that reduces the elements.
+pub fn first(row: &Row, types: Types, plan: &Plan, is_masked: bool, map: Option<&Map>) -> Source {
+    let (kept, reduced) = (plan.kept_type(), plan.reduced_type());
+    let block = plan.block;
+    let input = map.map_or("const char *first", |map| &map.parameters);
+    let mut parameters =
+        format!("{input}, char *out, const char *mask, pygpu_state *parts, size_t places, size_t count, double less");
+    for (walk, name) in [(&kept, "kept"), (&reduced, "reduced")] {
+        if let Some(walk) = walk {
+            parameters.push_str(&format!(", {walk} {name}"));
+        }
+    }
+    let from = if map.is_some() { "const long long base =" } else { "const char *base = first +" };
+    let mut base = format!("{from} {};", offset(&kept, "kept", "at", INPUT));
+    let number = if block.along { format!("(i) * {}", block.vector) } else { "(i)".to_owned() };
+    let from = format!("base + {}", offset(&reduced, "reduced", &number, INPUT));
+    let load = match map {
+        Some(map) => format!("pygpu_mapped((size_t)({from}) / sizeof(pygpu_element), {})", map.names),
+        None => format!("*(const pygpu_packed *)({from})"),
+    };
+    let mask = is_masked.then(|| {
+        base.push_str(&format!(" const char *marks = mask + {};", offset(&kept, "kept", "at", MASK)));
+        format!("*(const unsigned char *)(marks + {}) != 0", offset(&reduced, "reduced", &number, MASK))
+    });
+    let result = offset(&kept, "kept", "at", OUT);
+    let (packed, store) = match (block.vector, block.along) {
+        (1, _) | (_, true) => (
+            "",
+            format!(
+                "if (parts) parts[blockIdx.y * places + at] = sum[0]; \
+                 else *(pygpu_result *)(out + {result}) = pygpu_finish(sum[0], less);"
+            ),
+        ),
+        (vector, false) => (
+            "typedef pygpu::pack<pygpu_result, PYGPU_VECTOR> pygpu_results;\n",
+            format!(
+                "if (parts) {{ for (int v = 0; v < {vector}; v++) parts[blockIdx.y * places + at + v] = sum[v]; }} \
+                 else {{ pygpu_results made; for (int v = 0; v < {vector}; v++) made.item[v] = pygpu_finish(sum[v], less); \
+                 *(pygpu_results *)(out + {result}) = made; }}"
+            ),
+        ),
+    };
+    // A pack of one element has no extra alignment, because the element itself may be unaligned.
+    let pack = match block.vector {
+        1 => "struct pygpu_packed { pygpu_element item[1]; };\n",
+        _ => "typedef pygpu::pack<pygpu_element, PYGPU_VECTOR> pygpu_packed;\n",
+    };
+    let is_batched = u8::from(!row.batch.is_empty() && !is_masked);
+    let mapped = map.map(mapped).unwrap_or_default();
+    let more = format!("{pack}{packed}#define PYGPU_IS_BATCHED {is_batched}\n{mapped}");
+    let preamble = map.map_or("", |map| &map.preamble);
+    assembled(row, types, plan, block, &Parts { parameters, base, load, mask, store, more, preamble })
+}
+
+/// The function that computes a pack of elements instead of loading it.
+fn mapped(map: &Map) -> String {
+    format!(
+        "static __device__ __forceinline__ pygpu_packed pygpu_mapped(size_t at, {}) {{\n    pygpu_packed made;\n{}\
+         #pragma unroll\n    for (int v = 0; v < PYGPU_VECTOR; v++) {{\n{}    }}\n    return made;\n}}\n",
+        map.parameters, map.packs, map.element
+    )
+}
+
+/// The kernel that combines partial results.
+pub fn second(row: &Row, types: Types, plan: &Plan, block: Block) -> Source {
+    let kept = plan.kept_type();
+    let mut parameters = "const pygpu_state *parts, char *out, size_t places, size_t count, double less".to_owned();
+    if let Some(walk) = &kept {
+        parameters.push_str(&format!(", {walk} kept"));
+    }
+    let store = format!("*(pygpu_result *)(out + {}) = pygpu_finish(sum[0], less);", offset(&kept, "kept", "at", OUT));
+    // A partial result is processed like an element, by a join.
+    let more = "struct pygpu_packed { pygpu_state item[1]; };\n#define PYGPU_IS_BATCHED 0\n\
+        static __device__ inline const pygpu_state &pygpu_convert(const pygpu_state &part) { return part; }\n\
+        static __device__ inline void pygpu_take(pygpu_state &a, const pygpu_state &part, pygpu_number) { pygpu_join(a, part); }\n"
+        .to_owned();
+    let load = "*(const pygpu_packed *)(parts + ((size_t)(i) * places + at))".to_owned();
+    assembled(
+        row,
+        types,
+        plan,
+        block,
+        &Parts { parameters, base: String::new(), load, mask: None, store, more, preamble: "" },
+    )
+}

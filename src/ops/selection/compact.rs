@@ -1,0 +1,247 @@
+//! Launches of mask operations: count, take, put and nonzero.
+
+use super::source::{self, Moving, Task};
+use pygpu_array::Array;
+use pygpu_backend::LaunchShape;
+use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::error::Result;
+use pygpu_codegen::array_access::{Record, Span};
+use pygpu_copy as copy;
+use pygpu_device::stream::{Mark, Stream};
+use pygpu_kernel::{Arguments, launch};
+use pygpu_layout::{Dims, Layout, NARROW, Order, Walk};
+use pygpu_memory::readback::Word;
+use pygpu_memory::{Access, Use, capture};
+
+/// Threads of a block and of the scanning block, elements of a tile, and tiles that a block counts. The values must
+/// match `compact.cu`.
+const THREADS: u32 = 256;
+const THREADS_OF_STARTS: u32 = 1024;
+const TILE: i64 = 4096;
+const COUNTED: i64 = 4;
+/// Number of elements up to which a single block does everything, which saves launches.
+const SMALL: i64 = 2 * TILE;
+
+/// A contiguous mask.
+struct Mask {
+    array: Array,
+    count: i64,
+    /// Number of elements between the preceding multiple of 16 bytes and the first element.
+    head: i64,
+}
+
+impl Mask {
+    fn of(array: &Array, stream: &Stream) -> Result<Self> {
+        capture::refuse("a boolean mask, whose true elements the host counts,", stream)?;
+        let array = match array.layout().is_c_contiguous() {
+            true => array.clone(),
+            false => copy::duplicate(array, Order::C, stream)?,
+        };
+        let (count, head) = (array.layout().size(), array.address() as i64 & 15);
+        Ok(Self { array, count, head })
+    }
+
+    fn tiles(&self) -> i64 {
+        (self.count + self.head + TILE - 1) / TILE
+    }
+
+    fn push(&self, arguments: &mut Arguments) {
+        arguments.push_word(self.array.address() as u64);
+        arguments.push_word(self.count as u64);
+        arguments.push_word(self.head as u64);
+    }
+
+    fn used(&self) -> Use<'_> {
+        (self.array.allocation(), Access::Read)
+    }
+}
+
+/// For each tile the number of true elements before it, and the readback with their total number.
+struct Starts {
+    /// One 64-bit offset per tile and the total, followed by one 32-bit count per tile.
+    numbers: Array,
+    told: Word,
+}
+
+fn shape(blocks: i64, threads: u32) -> LaunchShape {
+    // A larger grid would need more elements than fit into a device.
+    let blocks = u32::try_from(blocks).unwrap_or(i32::MAX as u32);
+    LaunchShape { grid: [blocks, 1, 1], block: [threads, 1, 1], shared: 0, cooperative: false }
+}
+
+impl Starts {
+    fn of(mask: &Mask, stream: &Stream) -> Result<Self> {
+        let device = stream.device();
+        let (count, start) = (source::count(device)?, source::starts(device)?);
+        let tiles = mask.tiles();
+        let numbers = Array::empty(&[8 * (tiles + 1) + 4 * tiles], DType::new(Kind::UInt8), Order::C, stream.clone())?;
+        let told = Word::new(device)?;
+        let counts = numbers.address() as u64 + 8 * (tiles as u64 + 1);
+        let written = (numbers.allocation(), Access::Write);
+        let mut arguments = Arguments::new();
+        mask.push(&mut arguments);
+        arguments.push_word(counts);
+        arguments.push_word(tiles as u64);
+        let blocks = (tiles + COUNTED - 1) / COUNTED;
+        // SAFETY: these are the kernel's parameters; `numbers` has room for all tiles.
+        unsafe { launch::launch(&count, &shape(blocks, THREADS), stream, &mut arguments, &[mask.used(), written])? };
+        let mut arguments = Arguments::new();
+        [counts, numbers.address() as u64, tiles as u64, told.address()]
+            .into_iter()
+            .for_each(|word| arguments.push_word(word));
+        // SAFETY: as above; the readback is read after the kernel.
+        unsafe { launch::launch(&start, &shape(1, THREADS_OF_STARTS), stream, &mut arguments, &[written])? };
+        Ok(Self { numbers, told })
+    }
+}
+
+/// A move of elements: the kernel, and its parameters besides the mask.
+struct Move<'a> {
+    kernel: Moving,
+    /// The array whose elements are moved, and its first element's offset; `None` if indices are computed.
+    array: Option<(&'a Array, i64)>,
+    values: &'a Array,
+    /// Stride of the values in bytes, or distance between the indices of two axes.
+    step: i64,
+    /// The required number of true elements; negative for any number.
+    expected: i64,
+    walk: Record,
+}
+
+impl Move<'_> {
+    /// Launches the move. Without `starts` a single block does everything and reports the number to the readback
+    /// `told`.
+    fn run(&self, mask: &Mask, starts: Option<&Array>, told: u64, stream: &Stream) -> Result<()> {
+        let function = source::moving(stream.device(), self.kernel)?;
+        let tiles = mask.tiles();
+        let mut arguments = Arguments::new();
+        mask.push(&mut arguments);
+        arguments.push_word(starts.map_or(0, |starts| starts.address() as u64));
+        arguments.push_word(tiles as u64);
+        arguments.push_word(told);
+        let first = self
+            .array
+            .map_or(0, |(array, offset)| array.allocation().address().wrapping_add_signed(offset as isize) as u64);
+        arguments.push_word(first);
+        arguments.push_word(self.values.address() as u64);
+        arguments.push_word(self.step as u64);
+        arguments.push_word(self.expected as u64);
+        self.walk.pass(&mut arguments);
+        let (array, values) = match self.kernel.task {
+            Task::Put => (Access::Write, Access::Read),
+            Task::Take | Task::Find => (Access::Read, Access::Write),
+        };
+        let mut uses: Vec<Use<'_>> = vec![mask.used(), (self.values.allocation(), values)];
+        uses.extend(starts.map(|starts| (starts.allocation(), Access::Read)));
+        uses.extend(self.array.map(|(one, _)| (one.allocation(), array)));
+        let shape = shape(if starts.is_some() { tiles } else { 1 }, THREADS);
+        // SAFETY: the kernel was compiled for elements of this size and this loop nest; the caller has allocated the
+        // results.
+        unsafe { launch::launch(&function, &shape, stream, &mut arguments, &uses) }
+    }
+}
+
+/// The loop nest of an array in C order.
+fn walk_of(array: &Array, task: Task) -> Option<(Moving, Record, i64)> {
+    let layout = array.layout();
+    let unit = layout.itemsize();
+    let places = layout.strides().fold(array.address() as i64, |places, stride| places | stride);
+    if !matches!(unit, 1 | 2 | 4 | 8 | 16) || places % unit != 0 {
+        return None;
+    }
+    let walk = Walk::c_order(layout);
+    let span = Span::of(&walk, 0..1);
+    let mut record = Record::new();
+    let rank = walk.rank().max(1);
+    match walk.rank() {
+        0 => record.push_walk(span, std::iter::once(1), std::iter::once(std::iter::once(0))),
+        _ => record.push_walk(span, walk.lens(), std::iter::once(walk.strides(0))),
+    }
+    Some((Moving { task, unit, span, rank }, record, walk.offset(0)))
+}
+
+/// Selects the elements of an array for which a mask of its shape is true; `None` for unsupported element types.
+///
+/// # Errors
+/// `NotSupported` in a capture; `OutOfMemory`; compiler errors; driver errors.
+pub fn take(array: &Array, mask: &Array, stream: &Stream) -> Result<Option<Array>> {
+    let Some((kernel, walk, offset)) = walk_of(array, Task::Take) else { return Ok(None) };
+    let dense = |count: i64| Array::empty(&[count], array.dtype(), Order::C, stream.clone());
+    let mask = Mask::of(mask, stream)?;
+    if mask.count == 0 {
+        return dense(0).map(Some);
+    }
+    let (array, step) = (Some((array, offset)), kernel.unit);
+    let of = |values| Move { kernel, array, values, step, expected: -1, walk: walk.clone() };
+    if mask.count <= SMALL {
+        let room = dense(mask.count)?;
+        let told = Word::new(stream.device())?;
+        of(&room).run(&mask, None, told.address(), stream)?;
+        let count = told.read_behind(stream)? as i64;
+        return room.view(Layout::contiguous(&[count], step, Order::C)?).map(Some);
+    }
+    let Starts { numbers, told } = Starts::of(&mask, stream)?;
+    let result = dense(told.read_behind(stream)? as i64)?;
+    if !result.layout().is_empty() {
+        of(&result).run(&mask, Some(&numbers), 0, stream)?;
+    }
+    Ok(Some(result))
+}
+
+/// Assigns one-dimensional values to the elements for which a mask of the array's shape is true. Returns the number of
+/// true elements; if it differs from the number of values, nothing was assigned. `None` for unsupported element types.
+///
+/// # Errors
+/// As [`take`].
+pub fn put(array: &Array, mask: &Array, values: &Array, stream: &Stream) -> Result<Option<i64>> {
+    let Some((kernel, walk, offset)) = walk_of(array, Task::Put) else { return Ok(None) };
+    let mask = Mask::of(mask, stream)?;
+    if mask.count == 0 {
+        return Ok(Some(0));
+    }
+    let step = values.layout().strides().next().unwrap_or(0);
+    if (values.address() as i64 | step) % kernel.unit != 0 {
+        return Ok(None);
+    }
+    let Starts { numbers, told } = Starts::of(&mask, stream)?;
+    let counted = Mark::record(stream)?;
+    let expected = values.layout().size();
+    if expected > 0 {
+        let put = Move { kernel, array: Some((array, offset)), values, step, expected, walk };
+        put.run(&mask, Some(&numbers), 0, stream)?;
+    }
+    Ok(Some(told.read_at(&counted)? as i64))
+}
+
+/// The indices of a mask's true elements in C order, one row per axis.
+///
+/// # Errors
+/// As [`take`].
+pub fn nonzero(mask: &Array, stream: &Stream) -> Result<Array> {
+    let shape: Dims = mask.layout().shape().collect();
+    let rank = shape.len() as i64;
+    let mask = Mask::of(mask, stream)?;
+    let dense = |count: i64| Array::empty(&[rank, count], DType::new(Kind::Int64), Order::C, stream.clone());
+    if mask.count == 0 || rank == 0 {
+        return dense(0);
+    }
+    let span = if mask.count < NARROW { Span::Short } else { Span::Wide };
+    let mut walk = Record::new();
+    walk.push_walk(span, shape.iter().copied(), std::iter::once(shape.iter().map(|_| 0)));
+    let kernel = Moving { task: Task::Find, unit: 8, span, rank: shape.len() };
+    let of = |values, step| Move { kernel, array: None, values, step, expected: -1, walk: walk.clone() };
+    if mask.count <= SMALL {
+        let room = dense(mask.count)?;
+        let told = Word::new(stream.device())?;
+        of(&room, 8 * mask.count).run(&mask, None, told.address(), stream)?;
+        let count = told.read_behind(stream)? as i64;
+        return room.view(Layout::strided(&[rank, count], &[8 * mask.count, 8], 0, 8)?);
+    }
+    let Starts { numbers, told } = Starts::of(&mask, stream)?;
+    let count = told.read_behind(stream)? as i64;
+    let result = dense(count)?;
+    if count > 0 {
+        of(&result, 8 * count).run(&mask, Some(&numbers), 0, stream)?;
+    }
+    Ok(result)
+}

@@ -1,0 +1,66 @@
+//! Source of the mask kernels.
+
+use crate::elementwise_kernel;
+use pygpu_base::error::Result;
+use pygpu_codegen::array_access::{HEADER, Span};
+use pygpu_codegen::variant_cache::{Family, Key};
+use pygpu_device::Device;
+use pygpu_kernel::{Function, Source};
+
+const TEXT: &str = include_str!("compact.cu");
+
+static COMPILED: Family = Family::of_library(24);
+
+/// Operation on the positions at which a mask is true.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Task {
+    /// Reads elements from there.
+    Take,
+    /// Stores values there.
+    Put,
+    /// Stores their indices.
+    Find,
+}
+
+/// A kernel that moves elements.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Moving {
+    pub(super) task: Task,
+    /// Size of an element in bytes.
+    pub(super) unit: i64,
+    /// Index width.
+    pub(super) span: Span,
+    pub(super) rank: usize,
+}
+
+fn source(name: &str, step: u8, definitions: &str) -> Source {
+    let text = format!("{HEADER}\n#define PYGPU_STEP {step}\n{definitions}{TEXT}");
+    elementwise_kernel::source(name, text, &[])
+}
+
+/// Counts the true elements of each tile.
+pub(super) fn count(device: Device) -> Result<Function> {
+    const NAME: &str = "pygpu_count_true";
+    COMPILED.function(device, &[1], NAME, || source(NAME, 1, ""))
+}
+
+/// Scans the counts of the tiles.
+pub(super) fn starts(device: Device) -> Result<Function> {
+    const NAME: &str = "pygpu_start_tiles";
+    COMPILED.function(device, &[2], NAME, || source(NAME, 2, ""))
+}
+
+/// Moves elements.
+pub(super) fn moving(device: Device, of: Moving) -> Result<Function> {
+    const NAME: &str = "pygpu_move_true";
+    let Moving { task, unit, span, rank } = of;
+    let key = Key::from_slice(&[3, task as u8, unit as u8, span as u8, rank as u8]);
+    COMPILED.function(device, &key, NAME, || {
+        let walk = span.type_of(rank, 1);
+        let definitions = format!(
+            "#define PYGPU_TASK {}\n#define PYGPU_UNIT {unit}\n#define PYGPU_DIMS {rank}\ntypedef {walk} pygpu_walk;\n",
+            task as u8
+        );
+        source(NAME, 3, &definitions)
+    })
+}

@@ -1,0 +1,244 @@
+//! Radix sort of rows that do not fit into one block: one pass over the keys for each of their bytes.
+
+use super::COMPILED;
+use super::lookback::{LONG, OF_WARPS, warp};
+use super::sort_input::{Rows, scratch};
+use crate::elementwise_kernel::at_once;
+use crate::{elementwise_kernel, kernel_source};
+use pygpu_array::Array;
+use pygpu_backend::LaunchShape;
+use pygpu_base::error::Result;
+use pygpu_codegen::variant_cache::Key;
+use pygpu_copy as copy;
+use pygpu_device::Device;
+use pygpu_device::stream::Stream;
+use pygpu_kernel::{Arguments, Function, Source, launch};
+use pygpu_memory::{Access, Use};
+
+const TEXT: &str = include_str!("radix_sort.cu");
+const COUNT: &str = "pygpu_sort_count";
+const SWEEP: &str = "pygpu_sort_sweep";
+
+/// Threads of a block: one for each value of a digit.
+const THREADS: i64 = 256;
+
+/// Blocks that run concurrently on a multiprocessor, without and with positions, which need more registers. Measured on
+/// an H200, like [`each`].
+const BLOCKS: [u32; 2] = [4, 3];
+
+/// Bytes that a thread of the counting kernel reads at once.
+const COUNTED_AT_ONCE: usize = 32;
+
+/// Blocks of the counting kernel per multiprocessor.
+const COUNTING: i64 = 4;
+
+/// Parameters of a sort, fixed before the launches.
+struct Plan {
+    with_places: bool,
+    is_long: bool,
+    /// Keys per thread.
+    each: usize,
+    /// Tiles of a row.
+    tiles: i64,
+    passes: i64,
+}
+
+impl Plan {
+    fn of(rows: &Rows<'_>) -> Self {
+        let with_places = rows.places.is_some();
+        let is_long = rows.count >= LONG;
+        let bytes = rows.keys.bytes().max(place_bytes(with_places, is_long));
+        let each = each(bytes, with_places);
+        let tiles = (rows.count as u64).div_ceil(THREADS as u64 * each as u64) as i64;
+        Self { with_places, is_long, each, tiles, passes: rows.keys.passes().into() }
+    }
+
+    /// Size in bytes of a count, and of a key's position.
+    const fn number_bytes(&self) -> i64 {
+        if self.is_long { 8 } else { 4 }
+    }
+
+    const fn number_type(&self) -> &'static str {
+        if self.is_long { "unsigned long long" } else { "unsigned" }
+    }
+}
+
+/// Size in bytes of a key's position between the passes.
+const fn place_bytes(with_places: bool, is_long: bool) -> usize {
+    match (with_places, is_long) {
+        (false, _) => 0,
+        (true, false) => 4,
+        (true, true) => 8,
+    }
+}
+
+/// Keys per thread, by the size of a key or a position.
+const fn each(bytes: usize, with_places: bool) -> usize {
+    match (bytes, with_places) {
+        (1, false) => 16,
+        (..=4, false) => 28,
+        (..=4, true) => 22,
+        (8, _) => 14,
+        _ => 7,
+    }
+}
+
+/// Device memory shared by the passes.
+struct State {
+    /// Digit counts of each row and pass, look-back entries of the tiles in even passes, and tickets.
+    memory: Array,
+    /// Look-back entries of odd passes. Each pass clears the entries of the next one.
+    other: Array,
+    said: i64,
+    tickets: i64,
+}
+
+impl State {
+    fn new(rows: &Rows<'_>, plan: &Plan, stream: &Stream) -> Result<Self> {
+        let bytes = plan.number_bytes();
+        let said = rows.rows * plan.passes * THREADS * bytes;
+        let table = rows.rows * plan.tiles * THREADS * bytes;
+        let memory = scratch(said + table + 4 * plan.passes, stream)?;
+        copy::fill(&memory, &[0], stream)?;
+        Ok(Self { memory, other: scratch(table, stream)?, said, tickets: said + table })
+    }
+
+    fn address(&self, offset: i64) -> u64 {
+        (self.memory.address() as u64).wrapping_add_signed(offset)
+    }
+}
+
+/// Launches the sort of several rows.
+///
+/// # Errors
+/// `OutOfMemory`; compiler errors; driver errors.
+pub fn run(rows: &Rows<'_>, stream: &Stream) -> Result<()> {
+    let device = stream.device();
+    let plan = Plan::of(rows);
+    let count = compiled(rows, &plan, device, true)?;
+    let sweep = compiled(rows, &plan, device, false)?;
+    let state = State::new(rows, &plan, stream)?;
+    // SAFETY: the kernel was compiled for these keys; the shared memory has the size for them.
+    unsafe { launch_count(rows, &count, &state, stream)? };
+    // Passes alternate between two buffers, so that the last one writes to the result. With positions the last pass
+    // reads the original elements again, which therefore must not be overwritten.
+    let size = rows.rows * rows.count;
+    let pairs = |bytes: i64, result: Option<&Array>| -> Result<[Array; 2]> {
+        let new = |is_needed: bool| scratch(if is_needed { size * bytes } else { 0 }, stream);
+        Ok([result.map_or_else(|| new(plan.passes > 2), |result| Ok(result.clone()))?, new(plan.passes > 1)?])
+    };
+    let keys = pairs(rows.keys.bytes() as i64, rows.values.filter(|_| !plan.with_places))?;
+    let places = match plan.with_places {
+        // Positions are narrower between the passes than in the result.
+        true => Some(pairs(plan.number_bytes(), None)?),
+        false => None,
+    };
+    let (mut from, mut places_from) = (None, None);
+    for pass in 0..plan.passes {
+        let (is_last, side) = (pass == plan.passes - 1, ((plan.passes - 1 - pass) % 2) as usize);
+        let to = if is_last { rows.values } else { Some(&keys[side]) };
+        let places_to = if is_last { rows.places } else { places.as_ref().map(|places| &places[side]) };
+        let step = Step { from, places_from, to, places_to, pass };
+        // SAFETY: as above; the arrays have a key and a position for each element.
+        unsafe { launch_sweep(rows, &plan, &sweep, &state, &step, stream)? };
+        (from, places_from) = (to, places_to);
+    }
+    Ok(())
+}
+
+/// Inputs and outputs of a pass.
+struct Step<'a> {
+    from: Option<&'a Array>,
+    places_from: Option<&'a Array>,
+    to: Option<&'a Array>,
+    places_to: Option<&'a Array>,
+    pass: i64,
+}
+
+fn shape(grid: [u32; 2]) -> LaunchShape {
+    LaunchShape { grid: [grid[0], grid[1], 1], block: [THREADS as u32, 1, 1], shared: 0, cooperative: false }
+}
+
+/// # Safety
+/// The function and the state must have been created for the plan of these rows.
+unsafe fn launch_count(rows: &Rows<'_>, function: &Function, state: &State, stream: &Stream) -> Result<()> {
+    let mut values = Arguments::new();
+    values.push_word(rows.input.address() as u64);
+    values.push_word(state.address(0));
+    values.push_word(rows.count as u64);
+    let most = (i64::from(at_once(stream.device())) * COUNTING / rows.rows).max(1);
+    let blocks = (rows.count / (THREADS * counted_each(rows) as i64)).clamp(1, most);
+    let uses = [(rows.input.allocation(), Access::Read), (state.memory.allocation(), Access::Write)];
+    let grid = [u32::try_from(rows.rows).unwrap_or(u32::MAX), blocks as u32];
+    // SAFETY: the caller upholds the contract of this function.
+    unsafe { launch::launch(function, &shape(grid), stream, &mut values, &uses) }
+}
+
+/// # Safety
+/// As [`launch_count`]; the arrays of the step must have room for a key and a position of each element.
+unsafe fn launch_sweep(
+    rows: &Rows<'_>,
+    plan: &Plan,
+    function: &Function,
+    state: &State,
+    step: &Step<'_>,
+    stream: &Stream,
+) -> Result<()> {
+    let address = |array: Option<&Array>| array.map_or(0, |array| array.address() as u64);
+    let other = state.other.address() as u64;
+    let (said, next) = match step.pass % 2 {
+        0 => (state.address(state.said), other),
+        _ => (other, state.address(state.said)),
+    };
+    let mut values = Arguments::new();
+    for array in [Some(rows.input), step.from, step.to, step.places_from, step.places_to] {
+        values.push_word(address(array));
+    }
+    values.push_word(rows.count as u64);
+    values.push_word(plan.tiles as u64);
+    values.push_word(step.pass as u64);
+    values.push_word(state.address(0));
+    values.push_word(said);
+    values.push_word(next);
+    values.push_word(state.address(state.tickets + 4 * step.pass));
+    let read = [Some(rows.input), step.from, step.places_from];
+    let mut uses: Vec<Use<'_>> = read.into_iter().flatten().map(|array| (array.allocation(), Access::Read)).collect();
+    uses.extend([step.to, step.places_to].into_iter().flatten().map(|array| (array.allocation(), Access::Write)));
+    uses.extend([&state.memory, &state.other].map(|array| (array.allocation(), Access::Write)));
+    let blocks = u32::try_from(rows.rows * plan.tiles).unwrap_or(u32::MAX);
+    // SAFETY: the caller upholds the contract of this function.
+    unsafe { launch::launch(function, &shape([blocks, 1]), stream, &mut values, &uses) }
+}
+
+/// Keys that a thread of the counting kernel reads at once.
+fn counted_each(rows: &Rows<'_>) -> usize {
+    (COUNTED_AT_ONCE / rows.keys.bytes()).clamp(1, 16)
+}
+
+fn compiled(rows: &Rows<'_>, plan: &Plan, device: Device, is_count: bool) -> Result<Function> {
+    let with_places = plan.with_places && !is_count;
+    let mut key = Key::from_slice(&[b's', is_count.into(), with_places.into(), plan.is_long.into()]);
+    key.extend(rows.keys.identity());
+    let name = if is_count { COUNT } else { SWEEP };
+    COMPILED.function(device, &key, name, || source(rows, plan, device, is_count))
+}
+
+fn source(rows: &Rows<'_>, plan: &Plan, device: Device, is_count: bool) -> Source {
+    let keys = rows.keys.text();
+    let head = kernel_source::head(&[&keys], "");
+    let each = if is_count { counted_each(rows) } else { plan.each };
+    let bytes = rows.keys.bytes().max(place_bytes(plan.with_places, plan.is_long));
+    let words = (each * THREADS as usize * bytes).div_ceil(8);
+    let text = format!(
+        "{head}{keys}typedef {number} pygpu_number;\ntypedef {number} pygpu_place;\n#define PYGPU_IS_COUNT {}\n\
+         #define PYGPU_PLACES {}\n#define PYGPU_EACH {each}\n#define PYGPU_PASSES {}\n#define PYGPU_WARP {}\n\
+         #define PYGPU_BLOCKS {}\n#define PYGPU_TILE_WORDS {words}\n{OF_WARPS}{TEXT}",
+        u8::from(is_count),
+        u8::from(plan.with_places),
+        plan.passes,
+        warp(device),
+        BLOCKS[usize::from(plan.with_places)],
+        number = plan.number_type(),
+    );
+    elementwise_kernel::source(if is_count { COUNT } else { SWEEP }, text, &[])
+}

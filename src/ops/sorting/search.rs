@@ -1,0 +1,182 @@
+//! Positions in sorted data, and reductions of the values per position: their number, and the sum of their weights.
+
+use super::COMPILED;
+use super::radix_keys::Keys;
+use super::sort_input::dense;
+use crate::elementwise_kernel::at_once;
+use crate::ufunc::kernel::stored_as;
+use crate::{elementwise_kernel, kernel_source};
+use pygpu_array::Array;
+use pygpu_backend::LaunchShape;
+use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::error::Result;
+use pygpu_codegen::variant_cache::Key;
+use pygpu_copy as copy;
+use pygpu_device::Device;
+use pygpu_device::stream::Stream;
+use pygpu_kernel::{Arguments, Function, Source, launch};
+use pygpu_layout::{Dims, Order};
+use pygpu_memory::{Access, Use};
+
+const TEXT: &str = include_str!("search.cu");
+const SUMS: &str = include_str!("sums.cu");
+const SEARCH: &str = "pygpu_search_sorted";
+const COUNT: &str = "pygpu_count_places";
+const SUM: &str = "pygpu_sum_runs";
+
+const THREADS: u32 = 256;
+/// Bytes of keys that a block keeps in shared memory.
+const HELD: i64 = 8192;
+/// Number of bins that a block counts in shared memory.
+const FEW: i64 = 4096;
+/// Blocks per multiprocessor for kernels whose blocks first load shared memory.
+const BLOCKS: u64 = 8;
+/// Number of weights from which on a whole block sums a run.
+const LONG: i64 = 128;
+/// Maximum number of blocks per run, and the total number of blocks that suffices.
+const MOST_PARTS: i64 = 256;
+const ENOUGH: i64 = 1024;
+
+/// Kernel variant: searches, or counts the positions found, or counts the values themselves.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Task {
+    searches: bool,
+    counts: bool,
+    holds: bool,
+    is_few: bool,
+}
+
+/// Definition of the bins.
+#[derive(Clone, Copy)]
+pub enum Counted<'a> {
+    /// Intervals between these sorted edges, which have the values' type.
+    Between(&'a Array),
+    /// The integers below this number.
+    Below(i64),
+}
+
+/// Finds the insertion positions of values in sorted data of the same type, as 64-bit integers in the values' shape.
+/// With `right` the position is after equal elements.
+///
+/// # Errors
+/// `OutOfMemory`; compiler errors; driver errors.
+pub fn search(sorted: &Array, values: &Array, right: bool, stream: &Stream) -> Result<Array> {
+    let shape: Dims = values.layout().shape().collect();
+    let places = Array::empty(&shape, DType::new(Kind::Int64), Order::C, stream.clone())?;
+    if !values.layout().is_empty() {
+        let task = Task { searches: true, counts: false, holds: has_room(sorted), is_few: false };
+        run(task, Some(sorted), values, &places, u64::from(right), stream)?;
+    }
+    Ok(places)
+}
+
+/// Counts the values in each bin, as 64-bit integers.
+///
+/// # Errors
+/// As [`search`].
+pub fn count(what: Counted<'_>, values: &Array, stream: &Stream) -> Result<Array> {
+    let (edges, bins) = match what {
+        Counted::Between(edges) => (Some(edges), (edges.layout().size() - 1).max(0)),
+        Counted::Below(bins) => (None, bins),
+    };
+    let counts = Array::empty(&[bins], DType::new(Kind::Int64), Order::C, stream.clone())?;
+    copy::fill(&counts, &[0; 8], stream)?;
+    if bins > 0 && !values.layout().is_empty() {
+        let holds = edges.is_some_and(has_room);
+        let task = Task { searches: edges.is_some(), counts: true, holds, is_few: bins <= FEW };
+        run(task, edges, values, &counts, bins as u64, stream)?;
+    }
+    Ok(counts)
+}
+
+fn has_room(sorted: &Array) -> bool {
+    sorted.layout().size() * sorted.dtype().itemsize() as i64 <= HELD
+}
+
+fn run(task: Task, sorted: Option<&Array>, values: &Array, result: &Array, last: u64, stream: &Stream) -> Result<()> {
+    let own = dense(values, stream)?;
+    let values = own.as_ref().unwrap_or(values);
+    let held = sorted.map(|sorted| dense(sorted, stream)).transpose()?.flatten();
+    let sorted = held.as_ref().or(sorted);
+    let function = compiled(task, values.dtype().kind(), stream.device())?;
+    let count = values.layout().size() as u64;
+    let mut arguments = Arguments::new();
+    arguments.push_word(sorted.map_or(0, |sorted| sorted.address() as u64));
+    arguments.push_word(sorted.map_or(0, |sorted| sorted.layout().size() as u64));
+    arguments.push_word(values.address() as u64);
+    arguments.push_word(count);
+    arguments.push_word(result.address() as u64);
+    arguments.push_word(last);
+    let mut uses: Vec<Use<'_>> = vec![(values.allocation(), Access::Read), (result.allocation(), Access::Write)];
+    uses.extend(sorted.map(|sorted| (sorted.allocation(), Access::Read)));
+    let most = match task.holds || task.is_few {
+        true => u64::from(at_once(stream.device())) * BLOCKS,
+        false => 1 << 24,
+    };
+    let blocks = count.div_ceil(u64::from(THREADS)).clamp(1, most.max(1)) as u32;
+    let shape = LaunchShape { grid: [blocks, 1, 1], block: [THREADS, 1, 1], shared: 0, cooperative: false };
+    // SAFETY: the kernel was compiled for this type; `result` has an element for each value or bin, and no bin beyond
+    // is counted.
+    unsafe { launch::launch(&function, &shape, stream, &mut arguments, &uses) }
+}
+
+fn compiled(task: Task, kind: Kind, device: Device) -> Result<Function> {
+    let Task { searches, counts, holds, is_few } = task;
+    let key = Key::from_slice(&[b'b', searches.into(), counts.into(), holds.into(), is_few.into(), kind as u8]);
+    let name = if counts { COUNT } else { SEARCH };
+    COMPILED.function(device, &key, name, || source(task, name, kind))
+}
+
+fn source(task: Task, name: &str, kind: Kind) -> Source {
+    let keys = Keys { kind, descending: false, as_equal: true };
+    let types = match task.searches {
+        true => keys.text(),
+        false => format!("typedef {} pygpu_element;\n", stored_as(kind)),
+    };
+    let head = kernel_source::head(&[&types], "");
+    let held = if task.holds { HELD / keys.bytes() as i64 } else { 0 };
+    let text = format!(
+        "{head}{types}#define PYGPU_THREADS {THREADS}\n#define PYGPU_SEARCHES {}\n#define PYGPU_COUNTS {}\n\
+         #define PYGPU_HELD {held}\n#define PYGPU_FEW {}\n{TEXT}",
+        u8::from(task.searches),
+        u8::from(task.counts),
+        if task.is_few { FEW } else { 0 },
+    );
+    elementwise_kernel::source(name, text, &[])
+}
+
+/// Sums the weights of each run in float64: those at `places` from the run's start to the next run's start. The result
+/// has one row per run with partial sums, which the caller adds up.
+///
+/// # Errors
+/// As [`search`].
+pub fn sum_runs(weights: &Array, places: &Array, starts: &Array, stream: &Stream) -> Result<Array> {
+    let runs = starts.layout().size() - 1;
+    let each = places.layout().size() / runs.max(1);
+    let parts = (ENOUGH / runs.max(1)).clamp(1, MOST_PARTS).min((each / i64::from(THREADS)).max(1));
+    let sums = Array::empty(&[runs, parts], DType::new(Kind::Float64), Order::C, stream.clone())?;
+    if runs == 0 {
+        return Ok(sums);
+    }
+    let own = dense(weights, stream)?;
+    let weights = own.as_ref().unwrap_or(weights);
+    let threads = if each >= LONG { THREADS } else { 32 };
+    let function = COMPILED.function(stream.device(), &[b'+', u8::from(each >= LONG)], SUM, || {
+        elementwise_kernel::source(
+            SUM,
+            format!("#define PYGPU_THREADS {threads}\n{SUMS}"),
+            &["--fmad=false".to_owned()],
+        )
+    })?;
+    let mut arguments = Arguments::new();
+    [weights, places, starts, &sums].into_iter().for_each(|array| arguments.push_word(array.address() as u64));
+    arguments.push_word(runs as u64);
+    let read = [weights, places, starts].map(|array| (array.allocation(), Access::Read));
+    let uses: Vec<Use<'_>> = read.into_iter().chain([(sums.allocation(), Access::Write)]).collect();
+    let blocks = u32::try_from(runs).unwrap_or(u32::MAX).min(1 << 30);
+    let shape = LaunchShape { grid: [blocks, parts as u32, 1], block: [threads, 1, 1], shared: 0, cooperative: false };
+    // SAFETY: these are the kernel's parameters; the caller guarantees that positions are inside the weights and starts
+    // inside the positions.
+    unsafe { launch::launch(&function, &shape, stream, &mut arguments, &uses)? };
+    Ok(sums)
+}

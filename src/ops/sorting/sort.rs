@@ -1,0 +1,81 @@
+//! Sort along the last axis.
+
+use super::radix_keys::Keys;
+use super::sort_input::{Rows, dense, is_dense};
+use super::{block_sort, radix_sort};
+use pygpu_array::Array;
+use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::error::Result;
+use pygpu_device::stream::Stream;
+use pygpu_layout::Order;
+
+/// Requested outputs of a sort.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Wanted {
+    /// The sorted elements.
+    pub values: bool,
+    /// Their positions in the unsorted row (argsort).
+    pub places: bool,
+    /// Descending order; NaN is last nevertheless.
+    pub descending: bool,
+}
+
+/// Results of a sort, in C order.
+pub struct Sorted {
+    /// The sorted elements, if requested.
+    pub values: Option<Array>,
+    /// Their positions as 64-bit integers, if requested.
+    pub places: Option<Array>,
+}
+
+/// Sorts the rows of an array. With positions the sort is stable and -0 equals 0; otherwise -0 precedes 0. Because that
+/// would order the imaginary parts of complex numbers incorrectly, complex numbers are always sorted with positions.
+///
+/// # Errors
+/// `OutOfMemory`; compiler errors; driver errors.
+pub fn sort(input: &Array, wanted: Wanted, stream: &Stream) -> Result<Sorted> {
+    let shape: Vec<i64> = input.layout().shape().collect();
+    let new = |is_wanted: bool, dtype: DType| {
+        is_wanted.then(|| Array::empty(&shape, dtype, Order::C, stream.clone())).transpose()
+    };
+    let values = new(wanted.values, input.dtype())?;
+    let needs_places = wanted.places || input.dtype().kind().is_complex();
+    let sorted = Sorted { values, places: new(needs_places, DType::new(Kind::Int64))? };
+    run(input, &sorted, wanted.descending, stream)?;
+    Ok(Sorted { places: sorted.places.filter(|_| wanted.places), ..sorted })
+}
+
+/// Sorts the rows of an array in place; `false` if this is impossible, with the array unchanged.
+///
+/// # Errors
+/// As [`sort`].
+pub fn sort_in_place(array: &Array, descending: bool, stream: &Stream) -> Result<bool> {
+    // One-byte keys are written to the result in the only pass, so that input and result must differ.
+    let reads_before = array.dtype().itemsize() > 1 || block_sort::has_room(count(array));
+    let is_possible = reads_before && is_dense(array) && !array.dtype().kind().is_complex();
+    if is_possible {
+        run(array, &Sorted { values: Some(array.clone()), places: None }, descending, stream)?;
+    }
+    Ok(is_possible)
+}
+
+/// Elements of a row.
+fn count(array: &Array) -> i64 {
+    array.layout().shape().last().unwrap_or(1)
+}
+
+fn run(input: &Array, sorted: &Sorted, descending: bool, stream: &Stream) -> Result<()> {
+    if input.layout().is_empty() {
+        return Ok(());
+    }
+    let own = dense(input, stream)?;
+    let (values, places) = (sorted.values.as_ref(), sorted.places.as_ref());
+    let keys = Keys { kind: input.dtype().kind(), descending, as_equal: places.is_some() };
+    let count = count(input);
+    let rows = input.layout().size() / count;
+    let rows = Rows { keys, input: own.as_ref().unwrap_or(input), values, places, rows, count };
+    match block_sort::has_room(count) {
+        true => block_sort::run(&rows, stream),
+        false => radix_sort::run(&rows, stream),
+    }
+}

@@ -1,0 +1,41 @@
+//! Input of a sort: dense rows.
+
+use super::radix_keys::Keys;
+use pygpu_array::Array;
+use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::error::Result;
+use pygpu_copy as copy;
+use pygpu_device::stream::Stream;
+use pygpu_layout::{Layout, Order};
+
+/// Consecutive rows of equal length, and the outputs.
+pub(super) struct Rows<'a> {
+    pub(super) keys: Keys,
+    pub(super) input: &'a Array,
+    pub(super) values: Option<&'a Array>,
+    pub(super) places: Option<&'a Array>,
+    pub(super) rows: i64,
+    pub(super) count: i64,
+}
+
+/// Whether elements are in C order and aligned.
+pub(super) fn is_dense(array: &Array) -> bool {
+    array.layout().is_c_contiguous() && array.address().is_multiple_of(array.dtype().itemsize().min(8))
+}
+
+/// Copies an array to dense memory if it is not dense; `None` if it is.
+pub(super) fn dense(input: &Array, stream: &Stream) -> Result<Option<Array>> {
+    if is_dense(input) {
+        return Ok(None);
+    }
+    let shape: Vec<i64> = input.layout().shape().collect();
+    let copied = Array::empty(&shape, input.dtype(), Order::C, stream.clone())?;
+    copy::between(&copied, input, stream)?;
+    Ok(Some(copied))
+}
+
+/// Allocates untyped device memory.
+pub(super) fn scratch(bytes: i64, stream: &Stream) -> Result<Array> {
+    let layout = Layout::contiguous(&[bytes], 1, Order::C)?;
+    Array::on_new_memory(layout, DType::new(Kind::UInt8), stream.clone())
+}

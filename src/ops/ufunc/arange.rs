@@ -1,0 +1,146 @@
+//! Evenly spaced values with NumPy's rounding, each computed from its index.
+
+use super::kernel::{stored, type_of};
+use super::kernel_cache;
+use crate::argument::{Argument, Role};
+use crate::{Elementwise, Texts};
+use pygpu_array::Array;
+use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::error::Result;
+use pygpu_device::stream::Stream;
+use pygpu_kernel::Arguments;
+
+/// Parameters of `linspace`, as bytes of the type that [`computed_in`] returns.
+#[derive(Clone, Copy)]
+pub struct Spacing<'a> {
+    /// The first value.
+    pub start: &'a [u8],
+    /// The last value, if `ends` is set.
+    pub stop: &'a [u8],
+    /// The step between values if `parts` is 0; otherwise the whole range, which the kernel divides by `parts`.
+    pub step: &'a [u8],
+    /// Divisor for a step that would underflow; 0 otherwise.
+    pub parts: i64,
+    /// Whether the last element is `stop`.
+    pub ends: bool,
+}
+
+/// The type in which values of a type are computed, and of the kernel's parameters.
+pub fn computed_in(kind: Kind) -> Kind {
+    match kind {
+        Kind::Float16 | Kind::BFloat16 => Kind::Float32,
+        kind => kind,
+    }
+}
+
+/// Writes an arithmetic sequence that begins with `first` and `second`.
+///
+/// # Errors
+/// Compiler errors; driver errors.
+pub fn arange(target: &Array, first: &[u8], second: &[u8], stream: &Stream) -> Result<()> {
+    let kind = target.dtype().kind();
+    let kernel = known(Sequence::Arange, kind, kind)?;
+    let mut values = Arguments::new();
+    values.push(first);
+    values.push(second);
+    run(kernel, target, values, stream)
+}
+
+/// Writes evenly spaced values, computed in the non-integer type `kind` and rounded down for an integer target.
+///
+/// # Errors
+/// Compiler errors; driver errors.
+pub fn linspace(target: &Array, kind: Kind, spacing: &Spacing<'_>, stream: &Stream) -> Result<()> {
+    let kernel = known(Sequence::Linspace, kind, target.dtype().kind())?;
+    let mut values = Arguments::new();
+    [spacing.start, spacing.stop, spacing.step].into_iter().for_each(|value| values.push(value));
+    values.push_word(spacing.parts as u64);
+    let last = if spacing.ends { target.layout().size() - 1 } else { -1 };
+    values.push_word(last as u64);
+    run(kernel, target, values, stream)
+}
+
+const fn is_float(kind: Kind) -> bool {
+    matches!(kind, Kind::Float16 | Kind::BFloat16 | Kind::Float32 | Kind::Float64)
+}
+
+#[derive(Clone, Copy)]
+enum Sequence {
+    Arange,
+    Linspace,
+}
+
+fn run(kernel: &Elementwise, target: &Array, mut values: Arguments, stream: &Stream) -> Result<()> {
+    let plan = kernel.plan(&[target], false)?;
+    // SAFETY: the kernel was created for an array of this type, and the values have the declared types.
+    unsafe { kernel.run(&plan, &[target], &mut values, None, stream) }
+}
+
+fn known(sequence: Sequence, kind: Kind, output: Kind) -> Result<&'static Elementwise> {
+    // These small numbers cannot be addresses of table entries.
+    let key = (sequence as usize, (kind as u64) << 8 | output as u64);
+    if let Some(known) = kernel_cache::find(key) {
+        return Ok(known);
+    }
+    let made = match sequence {
+        Sequence::Arange => write("pygpu_arange", kind, &["a", "b"], &[], arange_text(kind), kind)?,
+        Sequence::Linspace => {
+            let text = linspace_text(kind, output);
+            write("pygpu_linspace", kind, &["a", "b", "s"], &["parts", "last"], text, output)?
+        }
+    };
+    Ok(kernel_cache::keep(key, made))
+}
+
+/// Integers wrap around, as in NumPy; floats are rounded after the product and after the sum.
+fn arange_text(kind: Kind) -> String {
+    let class = type_of(kind);
+    let far = match kind {
+        _ if kind.is_complex() => "CLASS(a.real() + i * (b.real() - a.real()), a.imag() + i * (b.imag() - a.imag()))",
+        _ if is_float(kind) => "a + (CLASS)i * (b - a)",
+        _ => "(CLASS)((size_t)a + i * (size_t)(CLASS)((size_t)b - (size_t)a))",
+    };
+    format!("z[i] = {};", stored(&format!("i < 2 ? i ? b : a : {}", far.replace("CLASS", class)), kind, kind))
+}
+
+fn linspace_text(kind: Kind, output: Kind) -> String {
+    let class = type_of(kind);
+    // In 16-bit types NumPy rounds after each operation.
+    let rounded = |text: &str| match kind {
+        Kind::Float16 | Kind::BFloat16 => format!("(float){}({text})", DType::new(kind).c_name()),
+        _ => format!("({text})"),
+    };
+    let number = if kind.is_complex() { "pygpu_real" } else { class };
+    let index = rounded(&format!("({number})i"));
+    let (far, part) = (rounded("pygpu_i * s"), rounded(&format!("pygpu_i / ({number})parts")));
+    let (part, sum) = (rounded(&format!("{part} * s")), rounded("pygpu_far + a"));
+    let real = if kind == Kind::Complex64 { "float" } else { "double" };
+    let is_whole = !is_float(output) && !output.is_complex() && output != Kind::Bool;
+    let value = if is_whole { "floor(pygpu_sum)" } else { "pygpu_sum" };
+    format!(
+        "typedef {real} pygpu_real;\nconst {number} pygpu_i = {index};\nconst {class} pygpu_far = parts ? {part} : {far};\n\
+         const {class} pygpu_sum = (long long)i == last ? b : {class}({sum});\nz[i] = {};",
+        stored(value, kind, output)
+    )
+}
+
+/// A kernel with scalars of the computation's type, integers, and the array.
+fn write(
+    name: &str,
+    kind: Kind,
+    numbers: &[&str],
+    counts: &[&str],
+    operation: String,
+    output: Kind,
+) -> Result<Elementwise> {
+    let argument = |name: &str, kind: Kind, role| {
+        let dtype = DType::new(kind);
+        Argument { name: name.to_owned(), c_type: dtype.c_name().to_owned(), dtype, role }
+    };
+    let mut arguments: Vec<Argument> = Vec::new();
+    arguments.extend(numbers.iter().map(|name| argument(name, computed_in(kind), Role::Scalar)));
+    arguments.extend(counts.iter().map(|name| argument(name, Kind::Int64, Role::Scalar)));
+    arguments.push(argument("z", output, Role::Vector { constant: false }));
+    let texts = Texts { operation, ..Texts::default() };
+    Elementwise::new(name.to_owned(), arguments, texts, vec!["--fmad=false".to_owned()])
+}
