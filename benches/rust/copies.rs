@@ -7,16 +7,20 @@ use criterion::{
     BenchmarkGroup, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main, measurement::WallTime,
 };
 use pygpu::array::Array;
-use pygpu::copy::{self, HostSide};
+use pygpu::copy::{self, HostBuffer};
 use pygpu::device::Device;
-use pygpu::dtype::{DType, Kind};
-use pygpu::layout::{Index, Layout, Order};
+use pygpu::dtype::{DType, ScalarType};
+use pygpu::layout::{Index, Layout, MemoryOrder};
 use pygpu::stream::Stream;
 
 /// Elements of a copy, as rows and columns. The larger is more than a processor's caches hold.
 const SHAPES: [(&str, [i64; 2]); 2] = [("64 Ki", [64, 1024]), ("4 Mi", [4096, 1024])];
-const KINDS: [(&str, Kind); 4] =
-    [("uint8", Kind::UInt8), ("int16", Kind::Int16), ("float32", Kind::Float32), ("complex128", Kind::Complex128)];
+const KINDS: [(&str, ScalarType); 4] = [
+    ("uint8", ScalarType::UInt8),
+    ("int16", ScalarType::Int16),
+    ("float32", ScalarType::Float32),
+    ("complex128", ScalarType::Complex128),
+];
 
 type View = fn(&Layout, [i64; 2]) -> Layout;
 
@@ -28,12 +32,12 @@ struct Host {
 
 impl Host {
     fn new(shape: [i64; 2], dtype: DType, view: View) -> Self {
-        let wide = Layout::contiguous(&[shape[0], 2 * shape[1]], dtype.itemsize() as i64, Order::C).unwrap();
+        let wide = Layout::contiguous(&[shape[0], 2 * shape[1]], dtype.itemsize() as i64, MemoryOrder::C).unwrap();
         Self { bytes: vec![1; wide.nbytes() as usize], layout: view(&wide, shape) }
     }
 
-    fn side(&mut self) -> HostSide {
-        HostSide { address: self.bytes.as_mut_ptr() as usize, layout: self.layout.clone() }
+    fn side(&mut self) -> HostBuffer {
+        HostBuffer { address: self.bytes.as_mut_ptr() as usize, layout: self.layout.clone() }
     }
 }
 
@@ -51,11 +55,11 @@ fn every_second(wide: &Layout, _shape: [i64; 2]) -> Layout {
 
 /// The same shape, the elements of a column next to each other in memory.
 fn transposed(wide: &Layout, [rows, columns]: [i64; 2]) -> Layout {
-    Layout::contiguous(&[columns, rows], wide.itemsize(), Order::C).unwrap().transpose(None).unwrap()
+    Layout::contiguous(&[columns, rows], wide.itemsize(), MemoryOrder::C).unwrap().transpose(None).unwrap()
 }
 
 fn dense(wide: &Layout, shape: [i64; 2]) -> Layout {
-    Layout::contiguous(&shape, wide.itemsize(), Order::C).unwrap()
+    Layout::contiguous(&shape, wide.itemsize(), MemoryOrder::C).unwrap()
 }
 
 fn both_ways(group: &mut BenchmarkGroup<'_, WallTime>, name: &str, array: &Array, host: &mut Host, stream: &Stream) {
@@ -72,10 +76,10 @@ fn both_ways(group: &mut BenchmarkGroup<'_, WallTime>, name: &str, array: &Array
 
 fn layouts(c: &mut Criterion) {
     let stream = Stream::default_of(Device::cpu().unwrap());
-    let dtype = DType::new(Kind::Float32);
+    let dtype = DType::new(ScalarType::Float32);
     for (label, shape) in SHAPES {
         let mut group = c.benchmark_group(format!("float32, {label}"));
-        let array = Array::empty(&shape, dtype, Order::C, stream.clone()).unwrap();
+        let array = Array::empty(&shape, dtype, MemoryOrder::C, stream.clone()).unwrap();
         group.throughput(Throughput::Bytes(array.layout().nbytes() as u64));
         let source = vec![1u8; array.layout().nbytes() as usize];
         let mut target = source.clone();
@@ -98,7 +102,7 @@ fn widths(c: &mut Criterion) {
     let mut group = c.benchmark_group(format!("every second column, {label}"));
     for (name, kind) in KINDS {
         let dtype = DType::new(kind);
-        let array = Array::empty(&shape, dtype, Order::C, stream.clone()).unwrap();
+        let array = Array::empty(&shape, dtype, MemoryOrder::C, stream.clone()).unwrap();
         group.throughput(Throughput::Bytes(array.layout().nbytes() as u64));
         both_ways(&mut group, name, &array, &mut Host::new(shape, dtype, every_second), &stream);
     }
@@ -110,7 +114,7 @@ fn new_arrays(c: &mut Criterion) {
     let mut group = c.benchmark_group("new arrays");
     for (name, shape) in [("36 bytes", [3, 3]), ("4 KiB", [4, 256]), ("16 MiB", [4096, 1024])] {
         group.bench_function(format!("empty, {name}"), |b| {
-            b.iter(|| Array::empty(&shape, DType::new(Kind::Float32), Order::C, stream.clone()).unwrap());
+            b.iter(|| Array::empty(&shape, DType::new(ScalarType::Float32), MemoryOrder::C, stream.clone()).unwrap());
         });
     }
     group.finish();

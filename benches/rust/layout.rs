@@ -4,7 +4,7 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use pygpu::layout::{Blocks, Index, Indexer, Layout, Order, for_each_line, overlap, paired};
+use pygpu::layout::{CopyBlocks, Index, Indexer, Layout, MemoryOrder, for_each_line, overlap, paired};
 
 const ALL: Index = Index::Slice { start: None, stop: None, step: None };
 
@@ -13,7 +13,7 @@ fn part(start: i64, stop: i64) -> Index {
 }
 
 fn fresh(shape: &[i64]) -> Layout {
-    Layout::contiguous(shape, 4, Order::C).unwrap()
+    Layout::contiguous(shape, 4, MemoryOrder::C).unwrap()
 }
 
 fn indexing(c: &mut Criterion) {
@@ -78,12 +78,12 @@ fn reshaping(c: &mut Criterion) {
     });
     group.bench_function("a.swapaxes(0, 1)", |b| b.iter(|| black_box(&cube).swap_axes(0, 1).unwrap()));
     group.bench_function("a.reshape(-1, 30), contiguous", |b| {
-        b.iter(|| black_box(&matrix).reshape(black_box(&[-1, 30]), Order::C).unwrap());
+        b.iter(|| black_box(&matrix).reshape(black_box(&[-1, 30]), MemoryOrder::C).unwrap());
     });
     group.bench_function("a[:, ::2].reshape(-1, 30)", |b| {
-        b.iter(|| black_box(&even).reshape(black_box(&[-1, 30]), Order::C).unwrap());
+        b.iter(|| black_box(&even).reshape(black_box(&[-1, 30]), MemoryOrder::C).unwrap());
     });
-    group.bench_function("a.ravel()", |b| b.iter(|| black_box(&cube).ravel(Order::C).unwrap()));
+    group.bench_function("a.ravel()", |b| b.iter(|| black_box(&cube).ravel(MemoryOrder::C).unwrap()));
     group.bench_function("broadcast_to", |b| {
         b.iter(|| black_box(&matrix).broadcast_to(black_box(&[3, 100, 120])).unwrap())
     });
@@ -101,7 +101,7 @@ fn copies(c: &mut Criterion) {
     for (name, src) in [("one", &cube), ("3d", &boxed), ("transposed", &turned)] {
         group.bench_function(format!("walk, {name}"), |b| b.iter(|| paired(black_box(&cube), black_box(src)).unwrap()));
         group.bench_function(format!("blocks, {name}"), |b| {
-            b.iter(|| Blocks::of(black_box(&cube), black_box(src)).unwrap())
+            b.iter(|| CopyBlocks::of(black_box(&cube), black_box(src)).unwrap())
         });
     }
     group.bench_function("200 lines of a transpose", |b| {

@@ -7,15 +7,15 @@ use std::hint::black_box;
 use criterion::{Criterion, criterion_group, criterion_main};
 use pygpu::array::Array;
 use pygpu::device::Device;
-use pygpu::dtype::{DType, Kind};
+use pygpu::dtype::{DType, ScalarType};
 use pygpu::kernel::Arguments;
-use pygpu::layout::{Index, Order};
-use pygpu::ops::{Argument, Elementwise, Role, Texts};
+use pygpu::layout::{Index, MemoryOrder};
+use pygpu::ops::{Argument, ArgumentRole, Elementwise, Texts};
 use pygpu::stream::Stream;
 
 fn array(shape: &[i64]) -> Array {
     let stream = Stream::default_of(Device::cpu().unwrap());
-    Array::empty(shape, DType::new(Kind::Float32), Order::C, stream).unwrap()
+    Array::empty(shape, DType::new(ScalarType::Float32), MemoryOrder::C, stream).unwrap()
 }
 
 /// Every second element along every axis.
@@ -31,8 +31,8 @@ fn turned(shape: &[i64]) -> Array {
 }
 
 fn vector(name: &str, constant: bool) -> Argument {
-    let role = Role::Vector { constant };
-    Argument { name: name.to_owned(), c_type: "float".to_owned(), dtype: DType::new(Kind::Float32), role }
+    let role = ArgumentRole::Vector { constant };
+    Argument { name: name.to_owned(), c_type: "float".to_owned(), dtype: DType::new(ScalarType::Float32), role }
 }
 
 fn calls(c: &mut Criterion) {

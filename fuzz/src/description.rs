@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use arbitrary::{Result, Unstructured};
 use pygpu::array::Array;
 use pygpu::device::Device;
-use pygpu::dtype::{DType, Kind};
+use pygpu::dtype::{DType, ScalarType};
 use pygpu::error::Error;
 use pygpu::interop::cai;
-use pygpu::interop::imported_memory::Description;
+use pygpu::interop::imported_memory::ImportedMemory;
 use pygpu::layout::{Dims, MAX_RANK};
 use pygpu::stream::Stream;
 
@@ -52,7 +52,7 @@ pub fn run(bytes: &[u8]) {
     }
 }
 
-fn claims(bytes: &mut Unstructured<'_>) -> Result<(Description, Option<i64>)> {
+fn claims(bytes: &mut Unstructured<'_>) -> Result<(ImportedMemory, Option<i64>)> {
     let shape = if bytes.ratio(3, 4)? { few(bytes, 0, 6)? } else { numbers(bytes)? };
     let strides = optional(bytes, |bytes| match bytes.int_in_range(0..=3u8)? {
         0 => numbers(bytes),
@@ -63,7 +63,7 @@ fn claims(bytes: &mut Unstructured<'_>) -> Result<(Description, Option<i64>)> {
         1 => (1 << 57) - bytes.int_in_range(0..=64_usize)?,
         _ => 4096 + bytes.int_in_range(0..=64_usize)?,
     };
-    let description = Description {
+    let description = ImportedMemory {
         address,
         shape: Dims::from_vec(shape),
         strides: strides.map(Dims::from_vec),
@@ -91,12 +91,12 @@ fn dtype(bytes: &mut Unstructured<'_>) -> Result<DType> {
             assert!(dtype.itemsize() > 0, "{typestr}");
             Ok(dtype)
         }
-        Err(_) => Ok(DType::new(*bytes.choose(&[Kind::Float32, Kind::Int8, Kind::Complex128])?)),
+        Err(_) => Ok(DType::new(*bytes.choose(&[ScalarType::Float32, ScalarType::Int8, ScalarType::Complex128])?)),
     }
 }
 
 /// The rules once more, in numbers that do not overflow.
-fn can_be_true(description: &Description) -> bool {
+fn can_be_true(description: &ImportedMemory) -> bool {
     let itemsize = description.dtype.itemsize() as i64;
     let shape = &description.shape[..];
     if shape.len() > MAX_RANK || !size_fits(shape, itemsize) {
@@ -114,7 +114,7 @@ fn can_be_true(description: &Description) -> bool {
     description.address != 0 && address + low >= 0 && address + high <= 1 << 57
 }
 
-fn check(array: &Array, description: &Description) {
+fn check(array: &Array, description: &ImportedMemory) {
     let layout = array.layout();
     assert!(layout.shape().eq(description.shape.iter().copied()));
     assert_eq!(array.readonly(), description.readonly);
@@ -129,7 +129,7 @@ fn check(array: &Array, description: &Description) {
     }
 }
 
-fn text_of(description: &Description) -> String {
-    let Description { address, shape, strides, dtype, .. } = description;
+fn text_of(description: &ImportedMemory) -> String {
+    let ImportedMemory { address, shape, strides, dtype, .. } = description;
     format!("{address:#x} {shape:?} {strides:?} {}", dtype.name())
 }

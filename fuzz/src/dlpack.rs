@@ -5,16 +5,16 @@ use std::ptr::{NonNull, null_mut};
 
 use arbitrary::{Result, Unstructured};
 use pygpu::array::Array;
-use pygpu::copy::{self, HostSide};
+use pygpu::copy::{self, HostBuffer};
 use pygpu::dtype::DType;
 use pygpu::error::Error;
 use pygpu::interop::dlpack::ffi::{
     DLDataType, DLDataTypeCode, DLDevice, DLDeviceType, DLManagedTensor, DLManagedTensorVersioned, DLPackVersion,
     DLTensor,
 };
-use pygpu::interop::dlpack::import::{Tensor, allocate_like};
+use pygpu::interop::dlpack::import::{ImportedTensor, allocate_like};
 use pygpu::interop::dlpack::{DlpackFlags, export};
-use pygpu::layout::{Layout, MAX_RANK, Order};
+use pygpu::layout::{Layout, MAX_RANK, MemoryOrder};
 use pygpu::stream::Stream;
 
 use super::source::{extent, number, optional, size_fits};
@@ -124,7 +124,7 @@ impl Claims {
     fn byte_strides(&self, shape: &[i64], itemsize: i64) -> Option<Vec<i64>> {
         match &self.strides {
             Some(strides) => strides.iter().map(|stride| stride.checked_mul(itemsize)).collect(),
-            None => Layout::contiguous(shape, itemsize, Order::C).ok().map(|dense| dense.strides().collect()),
+            None => Layout::contiguous(shape, itemsize, MemoryOrder::C).ok().map(|dense| dense.strides().collect()),
         }
     }
 
@@ -162,8 +162,8 @@ pub fn run(bytes: &[u8]) {
     // SAFETY: structures of ours, each given away once.
     let taken = unsafe {
         match claims.is_versioned {
-            true => Tensor::versioned(NonNull::from(&mut versioned)),
-            false => Ok(Tensor::legacy(NonNull::from(&mut legacy))),
+            true => ImportedTensor::versioned(NonNull::from(&mut versioned)),
+            false => Ok(ImportedTensor::legacy(NonNull::from(&mut legacy))),
         }
     };
     match taken.and_then(import) {
@@ -178,7 +178,7 @@ pub fn run(bytes: &[u8]) {
 }
 
 /// As who asks a producer does; `None` for a device other than the host.
-fn import(tensor: Tensor) -> Result<Option<Array>, Error> {
+fn import(tensor: ImportedTensor) -> Result<Option<Array>, Error> {
     let device = tensor.device()?;
     if !device.is_cpu() {
         return Ok(None);
@@ -222,8 +222,8 @@ fn check_values(array: &Array, memory: &[u64]) {
         offsets.iter().flat_map(|&at| bytes[at as usize..(at + itemsize) as usize].iter().copied()).collect();
     let shape: Vec<i64> = layout.shape().collect();
     let mut found = vec![0_u8; wanted.len()];
-    let dense = Layout::contiguous(&shape, itemsize, Order::C).unwrap();
-    let target = HostSide { address: found.as_mut_ptr() as usize, layout: dense };
+    let dense = Layout::contiguous(&shape, itemsize, MemoryOrder::C).unwrap();
+    let target = HostBuffer { address: found.as_mut_ptr() as usize, layout: dense };
     // SAFETY: the buffer is as large as its layout, and the array's memory is really there.
     unsafe { copy::to_host(&target, array, &Stream::default_of(array.device())) }.unwrap();
     assert_eq!(found, wanted, "{layout:?}");
@@ -237,7 +237,7 @@ fn check_round_trip(array: &Array) {
         Err(other) => panic!("{other:?} is no BufferError"),
     };
     // SAFETY: just made, and given away.
-    let back = import(unsafe { Tensor::versioned(managed) }.unwrap()).unwrap().unwrap();
+    let back = import(unsafe { ImportedTensor::versioned(managed) }.unwrap()).unwrap().unwrap();
     assert_eq!((back.address(), back.readonly(), back.dtype()), (array.address(), array.readonly(), array.dtype()));
     assert!(back.layout().shape().eq(array.layout().shape()));
     for (back, axis) in back.layout().axes().iter().zip(array.layout().axes()) {
@@ -254,7 +254,7 @@ fn check_prototype(prototype: &DLTensor, claims: &Claims) {
     match allocate_like(prototype) {
         Ok(made) => {
             // SAFETY: just made, and given away.
-            let array = import(unsafe { Tensor::versioned(made) }.unwrap()).unwrap().unwrap();
+            let array = import(unsafe { ImportedTensor::versioned(made) }.unwrap()).unwrap().unwrap();
             assert!(array.layout().shape().eq(claims.shape.iter().flatten().copied()));
             assert!(array.layout().is_c_contiguous() && !array.readonly());
         }

@@ -2,7 +2,8 @@
 
 use arbitrary::{Result, Unstructured};
 use pygpu::layout::{
-    Blocks, Index, Layout, MAX_RANK, Order, Walk, broadcast_shapes, for_each_run, overlap, paired, resolve_shape,
+    CopyBlocks, Index, Layout, LoopNest, MAX_RANK, MemoryOrder, broadcast_shapes, for_each_run, overlap, paired,
+    resolve_shape,
 };
 
 use super::source::{extent, number, numbers, optional, size_fits};
@@ -17,8 +18,8 @@ pub fn run(bytes: &[u8]) {
     let _ = if bytes.arbitrary().unwrap_or(false) { wild_chain(bytes) } else { modelled_chain(bytes) };
 }
 
-fn order(bytes: &mut Unstructured<'_>) -> Result<Order> {
-    Ok(if bytes.arbitrary()? { Order::F } else { Order::C })
+fn order(bytes: &mut Unstructured<'_>) -> Result<MemoryOrder> {
+    Ok(if bytes.arbitrary()? { MemoryOrder::F } else { MemoryOrder::C })
 }
 
 fn modelled_chain(bytes: &mut Unstructured<'_>) -> Result<()> {
@@ -65,7 +66,7 @@ fn step(bytes: &mut Unstructured<'_>) -> Result<Step> {
 fn check_against(layout: &Layout, model: &Model) {
     let found = Model::of(layout);
     assert_eq!((&found.shape, &found.offsets), (&model.shape, &model.offsets), "{layout:?}");
-    let dense = Layout::contiguous(&model.shape, layout.itemsize(), Order::C).unwrap();
+    let dense = Layout::contiguous(&model.shape, layout.itemsize(), MemoryOrder::C).unwrap();
     let mut copied = vec![];
     for_each_run(&dense, layout, |to, from, len| copied.extend((0..len).map(|byte| (to + byte, from + byte)))).unwrap();
     copied.sort_unstable();
@@ -198,10 +199,10 @@ fn ask_everything(view: &Layout, of: &Layout) {
     let _ = (view.has_internal_overlap(), overlap(view, of), view.is_c_contiguous(), view.is_f_contiguous());
     let shapes: Vec<Vec<i64>> = vec![view.shape().collect(), of.shape().collect()];
     let _ = broadcast_shapes(&[&shapes[0], &shapes[1]]);
-    assert_eq!(Walk::c_order(view).size(), view.size());
+    assert_eq!(LoopNest::c_order(view).size(), view.size());
     assert_eq!(paired(&dense, view).unwrap().0.iter().map(|axis| axis.len).product::<i64>(), view.size());
     for (to, from) in [(&dense, view), (view, &dense), (view, view)] {
-        if let Ok(Blocks::Many(many)) = Blocks::of(to, from) {
+        if let Ok(CopyBlocks::Many(many)) = CopyBlocks::of(to, from) {
             assert!(many.count() > 1);
         }
     }

@@ -11,8 +11,8 @@ use pygpu_base::flush::NodeId;
 use pygpu_device::Device;
 use pygpu_device::shutdown;
 use pygpu_device::stream::Stream;
-use pygpu_layout::{Layout, Order};
-use pygpu_memory::{Access, Allocation, Lent};
+use pygpu_layout::{Layout, MemoryOrder};
+use pygpu_memory::{Access, Allocation, OwnerBox};
 
 /// Returns an error if a layout reaches outside a block of `bytes` bytes.
 #[inline]
@@ -36,13 +36,13 @@ pub struct Array {
     layout: Layout,
     dtype: DType,
     readonly: bool,
-    keeper: Option<Arc<Keeper>>,
+    keeper: Option<Arc<BaseOwner>>,
 }
 
 /// Owner that an array keeps alive in addition to its block.
-pub struct Keeper(Option<Lent>);
+pub struct BaseOwner(Option<OwnerBox>);
 
-impl Drop for Keeper {
+impl Drop for BaseOwner {
     fn drop(&mut self) {
         if shutdown::exiting() {
             // Not dropped at exit: the Python object that it refers to may already be destroyed.
@@ -53,7 +53,7 @@ impl Drop for Keeper {
 
 /// Everything an array needs except its layout and dtype. Separate because an array is large and every function that
 /// returns one copies it.
-pub struct Ground {
+pub struct ArrayPlacement {
     /// The block.
     pub allocation: Arc<Allocation>,
     /// Bytes added to the offset of a layout whose offset counts from element zero.
@@ -61,10 +61,10 @@ pub struct Ground {
     /// Whether writes are rejected.
     pub readonly: bool,
     /// Owner to keep alive in addition to the block.
-    pub keeper: Option<Lent>,
+    pub keeper: Option<OwnerBox>,
 }
 
-impl Ground {
+impl ArrayPlacement {
     /// Wraps external memory in a block that is freed with the last array over it.
     ///
     /// # Errors
@@ -77,7 +77,7 @@ impl Ground {
         extent: Option<(i64, i64)>,
         readonly: bool,
         stream: Stream,
-        owner: Option<Lent>,
+        owner: Option<OwnerBox>,
     ) -> Result<Self> {
         let (low, high) = extent.unwrap_or((0, 0));
         let bytes = usize::try_from(high - low).ok();
@@ -119,7 +119,7 @@ impl Array {
     /// # Errors
     /// `ValueError` for a negative or too large shape; `OutOfMemory`; driver errors.
     #[inline]
-    pub fn empty(shape: &[i64], dtype: DType, order: Order, stream: Stream) -> Result<Self> {
+    pub fn empty(shape: &[i64], dtype: DType, order: MemoryOrder, stream: Stream) -> Result<Self> {
         let layout = Layout::contiguous(shape, dtype.itemsize() as i64, order)?;
         Self::on_new_memory(layout, dtype, stream)
     }
@@ -146,8 +146,8 @@ impl Array {
 
     /// Returns the same array with an additional owner, which its views keep alive too.
     #[must_use]
-    pub fn kept_by(self, keeper: Lent) -> Self {
-        Self { keeper: Some(Arc::new(Keeper(Some(keeper)))), ..self }
+    pub fn kept_by(self, keeper: OwnerBox) -> Self {
+        Self { keeper: Some(Arc::new(BaseOwner(Some(keeper)))), ..self }
     }
 
     /// The additional owner, and the number of arrays that share it.
@@ -171,10 +171,10 @@ impl Array {
         dtype: DType,
         readonly: bool,
         stream: Stream,
-        owner: Option<Lent>,
+        owner: Option<OwnerBox>,
     ) -> Result<Self> {
         // SAFETY: the caller upholds the contract of this function, which is the same.
-        let ground = unsafe { Ground::lent(address, layout.extent(), readonly, stream, owner)? };
+        let ground = unsafe { ArrayPlacement::lent(address, layout.extent(), readonly, stream, owner)? };
         ground.array(layout, dtype)
     }
 
@@ -286,20 +286,20 @@ impl Array {
         Ok(Self { keeper: self.keeper.clone(), ..view })
     }
 
-    /// Sets layout and owner of an array that was created over the block of a [`Ground`]. The layout's offset counts
+    /// Sets layout and owner of an array that was created over the block of a [`ArrayPlacement`]. The layout's offset counts
     /// from element zero.
     ///
     /// # Errors
     /// `ValueError` if the layout reaches outside the block.
     #[inline]
-    pub fn settle(&mut self, layout: &Layout, shift: i64, readonly: bool, keeper: Option<Lent>) -> Result<()> {
+    pub fn settle(&mut self, layout: &Layout, shift: i64, readonly: bool, keeper: Option<OwnerBox>) -> Result<()> {
         self.layout.assign(layout);
         if shift != 0 {
             self.layout = self.layout.with_offset(layout.offset() + shift)?;
         }
         check_extent(&self.allocation, &self.layout)?;
         self.readonly = readonly;
-        self.keeper = keeper.map(|keeper| Arc::new(Keeper(Some(keeper))));
+        self.keeper = keeper.map(|keeper| Arc::new(BaseOwner(Some(keeper))));
         Ok(())
     }
 

@@ -4,5 +4,5 @@ mod array;
 mod deferred;
 pub mod graph;
 
-pub use array::{Array, Ground, Keeper};
+pub use array::{Array, ArrayPlacement, BaseOwner};
 pub use deferred::DeferredArray;

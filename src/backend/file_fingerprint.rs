@@ -15,16 +15,16 @@ const SETTLED: Duration = Duration::from_secs(3);
 
 /// Path and the expected state of its file.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Witness {
+pub struct FileFingerprint {
     /// Absolute, unless the compiler searched relative to the current folder.
     pub path: PathBuf,
     /// Expected state.
-    pub state: State,
+    pub state: FileState,
 }
 
 /// State of a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum State {
+pub enum FileState {
     /// No file: if one appears, it takes precedence over another file.
     Absent,
     /// A file exists; its content does not matter.
@@ -38,7 +38,7 @@ pub enum State {
     },
 }
 
-impl Witness {
+impl FileFingerprint {
     /// Takes the fingerprint of a file read by a compilation that began at `begun`; `None` if the file changed since,
     /// or is no longer a file.
     pub fn read(path: PathBuf, begun: SystemTime) -> Option<Self> {
@@ -50,12 +50,12 @@ impl Witness {
         let hash = hash(&path)?;
         // Written shortly before: the next write could have the same time.
         let mark = if changed + SETTLED > begun { Vec::new() } else { mark(&known) };
-        Some(Self { path, state: State::Read { mark, hash } })
+        Some(Self { path, state: FileState::Read { mark, hash } })
     }
 
     /// Takes the fingerprint of a path at which a compiler may have looked for a file.
     pub fn looked(path: PathBuf) -> Self {
-        let state = if file(&path).is_some() { State::Present } else { State::Absent };
+        let state = if file(&path).is_some() { FileState::Present } else { FileState::Absent };
         Self { path, state }
     }
 
@@ -63,9 +63,9 @@ impl Witness {
     pub fn holds(&self) -> bool {
         let known = file(&self.path);
         match &self.state {
-            State::Absent => known.is_none(),
-            State::Present => known.is_some(),
-            State::Read { mark: noted, hash: read } => known.is_some_and(|known| {
+            FileState::Absent => known.is_none(),
+            FileState::Present => known.is_some(),
+            FileState::Read { mark: noted, hash: read } => known.is_some_and(|known| {
                 (!noted.is_empty() && *noted == mark(&known)) || hash(&self.path).is_some_and(|hash| hash == *read)
             }),
         }
@@ -120,15 +120,15 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("v.h");
         std::fs::write(&path, "int a;").unwrap();
-        let witness = Witness::read(path.clone(), later()).unwrap();
+        let witness = FileFingerprint::read(path.clone(), later()).unwrap();
         assert!(witness.holds());
         let modified = std::fs::metadata(&path).unwrap().modified().unwrap();
         std::fs::write(&path, "int b;").unwrap();
         std::fs::File::options().append(true).open(&path).unwrap().set_modified(modified).unwrap();
         assert!(!witness.holds());
         // A fingerprint taken long after the write relies on metadata alone; ctime cannot be set back.
-        let settled = Witness::read(path.clone(), later() + SETTLED).unwrap();
-        assert!(matches!(&settled.state, State::Read { mark, .. } if !mark.is_empty()) && settled.holds());
+        let settled = FileFingerprint::read(path.clone(), later() + SETTLED).unwrap();
+        assert!(matches!(&settled.state, FileState::Read { mark, .. } if !mark.is_empty()) && settled.holds());
         std::thread::sleep(STEP);
         std::fs::write(&path, "int c;").unwrap();
         assert!(!settled.holds());
@@ -142,18 +142,18 @@ mod tests {
         let path = folder.path().join("v.h");
         let begun = SystemTime::now();
         std::fs::write(&path, "int a;").unwrap();
-        assert_eq!(Witness::read(path, begun), None);
-        assert_eq!(Witness::read(folder.path().to_owned(), later()), None, "a folder");
+        assert_eq!(FileFingerprint::read(path, begun), None);
+        assert_eq!(FileFingerprint::read(folder.path().to_owned(), later()), None, "a folder");
     }
 
     #[test]
     fn c1_a_file_that_appears_or_goes_is_noticed() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("v.h");
-        let absent = Witness::looked(path.clone());
+        let absent = FileFingerprint::looked(path.clone());
         assert!(absent.holds());
         std::fs::write(&path, "").unwrap();
-        let present = Witness::looked(path.clone());
+        let present = FileFingerprint::looked(path.clone());
         assert!(!absent.holds() && present.holds());
         std::fs::remove_file(path).unwrap();
         assert!(absent.holds() && !present.holds());

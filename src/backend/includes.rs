@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::file_fingerprint::Witness;
+use super::file_fingerprint::FileFingerprint;
 
 /// Maximum number of files; beyond it the search costs more than it saves.
 const MOST: usize = 20_000;
@@ -150,7 +150,7 @@ fn is_defined(before: &[u8]) -> bool {
 }
 
 /// Search path of a compiler for headers.
-pub struct Search<'a> {
+pub struct IncludeSearch<'a> {
     /// Folders for quoted names in the source itself.
     pub own: Vec<PathBuf>,
     /// Folders for all names.
@@ -159,10 +159,10 @@ pub struct Search<'a> {
     pub before: Vec<&'a str>,
 }
 
-impl Search<'_> {
+impl IncludeSearch<'_> {
     /// Returns fingerprints of every file that the source may include, and of every path at which such a file may
     /// appear; `None` if they cannot be determined.
-    pub fn witnesses(&self, source: &str, begun: SystemTime) -> Option<Vec<Witness>> {
+    pub fn witnesses(&self, source: &str, begun: SystemTime) -> Option<Vec<FileFingerprint>> {
         let mut texts = names(source.as_bytes())?;
         texts.extend(self.before.iter().map(|file| Name { text: (*file).to_owned(), quoted: true, next: false }));
         let (mut places, mut files) = (BTreeSet::new(), BTreeMap::new());
@@ -189,8 +189,8 @@ impl Search<'_> {
             }
         }
         let witness = |path: PathBuf| match files.contains_key(&path) {
-            true => Witness::read(path, begun),
-            false => Some(Witness::looked(path)),
+            true => FileFingerprint::read(path, begun),
+            false => Some(FileFingerprint::looked(path)),
         };
         places.into_iter().map(witness).collect()
     }
@@ -226,8 +226,8 @@ pub fn witnesses_of(
     folders: &[PathBuf],
     own: &[&[u8]],
     begun: SystemTime,
-) -> Option<Vec<Witness>> {
-    let mut found: BTreeMap<PathBuf, Witness> = BTreeMap::new();
+) -> Option<Vec<FileFingerprint>> {
+    let mut found: BTreeMap<PathBuf, FileFingerprint> = BTreeMap::new();
     let mut wanted: BTreeMap<(Option<PathBuf>, Name), ()> = BTreeMap::new();
     let mut want = |beside: Option<&Path>, names: BTreeSet<Name>| {
         for name in names {
@@ -240,7 +240,7 @@ pub fn witnesses_of(
         want(None, names(text)?);
     }
     for path in read {
-        found.insert(path.clone(), Witness::read(path.clone(), begun)?);
+        found.insert(path.clone(), FileFingerprint::read(path.clone(), begun)?);
         // A macro in a compiler's own header names one of the compiler's files.
         let is_listed = folders.iter().any(|folder| path.starts_with(folder));
         match names(&std::fs::read(path).ok()?) {
@@ -252,8 +252,8 @@ pub fn witnesses_of(
     for (beside, name) in wanted.into_keys() {
         for folder in beside.iter().chain(folders) {
             let path = folder.join(&name.text);
-            let witness = found.entry(path.clone()).or_insert_with(|| Witness::looked(path));
-            if !name.next && !matches!(witness.state, super::file_fingerprint::State::Absent) {
+            let witness = found.entry(path.clone()).or_insert_with(|| FileFingerprint::looked(path));
+            if !name.next && !matches!(witness.state, super::file_fingerprint::FileState::Absent) {
                 break;
             }
         }
@@ -268,7 +268,7 @@ pub fn included_by_list(
     temporary: &Path,
     folders: &[PathBuf],
     begun: SystemTime,
-) -> Option<Vec<Witness>> {
+) -> Option<Vec<FileFingerprint>> {
     let mut read = pygpu_cpu_engine::dependencies(list);
     if read.is_empty() {
         return None; // every list contains at least the source itself
@@ -377,22 +377,22 @@ mod tests {
         std::fs::write(at("second/a.h"), "#include \"deep/b.h\"\n").unwrap();
         std::fs::write(at("second/deep/b.h"), "#include \"c.h\"\n").unwrap();
         std::fs::write(at("second/c.h"), "").unwrap();
-        let search = Search { own: vec![at("first")], folders: vec![at("second")], before: Vec::new() };
+        let search = IncludeSearch { own: vec![at("first")], folders: vec![at("second")], before: Vec::new() };
         let begun = SystemTime::now() + Duration::from_secs(9);
         let witnesses = search.witnesses("#include \"a.h\"", begun).unwrap();
-        assert!(witnesses.iter().all(Witness::holds));
+        assert!(witnesses.iter().all(FileFingerprint::holds));
         for (name, text) in
             [("first/a.h", ""), ("second/deep/c.h", ""), ("second/c.h", "int c;"), ("second/deep/b.h", "")]
         {
             let before = std::fs::read(at(name)).ok();
             std::fs::write(at(name), text).unwrap();
-            assert!(!witnesses.iter().all(Witness::holds), "{name}");
+            assert!(!witnesses.iter().all(FileFingerprint::holds), "{name}");
             match before {
                 Some(bytes) => std::fs::write(at(name), bytes).unwrap(),
                 None => std::fs::remove_file(at(name)).unwrap(),
             }
             // Its modification time changed, its bytes did not.
-            assert!(witnesses.iter().all(Witness::holds), "{name}");
+            assert!(witnesses.iter().all(FileFingerprint::holds), "{name}");
         }
         assert_eq!(search.witnesses("#include H", begun), None);
         assert_eq!(search.witnesses("int a;", begun), Some(Vec::new()));
@@ -411,14 +411,14 @@ mod tests {
         let begun = SystemTime::now() + Duration::from_secs(9);
         let read = [at("second/a.h"), at("third/b.h")];
         let witnesses = witnesses_of("#include \"a.h\"", &read, &folders, &[], begun).unwrap();
-        assert!(witnesses.iter().all(Witness::holds));
+        assert!(witnesses.iter().all(FileFingerprint::holds));
         for name in ["first/a.h", "first/b.h", "second/b.h"] {
             std::fs::write(at(name), "").unwrap();
-            assert!(!witnesses.iter().all(Witness::holds), "{name}");
+            assert!(!witnesses.iter().all(FileFingerprint::holds), "{name}");
             std::fs::remove_file(at(name)).unwrap();
         }
         std::fs::write(at("third/a.h"), "").unwrap();
-        assert!(witnesses.iter().all(Witness::holds), "behind the one that was taken");
+        assert!(witnesses.iter().all(FileFingerprint::holds), "behind the one that was taken");
     }
 
     #[test]

@@ -40,7 +40,7 @@ pub use error_codes::{
     COOPERATIVE_TOO_LARGE, ILLEGAL_ADDRESS, INVALID_CLUSTER, INVALID_VALUE, NOT_FOUND, OUT_OF_RESOURCES,
 };
 pub use events::{EventFlags, EventHandle, Events};
-pub use file_fingerprint::{State as WitnessState, Witness};
+pub use file_fingerprint::{FileFingerprint, FileState as WitnessState};
 pub use graphs::{
     Branching, CaptureMode, Captured, Condition, ConditionHandle, ExecutableHandle, GraphHandle, Graphs, HostWork,
     NodeHandle, NodeKind,

@@ -3,7 +3,7 @@
 use super::{Attempt, Backend};
 
 /// Result of opening a backend.
-pub struct Opening {
+pub struct OpenResult {
     /// The backend, or the reason why it cannot be used.
     pub backend: std::result::Result<&'static dyn Backend, String>,
     /// Path of the opened library; empty if none was opened.
@@ -14,7 +14,7 @@ pub struct Opening {
     pub attempts: Vec<Attempt>,
 }
 
-impl Opening {
+impl OpenResult {
     /// Creates the result for a backend that cannot be used, for a reason known before any library is opened.
     pub fn refused(reason: impl Into<String>) -> Self {
         Self { backend: Err(reason.into()), library: String::new(), driver_version: 0, attempts: Vec::new() }

@@ -8,7 +8,7 @@
 use std::ffi::{CStr, c_void};
 use std::path::PathBuf;
 
-use super::file_fingerprint::Witness;
+use super::file_fingerprint::FileFingerprint;
 use super::{Address, Contexts, Launches, StreamHandle};
 use pygpu_base::error::{Error, Result};
 
@@ -373,7 +373,7 @@ pub struct Compiled {
     pub lowered: Vec<String>,
     /// Files from which the image was compiled, except the source, and paths at which other files would have taken
     /// precedence. `None` if they cannot be determined; the image must then not be cached.
-    pub read: Option<Vec<Witness>>,
+    pub read: Option<Vec<FileFingerprint>>,
 }
 
 /// Compiler of device code.

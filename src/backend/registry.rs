@@ -3,11 +3,11 @@
 //! Owns the opened backends and their reports. A backend must not be opened before it is requested, and no context
 //! may be created: listing the backends has no effect on a device.
 
-use super::open_result::Opening;
+use super::open_result::OpenResult;
 use super::{Attempt, Backend, BackendKind, DeviceProperties, Devices, cpu, cuda, default_device, hip, vendor};
 use pygpu_base::error::{Error, Result};
-use pygpu_base::fork_safe::Once;
-use pygpu_base::log_queue::{self, Level};
+use pygpu_base::fork_safe::ForkSafeOnce;
+use pygpu_base::log_queue::{self, LogLevel};
 use pygpu_base::settings::{self, Settings, Variable};
 
 const VARIABLE: &str = Variable::BACKEND.name();
@@ -15,23 +15,23 @@ const VARIABLE: &str = Variable::BACKEND.name();
 /// How a backend is opened.
 enum Open {
     /// Independent of the settings.
-    Always(fn() -> Opening),
+    Always(fn() -> OpenResult),
     /// Depends on the settings.
-    Asking(fn(&Settings) -> Opening),
+    Asking(fn(&Settings) -> OpenResult),
 }
 
-struct Entry {
+struct BackendEntry {
     kind: BackendKind,
     open: Open,
-    opening: Once<Opening>,
+    opening: ForkSafeOnce<OpenResult>,
 }
 
-impl Entry {
+impl BackendEntry {
     const fn new(kind: BackendKind, open: Open) -> Self {
-        Self { kind, open, opening: Once::new() }
+        Self { kind, open, opening: ForkSafeOnce::new() }
     }
 
-    fn opening(&'static self) -> &'static Opening {
+    fn opening(&'static self) -> &'static OpenResult {
         match self.open {
             Open::Always(open) => self.opening.get_or_init(open),
             Open::Asking(open) => {
@@ -43,10 +43,10 @@ impl Entry {
 }
 
 /// Backends in the search order of the default backend.
-static TABLE: [Entry; 3] = [
-    Entry::new(BackendKind::Cuda, Open::Asking(vendor::open::<cuda::Cuda>)),
-    Entry::new(BackendKind::Hip, Open::Asking(vendor::open::<hip::Hip>)),
-    Entry::new(BackendKind::Cpu, Open::Always(cpu::open)),
+static TABLE: [BackendEntry; 3] = [
+    BackendEntry::new(BackendKind::Cuda, Open::Asking(vendor::open::<cuda::Cuda>)),
+    BackendEntry::new(BackendKind::Hip, Open::Asking(vendor::open::<hip::Hip>)),
+    BackendEntry::new(BackendKind::Cpu, Open::Always(cpu::open)),
 ];
 
 /// Report on one backend.
@@ -84,7 +84,7 @@ pub struct Report {
 #[inline]
 pub fn default_backend() -> Result<&'static dyn Backend> {
     // Called for every new array: after the first call this is one load.
-    static CHOSEN: Once<&'static dyn Backend> = Once::new();
+    static CHOSEN: ForkSafeOnce<&'static dyn Backend> = ForkSafeOnce::new();
     match CHOSEN.get() {
         Some(backend) => Ok(*backend),
         None => first_default_backend().map(|backend| *CHOSEN.get_or_init(|| backend)),
@@ -93,14 +93,14 @@ pub fn default_backend() -> Result<&'static dyn Backend> {
 
 #[cold]
 fn first_default_backend() -> Result<&'static dyn Backend> {
-    static DEFAULT: Once<Result<&'static dyn Backend>> = Once::new();
+    static DEFAULT: ForkSafeOnce<Result<&'static dyn Backend>> = ForkSafeOnce::new();
     let settings = settings::get();
     DEFAULT
         .get_or_init(|| {
             cpu::read_device_count(settings)?;
             cpu::check_order(settings)?;
             let backend = choose(settings)?;
-            log_queue::tell(Level::Debug, || format!("the backend is {}", backend.kind().name()));
+            log_queue::tell(LogLevel::Debug, || format!("the backend is {}", backend.kind().name()));
             default_device::read(settings, backend)?;
             Ok(backend)
         })
@@ -139,7 +139,7 @@ pub fn report() -> Report {
     }
 }
 
-fn report_of(entry: &'static Entry) -> BackendReport {
+fn report_of(entry: &'static BackendEntry) -> BackendReport {
     let opening = entry.opening();
     BackendReport {
         kind: entry.kind,
@@ -156,7 +156,7 @@ fn devices(backend: &dyn Backend) -> Vec<DeviceProperties> {
     (0..backend.device_count()).map(|device| backend.properties(device).unwrap_or_else(unanswered)).collect()
 }
 
-fn entry(name: &str) -> Option<&'static Entry> {
+fn entry(name: &str) -> Option<&'static BackendEntry> {
     TABLE.iter().find(|entry| entry.kind.name() == name)
 }
 
@@ -164,7 +164,7 @@ fn unknown(name: &str, place: &str) -> Error {
     Error::Value(format!("{place} is '{name}'; the backends are 'cuda', 'hip' and 'cpu'"))
 }
 
-fn open(entry: &'static Entry, request: impl FnOnce() -> String) -> Result<&'static dyn Backend> {
+fn open(entry: &'static BackendEntry, request: impl FnOnce() -> String) -> Result<&'static dyn Backend> {
     let opening = entry.opening();
     opening.backend.as_ref().copied().map_err(|reason| {
         let mut text = format!("{}, but it cannot be used: {reason}", request());

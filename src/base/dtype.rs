@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 #[repr(u8)]
 #[allow(missing_docs)]
-pub enum Kind {
+pub enum ScalarType {
     Bool,
     Int8,
     Int16,
@@ -37,7 +37,7 @@ pub enum Kind {
     Opaque,
 }
 
-impl Kind {
+impl ScalarType {
     /// Whether elements have a real and an imaginary part.
     #[inline]
     pub fn is_complex(self) -> bool {
@@ -65,9 +65,9 @@ pub struct DlpackType {
 
 /// Entry of the table.
 #[derive(Debug)]
-pub struct Row {
+pub struct DTypeEntry {
     /// The element type.
-    pub kind: Kind,
+    pub kind: ScalarType,
     /// Name in NumPy or `ml_dtypes`.
     pub name: &'static str,
     /// Bytes of one element.
@@ -86,15 +86,15 @@ pub struct Row {
 compile_error!("PyGPU's dtype table is written for little-endian machines; every GPU driver runs on one");
 
 const fn row(
-    kind: Kind,
+    kind: ScalarType,
     name: &'static str,
     itemsize: u32,
     typestr: &'static str,
     code: u8,
     c_name: &'static str,
-) -> Row {
+) -> DTypeEntry {
     let bits = (itemsize * 8) as u8;
-    Row {
+    DTypeEntry {
         kind,
         name,
         itemsize,
@@ -107,9 +107,17 @@ const fn row(
 
 /// Builds an entry of an `ml_dtypes` type. It has no common `typestr` (PyTorch changed its own twice), so it is
 /// exchanged through DLPack only.
-const fn ml_row(kind: Kind, name: &'static str, itemsize: u32, code: u8, c_name: &'static str) -> Row {
+const fn ml_row(kind: ScalarType, name: &'static str, itemsize: u32, code: u8, c_name: &'static str) -> DTypeEntry {
     let bits = (itemsize * 8) as u8;
-    Row { kind, name, itemsize, typestr: None, dlpack: DlpackType { code, bits }, c_name, origin: Origin::MlDtypes }
+    DTypeEntry {
+        kind,
+        name,
+        itemsize,
+        typestr: None,
+        dlpack: DlpackType { code, bits },
+        c_name,
+        origin: Origin::MlDtypes,
+    }
 }
 
 // DLPack codes: `DLDataTypeCode` of dlpack.h 1.3.
@@ -124,44 +132,44 @@ const BOOL: u8 = 6;
 const LONG: &str = if cfg!(windows) { "long long" } else { "long" };
 const UNSIGNED_LONG: &str = if cfg!(windows) { "unsigned long long" } else { "unsigned long" };
 
-/// The table: one entry per named kind, in the order of [`Kind`].
-pub static TABLE: [Row; 23] = [
-    row(Kind::Bool, "bool", 1, "|b1", BOOL, "bool"),
-    row(Kind::Int8, "int8", 1, "|i1", INT, "signed char"),
-    row(Kind::Int16, "int16", 2, "<i2", INT, "short"),
-    row(Kind::Int32, "int32", 4, "<i4", INT, "int"),
-    row(Kind::Int64, "int64", 8, "<i8", INT, LONG),
-    row(Kind::UInt8, "uint8", 1, "|u1", UINT, "unsigned char"),
-    row(Kind::UInt16, "uint16", 2, "<u2", UINT, "unsigned short"),
-    row(Kind::UInt32, "uint32", 4, "<u4", UINT, "unsigned int"),
-    row(Kind::UInt64, "uint64", 8, "<u8", UINT, UNSIGNED_LONG),
-    row(Kind::Float16, "float16", 2, "<f2", FLOAT, "pygpu::float16"),
-    ml_row(Kind::BFloat16, "bfloat16", 2, BFLOAT, "pygpu::bfloat16"),
-    row(Kind::Float32, "float32", 4, "<f4", FLOAT, "float"),
-    row(Kind::Float64, "float64", 8, "<f8", FLOAT, "double"),
-    row(Kind::Complex64, "complex64", 8, "<c8", COMPLEX, "pycuda::complex<float>"),
-    row(Kind::Complex128, "complex128", 16, "<c16", COMPLEX, "pycuda::complex<double>"),
-    ml_row(Kind::Float8E3M4, "float8_e3m4", 1, 7, "float8_e3m4"),
-    ml_row(Kind::Float8E4M3, "float8_e4m3", 1, 8, "float8_e4m3"),
-    ml_row(Kind::Float8E4M3B11FNUZ, "float8_e4m3b11fnuz", 1, 9, "float8_e4m3b11fnuz"),
-    ml_row(Kind::Float8E4M3FN, "float8_e4m3fn", 1, 10, "float8_e4m3fn"),
-    ml_row(Kind::Float8E4M3FNUZ, "float8_e4m3fnuz", 1, 11, "float8_e4m3fnuz"),
-    ml_row(Kind::Float8E5M2, "float8_e5m2", 1, 12, "float8_e5m2"),
-    ml_row(Kind::Float8E5M2FNUZ, "float8_e5m2fnuz", 1, 13, "float8_e5m2fnuz"),
-    ml_row(Kind::Float8E8M0FNU, "float8_e8m0fnu", 1, 14, "float8_e8m0fnu"),
+/// The table: one entry per named kind, in the order of [`ScalarType`].
+pub static TABLE: [DTypeEntry; 23] = [
+    row(ScalarType::Bool, "bool", 1, "|b1", BOOL, "bool"),
+    row(ScalarType::Int8, "int8", 1, "|i1", INT, "signed char"),
+    row(ScalarType::Int16, "int16", 2, "<i2", INT, "short"),
+    row(ScalarType::Int32, "int32", 4, "<i4", INT, "int"),
+    row(ScalarType::Int64, "int64", 8, "<i8", INT, LONG),
+    row(ScalarType::UInt8, "uint8", 1, "|u1", UINT, "unsigned char"),
+    row(ScalarType::UInt16, "uint16", 2, "<u2", UINT, "unsigned short"),
+    row(ScalarType::UInt32, "uint32", 4, "<u4", UINT, "unsigned int"),
+    row(ScalarType::UInt64, "uint64", 8, "<u8", UINT, UNSIGNED_LONG),
+    row(ScalarType::Float16, "float16", 2, "<f2", FLOAT, "pygpu::float16"),
+    ml_row(ScalarType::BFloat16, "bfloat16", 2, BFLOAT, "pygpu::bfloat16"),
+    row(ScalarType::Float32, "float32", 4, "<f4", FLOAT, "float"),
+    row(ScalarType::Float64, "float64", 8, "<f8", FLOAT, "double"),
+    row(ScalarType::Complex64, "complex64", 8, "<c8", COMPLEX, "pycuda::complex<float>"),
+    row(ScalarType::Complex128, "complex128", 16, "<c16", COMPLEX, "pycuda::complex<double>"),
+    ml_row(ScalarType::Float8E3M4, "float8_e3m4", 1, 7, "float8_e3m4"),
+    ml_row(ScalarType::Float8E4M3, "float8_e4m3", 1, 8, "float8_e4m3"),
+    ml_row(ScalarType::Float8E4M3B11FNUZ, "float8_e4m3b11fnuz", 1, 9, "float8_e4m3b11fnuz"),
+    ml_row(ScalarType::Float8E4M3FN, "float8_e4m3fn", 1, 10, "float8_e4m3fn"),
+    ml_row(ScalarType::Float8E4M3FNUZ, "float8_e4m3fnuz", 1, 11, "float8_e4m3fnuz"),
+    ml_row(ScalarType::Float8E5M2, "float8_e5m2", 1, 12, "float8_e5m2"),
+    ml_row(ScalarType::Float8E5M2FNUZ, "float8_e5m2fnuz", 1, 13, "float8_e5m2fnuz"),
+    ml_row(ScalarType::Float8E8M0FNU, "float8_e8m0fnu", 1, 14, "float8_e8m0fnu"),
 ];
 
 /// Type of an array's elements.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct DType {
-    kind: Kind,
+    kind: ScalarType,
     itemsize: u32,
     tag: u32,
 }
 
 impl DType {
-    /// Returns the dtype of a named kind. `Kind::Opaque` has zero bytes here; use [`DType::opaque`] for opaque items.
-    pub const fn new(kind: Kind) -> Self {
+    /// Returns the dtype of a named kind. `ScalarType::Opaque` has zero bytes here; use [`DType::opaque`] for opaque items.
+    pub const fn new(kind: ScalarType) -> Self {
         let itemsize = if (kind as usize) < TABLE.len() { TABLE[kind as usize].itemsize } else { 0 };
         Self { kind, itemsize, tag: 0 }
     }
@@ -169,7 +177,7 @@ impl DType {
     /// Returns the dtype of opaque items of `itemsize` bytes. `tag` is chosen by the caller and identifies the
     /// structured or void type.
     pub const fn opaque(itemsize: u32, tag: u32) -> Self {
-        Self { kind: Kind::Opaque, itemsize, tag }
+        Self { kind: ScalarType::Opaque, itemsize, tag }
     }
 
     /// Returns the dtype of a NumPy or `ml_dtypes` name.
@@ -190,7 +198,7 @@ impl DType {
             )));
         }
         let element = typestr.strip_prefix(['<', '|', '=', '>']).unwrap_or_default();
-        let same = |row: &&Row| row.typestr.is_some_and(|own| own.get(1..) == Some(element));
+        let same = |row: &&DTypeEntry| row.typestr.is_some_and(|own| own.get(1..) == Some(element));
         if let Some(row) = TABLE.iter().find(same) {
             return Ok(Self::new(row.kind));
         }
@@ -207,7 +215,7 @@ impl DType {
     /// # Errors
     /// `BufferError` if no dtype of the table has this code, width and number of lanes.
     pub fn from_dlpack(code: u8, bits: u8, lanes: u16) -> Result<Self> {
-        let same = |row: &&Row| row.dlpack == DlpackType { code, bits };
+        let same = |row: &&DTypeEntry| row.dlpack == DlpackType { code, bits };
         match TABLE.iter().find(same) {
             Some(row) if lanes == 1 => Ok(Self::new(row.kind)),
             _ => Err(Error::buffer(format!(
@@ -218,7 +226,7 @@ impl DType {
     }
 
     /// Element type.
-    pub const fn kind(self) -> Kind {
+    pub const fn kind(self) -> ScalarType {
         self.kind
     }
 
@@ -233,7 +241,7 @@ impl DType {
     }
 
     /// Entry of the table; `None` for opaque items.
-    pub fn row(self) -> Option<&'static Row> {
+    pub fn row(self) -> Option<&'static DTypeEntry> {
         TABLE.get(self.kind as usize)
     }
 
@@ -271,7 +279,7 @@ mod tests {
         for (position, row) in TABLE.iter().enumerate() {
             assert_eq!(row.kind as usize, position, "{}", row.name);
         }
-        assert_eq!(Kind::Opaque as usize, TABLE.len());
+        assert_eq!(ScalarType::Opaque as usize, TABLE.len());
     }
 
     #[test]
@@ -293,7 +301,7 @@ mod tests {
         assert!(matches!(DType::from_typestr(""), Err(Error::Type(_))));
         assert!(matches!(DType::from_dlpack(2, 32, 4), Err(Error::Buffer(_))));
         assert!(matches!(DType::from_dlpack(3, 64, 1), Err(Error::Buffer(_))));
-        assert_eq!(DType::from_typestr(">u1").unwrap(), DType::new(Kind::UInt8));
+        assert_eq!(DType::from_typestr(">u1").unwrap(), DType::new(ScalarType::UInt8));
     }
 
     #[test]
@@ -306,7 +314,7 @@ mod tests {
     #[test]
     fn void_items_keep_their_size_and_have_no_dlpack_code() {
         let dtype = DType::from_typestr("|V12").unwrap();
-        assert_eq!((dtype.kind(), dtype.itemsize()), (Kind::Opaque, 12));
+        assert_eq!((dtype.kind(), dtype.itemsize()), (ScalarType::Opaque, 12));
         assert!(matches!(dtype.dlpack(), Err(Error::Buffer(_))));
     }
 }

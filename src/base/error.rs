@@ -212,9 +212,9 @@ mod python {
     use pyo3::exceptions::PyRuntimeError;
 
     use super::Error;
-    use crate::fork_safe::Once;
+    use crate::fork_safe::ForkSafeOnce;
 
-    static RAISE: Once<fn(&Error) -> PyErr> = Once::new();
+    static RAISE: ForkSafeOnce<fn(&Error) -> PyErr> = ForkSafeOnce::new();
 
     /// Sets the function that converts an error to a Python exception. Only the first call has an effect.
     ///

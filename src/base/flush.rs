@@ -8,11 +8,11 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use crate::error::Error;
-use crate::fork_safe::Once;
+use crate::fork_safe::ForkSafeOnce;
 
 /// Reason of a flush.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Cause {
+pub enum FlushReason {
     /// The values or the address of an array are requested.
     Values,
     /// Other work is enqueued on a stream: a copy, a fill, a kernel, a graph.
@@ -35,7 +35,7 @@ pub enum Cause {
     Age,
 }
 
-impl Cause {
+impl FlushReason {
     /// All reasons, in the order used by reports.
     pub const ALL: [Self; 10] = [
         Self::Values,
@@ -68,7 +68,7 @@ impl Cause {
 }
 
 use crate::marks::Usage;
-pub use crate::marks::{Escape, Landing, Mark, NodeId, Pending, QUEUES};
+pub use crate::marks::{Escape, Landing, NodeId, Pending, PendingMark, QUEUES};
 
 static LANDING: Landing = Landing { count: AtomicUsize::new(0), landed: [const { AtomicU64::new(0) }; QUEUES] };
 
@@ -80,13 +80,13 @@ impl NodeId {
     }
 }
 
-impl Default for Mark {
+impl Default for PendingMark {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl Mark {
+impl PendingMark {
     /// Creates a mark without an operation.
     #[inline(always)]
     pub const fn new() -> Self {
@@ -121,7 +121,7 @@ pub enum Scope {
 pub struct FlushHooks {
     /// Launches pending operations, and waits for other threads that are launching operations of these queues.
     /// Releases the GIL meanwhile.
-    pub flush: fn(Scope, Cause),
+    pub flush: fn(Scope, FlushReason),
     /// Removes an operation from its queue because its result was dropped.
     pub forget: fn(NodeId),
     /// Waits until the operation that another thread is queueing is in its queue.
@@ -137,7 +137,7 @@ pub struct FlushHooks {
     pub report: fn(NodeId),
 }
 
-static HOOKS: Once<&'static FlushHooks> = Once::new();
+static HOOKS: ForkSafeOnce<&'static FlushHooks> = ForkSafeOnce::new();
 
 thread_local! {
     /// Whether this thread is launching a batch.
@@ -167,20 +167,20 @@ pub fn is_any() -> bool {
     LANDING.is_any()
 }
 
-/// Launches the calling thread's pending operations; with [`Cause::Memory`], those of all threads.
+/// Launches the calling thread's pending operations; with [`FlushReason::Memory`], those of all threads.
 ///
 /// Never fails: a driver error becomes a fault of the affected blocks.
 #[inline(always)]
-pub fn flush(cause: Cause) {
+pub fn flush(cause: FlushReason) {
     if is_any() {
-        let scope = if cause == Cause::Memory { Scope::All } else { Scope::Own };
+        let scope = if cause == FlushReason::Memory { Scope::All } else { Scope::Own };
         flush_now(scope, cause);
     }
 }
 
 /// Launches the pending operations of all threads, before a wait or a capture.
 #[inline]
-pub fn flush_all(cause: Cause) {
+pub fn flush_all(cause: FlushReason) {
     if is_any() {
         flush_now(Scope::All, cause);
     }
@@ -189,7 +189,7 @@ pub fn flush_all(cause: Cause) {
 /// Launches the pending operations of the queues in `scope`.
 #[cold]
 #[inline(never)]
-pub fn flush_now(scope: Scope, cause: Cause) {
+pub fn flush_now(scope: Scope, cause: FlushReason) {
     // On the launching thread nothing is flushed: its driver calls are part of a flush.
     if let Some(hooks) = HOOKS.get().filter(|_| !is_in_batch()) {
         (hooks.flush)(scope, cause);
@@ -198,7 +198,7 @@ pub fn flush_now(scope: Scope, cause: Cause) {
 
 /// Launches the operations of a mark.
 #[cold]
-pub fn flush_pending(pending: Pending, cause: Cause) {
+pub fn flush_pending(pending: Pending, cause: FlushReason) {
     match pending {
         Pending::One(id) => flush_now(Scope::One(id.queue()), cause),
         Pending::Many => flush_now(Scope::All, cause),

@@ -1,9 +1,9 @@
 //! Process-wide locks and once-cells that survive `fork`.
 //!
 //! A forked child has one thread, the one that called `fork`. A lock held by another thread at that moment would stay
-//! locked in the child forever, over data that may be half written. Therefore every lock in a static is a [`Global`]:
+//! locked in the child forever, over data that may be half written. Therefore every lock in a static is a [`ForkSafeMutex`]:
 //! `fork` acquires all of them and holds them while the process is copied. Values initialized on first use are in a
-//! [`Once`] for the same reason. `tests/backend/test_global_locks.py` verifies that no other static locks exist.
+//! [`ForkSafeOnce`] for the same reason. `tests/backend/test_global_locks.py` verifies that no other static locks exist.
 //!
 //! Locks may be nested in any order: `fork` never waits for one lock while holding another. Locks that the forking
 //! thread already holds stay held in both processes. Locks of single objects are not held across `fork`; hold them
@@ -26,38 +26,38 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// consistent.
 // The node is the first field, so that node and lock have the same address.
 #[repr(C)]
-pub struct Global<T: 'static> {
-    node: Node,
+pub struct ForkSafeMutex<T: 'static> {
+    node: LockNode,
     /// Number of the thread that holds the lock; 0 for none.
     owner: AtomicUsize,
     mutex: Mutex<T>,
 }
 
 /// Type-erased entry in the list of locks that `fork` acquires.
-struct Node {
+struct LockNode {
     is_listed: AtomicBool,
-    next: AtomicPtr<Node>,
-    hold: fn(&'static Node) -> Holding,
+    next: AtomicPtr<LockNode>,
+    hold: fn(&'static LockNode) -> ForkHold,
 }
 
 /// Result of an attempt to acquire a lock without waiting.
-enum Holding {
+enum ForkHold {
     /// Acquired, with the guard; `None` if this thread already holds the lock.
-    Had(Option<Box<dyn Held>>),
+    Had(Option<Box<dyn AnyGuard>>),
     /// Another thread holds it.
     Taken,
 }
 
-trait Held {}
-impl<T> Held for Guard<T> {}
+trait AnyGuard {}
+impl<T> AnyGuard for ForkSafeGuard<T> {}
 
 /// List of all locks that were ever acquired, latest first.
-static LISTED: AtomicPtr<Node> = AtomicPtr::new(ptr::null_mut());
+static LISTED: AtomicPtr<LockNode> = AtomicPtr::new(ptr::null_mut());
 
 thread_local! {
     /// Its address serves as the number of the thread.
     static SELF: Cell<u8> = const { Cell::new(0) };
-    static HELD_OVER_FORK: RefCell<Vec<Box<dyn Held>>> = const { RefCell::new(Vec::new()) };
+    static HELD_OVER_FORK: RefCell<Vec<Box<dyn AnyGuard>>> = const { RefCell::new(Vec::new()) };
 }
 
 #[cfg(debug_assertions)]
@@ -78,16 +78,17 @@ fn this_thread() -> usize {
     SELF.with(|own| ptr::from_ref(own) as usize)
 }
 
-impl<T: Send> Global<T> {
+impl<T: Send> ForkSafeMutex<T> {
     /// Creates a lock over a value.
     pub const fn new(value: T) -> Self {
-        let node = Node { is_listed: AtomicBool::new(false), next: AtomicPtr::new(ptr::null_mut()), hold: Self::hold };
+        let node =
+            LockNode { is_listed: AtomicBool::new(false), next: AtomicPtr::new(ptr::null_mut()), hold: Self::hold };
         Self { node, owner: AtomicUsize::new(0), mutex: Mutex::new(value) }
     }
 
     /// Waits for the lock and acquires it.
     #[inline]
-    pub fn lock(&'static self) -> Guard<T> {
+    pub fn lock(&'static self) -> ForkSafeGuard<T> {
         if !self.node.is_listed.load(Ordering::Acquire) {
             self.node.enter();
         }
@@ -95,25 +96,25 @@ impl<T: Send> Global<T> {
     }
 
     #[inline]
-    fn guard(&'static self, guard: MutexGuard<'static, T>) -> Guard<T> {
-        Guard { owned: Owned::enter(&self.owner), guard }
+    fn guard(&'static self, guard: MutexGuard<'static, T>) -> ForkSafeGuard<T> {
+        ForkSafeGuard { owned: Owned::enter(&self.owner), guard }
     }
 
-    fn hold(node: &'static Node) -> Holding {
-        // SAFETY: only `Global::<T>::new` makes a node with this function, and that node is the first field of a
-        // `Global<T>`.
+    fn hold(node: &'static LockNode) -> ForkHold {
+        // SAFETY: only `ForkSafeMutex::<T>::new` makes a node with this function, and that node is the first field of a
+        // `ForkSafeMutex<T>`.
         let own = unsafe { &*ptr::from_ref(node).cast::<Self>() };
         match own.mutex.try_lock() {
-            Ok(guard) => Holding::Had(Some(Box::new(own.guard(guard)))),
-            Err(TryLockError::Poisoned(guard)) => Holding::Had(Some(Box::new(own.guard(guard.into_inner())))),
-            Err(TryLockError::WouldBlock) if own.owner.load(Ordering::Relaxed) == this_thread() => Holding::Had(None),
-            Err(TryLockError::WouldBlock) => Holding::Taken,
+            Ok(guard) => ForkHold::Had(Some(Box::new(own.guard(guard)))),
+            Err(TryLockError::Poisoned(guard)) => ForkHold::Had(Some(Box::new(own.guard(guard.into_inner())))),
+            Err(TryLockError::WouldBlock) if own.owner.load(Ordering::Relaxed) == this_thread() => ForkHold::Had(None),
+            Err(TryLockError::WouldBlock) => ForkHold::Taken,
         }
     }
 }
 
 /// Guard of a held lock.
-pub struct Guard<T: 'static> {
+pub struct ForkSafeGuard<T: 'static> {
     owned: Owned, // dropped before the lock: the next holder then stores its own number
     guard: MutexGuard<'static, T>,
 }
@@ -140,7 +141,7 @@ impl Drop for Owned {
     }
 }
 
-impl<T> Guard<T> {
+impl<T> ForkSafeGuard<T> {
     /// Releases the lock, waits for `call`, and acquires the lock again.
     pub fn wait(self, call: &Condvar) -> Self {
         let Self { owned, guard } = self;
@@ -151,7 +152,7 @@ impl<T> Guard<T> {
     }
 }
 
-impl<T> Deref for Guard<T> {
+impl<T> Deref for ForkSafeGuard<T> {
     type Target = T;
 
     #[inline]
@@ -160,7 +161,7 @@ impl<T> Deref for Guard<T> {
     }
 }
 
-impl<T> DerefMut for Guard<T> {
+impl<T> DerefMut for ForkSafeGuard<T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut T {
         &mut self.guard
@@ -181,7 +182,7 @@ fn end_change() {
     CHANGING.store(false, Ordering::Release);
 }
 
-impl Node {
+impl LockNode {
     /// Adds the lock to the list before its first acquisition.
     #[cold]
     fn enter(&'static self) {
@@ -219,7 +220,7 @@ extern "C" fn after_fork() {
 
 /// Acquires all locks or, after [`PATIENCE`], those that are free: a child with a possibly locked lock is better than
 /// no child.
-fn hold_all() -> Vec<Box<dyn Held>> {
+fn hold_all() -> Vec<Box<dyn AnyGuard>> {
     let start = Instant::now();
     loop {
         let (mut held, mut are_all) = (Vec::new(), true);
@@ -227,8 +228,8 @@ fn hold_all() -> Vec<Box<dyn Held>> {
         // SAFETY: the list contains only nodes of statics, and `CHANGING` prevents changes meanwhile.
         while let Some(node) = unsafe { next.as_ref() } {
             match (node.hold)(node) {
-                Holding::Had(guard) => held.extend(guard),
-                Holding::Taken => are_all = false,
+                ForkHold::Had(guard) => held.extend(guard),
+                ForkHold::Taken => are_all = false,
             }
             next = node.next.load(Ordering::Relaxed);
         }
@@ -242,15 +243,15 @@ fn hold_all() -> Vec<Box<dyn Held>> {
 
 /// Value that a static creates on first use. Unlike with `OnceLock`, a child forked while another thread creates the
 /// value finds it complete.
-pub struct Once<T: 'static> {
-    making: Global<()>,
+pub struct ForkSafeOnce<T: 'static> {
+    making: ForkSafeMutex<()>,
     made: OnceLock<T>,
 }
 
-impl<T> Once<T> {
+impl<T> ForkSafeOnce<T> {
     /// Creates an empty cell.
     pub const fn new() -> Self {
-        Self { making: Global::new(()), made: OnceLock::new() }
+        Self { making: ForkSafeMutex::new(()), made: OnceLock::new() }
     }
 
     /// Returns the value, if it was created.
@@ -281,7 +282,7 @@ impl<T> Once<T> {
     }
 }
 
-impl<T> Default for Once<T> {
+impl<T> Default for ForkSafeOnce<T> {
     fn default() -> Self {
         Self::new()
     }
@@ -292,9 +293,9 @@ mod tests {
     #![allow(clippy::unwrap_used, clippy::undocumented_unsafe_blocks)]
     use super::*;
 
-    static ONE: Global<u32> = Global::new(1);
-    static TWO: Global<u32> = Global::new(2);
-    static MADE: Once<u32> = Once::new();
+    static ONE: ForkSafeMutex<u32> = ForkSafeMutex::new(1);
+    static TWO: ForkSafeMutex<u32> = ForkSafeMutex::new(2);
+    static MADE: ForkSafeOnce<u32> = ForkSafeOnce::new();
 
     /// Forks. The child runs `work` and exits with its result; a child that hangs is killed.
     fn in_child(work: impl FnOnce() -> u32) -> i32 {
@@ -314,12 +315,12 @@ mod tests {
     #[test]
     fn a_child_finds_every_lock_free_whatever_other_threads_do_with_them() {
         static STOP: AtomicBool = AtomicBool::new(false);
-        let work = |first: &'static Global<u32>, second: &'static Global<u32>| {
+        let work = |first: &'static ForkSafeMutex<u32>, second: &'static ForkSafeMutex<u32>| {
             move || {
                 while !STOP.load(Ordering::Relaxed) {
                     let outer = first.lock();
                     thread::sleep(Duration::from_micros(300));
-                    if let Holding::Had(Some(_inner)) = (second.node.hold)(&second.node) {
+                    if let ForkHold::Had(Some(_inner)) = (second.node.hold)(&second.node) {
                         thread::sleep(Duration::from_micros(100));
                     }
                     drop(outer);
@@ -338,7 +339,7 @@ mod tests {
 
     #[test]
     fn who_has_a_lock_may_fork_and_has_it_on_both_sides() {
-        static OWN: Global<u32> = Global::new(5);
+        static OWN: ForkSafeMutex<u32> = ForkSafeMutex::new(5);
         let mut own = OWN.lock();
         *own += 1;
         assert_eq!(in_child(|| *own), 6);

@@ -10,7 +10,7 @@ use std::cell::{Cell, RefCell};
 /// Maximum depth of nested drops. Each needs some kilobytes of stack, with the frames in between.
 const DEEPEST: usize = 16;
 
-type End = Box<dyn FnOnce()>;
+type DropFn = Box<dyn FnOnce()>;
 
 /// State of the nested drops of a thread.
 struct Chain {
@@ -21,7 +21,7 @@ struct Chain {
 
 thread_local! {
     static CHAIN: Chain = const { Chain { depth: Cell::new(0), waits: Cell::new(false) } };
-    static WAITING: RefCell<Vec<End>> = const { RefCell::new(Vec::new()) };
+    static WAITING: RefCell<Vec<DropFn>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Drops `value`: immediately by `now`, or, if too deeply nested, by `later` when the outermost drop returns. `later`
@@ -34,7 +34,7 @@ pub fn end<T: 'static>(value: T, now: impl FnOnce(T), later: fn(T)) {
             wait(value, later);
             return;
         }
-        let _level = Level::enter(chain, depth);
+        let _level = DropDepth::enter(chain, depth);
         now(value);
         if depth == 0 && chain.waits.get() {
             empty();
@@ -43,9 +43,9 @@ pub fn end<T: 'static>(value: T, now: impl FnOnce(T), later: fn(T)) {
 }
 
 /// Counts one level of nesting until it is dropped, also during a panic.
-struct Level<'a>(&'a Chain, usize);
+struct DropDepth<'a>(&'a Chain, usize);
 
-impl<'a> Level<'a> {
+impl<'a> DropDepth<'a> {
     #[inline]
     fn enter(chain: &'a Chain, depth: usize) -> Self {
         chain.depth.set(depth + 1);
@@ -53,7 +53,7 @@ impl<'a> Level<'a> {
     }
 }
 
-impl Drop for Level<'_> {
+impl Drop for DropDepth<'_> {
     #[inline]
     fn drop(&mut self) {
         self.0.depth.set(self.1);

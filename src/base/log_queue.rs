@@ -4,11 +4,11 @@
 //! function that `python` registered. Without one, records are dropped. Fast paths never log, hence there is no
 //! switch.
 
-use crate::fork_safe::{Global, Once};
+use crate::fork_safe::{ForkSafeMutex, ForkSafeOnce};
 
 /// Severity of a record, with the numbers of Python's `logging`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Level {
+pub enum LogLevel {
     /// Details: cache accesses, opened libraries.
     Debug = 10,
     /// Slow steps: compilations, fallbacks, optional components that are missing.
@@ -19,9 +19,9 @@ pub enum Level {
 
 /// Log record: one sentence.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Note {
+pub struct LogRecord {
     /// Severity.
-    pub level: Level,
+    pub level: LogLevel,
     /// Operation and its object.
     pub text: String,
 }
@@ -29,8 +29,8 @@ pub struct Note {
 /// Maximum length of the queue; later records are dropped.
 const MOST: usize = 1000;
 
-static NOTES: Global<Vec<Note>> = Global::new(Vec::new());
-static BELL: Once<fn()> = Once::new();
+static NOTES: ForkSafeMutex<Vec<LogRecord>> = ForkSafeMutex::new(Vec::new());
+static BELL: ForkSafeOnce<fn()> = ForkSafeOnce::new();
 
 /// Registers the wake-up function, which must be callable in any state of any thread. Later calls have no effect.
 pub fn ring_with(bell: fn()) {
@@ -39,9 +39,9 @@ pub fn ring_with(bell: fn()) {
 
 /// Queues a record.
 #[cold]
-pub fn tell(level: Level, text: impl FnOnce() -> String) {
+pub fn tell(level: LogLevel, text: impl FnOnce() -> String) {
     let Some(ring) = BELL.get() else { return };
-    let note = Note { level, text: text() };
+    let note = LogRecord { level, text: text() };
     let mut notes = NOTES.lock();
     if notes.len() < MOST {
         notes.push(note);
@@ -51,7 +51,7 @@ pub fn tell(level: Level, text: impl FnOnce() -> String) {
 }
 
 /// Takes all queued records, oldest first.
-pub fn take() -> Vec<Note> {
+pub fn take() -> Vec<LogRecord> {
     std::mem::take(&mut *NOTES.lock())
 }
 
@@ -61,11 +61,11 @@ mod tests {
 
     #[test]
     fn notes_are_kept_in_order_once_somebody_listens_and_not_without_bound() {
-        tell(Level::Info, || "lost".to_owned());
+        tell(LogLevel::Info, || "lost".to_owned());
         assert!(take().is_empty());
         ring_with(|| {});
         for number in 0..MOST + 5 {
-            tell(Level::Debug, || number.to_string());
+            tell(LogLevel::Debug, || number.to_string());
         }
         let texts: Vec<_> = take().into_iter().map(|note| note.text).collect();
         // Other tests of the process may log records meanwhile.

@@ -46,7 +46,7 @@ impl NodeId {
 }
 
 /// Last operation that uses a block in one way. A mark is never cleared: it expires when its operation lands.
-pub struct Mark(pub(crate) AtomicU64);
+pub struct PendingMark(pub(crate) AtomicU64);
 
 /// Pending operations of a mark.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -57,7 +57,7 @@ pub enum Pending {
     Many,
 }
 
-impl Mark {
+impl PendingMark {
     const MANY: u64 = u64::MAX;
 
     /// Latest operation, pending or not. `None` without an operation, and with operations of several queues.
@@ -108,23 +108,23 @@ impl Landing {
 
     /// Returns the pending operations of a mark.
     #[inline]
-    pub fn pending(&self, mark: &Mark) -> Option<Pending> {
+    pub fn pending(&self, mark: &PendingMark) -> Option<Pending> {
         match mark.0.load(Ordering::Relaxed) {
             0 => None,
-            Mark::MANY => Some(Pending::Many),
+            PendingMark::MANY => Some(Pending::Many),
             id => Some(NodeId(id)).filter(|id| self.is_pending(*id)).map(Pending::One),
         }
     }
 
     /// Adds a reader to a mark, which can have several. The caller holds the queues' lock.
     #[inline]
-    pub fn add(&self, mark: &Mark, id: NodeId) {
+    pub fn add(&self, mark: &PendingMark, id: NodeId) {
         let is_shared = match self.pending(mark) {
             None => false,
             Some(Pending::Many) => true,
             Some(Pending::One(other)) => other.queue() != id.queue(),
         };
-        mark.0.store(if is_shared { Mark::MANY } else { id.0 }, Ordering::Relaxed);
+        mark.0.store(if is_shared { PendingMark::MANY } else { id.0 }, Ordering::Relaxed);
     }
 }
 

@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use crate::fork_safe::Once;
+use crate::fork_safe::ForkSafeOnce;
 
 /// Name of a variable. Only this file creates names, so that the list below is complete.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -91,14 +91,14 @@ pub struct Settings {
 }
 
 /// Reads the environment safely; returns `None` if it cannot be read any more.
-pub type Reader = fn() -> Option<Vec<(OsString, OsString)>>;
+pub type EnvironmentReader = fn() -> Option<Vec<(OsString, OsString)>>;
 
-static READER: Once<Reader> = Once::new();
-static SETTINGS: Once<Settings> = Once::new();
+static READER: ForkSafeOnce<EnvironmentReader> = ForkSafeOnce::new();
+static SETTINGS: ForkSafeOnce<Settings> = ForkSafeOnce::new();
 
 /// Registers the reader. Later calls have no effect. Without a reader the program is assumed to be all Rust, and the
 /// standard library's lock is used.
-pub fn read_with(reader: Reader) {
+pub fn read_with(reader: EnvironmentReader) {
     READER.set(reader);
 }
 
@@ -113,7 +113,7 @@ pub fn get() -> &'static Settings {
 
 #[cold]
 fn first() -> &'static Settings {
-    static NONE: Once<Settings> = Once::new();
+    static NONE: ForkSafeOnce<Settings> = ForkSafeOnce::new();
     let read = match READER.get() {
         Some(reader) => reader(),
         None => Some(std::env::vars_os().collect()),

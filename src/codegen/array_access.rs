@@ -5,7 +5,7 @@
 use smallvec::SmallVec;
 
 use pygpu_kernel::Arguments;
-use pygpu_layout::{NARROW, Walk};
+use pygpu_layout::{LoopNest, NARROW};
 
 /// Device code: `pygpu::divisor`, `pygpu::walk` and its wider variants, `pygpu::strided` and other element accessors.
 pub const HEADER: &str = include_str!("device/access.h");
@@ -15,7 +15,7 @@ pub const TILES: &str = concat!(include_str!("device/access.h"), include_str!("d
 
 /// Widths of indices and strides in a kernel's loop nest.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Span {
+pub enum IndexWidth {
     /// Fewer than 2^31 elements, strides below 2^31 bytes.
     Short,
     /// Fewer than 2^31 elements, any strides.
@@ -24,9 +24,9 @@ pub enum Span {
     Wide,
 }
 
-impl Span {
+impl IndexWidth {
     /// The narrowest width that fits the given operands of a loop nest.
-    pub fn of(walk: &Walk, mut sides: impl Iterator<Item = usize>) -> Self {
+    pub fn of(walk: &LoopNest, mut sides: impl Iterator<Item = usize>) -> Self {
         match walk.size() < NARROW && sides.all(|side| walk.has_short_strides(side)) {
             true => Self::Short,
             false => Self::Wide,
@@ -46,11 +46,11 @@ impl Span {
 
 /// A parameter block: a structure with C layout, in 32-bit words.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Record {
+pub struct ParameterBlock {
     words: SmallVec<[u32; 64]>,
 }
 
-impl Record {
+impl ParameterBlock {
     /// Creates an empty block.
     #[inline]
     pub fn new() -> Self {
@@ -100,24 +100,24 @@ impl Record {
     #[inline]
     pub fn push_walk<S: Iterator<Item = i64>>(
         &mut self,
-        span: Span,
+        span: IndexWidth,
         lens: impl Iterator<Item = i64>,
         strides: impl Iterator<Item = S>,
     ) {
-        if span != Span::Short {
+        if span != IndexWidth::Short {
             self.align(size_of::<u64>()); // 8-byte strides align the structure to 8 bytes
         }
         for len in lens.skip(1) {
             match span {
-                Span::Short | Span::Far => self.push_divisor(len),
-                Span::Wide => self.push_word(len as u64),
+                IndexWidth::Short | IndexWidth::Far => self.push_divisor(len),
+                IndexWidth::Wide => self.push_word(len as u64),
             }
         }
         for side in strides {
             for stride in side {
                 match span {
-                    Span::Short => self.push(stride as u32),
-                    Span::Far | Span::Wide => self.push_word(stride as u64),
+                    IndexWidth::Short => self.push(stride as u32),
+                    IndexWidth::Far | IndexWidth::Wide => self.push_word(stride as u64),
                 }
             }
         }
@@ -156,7 +156,7 @@ fn divisor(length: i64) -> [u32; 3] {
 mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
     use super::*;
-    use pygpu_layout::{Layout, Rules};
+    use pygpu_layout::{Layout, LoopNestRules};
 
     fn quotient(number: u32, [_, factor, shift]: [u32; 3]) -> u32 {
         // The same computation as in the kernels.
@@ -184,40 +184,40 @@ mod tests {
     #[test]
     fn a_walk_is_laid_out_as_the_device_declares_it() {
         let layout = Layout::strided(&[3, 5, 7], &[1000, 100, 8], 0, 4).unwrap();
-        let walk = Walk::plan(&[&layout, &layout], Rules::default()).unwrap();
+        let walk = LoopNest::plan(&[&layout, &layout], LoopNestRules::default()).unwrap();
         let laid = |span| {
-            let mut record = Record::new();
+            let mut record = ParameterBlock::new();
             record.push_walk(span, walk.lens(), [0, 1].into_iter().map(|side| walk.strides(side)));
             record
         };
         let (five, seven) = (divisor(5), divisor(7));
         let steps = [1000, 100, 8, 1000, 100, 8];
-        assert_eq!(laid(Span::Short).words(), [&five[..], &seven, &steps].concat());
+        assert_eq!(laid(IndexWidth::Short).words(), [&five[..], &seven, &steps].concat());
         let far: Vec<u32> = steps.iter().flat_map(|step| [*step, 0]).collect();
-        assert_eq!(laid(Span::Far).words(), [&five[..], &seven, &far].concat());
-        assert_eq!(laid(Span::Wide).words(), [&[5, 0, 7, 0][..], &far].concat());
-        assert_eq!((laid(Span::Short).bytes(), Span::of(&walk, 0..2)), (48, Span::Short));
-        let line = Walk::c_order(&Layout::strided(&[4], &[-(1 << 31)], 0, 4).unwrap());
-        let mut record = Record::new();
-        record.push_walk(Span::Short, line.lens(), [line.strides(0)].into_iter());
+        assert_eq!(laid(IndexWidth::Far).words(), [&five[..], &seven, &far].concat());
+        assert_eq!(laid(IndexWidth::Wide).words(), [&[5, 0, 7, 0][..], &far].concat());
+        assert_eq!((laid(IndexWidth::Short).bytes(), IndexWidth::of(&walk, 0..2)), (48, IndexWidth::Short));
+        let line = LoopNest::c_order(&Layout::strided(&[4], &[-(1 << 31)], 0, 4).unwrap());
+        let mut record = ParameterBlock::new();
+        record.push_walk(IndexWidth::Short, line.lens(), [line.strides(0)].into_iter());
         assert_eq!(record.words(), [1 << 31]);
     }
 
     #[test]
     fn what_needs_more_than_32_bits_is_wide() {
         let span = |shape: &[i64], strides: &[i64]| {
-            let walk = Walk::c_order(&Layout::strided(shape, strides, 0, 1).unwrap());
-            Span::of(&walk, 0..1)
+            let walk = LoopNest::c_order(&Layout::strided(shape, strides, 0, 1).unwrap());
+            IndexWidth::of(&walk, 0..1)
         };
-        assert_eq!(span(&[1 << 16, 1 << 14], &[1 << 15, 2]), Span::Short);
-        assert_eq!(span(&[1 << 16, 1 << 15], &[1 << 17, 2]), Span::Wide);
-        assert_eq!(span(&[2, 2], &[1 << 31, 1]), Span::Wide);
-        assert_eq!(span(&[2, 2], &[-(1 << 31), 1]), Span::Short);
+        assert_eq!(span(&[1 << 16, 1 << 14], &[1 << 15, 2]), IndexWidth::Short);
+        assert_eq!(span(&[1 << 16, 1 << 15], &[1 << 17, 2]), IndexWidth::Wide);
+        assert_eq!(span(&[2, 2], &[1 << 31, 1]), IndexWidth::Wide);
+        assert_eq!(span(&[2, 2], &[-(1 << 31), 1]), IndexWidth::Short);
     }
 
     #[test]
     fn members_are_aligned_and_bytes_filled_up() {
-        let mut record = Record::new();
+        let mut record = ParameterBlock::new();
         record.push(1);
         record.push_word(2 << 32 | 3);
         record.push_bytes(&[1, 2, 3, 4, 5]);

@@ -17,33 +17,33 @@ use smallvec::SmallVec;
 
 use pygpu_base::error::{Error, Result};
 use pygpu_base::flush;
-use pygpu_base::fork_safe::{Global, Guard};
+use pygpu_base::fork_safe::{ForkSafeGuard, ForkSafeMutex};
 use pygpu_device::Device;
-use pygpu_kernel::{self as kernel, Function, Source};
+use pygpu_kernel::{self as kernel, Function, KernelSource};
 
 /// Maximum number of cached variants; beyond it variants that were not used recently are evicted.
 const MOST: usize = 1024;
 
 /// Key that distinguishes the variants of a kernel.
-pub type Key = SmallVec<[u8; 24]>;
+pub type VariantKey = SmallVec<[u8; 24]>;
 
-static COMPILED: Store<Function> = Store::new(MOST);
+static COMPILED: VariantCache<Function> = VariantCache::new(MOST);
 
-use self::postponed::{POSTPONED, REFUSED, Variant};
+use self::postponed::{POSTPONED, PostponedVariant, REFUSED};
 pub use self::postponed::{Postponed, forget_refused, has_postponed, take_postponed};
 
 /// The variants of one kernel: a user's expression, or all kernels of one part of the library. Dropping it evicts its
 /// variants.
-pub struct Family {
+pub struct KernelFamily {
     number: u64,
     /// Whether any variant was compiled for a device with a driver.
     is_on_device: AtomicBool,
 }
 
-impl Family {
+impl KernelFamily {
     /// Creates a family with a new number.
     pub fn new() -> Self {
-        static LATEST: AtomicU64 = AtomicU64::new(Family::FIRST_OWN);
+        static LATEST: AtomicU64 = AtomicU64::new(KernelFamily::FIRST_OWN);
         Self { number: LATEST.fetch_add(1, Ordering::Relaxed), is_on_device: AtomicBool::new(false) }
     }
 
@@ -55,9 +55,9 @@ impl Family {
         Self { number: number as u64, is_on_device: AtomicBool::new(false) }
     }
 
-    fn identity<'a>(&self, device: Device, key: &'a [u8]) -> Identity<'a> {
+    fn identity<'a>(&self, device: Device, key: &'a [u8]) -> VariantId<'a> {
         let place = (device.kind() as u64) << 48 | (device.slot() as u64) << 32 | u64::from(device.epoch());
-        Identity { family: self.number, place, key }
+        VariantId { family: self.number, place, key }
     }
 
     /// Looks up a variant that was compiled since the last reset of the device.
@@ -78,7 +78,7 @@ impl Family {
         device: Device,
         key: &[u8],
         name: &str,
-        source: impl FnOnce() -> Source,
+        source: impl FnOnce() -> KernelSource,
     ) -> Result<Function> {
         match self.find(device, key) {
             Some(function) => Ok(function),
@@ -91,7 +91,7 @@ impl Family {
     /// flush never compiles. Returns the compiler's error if this was already tried, else an error that makes the flush
     /// retry.
     #[cold]
-    fn postpone(&self, device: Device, key: &[u8], name: &str, source: Source) -> Error {
+    fn postpone(&self, device: Device, key: &[u8], name: &str, source: KernelSource) -> Error {
         self.note(device);
         let identity = self.identity(device, key);
         REFUSED
@@ -100,7 +100,8 @@ impl Family {
                 known.map(|(_, error)| error.clone())
             })
             .unwrap_or_else(|| {
-                let variant = Variant { family: self.number, place: identity.place, key: Key::from_slice(key) };
+                let variant =
+                    PostponedVariant { family: self.number, place: identity.place, key: VariantKey::from_slice(key) };
                 let postponed = Postponed { variant, device, name: name.to_owned(), source };
                 POSTPONED.with_borrow_mut(|all| all.push(postponed));
                 Error::Unavailable(format!("{name} is not compiled yet"))
@@ -125,7 +126,7 @@ impl Family {
         device: Device,
         key: &[u8],
         name: &str,
-        source: impl FnOnce() -> Source,
+        source: impl FnOnce() -> KernelSource,
     ) -> Option<Function> {
         let identity = self.identity(device, key);
         match COMPILED.find(&identity) {
@@ -139,9 +140,9 @@ impl Family {
     fn first_if_any(
         &self,
         device: Device,
-        identity: &Identity<'_>,
+        identity: &VariantId<'_>,
         name: &str,
-        source: impl FnOnce() -> Source,
+        source: impl FnOnce() -> KernelSource,
     ) -> Option<Function> {
         let made = COMPILED.find_or_make(identity, || {
             match kernel::load_searching(device, &source()).and_then(|module| module.function(name)) {
@@ -167,13 +168,13 @@ impl Family {
     }
 }
 
-impl Default for Family {
+impl Default for KernelFamily {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl Drop for Family {
+impl Drop for KernelFamily {
     fn drop(&mut self) {
         COMPILED.forget(self.number);
     }
@@ -181,14 +182,14 @@ impl Drop for Family {
 
 /// Identity of a variant.
 #[derive(Clone, Copy)]
-struct Identity<'a> {
+struct VariantId<'a> {
     family: u64,
     /// The device in the upper half, the number of its resets in the lower half.
     place: u64,
     key: &'a [u8],
 }
 
-impl Identity<'_> {
+impl VariantId<'_> {
     #[inline]
     fn hash(&self) -> u64 {
         let mut hash = Mixer(self.family);
@@ -230,35 +231,35 @@ impl Hasher for Mixer {
 }
 
 /// A cached variant; `value` is `None` if it cannot be compiled.
-struct Entry<V> {
+struct CompiledVariant<V> {
     hash: u64,
     family: u64,
     place: u64,
-    key: Key,
+    key: VariantKey,
     value: Option<V>,
     /// Used since the last eviction.
     was_used: AtomicBool,
 }
 
-impl<V> Entry<V> {
+impl<V> CompiledVariant<V> {
     #[inline]
-    fn is(&self, hash: u64, of: &Identity<'_>) -> bool {
+    fn is(&self, hash: u64, of: &VariantId<'_>) -> bool {
         self.hash == hash && self.family == of.family && self.place == of.place && self.key.as_slice() == of.key
     }
 
     /// Whether this entry belongs to an earlier reset of the same device than `of`.
-    fn is_older(&self, of: &Identity<'_>) -> bool {
+    fn is_older(&self, of: &VariantId<'_>) -> bool {
         self.place >> 32 == of.place >> 32 && (self.place as u32) < of.place as u32
     }
 }
 
 /// Hash table with open addressing. Its length is a power of two, and at most half of the positions are occupied.
-struct Table<V>(Box<[Option<Arc<Entry<V>>>]>);
+struct VariantTable<V>(Box<[Option<Arc<CompiledVariant<V>>>]>);
 
-impl<V> Table<V> {
-    fn of(entries: Vec<Arc<Entry<V>>>) -> Self {
+impl<V> VariantTable<V> {
+    fn of(entries: Vec<Arc<CompiledVariant<V>>>) -> Self {
         let room = (2 * entries.len() + 2).next_power_of_two();
-        let mut places: Box<[Option<Arc<Entry<V>>>]> = (0..room).map(|_| None).collect();
+        let mut places: Box<[Option<Arc<CompiledVariant<V>>>]> = (0..room).map(|_| None).collect();
         for entry in entries {
             let mut at = entry.hash as usize & (room - 1);
             while places[at].is_some() {
@@ -270,7 +271,7 @@ impl<V> Table<V> {
     }
 
     #[inline]
-    fn find(&self, of: &Identity<'_>) -> Option<&Entry<V>> {
+    fn find(&self, of: &VariantId<'_>) -> Option<&CompiledVariant<V>> {
         let (hash, last) = (of.hash(), self.0.len() - 1);
         let mut at = hash as usize & last;
         // Terminates because half of the positions are free.
@@ -283,33 +284,33 @@ impl<V> Table<V> {
         None
     }
 
-    fn entries(&self) -> impl Iterator<Item = &Arc<Entry<V>>> {
+    fn entries(&self) -> impl Iterator<Item = &Arc<CompiledVariant<V>>> {
         self.0.iter().flatten()
     }
 }
 
 /// A compilation in progress and its process: a forked child does not wait for threads of its parent.
-struct Making {
+struct CompileClaim {
     hash: u64,
     family: u64,
     place: u64,
-    key: Key,
+    key: VariantKey,
     process: u32,
 }
 
 /// State that only a thread that changes the table needs.
 struct Changing<V> {
-    making: Vec<Making>,
+    making: Vec<CompileClaim>,
     /// Replaced tables that may still be read.
-    replaced: Freed<V>,
+    replaced: ReplacedTables<V>,
 }
 
-struct Store<V: 'static> {
-    table: AtomicPtr<Table<V>>,
+struct VariantCache<V: 'static> {
+    table: AtomicPtr<VariantTable<V>>,
     /// Number of threads that read a table. In a child forked from a multi-threaded process it may stay above zero;
     /// replaced tables are then never freed.
     readers: AtomicUsize,
-    changing: Global<Changing<V>>,
+    changing: ForkSafeMutex<Changing<V>>,
     made: Condvar,
     most: usize,
 }
@@ -324,12 +325,12 @@ impl Drop for Reading<'_> {
     }
 }
 
-impl<V: Clone + Send + Sync> Store<V> {
+impl<V: Clone + Send + Sync> VariantCache<V> {
     const fn new(most: usize) -> Self {
         Self {
             table: AtomicPtr::new(ptr::null_mut()),
             readers: AtomicUsize::new(0),
-            changing: Global::new(Changing { making: Vec::new(), replaced: Vec::new() }),
+            changing: ForkSafeMutex::new(Changing { making: Vec::new(), replaced: Vec::new() }),
             made: Condvar::new(),
             most,
         }
@@ -337,7 +338,7 @@ impl<V: Clone + Send + Sync> Store<V> {
 
     /// Looks up an entry: `Some(None)` means that it cannot be compiled.
     #[inline]
-    fn find(&self, of: &Identity<'_>) -> Option<Option<V>> {
+    fn find(&self, of: &VariantId<'_>) -> Option<Option<V>> {
         // The reader is counted before it loads the pointer. A thread that frees a table replaces the pointer first and
         // then checks that the count is zero.
         self.readers.fetch_add(1, Ordering::SeqCst);
@@ -358,11 +359,11 @@ impl<V: Clone + Send + Sync> Store<V> {
 
     /// Returns the entry, or builds it with `make` if no other thread is building it. `Ok(None)` is cached, errors are
     /// not.
-    fn find_or_make(&'static self, of: &Identity<'_>, make: impl FnOnce() -> Result<Option<V>>) -> Result<Option<V>> {
+    fn find_or_make(&'static self, of: &VariantId<'_>, make: impl FnOnce() -> Result<Option<V>>) -> Result<Option<V>> {
         if let Some(found) = self.begin(of) {
             return Ok(found);
         }
-        let turn = Turn { store: self, of: *of };
+        let turn = CompileGuard { store: self, of: *of };
         let made = make();
         let freed = made.as_ref().ok().map(|value| self.keep(of, value.clone()));
         drop(turn); // not before the entry is added: waiting threads look it up next
@@ -371,7 +372,7 @@ impl<V: Clone + Send + Sync> Store<V> {
     }
 
     /// Waits until the entry exists or this thread may build it. Returns the entry in the first case.
-    fn begin(&'static self, of: &Identity<'_>) -> Option<Option<V>> {
+    fn begin(&'static self, of: &VariantId<'_>) -> Option<Option<V>> {
         let (hash, process) = (of.hash(), process::id());
         let mut changing = self.changing.lock();
         loop {
@@ -380,8 +381,8 @@ impl<V: Clone + Send + Sync> Store<V> {
             }
             match changing.making.iter_mut().find(|making| making.is(hash, of)) {
                 None => {
-                    let (family, place, key) = (of.family, of.place, Key::from_slice(of.key));
-                    changing.making.push(Making { hash, family, place, key, process });
+                    let (family, place, key) = (of.family, of.place, VariantKey::from_slice(of.key));
+                    changing.making.push(CompileClaim { hash, family, place, key, process });
                     return None;
                 }
                 Some(making) if making.process != process => {
@@ -393,14 +394,14 @@ impl<V: Clone + Send + Sync> Store<V> {
         }
     }
 
-    fn end(&'static self, of: &Identity<'_>) {
+    fn end(&'static self, of: &VariantId<'_>) {
         let hash = of.hash();
         self.changing.lock().making.retain(|making| !making.is(hash, of));
         self.made.notify_all();
     }
 
     /// Adds an entry and evicts others if the table is full.
-    fn keep(&'static self, of: &Identity<'_>, value: Option<V>) -> Freed<V> {
+    fn keep(&'static self, of: &VariantId<'_>, value: Option<V>) -> ReplacedTables<V> {
         let hash = of.hash();
         let mut changing = self.changing.lock();
         let mut entries = self.entries(&changing);
@@ -409,8 +410,8 @@ impl<V: Clone + Send + Sync> Store<V> {
             entries.retain(|entry| entry.was_used.swap(false, Ordering::Relaxed));
             entries.truncate(self.most / 2);
         }
-        let (family, place, key) = (of.family, of.place, Key::from_slice(of.key));
-        entries.push(Arc::new(Entry { hash, family, place, key, value, was_used: AtomicBool::new(false) }));
+        let (family, place, key) = (of.family, of.place, VariantKey::from_slice(of.key));
+        entries.push(Arc::new(CompiledVariant { hash, family, place, key, value, was_used: AtomicBool::new(false) }));
         self.replace(&mut changing, entries)
     }
 
@@ -426,15 +427,19 @@ impl<V: Clone + Send + Sync> Store<V> {
     }
 
     /// All entries. The lock holder is the only thread that replaces the table.
-    fn entries(&self, _: &Guard<Changing<V>>) -> Vec<Arc<Entry<V>>> {
+    fn entries(&self, _: &ForkSafeGuard<Changing<V>>) -> Vec<Arc<CompiledVariant<V>>> {
         // SAFETY: a table is freed only under the lock, which the caller holds, and only after it was replaced.
         let table = unsafe { self.table.load(Ordering::SeqCst).as_ref() };
         table.map_or_else(Vec::new, |table| table.entries().cloned().collect())
     }
 
     /// Replaces the table. Returns the tables that can now be freed, for the caller to drop without the lock.
-    fn replace(&self, changing: &mut Guard<Changing<V>>, entries: Vec<Arc<Entry<V>>>) -> Freed<V> {
-        let old = self.table.swap(Box::into_raw(Box::new(Table::of(entries))), Ordering::SeqCst);
+    fn replace(
+        &self,
+        changing: &mut ForkSafeGuard<Changing<V>>,
+        entries: Vec<Arc<CompiledVariant<V>>>,
+    ) -> ReplacedTables<V> {
+        let old = self.table.swap(Box::into_raw(Box::new(VariantTable::of(entries))), Ordering::SeqCst);
         if !old.is_null() {
             // SAFETY: the pointer comes from `Box::into_raw` and was just removed from `self.table`.
             changing.replaced.push(unsafe { Box::from_raw(old) });
@@ -448,21 +453,21 @@ impl<V: Clone + Send + Sync> Store<V> {
 }
 
 /// Tables that no thread can reach.
-type Freed<V> = Vec<Box<Table<V>>>;
+type ReplacedTables<V> = Vec<Box<VariantTable<V>>>;
 
-impl Making {
-    fn is(&self, hash: u64, of: &Identity<'_>) -> bool {
+impl CompileClaim {
+    fn is(&self, hash: u64, of: &VariantId<'_>) -> bool {
         self.hash == hash && self.family == of.family && self.place == of.place && self.key.as_slice() == of.key
     }
 }
 
 /// Guard of a thread that builds an entry others wait for. Dropping it wakes them, whatever the outcome.
-struct Turn<'a, V: Clone + Send + Sync + 'static> {
-    store: &'static Store<V>,
-    of: Identity<'a>,
+struct CompileGuard<'a, V: Clone + Send + Sync + 'static> {
+    store: &'static VariantCache<V>,
+    of: VariantId<'a>,
 }
 
-impl<V: Clone + Send + Sync> Drop for Turn<'_, V> {
+impl<V: Clone + Send + Sync> Drop for CompileGuard<'_, V> {
     fn drop(&mut self) {
         self.store.end(&self.of);
     }

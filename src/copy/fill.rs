@@ -4,13 +4,13 @@
 //! A fill reads no host memory when it runs, so a captured graph does not depend on the lifetime of the item.
 
 use super::on_cpu::on_cpu;
-use super::word_fill::Words;
-use super::{Side, at, host_host, kernels, side_of, with_access};
+use super::word_fill::WordFill;
+use super::{CopyOperand, at, host_host, kernels, side_of, with_access};
 use pygpu_array::Array;
 use pygpu_backend::{Address, NodeKind, Pattern};
 use pygpu_base::error::{Error, Result};
 use pygpu_device::stream::Stream;
-use pygpu_layout::{Blocks, Dims, Layout, Pieces, Uniform};
+use pygpu_layout::{ContiguousRuns, CopyBlocks, Dims, Layout, Uniform};
 use pygpu_memory::Access;
 
 /// Maximum number of planes that are filled by separate memsets; a kernel fills more planes in one launch.
@@ -47,7 +47,7 @@ pub fn fill(target: &Array, item: &[u8], stream: &Stream) -> Result<()> {
     let mut parts = item.chunks(kernels::LONGEST as usize).enumerate();
     parts.try_for_each(|(number, part)| {
         let pieces = pieces(target.layout(), number as i64 * kernels::LONGEST, part.len() as i64)?;
-        let words = Words::of(&pieces, target.allocation().address(), part);
+        let words = WordFill::of(&pieces, target.allocation().address(), part);
         let are_few = words.count() == 1 || (target.layout().size() == 1 && words.count() <= CHEAP);
         if are_few || !kernels::fill(target, &pieces, part, stream)? {
             words.fill(target, stream)?;
@@ -58,8 +58,8 @@ pub fn fill(target: &Array, item: &[u8], stream: &Stream) -> Result<()> {
 
 /// Describes the target as at most [`PLANES`] planes of evenly spaced rows, if possible.
 fn rows(target: &Array) -> Result<Option<Uniform>> {
-    Ok(match Blocks::of(target.layout(), target.layout())? {
-        Blocks::One { dst, bytes, .. } => Some(Uniform {
+    Ok(match CopyBlocks::of(target.layout(), target.layout())? {
+        CopyBlocks::One { dst, bytes, .. } => Some(Uniform {
             dst,
             src: dst,
             width: bytes,
@@ -70,21 +70,21 @@ fn rows(target: &Array) -> Result<Option<Uniform>> {
             dst_slice: bytes,
             src_slice: bytes,
         }),
-        Blocks::Uniform(rows) if rows.depth <= PLANES => Some(rows),
+        CopyBlocks::Uniform(rows) if rows.depth <= PLANES => Some(rows),
         _ => None,
     })
 }
 
 /// The part of every item from byte `start` on, `bytes` long, as pieces.
-fn pieces(layout: &Layout, start: i64, bytes: i64) -> Result<Pieces> {
+fn pieces(layout: &Layout, start: i64, bytes: i64) -> Result<ContiguousRuns> {
     let (shape, strides): (Dims, Dims) = (layout.shape().collect(), layout.strides().collect());
     let part = Layout::strided(&shape, &strides, layout.offset() + start, bytes)?;
-    Pieces::of(&part, &part)
+    ContiguousRuns::of(&part, &part)
 }
 
 fn fill_on_cpu(target: &Array, item: &[u8]) -> Result<()> {
     let repeated = Layout::scalar(item.len() as i64).broadcast_to(&target.layout().shape().collect::<Vec<_>>())?;
-    let source = Side { base: item.as_ptr() as Address, layout: &repeated };
+    let source = CopyOperand { base: item.as_ptr() as Address, layout: &repeated };
     // SAFETY: the target is an array's memory; the source repeats one borrowed item.
     unsafe { host_host::copy(side_of(target), source) }
 }

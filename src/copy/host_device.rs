@@ -5,7 +5,7 @@
 
 use super::on_cpu::on_cpu;
 use super::{
-    HostSide, MANY, at, between, check_shapes, copy_blocks, host_host, ring, side_of, side_of_host, with_access,
+    HostBuffer, MANY, at, between, check_shapes, copy_blocks, host_host, ring, side_of, side_of_host, with_access,
 };
 use pygpu_array::Array;
 use pygpu_backend::libraries::profiler_ranges::range;
@@ -13,7 +13,7 @@ use pygpu_backend::{Direction, HostUse, NodeKind, PointerKind};
 use pygpu_base::error::Result;
 use pygpu_device::Device;
 use pygpu_device::stream::Stream;
-use pygpu_layout::{Blocks, Layout};
+use pygpu_layout::{CopyBlocks, Layout};
 use pygpu_memory::{Access, capture};
 
 /// Rows narrower than this many bytes are packed on the host instead of being transferred individually.
@@ -26,7 +26,7 @@ const STAGED_AT_ONCE: usize = 64 << 10;
 ///
 /// # Errors
 /// Driver errors.
-pub fn is_pinned(device: Device, host: &HostSide) -> Result<bool> {
+pub fn is_pinned(device: Device, host: &HostBuffer) -> Result<bool> {
     let low = host.layout.extent().map_or(0, |(low, _)| low);
     if device.is_cpu() && !capture::is_any() {
         return Ok(false); // without a capture, a CPU copy completes before its call returns
@@ -42,7 +42,7 @@ pub fn is_pinned(device: Device, host: &HostSide) -> Result<bool> {
 /// # Safety
 /// The host memory must be readable wherever its layout reaches. Pageable memory must stay valid until this function
 /// returns, pinned memory until the stream has passed the copy.
-pub unsafe fn to_device(target: &Array, source: &HostSide, stream: &Stream) -> Result<()> {
+pub unsafe fn to_device(target: &Array, source: &HostBuffer, stream: &Stream) -> Result<()> {
     // SAFETY: the caller upholds the contract of this function.
     unsafe { upload(target, source, stream, false) }
 }
@@ -54,7 +54,7 @@ pub unsafe fn to_device(target: &Array, source: &HostSide, stream: &Stream) -> R
 ///
 /// # Safety
 /// The host memory must be readable wherever its layout reaches.
-pub unsafe fn to_device_and_wait(target: &Array, source: &HostSide, stream: &Stream) -> Result<()> {
+pub unsafe fn to_device_and_wait(target: &Array, source: &HostBuffer, stream: &Stream) -> Result<()> {
     // SAFETY: the caller upholds the contract of this function.
     unsafe { upload(target, source, stream, true) }
 }
@@ -67,7 +67,7 @@ pub unsafe fn to_device_and_wait(target: &Array, source: &HostSide, stream: &Str
 /// # Safety
 /// The host memory must be writable wherever its layout reaches, and its elements must not overlap. Pageable memory
 /// must stay valid until this function returns, pinned memory until the stream has passed the copy.
-pub unsafe fn to_host(target: &HostSide, source: &Array, stream: &Stream) -> Result<()> {
+pub unsafe fn to_host(target: &HostBuffer, source: &Array, stream: &Stream) -> Result<()> {
     // SAFETY: the caller upholds the contract of this function.
     unsafe { download(target, source, stream, false) }
 }
@@ -79,7 +79,7 @@ pub unsafe fn to_host(target: &HostSide, source: &Array, stream: &Stream) -> Res
 ///
 /// # Safety
 /// The host memory must be writable wherever its layout reaches, and its elements must not overlap.
-pub unsafe fn to_host_and_wait(target: &HostSide, source: &Array, stream: &Stream) -> Result<()> {
+pub unsafe fn to_host_and_wait(target: &HostBuffer, source: &Array, stream: &Stream) -> Result<()> {
     // SAFETY: the caller upholds the contract of this function.
     unsafe { download(target, source, stream, true) }?;
     source.allocation().check_other_devices()
@@ -87,13 +87,13 @@ pub unsafe fn to_host_and_wait(target: &HostSide, source: &Array, stream: &Strea
 
 /// Returns how the driver may use the host memory. During a capture only asynchronous copies of pinned memory are
 /// allowed.
-fn host_use(what: &str, host: &HostSide, stream: &Stream, wait: bool) -> Result<HostUse> {
+fn host_use(what: &str, host: &HostBuffer, stream: &Stream, wait: bool) -> Result<HostUse> {
     capture::host_use(what, stream, || Ok(!wait && is_pinned(stream.device(), host)?))
 }
 
 /// # Safety
 /// As `to_device`; with `wait`, the memory must be valid until the function returns.
-unsafe fn upload(target: &Array, source: &HostSide, stream: &Stream, wait: bool) -> Result<()> {
+unsafe fn upload(target: &Array, source: &HostBuffer, stream: &Stream, wait: bool) -> Result<()> {
     check_shapes(target.layout(), &source.layout)?;
     if target.layout().size() == 0 {
         return Ok(());
@@ -122,8 +122,8 @@ unsafe fn upload(target: &Array, source: &HostSide, stream: &Stream, wait: bool)
         // SAFETY: the caller upholds the contract of this function.
         Some(ring) => unsafe { upload_through(ring, direction, target, source, (stream, wait))? },
         None => {
-            let blocks = Blocks::of(target.layout(), &source.layout)?;
-            if let (true, Blocks::One { dst, src, bytes }) = (wait, &blocks) {
+            let blocks = CopyBlocks::of(target.layout(), &source.layout)?;
+            if let (true, CopyBlocks::One { dst, src, bytes }) = (wait, &blocks) {
                 let (to, from) = (at(target.allocation().address(), *dst), at(source.address, *src));
                 // SAFETY: the target is an array's memory, and the caller guarantees the source.
                 return unsafe { run_and_wait(target, direction, to, from, *bytes, stream) };
@@ -137,7 +137,7 @@ unsafe fn upload(target: &Array, source: &HostSide, stream: &Stream, wait: bool)
 
 /// # Safety
 /// As `to_host`; with `wait`, the memory must be valid until the function returns.
-unsafe fn download(target: &HostSide, source: &Array, stream: &Stream, wait: bool) -> Result<()> {
+unsafe fn download(target: &HostBuffer, source: &Array, stream: &Stream, wait: bool) -> Result<()> {
     check_shapes(&target.layout, source.layout())?;
     if source.layout().size() == 0 {
         return Ok(());
@@ -158,8 +158,8 @@ unsafe fn download(target: &HostSide, source: &Array, stream: &Stream, wait: boo
         // SAFETY: the caller upholds the contract of this function.
         Some(ring) => unsafe { download_through(ring, direction, target, source, stream)? },
         None => {
-            let blocks = Blocks::of(&target.layout, source.layout())?;
-            if let (true, Blocks::One { dst, src, bytes }) = (wait, &blocks) {
+            let blocks = CopyBlocks::of(&target.layout, source.layout())?;
+            if let (true, CopyBlocks::One { dst, src, bytes }) = (wait, &blocks) {
                 let (to, from) = (at(target.address, *dst), at(source.allocation().address(), *src));
                 // SAFETY: the source is an array's memory, and the caller guarantees the target.
                 return unsafe { run_and_wait(source, direction, to, from, *bytes, stream) };
@@ -200,11 +200,11 @@ unsafe fn upload_through(
     ring: ring::Ring<'_>,
     direction: Direction,
     target: &Array,
-    source: &HostSide,
+    source: &HostBuffer,
     (stream, wait): (&Stream, bool),
 ) -> Result<()> {
     let dense = target.layout().dense_like();
-    if is_direct(&Blocks::of(target.layout(), &dense)?) {
+    if is_direct(&CopyBlocks::of(target.layout(), &dense)?) {
         // SAFETY: the caller upholds the contract of this function.
         return with_access(target, Access::Write, stream, || unsafe {
             ring.upload(direction, target, source, (stream, wait))
@@ -223,12 +223,12 @@ unsafe fn upload_through(
 unsafe fn download_through(
     ring: ring::Ring<'_>,
     direction: Direction,
-    target: &HostSide,
+    target: &HostBuffer,
     source: &Array,
     stream: &Stream,
 ) -> Result<()> {
     let dense = source.layout().dense_like();
-    if is_direct(&Blocks::of(&dense, source.layout())?) {
+    if is_direct(&CopyBlocks::of(&dense, source.layout())?) {
         // SAFETY: the caller upholds the contract of this function.
         return with_access(source, Access::Read, stream, || unsafe {
             ring.download(direction, target, source, stream)
@@ -245,8 +245,8 @@ unsafe fn download_through(
 unsafe fn upload_by_driver(
     direction: Direction,
     target: &Array,
-    source: &HostSide,
-    blocks: &Blocks,
+    source: &HostBuffer,
+    blocks: &CopyBlocks,
     stream: &Stream,
 ) -> Result<()> {
     let is_captured = capture::is_capturing(stream)?;
@@ -259,7 +259,7 @@ unsafe fn upload_by_driver(
     }
     if is_captured {
         let scratch = Array::on_new_memory(source.layout.dense_like(), target.dtype(), stream.clone())?;
-        let blocks = Blocks::of(scratch.layout(), &source.layout)?;
+        let blocks = CopyBlocks::of(scratch.layout(), &source.layout)?;
         check_even(&blocks)?;
         // SAFETY: the caller upholds the contract. The recursion ends because evenly spaced rows are copied directly.
         unsafe { upload_by_driver(direction, &scratch, source, &blocks, stream)? };
@@ -270,14 +270,14 @@ unsafe fn upload_by_driver(
     // SAFETY: the packed buffer is owned here and as large as `dense`; the caller guarantees the source.
     unsafe { host_host::copy(packed.side(&dense), side_of_host(source))? };
     let packed_side = packed_side(&packed, &dense);
-    let from_packed = Blocks::of(target.layout(), &dense)?;
+    let from_packed = CopyBlocks::of(target.layout(), &dense)?;
     if is_direct(&from_packed) {
         // SAFETY: the packed buffer is pageable, so the driver has read it when this call returns.
         return unsafe { upload_by_driver(direction, target, &packed_side, &from_packed, stream) };
     }
     let scratch = Array::on_new_memory(dense.clone(), target.dtype(), stream.clone())?;
     // SAFETY: as above. The recursion ends because equal dense layouts are a single block.
-    unsafe { upload_by_driver(direction, &scratch, &packed_side, &Blocks::of(&dense, &dense)?, stream)? };
+    unsafe { upload_by_driver(direction, &scratch, &packed_side, &CopyBlocks::of(&dense, &dense)?, stream)? };
     between(target, &scratch, stream)
 }
 
@@ -285,9 +285,9 @@ unsafe fn upload_by_driver(
 /// As `to_host`.
 unsafe fn download_by_driver(
     direction: Direction,
-    target: &HostSide,
+    target: &HostBuffer,
     source: &Array,
-    blocks: &Blocks,
+    blocks: &CopyBlocks,
     stream: &Stream,
 ) -> Result<()> {
     let is_captured = capture::is_capturing(stream)?;
@@ -300,18 +300,18 @@ unsafe fn download_by_driver(
     }
     if is_captured {
         let scratch = Array::on_new_memory(target.layout.dense_like(), source.dtype(), stream.clone())?;
-        let blocks = Blocks::of(&target.layout, scratch.layout())?;
+        let blocks = CopyBlocks::of(&target.layout, scratch.layout())?;
         check_even(&blocks)?;
         between(&scratch, source, stream)?;
         // SAFETY: the caller upholds the contract. The recursion ends because evenly spaced rows are copied directly.
         return unsafe { download_by_driver(direction, target, &scratch, &blocks, stream) };
     }
     let dense = source.layout().dense_like();
-    let into_packed = Blocks::of(&dense, source.layout())?;
+    let into_packed = CopyBlocks::of(&dense, source.layout())?;
     if !is_direct(&into_packed) {
         let scratch = Array::on_new_memory(dense, source.dtype(), stream.clone())?;
         between(&scratch, source, stream)?;
-        let blocks = Blocks::of(&target.layout, scratch.layout())?;
+        let blocks = CopyBlocks::of(&target.layout, scratch.layout())?;
         // SAFETY: the caller upholds the contract. The recursion ends because a dense source is copied directly.
         return unsafe { download_by_driver(direction, target, &scratch, &blocks, stream) };
     }
@@ -323,12 +323,12 @@ unsafe fn download_by_driver(
 }
 
 /// Whether a single driver copy can do it, however narrow the rows are.
-const fn is_even(blocks: &Blocks) -> bool {
-    matches!(blocks, Blocks::One { .. } | Blocks::Uniform(_))
+const fn is_even(blocks: &CopyBlocks) -> bool {
+    matches!(blocks, CopyBlocks::One { .. } | CopyBlocks::Uniform(_))
 }
 
 /// Returns an error during a capture if the host would have to pack the data.
-fn check_even(blocks: &Blocks) -> Result<()> {
+fn check_even(blocks: &CopyBlocks) -> Result<()> {
     match is_even(blocks) {
         true => Ok(()),
         false => {
@@ -337,15 +337,15 @@ fn check_even(blocks: &Blocks) -> Result<()> {
     }
 }
 
-fn packed_side(packed: &host_host::Packed, dense: &Layout) -> HostSide {
-    HostSide { address: packed.address(), layout: dense.clone() }
+fn packed_side(packed: &host_host::Packed, dense: &Layout) -> HostBuffer {
+    HostBuffer { address: packed.address(), layout: dense.clone() }
 }
 
 /// Whether the blocks are transferred as they are, without packing on the host.
-fn is_direct(blocks: &Blocks) -> bool {
+fn is_direct(blocks: &CopyBlocks) -> bool {
     match blocks {
-        Blocks::One { .. } => true,
-        Blocks::Uniform(uniform) => uniform.width >= NARROW,
-        Blocks::Many(many) => many.block.width >= NARROW && many.count() <= MANY,
+        CopyBlocks::One { .. } => true,
+        CopyBlocks::Uniform(uniform) => uniform.width >= NARROW,
+        CopyBlocks::Many(many) => many.block.width >= NARROW && many.count() <= MANY,
     }
 }

@@ -5,21 +5,21 @@
 //! and crosses the bus twice. Bytes between the target's elements are written back unchanged. This is safe: the range
 //! is fetched and written in stream order, so that no work tracked by PyGPU can write these bytes in between.
 
-use super::{HostSide, Side, at, host_host};
+use super::{CopyOperand, HostBuffer, at, host_host};
 use pygpu_array::Array;
 use pygpu_backend::{Address, Direction, HostUse};
 use pygpu_base::error::Result;
-use pygpu_base::log_queue::{self, Level};
+use pygpu_base::log_queue::{self, LogLevel};
 use pygpu_device::stream::Stream;
 use pygpu_memory::{Access, capture, ordered};
 
 /// The byte range of an array, fetched to the host.
-struct Span {
+struct HostSpan {
     bytes: Vec<u8>,
     low: i64,
 }
 
-impl Span {
+impl HostSpan {
     fn fetch(array: &Array, host: HostUse, stream: &Stream) -> Result<Self> {
         let (low, high) = array.layout().extent().unwrap_or((0, 0));
         let mut span = Self { bytes: vec![0; (high - low) as usize], low };
@@ -56,15 +56,15 @@ impl Span {
     }
 
     /// The fetched bytes as host memory with the array's layout; the address is that of the layout's byte 0.
-    fn host_side(&self, array: &Array) -> HostSide {
+    fn host_side(&self, array: &Array) -> HostBuffer {
         let address = (self.bytes.as_ptr() as Address).wrapping_sub(self.low as usize);
-        HostSide { address, layout: array.layout().clone() }
+        HostBuffer { address, layout: array.layout().clone() }
     }
 }
 
 /// Copies an array into a non-overlapping array of the same device.
 pub(super) fn between(target: &Array, source: &Array, stream: &Stream) -> Result<()> {
-    log_queue::tell(Level::Info, || {
+    log_queue::tell(LogLevel::Info, || {
         let bytes = target.layout().size() * target.layout().itemsize();
         format!(
             "{}: a strided copy of {bytes} bytes goes over the host, since there is no compiler of kernels",
@@ -73,14 +73,14 @@ pub(super) fn between(target: &Array, source: &Array, stream: &Stream) -> Result
     });
     let host = capture::host_use("a strided copy for which there is no compiler", stream, || Ok(false))?;
     ordered(&[(source.allocation(), Access::Read), (target.allocation(), Access::Write)], stream, || {
-        let from = Span::fetch(source, host, stream)?;
-        let to = Span::fetch(target, host, stream)?;
+        let from = HostSpan::fetch(source, host, stream)?;
+        let to = HostSpan::fetch(target, host, stream)?;
         let (target_side, source_side) = (to.host_side(target), from.host_side(source));
         // SAFETY: both vectors contain every byte that the layouts reach, and they are distinct.
         unsafe {
             host_host::copy(
-                Side { base: target_side.address, layout: &target_side.layout },
-                Side { base: source_side.address, layout: &source_side.layout },
+                CopyOperand { base: target_side.address, layout: &target_side.layout },
+                CopyOperand { base: source_side.address, layout: &source_side.layout },
             )?;
         }
         to.write_back(target, host, stream)

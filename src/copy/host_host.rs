@@ -1,16 +1,16 @@
 //! Copies within host memory, for CPU arrays and for packing data that a copy engine would transfer item by item.
 
-use super::Side;
+use super::CopyOperand;
 use pygpu_backend::Address;
 use pygpu_base::error::Result;
-use pygpu_layout::{Layout, Line, Odometer, Pieces, SharedAxis, for_each_line_of};
+use pygpu_layout::{ContiguousRuns, Layout, Line, Odometer, SharedAxis, for_each_line_of};
 
 /// Copies element by element according to the layouts, in the largest contiguous runs.
 ///
 /// # Safety
 /// The source must be readable and the target writable wherever their layouts reach, and they must not overlap.
-pub(super) unsafe fn copy(target: Side<'_>, source: Side<'_>) -> Result<()> {
-    let pieces = Pieces::of(target.layout, source.layout)?;
+pub(super) unsafe fn copy(target: CopyOperand<'_>, source: CopyOperand<'_>) -> Result<()> {
+    let pieces = ContiguousRuns::of(target.layout, source.layout)?;
     let offsets = [pieces.dst, pieces.src];
     // SAFETY of all blocks below: the pieces are inside both layouts, for which the caller guarantees valid memory.
     match crossing(&pieces) {
@@ -18,7 +18,7 @@ pub(super) unsafe fn copy(target: Side<'_>, source: Side<'_>) -> Result<()> {
             let mut axes = pieces.axes.clone();
             let (row, column) = (axes.remove(rows), axes.pop());
             for [dst, src] in Odometer::new(&axes, offsets) {
-                let tiles = Tiles { row, column: column.unwrap_or(row), width: pieces.width };
+                let tiles = TiledPlane { row, column: column.unwrap_or(row), width: pieces.width };
                 // SAFETY: see above.
                 unsafe { tiles.copy(target.base, source.base, [dst, src]) };
             }
@@ -42,7 +42,7 @@ const TILE: i64 = 32;
 
 /// The index of the axis that is contiguous in the source but not in the target, as in a transposed copy. Iterating
 /// along one of the two axes only would load a cache line for each item.
-fn crossing(pieces: &Pieces) -> Option<usize> {
+fn crossing(pieces: &ContiguousRuns) -> Option<usize> {
     let (column, outer) = pieces.axes.split_last()?;
     let (place, row) = outer.iter().enumerate().min_by_key(|(_, axis)| axis.strides[1].unsigned_abs())?;
     let crosses = row.strides[1] != 0
@@ -55,13 +55,13 @@ fn crossing(pieces: &Pieces) -> Option<usize> {
 }
 
 /// A plane of items that is copied in square tiles.
-struct Tiles {
+struct TiledPlane {
     row: SharedAxis<2>,
     column: SharedAxis<2>,
     width: i64,
 }
 
-impl Tiles {
+impl TiledPlane {
     /// # Safety
     /// As `copy`, for the items of the plane.
     unsafe fn copy(&self, target: Address, source: Address, offsets: [i64; 2]) {
@@ -85,7 +85,7 @@ impl Tiles {
 ///
 /// # Safety
 /// The source must be readable and the target writable wherever their layouts reach.
-pub(super) unsafe fn copy_overlapping(target: Side<'_>, source: Side<'_>) -> Result<()> {
+pub(super) unsafe fn copy_overlapping(target: CopyOperand<'_>, source: CopyOperand<'_>) -> Result<()> {
     if !meet(target, source) {
         // SAFETY: the caller guarantees valid memory, and the operands do not overlap.
         return unsafe { copy(target, source) };
@@ -100,7 +100,7 @@ pub(super) unsafe fn copy_overlapping(target: Side<'_>, source: Side<'_>) -> Res
 }
 
 /// Whether the byte ranges of two operands overlap.
-fn meet(target: Side<'_>, source: Side<'_>) -> bool {
+fn meet(target: CopyOperand<'_>, source: CopyOperand<'_>) -> bool {
     let (Some((low, high)), Some((source_low, source_high))) = (target.layout.extent(), source.layout.extent()) else {
         return false;
     };
@@ -230,7 +230,7 @@ impl Packed {
         self.bytes.as_ptr() as Address
     }
 
-    pub(super) fn side<'a>(&'a self, dense: &'a Layout) -> Side<'a> {
-        Side { base: self.address(), layout: dense }
+    pub(super) fn side<'a>(&'a self, dense: &'a Layout) -> CopyOperand<'a> {
+        CopyOperand { base: self.address(), layout: dense }
     }
 }

@@ -23,7 +23,7 @@ use pygpu_backend::{Address, Direction, Extent, NodeKind, Pitched};
 use pygpu_base::error::{Error, Result};
 use pygpu_device::Device;
 use pygpu_device::stream::Stream;
-use pygpu_layout::{self as layout, Blocks, Layout, Order, Uniform};
+use pygpu_layout::{self as layout, CopyBlocks, Layout, MemoryOrder, Uniform};
 use pygpu_memory::{Access, capture, ordered};
 
 pub use fill::fill;
@@ -32,7 +32,7 @@ pub use kernels::{Bounds, Indexed, Selection, check_capture, gather, gather_into
 
 /// Host memory with a layout; offsets count from `address`.
 #[derive(Clone)]
-pub struct HostSide {
+pub struct HostBuffer {
     /// Address of byte 0 of the layout.
     pub address: Address,
     /// Shape and strides.
@@ -44,17 +44,17 @@ const MANY: i64 = 256;
 
 /// An operand of a copy: the address of byte 0 of its layout, and the layout.
 #[derive(Clone, Copy)]
-struct Side<'a> {
+struct CopyOperand<'a> {
     base: Address,
     layout: &'a Layout,
 }
 
-fn side_of(array: &Array) -> Side<'_> {
-    Side { base: array.allocation().address(), layout: array.layout() }
+fn side_of(array: &Array) -> CopyOperand<'_> {
+    CopyOperand { base: array.allocation().address(), layout: array.layout() }
 }
 
-fn side_of_host(host: &HostSide) -> Side<'_> {
-    Side { base: host.address, layout: &host.layout }
+fn side_of_host(host: &HostBuffer) -> CopyOperand<'_> {
+    CopyOperand { base: host.address, layout: &host.layout }
 }
 
 fn check_shapes(target: &Layout, source: &Layout) -> Result<()> {
@@ -98,11 +98,11 @@ pub fn between(target: &Array, source: &Array, stream: &Stream) -> Result<()> {
             unsafe { host_host::copy(side_of(target), side_of(source)) }
         });
     }
-    let blocks = Blocks::of(target.layout(), source.layout())?;
+    let blocks = CopyBlocks::of(target.layout(), source.layout())?;
     if kernels::suit(&blocks) && kernels::copy(target, source, stream)? {
         return Ok(());
     }
-    if let Blocks::Many(many) = &blocks
+    if let CopyBlocks::Many(many) = &blocks
         && many.count() > MANY
     {
         return host_fallback::between(target, source, stream);
@@ -144,12 +144,12 @@ pub fn is_same_place(one: &Array, other: &Array) -> bool {
 fn across(target: &Array, source: &Array, stream: &Stream) -> Result<()> {
     let (to, from) = (target.device(), source.device());
     if from.is_cpu() {
-        let host = HostSide { address: source.allocation().address(), layout: source.layout().clone() };
+        let host = HostBuffer { address: source.allocation().address(), layout: source.layout().clone() };
         // SAFETY: the borrow keeps the source array alive until the copy is complete, because the call waits.
         return unsafe { to_device_and_wait(target, &host, &on_device(stream, to)) };
     }
     if to.is_cpu() {
-        let host = HostSide { address: target.allocation().address(), layout: target.layout().clone() };
+        let host = HostBuffer { address: target.allocation().address(), layout: target.layout().clone() };
         // SAFETY: the borrow keeps the target array alive until the copy is complete, because the call waits.
         return unsafe { to_host_and_wait(&host, source, &on_device(stream, from)) };
     }
@@ -158,20 +158,20 @@ fn across(target: &Array, source: &Array, stream: &Stream) -> Result<()> {
             "copy from {from} to {to}: no driver serves both; go through the host"
         )));
     }
-    if !matches!(Blocks::of(target.layout(), source.layout())?, Blocks::One { .. })
+    if !matches!(CopyBlocks::of(target.layout(), source.layout())?, CopyBlocks::One { .. })
         && reach_over(target, source, stream)?
     {
         return Ok(());
     }
     let sending = behind(stream, from)?;
     let dense = source.layout().dense_like();
-    if !matches!(Blocks::of(&dense, source.layout())?, Blocks::One { .. }) {
+    if !matches!(CopyBlocks::of(&dense, source.layout())?, CopyBlocks::One { .. }) {
         let packed = Array::on_new_memory(dense, source.dtype(), sending.clone())?;
         between(&packed, source, &sending)?;
         return across(target, &packed, &sending);
     }
     let receiving = on_device(stream, to);
-    if !matches!(Blocks::of(target.layout(), source.layout())?, Blocks::One { .. }) {
+    if !matches!(CopyBlocks::of(target.layout(), source.layout())?, CopyBlocks::One { .. }) {
         let landed = Array::on_new_memory(dense, target.dtype(), receiving.clone())?;
         across(&landed, source, &sending)?;
         return between(target, &landed, &receiving);
@@ -208,7 +208,7 @@ fn before(stream: &Stream, own: &Stream) -> Result<()> {
 fn reach_over(target: &Array, source: &Array, stream: &Stream) -> Result<bool> {
     let (to, from) = (target.device(), source.device());
     let dense = source.layout().dense_like();
-    let is_dense = matches!(Blocks::of(&dense, source.layout())?, Blocks::One { .. });
+    let is_dense = matches!(CopyBlocks::of(&dense, source.layout())?, CopyBlocks::One { .. });
     let (here, there, far) = if is_dense { (to, from, source) } else { (from, to, target) };
     // A kernel that accesses memory out of its device's reach destroys the whole context. External memory (a virtual
     // range, another library's pool, another process's block) may be accessible on its own device only. During a
@@ -249,20 +249,20 @@ fn with_access(array: &Array, access: Access, stream: &Stream, work: impl FnOnce
 unsafe fn copy_blocks(
     device: Device,
     direction: Direction,
-    target: Side<'_>,
-    source: Side<'_>,
-    blocks: &Blocks,
+    target: CopyOperand<'_>,
+    source: CopyOperand<'_>,
+    blocks: &CopyBlocks,
     stream: &Stream,
 ) -> Result<()> {
     match blocks {
-        Blocks::One { dst, src, bytes } => {
+        CopyBlocks::One { dst, src, bytes } => {
             let (to, from) = (at(target.base, *dst), at(source.base, *src));
             // SAFETY: the caller upholds the contract of this function.
             unsafe { device.backend().copy(device.index(), direction, to, from, *bytes as usize, stream.handle()) }
         }
         // SAFETY: the caller upholds the contract of this function.
-        Blocks::Uniform(block) => unsafe { copy_uniform(device, direction, target, source, block, stream) },
-        Blocks::Many(many) => many.blocks().try_for_each(|block| {
+        CopyBlocks::Uniform(block) => unsafe { copy_uniform(device, direction, target, source, block, stream) },
+        CopyBlocks::Many(many) => many.blocks().try_for_each(|block| {
             // SAFETY: the caller upholds the contract of this function.
             unsafe { copy_uniform(device, direction, target, source, &block, stream) }
         }),
@@ -274,8 +274,8 @@ unsafe fn copy_blocks(
 unsafe fn copy_uniform(
     device: Device,
     direction: Direction,
-    target: Side<'_>,
-    source: Side<'_>,
+    target: CopyOperand<'_>,
+    source: CopyOperand<'_>,
     block: &Uniform,
     stream: &Stream,
 ) -> Result<()> {
@@ -302,7 +302,7 @@ fn at(base: Address, offset: i64) -> Address {
 ///
 /// # Errors
 /// `OutOfMemory`; driver errors.
-pub fn duplicate(source: &Array, order: Order, stream: &Stream) -> Result<Array> {
+pub fn duplicate(source: &Array, order: MemoryOrder, stream: &Stream) -> Result<Array> {
     let shape: layout::Dims = source.layout().shape().collect();
     let copy = Array::empty(&shape, source.dtype(), order, stream.clone())?;
     between(&copy, source, stream)?;

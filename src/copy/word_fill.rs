@@ -8,14 +8,14 @@ use pygpu_array::Array;
 use pygpu_backend::{Address, Pattern};
 use pygpu_base::error::Result;
 use pygpu_device::stream::Stream;
-use pygpu_layout::{Odometer, Pieces, SharedAxes, SharedAxis};
+use pygpu_layout::{ContiguousRuns, Odometer, SharedAxes, SharedAxis};
 use pygpu_memory::Access;
 
 /// The largest word of a memset, in bytes.
 const LARGEST: i64 = 4;
 
 /// Equal adjacent words of the item.
-struct Run {
+struct WordRun {
     /// Offset of the first byte in the item.
     start: i64,
     pattern: Pattern,
@@ -23,8 +23,8 @@ struct Run {
 }
 
 /// The memsets of a fill.
-pub(super) struct Words {
-    runs: Vec<Run>,
+pub(super) struct WordFill {
+    runs: Vec<WordRun>,
     /// Byte offset of the first item.
     offset: i64,
     /// The rows of each memset: one item per row, or one whole piece if all words are equal.
@@ -33,9 +33,9 @@ pub(super) struct Words {
     others: SharedAxes<2>,
 }
 
-impl Words {
+impl WordFill {
     /// The memsets for pieces of whole items; offsets count from `base`.
-    pub(super) fn of(pieces: &Pieces, base: Address, item: &[u8]) -> Self {
+    pub(super) fn of(pieces: &ContiguousRuns, base: Address, item: &[u8]) -> Self {
         let itemsize = item.len() as i64;
         // A broadcast axis would set the same element repeatedly.
         let mut axes: SharedAxes<2> = pieces.axes.iter().filter(|axis| axis.strides[0] != 0).copied().collect();
@@ -53,7 +53,7 @@ impl Words {
         let longest = fitting.max_by_key(|&place| axes[place].len);
         let rows = longest.map_or(SharedAxis { len: 1, strides: [row; 2] }, |place| axes.remove(place));
         let runs = if are_equal {
-            vec![Run { start: 0, pattern: words[0], count: row as usize / word }]
+            vec![WordRun { start: 0, pattern: words[0], count: row as usize / word }]
         } else {
             runs(&words, word)
         };
@@ -92,12 +92,12 @@ impl Words {
     }
 }
 
-fn runs(words: &[Pattern], word: usize) -> Vec<Run> {
+fn runs(words: &[Pattern], word: usize) -> Vec<WordRun> {
     let mut start = 0;
     let equal = words.chunk_by(|one, next| one == next);
     equal
         .map(|chunk| {
-            let run = Run { start, pattern: chunk[0], count: chunk.len() };
+            let run = WordRun { start, pattern: chunk[0], count: chunk.len() };
             start += (chunk.len() * word) as i64;
             run
         })
@@ -117,14 +117,14 @@ fn pattern(bytes: &[u8]) -> Pattern {
 mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
     use super::*;
-    use pygpu_layout::{Index, Layout, Order};
+    use pygpu_layout::{Index, Layout, MemoryOrder};
 
-    fn words(layout: &Layout, base: Address, item: &[u8]) -> Words {
-        Words::of(&Pieces::of(layout, layout).unwrap(), base, item)
+    fn words(layout: &Layout, base: Address, item: &[u8]) -> WordFill {
+        WordFill::of(&ContiguousRuns::of(layout, layout).unwrap(), base, item)
     }
 
     fn dense(shape: &[i64], itemsize: i64) -> Layout {
-        Layout::contiguous(shape, itemsize, Order::C).unwrap()
+        Layout::contiguous(shape, itemsize, MemoryOrder::C).unwrap()
     }
 
     #[test]

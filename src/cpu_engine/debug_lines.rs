@@ -3,18 +3,18 @@
 use std::path::PathBuf;
 use std::process::Stdio;
 
-use crate::host_environment::Host;
+use crate::host_environment::HostEnvironment;
 
 /// Library file with debug lines.
 #[derive(Debug)]
 pub struct Lines {
     path: PathBuf,
-    host: Host,
+    host: HostEnvironment,
 }
 
 impl Lines {
     /// Refers to a file that is not deleted.
-    pub fn of(path: PathBuf, host: &Host) -> Self {
+    pub fn of(path: PathBuf, host: &HostEnvironment) -> Self {
         Self { path, host: host.clone() }
     }
 

@@ -1,14 +1,14 @@
 //! Checks that an ELF file is complete. A loader trusts the headers, and accessing data beyond the end of a file or
 //! buffer ends the process.
 
-const PROGRAMS: Table = Table { first: 32, size: 54, count: 56, place: 8, length: 32, absent: None };
+const PROGRAMS: ElfTable = ElfTable { first: 32, size: 54, count: 56, place: 8, length: 32, absent: None };
 const CLASS_64: u8 = 2;
 /// Section type without data in the file.
 const NOBITS: u32 = 8;
-const SECTIONS: Table = Table { first: 40, size: 58, count: 60, place: 24, length: 32, absent: Some(NOBITS) };
+const SECTIONS: ElfTable = ElfTable { first: 40, size: 58, count: 60, place: 24, length: 32, absent: Some(NOBITS) };
 
 /// Offsets: of the description of a table in the file header, and of position and length in an entry of the table.
-struct Table {
+struct ElfTable {
     first: usize,
     size: usize,
     count: usize,
@@ -24,7 +24,7 @@ pub fn is_whole(image: &[u8]) -> bool {
     is_other || [PROGRAMS, SECTIONS].iter().all(|table| lies_inside(image, table).is_some())
 }
 
-fn lies_inside(image: &[u8], table: &Table) -> Option<()> {
+fn lies_inside(image: &[u8], table: &ElfTable) -> Option<()> {
     let first = number(image, table.first)?;
     let (size, count) = (usize::from(half(image, table.size)?), usize::from(half(image, table.count)?));
     (0..count).try_for_each(|index| {

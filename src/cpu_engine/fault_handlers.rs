@@ -116,43 +116,43 @@ unsafe extern "C" fn leave(guarded: *mut Guarded) {
 }
 
 /// Returns whether Ctrl-C should end the wait of the calling thread.
-pub type Question = fn() -> bool;
+pub type InterruptCheck = fn() -> bool;
 
 static QUESTION: AtomicUsize = AtomicUsize::new(0);
 
 /// Registers the interrupt check. Without one a kernel continues.
 #[allow(dead_code, reason = "the simulated drivers have nobody to ask")]
-pub fn ask_with(question: Question) {
+pub fn ask_with(question: InterruptCheck) {
     QUESTION.store(question as usize, Ordering::Release);
 }
 
 extern "C" fn interrupted() -> c_int {
     caught(0, || match QUESTION.load(Ordering::Acquire) {
         0 => 0,
-        // SAFETY: only `ask_with` stores a value there, and it stores a `Question`.
-        question => c_int::from(unsafe { std::mem::transmute::<usize, Question>(question) }()),
+        // SAFETY: only `ask_with` stores a value there, and it stores a `InterruptCheck`.
+        question => c_int::from(unsafe { std::mem::transmute::<usize, InterruptCheck>(question) }()),
     })
 }
 
 /// Previous handlers of a signal: the first one, and the latest that another library installed in between.
-struct Before {
+struct PreviousHandler {
     first: UnsafeCell<MaybeUninit<libc::sigaction>>,
     last: UnsafeCell<MaybeUninit<libc::sigaction>>,
     is_set: AtomicBool,
 }
 
 // SAFETY: written only by `install`, which never runs concurrently, before the handler that reads it is installed.
-unsafe impl Sync for Before {}
+unsafe impl Sync for PreviousHandler {}
 
-static BEFORE: [Before; SIGNALS.len()] = [const {
-    Before {
+static BEFORE: [PreviousHandler; SIGNALS.len()] = [const {
+    PreviousHandler {
         first: UnsafeCell::new(MaybeUninit::uninit()),
         last: UnsafeCell::new(MaybeUninit::uninit()),
         is_set: AtomicBool::new(false),
     }
 }; SIGNALS.len()];
 
-fn before(number: c_int) -> Option<&'static Before> {
+fn before(number: c_int) -> Option<&'static PreviousHandler> {
     SIGNALS.iter().position(|&one| one == number).map(|place| &BEFORE[place])
 }
 
@@ -168,14 +168,14 @@ pub fn install() {
     }
 }
 
-fn set(number: c_int, before: &Before) {
+fn set(number: c_int, before: &PreviousHandler) {
     // SAFETY: plain data; all zeroes is a valid value.
     let mut old: libc::sigaction = unsafe { std::mem::zeroed() };
     // SAFETY: only reads the current handler.
     if unsafe { libc::sigaction(number, ptr::null(), &mut old) } != 0 || old.sa_sigaction == address_of_handler() {
         return;
     }
-    // SAFETY: see `Before`. A handler that reads `last` concurrently runs in a process that is about to end.
+    // SAFETY: see `PreviousHandler`. A handler that reads `last` concurrently runs in a process that is about to end.
     unsafe {
         (*before.last.get()).write(old);
         if !before.is_set.load(Ordering::Relaxed) {

@@ -4,7 +4,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use crate::build::headers;
-use crate::host_environment::Host;
+use crate::host_environment::HostEnvironment;
 
 const USUAL: [&str; 3] = ["c++", "g++", "clang++"];
 
@@ -12,7 +12,7 @@ const USUAL: [&str; 3] = ["c++", "g++", "clang++"];
 #[derive(Clone, Debug)]
 pub struct CxxCompiler {
     /// Machine on which it runs.
-    pub host: Host,
+    pub host: HostEnvironment,
     /// Path of the program.
     pub path: PathBuf,
     /// First line of its version output, and a hash of the headers.
@@ -24,7 +24,7 @@ const BINDING: &str = "PYGPU_CXX";
 
 /// Finds the compiler that a variable names, otherwise the first common one on the search path. The error text lists
 /// the names that were tried.
-pub fn find(host: &Host) -> Result<CxxCompiler, String> {
+pub fn find(host: &HostEnvironment) -> Result<CxxCompiler, String> {
     let named = host.named.iter().map(|(variable, program)| (format!("{variable}={program}"), program.clone()));
     let usual = USUAL.iter().map(|&name| (name.to_owned(), name.to_owned()));
     let mut tried = Vec::new();
@@ -46,7 +46,7 @@ pub fn find(host: &Host) -> Result<CxxCompiler, String> {
     ))
 }
 
-fn ask(program: &str, host: &Host) -> Result<CxxCompiler, String> {
+fn ask(program: &str, host: &HostEnvironment) -> Result<CxxCompiler, String> {
     let absent = if program.contains('/') { "there is no such file" } else { "not on PATH" };
     let path = on_path(program, host).ok_or(absent)?;
     let output = host.command(&path).arg("--version").output().map_err(|error| error.to_string())?;
@@ -60,7 +60,7 @@ fn ask(program: &str, host: &Host) -> Result<CxxCompiler, String> {
 }
 
 /// Finds a program by its path or its name.
-fn on_path(program: &str, host: &Host) -> Option<PathBuf> {
+fn on_path(program: &str, host: &HostEnvironment) -> Option<PathBuf> {
     if program.contains('/') {
         return Path::new(program).canonicalize().ok();
     }

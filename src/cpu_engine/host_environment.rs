@@ -7,7 +7,7 @@ use std::process::Command;
 
 /// Order in which blocks, and the threads of a block, start.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
-pub enum Order {
+pub enum StartOrder {
     /// First to last.
     #[default]
     Plain,
@@ -17,7 +17,7 @@ pub enum Order {
     Shuffled(u64),
 }
 
-impl Order {
+impl StartOrder {
     /// Parses `reversed`, `shuffled` or `shuffled:7`; empty text is the plain order. `None` for other text.
     pub fn named(text: &str) -> Option<Self> {
         match text.split_once(':').unwrap_or((text, "1")) {
@@ -31,7 +31,7 @@ impl Order {
 
 /// Environment of the machine, provided by the user of the engine.
 #[derive(Clone, Default, Debug)]
-pub struct Host {
+pub struct HostEnvironment {
     /// Environment variables for compilers.
     pub environment: Vec<(OsString, OsString)>,
     /// Compilers named by variables, each with the variable's name.
@@ -43,14 +43,14 @@ pub struct Host {
     /// Cache folder, if there is one; it is created on first use.
     pub kept: Option<PathBuf>,
     /// Order in which blocks and threads start.
-    pub order: Order,
+    pub order: StartOrder,
     /// Options added to every kernel's compilation.
     pub options: Vec<String>,
     /// Whether a failing kernel stops in a debugger.
     pub breaks: bool,
 }
 
-impl Host {
+impl HostEnvironment {
     /// Returns the command of a program, with this environment instead of that of the process.
     pub fn command(&self, program: &std::path::Path) -> Command {
         let mut command = Command::new(program);

@@ -4,7 +4,7 @@
 //! describes the stages; the headers in `include` implement the language at run time. The simulated drivers of the
 //! tests use this crate too.
 //!
-//! The engine does not read the environment: [`Host`] contains it. It leaves files behind in two cases only: a source
+//! The engine does not read the environment: [`HostEnvironment`] contains it. It leaves files behind in two cases only: a source
 //! needed for debugging information, and the folder of precompiled parts (`build::precompiled`).
 
 mod build;
@@ -28,9 +28,9 @@ mod thread_loops;
 mod tokens;
 
 pub use build::headers::texts as headers;
-pub use build::{Build, Failure, Included, build, dependencies};
+pub use build::{Build, Failure, IncludedFile, build, dependencies};
 pub use elf_check::is_whole;
 pub use find_compiler::{CxxCompiler, find};
-pub use host_environment::{Host, Order};
-pub use library::{Kernel, Library, Shape};
-pub use texture_image::Image;
+pub use host_environment::{HostEnvironment, StartOrder};
+pub use library::{HostKernel, Library, Shape};
+pub use texture_image::TextureImage;

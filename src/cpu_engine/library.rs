@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use crate::debug_lines::Lines;
 use crate::elf_check::is_whole;
 use crate::fault_handlers::{self, RawHost};
-use crate::host_environment::{Host, Order};
+use crate::host_environment::{HostEnvironment, StartOrder};
 use crate::shared_memory_size::StaticShared;
 
 const ABI: c_uint = 4;
@@ -74,13 +74,13 @@ struct RawModule {
 pub struct Library {
     // Owns the code and the tables that the fields below point to.
     _handle: libloading::Library,
-    kernels: Vec<Kernel>,
+    kernels: Vec<HostKernel>,
     globals: Vec<(String, usize, usize)>,
 }
 
 /// Kernel of a library; valid only while the library is loaded.
 #[derive(Clone, Debug)]
-pub struct Kernel {
+pub struct HostKernel {
     /// Name in the source.
     pub name: String,
     /// Bytes and alignment of each parameter, in order.
@@ -93,7 +93,7 @@ pub struct Kernel {
     pub constant_bytes: u32,
     launch: unsafe extern "C" fn(*const RawLaunch, *const *const c_void) -> c_int,
     /// Start order of every launch.
-    order: Order,
+    order: StartOrder,
     breaks: bool,
     lines: Option<Arc<Lines>>,
 }
@@ -116,7 +116,7 @@ impl Library {
     ///
     /// # Errors
     /// The reason why it is not an image or cannot be loaded.
-    pub fn load(image: &[u8], host: &Host) -> Result<Self, String> {
+    pub fn load(image: &[u8], host: &HostEnvironment) -> Result<Self, String> {
         check(image)?;
         let mut file = tempfile::Builder::new()
             .prefix("pygpu-")
@@ -146,7 +146,7 @@ impl Library {
     }
 
     /// Finds a kernel by its name or its mangled C++ name.
-    pub fn kernel(&self, name: &str) -> Option<&Kernel> {
+    pub fn kernel(&self, name: &str) -> Option<&HostKernel> {
         let named = |name: &str| self.kernels.iter().find(|kernel| kernel.name == name);
         named(name).or_else(|| named(&unmangled(name)?))
     }
@@ -168,7 +168,7 @@ impl Library {
     }
 }
 
-impl Kernel {
+impl HostKernel {
     /// Runs a kernel to its end. The error has the code (`abi.h`) and the text of a failure.
     ///
     /// # Safety
@@ -186,7 +186,7 @@ impl Kernel {
             flags: self.flags() | if shape.cooperative { COOPERATIVE } else { 0 },
             message: message.as_mut_ptr().cast(),
             message_bytes: MESSAGE_BYTES as c_ulonglong,
-            seed: if let Order::Shuffled(seed) = self.order { seed } else { 0 },
+            seed: if let StartOrder::Shuffled(seed) = self.order { seed } else { 0 },
             place: ptr::from_mut(&mut place),
             host: ptr::from_ref(&fault_handlers::HOST),
         };
@@ -208,9 +208,9 @@ impl Kernel {
 
     fn flags(&self) -> c_uint {
         let order = match self.order {
-            Order::Plain => 0,
-            Order::Reversed => REVERSED,
-            Order::Shuffled(_) => SHUFFLED,
+            StartOrder::Plain => 0,
+            StartOrder::Reversed => REVERSED,
+            StartOrder::Shuffled(_) => SHUFFLED,
         };
         order | if self.breaks { BREAK } else { 0 }
     }
@@ -293,7 +293,12 @@ fn unmangled(name: &str) -> Option<String> {
 ///
 /// # Safety
 /// The module belongs to an open library of this version.
-unsafe fn kernels(module: &RawModule, image: &[u8], host: &Host, lines: Option<&Arc<Lines>>) -> Vec<Kernel> {
+unsafe fn kernels(
+    module: &RawModule,
+    image: &[u8],
+    host: &HostEnvironment,
+    lines: Option<&Arc<Lines>>,
+) -> Vec<HostKernel> {
     // SAFETY: the caller promises a valid module; its table has one entry more than it counts, so it is never empty.
     let rows = unsafe { std::slice::from_raw_parts(module.kernels, module.kernel_count as usize) };
     let shared = StaticShared::of(image);
@@ -305,7 +310,7 @@ unsafe fn kernels(module: &RawModule, image: &[u8], host: &Host, lines: Option<&
         let parameters = parameters.iter().map(|each| (each.bytes as usize, each.alignment as usize)).collect();
         // SAFETY: names are string literals of the library.
         let name = unsafe { text(row.name) };
-        Some(Kernel {
+        Some(HostKernel {
             name,
             parameters,
             max_threads: row.max_threads,

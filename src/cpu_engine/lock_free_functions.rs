@@ -17,14 +17,14 @@ const MOST: usize = 16;
 const COPIES: c_int = 1;
 const COMPUTES: c_int = 2;
 
-struct Range {
+struct CodeRange {
     begin: AtomicU64,
     end: AtomicU64,
     kind: AtomicI32,
 }
 
-static RANGES: [Range; MOST] =
-    [const { Range { begin: AtomicU64::new(0), end: AtomicU64::new(0), kind: AtomicI32::new(0) } }; MOST];
+static RANGES: [CodeRange; MOST] =
+    [const { CodeRange { begin: AtomicU64::new(0), end: AtomicU64::new(0), kind: AtomicI32::new(0) } }; MOST];
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 
 fn add(kind: c_int, begin: u64, end: u64) {
@@ -96,7 +96,7 @@ unsafe fn add_mathematics(library: &libc::dl_phdr_info) {
 pub extern "C" fn is_plain(instruction: c_ulonglong) -> c_int {
     caught(0, || {
         let known = &RANGES[..COUNT.load(Ordering::Acquire).min(MOST)];
-        let holds = |range: &&Range| {
+        let holds = |range: &&CodeRange| {
             range.begin.load(Ordering::Relaxed) <= instruction && instruction < range.end.load(Ordering::Relaxed)
         };
         known.iter().find(holds).map_or(0, |range| range.kind.load(Ordering::Relaxed))

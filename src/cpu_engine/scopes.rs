@@ -1,6 +1,6 @@
 //! Tracks the scope in a source (namespace, `extern "C"`, or other braces), and parses the name of a declaration.
 
-use crate::tokens::{Kind, Token};
+use crate::tokens::{Token, TokenKind};
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Scope {
@@ -107,7 +107,7 @@ pub fn declared<'a>(source: &'a str, tokens: &[Token], from: usize) -> Declared<
             _ if angles > 0 => {}
             "(" => return name.map_or(Declared::Nothing, Declared::Function),
             "=" | ";" | "[" | "{" => return name.map_or(Declared::Nothing, Declared::Variable),
-            _ if token.kind == Kind::Word => name = Some(text),
+            _ if token.kind == TokenKind::Word => name = Some(text),
             _ => {}
         }
         position += 1;

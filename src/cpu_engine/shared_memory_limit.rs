@@ -5,7 +5,7 @@
 //! counted.
 
 use crate::scopes::{behind_brackets, has_brackets};
-use crate::tokens::{Kind, Token};
+use crate::tokens::{Token, TokenKind};
 
 /// Visible shared variables, by scope.
 #[derive(Default)]
@@ -80,7 +80,7 @@ pub fn names_declared(source: &str, tokens: &[Token], position: usize) -> Vec<St
             ">" if !is_value => angles = angles.saturating_sub(1),
             "=" => is_value = true,
             "," if angles == 0 => is_value = false,
-            _ if token.kind == Kind::Word && angles == 0 => last = Some(text),
+            _ if token.kind == TokenKind::Word && angles == 0 => last = Some(text),
             _ => {}
         }
         at += 1;

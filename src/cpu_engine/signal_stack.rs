@@ -7,13 +7,13 @@ const BYTES: usize = 64 << 10;
 
 thread_local! {
     static KNOWN: Cell<bool> = const { Cell::new(false) };
-    static OWN: Own = const { Own(Cell::new(ptr::null_mut())) };
+    static OWN: SignalStack = const { SignalStack(Cell::new(ptr::null_mut())) };
 }
 
 /// Stack allocated here, freed when the thread ends.
-struct Own(Cell<*mut libc::c_void>);
+struct SignalStack(Cell<*mut libc::c_void>);
 
-impl Drop for Own {
+impl Drop for SignalStack {
     fn drop(&mut self) {
         let memory = self.0.get();
         if memory.is_null() {

@@ -8,10 +8,10 @@ use std::fmt::Write;
 
 use crate::scopes::{Declared, Scopes, behind_brackets, declared, has_brackets};
 use crate::shared_memory_limit::{SharedSizes, names_declared};
-use crate::tokens::{Kind, Token, tokens};
+use crate::tokens::{Token, TokenKind, tokens};
 
 /// Input of the rewriter.
-pub struct Request<'a> {
+pub struct RewriteRequest<'a> {
     /// Preprocessed source.
     pub source: &'a str,
     /// Names of the template instances to compile.
@@ -22,17 +22,17 @@ pub struct Request<'a> {
     pub whole: &'a [String],
 }
 
-struct Found {
+struct KernelExport {
     name: String,
     max_threads: String,
 }
 
 struct Rewriter<'a> {
-    request: &'a Request<'a>,
+    request: &'a RewriteRequest<'a>,
     tokens: Vec<Token>,
     output: String,
     copied: usize,
-    kernels: Vec<Found>,
+    kernels: Vec<KernelExport>,
     globals: Vec<(String, bool)>,
     scopes: Scopes,
     /// Start of the current statement.
@@ -42,7 +42,7 @@ struct Rewriter<'a> {
 }
 
 /// Returns the text to compile.
-pub fn rewrite(request: &Request<'_>) -> String {
+pub fn rewrite(request: &RewriteRequest<'_>) -> String {
     let mut rewriter = Rewriter {
         request,
         tokens: tokens(request.source),
@@ -72,7 +72,7 @@ impl<'a> Rewriter<'a> {
     /// Processes one token and returns the position of the next.
     fn step(&mut self, position: usize) -> usize {
         let text = self.text(position);
-        if self.tokens[position].kind == Kind::Mark {
+        if self.tokens[position].kind == TokenKind::Mark {
             if matches!(text, "{" | "}" | ";") {
                 let statement: Vec<&str> = (self.statement..position).map(|at| self.text(at)).collect();
                 self.scopes.pass(text, &statement);
@@ -140,7 +140,7 @@ impl<'a> Rewriter<'a> {
                 let name = self.scopes.qualified(name);
                 if !self.kernels.iter().any(|kernel| kernel.name == name) {
                     let max_threads = self.launch_bounds(position);
-                    self.kernels.push(Found { name, max_threads });
+                    self.kernels.push(KernelExport { name, max_threads });
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! Texture or surface of a kernel on the CPU: its handle is the address of an [`Image`].
+//! Texture or surface of a kernel on the CPU: its handle is the address of an [`TextureImage`].
 //!
 //! The declaration matches `src/cpu_engine/include/pygpu_cpu/textures.h`, which reads and writes through it. The
 //! constants are those of CUDA and HIP.
@@ -6,7 +6,7 @@
 /// Image with one to three axes in memory, and its sampling mode.
 #[derive(Clone, Copy, Default, Debug)]
 #[repr(C)]
-pub struct Image {
+pub struct TextureImage {
     /// Address of the first byte.
     pub data: u64,
     /// Distance between rows in bytes.
@@ -35,7 +35,7 @@ pub struct Image {
     pub border: [f32; 4],
 }
 
-impl Image {
+impl TextureImage {
     /// Describes an array with contiguous rows and planes; a length of 0 means that the axis is absent.
     pub fn of_array(data: u64, (width, height, depth): (u64, u64, u64), (format, channels): (u32, u32)) -> Self {
         let size = match format {

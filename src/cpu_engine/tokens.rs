@@ -3,7 +3,7 @@
 
 /// Kind of token.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub enum TokenKind {
     /// A name or a keyword.
     Word,
     /// A string, character or number literal.
@@ -16,7 +16,7 @@ pub enum Kind {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Token {
     /// Kind.
-    pub kind: Kind,
+    pub kind: TokenKind,
     /// Offset of its first byte.
     pub start: usize,
     /// Offset after its last byte.
@@ -80,23 +80,23 @@ fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$' || byte >= 0x80
 }
 
-fn token(bytes: &[u8], at: usize) -> (Kind, usize) {
+fn token(bytes: &[u8], at: usize) -> (TokenKind, usize) {
     let first = bytes[at];
     if first.is_ascii_digit() {
-        return (Kind::Literal, number(bytes, at));
+        return (TokenKind::Literal, number(bytes, at));
     }
     if is_word(first) {
         let end = at + bytes[at..].iter().take_while(|&&byte| is_word(byte)).count();
         // A prefix belongs to its string literal: u8"..." and R"x(...)x".
         return match bytes.get(end) {
-            Some(b'"') if end - at <= 3 && bytes[end - 1] == b'R' => (Kind::Literal, raw_string(bytes, end)),
-            Some(quote @ (b'"' | b'\'')) if end - at <= 2 => (Kind::Literal, quoted(bytes, end, *quote)),
-            _ => (Kind::Word, end),
+            Some(b'"') if end - at <= 3 && bytes[end - 1] == b'R' => (TokenKind::Literal, raw_string(bytes, end)),
+            Some(quote @ (b'"' | b'\'')) if end - at <= 2 => (TokenKind::Literal, quoted(bytes, end, *quote)),
+            _ => (TokenKind::Word, end),
         };
     }
     match first {
-        b'"' | b'\'' => (Kind::Literal, quoted(bytes, at, first)),
-        _ => (Kind::Mark, at + 1),
+        b'"' | b'\'' => (TokenKind::Literal, quoted(bytes, at, first)),
+        _ => (TokenKind::Mark, at + 1),
     }
 }
 

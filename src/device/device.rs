@@ -8,13 +8,13 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use pygpu_backend::{self as backend, Backend, BackendKind, DeviceProperties, MemoryInfo};
 use pygpu_base::error::{Error, Result};
-use pygpu_base::fork_safe::Once;
+use pygpu_base::fork_safe::ForkSafeOnce;
 
 /// Device of a backend: a pointer to its static state, since every array, stream and block holds one.
 #[derive(Clone, Copy)]
-pub struct Device(&'static Inner);
+pub struct Device(&'static DeviceInner);
 
-struct Inner {
+struct DeviceInner {
     backend: &'static dyn Backend,
     index: i32,
     kind: BackendKind,
@@ -29,7 +29,7 @@ struct Inner {
 pub const MAX_DEVICES: usize = 64;
 
 /// State of every device that was requested. A process has at most one backend of each kind.
-static DEVICES: PerDevice<Once<Inner>> = crate::per_device!(Once::new());
+static DEVICES: PerDevice<ForkSafeOnce<DeviceInner>> = crate::per_device!(ForkSafeOnce::new());
 
 /// Per-device state of other modules; the macro `per_device!` creates it.
 pub struct PerDevice<T>(#[doc(hidden)] pub [[T; MAX_DEVICES]; 3]);
@@ -104,7 +104,7 @@ impl Device {
     #[inline]
     fn of(backend: &'static dyn Backend, index: i32) -> Self {
         let kind = backend.kind();
-        Self(DEVICES.at(kind, index).get_or_init(|| Inner {
+        Self(DEVICES.at(kind, index).get_or_init(|| DeviceInner {
             backend,
             index,
             kind,
@@ -145,7 +145,7 @@ impl Device {
     /// # Errors
     /// None in practice: the CPU backend is always available.
     pub fn cpu() -> Result<Self> {
-        static CPU: Once<&'static dyn Backend> = Once::new();
+        static CPU: ForkSafeOnce<&'static dyn Backend> = ForkSafeOnce::new();
         let backend = match CPU.get() {
             Some(backend) => *backend,
             None => {

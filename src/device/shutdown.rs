@@ -11,13 +11,13 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use pygpu_backend as backend;
 use pygpu_base::error::{Error, Result};
 use pygpu_base::flush;
-use pygpu_base::fork_safe::Global;
+use pygpu_base::fork_safe::ForkSafeMutex;
 
 static EXITING: AtomicBool = AtomicBool::new(false);
 static HAS_DEFERRED: AtomicBool = AtomicBool::new(false);
-static DEFERRED: Global<Option<Error>> = Global::new(None);
+static DEFERRED: ForkSafeMutex<Option<Error>> = ForkSafeMutex::new(None);
 /// Values dropped where no driver call is allowed; the next report drops them.
-static PUT_OFF: Global<Vec<Box<dyn Any + Send>>> = Global::new(Vec::new());
+static PUT_OFF: ForkSafeMutex<Vec<Box<dyn Any + Send>>> = ForkSafeMutex::new(Vec::new());
 /// Number of active calls into code of other libraries.
 static ASKING: AtomicUsize = AtomicUsize::new(0);
 thread_local! {
@@ -125,9 +125,9 @@ fn take_deferred() -> Result<()> {
 /// Marks a call into code of another library that may request an interpreter lock. A finalizing interpreter
 /// terminates threads that request its lock, which would unwind Rust frames. The end of the process therefore waits
 /// for such calls. A caller creates this value first and checks [`exiting`] afterwards.
-pub struct Asking(());
+pub struct ForeignCallGuard(());
 
-impl Asking {
+impl ForeignCallGuard {
     /// Counts a call of this thread. The thread that ends the process sets its flag before it reads the count.
     #[inline]
     pub fn begin() -> Self {
@@ -148,7 +148,7 @@ impl Asking {
     }
 }
 
-impl Drop for Asking {
+impl Drop for ForeignCallGuard {
     #[inline]
     fn drop(&mut self) {
         OWN_ASKING.set(OWN_ASKING.get() - 1);

@@ -2,27 +2,27 @@
 
 use std::any::Any;
 
-use super::imported_memory::Description;
+use super::imported_memory::ImportedMemory;
 use super::stream_numbers;
 use pygpu_array::Array;
 use pygpu_backend::{self as backend, Backend, BackendKind, PointerKind, StreamHandle};
 use pygpu_base::error::{Error, Result};
-use pygpu_base::fork_safe::Once;
+use pygpu_base::fork_safe::ForkSafeOnce;
 use pygpu_base::settings::{self, Variable};
 use pygpu_device::Device;
 use pygpu_device::shutdown;
 use pygpu_device::stream::{self, Stream};
-use pygpu_memory::Lent;
+use pygpu_memory::OwnerBox;
 
 /// The producer's object, and how PyGPU's use of its memory ends.
-struct Borrowed {
-    keeper: Option<Lent>,
+struct ImportedInterface {
+    keeper: Option<OwnerBox>,
     ready: Stream,
     /// Whether the producer works on a separate stream, not on the legacy default stream.
     has_own_stream: bool,
 }
 
-impl Drop for Borrowed {
+impl Drop for ImportedInterface {
     fn drop(&mut self) {
         if shutdown::exiting() {
             std::mem::forget(self.keeper.take());
@@ -39,7 +39,7 @@ impl Drop for Borrowed {
     }
 }
 
-impl Borrowed {
+impl ImportedInterface {
     /// Whether the memory can be returned without waiting.
     fn ends_at_once(&self) -> bool {
         !self.has_own_stream && self.ready == Stream::default_of(self.ready.device())
@@ -48,13 +48,13 @@ impl Borrowed {
 
 /// Returns the producer's object from an owner that [`import`] created. `None` also if returning it requires a wait.
 pub fn keeper_of(lender: &(dyn Any + Send + Sync)) -> Option<&(dyn Any + Send + Sync)> {
-    let borrowed = lender.downcast_ref::<Borrowed>().filter(|borrowed| borrowed.ends_at_once())?;
+    let borrowed = lender.downcast_ref::<ImportedInterface>().filter(|borrowed| borrowed.ends_at_once())?;
     borrowed.keeper.as_deref()
 }
 
 /// Whether imports wait for the producer's stream. Users who synchronize by other means disable it.
 fn waits_for_producers() -> bool {
-    static WAITS: Once<bool> = Once::new();
+    static WAITS: ForkSafeOnce<bool> = ForkSafeOnce::new();
     *WAITS.get().unwrap_or_else(|| {
         let asked = settings::get().get(Variable::CUDA_ARRAY_INTERFACE_SYNC);
         WAITS.get_or_init(|| asked.is_none_or(|value| value != "0"))
@@ -68,7 +68,7 @@ fn waits_for_producers() -> bool {
 ///
 /// # Safety
 /// The description of the memory must be true until `keeper` is dropped.
-pub unsafe fn import(description: &Description, stream: Option<i64>, keeper: Lent) -> Result<Array> {
+pub unsafe fn import(description: &ImportedMemory, stream: Option<i64>, keeper: OwnerBox) -> Result<Array> {
     let producer = stream_numbers::of_cai_producer(stream)?;
     description.check()?;
     description.check_alignment(false)?;
@@ -82,13 +82,13 @@ pub unsafe fn import(description: &Description, stream: Option<i64>, keeper: Len
         ready.wait_for(&Stream::named(device, handle)?)?;
     }
     let has_own_stream = producer.is_some_and(|handle| handle != StreamHandle::DEFAULT);
-    let owner = Borrowed { keeper: Some(keeper), ready: ready.clone(), has_own_stream };
+    let owner = ImportedInterface { keeper: Some(keeper), ready: ready.clone(), has_own_stream };
     // SAFETY: the caller guarantees that the description is true.
     unsafe { description.adopt(ready, Box::new(owner)) }
 }
 
 /// Queries the driver for the device of the memory: the interface does not contain it.
-fn device_of(description: &Description) -> Result<Device> {
+fn device_of(description: &ImportedMemory) -> Result<Device> {
     let is_gpu = |backend: &&'static dyn Backend| backend.kind() != BackendKind::Cpu;
     let backend = match Some(backend::default_backend()?).filter(is_gpu) {
         Some(backend) => backend,
@@ -131,16 +131,16 @@ pub fn export(array: &Array) -> Result<Option<usize>> {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use pygpu_base::dtype::{DType, Kind};
-    use pygpu_layout::{Dims, Order};
+    use pygpu_base::dtype::{DType, ScalarType};
+    use pygpu_layout::{Dims, MemoryOrder};
 
     #[test]
     fn a_forbidden_stream_and_an_odd_address_are_refused_before_a_device_is_asked() {
-        let description = |address| Description {
+        let description = |address| ImportedMemory {
             address,
             shape: Dims::from_slice(&[2]),
             strides: None,
-            dtype: DType::new(Kind::Float32),
+            dtype: DType::new(ScalarType::Float32),
             readonly: false,
         };
         // SAFETY: the import fails before the memory is used.
@@ -152,7 +152,7 @@ mod tests {
     #[test]
     fn a_host_array_names_no_stream() {
         let stream = Stream::default_of(Device::cpu().unwrap());
-        let array = Array::empty(&[3], DType::new(Kind::Int8), Order::C, stream).unwrap();
+        let array = Array::empty(&[3], DType::new(ScalarType::Int8), MemoryOrder::C, stream).unwrap();
         assert_eq!(export(&array).unwrap(), None);
     }
 }

@@ -5,15 +5,15 @@
 
 use pygpu_array::Array;
 use pygpu_backend::Address;
-use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_base::error::{Error, Result};
 use pygpu_device::stream::Stream;
 use pygpu_layout::tuple_text;
-use pygpu_layout::{Dims, Layout, Order};
-use pygpu_memory::Lent;
+use pygpu_layout::{Dims, Layout, MemoryOrder};
+use pygpu_memory::OwnerBox;
 
 /// A description of external memory.
-pub struct Description {
+pub struct ImportedMemory {
     /// Address of element zero; with negative strides not the lowest address.
     pub address: Address,
     /// Lengths of the axes.
@@ -29,14 +29,14 @@ pub struct Description {
 /// End of user-space addresses on every platform with a GPU driver.
 const END_OF_ADDRESSES: i64 = 1 << 57;
 
-impl Description {
+impl ImportedMemory {
     /// The layout relative to element zero.
     ///
     /// # Errors
     /// `ValueError` for negative lengths, overflowing sizes or strides, and a wrong number of strides.
     fn layout(&self) -> Result<Layout> {
         let itemsize = self.dtype.itemsize() as i64;
-        let dense = Layout::contiguous(&self.shape, itemsize, Order::C)?;
+        let dense = Layout::contiguous(&self.shape, itemsize, MemoryOrder::C)?;
         let Some(strides) = self.strides.as_ref() else { return Ok(dense) };
         if strides.len() == self.shape.len() && dense.is_empty() {
             return Ok(dense);
@@ -57,9 +57,9 @@ impl Description {
     pub fn check_alignment(&self, on_host: bool) -> Result<()> {
         let itemsize = self.dtype.itemsize();
         let alignment = match self.dtype.kind() {
-            Kind::Opaque => 1,
+            ScalarType::Opaque => 1,
             // A host reads the two parts of a complex number separately, a device both at once.
-            Kind::Complex64 | Kind::Complex128 if on_host => itemsize / 2,
+            ScalarType::Complex64 | ScalarType::Complex128 if on_host => itemsize / 2,
             _ => itemsize,
         };
         if self.address.is_multiple_of(alignment) || self.shape.contains(&0) {
@@ -98,7 +98,7 @@ impl Description {
     ///
     /// # Safety
     /// The description of the memory must be true until `owner` is dropped.
-    pub unsafe fn adopt(&self, stream: Stream, owner: Lent) -> Result<Array> {
+    pub unsafe fn adopt(&self, stream: Stream, owner: OwnerBox) -> Result<Array> {
         let layout = self.checked_layout()?;
         // SAFETY: the caller guarantees that the description is true until the owner is dropped.
         unsafe { Array::lent(self.address, layout, self.dtype, self.readonly, stream, Some(owner)) }
@@ -130,21 +130,21 @@ mod tests {
     use pygpu_device::Device;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    struct Counted(&'static AtomicUsize);
+    struct CheckedExtent(&'static AtomicUsize);
 
-    impl Drop for Counted {
+    impl Drop for CheckedExtent {
         fn drop(&mut self) {
             self.0.fetch_add(1, Ordering::SeqCst);
         }
     }
 
-    fn float32(address: Address, shape: &[i64], strides: Option<&[i64]>) -> Description {
+    fn float32(address: Address, shape: &[i64], strides: Option<&[i64]>) -> ImportedMemory {
         let strides = strides.map(Dims::from_slice);
-        let dtype = DType::new(Kind::Float32);
-        Description { address, shape: Dims::from_slice(shape), strides, dtype, readonly: false }
+        let dtype = DType::new(ScalarType::Float32);
+        ImportedMemory { address, shape: Dims::from_slice(shape), strides, dtype, readonly: false }
     }
 
-    fn adopt(description: &Description) -> Result<Array> {
+    fn adopt(description: &ImportedMemory) -> Result<Array> {
         // SAFETY: no element is read or written through the array.
         unsafe { description.adopt(Stream::default_of(Device::cpu().unwrap()), Box::new(())) }
     }
@@ -194,7 +194,7 @@ mod tests {
         let text = float32(0x1001, &[1], None).check_alignment(true).unwrap_err().to_string();
         assert!(text.contains("0x1001"), "{text}");
         let mut complex = float32(0x1008, &[1], None);
-        complex.dtype = DType::new(Kind::Complex128);
+        complex.dtype = DType::new(ScalarType::Complex128);
         assert!(complex.check_alignment(true).is_ok());
         assert!(complex.check_alignment(false).is_err());
         assert!(float32(1, &[0], None).check_alignment(false).is_ok());
@@ -205,14 +205,14 @@ mod tests {
         static DROPS: AtomicUsize = AtomicUsize::new(0);
         let stream = Stream::default_of(Device::cpu().unwrap());
         // SAFETY: as in `adopt`: no element is accessed.
-        let array = unsafe { float32(64, &[4], None).adopt(stream.clone(), Box::new(Counted(&DROPS))).unwrap() };
+        let array = unsafe { float32(64, &[4], None).adopt(stream.clone(), Box::new(CheckedExtent(&DROPS))).unwrap() };
         let view = array.clone();
         drop(array);
         assert_eq!(DROPS.load(Ordering::SeqCst), 0);
         drop(view);
         assert_eq!(DROPS.load(Ordering::SeqCst), 1);
         // SAFETY: as in `adopt`: no element is accessed.
-        let refused = unsafe { float32(64, &[-1], None).adopt(stream, Box::new(Counted(&DROPS))) };
+        let refused = unsafe { float32(64, &[-1], None).adopt(stream, Box::new(CheckedExtent(&DROPS))) };
         assert!(refused.is_err());
         assert_eq!(DROPS.load(Ordering::SeqCst), 2);
     }

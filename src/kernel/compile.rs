@@ -5,20 +5,20 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::cache::{self, Cache, Key};
-use super::compiler_process::External;
+use super::cache::{self, Cache, ImageKey};
+use super::compiler_process::CompilerProcess;
 use super::hoist_includes::hoisted;
-use super::options::{self, Options};
+use super::options::{self, CompileOptions};
 use pygpu_backend::libraries::profiler_ranges::range;
 use pygpu_backend::{BackendKind, CompileRequest, Compiled, Compiler, may_include};
 use pygpu_base::error::{Error, Result};
-use pygpu_base::log_queue::{self, Level};
+use pygpu_base::log_queue::{self, LogLevel};
 use pygpu_base::settings;
 use pygpu_device::Device;
 
 /// A source to compile, with its options.
 #[derive(Clone, Debug, Default)]
-pub struct Source {
+pub struct KernelSource {
     /// The text.
     pub text: String,
     /// The name in messages: a file name, or a placeholder.
@@ -36,13 +36,13 @@ pub struct Source {
 }
 
 /// A compiled source.
-pub struct Built {
+pub struct CompiledSource {
     /// The image, with the names of the requested instances in it.
     pub compiled: Arc<Compiled>,
     /// The options that affect how the source text is parsed.
-    pub options: Options,
+    pub options: CompileOptions,
     /// The cache key, if the image came from the cache.
-    pub(super) kept: Option<Key>,
+    pub(super) kept: Option<ImageKey>,
 }
 
 /// Compiles a source for a device, or returns the cached image. `hints` are candidate paths of the compiler's library.
@@ -50,18 +50,23 @@ pub struct Built {
 /// # Errors
 /// `Error::Compile` if the source does not compile; `ValueError` for rejected options; `Unavailable` without a
 /// compiler.
-pub fn build(device: Device, source: &Source, hints: &[PathBuf]) -> Result<Built> {
+pub fn build(device: Device, source: &KernelSource, hints: &[PathBuf]) -> Result<CompiledSource> {
     let made = build_if(device, source, hints, true)?;
     made.ok_or_else(|| Error::Unavailable("nothing was compiled".to_owned()))
 }
 
 /// Whether the image of a source is cached.
-pub fn is_kept(device: Device, source: &Source, hints: &[PathBuf]) -> bool {
+pub fn is_kept(device: Device, source: &KernelSource, hints: &[PathBuf]) -> bool {
     build_if(device, source, hints, false).is_ok_and(|built| built.is_some())
 }
 
 /// Compiles like [`build`]. Returns `None` if the image is not cached and `may_compile` is false.
-fn build_if(device: Device, source: &Source, hints: &[PathBuf], may_compile: bool) -> Result<Option<Built>> {
+fn build_if(
+    device: Device,
+    source: &KernelSource,
+    hints: &[PathBuf],
+    may_compile: bool,
+) -> Result<Option<CompiledSource>> {
     let options = options::parse(&source.options, source.compiler.is_none())?;
     let architecture = match &options.architecture {
         Some(asked) => asked.clone(),
@@ -76,7 +81,7 @@ fn build_if(device: Device, source: &Source, hints: &[PathBuf], may_compile: boo
         options: &options.list,
         expressions: &source.instances,
     };
-    let external = source.compiler.as_deref().map(|name| External::find(device.kind(), name)).transpose()?;
+    let external = source.compiler.as_deref().map(|name| CompilerProcess::find(device.kind(), name)).transpose()?;
     let programs = device.backend().programs()?;
     let open = || match &external {
         Some(external) => Ok(external as &dyn Compiler),
@@ -93,14 +98,14 @@ fn build_if(device: Device, source: &Source, hints: &[PathBuf], may_compile: boo
     }
     let key = key(&identity, &request);
     if let Some(compiled) = cache::find(&source.cache, &key) {
-        log_queue::tell(Level::Debug, || format!("{name} for {architecture}: taken from the cache of kernels"));
-        return Ok(Some(Built { compiled, options, kept: Some(key) }));
+        log_queue::tell(LogLevel::Debug, || format!("{name} for {architecture}: taken from the cache of kernels"));
+        return Ok(Some(CompiledSource { compiled, options, kept: Some(key) }));
     }
     if !may_compile {
         return Ok(None);
     }
     let compiled = cache::keep(&source.cache, &key, timed(device, open()?, &request)?);
-    Ok(Some(Built { compiled, options, kept: None }))
+    Ok(Some(CompiledSource { compiled, options, kept: None }))
 }
 
 /// Declares file-scope textures and surfaces for sources that use them.
@@ -125,7 +130,7 @@ const OF_THE_HOST: &str = "typedef unsigned short ushort; typedef unsigned int u
 const CONDITIONS: &str = "extern \"C\" __device__ void cudaGraphSetConditional(unsigned long long, unsigned int);\n";
 
 /// The text passed to the compiler. The user's lines keep their line numbers.
-fn wrapped(source: &Source) -> Cow<'_, str> {
+fn wrapped(source: &KernelSource) -> Cow<'_, str> {
     let references = if has_references(&source.text) { REFERENCES } else { "" };
     let conditions = if source.text.contains("cudaGraphSetConditional") { CONDITIONS } else { "" };
     if !source.extern_c && references.is_empty() && conditions.is_empty() {
@@ -141,7 +146,7 @@ fn wrapped(source: &Source) -> Cow<'_, str> {
 }
 
 /// Cache key of everything that determines the image.
-fn key(compiler: &str, request: &CompileRequest<'_>) -> Key {
+fn key(compiler: &str, request: &CompileRequest<'_>) -> ImageKey {
     let options = format!("{:?}", request.options);
     let mut parts: Vec<&[u8]> = vec![
         env!("CARGO_PKG_VERSION").as_bytes(),
@@ -156,7 +161,7 @@ fn key(compiler: &str, request: &CompileRequest<'_>) -> Key {
     // Includes and options may be relative to the current directory.
     let here = if may_include(request) { std::env::current_dir().unwrap_or_default() } else { PathBuf::new() };
     parts.push(here.as_os_str().as_encoded_bytes());
-    Key::of(parts)
+    ImageKey::of(parts)
 }
 
 /// Compiles. If a header is missing from the library compiler, retries with the toolkit's compiler program, if
@@ -166,7 +171,7 @@ fn compile(device: Device, compiler: &dyn Compiler, request: &CompileRequest<'_>
         Err(Error::Compile(refused)) if lacks_header(&refused.log) => refused,
         other => return other,
     };
-    match External::usual(device.kind()) {
+    match CompilerProcess::usual(device.kind()) {
         Some(program) if program.name() != compiler.name() => program.compile(request),
         _ => {
             refused.log.push_str(&format!(
@@ -182,12 +187,12 @@ fn compile(device: Device, compiler: &dyn Compiler, request: &CompileRequest<'_>
 /// Compiles and logs the duration.
 fn timed(device: Device, compiler: &dyn Compiler, request: &CompileRequest<'_>) -> Result<Compiled> {
     let (name, architecture) = (request.name, request.architecture);
-    log_queue::tell(Level::Debug, || format!("{name} for {architecture}: not in the cache of kernels"));
+    log_queue::tell(LogLevel::Debug, || format!("{name} for {architecture}: not in the cache of kernels"));
     let _range = range(|| format!("PyGPU compile {name}"));
     let begin = Instant::now();
     let compiled = compile(device, compiler, request);
     let end = if compiled.is_ok() { "compiled" } else { "refused" };
-    log_queue::tell(Level::Info, || {
+    log_queue::tell(LogLevel::Info, || {
         let (by, version) = (compiler.name(), compiler.version());
         format!("{name} for {architecture}: {end} by {by} {version} in {:.3} s", begin.elapsed().as_secs_f64())
     });
@@ -206,7 +211,7 @@ mod tests {
 
     #[test]
     fn the_wrapper_keeps_the_users_lines() {
-        let mut source = Source { text: "int a;".into(), name: "a\"b.cu".into(), ..Source::default() };
+        let mut source = KernelSource { text: "int a;".into(), name: "a\"b.cu".into(), ..KernelSource::default() };
         assert_eq!(wrapped(&source), "int a;");
         source.extern_c = true;
         let user = "extern \"C\" {\n#line 1 \"a\\\"b.cu\"\nint a;\n}\n";
@@ -222,7 +227,7 @@ mod tests {
             assert!(!has_references(text), "{text}");
         }
         let text = "texture<float> t;".to_owned();
-        let source = Source { text, name: "a.cu".into(), ..Source::default() };
+        let source = KernelSource { text, name: "a.cu".into(), ..KernelSource::default() };
         assert!(wrapped(&source).ends_with("#endif\n#line 1 \"a.cu\"\ntexture<float> t;\n"));
     }
 

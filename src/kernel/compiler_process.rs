@@ -6,12 +6,14 @@ use std::process::{Command, Output};
 use std::time::SystemTime;
 
 use super::symbols;
-use pygpu_backend::{BackendKind, CompileOption, CompileRequest, Compiled, Compiler, Witness, included_by_list};
+use pygpu_backend::{
+    BackendKind, CompileOption, CompileRequest, Compiled, Compiler, FileFingerprint, included_by_list,
+};
 use pygpu_base::error::{CompileError, Error, Result};
 use pygpu_base::settings::{self, Settings, Variable};
 
 /// An external compiler program.
-pub struct External {
+pub struct CompilerProcess {
     program: PathBuf,
     path: String,
     version: String,
@@ -35,7 +37,7 @@ fn homes(kind: BackendKind) -> (&'static [Variable], &'static str) {
     }
 }
 
-impl External {
+impl CompilerProcess {
     /// Finds a compiler program by name or path.
     ///
     /// # Errors
@@ -166,7 +168,7 @@ fn read(
     list: &Path,
     settings: &Settings,
     begun: SystemTime,
-) -> Option<Vec<Witness>> {
+) -> Option<Vec<FileFingerprint>> {
     let mut folders: Vec<PathBuf> = Vec::new();
     for option in request.options {
         match option {
@@ -180,7 +182,7 @@ fn read(
     included_by_list(request.source, &std::fs::read(list).ok()?, own, &folders, begun)
 }
 
-impl Compiler for External {
+impl Compiler for CompilerProcess {
     fn name(&self) -> &str {
         usual_name(self.kind).unwrap_or("compiler")
     }
@@ -254,13 +256,13 @@ mod tests {
 
     #[test]
     fn a_program_that_is_not_there_is_told_with_what_was_searched() {
-        let error = External::find(BackendKind::Cuda, "/no/such/folder/nvcc").err().unwrap();
+        let error = CompilerProcess::find(BackendKind::Cuda, "/no/such/folder/nvcc").err().unwrap();
         assert!(
             error.to_string().contains("/no/such/folder/nvcc") && error.to_string().contains("CUDA_HOME"),
             "{error}"
         );
-        let error = External::find(BackendKind::Cuda, "clang").err().unwrap();
+        let error = CompilerProcess::find(BackendKind::Cuda, "clang").err().unwrap();
         assert!(error.to_string().contains("takes \"nvcc\""), "{error}");
-        assert!(matches!(External::find(BackendKind::Cpu, "nvcc"), Err(Error::NotSupported(_))));
+        assert!(matches!(CompilerProcess::find(BackendKind::Cpu, "nvcc"), Err(Error::NotSupported(_))));
     }
 }

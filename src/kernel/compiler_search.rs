@@ -3,24 +3,24 @@
 
 use std::path::PathBuf;
 
-use super::compile::{self, Source};
+use super::compile::{self, KernelSource};
 use super::module::{Module, load};
 use pygpu_backend::BackendKind;
 use pygpu_base::error::{Error, Result};
 use pygpu_base::flush::PythonAccess;
-use pygpu_base::fork_safe::Once;
+use pygpu_base::fork_safe::ForkSafeOnce;
 use pygpu_device::Device;
 
 /// Returns candidate files of the library. `thorough` is set after the quickly found candidates failed.
-pub type Search = fn(kind: BackendKind, thorough: bool) -> Vec<PathBuf>;
+pub type CompilerSearch = fn(kind: BackendKind, thorough: bool) -> Vec<PathBuf>;
 
-static SEARCH: Once<Search> = Once::new();
+static SEARCH: ForkSafeOnce<CompilerSearch> = ForkSafeOnce::new();
 
 /// Candidate files per backend, found before the backend's first operation was deferred.
-static RESOLVED: [Once<Vec<PathBuf>>; 4] = [const { Once::new() }; 4];
+static RESOLVED: [ForkSafeOnce<Vec<PathBuf>>; 4] = [const { ForkSafeOnce::new() }; 4];
 
 /// Registers the search function. Only the first registration has an effect.
-pub fn search_with(search: Search) {
+pub fn search_with(search: CompilerSearch) {
     SEARCH.set(search);
 }
 
@@ -35,7 +35,7 @@ pub fn resolve(kind: BackendKind) {
 }
 
 #[cold]
-fn resolve_now(kind: BackendKind, known: &'static Once<Vec<PathBuf>>) {
+fn resolve_now(kind: BackendKind, known: &'static ForkSafeOnce<Vec<PathBuf>>) {
     let found = search(kind, false); // not inside `get_or_init`: Python code may call this function recursively
     known.set(found);
 }
@@ -61,7 +61,7 @@ fn search(kind: BackendKind, thorough: bool) -> Vec<PathBuf> {
 ///
 /// # Errors
 /// As [`load`].
-pub fn load_searching(device: Device, source: &Source) -> Result<Module> {
+pub fn load_searching(device: Device, source: &KernelSource) -> Result<Module> {
     match load(device, source, &search(device.kind(), false)) {
         Err(Error::Unavailable(text)) => match search(device.kind(), true) {
             hints if hints.is_empty() => Err(Error::Unavailable(text)),
@@ -72,6 +72,6 @@ pub fn load_searching(device: Device, source: &Source) -> Result<Module> {
 }
 
 /// Whether the image of a source is cached, so that [`load_searching`] compiles nothing.
-pub fn is_kept(device: Device, source: &Source) -> bool {
+pub fn is_kept(device: Device, source: &KernelSource) -> bool {
     compile::is_kept(device, source, &search(device.kind(), false))
 }

@@ -10,7 +10,7 @@ use pygpu_backend::CompileOption;
 
 /// The declaration of a kernel.
 #[derive(Clone, PartialEq, Eq, Debug)]
-struct Declared<'a> {
+struct DeclaredKernel<'a> {
     name: &'a str,
     /// Names of the template parameters: `None` for one that is not a type. Empty if the kernel is not a template.
     template: Option<Vec<Option<&'a str>>>,
@@ -19,7 +19,7 @@ struct Declared<'a> {
 
 /// All declarations of a source.
 pub struct Declarations<'a> {
-    kernels: Vec<Declared<'a>>,
+    kernels: Vec<DeclaredKernel<'a>>,
     aliases: Aliases,
 }
 
@@ -85,7 +85,7 @@ impl<'a> Declarations<'a> {
         found
     }
 
-    fn of(&self, kernel: &Declared<'_>, arguments: Option<&[Vec<&str>]>) -> Vec<Parameter> {
+    fn of(&self, kernel: &DeclaredKernel<'_>, arguments: Option<&[Vec<&str>]>) -> Vec<Parameter> {
         let mut bound = None;
         if let (Some(names), Some(arguments)) = (&kernel.template, arguments) {
             let aliases = bound.insert(self.aliases.clone());
@@ -146,7 +146,7 @@ fn behind(words: &[&str], open: usize) -> Option<usize> {
 }
 
 /// The kernel whose `__global__` is at position `at`.
-fn declared<'a>(words: &[&'a str], at: usize) -> Option<Declared<'a>> {
+fn declared<'a>(words: &[&'a str], at: usize) -> Option<DeclaredKernel<'a>> {
     let mut next = at + 1;
     loop {
         match (*words.get(next)?, words.get(next + 1).copied()) {
@@ -160,7 +160,7 @@ fn declared<'a>(words: &[&'a str], at: usize) -> Option<Declared<'a>> {
                 }
                 let parameters = split(&words[next + 2..end - 1]);
                 let parameters = if parameters == [["void"]] { Vec::new() } else { parameters };
-                return Some(Declared { name, template: template(words, at), parameters });
+                return Some(DeclaredKernel { name, template: template(words, at), parameters });
             }
             // End of a statement that is not a declaration. `name<float>(` is a specialization of a template that is
             // already recorded.
@@ -273,13 +273,13 @@ fn spell(types: &[&str], is_array: bool) -> String {
 mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
     use super::*;
-    use pygpu_base::dtype::Kind;
+    use pygpu_base::dtype::ScalarType;
 
     fn read(source: &str, name: &str) -> Vec<ParameterKind> {
         kinds(&Declarations::read(source, &[]).parameters(name).unwrap())
     }
 
-    const fn pointer(kind: Kind, constant: bool) -> ParameterKind {
+    const fn pointer(kind: ScalarType, constant: bool) -> ParameterKind {
         ParameterKind::Pointer { element: Element::Named(kind), constant }
     }
 
@@ -291,10 +291,10 @@ mod tests {
                       unsigned long long n, /* int gone, */ float a = 2.0f) { x[0] = f(1, 2); }";
         let parameters = Declarations::read(source, &[]).parameters("scale").unwrap();
         let wanted = [
-            pointer(Kind::Float32, true),
-            pointer(Kind::Float64, false),
-            ParameterKind::Scalar(Kind::UInt64),
-            ParameterKind::Scalar(Kind::Float32),
+            pointer(ScalarType::Float32, true),
+            pointer(ScalarType::Float64, false),
+            ParameterKind::Scalar(ScalarType::UInt64),
+            ParameterKind::Scalar(ScalarType::Float32),
         ];
         assert_eq!(kinds(&parameters), wanted);
         let names: Vec<_> = parameters.iter().map(|parameter| parameter.name.as_str()).collect();
@@ -305,9 +305,9 @@ mod tests {
 
     #[test]
     fn a_const_pointer_is_not_a_pointer_to_const() {
-        assert_eq!(read("__global__ void k(float *const p);", "k"), [pointer(Kind::Float32, false)]);
-        assert_eq!(read("__global__ void k(float const *p);", "k"), [pointer(Kind::Float32, true)]);
-        assert_eq!(read("__global__ void k(const float *const);", "k"), [pointer(Kind::Float32, true)]);
+        assert_eq!(read("__global__ void k(float *const p);", "k"), [pointer(ScalarType::Float32, false)]);
+        assert_eq!(read("__global__ void k(float const *p);", "k"), [pointer(ScalarType::Float32, true)]);
+        assert_eq!(read("__global__ void k(const float *const);", "k"), [pointer(ScalarType::Float32, true)]);
     }
 
     #[test]
@@ -321,7 +321,7 @@ mod tests {
         let source = "struct P { int a, b; }; __global__ void k(P p, struct P *q, float **r, void (*f)(int), const P &s, \
                       long double t, void *u, std::array<int, 3> v, float4 w, float4 *x, decltype(3) y, const P);";
         let unknown = ParameterKind::Unknown;
-        let vectors = ParameterKind::Pointer { element: Element::Vector(Kind::Float32, 4), constant: false };
+        let vectors = ParameterKind::Pointer { element: Element::Vector(ScalarType::Float32, 4), constant: false };
         let wanted = [unknown, ANY, ANY, unknown, unknown, unknown, ANY, unknown, unknown, vectors, unknown, unknown];
         assert_eq!(read(source, "k"), wanted);
     }
@@ -334,11 +334,11 @@ mod tests {
         let found = kinds(&Declarations::read(source, &options).parameters("k").unwrap());
         let scalar = ParameterKind::Scalar;
         let wanted = [
-            pointer(Kind::Float32, false),
-            scalar(Kind::UInt32),
-            scalar(Kind::Int64),
+            pointer(ScalarType::Float32, false),
+            scalar(ScalarType::UInt32),
+            scalar(ScalarType::Int64),
             ParameterKind::Unknown,
-            scalar(Kind::Float64),
+            scalar(ScalarType::Float64),
         ];
         assert_eq!(found, wanted);
     }
@@ -349,8 +349,11 @@ mod tests {
             "namespace n { template <typename T, int N, class U = int>\n__global__ void k(T *x, U u, T t) {} }";
         let declarations = Declarations::read(source, &[]);
         let found = kinds(&declarations.parameters("n::k<unsigned int, 4, double>").unwrap());
-        let wanted =
-            [pointer(Kind::UInt32, false), ParameterKind::Scalar(Kind::Float64), ParameterKind::Scalar(Kind::UInt32)];
+        let wanted = [
+            pointer(ScalarType::UInt32, false),
+            ParameterKind::Scalar(ScalarType::Float64),
+            ParameterKind::Scalar(ScalarType::UInt32),
+        ];
         assert_eq!(found, wanted);
         assert_eq!(
             kinds(&declarations.parameters("k").unwrap()),

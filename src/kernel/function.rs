@@ -32,15 +32,15 @@ const TEMPLATE: FunctionHandle = FunctionHandle(0);
 
 /// A kernel with its known parameters. Clones refer to the same kernel.
 #[derive(Clone)]
-pub struct Function(Arc<Known>);
+pub struct Function(Arc<FunctionInner>);
 
 /// A kernel, optionally with parameters given by the caller.
-struct Known {
-    kernel: Arc<Kernel>,
+struct FunctionInner {
+    kernel: Arc<LoadedKernel>,
     signature: Option<Box<[Parameter]>>,
 }
 
-struct Kernel {
+struct LoadedKernel {
     module: Module,
     handle: FunctionHandle,
     name: String,
@@ -112,14 +112,15 @@ impl Function {
         let allowed_shared = AtomicU32::new(0);
         let (threads, cluster) = (OnceLock::new(), OnceLock::new());
         let large_clusters = AtomicBool::new(false);
-        let kernel = Kernel { module, handle, name, places, limits, allowed_shared, threads, cluster, large_clusters };
-        Ok(Self(Arc::new(Known { kernel: Arc::new(kernel), signature })))
+        let kernel =
+            LoadedKernel { module, handle, name, places, limits, allowed_shared, threads, cluster, large_clusters };
+        Ok(Self(Arc::new(FunctionInner { kernel: Arc::new(kernel), signature })))
     }
 
     /// Creates a template without arguments. It has no code: it provides instances and cannot be launched.
     pub fn of_template(module: Module, name: String) -> Self {
         static NOTHING: LaunchLimits = LaunchLimits::NOTHING;
-        let kernel = Kernel {
+        let kernel = LoadedKernel {
             module,
             handle: TEMPLATE,
             name,
@@ -130,7 +131,7 @@ impl Function {
             cluster: OnceLock::new(),
             large_clusters: AtomicBool::new(false),
         };
-        Self(Arc::new(Known { kernel: Arc::new(kernel), signature: None }))
+        Self(Arc::new(FunctionInner { kernel: Arc::new(kernel), signature: None }))
     }
 
     /// Checks that the kernel can be launched.
@@ -221,7 +222,7 @@ impl Function {
                 }
             }
         }
-        Ok(Self(Arc::new(Known { kernel: Arc::clone(&self.0.kernel), signature: Some(parameters.into()) })))
+        Ok(Self(Arc::new(FunctionInner { kernel: Arc::clone(&self.0.kernel), signature: Some(parameters.into()) })))
     }
 
     /// Attributes of the compiled kernel.
@@ -371,7 +372,7 @@ impl Function {
 mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
     use super::*;
-    use pygpu_base::dtype::Kind;
+    use pygpu_base::dtype::ScalarType;
 
     fn places(sizes: &[usize]) -> Vec<ParameterPlace> {
         sizes.iter().map(|&size| ParameterPlace { offset: 0, size }).collect()
@@ -380,12 +381,15 @@ mod tests {
     #[test]
     fn a_declaration_is_believed_as_far_as_the_driver_agrees() {
         let scalar = |kind| Parameter::unnamed("t", ParameterKind::Scalar(kind));
-        let declared =
-            vec![scalar(Kind::Float32), scalar(Kind::Int32), Parameter::unnamed("P", ParameterKind::Unknown)];
+        let declared = vec![
+            scalar(ScalarType::Float32),
+            scalar(ScalarType::Int32),
+            Parameter::unnamed("P", ParameterKind::Unknown),
+        ];
         let kinds =
             |found: Option<Box<[Parameter]>>| found.map(|list| list.iter().map(|one| one.kind).collect::<Vec<_>>());
         let found = kinds(believed(Some(declared.clone()), Some(&places(&[4, 8, 24])))).unwrap();
-        let wanted = [ParameterKind::Scalar(Kind::Float32), ParameterKind::Bytes(8), ParameterKind::Bytes(24)];
+        let wanted = [ParameterKind::Scalar(ScalarType::Float32), ParameterKind::Bytes(8), ParameterKind::Bytes(24)];
         assert_eq!(found, wanted);
         let found = kinds(believed(Some(declared), Some(&places(&[8])))).unwrap();
         assert_eq!(found, [ParameterKind::Bytes(8)]);

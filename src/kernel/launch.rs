@@ -12,21 +12,21 @@ use pygpu_backend::libraries::profiler_ranges::range;
 use pygpu_base::error::{Error, Result};
 use pygpu_device::stream::Stream;
 use pygpu_layout::tuple_text;
-use pygpu_memory::{Use, capture, ordered};
+use pygpu_memory::{BlockUse, capture, ordered};
 
 /// An argument cell: 16 bytes with the largest alignment that a parameter needs.
 #[derive(Clone, Copy)]
 #[repr(C, align(16))]
-struct Cell([u8; 16]);
+struct ArgumentCell([u8; 16]);
 
-const CELL: usize = size_of::<Cell>();
+const CELL: usize = size_of::<ArgumentCell>();
 
 /// Number of arguments stored without heap allocation; most kernels have fewer.
 const USUAL: usize = 16;
 
 /// An argument that may need a larger alignment than a cell.
 #[derive(Clone, Copy, Debug)]
-pub struct Wide {
+pub struct WideValue {
     argument: usize,
     first: usize,
     cells: usize,
@@ -46,7 +46,7 @@ fn alignment_of(bytes: usize) -> usize {
 /// The argument values, contiguous, and the start of each.
 #[derive(Clone, Default)]
 pub struct Arguments {
-    cells: SmallVec<[Cell; USUAL]>,
+    cells: SmallVec<[ArgumentCell; USUAL]>,
     starts: SmallVec<[u32; USUAL]>,
 }
 
@@ -85,7 +85,7 @@ impl Arguments {
     #[inline]
     pub fn push_word(&mut self, value: u64) {
         self.starts.push(self.cells.len() as u32);
-        let mut cell = Cell([0; CELL]);
+        let mut cell = ArgumentCell([0; CELL]);
         cell.0[..8].copy_from_slice(&value.to_le_bytes());
         self.cells.push(cell);
     }
@@ -95,7 +95,7 @@ impl Arguments {
     pub fn push(&mut self, bytes: &[u8]) {
         self.starts.push(self.cells.len() as u32);
         for part in bytes.chunks(CELL) {
-            let mut cell = Cell([0; CELL]);
+            let mut cell = ArgumentCell([0; CELL]);
             cell.0[..part.len()].copy_from_slice(part);
             self.cells.push(cell);
         }
@@ -106,7 +106,7 @@ impl Arguments {
     pub fn push_words(&mut self, words: &[u32]) {
         self.starts.push(self.cells.len() as u32);
         for part in words.chunks(CELL / size_of::<u32>()) {
-            let mut cell = Cell([0; CELL]);
+            let mut cell = ArgumentCell([0; CELL]);
             for (bytes, word) in cell.0.chunks_exact_mut(size_of::<u32>()).zip(part) {
                 bytes.copy_from_slice(&word.to_le_bytes());
             }
@@ -115,21 +115,21 @@ impl Arguments {
     }
 
     /// Appends a value of a type whose alignment may exceed a cell's. Pass the result to [`Self::align`].
-    pub fn push_wide(&mut self, bytes: &[u8]) -> Option<Wide> {
+    pub fn push_wide(&mut self, bytes: &[u8]) -> Option<WideValue> {
         let (argument, first) = (self.starts.len(), self.cells.len());
         self.push(bytes);
         let (cells, alignment) = (self.cells.len() - first, alignment_of(bytes.len()));
         if alignment <= CELL {
             return None;
         }
-        self.cells.resize(first + cells + alignment / CELL - 1, Cell([0; CELL]));
-        Some(Wide { argument, first, cells, alignment })
+        self.cells.resize(first + cells + alignment / CELL - 1, ArgumentCell([0; CELL]));
+        Some(WideValue { argument, first, cells, alignment })
     }
 
     /// Moves a value to an address with its alignment. Call it after the last append, because appending can move all
     /// values.
-    pub fn align(&mut self, wide: Wide) {
-        let Wide { argument, first, cells, alignment } = wide;
+    pub fn align(&mut self, wide: WideValue) {
+        let WideValue { argument, first, cells, alignment } = wide;
         let address = self.cells[first..].as_ptr().addr();
         let ahead = (address.next_multiple_of(alignment) - address) / CELL;
         self.cells.copy_within(first..first + cells, first + ahead);
@@ -171,7 +171,7 @@ pub unsafe fn launch<C: Configuration>(
     config: &C,
     stream: &Stream,
     arguments: &mut Arguments,
-    uses: &[Use<'_>],
+    uses: &[BlockUse<'_>],
 ) -> Result<()> {
     function.module().check_alive()?;
     if stream.device() != function.device() {

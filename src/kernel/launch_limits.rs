@@ -2,10 +2,10 @@
 
 use pygpu_backend::LaunchLimits;
 use pygpu_base::error::Result;
-use pygpu_base::fork_safe::Once;
+use pygpu_base::fork_safe::ForkSafeOnce;
 use pygpu_device::{Device, PerDevice, per_device};
 
-static LIMITS: PerDevice<Once<LaunchLimits>> = per_device!(Once::new());
+static LIMITS: PerDevice<ForkSafeOnce<LaunchLimits>> = per_device!(ForkSafeOnce::new());
 
 /// The limits of a device.
 ///

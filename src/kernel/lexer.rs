@@ -3,7 +3,7 @@
 use super::types::Aliases;
 
 /// The tokens of a source: names, numbers, and single punctuation characters, except `::` and `->`.
-pub struct Words<'a> {
+pub struct Tokens<'a> {
     /// The tokens in source order.
     pub list: Vec<&'a str>,
     /// `#define` of names without parameters.
@@ -60,9 +60,9 @@ fn is_name(byte: u8) -> bool {
 }
 
 /// Splits a source into tokens.
-pub fn words(text: &str) -> Words<'_> {
+pub fn words(text: &str) -> Tokens<'_> {
     let bytes = text.as_bytes();
-    let mut words = Words { list: Vec::new(), macros: Aliases::new() };
+    let mut words = Tokens { list: Vec::new(), macros: Aliases::new() };
     let (mut at, mut starts_line) = (0, true);
     while at < bytes.len() {
         let byte = bytes[at];

@@ -33,12 +33,12 @@ pub mod tensor_map;
 mod types;
 
 pub use cache::{Cache, cache_folder, refusal as cache_refusal, untold_refusal as untold_cache_refusal};
-pub use compile::{Built, Source, build};
-pub use compiler_search::{Search, files, is_kept, load_searching, resolve, search_with};
+pub use compile::{CompiledSource, KernelSource, build};
+pub use compiler_search::{CompilerSearch, files, is_kept, load_searching, resolve, search_with};
 pub use config::{Configuration, LaunchConfig};
 pub use declaration::Declarations;
 pub use function::{Function, Occupancy};
-pub use launch::{Arguments, Wide};
+pub use launch::{Arguments, WideValue};
 pub use lexer::words;
 pub use module::{Module, load};
 pub use overrun_check::check_ends;

@@ -9,7 +9,7 @@ use pygpu_base::error::{Error, Result};
 
 /// Parsed options.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Options {
+pub struct CompileOptions {
     /// The options in their original order.
     pub list: Vec<CompileOption>,
     /// The requested architecture, if it is not the device's.
@@ -61,25 +61,25 @@ const IGNORED: &[&str] = &["-m64", "--m64", "-v", "--verbose", "-noeh", "--no-ex
 /// Options that are passed on with a value, which may be the next argument.
 const SEPARATE: &[&str] = &["-default-stream", "--default-stream", "-Xcudafe", "-diag-suppress", "--diag-suppress"];
 
-/// Long and short names of options with a value, in the order of [`Valued`].
-const VALUED: &[(Valued, &[&str])] = &[
-    (Valued::Define, &["-D", "--define-macro"]),
-    (Valued::Undefine, &["-U", "--undefine-macro"]),
-    (Valued::Include, &["-I", "--include-path", "-isystem", "--system-include"]),
-    (Valued::ForceInclude, &["-include", "--pre-include"]),
-    (Valued::Standard, &["-std", "--std"]),
-    (Valued::Architecture, &["-arch", "--gpu-architecture"]),
-    (Valued::Code, &["-code", "--gpu-code"]),
-    (Valued::Generate, &["-gencode", "--generate-code"]),
-    (Valued::Ptxas, &["-Xptxas", "--ptxas-options"]),
-    (Valued::MaxRegisters, &["-maxrregcount", "--maxrregcount"]),
-    (Valued::Fmad, &["-fmad", "--fmad"]),
-    (Valued::Relocatable, &["-rdc", "--relocatable-device-code"]),
-    (Valued::Optimize, &["-O", "--optimize"]),
+/// Long and short names of options with a value, in the order of [`ValuedOption`].
+const VALUED: &[(ValuedOption, &[&str])] = &[
+    (ValuedOption::Define, &["-D", "--define-macro"]),
+    (ValuedOption::Undefine, &["-U", "--undefine-macro"]),
+    (ValuedOption::Include, &["-I", "--include-path", "-isystem", "--system-include"]),
+    (ValuedOption::ForceInclude, &["-include", "--pre-include"]),
+    (ValuedOption::Standard, &["-std", "--std"]),
+    (ValuedOption::Architecture, &["-arch", "--gpu-architecture"]),
+    (ValuedOption::Code, &["-code", "--gpu-code"]),
+    (ValuedOption::Generate, &["-gencode", "--generate-code"]),
+    (ValuedOption::Ptxas, &["-Xptxas", "--ptxas-options"]),
+    (ValuedOption::MaxRegisters, &["-maxrregcount", "--maxrregcount"]),
+    (ValuedOption::Fmad, &["-fmad", "--fmad"]),
+    (ValuedOption::Relocatable, &["-rdc", "--relocatable-device-code"]),
+    (ValuedOption::Optimize, &["-O", "--optimize"]),
 ];
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Valued {
+enum ValuedOption {
     Define,
     Undefine,
     Include,
@@ -105,8 +105,8 @@ fn is_letter(name: &str) -> bool {
 ///
 /// # Errors
 /// `ValueError` with the option's name.
-pub fn parse(texts: &[String], refuse: bool) -> Result<Options> {
-    let mut options = Options::default();
+pub fn parse(texts: &[String], refuse: bool) -> Result<CompileOptions> {
+    let mut options = CompileOptions::default();
     let mut texts = texts.iter().map(|text| text.trim()).filter(|text| !text.is_empty());
     while let Some(text) = texts.next() {
         if refuse {
@@ -176,7 +176,7 @@ fn flag(text: &str) -> Option<CompileOption> {
 }
 
 /// The option, its name as written, and its value if it is in the same argument.
-fn valued(text: &str) -> Option<(Valued, &str, Option<&str>)> {
+fn valued(text: &str) -> Option<(ValuedOption, &str, Option<&str>)> {
     for (kind, names) in VALUED {
         for name in *names {
             let Some(rest) = text.strip_prefix(name) else { continue };
@@ -186,7 +186,7 @@ fn valued(text: &str) -> Option<(Valued, &str, Option<&str>)> {
             if is_letter(name) {
                 // `-O3` and `-Ifolder` match. `-Ofast` does not; `-Inconsistent` is a folder name.
                 let value = rest.trim_start();
-                if *kind != Valued::Optimize || value.bytes().all(|byte| byte.is_ascii_digit()) {
+                if *kind != ValuedOption::Optimize || value.bytes().all(|byte| byte.is_ascii_digit()) {
                     return Some((*kind, name, Some(value)));
                 }
                 continue;
@@ -199,8 +199,8 @@ fn valued(text: &str) -> Option<(Valued, &str, Option<&str>)> {
     None
 }
 
-impl Options {
-    fn take(&mut self, kind: Valued, name: &str, value: &str) -> Result<()> {
+impl CompileOptions {
+    fn take(&mut self, kind: ValuedOption, name: &str, value: &str) -> Result<()> {
         let bad = |wanted: &str| Err(Error::value(format!("the option {name} takes {wanted}, not '{value}'")));
         let truth = || match value {
             "true" => Ok(true),
@@ -208,34 +208,34 @@ impl Options {
             _ => Err(Error::value(format!("the option {name} takes true or false, not '{value}'"))),
         };
         let option = match kind {
-            Valued::Define => match value.split_once('=') {
+            ValuedOption::Define => match value.split_once('=') {
                 Some((name, value)) => CompileOption::Define(name.to_owned(), Some(value.to_owned())),
                 None => CompileOption::Define(value.to_owned(), None),
             },
-            Valued::Undefine => CompileOption::Undefine(value.to_owned()),
-            Valued::Include => CompileOption::Include(value.to_owned()),
-            Valued::ForceInclude => CompileOption::ForceInclude(value.to_owned()),
-            Valued::Standard => CompileOption::Standard(value.to_owned()),
-            Valued::MaxRegisters => match value.parse() {
+            ValuedOption::Undefine => CompileOption::Undefine(value.to_owned()),
+            ValuedOption::Include => CompileOption::Include(value.to_owned()),
+            ValuedOption::ForceInclude => CompileOption::ForceInclude(value.to_owned()),
+            ValuedOption::Standard => CompileOption::Standard(value.to_owned()),
+            ValuedOption::MaxRegisters => match value.parse() {
                 Ok(most) => CompileOption::MaxRegisters(most),
                 Err(_) => return bad("a number of registers"),
             },
-            Valued::Fmad => CompileOption::FusedMultiplyAdd(truth()?),
-            Valued::Relocatable => CompileOption::Relocatable(truth()?),
-            Valued::Optimize => match value.parse() {
+            ValuedOption::Fmad => CompileOption::FusedMultiplyAdd(truth()?),
+            ValuedOption::Relocatable => CompileOption::Relocatable(truth()?),
+            ValuedOption::Optimize => match value.parse() {
                 Ok(level @ 0..=3) => CompileOption::Optimize(level),
                 _ => return bad("a level from 0 to 3"),
             },
-            Valued::Architecture => return self.architecture(name, value),
-            Valued::Code => return self.code(name, value),
-            Valued::Generate => {
+            ValuedOption::Architecture => return self.architecture(name, value),
+            ValuedOption::Code => return self.code(name, value),
+            ValuedOption::Generate => {
                 let code = value.split(',').find_map(|part| part.trim().strip_prefix("code="));
                 return match code {
                     Some(code) => self.code(name, code),
                     None => bad("arch=compute_XX,code=sm_XX"),
                 };
             }
-            Valued::Ptxas => {
+            ValuedOption::Ptxas => {
                 for part in value.split(',').map(str::trim) {
                     self.list.push(match part {
                         "-v" | "--verbose" => CompileOption::Verbose,
@@ -283,7 +283,7 @@ mod tests {
     use super::*;
     use CompileOption::*;
 
-    fn parsed(texts: &[&str]) -> Options {
+    fn parsed(texts: &[&str]) -> CompileOptions {
         parse(&texts.iter().map(|&text| text.to_owned()).collect::<Vec<_>>(), true).unwrap()
     }
 

@@ -5,14 +5,18 @@ use std::sync::Arc;
 
 use super::function::Function;
 use pygpu_base::error::Result;
-use pygpu_memory::{Access, Allocation, Use, overrun};
+use pygpu_memory::{Access, Allocation, BlockUse, overrun};
 
 /// Checks the red zone of each block that a launch may have written. `whose` describes a block in the error message.
 ///
 /// # Errors
 /// An illegal-address error like a driver's, once per overrun.
 #[inline]
-pub fn check_ends(function: &Function, uses: &[Use<'_>], whose: impl Fn(&Arc<Allocation>) -> String) -> Result<()> {
+pub fn check_ends(
+    function: &Function,
+    uses: &[BlockUse<'_>],
+    whose: impl Fn(&Arc<Allocation>) -> String,
+) -> Result<()> {
     if function.device().is_cpu() {
         for (block, access) in uses {
             let beyond = if *access == Access::Write { block.overrun() } else { 0 };

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-use super::compile::Source;
+use super::compile::KernelSource;
 use pygpu_backend::{BackendKind, CompileOption, Compiled, LinkInput, LinkKind, LoadOptions};
 use pygpu_base::error::{Error, Result};
 use pygpu_base::settings::{self, Settings, Variable};
@@ -18,7 +18,7 @@ const RUNTIME: &str = "libcudadevrt.a";
 /// Linker errors; `Unavailable` if the device runtime for launches from kernels is not found.
 pub fn linked<'a>(
     device: Device,
-    source: &Source,
+    source: &KernelSource,
     compiled: &'a Compiled,
     (list, options): (&[CompileOption], &LoadOptions),
     hints: &[PathBuf],

@@ -1,12 +1,12 @@
 //! Type codes of PyCUDA's `prepare` and Python's `struct`.
 
 use super::types::{Element, Parameter, ParameterKind};
-use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_base::error::{Error, Result};
 
 /// The parameter kind of a type code.
 fn of_letter(letter: char) -> Option<ParameterKind> {
-    use Kind::*;
+    use ScalarType::*;
     Some(ParameterKind::Scalar(match letter {
         'P' => return Some(ParameterKind::Pointer { element: Element::Any, constant: false }),
         '?' => Bool,
@@ -88,8 +88,13 @@ mod tests {
         let kinds: Vec<_> = of_letters("P i2f16s").unwrap().into_iter().map(|one| one.kind).collect();
         let pointer = ParameterKind::Pointer { element: Element::Any, constant: false };
         let scalar = ParameterKind::Scalar;
-        let wanted =
-            [pointer, scalar(Kind::Int32), scalar(Kind::Float32), scalar(Kind::Float32), ParameterKind::Bytes(16)];
+        let wanted = [
+            pointer,
+            scalar(ScalarType::Int32),
+            scalar(ScalarType::Float32),
+            scalar(ScalarType::Float32),
+            ParameterKind::Bytes(16),
+        ];
         assert_eq!(kinds, wanted);
         assert!(of_letters("").unwrap().is_empty());
     }

@@ -3,13 +3,13 @@
 
 use pygpu_array::Array;
 use pygpu_backend::{BackendKind, MAX_RANK, TensorElement, TensorMapBytes, TensorMapRequest};
-use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_base::error::{Error, Result};
 use pygpu_layout::tuple_text;
 
 /// How boxes are copied. The numbers are the driver's enumerators.
 #[derive(Clone, Debug)]
-pub struct Boxes {
+pub struct BoxSpec {
     /// Size of a box along each axis of the array.
     pub extent: Vec<u32>,
     /// Step between copied elements along each axis.
@@ -34,16 +34,16 @@ const CAPABILITY: (i32, i32) = (9, 0);
 
 fn element_of(dtype: DType) -> Result<TensorElement> {
     Ok(match dtype.kind() {
-        Kind::UInt16 | Kind::Int16 => TensorElement::UInt16,
-        Kind::UInt32 => TensorElement::UInt32,
-        Kind::Int32 => TensorElement::Int32,
-        Kind::UInt64 => TensorElement::UInt64,
-        Kind::Int64 => TensorElement::Int64,
-        Kind::Float16 => TensorElement::Float16,
-        Kind::BFloat16 => TensorElement::BFloat16,
-        Kind::Float32 => TensorElement::Float32,
-        Kind::Float64 => TensorElement::Float64,
-        kind if dtype.itemsize() == 1 && kind != Kind::Opaque => TensorElement::UInt8,
+        ScalarType::UInt16 | ScalarType::Int16 => TensorElement::UInt16,
+        ScalarType::UInt32 => TensorElement::UInt32,
+        ScalarType::Int32 => TensorElement::Int32,
+        ScalarType::UInt64 => TensorElement::UInt64,
+        ScalarType::Int64 => TensorElement::Int64,
+        ScalarType::Float16 => TensorElement::Float16,
+        ScalarType::BFloat16 => TensorElement::BFloat16,
+        ScalarType::Float32 => TensorElement::Float32,
+        ScalarType::Float64 => TensorElement::Float64,
+        kind if dtype.itemsize() == 1 && kind != ScalarType::Opaque => TensorElement::UInt8,
         _ => {
             return Err(Error::type_error(format!(
                 "a tensor map has elements of 8, 16, 32 or 64 bits that are integers or floats, not {}; view it as some of as many \
@@ -58,7 +58,7 @@ fn element_of(dtype: DType) -> Result<TensorElement> {
 ///
 /// # Errors
 /// `TypeError` and `ValueError` for unsupported arrays or boxes.
-fn request_of(array: &Array, boxes: &Boxes) -> Result<TensorMapRequest> {
+fn request_of(array: &Array, boxes: &BoxSpec) -> Result<TensorMapRequest> {
     let layout = array.layout();
     let (shape, strides): (Vec<i64>, Vec<i64>) = (layout.shape().collect(), layout.strides().collect());
     let told = || format!("shape {}, strides {}", tuple_text(layout.shape()), tuple_text(layout.strides()));
@@ -139,8 +139,8 @@ fn request_of(array: &Array, boxes: &Boxes) -> Result<TensorMapRequest> {
     Ok(request)
 }
 
-fn check_boxes(boxes: &Boxes, element: TensorElement, item: i64, name: &str) -> Result<()> {
-    let Boxes { extent, steps, interleave, swizzle, fills_nan, .. } = boxes;
+fn check_boxes(boxes: &BoxSpec, element: TensorElement, item: i64, name: &str) -> Result<()> {
+    let BoxSpec { extent, steps, interleave, swizzle, fills_nan, .. } = boxes;
     for (name, list, most) in [("box", extent, LONGEST_BOX), ("element_strides", steps, LARGEST_STEP)] {
         if let Some((axis, number)) = list.iter().enumerate().find(|(_, number)| !(1..=most).contains(*number)) {
             return Err(Error::value(format!("{name} has {number} along axis {axis}; it takes 1 to {most}")));
@@ -177,7 +177,7 @@ fn check_boxes(boxes: &Boxes, element: TensorElement, item: i64, name: &str) -> 
 /// # Errors
 /// `NotSupported` if the device or the driver has no tensor maps; `TypeError` and `ValueError` for unsupported arrays
 /// or boxes; driver errors.
-pub fn encode(array: &Array, boxes: &Boxes) -> Result<TensorMapBytes> {
+pub fn encode(array: &Array, boxes: &BoxSpec) -> Result<TensorMapBytes> {
     let device = array.device();
     let maps = device.backend().tensor_maps()?;
     if device.kind() == BackendKind::Cuda {

@@ -3,15 +3,15 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::dtype::{DType, ScalarType};
 
 /// The type that a pointer points to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Element {
     /// A scalar type of the table.
-    Named(Kind),
+    Named(ScalarType),
     /// A vector type such as `float4`. Arrays of its components, or of items of its size, match.
-    Vector(Kind, u8),
+    Vector(ScalarType, u8),
     /// Unknown: every dtype matches.
     Any,
 }
@@ -27,7 +27,7 @@ pub enum ParameterKind {
         constant: bool,
     },
     /// A scalar of the table.
-    Scalar(Kind),
+    Scalar(ScalarType),
     /// A value of this size in bytes, of any type.
     Bytes(usize),
     /// An unknown type.
@@ -65,64 +65,64 @@ impl fmt::Display for Parameter {
 /// Names that stand for other tokens: typedefs, simple macros, template parameters. `None` for an ambiguous name.
 pub type Aliases = HashMap<String, Option<String>>;
 
-const LONG: Kind = if cfg!(windows) { Kind::Int32 } else { Kind::Int64 };
-const UNSIGNED_LONG: Kind = if cfg!(windows) { Kind::UInt32 } else { Kind::UInt64 };
+const LONG: ScalarType = if cfg!(windows) { ScalarType::Int32 } else { ScalarType::Int64 };
+const UNSIGNED_LONG: ScalarType = if cfg!(windows) { ScalarType::UInt32 } else { ScalarType::UInt64 };
 
 /// Single-word type names.
-const WORDS: &[(&str, Kind)] = &[
-    ("bool", Kind::Bool),
-    ("size_t", Kind::UInt64),
-    ("ptrdiff_t", Kind::Int64),
-    ("ssize_t", Kind::Int64),
-    ("intptr_t", Kind::Int64),
-    ("uintptr_t", Kind::UInt64),
-    ("int8_t", Kind::Int8),
-    ("int16_t", Kind::Int16),
-    ("int32_t", Kind::Int32),
-    ("int64_t", Kind::Int64),
-    ("uint8_t", Kind::UInt8),
-    ("uint16_t", Kind::UInt16),
-    ("uint32_t", Kind::UInt32),
-    ("uint64_t", Kind::UInt64),
-    ("uchar", Kind::UInt8),
-    ("ushort", Kind::UInt16),
-    ("uint", Kind::UInt32),
+const WORDS: &[(&str, ScalarType)] = &[
+    ("bool", ScalarType::Bool),
+    ("size_t", ScalarType::UInt64),
+    ("ptrdiff_t", ScalarType::Int64),
+    ("ssize_t", ScalarType::Int64),
+    ("intptr_t", ScalarType::Int64),
+    ("uintptr_t", ScalarType::UInt64),
+    ("int8_t", ScalarType::Int8),
+    ("int16_t", ScalarType::Int16),
+    ("int32_t", ScalarType::Int32),
+    ("int64_t", ScalarType::Int64),
+    ("uint8_t", ScalarType::UInt8),
+    ("uint16_t", ScalarType::UInt16),
+    ("uint32_t", ScalarType::UInt32),
+    ("uint64_t", ScalarType::UInt64),
+    ("uchar", ScalarType::UInt8),
+    ("ushort", ScalarType::UInt16),
+    ("uint", ScalarType::UInt32),
     ("ulong", UNSIGNED_LONG),
-    ("float", Kind::Float32),
-    ("double", Kind::Float64),
-    ("half", Kind::Float16),
-    ("__half", Kind::Float16),
-    ("_Float16", Kind::Float16),
-    ("__nv_bfloat16", Kind::BFloat16),
-    ("nv_bfloat16", Kind::BFloat16),
-    ("__hip_bfloat16", Kind::BFloat16),
-    ("hip_bfloat16", Kind::BFloat16),
-    ("cuComplex", Kind::Complex64),
-    ("cuFloatComplex", Kind::Complex64),
-    ("cuDoubleComplex", Kind::Complex128),
-    ("hipFloatComplex", Kind::Complex64),
-    ("hipDoubleComplex", Kind::Complex128),
-    ("cudaGraphConditionalHandle", Kind::UInt64),
-    ("cudaTextureObject_t", Kind::UInt64),
-    ("cudaSurfaceObject_t", Kind::UInt64),
-    ("hipTextureObject_t", Kind::UInt64),
-    ("hipSurfaceObject_t", Kind::UInt64),
+    ("float", ScalarType::Float32),
+    ("double", ScalarType::Float64),
+    ("half", ScalarType::Float16),
+    ("__half", ScalarType::Float16),
+    ("_Float16", ScalarType::Float16),
+    ("__nv_bfloat16", ScalarType::BFloat16),
+    ("nv_bfloat16", ScalarType::BFloat16),
+    ("__hip_bfloat16", ScalarType::BFloat16),
+    ("hip_bfloat16", ScalarType::BFloat16),
+    ("cuComplex", ScalarType::Complex64),
+    ("cuFloatComplex", ScalarType::Complex64),
+    ("cuDoubleComplex", ScalarType::Complex128),
+    ("hipFloatComplex", ScalarType::Complex64),
+    ("hipDoubleComplex", ScalarType::Complex128),
+    ("cudaGraphConditionalHandle", ScalarType::UInt64),
+    ("cudaTextureObject_t", ScalarType::UInt64),
+    ("cudaSurfaceObject_t", ScalarType::UInt64),
+    ("hipTextureObject_t", ScalarType::UInt64),
+    ("hipSurfaceObject_t", ScalarType::UInt64),
 ];
 
 /// Vector types of CUDA and HIP, without their number of components.
-const VECTORS: &[(&str, Kind)] = &[
-    ("char", Kind::Int8),
-    ("uchar", Kind::UInt8),
-    ("short", Kind::Int16),
-    ("ushort", Kind::UInt16),
-    ("int", Kind::Int32),
-    ("uint", Kind::UInt32),
-    ("longlong", Kind::Int64),
-    ("ulonglong", Kind::UInt64),
+const VECTORS: &[(&str, ScalarType)] = &[
+    ("char", ScalarType::Int8),
+    ("uchar", ScalarType::UInt8),
+    ("short", ScalarType::Int16),
+    ("ushort", ScalarType::UInt16),
+    ("int", ScalarType::Int32),
+    ("uint", ScalarType::UInt32),
+    ("longlong", ScalarType::Int64),
+    ("ulonglong", ScalarType::UInt64),
     ("long", LONG),
     ("ulong", UNSIGNED_LONG),
-    ("float", Kind::Float32),
-    ("double", Kind::Float64),
+    ("float", ScalarType::Float32),
+    ("double", ScalarType::Float64),
 ];
 
 /// The words of C's basic types.
@@ -169,8 +169,8 @@ fn known(text: &str) -> Option<Element> {
     }
     if let Some((_, inner)) = text.split_once("complex<") {
         return match inner.strip_suffix('>') {
-            Some("float") => Some(Element::Named(Kind::Complex64)),
-            Some("double") => Some(Element::Named(Kind::Complex128)),
+            Some("float") => Some(Element::Named(ScalarType::Complex64)),
+            Some("double") => Some(Element::Named(ScalarType::Complex128)),
             _ => None,
         };
     }
@@ -180,7 +180,7 @@ fn known(text: &str) -> Option<Element> {
 }
 
 /// The basic types. Their words may be in any order.
-fn basic(text: &str) -> Option<Kind> {
+fn basic(text: &str) -> Option<ScalarType> {
     let words: Vec<&str> = text.split(' ').collect();
     if !words.iter().all(|word| BASIC.contains(word)) {
         return None;
@@ -188,50 +188,51 @@ fn basic(text: &str) -> Option<Kind> {
     let count = |word| words.iter().filter(|other| **other == word).count();
     let unsigned = count("unsigned") > 0;
     Some(match () {
-        () if count("double") > 0 && count("long") == 0 => Kind::Float64,
-        () if count("float") > 0 => Kind::Float32,
+        () if count("double") > 0 && count("long") == 0 => ScalarType::Float64,
+        () if count("float") > 0 => ScalarType::Float32,
         () if count("double") > 0 => return None,
-        () if count("bool") > 0 => Kind::Bool,
-        () if count("char") > 0 => pick(unsigned, Kind::UInt8, Kind::Int8),
-        () if count("short") > 0 => pick(unsigned, Kind::UInt16, Kind::Int16),
-        () if count("long") > 1 => pick(unsigned, Kind::UInt64, Kind::Int64),
+        () if count("bool") > 0 => ScalarType::Bool,
+        () if count("char") > 0 => pick(unsigned, ScalarType::UInt8, ScalarType::Int8),
+        () if count("short") > 0 => pick(unsigned, ScalarType::UInt16, ScalarType::Int16),
+        () if count("long") > 1 => pick(unsigned, ScalarType::UInt64, ScalarType::Int64),
         () if count("long") == 1 => pick(unsigned, UNSIGNED_LONG, LONG),
-        () => pick(unsigned, Kind::UInt32, Kind::Int32),
+        () => pick(unsigned, ScalarType::UInt32, ScalarType::Int32),
     })
 }
 
-fn pick(first: bool, one: Kind, other: Kind) -> Kind {
+fn pick(first: bool, one: ScalarType, other: ScalarType) -> ScalarType {
     if first { one } else { other }
 }
 
 /// Classes of types that are not interchangeable: integers, floats, complex numbers.
 #[derive(PartialEq, Eq)]
-enum Family {
+enum TypeFamily {
     Integer,
     Float,
     BFloat,
     Complex,
-    Other(Kind),
+    Other(ScalarType),
 }
 
-fn family(kind: Kind) -> Family {
-    use Kind::*;
+fn family(kind: ScalarType) -> TypeFamily {
+    use ScalarType::*;
     match kind {
-        Bool | Int8 | Int16 | Int32 | Int64 | UInt8 | UInt16 | UInt32 | UInt64 => Family::Integer,
-        Float16 | Float32 | Float64 => Family::Float,
-        BFloat16 => Family::BFloat,
-        Complex64 | Complex128 => Family::Complex,
-        other => Family::Other(other),
+        Bool | Int8 | Int16 | Int32 | Int64 | UInt8 | UInt16 | UInt32 | UInt64 => TypeFamily::Integer,
+        Float16 | Float32 | Float64 => TypeFamily::Float,
+        BFloat16 => TypeFamily::BFloat,
+        Complex64 | Complex128 => TypeFamily::Complex,
+        other => TypeFamily::Other(other),
     }
 }
 
 /// Whether values of one type can be read as the other without conversion. Integers of the same size may differ in
 /// signedness, as is common in C programs.
-pub fn fits(declared: Kind, given: DType) -> bool {
+pub fn fits(declared: ScalarType, given: DType) -> bool {
     let (one, other) = (family(declared), family(given.kind()));
     // 8-bit types without arithmetic are commonly declared as an 8-bit integer.
-    let is_byte =
-        one == Family::Integer && given.itemsize() == 1 && matches!(other, Family::Other(kind) if kind != Kind::Opaque);
+    let is_byte = one == TypeFamily::Integer
+        && given.itemsize() == 1
+        && matches!(other, TypeFamily::Other(kind) if kind != ScalarType::Opaque);
     (one == other || is_byte) && DType::new(declared).itemsize() == given.itemsize()
 }
 
@@ -244,8 +245,8 @@ impl Element {
             Self::Vector(kind, lanes) => {
                 let bytes = DType::new(kind).itemsize() * usize::from(lanes);
                 let is_complex =
-                    matches!(given.kind(), Kind::Complex64 | Kind::Complex128) && given.itemsize() == bytes;
-                fits(kind, given) || is_complex || given.kind() == Kind::Opaque
+                    matches!(given.kind(), ScalarType::Complex64 | ScalarType::Complex128) && given.itemsize() == bytes;
+                fits(kind, given) || is_complex || given.kind() == ScalarType::Opaque
             }
         }
     }
@@ -263,24 +264,24 @@ mod tests {
     #[test]
     fn basic_types_may_be_spelled_in_any_order() {
         for (text, kind) in [
-            ("unsigned", Kind::UInt32),
-            ("unsigned int", Kind::UInt32),
-            ("int unsigned", Kind::UInt32),
-            ("long long unsigned int", Kind::UInt64),
-            ("const signed char", Kind::Int8),
-            ("short int", Kind::Int16),
-            ("double const", Kind::Float64),
-            ("size_t", Kind::UInt64),
-            ("std :: int32_t", Kind::Int32),
-            ("__half", Kind::Float16),
-            ("pycuda :: complex < float >", Kind::Complex64),
-            ("cuda :: std :: complex < double >", Kind::Complex128),
-            ("cuDoubleComplex", Kind::Complex128),
+            ("unsigned", ScalarType::UInt32),
+            ("unsigned int", ScalarType::UInt32),
+            ("int unsigned", ScalarType::UInt32),
+            ("long long unsigned int", ScalarType::UInt64),
+            ("const signed char", ScalarType::Int8),
+            ("short int", ScalarType::Int16),
+            ("double const", ScalarType::Float64),
+            ("size_t", ScalarType::UInt64),
+            ("std :: int32_t", ScalarType::Int32),
+            ("__half", ScalarType::Float16),
+            ("pycuda :: complex < float >", ScalarType::Complex64),
+            ("cuda :: std :: complex < double >", ScalarType::Complex128),
+            ("cuDoubleComplex", ScalarType::Complex128),
         ] {
             assert_eq!(of(text), Element::Named(kind), "{text}");
         }
-        assert_eq!(of("float4"), Element::Vector(Kind::Float32, 4));
-        assert_eq!(of("ulonglong2"), Element::Vector(Kind::UInt64, 2));
+        assert_eq!(of("float4"), Element::Vector(ScalarType::Float32, 4));
+        assert_eq!(of("ulonglong2"), Element::Vector(ScalarType::UInt64, 2));
         for text in ["long double", "struct Particle", "T", "float5", "thrust :: complex < T >"] {
             assert_eq!(of(text), Element::Any, "{text}");
         }
@@ -292,19 +293,35 @@ mod tests {
         let aliases: Aliases =
             [alias("real", Some("value_t")), alias("value_t", Some("double")), alias("T", None), alias("A", Some("A"))]
                 .into();
-        assert_eq!(element(&["real"], &aliases), Element::Named(Kind::Float64));
+        assert_eq!(element(&["real"], &aliases), Element::Named(ScalarType::Float64));
         assert_eq!(element(&["T"], &aliases), Element::Any);
         assert_eq!(element(&["A"], &aliases), Element::Any);
     }
 
     #[test]
     fn size_and_family_decide_what_fits() {
-        let takes = |text: &str, kind: Kind| of(text).takes(DType::new(kind));
-        assert!(takes("float", Kind::Float32) && !takes("double", Kind::Float32) && !takes("int", Kind::Float32));
-        assert!(takes("unsigned", Kind::Int32) && !takes("int", Kind::Int64) && takes("unsigned char", Kind::Bool));
-        assert!(takes("float4", Kind::Float32) && takes("float2", Kind::Complex64) && !takes("float2", Kind::Float64));
-        assert!(takes("Particle", Kind::Int64) && !takes("half", Kind::BFloat16) && !takes("short", Kind::Float16));
-        assert!(takes("unsigned char", Kind::Float8E5M2));
+        let takes = |text: &str, kind: ScalarType| of(text).takes(DType::new(kind));
+        assert!(
+            takes("float", ScalarType::Float32)
+                && !takes("double", ScalarType::Float32)
+                && !takes("int", ScalarType::Float32)
+        );
+        assert!(
+            takes("unsigned", ScalarType::Int32)
+                && !takes("int", ScalarType::Int64)
+                && takes("unsigned char", ScalarType::Bool)
+        );
+        assert!(
+            takes("float4", ScalarType::Float32)
+                && takes("float2", ScalarType::Complex64)
+                && !takes("float2", ScalarType::Float64)
+        );
+        assert!(
+            takes("Particle", ScalarType::Int64)
+                && !takes("half", ScalarType::BFloat16)
+                && !takes("short", ScalarType::Float16)
+        );
+        assert!(takes("unsigned char", ScalarType::Float8E5M2));
         assert!(of("float4").takes(DType::opaque(16, 1)) && !of("float").takes(DType::opaque(4, 1)));
     }
 }

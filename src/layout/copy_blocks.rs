@@ -1,12 +1,12 @@
 //! Classifies a copy between two layouts: one block, a pitched block, or several of these.
 
-use super::{Layout, Odometer, Pieces, SharedAxes, SharedAxis};
+use super::{ContiguousRuns, Layout, Odometer, SharedAxes, SharedAxis};
 use pygpu_base::error::Result;
 
 /// Byte ranges of a copy, in the largest units that a copy engine supports. Offsets are relative to the start of the
 /// allocations.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Blocks {
+pub enum CopyBlocks {
     /// One contiguous range (empty if `bytes` is 0).
     One {
         /// Offset in the destination.
@@ -19,7 +19,7 @@ pub enum Blocks {
     /// Equally spaced rows: one 2-D or 3-D copy.
     Uniform(Uniform),
     /// Anything else: several uniform blocks, or a copy kernel.
-    Many(Many),
+    Many(RepeatedBlocks),
 }
 
 /// `depth` slices of `height` rows of `width` bytes: the arguments of a pitched 2-D (`depth` 1) or 3-D copy.
@@ -51,14 +51,14 @@ pub struct Uniform {
 
 /// Equal uniform blocks, repeated along outer axes.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Many {
+pub struct RepeatedBlocks {
     /// The first block.
     pub block: Uniform,
     /// Axes along which the block repeats, outermost first; strides in the order (destination, source).
     pub outer: SharedAxes<2>,
 }
 
-impl Blocks {
+impl CopyBlocks {
     /// Decomposes the copy from `src` to `dst`, which have equal shape and itemsize.
     ///
     /// Does not check for overlap: see [`overlap`](super::overlap()) and [`Layout::has_internal_overlap`].
@@ -68,7 +68,7 @@ impl Blocks {
             // Shortcut for the most common copy, ten times faster than the general path.
             return Ok(Self::One { dst: dst.offset, src: src.offset, bytes: dst.nbytes() });
         }
-        let Pieces { mut axes, dst, src, width } = Pieces::of(dst, src)?;
+        let ContiguousRuns { mut axes, dst, src, width } = ContiguousRuns::of(dst, src)?;
         if axes.is_empty() {
             return Ok(Self::One { dst, src, bytes: width });
         }
@@ -79,7 +79,7 @@ impl Blocks {
                 block.take_slices(axes.pop());
             }
         }
-        Ok(if axes.is_empty() { Self::Uniform(block) } else { Self::Many(Many { block, outer: axes }) })
+        Ok(if axes.is_empty() { Self::Uniform(block) } else { Self::Many(RepeatedBlocks { block, outer: axes }) })
     }
 }
 
@@ -123,7 +123,7 @@ impl Uniform {
     }
 }
 
-impl Many {
+impl RepeatedBlocks {
     /// Number of uniform blocks.
     pub fn count(&self) -> i64 {
         self.outer.iter().map(|axis| axis.len).product()

@@ -1,6 +1,6 @@
 //! Layouts of new memory that follow an existing layout.
 
-use super::{Axes, Axis, Dims, Layout, Order, dense_bytes};
+use super::{Axes, Axis, Dims, Layout, MemoryOrder, dense_bytes};
 use pygpu_base::error::Result;
 use pygpu_base::small_sort;
 
@@ -74,7 +74,7 @@ impl Layout {
         let dense = self.dense_like();
         let shape: Dims = dense.shape().collect();
         // Checks the size for the new itemsize; the memory order does not matter for that.
-        Self::contiguous(&shape, itemsize, Order::C)?;
+        Self::contiguous(&shape, itemsize, MemoryOrder::C)?;
         // Wraps only for strides without meaning (axes of length 1, empty arrays).
         let scaled = |stride: i64| (stride / dense.itemsize).wrapping_mul(itemsize);
         let axes = dense.axes.iter().map(|axis| Axis { len: axis.len, stride: scaled(axis.stride) });
@@ -107,11 +107,11 @@ impl Layout {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use super::super::{Index, Layout, Order};
+    use super::super::{Index, Layout, MemoryOrder};
 
     #[test]
     fn a_dense_layout_keeps_the_order_of_axes_and_drops_gaps_and_signs() {
-        let base = Layout::contiguous(&[4, 6, 8], 4, Order::C).unwrap();
+        let base = Layout::contiguous(&[4, 6, 8], 4, MemoryOrder::C).unwrap();
         let slice = |step| Index::Slice { start: None, stop: None, step: Some(step) };
         let view = base.index(&[slice(2), slice(-1), slice(3)]).unwrap().transpose(Some(&[2, 0, 1])).unwrap();
         let dense = view.dense_like();
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn contiguous_layouts_stay_as_they_are() {
-        let base = Layout::contiguous(&[2, 3], 8, Order::F).unwrap();
+        let base = Layout::contiguous(&[2, 3], 8, MemoryOrder::F).unwrap();
         assert_eq!(base.dense_like(), base);
     }
 }

@@ -1,6 +1,6 @@
 //! Memory order of results of several operands: NumPy's order `'K'`.
 
-use super::{Dims, Layout, Order};
+use super::{Dims, Layout, MemoryOrder};
 use pygpu_base::error::Result;
 
 impl Layout {
@@ -10,7 +10,7 @@ impl Layout {
     /// # Errors
     /// `ValueError` if the size in bytes exceeds 64 bits.
     pub fn in_k_order(shape: &[i64], operands: &[&Self], itemsize: i64) -> Result<Self> {
-        let mut made = Self::contiguous(shape, itemsize, Order::C)?;
+        let mut made = Self::contiguous(shape, itemsize, MemoryOrder::C)?;
         if operands.iter().all(|operand| operand.is_c_contiguous()) || made.is_empty() {
             return Ok(made);
         }
@@ -59,23 +59,23 @@ mod tests {
 
     #[test]
     fn operands_that_agree_decide_and_others_do_not() {
-        let plain = Layout::contiguous(&[2, 3, 4], 4, Order::C).unwrap();
-        let back = Layout::contiguous(&[2, 3, 4], 4, Order::F).unwrap();
-        let mixed = Layout::contiguous(&[3, 2, 4], 4, Order::C).unwrap().transpose(Some(&[1, 0, 2])).unwrap();
+        let plain = Layout::contiguous(&[2, 3, 4], 4, MemoryOrder::C).unwrap();
+        let back = Layout::contiguous(&[2, 3, 4], 4, MemoryOrder::F).unwrap();
+        let mixed = Layout::contiguous(&[3, 2, 4], 4, MemoryOrder::C).unwrap().transpose(Some(&[1, 0, 2])).unwrap();
         assert_eq!(strides(&[2, 3, 4], &[&back, &back]), [8, 16, 48]);
         assert_eq!(strides(&[2, 3, 4], &[&mixed, &mixed]), [32, 64, 8]);
         assert_eq!(strides(&[2, 3, 4], &[&back, &plain]), [96, 32, 8]);
         assert_eq!(strides(&[2, 3, 4], &[&plain, &back]), [96, 32, 8]);
         assert_eq!(strides(&[2, 3, 4], &[&Layout::scalar(4), &back]), [8, 16, 48]);
-        assert_eq!(strides(&[0, 3], &[&Layout::contiguous(&[0, 3], 4, Order::F).unwrap()]).len(), 2);
+        assert_eq!(strides(&[0, 3], &[&Layout::contiguous(&[0, 3], 4, MemoryOrder::F).unwrap()]).len(), 2);
     }
 
     #[test]
     fn an_operand_says_nothing_of_axes_along_which_it_is_repeated() {
-        let row = Layout::contiguous(&[4], 4, Order::C).unwrap();
-        let across = Layout::contiguous(&[3, 4], 4, Order::F).unwrap();
+        let row = Layout::contiguous(&[4], 4, MemoryOrder::C).unwrap();
+        let across = Layout::contiguous(&[3, 4], 4, MemoryOrder::F).unwrap();
         assert_eq!(strides(&[3, 4], &[&row, &across]), [8, 24]);
-        let column = Layout::contiguous(&[3, 1], 4, Order::C).unwrap();
+        let column = Layout::contiguous(&[3, 1], 4, MemoryOrder::C).unwrap();
         assert_eq!(strides(&[3, 4], &[&column, &row]), [32, 8]);
     }
 }

@@ -37,10 +37,12 @@ use smallvec::SmallVec;
 use pygpu_base::error::{Error, Result};
 
 pub use broadcast::broadcast_shapes;
-pub use copy_blocks::{Blocks, Many, Uniform};
+pub use copy_blocks::{CopyBlocks, RepeatedBlocks, Uniform};
 pub use dense::Dense;
 pub use index::{Index, Indexer};
-pub use loop_nest::{Form, NARROW, Pieces, Rules, SharedAxes, SharedAxis, Walk, fastest, paired};
+pub use loop_nest::{
+    ContiguousRuns, LoopNest, LoopNestRules, NARROW, SharedAxes, SharedAxis, StridePattern, fastest, paired,
+};
 pub use odometer::{Line, Odometer, for_each_line, for_each_line_of, for_each_run};
 pub use overlap::overlap;
 pub use reshape::resolve_shape;
@@ -65,7 +67,7 @@ pub type Dims = SmallVec<[i64; 8]>;
 
 /// Memory order of a dense layout.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
-pub enum Order {
+pub enum MemoryOrder {
     /// The last axis runs fastest.
     C,
     /// The first axis runs fastest.
@@ -107,7 +109,7 @@ impl Layout {
 
     /// Returns the layout of a new array without gaps. As in NumPy, all strides of an empty one are zero.
     #[inline]
-    pub fn contiguous(shape: &[i64], itemsize: i64, order: Order) -> Result<Self> {
+    pub fn contiguous(shape: &[i64], itemsize: i64, order: MemoryOrder) -> Result<Self> {
         let mut layout = Self::scalar(itemsize);
         layout.set_contiguous(shape, itemsize, order)?;
         Ok(layout)
@@ -115,14 +117,14 @@ impl Layout {
 
     /// Like [`Layout::contiguous`], but overwrites this layout.
     #[inline(always)]
-    pub fn set_contiguous(&mut self, shape: &[i64], itemsize: i64, order: Order) -> Result<()> {
+    pub fn set_contiguous(&mut self, shape: &[i64], itemsize: i64, order: MemoryOrder) -> Result<()> {
         self.set_dense(Dense::of(shape, itemsize)?, order);
         Ok(())
     }
 
     /// Overwrites this layout with a dense one of a checked shape.
     #[inline(always)]
-    pub fn set_dense(&mut self, Dense { shape, itemsize, bytes }: Dense<'_>, order: Order) {
+    pub fn set_dense(&mut self, Dense { shape, itemsize, bytes }: Dense<'_>, order: MemoryOrder) {
         self.axes.clear();
         for &len in shape {
             self.axes.push(Axis { len, stride: 0 }); // inlined, unlike `extend`
@@ -273,15 +275,15 @@ fn packed<'a>(innermost_first: impl Iterator<Item = &'a Axis>, itemsize: i64) ->
 /// Sets the strides of an array without gaps. A zero length counts as one, as in NumPy, so that strides stay
 /// distinct.
 #[inline]
-fn fill_contiguous(axes: &mut [Axis], itemsize: i64, order: Order) {
+fn fill_contiguous(axes: &mut [Axis], itemsize: i64, order: MemoryOrder) {
     let mut stride = itemsize;
     let mut set = |axis: &mut Axis| {
         axis.stride = stride;
         stride *= axis.len.max(1);
     };
     match order {
-        Order::C => axes.iter_mut().rev().for_each(&mut set),
-        Order::F => axes.iter_mut().for_each(&mut set),
+        MemoryOrder::C => axes.iter_mut().rev().for_each(&mut set),
+        MemoryOrder::F => axes.iter_mut().for_each(&mut set),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use super::{Dims, Layout, Pieces, SharedAxis};
+use super::{ContiguousRuns, Dims, Layout, SharedAxis};
 use pygpu_base::error::Result;
 
 /// Iterates over the byte offsets of all index combinations along some axes, last axis fastest.
@@ -78,7 +78,7 @@ pub struct Line {
 
 /// Calls `visit(dst_offset, src_offset, bytes)` for every range that is contiguous in both layouts.
 pub fn for_each_run(dst: &Layout, src: &Layout, mut visit: impl FnMut(i64, i64, i64)) -> Result<()> {
-    let pieces = Pieces::of(dst, src)?;
+    let pieces = ContiguousRuns::of(dst, src)?;
     for [dst, src] in Odometer::new(&pieces.axes, [pieces.dst, pieces.src]) {
         visit(dst, src, pieces.width);
     }
@@ -88,12 +88,12 @@ pub fn for_each_run(dst: &Layout, src: &Layout, mut visit: impl FnMut(i64, i64, 
 /// Like [`for_each_run`], but passes the innermost axis as a [`Line`], so that the visitor can choose a loop once for
 /// many pieces.
 pub fn for_each_line(dst: &Layout, src: &Layout, visit: impl FnMut(Line)) -> Result<()> {
-    for_each_line_of(&Pieces::of(dst, src)?, visit);
+    for_each_line_of(&ContiguousRuns::of(dst, src)?, visit);
     Ok(())
 }
 
 /// Like [`for_each_line`], for a caller that already has the pieces.
-pub fn for_each_line_of(pieces: &Pieces, mut visit: impl FnMut(Line)) {
+pub fn for_each_line_of(pieces: &ContiguousRuns, mut visit: impl FnMut(Line)) {
     let width = pieces.width;
     match pieces.axes.split_last() {
         None => visit(Line { dst: pieces.dst, src: pieces.src, count: 1, dst_stride: width, src_stride: width, width }),

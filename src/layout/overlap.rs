@@ -1,7 +1,7 @@
 //! Overlap checks of layouts in one allocation. A false positive costs a temporary copy; there are no false
 //! negatives.
 
-use super::{Layout, Pieces};
+use super::{ContiguousRuns, Layout};
 
 /// Returns whether two layouts of the same allocation may share a byte.
 ///
@@ -18,7 +18,7 @@ pub fn overlap(a: &Layout, b: &Layout) -> bool {
 /// Returns whether the pieces of both layouts occupy disjoint parts of every period. The period is the greatest
 /// common divisor of all strides.
 fn apart_in_every_period(a: &Layout, b: &Layout) -> bool {
-    let (Ok(a), Ok(b)) = (Pieces::of(a, a), Pieces::of(b, b)) else { return false };
+    let (Ok(a), Ok(b)) = (ContiguousRuns::of(a, a), ContiguousRuns::of(b, b)) else { return false };
     let strides = a.axes.iter().chain(&b.axes).map(|axis| axis.strides[0]);
     let period = strides.fold(0, greatest_common_divisor);
     let Some(distance) = b.dst.checked_sub(a.dst) else { return false };
@@ -44,7 +44,7 @@ impl Layout {
     ///
     /// `false` is certain. `true` is wrong for a few layouts whose axes interleave without overlapping.
     pub fn has_internal_overlap(&self) -> bool {
-        let Ok(pieces) = Pieces::of(self, self) else { return true };
+        let Ok(pieces) = ContiguousRuns::of(self, self) else { return true };
         if pieces.axes.iter().any(|axis| axis.len == 0) {
             return false;
         }

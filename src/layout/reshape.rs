@@ -1,6 +1,6 @@
 //! Reshape, without a copy in the same cases as NumPy.
 
-use super::{Axes, Axis, Dims, Layout, Order, check_rank, check_size, errors, fill_contiguous};
+use super::{Axes, Axis, Dims, Layout, MemoryOrder, check_rank, check_size, errors, fill_contiguous};
 use pygpu_base::error::{Error, Result};
 
 /// Replaces the one unknown (negative) length of a requested shape, so that the shape has `size` elements.
@@ -34,14 +34,14 @@ impl Layout {
     /// Returns a view with another shape, with elements read and placed in `order`; `None` if a copy is needed. One
     /// length may be negative, meaning unknown. The decision is exactly NumPy's.
     #[inline]
-    pub fn reshape(&self, wanted: &[i64], order: Order) -> Result<Option<Self>> {
+    pub fn reshape(&self, wanted: &[i64], order: MemoryOrder) -> Result<Option<Self>> {
         let mut view = Self::scalar(self.itemsize);
         Ok(if self.reshape_into(&mut view, wanted, order)? { Some(view) } else { None })
     }
 
     /// Like [`Layout::reshape`], but writes into `view`; returns `false` if a copy is needed.
     #[inline]
-    pub fn reshape_into(&self, view: &mut Self, wanted: &[i64], order: Order) -> Result<bool> {
+    pub fn reshape_into(&self, view: &mut Self, wanted: &[i64], order: MemoryOrder) -> Result<bool> {
         let size = self.size();
         let unknown = unknown_length(size, wanted)?;
         let len = |&len: &i64| if len < 0 { unknown } else { len };
@@ -59,8 +59,8 @@ impl Layout {
             check_size(&resolve_shape(size, wanted)?, self.itemsize)?;
         }
         let packed = match order {
-            Order::C => self.is_c_contiguous(),
-            Order::F => self.is_f_contiguous(),
+            MemoryOrder::C => self.is_c_contiguous(),
+            MemoryOrder::F => self.is_f_contiguous(),
         };
         if packed {
             fill_contiguous(axes, self.itemsize, order);
@@ -71,7 +71,7 @@ impl Layout {
 
     /// Returns a view of all elements along one axis, in `order`; `None` if a copy is needed.
     #[inline]
-    pub fn ravel(&self, order: Order) -> Result<Option<Self>> {
+    pub fn ravel(&self, order: MemoryOrder) -> Result<Option<Self>> {
         self.reshape(&[-1], order)
     }
 }
@@ -81,7 +81,7 @@ impl Layout {
 /// Traverses both shapes in groups of axes with equal products. The old axes of a group must form one evenly spaced
 /// run of elements, which the new axes of the group divide. Both shapes have the same number of elements, at least
 /// two, since a smaller array is contiguous; the products stay at or below that number.
-fn split_and_merge(old: &[Axis], new: &mut [Axis], order: Order) -> bool {
+fn split_and_merge(old: &[Axis], new: &mut [Axis], order: MemoryOrder) -> bool {
     let old: Axes = old.iter().copied().filter(|axis| axis.len != 1).collect();
     let (mut old_start, mut new_start) = (0, 0);
     while old_start < old.len() && new_start < new.len() {
@@ -98,24 +98,24 @@ fn split_and_merge(old: &[Axis], new: &mut [Axis], order: Order) -> bool {
         }
         let old_group = &old[old_start..old_end];
         let even = old_group.windows(2).all(|pair| match order {
-            Order::C => pair[1].len.checked_mul(pair[1].stride) == Some(pair[0].stride),
-            Order::F => pair[0].len.checked_mul(pair[0].stride) == Some(pair[1].stride),
+            MemoryOrder::C => pair[1].len.checked_mul(pair[1].stride) == Some(pair[0].stride),
+            MemoryOrder::F => pair[0].len.checked_mul(pair[0].stride) == Some(pair[1].stride),
         });
         if !even {
             return false;
         }
         let new_group = &mut new[new_start..new_end];
         match order {
-            Order::C => spread(new_group.iter_mut().rev(), old_group[old_group.len() - 1].stride),
-            Order::F => spread(new_group.iter_mut(), old_group[0].stride),
+            MemoryOrder::C => spread(new_group.iter_mut().rev(), old_group[old_group.len() - 1].stride),
+            MemoryOrder::F => spread(new_group.iter_mut(), old_group[0].stride),
         }
         (old_start, new_start) = (old_end, new_end);
     }
     let Some(last) = new_start.checked_sub(1).map(|last| new[last]) else { return true };
     // All remaining axes have length 1; the stride is NumPy's choice.
     let stride = match order {
-        Order::C => last.stride,
-        Order::F => last.stride.wrapping_mul(last.len),
+        MemoryOrder::C => last.stride,
+        MemoryOrder::F => last.stride.wrapping_mul(last.len),
     };
     new[new_start..].iter_mut().for_each(|axis| axis.stride = stride);
     true

@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use super::{Axes, AxisSet, Layout, Order, check_rank, errors, normalize_axis};
+use super::{Axes, AxisSet, Layout, MemoryOrder, check_rank, errors, normalize_axis};
 use pygpu_base::error::{Error, Result};
 
 impl Layout {
@@ -96,7 +96,7 @@ impl Layout {
         let shape: super::Dims =
             (0..rank).map(|axis| if added.contains(axis) { 1 } else { old.next().unwrap_or(1) }).collect();
         // Through reshape, as in NumPy, so that the new axes have NumPy's strides. It never needs a copy.
-        Ok(self.reshape(&shape, Order::C)?.unwrap_or_else(|| self.clone()))
+        Ok(self.reshape(&shape, MemoryOrder::C)?.unwrap_or_else(|| self.clone()))
     }
 
     /// Reverses the given axes, or all for `None`.

@@ -11,13 +11,13 @@ use smallvec::SmallVec;
 
 use super::Allocation;
 use pygpu_backend::{Address, PointerKind, quarantine};
-use pygpu_base::fork_safe::{Global, Guard};
+use pygpu_base::fork_safe::{ForkSafeGuard, ForkSafeMutex};
 use pygpu_base::small_sort;
 use pygpu_device::Device;
 
 /// Kind of memory that the addresses in a block refer to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Nature {
+pub enum AddressedMemory {
     /// Device memory that PyGPU owns, or received as a whole. Addresses past its end are invalid.
     Own,
     /// Pinned host memory.
@@ -29,18 +29,18 @@ pub enum Nature {
     },
 }
 
-struct Entry {
+struct AddressEntry {
     block: Weak<Allocation>,
     device: Device,
     bytes: usize,
-    nature: Nature,
+    nature: AddressedMemory,
     /// Explicitly freed by the user. Arrays may still keep it alive, but its addresses are no longer valid.
     freed: bool,
 }
 
-struct Table {
+struct AddressTable {
     /// Entries by first address; of blocks with the same first address the most recent is last.
-    entries: BTreeMap<Address, SmallVec<[Entry; 1]>>,
+    entries: BTreeMap<Address, SmallVec<[AddressEntry; 1]>>,
     /// Maximum length of an entry, which bounds a search.
     longest: usize,
     /// Number of entries at which dead ones are removed.
@@ -49,15 +49,16 @@ struct Table {
 
 const FIRST_SWEEP: usize = 64;
 
-static TABLE: Global<Table> = Global::new(Table { entries: BTreeMap::new(), longest: 0, sweep_at: FIRST_SWEEP });
+static TABLE: ForkSafeMutex<AddressTable> =
+    ForkSafeMutex::new(AddressTable { entries: BTreeMap::new(), longest: 0, sweep_at: FIRST_SWEEP });
 
 /// Live blocks that contain an address: inner blocks first, and PyGPU's own before imported ones.
-pub type Blocks = SmallVec<[(Arc<Allocation>, Nature); 1]>;
+pub type ContainingBlocks = SmallVec<[(Arc<Allocation>, AddressedMemory); 1]>;
 
 /// Result of looking up an address.
-pub enum Found {
+pub enum AddressLookup {
     /// It is in at least one live block.
-    Blocks(Blocks),
+    Blocks(ContainingBlocks),
     /// It was in a block that has been freed.
     Freed,
     /// It is in no registered block.
@@ -65,12 +66,12 @@ pub enum Found {
 }
 
 /// Locks the registry. Held briefly; nothing may be dropped meanwhile, because freeing a block may call a driver.
-fn table() -> Guard<Table> {
+fn table() -> ForkSafeGuard<AddressTable> {
     TABLE.lock()
 }
 
 /// Registers a block. Does nothing if it is registered already.
-pub fn enter(block: &Arc<Allocation>, nature: Nature) {
+pub fn enter(block: &Arc<Allocation>, nature: AddressedMemory) {
     if block.bytes() == 0 {
         return;
     }
@@ -82,7 +83,7 @@ pub fn enter(block: &Arc<Allocation>, nature: Nature) {
     }
     same.retain(|entry| entry.is_living());
     let (device, bytes) = (block.device(), block.bytes());
-    same.push(Entry { block: Arc::downgrade(block), device, bytes, nature, freed: false });
+    same.push(AddressEntry { block: Arc::downgrade(block), device, bytes, nature, freed: false });
     table.longest = table.longest.max(block.bytes());
     table.sweep();
     drop(table);
@@ -103,14 +104,14 @@ pub fn forget(block: &Arc<Allocation>) {
 
 /// The live block owned by PyGPU that contains an address.
 pub fn find(address: Address) -> Option<Arc<Allocation>> {
-    let Found::Blocks(blocks) = look_up(address) else { return None };
-    blocks.into_iter().find_map(|(block, nature)| (nature == Nature::Own).then_some(block))
+    let AddressLookup::Blocks(blocks) = look_up(address) else { return None };
+    blocks.into_iter().find_map(|(block, nature)| (nature == AddressedMemory::Own).then_some(block))
 }
 
 /// Looks up an address.
-pub fn look_up(address: Address) -> Found {
+pub fn look_up(address: Address) -> AddressLookup {
     // The references are dropped after the lock is released: each may be the last owner by then.
-    let mut blocks = Blocks::new();
+    let mut blocks = ContainingBlocks::new();
     let (mut freed, mut ended) = (false, None);
     for (first, entry) in table().reaching(address) {
         if address - first >= entry.bytes {
@@ -122,23 +123,23 @@ pub fn look_up(address: Address) -> Found {
         }
         match entry.block.upgrade() {
             Some(block) => blocks.push((block, entry.nature)),
-            None if entry.nature == Nature::Own => ended = Some(entry.device),
+            None if entry.nature == AddressedMemory::Own => ended = Some(entry.device),
             None => {}
         }
     }
     blocks.retain(|(block, _)| block.is_alive());
     if blocks.len() > 1 {
-        small_sort::sort_by_key(&mut blocks, |(_, nature)| matches!(nature, Nature::Lent { .. }));
+        small_sort::sort_by_key(&mut blocks, |(_, nature)| matches!(nature, AddressedMemory::Lent { .. }));
     }
     match blocks.is_empty() {
-        false => Found::Blocks(blocks),
+        false => AddressLookup::Blocks(blocks),
         true if freed
             || quarantine::was_freed(address, 1)
             || ended.is_some_and(|device| is_nobodys(device, address)) =>
         {
-            Found::Freed
+            AddressLookup::Freed
         }
-        true => Found::Unknown,
+        true => AddressLookup::Unknown,
     }
 }
 
@@ -148,7 +149,7 @@ fn is_nobodys(device: Device, address: Address) -> bool {
     !device.is_cpu() && matches!(device.backend().pointer_kind(address), Ok(PointerKind::Unregistered))
 }
 
-impl Entry {
+impl AddressEntry {
     fn is(&self, block: &Arc<Allocation>) -> bool {
         std::ptr::eq(self.block.as_ptr(), Arc::as_ptr(block))
     }
@@ -158,9 +159,9 @@ impl Entry {
     }
 }
 
-impl Table {
+impl AddressTable {
     /// The entries that begin at most `longest` bytes before an address, nearest and most recent first.
-    fn reaching(&self, address: Address) -> impl Iterator<Item = (Address, &Entry)> {
+    fn reaching(&self, address: Address) -> impl Iterator<Item = (Address, &AddressEntry)> {
         let least = address.saturating_sub(self.longest);
         // Only one bound is searched in the tree: few entries remain, so that scanning them costs less than a second
         // search.
@@ -193,28 +194,28 @@ mod tests {
     }
 
     fn finds(address: Address, wanted: &Arc<Allocation>) -> bool {
-        matches!(look_up(address), Found::Blocks(found) if Arc::ptr_eq(&found[0].0, wanted))
+        matches!(look_up(address), AddressLookup::Blocks(found) if Arc::ptr_eq(&found[0].0, wanted))
     }
 
     #[test]
     fn each_byte_of_a_living_block_finds_it_and_none_beyond() {
         let own = block(100);
         assert!(!finds(own.address(), &own));
-        enter(&own, Nature::Own);
-        enter(&own, Nature::Own);
+        enter(&own, AddressedMemory::Own);
+        enter(&own, AddressedMemory::Own);
         assert!(finds(own.address(), &own) && finds(own.address() + 99, &own));
         assert!(!finds(own.address() + 100, &own) && !finds(own.address() - 1, &own));
         let address = own.address();
         drop(own);
-        assert!(matches!(look_up(address), Found::Freed));
+        assert!(matches!(look_up(address), AddressLookup::Freed));
     }
 
     #[test]
     fn a_block_that_was_freed_by_hand_is_freed_though_an_array_keeps_it() {
         let own = block(64);
-        enter(&own, Nature::Own);
+        enter(&own, AddressedMemory::Own);
         forget(&own);
-        assert!(matches!(look_up(own.address() + 63), Found::Freed));
+        assert!(matches!(look_up(own.address() + 63), AddressLookup::Freed));
     }
 
     #[test]
@@ -222,16 +223,16 @@ mod tests {
         let (own, stream) = (block(64), Stream::default_of(Device::cpu().unwrap()));
         // SAFETY: `own` keeps the memory alive.
         let part = Arc::new(unsafe { Allocation::of_nobody(own.address() + 16, 8, stream) });
-        enter(&part, Nature::Lent { readonly: true });
+        enter(&part, AddressedMemory::Lent { readonly: true });
         assert!(finds(own.address() + 16, &part) && !finds(own.address() + 24, &part));
-        enter(&own, Nature::Own);
+        enter(&own, AddressedMemory::Own);
         assert!(finds(own.address() + 16, &own));
     }
 
     #[test]
     fn the_table_forgets_the_dead() {
         for _ in 0..1000 {
-            enter(&block(32), Nature::Own);
+            enter(&block(32), AddressedMemory::Own);
         }
         let table = table();
         assert!(table.entries.len() <= table.sweep_at, "{}", table.entries.len());

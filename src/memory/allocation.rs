@@ -10,38 +10,38 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 
 use crate::capture;
-use crate::custom_allocator::{self, Allocator, Lent};
-use crate::hazards::{Access, Order, Ticket};
-use crate::pool::Source;
+use crate::custom_allocator::{self, Allocator, OwnerBox};
+use crate::hazards::{Access, HazardTracker, UseToken};
+use crate::pool::BlockSource;
 use crate::{pinned_cache, pool};
 use pygpu_backend::{self as backend, Address, HostFlags, overrun_of_block};
 use pygpu_base::error::{Error, Result};
 use pygpu_base::flush::{self, Escape};
 use pygpu_device::Device;
 use pygpu_device::shutdown;
-use pygpu_device::stream::{Identity, Mark, Stream};
+use pygpu_device::stream::{PooledEvent, Stream, StreamId};
 
-use self::location::Place;
+use self::location::BlockLocation;
 
-enum Origin {
+enum BlockOrigin {
     /// From the device's pool, or by plain allocation without a pool.
     Own,
     /// Pinned host memory.
     Pinned(HostFlags),
     /// From a custom allocator, which takes the memory back in the order of the stream.
-    Plugged(Option<Lent>),
+    Plugged(Option<OwnerBox>),
     /// Imported from another library.
-    Lent(Option<Lent>),
+    Lent(Option<OwnerBox>),
 }
 
 /// A block of memory. Arrays and exported buffers share it through an `Arc`.
 pub struct Allocation {
-    place: Place,
+    place: BlockLocation,
     bytes: usize,
     epoch: u32,
-    origin: Origin,
+    origin: BlockOrigin,
     /// The uses of the block. Their home is the stream in whose order pool memory is allocated and freed.
-    order: Order<Stream>,
+    order: HazardTracker<Stream>,
     /// Whether the block is untracked: its address is used elsewhere, and the end of this use is never reported. The
     /// free waits for the whole device.
     exposed: Escape,
@@ -87,8 +87,8 @@ impl Allocation {
             return Self::from_allocator(&*allocator, bytes, &stream);
         }
         let epoch = device.epoch();
-        let (address, source) = if bytes == 0 { (0, Source::Plain) } else { pool::allocate(bytes, &stream)? };
-        Ok(Self::with(Place::new(address, source), bytes, epoch, Origin::Own, stream))
+        let (address, source) = if bytes == 0 { (0, BlockSource::Plain) } else { pool::allocate(bytes, &stream)? };
+        Ok(Self::with(BlockLocation::new(address, source), bytes, epoch, BlockOrigin::Own, stream))
     }
 
     /// Allocates a block of `bytes` bytes, not 0, by a custom allocator, in the order of `stream`.
@@ -105,8 +105,8 @@ impl Allocation {
             allocator.allocate(bytes, stream)?
         };
         account.keep();
-        let place = Place::new(block.address, Source::Plain);
-        Ok(Self::with(place, bytes, epoch, Origin::Plugged(Some(block.owner)), block.stream))
+        let place = BlockLocation::new(block.address, BlockSource::Plain);
+        Ok(Self::with(place, bytes, epoch, BlockOrigin::Plugged(Some(block.owner)), block.stream))
     }
 
     /// Allocates memory of a kind that the driver offers besides its pools. `ask` returns the address and the size;
@@ -117,8 +117,8 @@ impl Allocation {
     pub fn by_driver(device: Device, ask: impl Fn() -> Result<(Address, usize)>) -> Result<Self> {
         let epoch = device.epoch();
         let (address, bytes) = pool::allocate_by(device, ask)?;
-        let place = Place::new(address, Source::Plain);
-        let block = Self::with(place, bytes, epoch, Origin::Own, Stream::default_of(device));
+        let place = BlockLocation::new(address, BlockSource::Plain);
+        let block = Self::with(place, bytes, epoch, BlockOrigin::Own, Stream::default_of(device));
         block.publish(); // the host or other processes may access it
         Ok(block)
     }
@@ -129,7 +129,7 @@ impl Allocation {
     /// There must be `bytes` bytes of the stream's device at the address while anything uses the block.
     pub unsafe fn of_nobody(address: Address, bytes: usize, stream: Stream) -> Self {
         let epoch = stream.device().epoch();
-        Self::with(Place::new(address, Source::Plain), bytes, epoch, Origin::Lent(None), stream)
+        Self::with(BlockLocation::new(address, BlockSource::Plain), bytes, epoch, BlockOrigin::Lent(None), stream)
     }
 
     /// Allocates pinned host memory that the device's copy engines access directly.
@@ -139,23 +139,29 @@ impl Allocation {
     pub fn pinned(device: Device, bytes: usize, flags: HostFlags) -> Result<Self> {
         let epoch = device.epoch();
         let address = if bytes == 0 { 0 } else { pinned_cache::allocate(device, bytes, flags)? };
-        let place = Place::new(address, Source::Plain);
-        Ok(Self::with(place, bytes, epoch, Origin::Pinned(flags), Stream::default_of(device)))
+        let place = BlockLocation::new(address, BlockSource::Plain);
+        Ok(Self::with(place, bytes, epoch, BlockOrigin::Pinned(flags), Stream::default_of(device)))
     }
 
     /// Wraps memory of another library, which is usable in the order of `stream`.
     ///
     /// # Safety
     /// There must be `bytes` bytes of the stream's device at the address until `owner` is dropped.
-    pub unsafe fn lent(address: Address, bytes: usize, stream: Stream, owner: Lent) -> Self {
+    pub unsafe fn lent(address: Address, bytes: usize, stream: Stream, owner: OwnerBox) -> Self {
         let epoch = stream.device().epoch();
-        Self::with(Place::new(address, Source::Plain), bytes, epoch, Origin::Lent(Some(owner)), stream)
+        Self::with(
+            BlockLocation::new(address, BlockSource::Plain),
+            bytes,
+            epoch,
+            BlockOrigin::Lent(Some(owner)),
+            stream,
+        )
     }
 
     #[inline(always)]
-    fn with(place: Place, bytes: usize, epoch: u32, origin: Origin, stream: Stream) -> Self {
+    fn with(place: BlockLocation, bytes: usize, epoch: u32, origin: BlockOrigin, stream: Stream) -> Self {
         let (exposed, published, exports) = (Escape::new(), Escape::new(), AtomicU32::new(0));
-        Self { place, bytes, epoch, origin, order: Order::new(stream), exposed, published, exports }
+        Self { place, bytes, epoch, origin, order: HazardTracker::new(stream), exposed, published, exports }
     }
 
     /// The device of the memory; for pinned memory, the device it was pinned for.
@@ -197,32 +203,34 @@ impl Allocation {
     /// Whether another library owns the memory.
     #[inline]
     pub fn is_lent(&self) -> bool {
-        matches!(self.origin, Origin::Lent(_))
+        matches!(self.origin, BlockOrigin::Lent(_))
     }
 
     /// Whether it is PyGPU's own device memory, which is accessible from all devices that can access its device.
     #[inline]
     pub fn is_own(&self) -> bool {
-        matches!(self.origin, Origin::Own)
+        matches!(self.origin, BlockOrigin::Own)
     }
 
     /// Whether it is PyGPU's own device memory outside of any pool.
     #[inline]
     fn is_plain(&self) -> bool {
-        self.is_own() && self.place.source() == Source::Plain
+        self.is_own() && self.place.source() == BlockSource::Plain
     }
 
     /// Whether the memory has an owner that must be dropped.
     #[inline]
     fn has_owner(&self) -> bool {
-        matches!(self.origin, Origin::Lent(_) | Origin::Plugged(_))
+        matches!(self.origin, BlockOrigin::Lent(_) | BlockOrigin::Plugged(_))
     }
 
     /// The owner of imported memory; `None` also if dropping it requires waiting for work on other streams.
     #[inline]
     pub fn lender(&self) -> Option<&(dyn Any + Send + Sync)> {
         match &self.origin {
-            Origin::Lent(Some(owner)) | Origin::Plugged(Some(owner)) if self.order.is_untouched() => Some(&**owner),
+            BlockOrigin::Lent(Some(owner)) | BlockOrigin::Plugged(Some(owner)) if self.order.is_untouched() => {
+                Some(&**owner)
+            }
             _ => None,
         }
     }
@@ -230,14 +238,14 @@ impl Allocation {
     /// The owner of memory from a custom allocator.
     pub fn plugged(&self) -> Option<&(dyn Any + Send + Sync)> {
         match &self.origin {
-            Origin::Plugged(Some(owner)) => Some(&**owner),
+            BlockOrigin::Plugged(Some(owner)) => Some(&**owner),
             _ => None,
         }
     }
 
     /// Whether a use on `stream` needs no wait, because no other stream has ever used the block.
     #[inline]
-    pub(super) fn is_at_home(&self, stream: Identity) -> bool {
+    pub(super) fn is_at_home(&self, stream: StreamId) -> bool {
         self.order.is_at_home(stream) && self.is_alive()
     }
 
@@ -253,7 +261,7 @@ impl Allocation {
     /// # Errors
     /// `ValueError` if the device was reset since the allocation; driver errors.
     #[inline]
-    pub(super) fn begin(self: &Arc<Self>, access: Access, stream: &Stream) -> Result<Ticket> {
+    pub(super) fn begin(self: &Arc<Self>, access: Access, stream: &Stream) -> Result<UseToken> {
         let device = self.device();
         if device.is_cpu() {
             return self.begin_on_cpu(access, stream);
@@ -265,7 +273,7 @@ impl Allocation {
         }
         if let Some(capture) = capture::of(stream)? {
             capture.note(self, access, stream)?;
-            return Ok(Ticket::NOTHING);
+            return Ok(UseToken::NOTHING);
         }
         match self.order.begin_alone(stream) {
             Some(ticket) => Ok(ticket),
@@ -275,18 +283,18 @@ impl Allocation {
 
     /// On the CPU backend work is complete when its call returns, unless it is captured.
     #[inline]
-    fn begin_on_cpu(self: &Arc<Self>, access: Access, stream: &Stream) -> Result<Ticket> {
+    fn begin_on_cpu(self: &Arc<Self>, access: Access, stream: &Stream) -> Result<UseToken> {
         if let Some(capture) = capture::of(stream)? {
             capture.note(self, access, stream)?;
         }
-        Ok(Ticket::NOTHING)
+        Ok(UseToken::NOTHING)
     }
 
     #[cold]
-    fn begin_among_others(&self, access: Access, stream: &Stream) -> Result<Ticket> {
+    fn begin_among_others(&self, access: Access, stream: &Stream) -> Result<UseToken> {
         if capture::number_of(stream)?.is_some() {
             self.settle()?;
-            return Ok(Ticket::NOTHING);
+            return Ok(UseToken::NOTHING);
         }
         self.order.begin(access, stream)
     }
@@ -304,12 +312,12 @@ impl Allocation {
     /// # Errors
     /// Driver errors.
     #[inline]
-    pub(super) fn end(&self, ticket: Ticket, access: Access, stream: &Stream) -> Result<()> {
+    pub(super) fn end(&self, ticket: UseToken, access: Access, stream: &Stream) -> Result<()> {
         self.order.end(ticket, access, stream)
     }
 
     /// Ends a use without enqueued work.
-    pub(super) fn cancel(&self, ticket: Ticket) {
+    pub(super) fn cancel(&self, ticket: UseToken) {
         self.order.cancel(ticket);
     }
 
@@ -378,7 +386,7 @@ impl Allocation {
     fn wait_before_free(&mut self) -> Result<()> {
         self.order.join_for_the_end()?;
         if self.exposed.is_begun() {
-            match Mark::record_device(self.device())? {
+            match PooledEvent::record_device(self.device())? {
                 Some(mark) => self.order.home().wait_event(mark.event())?,
                 // On HIP no event covers other libraries' streams: only waiting on the host is safe.
                 None => self.device().synchronize()?,
@@ -393,7 +401,7 @@ impl Allocation {
             place: self.place.take(),
             bytes: std::mem::take(&mut self.bytes),
             epoch: self.epoch,
-            origin: std::mem::replace(&mut self.origin, Origin::Own),
+            origin: std::mem::replace(&mut self.origin, BlockOrigin::Own),
             order: self.order.take(),
             exposed: std::mem::take(&mut self.exposed),
             published: std::mem::take(&mut self.published),
@@ -418,24 +426,24 @@ impl Allocation {
         let device = self.device();
         let (backend, index) = (device.backend(), device.index());
         match &mut self.origin {
-            Origin::Own if self.place.source() == Source::Plain => {
+            BlockOrigin::Own if self.place.source() == BlockSource::Plain => {
                 // SAFETY: this is the last owner; the driver waits for the device, and the CPU backend has no work in
                 // progress.
                 unsafe { backend.free(index, self.place.address(), self.bytes)? };
                 pool::account_for_free(device, self.bytes);
                 Ok(())
             }
-            Origin::Own => {
+            BlockOrigin::Own => {
                 // Blocks used by other libraries are returned to the driver, which tracks all streams of the device.
                 let is_private = self.order.is_untouched() && !self.exposed.is_begun();
-                let is_recyclable = is_private && self.place.source() == Source::Recyclable;
+                let is_recyclable = is_private && self.place.source() == BlockSource::Recyclable;
                 self.release_in_order(|block| {
                     // SAFETY: this is the last owner; every recorded use precedes this point of the stream, or is
                     // complete.
                     unsafe { pool::free(block.address(), block.bytes, block.order.home(), is_recyclable) }
                 })
             }
-            Origin::Plugged(owner) => {
+            BlockOrigin::Plugged(owner) => {
                 let owner = owner.take();
                 if self.epoch != device.epoch() {
                     // A reset destroyed the memory and the streams; the allocator frees its own resources.
@@ -446,13 +454,13 @@ impl Allocation {
                     Ok(())
                 })
             }
-            Origin::Pinned(flags) => {
+            BlockOrigin::Pinned(flags) => {
                 // A caller that copies asynchronously keeps the memory alive until the copy is complete (`pending`).
                 // SAFETY: this is the last owner, and no copy is in progress.
                 unsafe { pinned_cache::free(device, self.place.address(), self.bytes, *flags, self.epoch) }
             }
-            Origin::Lent(None) => Ok(()), // no owner to wait for
-            Origin::Lent(owner) => {
+            BlockOrigin::Lent(None) => Ok(()), // no owner to wait for
+            BlockOrigin::Lent(owner) => {
                 let owner = owner.take();
                 // The owner only knows the stream on which it made the memory usable.
                 let result = if self.order.is_all_of(self.order.home()) { Ok(()) } else { self.synchronize() };
@@ -466,7 +474,7 @@ impl Allocation {
 impl Drop for Allocation {
     fn drop(&mut self) {
         if shutdown::exiting() {
-            if let Origin::Lent(owner) | Origin::Plugged(owner) = &mut self.origin {
+            if let BlockOrigin::Lent(owner) | BlockOrigin::Plugged(owner) = &mut self.origin {
                 // The Python part of the owner may already be destroyed, so the deleter must not run.
                 std::mem::forget(owner.take());
             }

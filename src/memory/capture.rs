@@ -17,35 +17,35 @@ use smallvec::SmallVec;
 use crate::{Access, Allocation};
 use pygpu_backend::{CaptureMode, GraphHandle, HostUse, NodeHandle, StreamFlags, StreamHandle};
 use pygpu_base::error::{Error, Result};
-use pygpu_base::fork_safe::Global;
+use pygpu_base::fork_safe::ForkSafeMutex;
 use pygpu_device::stream::Stream;
 use pygpu_device::{Device, PerDevice, per_device};
 
 /// A resource that only has to stay alive.
-pub type Thing = Box<dyn Any + Send>;
+pub type GraphResource = Box<dyn Any + Send>;
 
 /// A resource that only has to stay alive and may be shared by several graphs.
-pub type Part = Arc<dyn Any + Send + Sync>;
+pub type SharedResource = Arc<dyn Any + Send + Sync>;
 
 /// A block and its access.
-pub type Used = (Arc<Allocation>, Access);
+pub type UsedBlock = (Arc<Allocation>, Access);
 
 /// One captured operation with its resources.
 #[derive(Clone)]
-pub struct Made {
+pub struct CapturedNode {
     /// The operation.
     pub node: NodeHandle,
     /// All blocks that it uses.
-    pub uses: Vec<Used>,
+    pub uses: Vec<UsedBlock>,
     /// The resource that it was created from.
-    pub part: Option<Part>,
+    pub part: Option<SharedResource>,
 }
 
 /// A capture that PyGPU began.
 pub struct Capture {
     device: Device,
     number: u64,
-    contents: Mutex<Contents>,
+    contents: Mutex<GraphContents>,
     /// For the body of a conditional node: the enclosing capture and its stream.
     around: Option<(Arc<Capture>, Stream)>,
     /// Number of bodies that are being captured inside this capture.
@@ -55,7 +55,7 @@ pub struct Capture {
 }
 
 /// A block that a graph uses.
-pub struct Noted {
+pub struct CapturedBlock {
     /// The block.
     pub block: Arc<Allocation>,
     /// Its strongest access.
@@ -66,36 +66,37 @@ pub struct Noted {
 
 /// The resources of a graph.
 #[derive(Default)]
-pub struct Contents {
+pub struct GraphContents {
     /// The blocks, each once.
-    pub blocks: Vec<Noted>,
+    pub blocks: Vec<CapturedBlock>,
     /// Other resources that must stay alive while the graph may run.
-    pub things: Vec<Thing>,
+    pub things: Vec<GraphResource>,
     /// The operations whose resources are known.
-    pub made: Vec<Made>,
+    pub made: Vec<CapturedNode>,
     /// Blocks that cannot be attributed to an operation.
-    pub shared: Vec<Used>,
+    pub shared: Vec<UsedBlock>,
     /// Number of captured operations when the current work began.
     seen: usize,
     /// The resource that the next operation is created from.
-    part: Option<Part>,
+    part: Option<SharedResource>,
 }
 
 /// Number of active PyGPU captures.
 static ACTIVE: AtomicUsize = AtomicUsize::new(0);
 
 #[derive(Default)]
-struct Table {
+struct ActiveCaptures {
     captures: Vec<Arc<Capture>>,
     /// Objects to drop when the last active capture ends.
-    afterwards: Vec<Thing>,
+    afterwards: Vec<GraphResource>,
 }
 
-static TABLE: Global<Table> = Global::new(Table { captures: Vec::new(), afterwards: Vec::new() });
+static TABLE: ForkSafeMutex<ActiveCaptures> =
+    ForkSafeMutex::new(ActiveCaptures { captures: Vec::new(), afterwards: Vec::new() });
 /// A stream per device in whose order memory for captured work is allocated.
-static HOMES: PerDevice<Global<Option<Home>>> = per_device!(Global::new(None));
+static HOMES: PerDevice<ForkSafeMutex<Option<CaptureAllocStream>>> = per_device!(ForkSafeMutex::new(None));
 
-struct Home {
+struct CaptureAllocStream {
     epoch: u32,
     stream: Stream,
 }
@@ -193,21 +194,23 @@ pub fn refusal(what: &str) -> Error {
 pub(super) fn home(device: Device) -> Result<Stream> {
     let slot = HOMES.of(device);
     let epoch = device.epoch();
-    let known = |home: &Option<Home>| home.as_ref().filter(|home| home.epoch == epoch).map(|home| home.stream.clone());
+    let known = |home: &Option<CaptureAllocStream>| {
+        home.as_ref().filter(|home| home.epoch == epoch).map(|home| home.stream.clone())
+    };
     if let Some(stream) = known(&slot.lock()) {
         return Ok(stream);
     }
     let made = Stream::create(device, StreamFlags { non_blocking: true, priority: 0 })?; // not under the lock: calls the driver
     let mut home = slot.lock();
     let stream = known(&home).unwrap_or_else(|| made.clone());
-    let before = home.replace(Home { epoch, stream: stream.clone() });
+    let before = home.replace(CaptureAllocStream { epoch, stream: stream.clone() });
     drop(home); // the lock is released before a surplus stream is dropped
     drop((before, made));
     Ok(stream)
 }
 
 /// Drops an object now, or when the last active PyGPU capture ends.
-pub fn drop_afterwards(thing: Thing) {
+pub fn drop_afterwards(thing: GraphResource) {
     let mut table = TABLE.lock();
     if is_any() {
         table.afterwards.push(thing);
@@ -269,7 +272,7 @@ impl Capture {
 
     /// Ends the capture of a body. Its resources become those of the whole graph; compare [`Capture::close`].
     pub fn close_body(&self) {
-        let Contents { things, made, shared, .. } = self.close();
+        let GraphContents { things, made, shared, .. } = self.close();
         let Some((around, _)) = &self.around else { return };
         around.bodies.fetch_sub(1, Ordering::AcqRel);
         let mut contents = lock(&around.contents);
@@ -277,7 +280,7 @@ impl Capture {
         contents.shared.extend(shared);
         for made in made {
             contents.shared.extend(made.uses);
-            contents.things.extend(made.part.map(|part| Box::new(part) as Thing));
+            contents.things.extend(made.part.map(|part| Box::new(part) as GraphResource));
         }
     }
 
@@ -309,7 +312,7 @@ impl Capture {
     }
 
     /// Ends the capture and returns its resources. Objects whose drop was postponed are dropped.
-    pub fn close(&self) -> Contents {
+    pub fn close(&self) -> GraphContents {
         let mut table = TABLE.lock();
         table.captures.retain(|other| !std::ptr::eq(&raw const **other, self));
         ACTIVE.store(table.captures.len(), Ordering::Release);
@@ -353,7 +356,7 @@ impl Capture {
         let place = contents.blocks.iter().position(|noted| Arc::ptr_eq(&noted.block, block));
         let Some(noted) = place.map(|place| &mut contents.blocks[place]) else {
             let uses = SmallVec::from_iter([(stream.clone(), access)]);
-            contents.blocks.push(Noted { block: Arc::clone(block), access, uses });
+            contents.blocks.push(CapturedBlock { block: Arc::clone(block), access, uses });
             return Ok(());
         };
         let before: SmallVec<[Stream; 2]> =
@@ -387,25 +390,25 @@ impl Capture {
         let (before, part) = (std::mem::replace(&mut contents.seen, now.nodes), contents.part.take());
         let known = now.last.and_then(|last| contents.made.iter().rposition(|made| made.node == last));
         match (now.nodes.checked_sub(before), now.last, known) {
-            (Some(1), Some(node), None) => contents.made.push(Made { node, uses: uses.collect(), part }),
+            (Some(1), Some(node), None) => contents.made.push(CapturedNode { node, uses: uses.collect(), part }),
             // The work contained other work, which already recorded the operation.
             (Some(0), _, Some(place)) if place + 1 == contents.made.len() => contents.made[place].uses.extend(uses),
             _ => {
                 contents.shared.extend(uses);
-                contents.things.extend(part.map(|part| Box::new(part) as Thing));
+                contents.things.extend(part.map(|part| Box::new(part) as GraphResource));
             }
         }
         Ok(())
     }
 
     /// Records the resource from which the next operation is created.
-    pub fn made_of(&self, part: Part) {
+    pub fn made_of(&self, part: SharedResource) {
         let before = lock(&self.contents).part.replace(part);
         drop(before); // not under the lock
     }
 
     /// Keeps an object alive as long as the graph.
-    pub fn keep(&self, thing: Thing) {
+    pub fn keep(&self, thing: GraphResource) {
         lock(&self.contents).things.push(thing);
     }
 }

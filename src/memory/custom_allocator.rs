@@ -8,20 +8,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use pygpu_backend::Address;
 use pygpu_base::error::Result;
 use pygpu_base::flush;
-use pygpu_base::fork_safe::Global;
+use pygpu_base::fork_safe::ForkSafeMutex;
 use pygpu_device::stream::Stream;
 
 /// Owner of external memory, dropped with the last array that uses the memory.
-pub type Lent = Box<dyn Any + Send + Sync>;
+pub type OwnerBox = Box<dyn Any + Send + Sync>;
 
 /// Result of an allocation.
-pub struct Block {
+pub struct AllocatorBlock {
     /// The first byte; not 0.
     pub address: Address,
     /// The stream in whose order the memory is usable and freed.
     pub stream: Stream,
     /// Frees the memory when dropped, in the order of `stream`.
-    pub owner: Lent,
+    pub owner: OwnerBox,
 }
 
 /// A custom allocator for new arrays.
@@ -30,12 +30,12 @@ pub trait Allocator: Any + Send + Sync {
     ///
     /// # Errors
     /// The allocator's.
-    fn allocate(&self, bytes: usize, stream: &Stream) -> Result<Block>;
+    fn allocate(&self, bytes: usize, stream: &Stream) -> Result<AllocatorBlock>;
 }
 
 /// Allocator of new arrays.
 #[derive(Clone, Default)]
-pub enum Choice {
+pub enum AllocatorChoice {
     /// PyGPU's pool.
     #[default]
     Pool,
@@ -45,9 +45,9 @@ pub enum Choice {
 
 /// Whether a custom allocator was ever chosen. Until then nothing else is checked.
 static IN_USE: AtomicBool = AtomicBool::new(false);
-static PROCESS: Global<Choice> = Global::new(Choice::Pool);
+static PROCESS: ForkSafeMutex<AllocatorChoice> = ForkSafeMutex::new(AllocatorChoice::Pool);
 thread_local! {
-    static THREAD: RefCell<Option<Choice>> = const { RefCell::new(None) };
+    static THREAD: RefCell<Option<AllocatorChoice>> = const { RefCell::new(None) };
 }
 
 /// Whether a custom allocator may be called for the next array.
@@ -75,19 +75,19 @@ pub(super) fn current() -> Option<Arc<dyn Allocator>> {
         return None;
     }
     match choice() {
-        Choice::Pool => None,
-        Choice::Plugged(allocator) => Some(allocator),
+        AllocatorChoice::Pool => None,
+        AllocatorChoice::Plugged(allocator) => Some(allocator),
     }
 }
 
 /// The choice in effect for this thread.
-pub fn choice() -> Choice {
+pub fn choice() -> AllocatorChoice {
     let own = THREAD.with_borrow(Clone::clone);
     own.unwrap_or_else(|| PROCESS.lock().clone())
 }
 
 /// Chooses for all threads without their own choice.
-pub fn choose(choice: Choice) {
+pub fn choose(choice: AllocatorChoice) {
     IN_USE.store(true, Ordering::Relaxed);
     // The previous choice is dropped without the lock: it may own Python objects.
     let before = std::mem::replace(&mut *PROCESS.lock(), choice);
@@ -95,7 +95,7 @@ pub fn choose(choice: Choice) {
 }
 
 /// Chooses for this thread; `None` for the choice of the process. Returns the previous choice.
-pub fn choose_for_thread(choice: Option<Choice>) -> Option<Choice> {
+pub fn choose_for_thread(choice: Option<AllocatorChoice>) -> Option<AllocatorChoice> {
     IN_USE.store(true, Ordering::Relaxed);
     THREAD.replace(choice)
 }
@@ -123,11 +123,15 @@ mod tests {
     }
 
     impl Allocator for Counting {
-        fn allocate(&self, bytes: usize, stream: &Stream) -> Result<Block> {
+        fn allocate(&self, bytes: usize, stream: &Stream) -> Result<AllocatorBlock> {
             self.live.fetch_add(1, Ordering::Relaxed);
             let memory = vec![7; bytes];
             let address = memory.as_ptr() as Address;
-            Ok(Block { address, stream: stream.clone(), owner: Box::new(Bytes(Arc::clone(&self.live), memory)) })
+            Ok(AllocatorBlock {
+                address,
+                stream: stream.clone(),
+                owner: Box::new(Bytes(Arc::clone(&self.live), memory)),
+            })
         }
     }
 
@@ -136,7 +140,7 @@ mod tests {
         let stream = Stream::default_of(Device::cpu().unwrap());
         let allocator = Counting::default();
         let live = Arc::clone(&allocator.live);
-        let before = choose_for_thread(Some(Choice::Plugged(Arc::new(allocator))));
+        let before = choose_for_thread(Some(AllocatorChoice::Plugged(Arc::new(allocator))));
         let (block, empty) = (Allocation::new(3, stream.clone()).unwrap(), Allocation::new(0, stream.clone()).unwrap());
         assert_eq!((live.load(Ordering::Relaxed), empty.address()), (1, 0));
         assert!(!block.is_lent());

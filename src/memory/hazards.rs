@@ -59,7 +59,7 @@ pub trait Queue: Clone {
 }
 
 /// The end of a use.
-enum Until<Mark> {
+enum UseEnd<Mark> {
     /// The end of the queue at the time a waiter needs it.
     End,
     Mark(Arc<Mark>),
@@ -68,61 +68,61 @@ enum Until<Mark> {
 }
 
 /// A synchronization point of a queue.
-struct Point<Q: Queue> {
+struct SyncPoint<Q: Queue> {
     queue: Q,
-    until: Until<Q::Mark>,
+    until: UseEnd<Q::Mark>,
 }
 
-impl<Q: Queue> Clone for Point<Q> {
+impl<Q: Queue> Clone for SyncPoint<Q> {
     fn clone(&self) -> Self {
         let until = match &self.until {
-            Until::End => Until::End,
-            Until::Mark(mark) => Until::Mark(Arc::clone(mark)),
-            Until::Unknown => Until::Unknown,
+            UseEnd::End => UseEnd::End,
+            UseEnd::Mark(mark) => UseEnd::Mark(Arc::clone(mark)),
+            UseEnd::Unknown => UseEnd::Unknown,
         };
         Self { queue: self.queue.clone(), until }
     }
 }
 
-impl<Q: Queue> Point<Q> {
+impl<Q: Queue> SyncPoint<Q> {
     /// The current end of a queue, or `None` if this function waited for it instead. Also returns the driver's error
     /// for a failed event.
     fn of(queue: &Q) -> (Option<Self>, Result<(), Q::Error>) {
         let point = |until| Some(Self { queue: queue.clone(), until });
         if queue.lasts() {
-            return (point(Until::End), Ok(()));
+            return (point(UseEnd::End), Ok(()));
         }
         match queue.mark() {
-            Ok(mark) => (point(Until::Mark(Arc::new(mark))), Ok(())),
+            Ok(mark) => (point(UseEnd::Mark(Arc::new(mark))), Ok(())),
             Err(error) if queue.synchronize().is_ok() => (None, Err(error)),
-            Err(error) => (point(Until::Unknown), Err(error)),
+            Err(error) => (point(UseEnd::Unknown), Err(error)),
         }
     }
 
     fn let_wait(&self, waiter: &Q) -> Result<(), Q::Error> {
         match &self.until {
-            Until::End => waiter.wait(&self.queue.mark()?),
-            Until::Mark(mark) => waiter.wait(mark),
-            Until::Unknown => self.queue.synchronize_device(),
+            UseEnd::End => waiter.wait(&self.queue.mark()?),
+            UseEnd::Mark(mark) => waiter.wait(mark),
+            UseEnd::Unknown => self.queue.synchronize_device(),
         }
     }
 
     fn synchronize(&self) -> Result<(), Q::Error> {
         match &self.until {
-            Until::End => self.queue.synchronize(),
-            Until::Mark(mark) => Q::synchronize_mark(mark),
-            Until::Unknown => self.queue.synchronize_device(),
+            UseEnd::End => self.queue.synchronize(),
+            UseEnd::Mark(mark) => Q::synchronize_mark(mark),
+            UseEnd::Unknown => self.queue.synchronize_device(),
         }
     }
 
     fn is_late(&self) -> bool {
-        matches!(self.until, Until::End)
+        matches!(self.until, UseEnd::End)
     }
 }
 
 /// One use of a block.
-struct Use<Q: Queue> {
-    point: Point<Q>,
+struct RecordedUse<Q: Queue> {
+    point: SyncPoint<Q>,
     identity: Q::Identity,
     access: Access,
     /// Sequence number among the uses of the block.
@@ -134,15 +134,15 @@ struct Use<Q: Queue> {
 type Few<T> = SmallVec<[T; 2]>;
 
 /// The uses that later operations may have to wait for.
-struct Uses<Q: Queue> {
-    list: Few<Use<Q>>,
+struct UseList<Q: Queue> {
+    list: Few<RecordedUse<Q>>,
     /// The number of the latest use.
     latest: u64,
     /// Number of announced operations that have begun and not ended.
     under_way: u32,
 }
 
-impl<Q: Queue> Uses<Q> {
+impl<Q: Queue> UseList<Q> {
     /// Whether all uses are on one persistent queue. Work on it then neither waits nor is recorded.
     fn are_all_of(&self, identity: Q::Identity) -> bool {
         self.under_way == 0
@@ -151,10 +151,10 @@ impl<Q: Queue> Uses<Q> {
     }
 
     /// The points that an operation must wait for.
-    fn before(&self, access: Access, identity: Q::Identity) -> Few<Point<Q>> {
+    fn before(&self, access: Access, identity: Q::Identity) -> Few<SyncPoint<Q>> {
         let own = self.list.iter().filter(|one| one.identity == identity);
         let behind = own.map(|one| one.behind).max().unwrap_or(0);
-        let is_before = |one: &&Use<Q>| match (access, one.access) {
+        let is_before = |one: &&RecordedUse<Q>| match (access, one.access) {
             _ if one.identity == identity => false,
             (Access::Read, Access::Read) => false,
             (Access::Read, Access::Write) => one.number > behind,
@@ -164,10 +164,10 @@ impl<Q: Queue> Uses<Q> {
     }
 
     /// Adds a use that has waited for all conflicting uses up to `seen`. Returns the removed uses that it implies.
-    fn add(&mut self, identity: Q::Identity, access: Access, point: Point<Q>, seen: u64) -> Few<Use<Q>> {
+    fn add(&mut self, identity: Q::Identity, access: Access, point: SyncPoint<Q>, seen: u64) -> Few<RecordedUse<Q>> {
         self.latest += 1;
-        let new = Use { point, identity, access, number: self.latest, behind: seen };
-        let is_covered = |old: &Use<Q>| {
+        let new = RecordedUse { point, identity, access, number: self.latest, behind: seen };
+        let is_covered = |old: &RecordedUse<Q>| {
             let is_own = old.identity == identity && old.access <= access;
             (old.number <= seen && (access == Access::Write || is_own))
                 || (is_own && old.point.is_late() && new.point.is_late())
@@ -189,14 +189,14 @@ impl<Q: Queue> Uses<Q> {
 /// Token for ending an operation that has begun.
 #[must_use]
 #[derive(Clone, Copy)]
-pub struct Ticket {
+pub struct UseToken {
     /// Number of the latest use when the operation began. All conflicting uses up to it were waited for.
     seen: u64,
-    kind: Kind,
+    kind: UseTokenKind,
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Kind {
+enum UseTokenKind {
     /// Ordered by other means.
     Nothing,
     /// No other operation was active.
@@ -205,20 +205,20 @@ enum Kind {
     Announced,
 }
 
-impl Ticket {
+impl UseToken {
     /// Token for operations that are ordered by other means: on the host, and in captures, which track their own
     /// dependencies.
-    pub const NOTHING: Self = Self { seen: 0, kind: Kind::Nothing };
-    /// The token that [`Order::begin_alone`] returns for a block that [`Order::is_at_home`].
-    pub const AT_HOME: Self = Self { seen: MADE, kind: Kind::Alone };
+    pub const NOTHING: Self = Self { seen: 0, kind: UseTokenKind::Nothing };
+    /// The token that [`HazardTracker::begin_alone`] returns for a block that [`HazardTracker::is_at_home`].
+    pub const AT_HOME: Self = Self { seen: MADE, kind: UseTokenKind::Alone };
 }
 
 /// The uses of one block.
-pub struct Order<Q: Queue> {
+pub struct HazardTracker<Q: Queue> {
     /// The queue in whose order the block is allocated and freed.
     home: Q,
     /// Empty while only `home` has used the block, which holds for most blocks until they are freed.
-    uses: OnceLock<Box<Mutex<Uses<Q>>>>,
+    uses: OnceLock<Box<Mutex<UseList<Q>>>>,
 }
 
 /// The number of the block's allocation, which counts as its first use.
@@ -228,7 +228,7 @@ const MADE: u64 = 1;
 /// identity can accumulate.
 const MANY: usize = 32;
 
-impl<Q: Queue> Order<Q> {
+impl<Q: Queue> HazardTracker<Q> {
     /// A block that becomes usable in the order of `home`.
     #[inline(always)]
     pub fn new(home: Q) -> Self {
@@ -262,8 +262,8 @@ impl<Q: Queue> Order<Q> {
 
     /// Begins an operation without an announcement, if it has nothing to wait for.
     #[inline]
-    pub fn begin_alone(&self, queue: &Q) -> Option<Ticket> {
-        self.seen_alone(queue).map(|seen| Ticket { seen, kind: Kind::Alone })
+    pub fn begin_alone(&self, queue: &Q) -> Option<UseToken> {
+        self.seen_alone(queue).map(|seen| UseToken { seen, kind: UseTokenKind::Alone })
     }
 
     #[inline]
@@ -282,14 +282,14 @@ impl<Q: Queue> Order<Q> {
     ///
     /// # Errors
     /// Driver errors; the operation has not begun then.
-    pub fn begin(&self, access: Access, queue: &Q) -> Result<Ticket, Q::Error> {
+    pub fn begin(&self, access: Access, queue: &Q) -> Result<UseToken, Q::Error> {
         let identity = queue.identity();
         let (before, seen) = {
             let mut uses = lock(self.uses());
             uses.under_way += 1;
             (uses.before(access, identity), uses.latest)
         };
-        let ticket = Ticket { seen, kind: Kind::Announced };
+        let ticket = UseToken { seen, kind: UseTokenKind::Announced };
         for point in &before {
             if let Err(error) = point.let_wait(queue) {
                 self.cancel(ticket);
@@ -300,8 +300,8 @@ impl<Q: Queue> Order<Q> {
     }
 
     /// Ends an operation that enqueued no work.
-    pub fn cancel(&self, ticket: Ticket) {
-        if ticket.kind == Kind::Announced {
+    pub fn cancel(&self, ticket: UseToken) {
+        if ticket.kind == UseTokenKind::Announced {
             lock(self.uses()).under_way -= 1;
         }
     }
@@ -311,12 +311,12 @@ impl<Q: Queue> Order<Q> {
     /// # Errors
     /// Driver errors while recording an event. Later uses wait for the operation nevertheless.
     #[inline]
-    pub fn end(&self, ticket: Ticket, access: Access, queue: &Q) -> Result<(), Q::Error> {
+    pub fn end(&self, ticket: UseToken, access: Access, queue: &Q) -> Result<(), Q::Error> {
         match ticket.kind {
-            Kind::Nothing => Ok(()),
-            Kind::Alone if self.is_all_of(queue) => Ok(()),
-            Kind::Alone => self.add(access, queue, ticket.seen, 0),
-            Kind::Announced => self.add(access, queue, ticket.seen, 1),
+            UseTokenKind::Nothing => Ok(()),
+            UseTokenKind::Alone if self.is_all_of(queue) => Ok(()),
+            UseTokenKind::Alone => self.add(access, queue, ticket.seen, 0),
+            UseTokenKind::Announced => self.add(access, queue, ticket.seen, 1),
         }
     }
 
@@ -330,7 +330,7 @@ impl<Q: Queue> Order<Q> {
 
     #[cold]
     fn add(&self, access: Access, queue: &Q, seen: u64, ended: u32) -> Result<(), Q::Error> {
-        let (point, marked) = Point::of(queue);
+        let (point, marked) = SyncPoint::of(queue);
         let (covered, is_long) = {
             let mut uses = lock(self.uses());
             uses.under_way -= ended;
@@ -349,9 +349,9 @@ impl<Q: Queue> Order<Q> {
 
     /// Removes uses whose events are complete.
     fn forget_passed(&self) {
-        let mark_of = |one: &Use<Q>| match &one.point.until {
-            Until::Mark(mark) => Some((one.number, Arc::clone(mark))),
-            Until::End | Until::Unknown => None,
+        let mark_of = |one: &RecordedUse<Q>| match &one.point.until {
+            UseEnd::Mark(mark) => Some((one.number, Arc::clone(mark))),
+            UseEnd::End | UseEnd::Unknown => None,
         };
         let marks: Vec<_> = lock(self.uses()).list.iter().filter_map(mark_of).collect();
         let passed: Vec<u64> = marks.iter().filter(|(_, mark)| Q::is_passed(mark)).map(|(number, _)| *number).collect();
@@ -359,7 +359,7 @@ impl<Q: Queue> Order<Q> {
         let (gone, kept) = std::mem::take(&mut uses.list).into_iter().partition(|one| passed.contains(&one.number));
         uses.list = kept;
         drop(uses);
-        drop::<Few<Use<Q>>>(gone);
+        drop::<Few<RecordedUse<Q>>>(gone);
     }
 
     /// Makes `home` wait for every use, before the block is freed.
@@ -403,24 +403,24 @@ impl<Q: Queue> Order<Q> {
         let Some(uses) = self.uses.get() else {
             return if concerns(&self.home, Access::Write) { self.home.synchronize() } else { Ok(()) };
         };
-        let points: Few<Point<Q>> = {
+        let points: Few<SyncPoint<Q>> = {
             let uses = lock(uses);
             uses.list.iter().filter(|one| concerns(&one.point.queue, one.access)).map(|one| one.point.clone()).collect()
         };
-        points.iter().try_for_each(Point::synchronize)
+        points.iter().try_for_each(SyncPoint::synchronize)
     }
 
-    fn uses(&self) -> &Mutex<Uses<Q>> {
+    fn uses(&self) -> &Mutex<UseList<Q>> {
         self.uses.get_or_init(|| {
             let home = &self.home;
-            let point = Point { queue: home.clone(), until: Until::End };
+            let point = SyncPoint { queue: home.clone(), until: UseEnd::End };
             let (identity, access) = (home.identity(), Access::Write);
-            let made = Use { point, identity, access, number: MADE, behind: 0 };
-            Box::new(Mutex::new(Uses { list: SmallVec::from_iter([made]), latest: MADE, under_way: 0 }))
+            let made = RecordedUse { point, identity, access, number: MADE, behind: 0 };
+            Box::new(Mutex::new(UseList { list: SmallVec::from_iter([made]), latest: MADE, under_way: 0 }))
         })
     }
 }
 
-fn lock<Q: Queue>(uses: &Mutex<Uses<Q>>) -> MutexGuard<'_, Uses<Q>> {
+fn lock<Q: Queue>(uses: &Mutex<UseList<Q>>) -> MutexGuard<'_, UseList<Q>> {
     uses.lock().unwrap_or_else(PoisonError::into_inner)
 }

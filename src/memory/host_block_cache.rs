@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pygpu_backend::Address;
-use pygpu_base::fork_safe::{Global, Guard};
+use pygpu_base::fork_safe::{ForkSafeGuard, ForkSafeMutex};
 
 /// Size of a huge page. Blocks are a multiple of it.
 const HUGE: usize = 2 << 20;
@@ -20,7 +20,7 @@ pub const LEAST: usize = HUGE;
 /// Default limit, as a fraction of the machine's memory.
 const PART: usize = 16;
 
-struct Blocks {
+struct FreeBlocks {
     /// The most recently freed block, with its pages intact: a loop that drops each result reuses it immediately.
     latest: Option<(Address, usize)>,
     /// Older cached blocks, whose pages the system may take.
@@ -31,17 +31,17 @@ struct Blocks {
     held: BTreeMap<Address, usize>,
 }
 
-static BLOCKS: Global<Blocks> =
-    Global::new(Blocks { latest: None, kept: Vec::new(), kept_bytes: 0, held: BTreeMap::new() });
+static BLOCKS: ForkSafeMutex<FreeBlocks> =
+    ForkSafeMutex::new(FreeBlocks { latest: None, kept: Vec::new(), kept_bytes: 0, held: BTreeMap::new() });
 /// `UNSET` until first read.
 static BOUND: AtomicUsize = AtomicUsize::new(UNSET);
 const UNSET: usize = usize::MAX;
 
-fn blocks() -> Guard<Blocks> {
+fn blocks() -> ForkSafeGuard<FreeBlocks> {
     BLOCKS.lock()
 }
 
-impl Blocks {
+impl FreeBlocks {
     /// Takes a cached block of at least `bytes` bytes: the most recent if it fits, otherwise the best fit.
     fn take(&mut self, bytes: usize) -> Option<(Address, usize)> {
         // A block may exceed the requested size by at most a quarter.

@@ -28,7 +28,7 @@ mod submission;
 pub mod texture;
 
 pub use allocation::Allocation;
-pub use custom_allocator::Lent;
+pub use custom_allocator::OwnerBox;
 pub use hazards::Access;
 pub use overrun::overrun;
-pub use submission::{Use, ordered};
+pub use submission::{BlockUse, ordered};

@@ -7,25 +7,25 @@
 
 use pygpu_backend::{Address, HostFlags};
 use pygpu_base::error::Result;
-use pygpu_base::fork_safe::{Global, Guard};
-use pygpu_device::stream::Mark;
+use pygpu_base::fork_safe::{ForkSafeGuard, ForkSafeMutex};
+use pygpu_device::stream::PooledEvent;
 use pygpu_device::{Device, PerDevice, per_device};
 
 /// Maximum size in bytes of the cached memory of one device.
 const LIMIT: usize = 256 << 20;
 
-struct Kept {
+struct PinnedCache {
     address: Address,
     bytes: usize,
     flags: HostFlags,
     epoch: u32,
     /// Event over all streams of the device at the time of the drop; `None` if the driver does not support it.
-    dropped_at: Option<Mark>,
+    dropped_at: Option<PooledEvent>,
     /// The time of the drop. A later wait for the whole device makes the block idle.
     dropped_when: u64,
 }
 
-impl Kept {
+impl PinnedCache {
     /// Whether all work that was in progress at the time of the drop is complete.
     fn is_idle(&self, device: Device) -> bool {
         device.was_waited_for_since(self.dropped_when)
@@ -33,9 +33,9 @@ impl Kept {
     }
 }
 
-static KEPT: PerDevice<Global<Vec<Kept>>> = per_device!(Global::new(Vec::new()));
+static KEPT: PerDevice<ForkSafeMutex<Vec<PinnedCache>>> = per_device!(ForkSafeMutex::new(Vec::new()));
 
-fn kept(device: Device) -> Guard<Vec<Kept>> {
+fn kept(device: Device) -> ForkSafeGuard<Vec<PinnedCache>> {
     KEPT.of(device).lock()
 }
 
@@ -50,14 +50,14 @@ pub(super) fn allocate(device: Device, bytes: usize, flags: HostFlags) -> Result
 
 /// Takes the cached blocks of this size and flags, oldest first. They are invisible to other threads until they are put
 /// back.
-fn take_alike(device: Device, bytes: usize, flags: HostFlags) -> Vec<Kept> {
+fn take_alike(device: Device, bytes: usize, flags: HostFlags) -> Vec<PinnedCache> {
     let epoch = device.epoch();
-    let alike = |kept: &mut Kept| kept.bytes == bytes && kept.flags == flags && kept.epoch == epoch;
+    let alike = |kept: &mut PinnedCache| kept.bytes == bytes && kept.flags == flags && kept.epoch == epoch;
     kept(device).extract_if(.., alike).collect()
 }
 
 /// Selects the most recent idle block and puts the others back. The driver is queried without the lock.
-fn idle(device: Device, mut alike: Vec<Kept>) -> Option<Kept> {
+fn idle(device: Device, mut alike: Vec<PinnedCache>) -> Option<PinnedCache> {
     let place = alike.iter().rposition(|kept| kept.is_idle(device));
     let found = place.map(|place| alike.remove(place));
     if !alike.is_empty() {
@@ -73,11 +73,11 @@ fn idle(device: Device, mut alike: Vec<Kept>) -> Option<Kept> {
 pub(super) unsafe fn free(device: Device, address: Address, bytes: usize, flags: HostFlags, epoch: u32) -> Result<()> {
     let dropped_when = device.now();
     // The memory is cached even if no event can be recorded. It is then reused only after a wait for the whole device.
-    let marked = if device.is_cpu() { Ok(None) } else { Mark::record_device(device) };
+    let marked = if device.is_cpu() { Ok(None) } else { PooledEvent::record_device(device) };
     let (dropped_at, outcome) = marked.map_or_else(|error| (None, Err(error)), |mark| (mark, Ok(())));
     let surplus = {
         let mut kept = kept(device);
-        kept.push(Kept { address, bytes, flags, epoch, dropped_at, dropped_when });
+        kept.push(PinnedCache { address, bytes, flags, epoch, dropped_at, dropped_when });
         take_surplus(&mut kept, if device.is_cpu() { 0 } else { LIMIT })
     };
     outcome.and(give_back(device, surplus))
@@ -93,7 +93,7 @@ pub fn trim(device: Device) -> Result<()> {
 }
 
 /// Takes the oldest blocks until the rest is within the limit.
-fn take_surplus(kept: &mut Vec<Kept>, limit: usize) -> Vec<Kept> {
+fn take_surplus(kept: &mut Vec<PinnedCache>, limit: usize) -> Vec<PinnedCache> {
     let mut total: usize = kept.iter().map(|kept| kept.bytes).sum();
     let mut count = 0;
     while total > limit && count < kept.len() {
@@ -103,7 +103,7 @@ fn take_surplus(kept: &mut Vec<Kept>, limit: usize) -> Vec<Kept> {
     kept.drain(..count).collect()
 }
 
-fn give_back(device: Device, blocks: Vec<Kept>) -> Result<()> {
+fn give_back(device: Device, blocks: Vec<PinnedCache>) -> Result<()> {
     let mut outcome = Ok(());
     for kept in blocks.into_iter().filter(|kept| kept.epoch == device.epoch()) {
         // SAFETY: the caller of `free` guaranteed that the address came from `allocate`, and it was removed from the

@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use crate::{capture, retired};
 use pygpu_backend::{self as backend, Address, PoolHandle, PoolStatistics, StreamHandle};
 use pygpu_base::error::{Error, OutOfMemory, Result};
-use pygpu_base::flush::{self, Cause};
-use pygpu_base::fork_safe::{Global, Once};
+use pygpu_base::flush::{self, FlushReason};
+use pygpu_base::fork_safe::{ForkSafeMutex, ForkSafeOnce};
 use pygpu_base::settings::{self, Variable};
 use pygpu_device::stream::{self, Stream};
 use pygpu_device::{Device, PerDevice, per_device};
@@ -24,14 +24,14 @@ struct Accounts {
     count: AtomicUsize,
     threshold: AtomicU64,
     /// The pool, with the epoch of its creation: a device reset destroys it.
-    pool: Global<Option<(u32, Option<PoolHandle>)>>,
+    pool: ForkSafeMutex<Option<(u32, Option<PoolHandle>)>>,
 }
 
 static ACCOUNTS: PerDevice<Accounts> = per_device!(Accounts::new());
 
 /// PyGPU's live allocations on one device; for host memory, those of arrays.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Figures {
+pub struct MemoryUsage {
     /// Size of the live allocations in bytes.
     pub bytes: usize,
     /// Maximum of `bytes` so far.
@@ -52,7 +52,7 @@ impl Accounts {
             peak: AtomicUsize::new(0),
             count: AtomicUsize::new(0),
             threshold: AtomicU64::new(u64::MAX),
-            pool: Global::new(None),
+            pool: ForkSafeMutex::new(None),
         }
     }
 
@@ -95,7 +95,7 @@ fn pool_of(device: Device) -> Result<Option<PoolHandle>> {
 /// How a block must be freed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
-pub(super) enum Source {
+pub(super) enum BlockSource {
     /// Free it by a plain driver call, or as host memory.
     Plain,
     /// Free it to the driver's pool, in the order of a stream.
@@ -106,12 +106,12 @@ pub(super) enum Source {
 
 /// Allocates `bytes` bytes (not 0) in the order of `stream`.
 #[inline]
-pub(super) fn allocate(bytes: usize, stream: &Stream) -> Result<(Address, Source)> {
+pub(super) fn allocate(bytes: usize, stream: &Stream) -> Result<(Address, BlockSource)> {
     let device = stream.device();
     if device.is_cpu()
         && let Some(address) = on_host(device, bytes)
     {
-        return Ok((address, Source::Plain));
+        return Ok((address, BlockSource::Plain));
     }
     let account = account_for(device, bytes)?;
     let size = if most_kept(stream)? > 0 { stream::spare_size(bytes) } else { None };
@@ -119,16 +119,16 @@ pub(super) fn allocate(bytes: usize, stream: &Stream) -> Result<(Address, Source
         && let Some(address) = stream.take_spare(bytes)
     {
         account.keep();
-        return Ok((address, Source::Recyclable));
+        return Ok((address, BlockSource::Recyclable));
     }
     let pool = pool_of(device)?;
     let address = or_after_trim(device, || try_allocate(size.unwrap_or(bytes), stream, pool));
     let address = address.map_err(|error| with_accounts(error, device, bytes))?;
     account.keep();
     let source = match (pool, size) {
-        (None, _) => Source::Plain,
-        (Some(_), None) => Source::Pool,
-        (Some(_), Some(_)) => Source::Recyclable,
+        (None, _) => BlockSource::Plain,
+        (Some(_), None) => BlockSource::Pool,
+        (Some(_), Some(_)) => BlockSource::Recyclable,
     };
     Ok((address, source))
 }
@@ -138,7 +138,7 @@ pub(super) fn allocate(bytes: usize, stream: &Stream) -> Result<(Address, Source
 #[inline]
 fn most_kept(stream: &Stream) -> Result<usize> {
     const MOST: u64 = 32 << 20;
-    static IS_ON: Once<bool> = Once::new();
+    static IS_ON: ForkSafeOnce<bool> = ForkSafeOnce::new();
     let is_on =
         || *IS_ON.get_or_init(|| !matches!(settings::get().text(Variable::RECYCLE).as_deref(), Some("0" | "off")));
     if !stream.keeps_spare() || !is_on() || backend::is_forked() || capture::number_of(stream)?.is_some() {
@@ -192,7 +192,7 @@ fn is_never_captured(stream: &Stream) -> bool {
 /// Driver errors.
 ///
 /// # Safety
-/// The block must come from [`allocate`] with this size and stream, and be [`Source::Recyclable`] if `is_recyclable` is
+/// The block must come from [`allocate`] with this size and stream, and be [`BlockSource::Recyclable`] if `is_recyclable` is
 /// set. It must not be used any more.
 #[inline]
 pub(super) unsafe fn free(address: Address, bytes: usize, stream: &Stream, is_recyclable: bool) -> Result<()> {
@@ -233,7 +233,7 @@ fn give_way(device: Device) -> Result<()> {
     if flush::is_in_batch() {
         return Ok(());
     }
-    flush::flush(Cause::Memory);
+    flush::flush(FlushReason::Memory);
     retired::synchronize(device)
 }
 
@@ -274,12 +274,12 @@ pub(super) fn allocate_by(device: Device, ask: impl Fn() -> Result<(Address, usi
 }
 
 /// Bytes counted before they are allocated, so that two threads cannot exceed the limit together.
-pub(super) struct Account {
+pub(super) struct ReservedBytes {
     device: Device,
     bytes: usize,
 }
 
-impl Account {
+impl ReservedBytes {
     /// Confirms the allocation.
     pub(super) fn keep(self) {
         accounts(self.device).keep();
@@ -287,7 +287,7 @@ impl Account {
     }
 }
 
-impl Drop for Account {
+impl Drop for ReservedBytes {
     fn drop(&mut self) {
         accounts(self.device).bytes.fetch_sub(self.bytes, Ordering::Relaxed);
     }
@@ -297,17 +297,17 @@ impl Drop for Account {
 ///
 /// # Errors
 /// `OutOfMemory` beyond the limit, even after retired objects were dropped; driver errors.
-pub(super) fn account_for(device: Device, bytes: usize) -> Result<Account> {
+pub(super) fn account_for(device: Device, bytes: usize) -> Result<ReservedBytes> {
     if !capture::is_any() {
         make_room(device, bytes);
     }
     if fits(accounts(device), bytes) {
-        return Ok(Account { device, bytes });
+        return Ok(ReservedBytes { device, bytes });
     }
     if !capture::is_any() {
         give_way(device)?;
     }
-    if fits(accounts(device), bytes) { Ok(Account { device, bytes }) } else { Err(beyond_limit(device, bytes)) }
+    if fits(accounts(device), bytes) { Ok(ReservedBytes { device, bytes }) } else { Err(beyond_limit(device, bytes)) }
 }
 
 #[inline]
@@ -362,7 +362,7 @@ fn make_room(device: Device, bytes: usize) {
         && !flush::is_in_batch()
         && exceeds_limit(device, || bytes.saturating_add(flush::pending_bytes()))
     {
-        flush::flush(Cause::Memory);
+        flush::flush(FlushReason::Memory);
     }
 }
 
@@ -404,13 +404,13 @@ pub(super) fn account_for_free(device: Device, bytes: usize) {
 ///
 /// # Errors
 /// Driver errors.
-pub fn figures(device: Device) -> Result<Figures> {
+pub fn figures(device: Device) -> Result<MemoryUsage> {
     let accounts = accounts(device);
     let pool = match pool_of(device)? {
         Some(pool) => device.backend().pool_statistics(pool)?,
         None => PoolStatistics::default(),
     };
-    Ok(Figures {
+    Ok(MemoryUsage {
         bytes: accounts.bytes.load(Ordering::Relaxed),
         peak: accounts.peak.load(Ordering::Relaxed),
         count: accounts.count.load(Ordering::Relaxed),

@@ -5,23 +5,23 @@
 use super::Allocation;
 use pygpu_backend::HostFlags;
 use pygpu_base::error::Result;
-use pygpu_base::fork_safe::Global;
-use pygpu_device::stream::{Mark, Stream};
+use pygpu_base::fork_safe::ForkSafeMutex;
+use pygpu_device::stream::{PooledEvent, Stream};
 use pygpu_device::{Device, PerDevice, per_device};
 
 /// Unused readbacks, whose value was read.
-static SPARE: PerDevice<Global<Vec<Word>>> = per_device!(Global::new(Vec::new()));
+static SPARE: PerDevice<ForkSafeMutex<Vec<Readback>>> = per_device!(ForkSafeMutex::new(Vec::new()));
 /// Maximum number of unused readbacks per device.
 const MOST: usize = 64;
 /// Size in bytes: each readback has its own cache line.
 const BYTES: usize = 128;
 
 /// A 64-bit value that a kernel may write and the host reads; 0 until it is written.
-pub struct Word {
+pub struct Readback {
     block: Allocation,
 }
 
-impl Word {
+impl Readback {
     /// Creates a readback with value 0 for kernels of a device.
     ///
     /// # Errors
@@ -58,7 +58,7 @@ impl Word {
     ///
     /// # Errors
     /// As [`Self::read_behind`].
-    pub fn read_at(self, mark: &Mark) -> Result<u64> {
+    pub fn read_at(self, mark: &PooledEvent) -> Result<u64> {
         mark.event().synchronize()?;
         Ok(self.take())
     }

@@ -7,23 +7,23 @@ use std::collections::VecDeque;
 use crate::capture;
 use pygpu_backend::StreamHandle;
 use pygpu_base::error::Result;
-use pygpu_base::fork_safe::{Global, Guard};
-use pygpu_device::stream::{Mark, Stream};
+use pygpu_base::fork_safe::{ForkSafeGuard, ForkSafeMutex};
+use pygpu_device::stream::{PooledEvent, Stream};
 use pygpu_device::{Device, PerDevice, per_device};
 
-type Kept = (Mark, Box<dyn Any + Send>);
+type Retired = (PooledEvent, Box<dyn Any + Send>);
 
 /// Retired objects of one stream, oldest first. While the first one is in use, the driver is not queried for the
 /// others.
-struct Queue {
+struct RetiredQueue {
     handle: StreamHandle,
-    kept: VecDeque<Kept>,
+    kept: VecDeque<Retired>,
 }
 
-type Lists<T> = PerDevice<Global<Vec<T>>>;
+type Lists<T> = PerDevice<ForkSafeMutex<Vec<T>>>;
 
-static PENDING: Lists<Queue> = per_device!(Global::new(Vec::new()));
-static WAITING_FOR_IDLE: Lists<Box<dyn Any + Send>> = per_device!(Global::new(Vec::new()));
+static PENDING: Lists<RetiredQueue> = per_device!(ForkSafeMutex::new(Vec::new()));
+static WAITING_FOR_IDLE: Lists<Box<dyn Any + Send>> = per_device!(ForkSafeMutex::new(Vec::new()));
 /// Maximum number of objects that wait for an idle device; beyond it the host waits. A module takes several hundred KB.
 const MOST_WAITING: usize = 64;
 
@@ -44,13 +44,13 @@ pub fn keep_until_passed(stream: &Stream, thing: Box<dyn Any + Send>) -> Result<
         return Ok(());
     }
     sweep(device);
-    match Mark::record(stream) {
+    match PooledEvent::record(stream) {
         Ok(mark) => {
             let handle = stream.handle();
             let mut queues = list(device);
             match queues.iter_mut().find(|queue| queue.handle == handle) {
                 Some(queue) => queue.kept.push_back((mark, thing)),
-                None => queues.push(Queue { handle, kept: VecDeque::from([(mark, thing)]) }),
+                None => queues.push(RetiredQueue { handle, kept: VecDeque::from([(mark, thing)]) }),
             }
             Ok(())
         }
@@ -104,7 +104,7 @@ pub fn synchronize(device: Device) -> Result<()> {
 /// Drops all objects whose stream has passed or was reset. Objects whose state cannot be queried are kept: a leak is
 /// better than a use after free.
 pub fn sweep(device: Device) {
-    let is_over = |mark: &Mark| !mark.event().is_alive() || mark.event().query().unwrap_or(false);
+    let is_over = |mark: &PooledEvent| !mark.event().is_alive() || mark.event().query().unwrap_or(false);
     // The lock is released while the driver is queried and while objects are dropped.
     let mut fronts = pop_fronts(&mut list(device), |_| true);
     while !fronts.is_empty() {
@@ -120,24 +120,24 @@ pub fn sweep(device: Device) {
 }
 
 /// Takes the oldest object of each stream that `is_asked` selects.
-fn pop_fronts(queues: &mut Vec<Queue>, is_asked: impl Fn(StreamHandle) -> bool) -> Vec<(StreamHandle, Kept)> {
-    let pop = |queue: &mut Queue| Some((queue.handle, queue.kept.pop_front()?));
+fn pop_fronts(queues: &mut Vec<RetiredQueue>, is_asked: impl Fn(StreamHandle) -> bool) -> Vec<(StreamHandle, Retired)> {
+    let pop = |queue: &mut RetiredQueue| Some((queue.handle, queue.kept.pop_front()?));
     let fronts = queues.iter_mut().filter(|queue| is_asked(queue.handle)).filter_map(pop).collect();
     queues.retain(|queue| !queue.kept.is_empty());
     fronts
 }
 
-fn put_back(queues: &mut Vec<Queue>, handle: StreamHandle, kept: Kept) {
+fn put_back(queues: &mut Vec<RetiredQueue>, handle: StreamHandle, kept: Retired) {
     match queues.iter_mut().find(|queue| queue.handle == handle) {
         Some(queue) => queue.kept.push_front(kept),
-        None => queues.push(Queue { handle, kept: VecDeque::from([kept]) }),
+        None => queues.push(RetiredQueue { handle, kept: VecDeque::from([kept]) }),
     }
 }
 
-fn list(device: Device) -> Guard<Vec<Queue>> {
+fn list(device: Device) -> ForkSafeGuard<Vec<RetiredQueue>> {
     lock(PENDING.of(device))
 }
 
-fn lock<T: Send>(list: &'static Global<Vec<T>>) -> Guard<Vec<T>> {
+fn lock<T: Send>(list: &'static ForkSafeMutex<Vec<T>>) -> ForkSafeGuard<Vec<T>> {
     list.lock()
 }

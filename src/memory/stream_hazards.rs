@@ -2,15 +2,15 @@
 
 use crate::hazards::Queue;
 use pygpu_base::error::{Error, Result};
-use pygpu_device::stream::{Identity, Mark, Stream};
+use pygpu_device::stream::{PooledEvent, Stream, StreamId};
 
 impl Queue for Stream {
-    type Identity = Identity;
-    type Mark = Mark;
+    type Identity = StreamId;
+    type Mark = PooledEvent;
     type Error = Error;
 
     #[inline]
-    fn identity(&self) -> Identity {
+    fn identity(&self) -> StreamId {
         Self::identity(self)
     }
 
@@ -18,11 +18,11 @@ impl Queue for Stream {
         !self.is_foreign()
     }
 
-    fn mark(&self) -> Result<Mark> {
-        Mark::record(self)
+    fn mark(&self) -> Result<PooledEvent> {
+        PooledEvent::record(self)
     }
 
-    fn wait(&self, mark: &Mark) -> Result<()> {
+    fn wait(&self, mark: &PooledEvent) -> Result<()> {
         self.wait_event(mark.event())
     }
 
@@ -34,11 +34,11 @@ impl Queue for Stream {
         self.device().synchronize()
     }
 
-    fn is_passed(mark: &Mark) -> bool {
+    fn is_passed(mark: &PooledEvent) -> bool {
         mark.event().query().unwrap_or(false)
     }
 
-    fn synchronize_mark(mark: &Mark) -> Result<()> {
+    fn synchronize_mark(mark: &PooledEvent) -> Result<()> {
         mark.event().synchronize()
     }
 }

@@ -4,42 +4,42 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use crate::hazards::Ticket;
+use crate::hazards::UseToken;
 use crate::{Access, Allocation, capture};
 use pygpu_base::error::Result;
-use pygpu_base::flush::{self, Cause};
+use pygpu_base::flush::{self, FlushReason};
 use pygpu_device::shutdown;
 use pygpu_device::stream::Stream;
 
 /// A block and the access of the work to it.
-pub type Use<'a> = (&'a Arc<Allocation>, Access);
+pub type BlockUse<'a> = (&'a Arc<Allocation>, Access);
 
 /// Number of blocks stored without heap allocation; most work uses fewer.
 const USUAL: usize = 8;
 
 /// The uses that have begun.
-enum Begun {
+enum BegunUses {
     /// None, or all have ended.
     Nothing,
     /// All uses, of blocks that only this stream has ever used: the most common case.
     AtHome,
     /// The first uses, one for each ticket.
-    Each(SmallVec<[Ticket; USUAL]>),
+    Each(SmallVec<[UseToken; USUAL]>),
 }
 
 /// A submission. Work that may have been enqueued is recorded even if a later step fails.
-struct Transaction<'a> {
-    uses: &'a [Use<'a>],
+struct Submission<'a> {
+    uses: &'a [BlockUse<'a>],
     stream: &'a Stream,
-    begun: Begun,
+    begun: BegunUses,
     /// Whether work may have been enqueued.
     is_put: bool,
 }
 
-impl<'a> Transaction<'a> {
+impl<'a> Submission<'a> {
     #[inline]
-    fn new(uses: &'a [Use<'a>], stream: &'a Stream) -> Self {
-        Self { uses, stream, begun: Begun::Nothing, is_put: false }
+    fn new(uses: &'a [BlockUse<'a>], stream: &'a Stream) -> Self {
+        Self { uses, stream, begun: BegunUses::Nothing, is_put: false }
     }
 
     #[inline]
@@ -48,19 +48,19 @@ impl<'a> Transaction<'a> {
         if capture::is_any() || !self.uses.iter().all(|(block, _)| block.is_at_home(identity)) {
             return self.begin_each();
         }
-        self.begun = Begun::AtHome;
+        self.begun = BegunUses::AtHome;
         Ok(())
     }
 
     #[inline(never)]
     fn begin_each(&mut self) -> Result<()> {
-        self.begun = Begun::Each(SmallVec::new());
+        self.begun = BegunUses::Each(SmallVec::new());
         if let Some(capture) = capture::of(self.stream)? {
             capture.begin_work(self.stream)?;
         }
         for (block, access) in self.uses {
             let ticket = block.begin(*access, self.stream)?;
-            if let Begun::Each(tickets) = &mut self.begun {
+            if let BegunUses::Each(tickets) = &mut self.begun {
                 tickets.push(ticket);
             }
         }
@@ -70,8 +70,8 @@ impl<'a> Transaction<'a> {
     #[inline]
     fn end(&mut self) -> Result<()> {
         let is_untouched = || self.uses.iter().all(|(block, _)| block.is_untouched());
-        if matches!(self.begun, Begun::AtHome) && (!self.is_put || is_untouched()) {
-            self.begun = Begun::Nothing;
+        if matches!(self.begun, BegunUses::AtHome) && (!self.is_put || is_untouched()) {
+            self.begun = BegunUses::Nothing;
             return Ok(());
         }
         self.end_noted()
@@ -79,14 +79,14 @@ impl<'a> Transaction<'a> {
 
     #[inline(never)]
     fn end_noted(&mut self) -> Result<()> {
-        match std::mem::replace(&mut self.begun, Begun::Nothing) {
-            Begun::Nothing => Ok(()),
-            Begun::AtHome => self.end_each(std::iter::repeat(Ticket::AT_HOME)),
-            Begun::Each(tickets) => self.end_each(tickets.into_iter()),
+        match std::mem::replace(&mut self.begun, BegunUses::Nothing) {
+            BegunUses::Nothing => Ok(()),
+            BegunUses::AtHome => self.end_each(std::iter::repeat(UseToken::AT_HOME)),
+            BegunUses::Each(tickets) => self.end_each(tickets.into_iter()),
         }
     }
 
-    fn end_each(&self, tickets: impl Iterator<Item = Ticket>) -> Result<()> {
+    fn end_each(&self, tickets: impl Iterator<Item = UseToken>) -> Result<()> {
         let mut result = Ok(());
         if let Some(capture) = capture::of(self.stream)?
             && self.is_put
@@ -104,10 +104,10 @@ impl<'a> Transaction<'a> {
     }
 }
 
-impl Drop for Transaction<'_> {
+impl Drop for Submission<'_> {
     #[inline]
     fn drop(&mut self) {
-        if !matches!(self.begun, Begun::Nothing) {
+        if !matches!(self.begun, BegunUses::Nothing) {
             shutdown::defer(self.end());
         }
     }
@@ -120,13 +120,13 @@ impl Drop for Transaction<'_> {
 /// Those of deferred operations that write one of the blocks.
 #[cold]
 #[inline(never)]
-fn come_after_pending(uses: &[Use<'_>]) -> Result<()> {
+fn come_after_pending(uses: &[BlockUse<'_>]) -> Result<()> {
     if flush::is_in_batch() {
         return uses.iter().try_for_each(|(block, _)| block.check_lost());
     }
-    flush::flush(Cause::Work);
+    flush::flush(FlushReason::Work);
     for (block, access) in uses {
-        block.flush(*access, Cause::Work);
+        block.flush(*access, FlushReason::Work);
     }
     uses.iter().try_for_each(|(block, _)| block.check())
 }
@@ -137,11 +137,11 @@ fn come_after_pending(uses: &[Use<'_>]) -> Result<()> {
 /// # Errors
 /// `ValueError` for memory destroyed by a device reset; driver errors; those of `work`.
 #[inline]
-pub fn ordered<T>(uses: &[Use<'_>], stream: &Stream, work: impl FnOnce() -> Result<T>) -> Result<T> {
+pub fn ordered<T>(uses: &[BlockUse<'_>], stream: &Stream, work: impl FnOnce() -> Result<T>) -> Result<T> {
     if flush::is_any() {
         come_after_pending(uses)?;
     }
-    let mut transaction = Transaction::new(uses, stream);
+    let mut transaction = Submission::new(uses, stream);
     transaction.begin()?;
     transaction.is_put = true;
     let value = work()?;

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::{Access, Allocation, Use, ordered, pool, retired};
+use crate::{Access, Allocation, BlockUse, ordered, pool, retired};
 use pygpu_backend::{Address, ArrayBox, ArrayCopy, ArrayHandle, ArrayShape, Resource, SURFACE, Sampling, Textures};
 use pygpu_base::error::{Error, Result};
 use pygpu_device::Device;
@@ -11,21 +11,21 @@ use pygpu_device::shutdown;
 use pygpu_device::stream::Stream;
 
 /// An object created by a driver.
-enum Made {
+enum DriverObject {
     Array(ArrayHandle, usize),
     Texture(u64),
     Surface(u64),
 }
 
 /// Destroys the object when dropped.
-struct Taken {
+struct DriverObjectGuard {
     device: Device,
     epoch: u32,
     textures: &'static dyn Textures,
-    made: Made,
+    made: DriverObject,
 }
 
-impl Drop for Taken {
+impl Drop for DriverObjectGuard {
     fn drop(&mut self) {
         if shutdown::exiting() || self.epoch != self.device.epoch() {
             return;
@@ -34,12 +34,12 @@ impl Drop for Taken {
         // SAFETY: this is the only owner, and every stream has passed the object's uses.
         shutdown::defer(unsafe {
             match self.made {
-                Made::Array(array, _) => self.textures.destroy_array(index, array),
-                Made::Texture(texture) => self.textures.destroy_texture(index, texture),
-                Made::Surface(surface) => self.textures.destroy_surface(index, surface),
+                DriverObject::Array(array, _) => self.textures.destroy_array(index, array),
+                DriverObject::Texture(texture) => self.textures.destroy_texture(index, texture),
+                DriverObject::Surface(surface) => self.textures.destroy_surface(index, surface),
             }
         });
-        if let Made::Array(_, bytes) = self.made {
+        if let DriverObject::Array(_, bytes) = self.made {
             pool::account_for_free(self.device, bytes);
         }
     }
@@ -47,12 +47,12 @@ impl Drop for Taken {
 
 /// Owner of such a block. When the block is freed, its allocation stream has waited for the other streams, but may
 /// itself still have work.
-struct Owner {
+struct DriverObjectOwner {
     home: Stream,
-    taken: Option<Taken>,
+    taken: Option<DriverObjectGuard>,
 }
 
-impl Drop for Owner {
+impl Drop for DriverObjectOwner {
     fn drop(&mut self) {
         let Some(taken) = self.taken.take() else { return };
         if shutdown::exiting() || taken.device.is_cpu() || taken.epoch != taken.device.epoch() {
@@ -64,9 +64,9 @@ impl Drop for Owner {
 
 /// A block of zero bytes that tracks the uses of the object. Uses the default stream in place of a borrowed one, which
 /// may be destroyed first.
-fn block(stream: &Stream, taken: Taken) -> Arc<Allocation> {
+fn block(stream: &Stream, taken: DriverObjectGuard) -> Arc<Allocation> {
     let home = if stream.is_foreign() { Stream::default_of(stream.device()) } else { stream.clone() };
-    let owner = Owner { home: home.clone(), taken: Some(taken) };
+    let owner = DriverObjectOwner { home: home.clone(), taken: Some(taken) };
     // SAFETY: the block has no bytes, so that its address is never accessed.
     Arc::new(unsafe { Allocation::lent(0, 0, home, Box::new(owner)) })
 }
@@ -94,7 +94,7 @@ impl DriverArray {
         let account = pool::account_for(device, bytes)?;
         let handle = pool::or_after_trim(device, || textures.create_array(device.index(), &shape))?;
         account.keep();
-        let taken = Taken { device, epoch, textures, made: Made::Array(handle, bytes) };
+        let taken = DriverObjectGuard { device, epoch, textures, made: DriverObject::Array(handle, bytes) };
         Ok(Self { block: block(stream, taken), handle, shape, textures })
     }
 
@@ -199,7 +199,7 @@ impl KernelObject {
         let (epoch, textures) = (device.epoch(), device.backend().textures()?);
         // SAFETY: the result keeps the source alive; the caller guarantees the rest.
         let number = unsafe { textures.create_texture(device.index(), &resource, sampling)? };
-        let taken = Taken { device, epoch, textures, made: Made::Texture(number) };
+        let taken = DriverObjectGuard { device, epoch, textures, made: DriverObject::Texture(number) };
         Ok(Self { number, block: block(stream, taken), resource: Arc::clone(memory), access: Access::Read })
     }
 
@@ -217,7 +217,7 @@ impl KernelObject {
         let (epoch, textures) = (device.epoch(), device.backend().textures()?);
         // SAFETY: the result keeps the array alive.
         let number = unsafe { textures.create_surface(device.index(), (array.handle, &array.shape))? };
-        let taken = Taken { device, epoch, textures, made: Made::Surface(number) };
+        let taken = DriverObjectGuard { device, epoch, textures, made: DriverObject::Surface(number) };
         Ok(Self { number, block: block(stream, taken), resource: Arc::clone(&array.block), access: Access::Write })
     }
 
@@ -232,7 +232,7 @@ impl KernelObject {
     }
 
     /// The uses of a kernel that receives the handle.
-    pub fn uses(&self) -> [Use<'_>; 2] {
+    pub fn uses(&self) -> [BlockUse<'_>; 2] {
         [(&self.block, Access::Read), (&self.resource, self.access)]
     }
 }

@@ -2,13 +2,13 @@
 
 use std::fmt;
 
-use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_base::error::{Error, Result};
 use pygpu_kernel::{Element, fits};
 
 /// Kind of an argument.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Role {
+pub enum ArgumentRole {
     /// A scalar.
     Scalar,
     /// An array; `constant` if it was declared `const`.
@@ -28,21 +28,21 @@ pub struct Argument {
     /// The corresponding dtype.
     pub dtype: DType,
     /// Array or scalar.
-    pub role: Role,
+    pub role: ArgumentRole,
 }
 
 impl Argument {
     /// Whether it is an array.
     pub fn is_vector(&self) -> bool {
-        matches!(self.role, Role::Vector { .. })
+        matches!(self.role, ArgumentRole::Vector { .. })
     }
 
     /// Whether an array of dtype `given` may be passed. The rules are those of a kernel's pointer, except that
     /// structured items must have the declared dtype or be bytes of its size.
     pub fn takes(&self, given: DType) -> bool {
         match self.dtype.kind() {
-            Kind::Opaque => {
-                given == self.dtype || (given.itemsize() == self.dtype.itemsize() && given.kind() == Kind::Opaque)
+            ScalarType::Opaque => {
+                given == self.dtype || (given.itemsize() == self.dtype.itemsize() && given.kind() == ScalarType::Opaque)
             }
             kind => Element::Named(kind).takes(given) && fits(kind, given),
         }
@@ -52,9 +52,9 @@ impl Argument {
 impl fmt::Display for Argument {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.role {
-            Role::Scalar => write!(f, "{} {}", self.c_type, self.name),
-            Role::Vector { constant: false } => write!(f, "{} *{}", self.c_type, self.name),
-            Role::Vector { constant: true } => write!(f, "const {} *{}", self.c_type, self.name),
+            ArgumentRole::Scalar => write!(f, "{} {}", self.c_type, self.name),
+            ArgumentRole::Vector { constant: false } => write!(f, "{} *{}", self.c_type, self.name),
+            ArgumentRole::Vector { constant: true } => write!(f, "const {} *{}", self.c_type, self.name),
         }
     }
 }

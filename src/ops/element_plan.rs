@@ -9,20 +9,20 @@ mod vectorize;
 use smallvec::SmallVec;
 
 use super::argument::Argument;
-use super::text_analysis::{Analysis, Usage, Written};
+use super::text_analysis::{Analysis, Usage, WrittenNames};
 use pygpu_array::Array;
 use pygpu_base::error::{Error, Result};
-use pygpu_codegen::array_access::{Record, Span};
-use pygpu_codegen::variant_cache::Key;
+use pygpu_codegen::array_access::{IndexWidth, ParameterBlock};
+use pygpu_codegen::variant_cache::VariantKey;
 use pygpu_kernel::Arguments;
 use pygpu_layout::tuple_text;
-use pygpu_layout::{self as layout, Dims, Layout, Rules, Walk, broadcast_shapes};
+use pygpu_layout::{self as layout, Dims, Layout, LoopNest, LoopNestRules, broadcast_shapes};
 
-pub use vectorize::Way;
+pub use vectorize::PackLayout;
 
 /// Access pattern of an array in the kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Form {
+pub enum AccessPattern {
     /// Contiguous in the order of the loop nest: a pointer.
     Flat,
     /// One element for all indices.
@@ -45,36 +45,36 @@ pub enum Form {
 
 /// One array of a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Operand {
+pub struct ElementOperand {
     /// The address of its first element in the order of the loop nest.
     pub address: usize,
     /// Its access pattern.
-    pub form: Form,
+    pub form: AccessPattern,
     /// Its index among the arrays of the loop nest, or among the arrays with separate axes.
     side: u16,
 }
 
 /// The plan of a call.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct ElementPlan {
     /// The loop nest over the arrays used at `i`.
-    walk: Walk,
+    walk: LoopNest,
     /// Separate loop nests of arrays that are used at other indices only. Rare.
-    apart: Vec<Walk>,
+    apart: Vec<LoopNest>,
     /// One entry for each array argument, in order.
-    pub operands: SmallVec<[Operand; 4]>,
+    pub operands: SmallVec<[ElementOperand; 4]>,
     /// Elements of a pack; 1 for element-by-element processing.
     pub pack: u8,
     /// How the elements of a pack are arranged.
-    pub way: Way,
+    pub way: PackLayout,
     /// Index width required by the non-contiguous arrays.
-    span: Span,
+    span: IndexWidth,
 }
 
 /// The arrays of a call with their uses in the kernel's source.
 type Used<'a> = SmallVec<[(&'a Array, &'a Usage); 6]>;
 
-impl Plan {
+impl ElementPlan {
     /// Plans a call with the arrays of the vector arguments.
     ///
     /// # Errors
@@ -116,14 +116,21 @@ impl Plan {
         Ok(plan)
     }
 
-    fn over(walk: Walk) -> Self {
-        Self { walk, apart: Vec::new(), operands: SmallVec::new(), pack: 1, way: Way::Neighbours, span: Span::Short }
+    fn over(walk: LoopNest) -> Self {
+        Self {
+            walk,
+            apart: Vec::new(),
+            operands: SmallVec::new(),
+            pack: 1,
+            way: PackLayout::Neighbours,
+            span: IndexWidth::Short,
+        }
     }
 
     fn flat(size: i64, used: &Used<'_>) -> Self {
-        let mut plan = Self::over(Walk::flat(size));
+        let mut plan = Self::over(LoopNest::flat(size));
         for (array, _) in used {
-            plan.operands.push(Operand { address: array.address(), form: Form::Flat, side: 0 });
+            plan.operands.push(ElementOperand { address: array.address(), form: AccessPattern::Flat, side: 0 });
         }
         plan
     }
@@ -133,24 +140,24 @@ impl Plan {
         let walked = || used.iter().filter(|(_, usage)| usage.at_index);
         let mut sides: SmallVec<[&Layout; 6]> = SmallVec::new();
         walked().for_each(|(array, _)| sides.push(array.layout()));
-        let lead = walked().position(|(_, usage)| usage.written > Written::No).unwrap_or(0);
-        let rules = Rules { lead: analysis.any_order.then_some(lead), reduced: 0 };
-        let walk = Walk::plan(&sides, rules).map_err(|error| Error::value(format!("{name}: {error}")))?;
+        let lead = walked().position(|(_, usage)| usage.written > WrittenNames::No).unwrap_or(0);
+        let rules = LoopNestRules { lead: analysis.any_order.then_some(lead), reduced: 0 };
+        let walk = LoopNest::plan(&sides, rules).map_err(|error| Error::value(format!("{name}: {error}")))?;
         check_written(name, arguments, &sides, walk.size(), used)?;
         let mut plan = Self::over(walk);
         let mut side = 0;
         for (array, usage) in used {
             if !usage.at_index {
-                plan.operands.push(Operand { address: array.address(), form: Form::Flat, side: 0 });
+                plan.operands.push(ElementOperand { address: array.address(), form: AccessPattern::Flat, side: 0 });
                 continue;
             }
             let form = match plan.walk.form(side, array.layout().itemsize()) {
-                layout::Form::Flat => Form::Flat,
-                layout::Form::Repeated => Form::Repeated,
-                layout::Form::Strided => Form::Strided,
+                layout::StridePattern::Flat => AccessPattern::Flat,
+                layout::StridePattern::Repeated => AccessPattern::Repeated,
+                layout::StridePattern::Strided => AccessPattern::Strided,
             };
             let address = array.allocation().address().wrapping_add_signed(plan.walk.offset(side) as isize);
-            plan.operands.push(Operand { address, form, side: side as u16 });
+            plan.operands.push(ElementOperand { address, form, side: side as u16 });
             side += 1;
         }
         Ok(plan)
@@ -163,13 +170,13 @@ impl Plan {
             let (layout, operand) = (array.layout(), &mut self.operands[position]);
             if usage.bare {
                 let is_dense = layout.is_c_contiguous() || (!usage.at_index && layout.is_f_contiguous());
-                if !is_dense || operand.form != Form::Flat {
+                if !is_dense || operand.form != AccessPattern::Flat {
                     return Err(not_a_pointer(name, vector(arguments, position), layout));
                 }
             } else if !usage.at_index && !layout.is_c_contiguous() {
-                let own = Walk::c_order(layout);
+                let own = LoopNest::c_order(layout);
                 if own.rank() > 0 {
-                    operand.form = Form::Apart(own.rank() as u8);
+                    operand.form = AccessPattern::Apart(own.rank() as u8);
                     operand.side = self.apart.len() as u16;
                     self.apart.push(own);
                 }
@@ -183,8 +190,8 @@ impl Plan {
         for ((argument, operand), array) in vectors.zip(&self.operands).zip(arrays) {
             let alignment = alignment_of(argument);
             let bits = match operand.form {
-                Form::Strided => joined(&self.walk, operand.side.into()),
-                Form::Apart(_) => joined(&self.apart[usize::from(operand.side)], 0),
+                AccessPattern::Strided => joined(&self.walk, operand.side.into()),
+                AccessPattern::Apart(_) => joined(&self.apart[usize::from(operand.side)], 0),
                 _ => 0,
             };
             // The alignment is a power of two, so one check on the combined bits covers address and strides.
@@ -209,14 +216,14 @@ impl Plan {
 
     /// Merges arrays with equal strides in the loop nest, so that one offset is computed for all of them.
     fn share_steps(&mut self) {
-        if matches!(self.way, Way::Tiles(_)) {
+        if matches!(self.way, PackLayout::Tiles(_)) {
             return;
         }
         for position in 1..self.operands.len() {
             let (before, from) = self.operands.split_at_mut(position);
             let own = &mut from[0];
             let steps = |side: u16| self.walk.strides(side.into());
-            let is_alike = |other: &&Operand| is_strided(other.form) && steps(other.side).eq(steps(own.side));
+            let is_alike = |other: &&ElementOperand| is_strided(other.form) && steps(other.side).eq(steps(own.side));
             if is_strided(own.form)
                 && let Some(other) = before.iter().find(is_alike)
             {
@@ -225,11 +232,11 @@ impl Plan {
         }
     }
 
-    fn span(&self) -> Span {
-        let mut spans = self.apart.iter().map(|own| Span::of(own, 0..1));
-        let is_wide = spans.any(|span| span == Span::Wide)
-            || (self.has_strided() && Span::of(&self.walk, self.strided()) == Span::Wide);
-        if is_wide { Span::Wide } else { Span::Short }
+    fn span(&self) -> IndexWidth {
+        let mut spans = self.apart.iter().map(|own| IndexWidth::of(own, 0..1));
+        let is_wide = spans.any(|span| span == IndexWidth::Wide)
+            || (self.has_strided() && IndexWidth::of(&self.walk, self.strided()) == IndexWidth::Wide);
+        if is_wide { IndexWidth::Wide } else { IndexWidth::Short }
     }
 
     /// Number of elements.
@@ -245,7 +252,7 @@ impl Plan {
     /// Number of blocks of the launch, if each processes one tile.
     pub fn tiles(&self) -> Option<i64> {
         match self.way {
-            Way::Tiles(tiles) => tiles.blocks(&self.walk),
+            PackLayout::Tiles(tiles) => tiles.blocks(&self.walk),
             _ => None,
         }
     }
@@ -253,8 +260,8 @@ impl Plan {
     /// Number of positions without an element: before the first one, or in the last group of rows.
     pub fn missing(&self) -> i64 {
         match self.way {
-            Way::Behind(head) => head.into(),
-            Way::Rows => {
+            PackLayout::Behind(head) => head.into(),
+            PackLayout::Rows => {
                 let rows = self.walk.lens().last().unwrap_or(1) * i64::from(self.pack);
                 (rows - self.size() % rows) % rows
             }
@@ -263,9 +270,9 @@ impl Plan {
     }
 
     /// The access pattern of an array, with `Same` resolved.
-    pub fn own_form(&self, operand: &Operand) -> Form {
+    pub fn own_form(&self, operand: &ElementOperand) -> AccessPattern {
         match operand.form {
-            Form::Same(first) => self.operands[usize::from(first)].form,
+            AccessPattern::Same(first) => self.operands[usize::from(first)].form,
             form => form,
         }
     }
@@ -280,7 +287,7 @@ impl Plan {
         let count = self.strided().count();
         let walk = (count > 0).then(|| self.span.type_of(self.walk.rank(), count))?;
         Some(match self.way {
-            Way::Tiles(tiles) => tiles.type_of(&walk, self.walk.rank()),
+            PackLayout::Tiles(tiles) => tiles.type_of(&walk, self.walk.rank()),
             _ => walk,
         })
     }
@@ -291,41 +298,41 @@ impl Plan {
     }
 
     /// The index of an operand's array among the strided arrays.
-    pub fn slot(&self, operand: &Operand) -> usize {
+    pub fn slot(&self, operand: &ElementOperand) -> usize {
         let side = match operand.form {
-            Form::Same(first) => self.operands[usize::from(first)].side,
+            AccessPattern::Same(first) => self.operands[usize::from(first)].side,
             _ => operand.side,
         };
         self.strided().position(|strided| strided == usize::from(side)).unwrap_or(0)
     }
 
     /// The key of the source that is generated for this plan.
-    pub fn key(&self, ranged: bool) -> Key {
+    pub fn key(&self, ranged: bool) -> VariantKey {
         let rank = if self.has_strided() { self.walk.rank() as u8 } else { 0 };
         let way = match self.way {
-            Way::Neighbours => [0, 0, 0],
-            Way::Spread => [1, 0, 0],
-            Way::Behind(_) => [3, 0, 0],
-            Way::Lines => [4, 0, 0],
-            Way::Rows => [5, 0, 0],
-            Way::Tiles(tiles) => tiles.key(),
+            PackLayout::Neighbours => [0, 0, 0],
+            PackLayout::Spread => [1, 0, 0],
+            PackLayout::Behind(_) => [3, 0, 0],
+            PackLayout::Lines => [4, 0, 0],
+            PackLayout::Rows => [5, 0, 0],
+            PackLayout::Tiles(tiles) => tiles.key(),
         };
         const START: usize = 7;
-        let mut key = Key::from_elem(0, START + 2 * self.operands.len());
+        let mut key = VariantKey::from_elem(0, START + 2 * self.operands.len());
         let (start, forms) = key.split_at_mut(START);
         start.copy_from_slice(&[rank, self.pack, self.span as u8, ranged.into(), way[0], way[1], way[2]]);
         for (digits, operand) in forms.as_chunks_mut().0.iter_mut().zip(&self.operands) {
             let slot = if is_strided(operand.form) { self.slot(operand) as u8 } else { 0 };
             *digits = match operand.form {
-                Form::Flat => [0, 0],
-                Form::Repeated => [1, 0],
-                Form::Strided => [2, slot],
-                Form::Apart(rank) => [3, rank],
-                Form::Same(other) => [4, other],
-                Form::Turned => [5, slot],
-                Form::Shifted => [6, 0],
-                Form::Line => [7, slot],
-                Form::Level => [8, slot],
+                AccessPattern::Flat => [0, 0],
+                AccessPattern::Repeated => [1, 0],
+                AccessPattern::Strided => [2, slot],
+                AccessPattern::Apart(rank) => [3, rank],
+                AccessPattern::Same(other) => [4, other],
+                AccessPattern::Turned => [5, slot],
+                AccessPattern::Shifted => [6, 0],
+                AccessPattern::Line => [7, slot],
+                AccessPattern::Level => [8, slot],
             };
         }
         key
@@ -334,21 +341,21 @@ impl Plan {
     /// Appends the values of the array parameters that `generate` declares.
     pub fn push(&self, arguments: &mut Arguments) {
         if self.has_strided() {
-            let mut record = Record::new();
+            let mut record = ParameterBlock::new();
             match self.way {
-                Way::Tiles(tiles) => tiles.push(&mut record, self.span, &self.walk, self.strided()),
+                PackLayout::Tiles(tiles) => tiles.push(&mut record, self.span, &self.walk, self.strided()),
                 _ => record.push_walk(self.span, self.walk.lens(), self.strided().map(|side| self.walk.strides(side))),
             }
             record.pass(arguments);
         }
-        if let Way::Behind(head) = self.way {
+        if let PackLayout::Behind(head) = self.way {
             arguments.push_word(head.into());
         }
         for operand in &self.operands {
             arguments.push_word(operand.address as u64);
-            if let Form::Apart(_) = operand.form {
+            if let AccessPattern::Apart(_) = operand.form {
                 let own = &self.apart[usize::from(operand.side)];
-                let mut record = Record::new();
+                let mut record = ParameterBlock::new();
                 record.push_walk(self.span, own.lens(), std::iter::once(own.strides(0)));
                 record.pass(arguments);
             }
@@ -357,12 +364,12 @@ impl Plan {
 }
 
 /// Whether an access pattern uses the strides of the loop nest.
-fn is_strided(form: Form) -> bool {
-    matches!(form, Form::Strided | Form::Line | Form::Level | Form::Turned)
+fn is_strided(form: AccessPattern) -> bool {
+    matches!(form, AccessPattern::Strided | AccessPattern::Line | AccessPattern::Level | AccessPattern::Turned)
 }
 
 /// Bitwise OR of all strides of an array.
-fn joined(walk: &Walk, side: usize) -> i64 {
+fn joined(walk: &LoopNest, side: usize) -> i64 {
     walk.strides(side).fold(0, |bits, stride| bits | stride)
 }
 
@@ -374,7 +381,7 @@ fn vector(arguments: &[Argument], position: usize) -> Option<&Argument> {
 /// Checks that no written array is broadcast.
 fn check_written(name: &str, arguments: &[Argument], sides: &[&Layout], size: i64, used: &Used<'_>) -> Result<()> {
     let rank = sides.iter().map(|side| side.ndim()).max().unwrap_or(0);
-    let written = used.iter().enumerate().filter(|(_, (_, usage))| usage.at_index && usage.written > Written::No);
+    let written = used.iter().enumerate().filter(|(_, (_, usage))| usage.at_index && usage.written > WrittenNames::No);
     for (position, (array, usage)) in written {
         let layout = array.layout();
         if layout.ndim() == rank && layout.size() == size && size > 0 {
@@ -392,7 +399,7 @@ fn check_written(name: &str, arguments: &[Argument], sides: &[&Layout], size: i6
 
 #[cold]
 fn repeated(name: &str, argument: Option<&Argument>, usage: &Usage, own: &[i64], shape: &[i64]) -> Error {
-    let hint = if usage.written == Written::Maybe { "; if it is only read, declare it const" } else { "" };
+    let hint = if usage.written == WrittenNames::Maybe { "; if it is only read, declare it const" } else { "" };
     let argument = argument.map(ToString::to_string).unwrap_or_default();
     Error::value(format!(
         "{name}: {argument} is written, and an output is not broadcast: its shape is {}, and that of the arrays together \

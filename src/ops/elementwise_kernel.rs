@@ -5,25 +5,25 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use smallvec::SmallVec;
 
-use super::argument::{self, Argument, Role};
-use super::element_plan::Plan;
+use super::argument::{self, Argument, ArgumentRole};
+use super::element_plan::ElementPlan;
 use super::kernel_source;
 use super::text_analysis::{Analysis, Texts};
 use super::tiles;
 use pygpu_array::Array;
 use pygpu_backend::LaunchShape;
 use pygpu_base::error::Result;
-use pygpu_base::fork_safe::Once;
-use pygpu_codegen::variant_cache::Family;
+use pygpu_base::fork_safe::ForkSafeOnce;
+use pygpu_codegen::variant_cache::KernelFamily;
 use pygpu_device::stream::Stream;
 use pygpu_device::{Device, PerDevice, per_device};
 use pygpu_kernel::{self as kernel, launch};
-use pygpu_kernel::{Arguments, Function, Source, check_ends};
-use pygpu_memory::{Allocation, Use};
+use pygpu_kernel::{Arguments, Function, KernelSource, check_ends};
+use pygpu_memory::{Allocation, BlockUse};
 
 /// A range of indices: `count` indices from `start` on with a constant step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Range {
+pub struct IndexRange {
     /// The first index.
     pub start: i64,
     /// Distance between consecutive indices.
@@ -41,7 +41,7 @@ pub struct Elementwise {
     analysis: Analysis,
     /// The analysis for calls in which the elements' indices matter.
     in_order: Analysis,
-    variants: Family,
+    variants: KernelFamily,
 }
 
 static WAS_RUN: AtomicBool = AtomicBool::new(false);
@@ -63,7 +63,7 @@ impl Elementwise {
         argument::check(&arguments)?;
         let analysis = Analysis::of(&arguments, &texts);
         let in_order = Analysis { any_order: false, in_packs: false, is_plain: false, ..analysis.clone() };
-        Ok(Self { name, arguments, texts, options, analysis, in_order, variants: Family::new() })
+        Ok(Self { name, arguments, texts, options, analysis, in_order, variants: KernelFamily::new() })
     }
 
     /// Whether any elementwise kernel was launched on a GPU, which proves that a compiler is available.
@@ -87,31 +87,31 @@ impl Elementwise {
     }
 
     /// The compiled variants.
-    pub fn variants(&self) -> &Family {
+    pub fn variants(&self) -> &KernelFamily {
         &self.variants
     }
 
     /// Plans the loop nest over the arrays of a call.
     ///
     /// # Errors
-    /// As [`Plan::of`].
-    pub fn plan(&self, arrays: &[&Array], ranged: bool) -> Result<Plan> {
+    /// As [`ElementPlan::of`].
+    pub fn plan(&self, arrays: &[&Array], ranged: bool) -> Result<ElementPlan> {
         let analysis = if ranged { &self.in_order } else { &self.analysis };
-        Plan::of(&self.name, &self.arguments, analysis, arrays)
+        ElementPlan::of(&self.name, &self.arguments, analysis, arrays)
     }
 
     /// Whether the variant for a call is compiled already.
-    pub fn is_compiled(&self, device: Device, plan: &Plan, ranged: bool) -> bool {
+    pub fn is_compiled(&self, device: Device, plan: &ElementPlan, ranged: bool) -> bool {
         self.variants.find(device, &plan.key(ranged)).is_some()
     }
 
     /// Whether the variant for a call is available without compilation, in memory or in the image cache.
-    pub fn is_at_hand(&self, device: Device, plan: &Plan) -> bool {
+    pub fn is_at_hand(&self, device: Device, plan: &ElementPlan) -> bool {
         self.is_compiled(device, plan, false) || kernel::is_kept(device, &self.source(plan, false))
     }
 
     /// The source of the variant for a call.
-    pub fn source(&self, plan: &Plan, ranged: bool) -> Source {
+    pub fn source(&self, plan: &ElementPlan, ranged: bool) -> KernelSource {
         let text =
             kernel_source::elementwise(&self.name, &self.arguments, &self.analysis.usages, &self.texts, plan, ranged);
         source(&self.name, text, &self.options)
@@ -128,10 +128,10 @@ impl Elementwise {
     /// declared sizes, and the range must be inside the plan's elements.
     pub unsafe fn run(
         &self,
-        plan: &Plan,
+        plan: &ElementPlan,
         arrays: &[&Array],
         values: &mut Arguments,
-        range: Option<Range>,
+        range: Option<IndexRange>,
         stream: &Stream,
     ) -> Result<()> {
         let is_ranged = range.is_some();
@@ -146,10 +146,10 @@ impl Elementwise {
     unsafe fn launch(
         &self,
         function: &Function,
-        plan: &Plan,
+        plan: &ElementPlan,
         arrays: &[&Array],
         values: &mut Arguments,
-        range: Option<Range>,
+        range: Option<IndexRange>,
         stream: &Stream,
     ) -> Result<()> {
         let count = range.map_or(plan.size(), |range| range.count);
@@ -184,7 +184,7 @@ impl Elementwise {
     /// The launch shape. By default each thread has one iteration. Long-running expressions get several iterations per
     /// thread. On the CPU, and if the source depends on the number of threads, the grid has only as many blocks as run
     /// concurrently.
-    fn shape(&self, device: Device, plan: &Plan, count: i64) -> LaunchShape {
+    fn shape(&self, device: Device, plan: &ElementPlan, count: i64) -> LaunchShape {
         let turns = ((count + plan.missing()) as u64).div_ceil(u64::from(plan.pack));
         let threads = if device.is_cpu() { THREADS_ON_CPU } else { THREADS };
         let most = match device.is_cpu() || self.analysis.counts_threads {
@@ -200,13 +200,13 @@ impl Elementwise {
 /// Describes the argument to which a block belongs.
 #[cold]
 pub(super) fn whose(arguments: &[Argument], arrays: &[&Array], block: &Arc<Allocation>) -> String {
-    let vectors = arguments.iter().filter(|argument| matches!(argument.role, Role::Vector { .. }));
+    let vectors = arguments.iter().filter(|argument| matches!(argument.role, ArgumentRole::Vector { .. }));
     let mut named = arrays.iter().zip(vectors).filter(|(array, _)| Arc::ptr_eq(array.allocation(), block));
     named.next().map_or_else(|| "of the result".to_owned(), |(_, argument)| format!("of the array {}", argument.name))
 }
 
 /// The uses of the arrays' memory by a launch.
-pub(super) fn uses<'a>(analysis: &Analysis, arrays: &[&'a Array]) -> SmallVec<[Use<'a>; 6]> {
+pub(super) fn uses<'a>(analysis: &Analysis, arrays: &[&'a Array]) -> SmallVec<[BlockUse<'a>; 6]> {
     let mut uses = SmallVec::new();
     for (array, vector) in arrays.iter().zip(&analysis.vectors) {
         uses.push((array.allocation(), vector.access)); // inlined, unlike `collect`
@@ -216,13 +216,13 @@ pub(super) fn uses<'a>(analysis: &Analysis, arrays: &[&'a Array]) -> SmallVec<[U
 
 /// Number of multiprocessors, queried once per device.
 pub(super) fn at_once(device: Device) -> u32 {
-    static KNOWN: PerDevice<Once<u32>> = per_device!(Once::new());
+    static KNOWN: PerDevice<ForkSafeOnce<u32>> = per_device!(ForkSafeOnce::new());
     *KNOWN.of(device).get_or_init(|| device.properties().map_or(1, |known| known.multiprocessor_count.max(1) as u32))
 }
 
 /// Prepares generated source for the compiler. Warnings are disabled, because declared names may be unused.
-pub(super) fn source(name: &str, text: String, options: &[String]) -> Source {
+pub(super) fn source(name: &str, text: String, options: &[String]) -> KernelSource {
     let mut options = options.to_vec();
     options.push("-w".to_owned());
-    Source { text, name: format!("{name}.cu"), options, ..Source::default() }
+    KernelSource { text, name: format!("{name}.cu"), options, ..KernelSource::default() }
 }

@@ -3,17 +3,17 @@
 use crate::elementwise_kernel;
 use pygpu_array::Array;
 use pygpu_backend::LaunchShape;
-use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_base::error::Result;
-use pygpu_codegen::variant_cache::Family;
+use pygpu_codegen::variant_cache::KernelFamily;
 use pygpu_copy as copy;
 use pygpu_device::Device;
 use pygpu_device::stream::Stream;
-use pygpu_kernel::{Arguments, Function, Source, launch};
-use pygpu_layout::{Dims, Layout, Order};
-use pygpu_memory::{Access, Use};
+use pygpu_kernel::{Arguments, Function, KernelSource, launch};
+use pygpu_layout::{Dims, Layout, MemoryOrder};
+use pygpu_memory::{Access, BlockUse};
 
-static COMPILED: Family = Family::of_library(FAMILY);
+static COMPILED: KernelFamily = KernelFamily::of_library(FAMILY);
 const FAMILY: u16 = 33;
 
 const TEXT: &str = include_str!("join.cu");
@@ -52,8 +52,8 @@ pub fn shape(parts: &[&Array], axis: usize) -> Option<Dims> {
 /// # Errors
 /// `OutOfMemory`; driver errors.
 pub fn join(parts: &[&Array], axis: usize, shape: &[i64], stream: &Stream) -> Result<Array> {
-    let dtype = parts.first().map_or(DType::new(Kind::UInt8), |part| part.dtype());
-    let result = Array::empty(shape, dtype, Order::C, stream.clone())?;
+    let dtype = parts.first().map_or(DType::new(ScalarType::UInt8), |part| part.dtype());
+    let result = Array::empty(shape, dtype, MemoryOrder::C, stream.clone())?;
     let device = stream.device();
     let are_small = parts.iter().all(|part| part.layout().nbytes() <= SMALL);
     if are_small
@@ -105,7 +105,7 @@ fn function(device: Device, unit: u64) -> Option<Function> {
         8 => "typedef unsigned long long pygpu_unit;",
         _ => "struct alignas(16) pygpu_unit { unsigned long long a, b; };",
     };
-    let source = || -> Source {
+    let source = || -> KernelSource {
         let text = format!("{of_unit}\n#define PYGPU_THREADS {THREADS}\n#define PYGPU_PARTS {PARTS}\n{TEXT}");
         elementwise_kernel::source(NAME, text, &[])
     };
@@ -136,7 +136,7 @@ fn launch_some(
     values.push_word(result.address() as u64);
     values.push_word(rows);
     values.push_word(row(result, axis) / unit);
-    let mut uses: Vec<Use<'_>> = parts.iter().map(|part| (part.allocation(), Access::Read)).collect();
+    let mut uses: Vec<BlockUse<'_>> = parts.iter().map(|part| (part.allocation(), Access::Read)).collect();
     uses.push((result.allocation(), Access::Write));
     let blocks = most.div_ceil(u64::from(THREADS)).max(1) as u32;
     let shape =

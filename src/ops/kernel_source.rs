@@ -5,9 +5,9 @@ mod tiles;
 
 use std::fmt::Write;
 
-use super::argument::{Argument, Role};
-use super::element_plan::{Form, Operand, Plan, Way};
-use super::text_analysis::{Texts, Usage, Written};
+use super::argument::{Argument, ArgumentRole};
+use super::element_plan::{AccessPattern, ElementOperand, ElementPlan, PackLayout};
+use super::text_analysis::{Texts, Usage, WrittenNames};
 use pygpu_codegen::array_access;
 
 const FLOAT16: &str = include_str!("include/float16.h");
@@ -41,7 +41,7 @@ pub fn head(texts: &[&str], preamble: &str) -> String {
 
 /// The element type, with `const` if the array is only read.
 fn element_type(argument: &Argument, usage: &Usage) -> String {
-    let is_constant = usage.written == Written::No || argument.role == Role::Vector { constant: true };
+    let is_constant = usage.written == WrittenNames::No || argument.role == ArgumentRole::Vector { constant: true };
     if is_constant { format!("const {}", argument.c_type) } else { argument.c_type.clone() }
 }
 
@@ -59,16 +59,16 @@ pub fn scalar_parameters(arguments: &[Argument]) -> Vec<String> {
     scalars.map(|one| format!("{} {}", one.c_type, one.name)).collect()
 }
 
-/// The parameters of the arrays, matching the values that `Plan::push` appends.
-pub fn vector_parameters(plan: &Plan, arguments: &[Argument], usages: &[Option<Usage>]) -> Vec<String> {
+/// The parameters of the arrays, matching the values that `ElementPlan::push` appends.
+pub fn vector_parameters(plan: &ElementPlan, arguments: &[Argument], usages: &[Option<Usage>]) -> Vec<String> {
     let mut list: Vec<String> = plan.walk_type().map(|walk| format!("{walk} pygpu_walk")).into_iter().collect();
-    if let Way::Behind(_) = plan.way {
+    if let PackLayout::Behind(_) = plan.way {
         list.push("size_t pygpu_head".to_owned());
     }
     for ((argument, usage), operand) in vectors(arguments, usages).zip(&plan.operands) {
         let name = &argument.name;
         list.push(format!("{} *pygpu_array_{name}", element_type(argument, usage)));
-        if let Form::Apart(rank) = operand.form {
+        if let AccessPattern::Apart(rank) = operand.form {
             list.push(format!("{} pygpu_walk_{name}", plan.apart_type(rank)));
         }
     }
@@ -76,7 +76,7 @@ pub fn vector_parameters(plan: &Plan, arguments: &[Argument], usages: &[Option<U
 }
 
 /// Definitions of the arrays' names for a loop that processes one element at a time.
-pub fn bindings(plan: &Plan, arguments: &[Argument], usages: &[Option<Usage>]) -> String {
+pub fn bindings(plan: &ElementPlan, arguments: &[Argument], usages: &[Option<Usage>]) -> String {
     let mut text = String::new();
     for ((argument, usage), operand) in vectors(arguments, usages).zip(&plan.operands) {
         let _ = writeln!(text, "{}", binding(plan, argument, operand, &element_type(argument, usage), &argument.name));
@@ -85,17 +85,19 @@ pub fn bindings(plan: &Plan, arguments: &[Argument], usages: &[Option<Usage>]) -
 }
 
 /// Defines the name of an array. Writing to a string cannot fail.
-fn binding(plan: &Plan, argument: &Argument, operand: &Operand, element: &str, name: &str) -> String {
+fn binding(plan: &ElementPlan, argument: &Argument, operand: &ElementOperand, element: &str, name: &str) -> String {
     let own = &argument.name;
     let array = format!("({element} *)pygpu_array_{own}");
     match plan.own_form(operand) {
-        Form::Flat | Form::Shifted | Form::Same(_) => format!("    {element} *{name} = {array};"),
-        Form::Repeated => format!("    pygpu::repeated<{element}> {name} = {{{array}}};"),
-        Form::Strided | Form::Line | Form::Level | Form::Turned => {
+        AccessPattern::Flat | AccessPattern::Shifted | AccessPattern::Same(_) => {
+            format!("    {element} *{name} = {array};")
+        }
+        AccessPattern::Repeated => format!("    pygpu::repeated<{element}> {name} = {{{array}}};"),
+        AccessPattern::Strided | AccessPattern::Line | AccessPattern::Level | AccessPattern::Turned => {
             let (walk, slot) = (plan.walk_type().unwrap_or_default(), plan.slot(operand));
             format!("    pygpu::strided<{element}, {walk}, {slot}> {name} = {{{array}, pygpu_walk}};")
         }
-        Form::Apart(rank) => {
+        AccessPattern::Apart(rank) => {
             let walk = plan.apart_type(rank);
             format!("    pygpu::strided<{element}, {walk}, 0> {name} = {{{array}, pygpu_walk_{own}}};")
         }
@@ -108,13 +110,13 @@ pub fn elementwise(
     arguments: &[Argument],
     usages: &[Option<Usage>],
     texts: &Texts,
-    plan: &Plan,
+    plan: &ElementPlan,
     ranged: bool,
 ) -> String {
     let mut spoken = vec![texts.operation.as_str(), &texts.loop_prep, &texts.after_loop];
     spoken.extend(arguments.iter().map(|one| one.c_type.as_str()));
     let mut source = String::new();
-    if let Way::Tiles(_) = plan.way {
+    if let PackLayout::Tiles(_) = plan.way {
         source.push_str(array_access::TILES); // before the user's macros
     }
     source.push_str(&head(&spoken, &texts.preamble));
@@ -125,13 +127,13 @@ pub fn elementwise(
     }
     parameters.extend(vector_parameters(plan, arguments, usages));
     let loop_text = match (plan.way, plan.pack, ranged) {
-        (Way::Tiles(tiles), ..) => tiles::body(tiles, plan, arguments, usages, texts),
+        (PackLayout::Tiles(tiles), ..) => tiles::body(tiles, plan, arguments, usages, texts),
         (_, 1, true) => ranged_loop(texts),
         (_, 1, false) => plain_loop(texts),
         (_, pack, _) => packs::body(usize::from(pack), plan, arguments, usages, texts),
     };
     // In a packed loop the names are defined inside the loop.
-    let is_plain = plan.pack == 1 && plan.way == Way::Neighbours;
+    let is_plain = plan.pack == 1 && plan.way == PackLayout::Neighbours;
     let names = if is_plain { bindings(plan, arguments, usages) } else { String::new() };
     let bounds = if plan.tiles().is_some() { tiles::BOUNDS } else { "" };
     let _ = write!(
@@ -171,10 +173,10 @@ fn told(what: &str, text: &str) -> String {
 }
 
 /// An array of which a kernel holds several elements in registers.
-struct Held<'a> {
+struct PackedOperand<'a> {
     argument: &'a Argument,
     usage: &'a Usage,
-    operand: &'a Operand,
+    operand: &'a ElementOperand,
     /// The first argument that refers to the array; its elements are shared by all arguments with the same array.
     first: &'a str,
     /// Whether any of these arguments is read or possibly left unchanged, and whether any is written.
@@ -182,20 +184,24 @@ struct Held<'a> {
     is_written: bool,
 }
 
-fn held<'a>(plan: &'a Plan, arguments: &'a [Argument], usages: &'a [Option<Usage>]) -> Vec<Held<'a>> {
+fn held<'a>(plan: &'a ElementPlan, arguments: &'a [Argument], usages: &'a [Option<Usage>]) -> Vec<PackedOperand<'a>> {
     let all: Vec<_> = vectors(arguments, usages).zip(&plan.operands).collect();
-    let shares = |other: usize, position: usize| other == position || all[other].1.form == Form::Same(position as u8);
+    let shares =
+        |other: usize, position: usize| other == position || all[other].1.form == AccessPattern::Same(position as u8);
     let sharers = |position: usize| (0..all.len()).filter(move |&other| shares(other, position));
-    let hold = |(position, &((argument, usage), operand)): (usize, &((&'a Argument, &'a Usage), &'a Operand))| Held {
-        argument,
-        usage,
-        operand,
-        first: match operand.form {
-            Form::Same(first) => &all[usize::from(first)].0.0.name,
-            _ => &argument.name,
-        },
-        is_read: sharers(position).count() > 1 || !usage.overwritten,
-        is_written: sharers(position).any(|other| all[other].0.1.written > Written::No),
-    };
+    let hold =
+        |(position, &((argument, usage), operand)): (usize, &((&'a Argument, &'a Usage), &'a ElementOperand))| {
+            PackedOperand {
+                argument,
+                usage,
+                operand,
+                first: match operand.form {
+                    AccessPattern::Same(first) => &all[usize::from(first)].0.0.name,
+                    _ => &argument.name,
+                },
+                is_read: sharers(position).count() > 1 || !usage.overwritten,
+                is_written: sharers(position).any(|other| all[other].0.1.written > WrittenNames::No),
+            }
+        };
     all.iter().enumerate().map(hold).collect()
 }

@@ -33,9 +33,9 @@ pub mod text_analysis;
 mod tiles;
 pub mod ufunc;
 
-pub use argument::{Argument, Role};
-pub use element_plan::Plan;
-pub use elementwise_kernel::{Elementwise, Range};
-pub use reduction_kernel::{Ready, Reduce, Reduction};
+pub use argument::{Argument, ArgumentRole};
+pub use element_plan::ElementPlan;
+pub use elementwise_kernel::{Elementwise, IndexRange};
+pub use reduction_kernel::{Ready, Reduce, ReductionSpec};
 pub use scan_kernel::{Scan, Scanning};
 pub use text_analysis::Texts;

@@ -2,46 +2,48 @@
 
 use crate::product::{with_blas, workspace_of};
 use pygpu_array::Array;
-use pygpu_backend::libraries::{Desk, Element, HANDLES_AT_REST, Role, Solver, Task, What};
-use pygpu_base::dtype::{DType, Kind};
+use pygpu_backend::libraries::{
+    ArrayRole, BlasWorkspace, Element, Factorization, FactorizationKind, HANDLES_AT_REST, Solver,
+};
+use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_base::error::{Error, Result};
 use pygpu_device::stream::Stream;
-use pygpu_layout::Order;
-use pygpu_memory::{Access, Use, capture, ordered};
+use pygpu_layout::MemoryOrder;
+use pygpu_memory::{Access, BlockUse, capture, ordered};
 
 /// A request for consecutive matrices in column-major order.
-pub struct Asked<'a> {
+pub struct FactorizeRequest<'a> {
     /// The kind of factorization.
-    pub what: What,
+    pub what: FactorizationKind,
     /// Number of matrices.
     pub batch: usize,
     /// Rows, columns, and columns of right-hand sides or reflectors.
     pub sizes: [usize; 3],
-    /// The arrays of the task, in the order of [`Task`]'s parts.
+    /// The arrays of the task, in the order of [`Factorization`]'s parts.
     pub arrays: &'a [&'a Array],
 }
 
-fn element(kind: Kind) -> Option<Element> {
+fn element(kind: ScalarType) -> Option<Element> {
     Some(match kind {
-        Kind::Float32 => Element::Float32,
-        Kind::Float64 => Element::Float64,
-        Kind::Complex64 => Element::Complex64,
-        Kind::Complex128 => Element::Complex128,
+        ScalarType::Float32 => Element::Float32,
+        ScalarType::Float64 => Element::Float64,
+        ScalarType::Complex64 => Element::Complex64,
+        ScalarType::Complex128 => Element::Complex128,
         _ => return None,
     })
 }
 
-fn bytes(role: Role, element: Element) -> usize {
+fn bytes(role: ArrayRole, element: Element) -> usize {
     match role {
-        Role::Elements => element.bytes(),
-        Role::Reals => element.real_bytes(),
-        Role::Integers => size_of::<i32>(),
-        Role::Addresses => size_of::<u64>(),
+        ArrayRole::Elements => element.bytes(),
+        ArrayRole::Reals => element.real_bytes(),
+        ArrayRole::Integers => size_of::<i32>(),
+        ArrayRole::Addresses => size_of::<u64>(),
     }
 }
 
 /// Creates a task and checks its arrays.
-fn task(asked: &Asked<'_>) -> Result<Task> {
+fn task(asked: &FactorizeRequest<'_>) -> Result<Factorization> {
     let unfit =
         |why: &str| Error::value(format!("{:?} of {} matrices, {:?}: {why}", asked.what, asked.batch, asked.sizes));
     let first = asked.arrays.first().ok_or_else(|| unfit("there is no array"))?;
@@ -49,7 +51,8 @@ fn task(asked: &Asked<'_>) -> Result<Task> {
     let element =
         element(kind).ok_or_else(|| Error::type_error(format!("no factorisation of {}", first.dtype().name())))?;
     let [m, n, k] = asked.sizes;
-    let mut task = Task { what: asked.what, element, batch: asked.batch, m, n, k, addresses: [0; Task::PARTS] };
+    let mut task =
+        Factorization { what: asked.what, element, batch: asked.batch, m, n, k, addresses: [0; Factorization::PARTS] };
     if !task.is_sound() {
         return Err(unfit("the library takes no such sizes; it counts rows, columns and matrices in 32 bits"));
     }
@@ -63,7 +66,7 @@ fn task(asked: &Asked<'_>) -> Result<Task> {
             && Some(array.layout().size()) == size
             && array.dtype().itemsize() == bytes(role, element)
             && array.device() == first.device()
-            && (role != Role::Elements || array.dtype().kind() == kind);
+            && (role != ArrayRole::Elements || array.dtype().kind() == kind);
         if !is_right {
             return Err(unfit(&format!("array {place} is of another size, type or device")));
         }
@@ -76,7 +79,7 @@ fn task(asked: &Asked<'_>) -> Result<Task> {
 }
 
 /// The uses of a task's arrays and workspace.
-fn uses<'a>(asked: &Asked<'a>, task: &Task, room: &'a Array) -> Vec<Use<'a>> {
+fn uses<'a>(asked: &FactorizeRequest<'a>, task: &Factorization, room: &'a Array) -> Vec<BlockUse<'a>> {
     let access = |is_read| if is_read { Access::Read } else { Access::Write };
     let arrays = asked.arrays.iter().zip(task.parts());
     let arrays = arrays.map(|(array, (_, _, is_read))| (array.allocation(), access(is_read)));
@@ -84,7 +87,7 @@ fn uses<'a>(asked: &Asked<'a>, task: &Task, room: &'a Array) -> Vec<Use<'a>> {
 }
 
 fn room(bytes: usize, stream: &Stream) -> Result<Array> {
-    Array::empty(&[bytes.max(1) as i64], DType::new(Kind::UInt8), Order::C, stream.clone())
+    Array::empty(&[bytes.max(1) as i64], DType::new(ScalarType::UInt8), MemoryOrder::C, stream.clone())
 }
 
 /// Factorizes a batch of matrices by the BLAS library, which is faster for many small ones. Returns `false` if the
@@ -92,7 +95,7 @@ fn room(bytes: usize, stream: &Stream) -> Result<Array> {
 ///
 /// # Errors
 /// As [`run`].
-pub fn run_by_blas(asked: &Asked<'_>, stream: &Stream) -> Result<bool> {
+pub fn run_by_blas(asked: &FactorizeRequest<'_>, stream: &Stream) -> Result<bool> {
     let task = task(asked)?;
     let device = stream.device();
     let done = with_blas(stream, |blas, handle| {
@@ -101,7 +104,7 @@ pub fn run_by_blas(asked: &Asked<'_>, stream: &Stream) -> Result<bool> {
         }
         let bytes = workspace_of(device);
         let room = room(bytes, stream)?;
-        let desk = Desk { stream: stream.handle(), workspace: room.address(), bytes };
+        let desk = BlasWorkspace { stream: stream.handle(), workspace: room.address(), bytes };
         ordered(&uses(asked, &task, &room), stream, || {
             let mut said = Ok(());
             device.backend().programs()?.within(device.index(), "linear algebra", &mut || {
@@ -119,7 +122,7 @@ pub fn run_by_blas(asked: &Asked<'_>, stream: &Stream) -> Result<bool> {
 ///
 /// # Errors
 /// `ValueError` and `TypeError` for unsuitable arrays; `OutOfMemory`; library errors; driver errors.
-pub fn run(solver: &Solver, asked: &Asked<'_>, stream: &Stream) -> Result<()> {
+pub fn run(solver: &Solver, asked: &FactorizeRequest<'_>, stream: &Stream) -> Result<()> {
     let task = task(asked)?;
     if task.what.waits() {
         capture::refuse("a factorisation by iterations (svd, eigh, eig), for which the library waits,", stream)?;

@@ -5,21 +5,21 @@
 //! results are reproducible. It is not the order of the elements: the operation must be commutative, as PyCUDA requires
 //! too.
 
-use super::argument::{self, Argument, Role};
-use super::element_plan::Plan;
+use super::argument::{self, Argument, ArgumentRole};
+use super::element_plan::ElementPlan;
 use super::elementwise_kernel::{at_once, source, uses, whose};
 use super::kernel_source;
 use super::text_analysis::{Analysis, Texts};
 use pygpu_array::Array;
 use pygpu_backend::LaunchShape;
-use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_base::error::{Error, Result};
-use pygpu_codegen::variant_cache::Family;
+use pygpu_codegen::variant_cache::KernelFamily;
 use pygpu_device::Device;
 use pygpu_device::stream::Stream;
 use pygpu_kernel::launch;
-use pygpu_kernel::{Arguments, Function, Source, check_ends};
-use pygpu_layout::Order;
+use pygpu_kernel::{Arguments, Function, KernelSource, check_ends};
+use pygpu_layout::MemoryOrder;
 use pygpu_memory::Access;
 
 /// Number of elements up to which a single block is used, because a second launch would cost more.
@@ -31,7 +31,7 @@ const AT_ONCE: u32 = 8;
 
 /// Definition of a reduction.
 #[derive(Clone, Debug)]
-pub struct Reduction {
+pub struct ReductionSpec {
     /// The kernel's name.
     pub name: String,
     /// The result's dtype.
@@ -52,15 +52,15 @@ pub struct Reduction {
 
 /// A reduction kernel and its compiled variants.
 pub struct Reduce {
-    of: Reduction,
+    of: ReductionSpec,
     arguments: Vec<Argument>,
     analysis: Analysis,
-    variants: Family,
+    variants: KernelFamily,
 }
 
 /// A planned and compiled reduction.
 pub struct Ready {
-    plan: Plan,
+    plan: ElementPlan,
     blocks: u32,
     first: Function,
     second: Option<Function>,
@@ -81,17 +81,17 @@ impl Reduce {
     ///
     /// # Errors
     /// `ValueError` for invalid names.
-    pub fn new(of: Reduction, arguments: Vec<Argument>) -> Result<Self> {
+    pub fn new(of: ReductionSpec, arguments: Vec<Argument>) -> Result<Self> {
         argument::check_name(&of.name)?;
         argument::check(&arguments)?;
         let texts = Texts { operation: of.map.clone(), preamble: of.preamble.clone(), ..Texts::default() };
         let mut analysis = Analysis::of(&arguments, &texts);
         analysis.in_packs = false;
-        Ok(Self { of, arguments, analysis, variants: Family::new() })
+        Ok(Self { of, arguments, analysis, variants: KernelFamily::new() })
     }
 
     /// Its definition.
-    pub fn reduction(&self) -> &Reduction {
+    pub fn reduction(&self) -> &ReductionSpec {
         &self.of
     }
 
@@ -106,20 +106,20 @@ impl Reduce {
     }
 
     /// The compiled variants.
-    pub fn variants(&self) -> &Family {
+    pub fn variants(&self) -> &KernelFamily {
         &self.variants
     }
 
     /// Plans the loop nest over the arrays of a call.
     ///
     /// # Errors
-    /// As [`Plan::of`].
-    pub fn plan(&self, arrays: &[&Array]) -> Result<Plan> {
-        Plan::of(&self.of.name, &self.arguments, &self.analysis, arrays)
+    /// As [`ElementPlan::of`].
+    pub fn plan(&self, arrays: &[&Array]) -> Result<ElementPlan> {
+        ElementPlan::of(&self.of.name, &self.arguments, &self.analysis, arrays)
     }
 
     /// Whether the variant of the first launch is compiled already.
-    pub fn is_compiled(&self, device: Device, plan: &Plan) -> bool {
+    pub fn is_compiled(&self, device: Device, plan: &ElementPlan) -> bool {
         self.variants.find(device, &plan.key(false)).is_some()
     }
 
@@ -127,7 +127,7 @@ impl Reduce {
     ///
     /// # Errors
     /// `ValueError` for a result type that exceeds a block's shared memory; compiler errors.
-    pub fn ready(&self, plan: Plan, device: Device) -> Result<Ready> {
+    pub fn ready(&self, plan: ElementPlan, device: Device) -> Result<Ready> {
         let blocks = self.blocks(device, plan.size())?;
         let name = &self.of.name;
         let first = self.variants.function(device, &plan.key(false), name, || self.source(&plan, device))?;
@@ -143,7 +143,7 @@ impl Reduce {
     /// # Errors
     /// `ValueError`.
     pub fn check_out(&self, out: &Array, device: Device) -> Result<()> {
-        let Reduction { name, dtype, .. } = &self.of;
+        let ReductionSpec { name, dtype, .. } = &self.of;
         if out.dtype() != *dtype {
             let (given, wanted) = (out.dtype().name(), dtype.name());
             return Err(Error::value(format!("{name}(): out is {given}, and the result {wanted}")));
@@ -196,13 +196,13 @@ impl Reduce {
     /// Reduces to a new zero-dimensional array.
     ///
     /// # Errors
-    /// As [`Plan::of`], [`Self::ready`] and [`Self::run`]; `OutOfMemory`.
+    /// As [`ElementPlan::of`], [`Self::ready`] and [`Self::run`]; `OutOfMemory`.
     ///
     /// # Safety
     /// The arrays must have the declared types, and the values the declared sizes.
     pub unsafe fn reduced(&self, arrays: &[&Array], values: Arguments, stream: &Stream) -> Result<Array> {
         let ready = self.ready(self.plan(arrays)?, stream.device())?;
-        let new = |shape: &[i64]| Array::empty(shape, self.of.dtype, Order::C, stream.clone());
+        let new = |shape: &[i64]| Array::empty(shape, self.of.dtype, MemoryOrder::C, stream.clone());
         let (out, parts) = (new(&[])?, new(&[ready.parts()])?);
         // SAFETY: planned for these arrays; the caller guarantees the rest.
         unsafe { self.run(&ready, arrays, values, [&out, &parts], stream)? };
@@ -210,20 +210,20 @@ impl Reduce {
     }
 
     /// The source of the first launch.
-    pub fn source(&self, plan: &Plan, device: Device) -> Source {
+    pub fn source(&self, plan: &ElementPlan, device: Device) -> KernelSource {
         let parameters = kernel_source::vector_parameters(plan, &self.arguments, &self.analysis.usages);
         let names = kernel_source::bindings(plan, &self.arguments, &self.analysis.usages);
         self.text(device, parameters, &names, &self.of.map)
     }
 
     /// The source of the second launch.
-    fn second_source(&self, device: Device) -> Source {
+    fn second_source(&self, device: Device) -> KernelSource {
         let parameters = vec!["const out_type *pygpu_parts".to_owned()];
         self.text(device, parameters, "", "pygpu_parts[i]")
     }
 
-    fn text(&self, device: Device, arrays: Vec<String>, names: &str, map: &str) -> Source {
-        let Reduction { name, c_type, neutral, reduce, preamble, .. } = &self.of;
+    fn text(&self, device: Device, arrays: Vec<String>, names: &str, map: &str) -> KernelSource {
+        let ReductionSpec { name, c_type, neutral, reduce, preamble, .. } = &self.of;
         let mut spoken = vec![map, reduce, neutral, c_type];
         spoken.extend(self.arguments.iter().map(|one| one.c_type.as_str()));
         let head = kernel_source::head(&spoken, preamble);
@@ -237,7 +237,7 @@ impl Reduce {
         let (join_all, join_one) = (join("pygpu_sum", "pygpu_next[pygpu_turn]"), join("pygpu_sum", "pygpu_one"));
         let join_tree = join("pygpu_shared[tid]", "pygpu_shared[tid + pygpu_half]");
         // A user-defined type may lack the default constructor that an array of it needs.
-        let at_once = if self.of.dtype.kind() == Kind::Opaque { 1 } else { AT_ONCE };
+        let at_once = if self.of.dtype.kind() == ScalarType::Opaque { 1 } else { AT_ONCE };
         let several = if at_once == 1 {
             String::new()
         } else {
@@ -345,6 +345,6 @@ impl Reduce {
 
 /// The argument of a kernel without declared arguments, named `in` as in PyCUDA.
 pub fn default_argument(dtype: DType, c_type: &str) -> Argument {
-    let role = Role::Vector { constant: true };
+    let role = ArgumentRole::Vector { constant: true };
     Argument { name: "in".to_owned(), c_type: c_type.to_owned(), dtype, role }
 }

@@ -14,13 +14,13 @@ use pygpu_array::Array;
 use pygpu_backend::LaunchShape;
 use pygpu_base::dtype::DType;
 use pygpu_base::error::{Error, Result};
-use pygpu_codegen::variant_cache::Family;
+use pygpu_codegen::variant_cache::KernelFamily;
 use pygpu_device::Device;
 use pygpu_device::stream::Stream;
 use pygpu_kernel::launch;
-use pygpu_kernel::{self as kernel, Arguments, Function, Module, Source, check_ends};
-use pygpu_layout::{Order, overlap};
-use pygpu_memory::{Access, Use};
+use pygpu_kernel::{self as kernel, Arguments, Function, KernelSource, Module, check_ends};
+use pygpu_layout::{MemoryOrder, overlap};
+use pygpu_memory::{Access, BlockUse};
 
 /// Shared memory of a tile in bytes.
 const TILE_BYTES: usize = 16 << 10;
@@ -49,11 +49,11 @@ pub struct Scanning {
 /// A scan kernel and its compiled variants.
 pub struct Scan {
     of: Scanning,
-    variants: Family,
+    variants: KernelFamily,
 }
 
 /// The kernels of a scan on one device.
-struct Compiled {
+struct ScanKernels {
     /// Combines the elements of each part.
     join: Function,
     /// Scans the parts' results.
@@ -64,12 +64,12 @@ struct Compiled {
 
 /// How an array is divided into parts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Parts {
+struct ScanPartition {
     threads: usize,
     each: usize,
 }
 
-impl Parts {
+impl ScanPartition {
     const fn tile(self) -> usize {
         self.threads * self.each
     }
@@ -90,7 +90,7 @@ impl Scan {
                 TILE_BYTES / 2
             )));
         }
-        Ok(Self { of, variants: Family::new() })
+        Ok(Self { of, variants: KernelFamily::new() })
     }
 
     /// Its definition.
@@ -99,12 +99,12 @@ impl Scan {
     }
 
     /// The compiled variants.
-    pub fn variants(&self) -> &Family {
+    pub fn variants(&self) -> &KernelFamily {
         &self.variants
     }
 
-    fn parts(&self, device: Device) -> Parts {
-        let mut parts = Parts { threads: if device.is_cpu() { 8 } else { 256 }, each: MOST_OF_A_THREAD };
+    fn parts(&self, device: Device) -> ScanPartition {
+        let mut parts = ScanPartition { threads: if device.is_cpu() { 8 } else { 256 }, each: MOST_OF_A_THREAD };
         while parts.each > 1 && parts.tile() * self.of.dtype.itemsize() > TILE_BYTES {
             parts.each /= 2;
         }
@@ -115,7 +115,7 @@ impl Scan {
     }
 
     /// The kernels, all from one module; compiled if necessary.
-    fn compiled(&self, device: Device) -> Result<Compiled> {
+    fn compiled(&self, device: Device) -> Result<ScanKernels> {
         let named = |part: &str| format!("{}_{part}", self.of.name);
         let found = |part: &str, module: &dyn Fn() -> Result<Module>| match self.variants.find(device, part.as_bytes())
         {
@@ -124,13 +124,13 @@ impl Scan {
         };
         let join = found("join", &|| kernel::load_searching(device, &self.source(device)))?;
         let module = || Ok(join.module().clone());
-        Ok(Compiled { middle: found("middle", &module)?, scan: found("final", &module)?, join })
+        Ok(ScanKernels { middle: found("middle", &module)?, scan: found("final", &module)?, join })
     }
 
     /// The source of all three kernels.
-    fn source(&self, device: Device) -> Source {
+    fn source(&self, device: Device) -> KernelSource {
         let Scanning { name, c_type, expression, neutral, preamble, options, .. } = &self.of;
-        let Parts { threads, each } = self.parts(device);
+        let ScanPartition { threads, each } = self.parts(device);
         let spoken = [c_type.as_str(), expression, neutral.as_deref().unwrap_or("")];
         let head = kernel_source::head(&spoken, preamble);
         let exclusive = u8::from(neutral.is_some());
@@ -182,7 +182,7 @@ impl Scan {
     /// As [`Self::run`]; `OutOfMemory`.
     pub fn scanned(&self, input: &Array, stream: &Stream) -> Result<Array> {
         self.check_input(input)?;
-        let new = |length: i64| Array::empty(&[length], self.of.dtype, Order::C, stream.clone());
+        let new = |length: i64| Array::empty(&[length], self.of.dtype, MemoryOrder::C, stream.clone());
         let (output, parts) =
             (new(input.layout().size())?, new(self.blocks(stream.device(), input.layout().size()) as i64)?);
         self.run(input, &output, &parts, stream)?;
@@ -254,7 +254,7 @@ impl Scan {
     /// be either disjoint or identical. `parts` must have [`Self::blocks`] elements.
     unsafe fn launch(
         &self,
-        compiled: &Compiled,
+        compiled: &ScanKernels,
         input: &Array,
         output: &Array,
         parts: &Array,
@@ -266,7 +266,7 @@ impl Scan {
         let blocks = parts.layout().size() as usize;
         let part = size.div_ceil(tile).div_ceil(blocks.max(1)) * tile;
         let stride = |array: &Array| array.layout().strides().next().unwrap_or(0) as u64;
-        let run = |function: &Function, words: &[u64], blocks: usize, uses: &[Use<'_>]| {
+        let run = |function: &Function, words: &[u64], blocks: usize, uses: &[BlockUse<'_>]| {
             let mut arguments = Arguments::new();
             words.iter().for_each(|word| arguments.push_word(*word));
             let threads = self.parts(device).threads as u32;

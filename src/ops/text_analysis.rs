@@ -3,15 +3,15 @@
 //! Based on tokens only, hence conservative: an array that may be written counts as written, and an array used in an
 //! unrecognized way becomes a plain pointer in a plain loop.
 
-use super::argument::{Argument, Role};
+use super::argument::{Argument, ArgumentRole};
 use super::macros;
-use pygpu_base::dtype::Kind;
+use pygpu_base::dtype::ScalarType;
 use pygpu_kernel::words;
 use pygpu_memory::Access;
 
 /// Whether the source writes an array.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Written {
+pub enum WrittenNames {
     /// Certainly not.
     No,
     /// Possibly.
@@ -24,7 +24,7 @@ pub enum Written {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Usage {
     /// Whether it is written.
-    pub written: Written,
+    pub written: WrittenNames,
     /// Each element is assigned before it is read, whatever the values are.
     pub overwritten: bool,
     /// `x[i]` occurs.
@@ -37,7 +37,7 @@ pub struct Usage {
 
 impl Usage {
     const NONE: Self =
-        Self { written: Written::No, overwritten: false, at_index: false, elsewhere: false, bare: false };
+        Self { written: WrittenNames::No, overwritten: false, at_index: false, elsewhere: false, bare: false };
 
     /// Whether only element `i` is accessed.
     pub fn is_pointwise(self) -> bool {
@@ -66,7 +66,7 @@ pub struct Analysis {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Vector {
     /// The declared type.
-    pub kind: Kind,
+    pub kind: ScalarType,
     /// The access to the array.
     pub access: Access,
 }
@@ -106,9 +106,9 @@ fn is_operand(word: &str) -> bool {
 }
 
 /// The tokens of a source. Positions beyond both ends are valid and yield empty tokens.
-struct Text<'a>(Vec<&'a str>);
+struct TextTokens<'a>(Vec<&'a str>);
 
-impl<'a> Text<'a> {
+impl<'a> TextTokens<'a> {
     fn at(&self, position: usize) -> &'a str {
         self.0.get(position).copied().unwrap_or("")
     }
@@ -160,7 +160,7 @@ fn may_take_references(preamble: &str) -> bool {
     if lines.clone().any(|line| is_foreign(line) || (line.contains("define") && !macros::is_number(line))) {
         return true;
     }
-    let text = Text(words(preamble).list);
+    let text = TextTokens(words(preamble).list);
     (0..text.0.len()).any(|at| {
         text.at(at) == "&" && is_name(text.at(at + 1)) && matches!(text.at(at + 2), "," | ")") && {
             let type_of = (1..6).map(|by| text.before(at, by)).take_while(|word| !matches!(*word, "," | "(" | ""));
@@ -184,13 +184,13 @@ impl Analysis {
     /// Analyzes the source parts.
     pub fn of(arguments: &[Argument], texts: &Texts) -> Self {
         let references = may_take_references(&texts.preamble) || texts.operation.contains('#');
-        let operation = Text(words(&texts.operation).list);
-        let around = [Text(words(&texts.loop_prep).list), Text(words(&texts.after_loop).list)];
+        let operation = TextTokens(words(&texts.operation).list);
+        let around = [TextTokens(words(&texts.loop_prep).list), TextTokens(words(&texts.after_loop).list)];
         let macros =
             [macro_words(&texts.preamble), macro_words(&texts.operation), macro_words(&texts.loop_prep)].concat();
         let mut usages = Vec::new();
         for argument in arguments {
-            let Role::Vector { constant } = argument.role else {
+            let ArgumentRole::Vector { constant } = argument.role else {
                 usages.push(None);
                 continue;
             };
@@ -199,17 +199,17 @@ impl Analysis {
                 read(text, &argument.name, references, &mut usage);
             }
             usage.overwritten = usage.is_pointwise() && is_overwritten(&operation, &argument.name);
-            let is_named = |text: &Text<'_>| text.0.contains(&argument.name.as_str());
+            let is_named = |text: &TextTokens<'_>| text.0.contains(&argument.name.as_str());
             if macros.contains(&argument.name.as_str())
                 || ![&operation, &around[0], &around[1]].into_iter().any(is_named)
             {
-                (usage.bare, usage.written) = (true, usage.written.max(Written::Maybe));
+                (usage.bare, usage.written) = (true, usage.written.max(WrittenNames::Maybe));
             }
             if around.iter().any(is_named) {
                 usage.elsewhere = true; // `i` is not an element's index there
             }
             if constant {
-                usage.written = Written::No;
+                usage.written = WrittenNames::No;
             }
             usages.push(Some(usage));
         }
@@ -224,7 +224,7 @@ impl Analysis {
         let is_index_inside = around.iter().all(|text| !text.0.contains(&"i"));
         let in_packs = is_by_element && !changes_index && !has(&JUMPS) && is_index_inside;
         let vector = |(argument, usage): (&Argument, &Option<Usage>)| {
-            let access = if usage.as_ref()?.written > Written::No { Access::Write } else { Access::Read };
+            let access = if usage.as_ref()?.written > WrittenNames::No { Access::Write } else { Access::Read };
             Some(Vector { kind: argument.dtype.kind(), access })
         };
         let vectors: Vec<Vector> = arguments.iter().zip(&usages).filter_map(vector).collect();
@@ -234,7 +234,7 @@ impl Analysis {
             counts_threads,
             is_plain: in_packs
                 && usages.iter().flatten().all(|usage| usage.is_pointwise())
-                && vectors.iter().all(|vector| vector.kind != Kind::Opaque),
+                && vectors.iter().all(|vector| vector.kind != ScalarType::Opaque),
             vectors,
             usages,
         }
@@ -242,7 +242,7 @@ impl Analysis {
 }
 
 /// Whether `i` occurs outside of `x[i]`, and whether it may be modified.
-fn index_use(text: &Text<'_>, arguments: &[Argument]) -> (bool, bool) {
+fn index_use(text: &TextTokens<'_>, arguments: &[Argument]) -> (bool, bool) {
     let (mut uses, mut changes) = (false, false);
     for at in (0..text.0.len()).filter(|at| text.at(*at) == "i") {
         let is_vector = |name: &str| arguments.iter().any(|one| one.is_vector() && one.name == name);
@@ -255,14 +255,14 @@ fn index_use(text: &Text<'_>, arguments: &[Argument]) -> (bool, bool) {
 }
 
 /// Adds the uses of one array in one source part.
-fn read(text: &Text<'_>, name: &str, references: bool, usage: &mut Usage) {
+fn read(text: &TextTokens<'_>, name: &str, references: bool, usage: &mut Usage) {
     for at in (0..text.0.len()).filter(|at| text.at(*at) == name) {
         if matches!(text.before(at, 1), "." | "->" | "::") {
             continue; // a member of that name
         }
         if text.at(at + 1) != "[" {
             usage.bare = true;
-            usage.written = usage.written.max(Written::Maybe);
+            usage.written = usage.written.max(WrittenNames::Maybe);
             continue;
         }
         let mut end = text.behind(at + 1);
@@ -285,16 +285,16 @@ fn read(text: &Text<'_>, name: &str, references: bool, usage: &mut Usage) {
         let is_argument = matches!(text.before(at, 1), "(" | ",") && matches!(text.at(end), "," | ")");
         let is_bound = text.before(at, 1) == "=" && is_name(text.before(at, 2)) && text.before(at, 3) == "&";
         let found = match text.assignment(end) {
-            1 | 2 => Written::Yes,
-            _ if text.is_taken(at) || calls || is_bound || (references && is_argument) => Written::Maybe,
-            _ => Written::No,
+            1 | 2 => WrittenNames::Yes,
+            _ if text.is_taken(at) || calls || is_bound || (references && is_argument) => WrittenNames::Maybe,
+            _ => WrittenNames::No,
         };
         usage.written = usage.written.max(found);
     }
 }
 
 /// Whether each element is first used by an unconditional assignment.
-fn is_overwritten(text: &Text<'_>, name: &str) -> bool {
+fn is_overwritten(text: &TextTokens<'_>, name: &str) -> bool {
     if text.0.iter().any(|word| JUMPS.contains(word) || *word == "continue") {
         return false;
     }

@@ -6,8 +6,8 @@
 
 use smallvec::SmallVec;
 
-use pygpu_codegen::array_access::{Record, Span};
-use pygpu_layout::{NARROW, Walk};
+use pygpu_codegen::array_access::{IndexWidth, ParameterBlock};
+use pygpu_layout::{LoopNest, NARROW};
 
 /// Threads of a block.
 pub const THREADS: u32 = 256;
@@ -33,7 +33,7 @@ pub struct Tiles {
 
 /// Traversal of a loop nest by tiles.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Turned {
+pub struct TileTraversal {
     /// The tiles.
     pub tiles: Tiles,
     /// The index of axis `y`.
@@ -45,7 +45,7 @@ pub struct Turned {
 impl Tiles {
     /// Plans tiles for a loop nest; `read` are the arrays that are only read and may be transposed. `largest` is the
     /// maximum element size in bytes. `None` if tiles are not faster.
-    pub fn of(walk: &Walk, read: &[usize], largest: usize) -> Option<Turned> {
+    pub fn of(walk: &LoopNest, read: &[usize], largest: usize) -> Option<TileTraversal> {
         if walk.rank() < 2 || walk.size() < LEAST_SIZE {
             return None;
         }
@@ -56,7 +56,7 @@ impl Tiles {
         let tiles = Self::fitting(largest, walk.lens().next_back()?, walk.lens().nth(axis)?);
         let mut brought = walk.clone();
         brought.bring(axis);
-        tiles.blocks(&brought).map(|_| Turned { tiles, axis, sides })
+        tiles.blocks(&brought).map(|_| TileTraversal { tiles, axis, sides })
     }
 
     /// Rows of at least 128 bytes along both axes, longer along one axis if the other is short.
@@ -81,7 +81,7 @@ impl Tiles {
     }
 
     /// Lengths of the loop nest: in tiles along `x` and `y`, which are the last axes, and in elements along the others.
-    fn lens(self, walk: &Walk) -> impl Iterator<Item = i64> + '_ {
+    fn lens(self, walk: &LoopNest) -> impl Iterator<Item = i64> + '_ {
         let x = walk.rank() - 1;
         walk.lens().enumerate().map(move |(axis, len)| match axis {
             _ if axis == x => (len as u64).div_ceil(self.x as u64) as i64,
@@ -91,14 +91,14 @@ impl Tiles {
     }
 
     /// Number of blocks, if it fits into the grid.
-    pub fn blocks(self, walk: &Walk) -> Option<i64> {
+    pub fn blocks(self, walk: &LoopNest) -> Option<i64> {
         let mut lens = self.lens(walk);
         lens.try_fold(1i64, |blocks, len| blocks.checked_mul(len)).filter(|blocks| *blocks < NARROW)
     }
 
     /// Index width for the loop nest over tiles, whose number is always below 2^31.
-    pub fn span(walk: &Walk, mut sides: impl Iterator<Item = usize>) -> Span {
-        if sides.all(|side| walk.has_short_strides(side)) { Span::Short } else { Span::Far }
+    pub fn span(walk: &LoopNest, mut sides: impl Iterator<Item = usize>) -> IndexWidth {
+        if sides.all(|side| walk.has_short_strides(side)) { IndexWidth::Short } else { IndexWidth::Far }
     }
 
     /// The C++ type of the parameter; `walk` is the type of the loop nest.
@@ -118,14 +118,20 @@ impl Tiles {
     }
 
     /// Appends the parameter.
-    pub fn push(self, record: &mut Record, span: Span, walk: &Walk, sides: impl Iterator<Item = usize>) {
+    pub fn push(
+        self,
+        record: &mut ParameterBlock,
+        span: IndexWidth,
+        walk: &LoopNest,
+        sides: impl Iterator<Item = usize>,
+    ) {
         record.push_walk(span, self.lens(walk), sides.map(|side| walk.strides(side)));
         walk.lens().rev().take(2).for_each(|len| record.push_word(len as u64));
     }
 }
 
 /// The axis along which an array is contiguous, if reading along it is much better than along the innermost axis.
-fn axis_across(walk: &Walk, side: usize) -> Option<usize> {
+fn axis_across(walk: &LoopNest, side: usize) -> Option<usize> {
     let along_x = walk.strides(side).next_back()?.unsigned_abs();
     if walk.lens().next_back()? < LEAST_SIDE {
         return None;

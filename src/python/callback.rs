@@ -16,7 +16,7 @@ use crate::ffi::objects::{Reference, is_last};
 use crate::once::intern;
 use pygpu_base::ffi_guard::caught;
 use pygpu_base::flush::PythonAccess;
-use pygpu_base::fork_safe::Global;
+use pygpu_base::fork_safe::ForkSafeMutex;
 use pygpu_base::iterative_drop;
 use pygpu_base::log_queue;
 use pygpu_device::shutdown;
@@ -78,7 +78,7 @@ fn let_go_with_gil(object: Reference) {
 }
 
 /// Objects that nobody holds any more but this list.
-static LATER: Global<Vec<Reference>> = Global::new(Vec::new());
+static LATER: ForkSafeMutex<Vec<Reference>> = ForkSafeMutex::new(Vec::new());
 /// Whether there may be any.
 static IS_ANY: AtomicBool = AtomicBool::new(false);
 

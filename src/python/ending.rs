@@ -10,11 +10,11 @@ use std::thread::{self, ThreadId};
 
 use pyo3::prelude::*;
 
-use pygpu_base::fork_safe::Once;
-use pygpu_device::shutdown::{self, Asking};
+use pygpu_base::fork_safe::ForkSafeOnce;
+use pygpu_device::shutdown::{self, ForeignCallGuard};
 
 /// The thread that ends the process.
-static ENDING: Once<ThreadId> = Once::new();
+static ENDING: ForkSafeOnce<ThreadId> = ForkSafeOnce::new();
 /// Functions of a user's own that are under way on threads of others, and may take as long as they like.
 static USERS: AtomicUsize = AtomicUsize::new(0);
 
@@ -26,7 +26,7 @@ pub(crate) fn begin() {
 /// Runs Python code, not merely a function of C, below which there are frames of ours.
 #[inline]
 pub(crate) fn run_python<T>(py: Python<'_>, call: impl FnOnce() -> T) -> T {
-    let _asking = Asking::begin();
+    let _asking = ForeignCallGuard::begin();
     if shutdown::exiting() && !is_ending_thread() {
         py.detach(stay);
     }
@@ -53,8 +53,8 @@ pub(crate) fn is_any_users() -> bool {
 
 /// Leave to ask for the GIL in a function that others call, for as long as the answer lives. None once the process ends, except for
 /// the thread that ends it.
-pub(crate) fn leave_to_ask() -> Option<Asking> {
-    let asking = Asking::begin();
+pub(crate) fn leave_to_ask() -> Option<ForeignCallGuard> {
+    let asking = ForeignCallGuard::begin();
     (!shutdown::exiting() || is_ending_thread()).then_some(asking)
 }
 
@@ -65,7 +65,7 @@ pub(crate) fn is_ending_thread() -> bool {
 /// Stays where it is for ever; nobody is to wait for it any more.
 #[cold]
 pub(crate) fn stay() {
-    Asking::give_up();
+    ForeignCallGuard::give_up();
     loop {
         thread::park();
     }

@@ -8,11 +8,11 @@ use pyo3::prelude::*;
 
 use crate::callback;
 use crate::ending::{self, is_ending_thread, stay};
-use pygpu_device::shutdown::{self, Asking};
+use pygpu_device::shutdown::{self, ForeignCallGuard};
 
 /// Threads that are at work without the GIL, or come back from it.
 static AWAY: AtomicUsize = AtomicUsize::new(0);
-/// Threads that come back from there and are asking for the GIL. Who asks in other ways is in `shutdown::Asking`.
+/// Threads that come back from there and are asking for the GIL. Who asks in other ways is in `shutdown::ForeignCallGuard`.
 static RETURNING: AtomicUsize = AtomicUsize::new(0);
 
 /// `Python::detach`, safe at the end of the process.
@@ -85,7 +85,7 @@ pub(crate) fn end(py: Python<'_>) {
     let start = Instant::now();
     let is_waited_for = || {
         let patience = if ending::is_any_users() { LONG_PATIENCE } else { PATIENCE };
-        RETURNING.load(Ordering::SeqCst) + Asking::count() > 0 && start.elapsed() < patience
+        RETURNING.load(Ordering::SeqCst) + ForeignCallGuard::count() > 0 && start.elapsed() < patience
     };
     while is_waited_for() {
         py.detach(|| thread::sleep(Duration::from_micros(200)));

@@ -34,8 +34,8 @@ OF_DEFERRED = [
         "count.store(count, Ordering::Relaxed)",
     ),
     (MARKS, "a look at the count does not acquire", "count.load(Ordering::Acquire)", "count.load(Ordering::Relaxed)"),
-    (MARKS, "a second reader replaces the first", "if is_shared { Mark::MANY } else { id.0 }", "id.0"),
-    (MARKS, "readers of several queues are nobody", "Mark::MANY => Some(Pending::Many)", "Mark::MANY => None"),
+    (MARKS, "a second reader replaces the first", "if is_shared { PendingMark::MANY } else { id.0 }", "id.0"),
+    (MARKS, "readers of several queues are nobody", "PendingMark::MANY => Some(Pending::Many)", "PendingMark::MANY => None"),
     (
         MARKS,
         "the first push has no fence",
@@ -152,11 +152,11 @@ MUTATIONS = [
         "if let Err(error) = point.let_wait(queue) {",
         "if let (Err(error), true) = (Ok(()), point.is_late()) {",
     ),
-    ("begin does not wait for marks", "Until::Mark(mark) => waiter.wait(mark),", "Until::Mark(_) => Ok(()),"),
+    ("begin does not wait for marks", "UseEnd::Event(mark) => waiter.wait(mark),", "UseEnd::Event(_) => Ok(()),"),
     (
         "begin does not wait for the ends of queues",
-        "Until::End => waiter.wait(&self.queue.mark()?),",
-        "Until::End => Ok(()),",
+        "UseEnd::Lazy => waiter.wait(&self.queue.mark()?),",
+        "UseEnd::Lazy => Ok(()),",
     ),
     (
         "the end waits for nobody",
@@ -185,13 +185,13 @@ MUTATIONS = [
     ),
     (
         "who began alone never notes",
-        "Kind::Alone => self.add(access, queue, ticket.seen, 0),",
-        "Kind::Alone => Ok(()),",
+        "UseTokenKind::Uncontended => self.add(access, queue, ticket.seen, 0),",
+        "UseTokenKind::Uncontended => Ok(()),",
     ),
     (
         "who is announced never notes",
-        "Kind::Announced => self.add(access, queue, ticket.seen, 1),",
-        "Kind::Announced => {\n                self.cancel(ticket);\n                Ok(())\n            }",
+        "UseTokenKind::Announced => self.add(access, queue, ticket.seen, 1),",
+        "UseTokenKind::Announced => {\n                self.cancel(ticket);\n                Ok(())\n            }",
     ),
     ("who waits does not say so first", "self.under_way == 0\n            && self.list.iter()", "self.list.iter()"),
     (
@@ -218,7 +218,7 @@ MUTATIONS = [
     ),
     (
         "what comes back is not noted",
-        "if self.is_all_of(queue) { Ok(()) } else { self.add",
+        "if self.needs_no_wait_on(queue) { Ok(()) } else { self.add",
         "if true { Ok(()) } else { self.add",
     ),
     (

@@ -7,28 +7,28 @@ mod recording;
 
 use bench::bench;
 use pygpu::array::Array;
-use pygpu::copy::{self, HostSide};
-use pygpu::dtype::{DType, Kind};
-use pygpu::layout::{Index, Layout, Order};
+use pygpu::copy::{self, HostBuffer};
+use pygpu::dtype::{DType, ScalarType};
+use pygpu::layout::{Index, Layout, MemoryOrder};
 use pygpu::stream::Stream;
 use recording::Call;
 
 fn int32() -> DType {
-    DType::new(Kind::Int32)
+    DType::new(ScalarType::Int32)
 }
 
 fn upload(array: &Array, values: &[i32], stream: &Stream) {
     let shape: Vec<i64> = array.layout().shape().collect();
-    let layout = Layout::contiguous(&shape, 4, Order::C).unwrap();
-    let side = HostSide { address: values.as_ptr() as usize, layout };
+    let layout = Layout::contiguous(&shape, 4, MemoryOrder::C).unwrap();
+    let side = HostBuffer { address: values.as_ptr() as usize, layout };
     unsafe { copy::to_device(array, &side, stream).unwrap() };
 }
 
 fn download(array: &Array, stream: &Stream) -> Vec<i32> {
     let shape: Vec<i64> = array.layout().shape().collect();
     let mut values = vec![-1; array.layout().size() as usize];
-    let layout = Layout::contiguous(&shape, 4, Order::C).unwrap();
-    let side = HostSide { address: values.as_mut_ptr() as usize, layout };
+    let layout = Layout::contiguous(&shape, 4, MemoryOrder::C).unwrap();
+    let side = HostBuffer { address: values.as_mut_ptr() as usize, layout };
     unsafe { copy::to_host(&side, array, stream).unwrap() };
     values
 }
@@ -42,7 +42,7 @@ fn copies_of_every_layout_class_move_every_value() {
     let bench = bench();
     let stream = bench.stream();
     let values: Vec<i32> = (0..4 * 6 * 8).collect();
-    let array = Array::empty(&[4, 6, 8], int32(), Order::C, stream.clone()).unwrap();
+    let array = Array::empty(&[4, 6, 8], int32(), MemoryOrder::C, stream.clone()).unwrap();
     upload(&array, &values, &stream);
     let keys: [&[Index]; 6] = [
         &[],
@@ -57,11 +57,11 @@ fn copies_of_every_layout_class_move_every_value() {
         let expected = download(&source, &stream);
         // To new dense memory, to every second element of larger memory, and transposed.
         let shape: Vec<i64> = source.layout().shape().collect();
-        let dense = Array::empty(&shape, int32(), Order::F, stream.clone()).unwrap();
+        let dense = Array::empty(&shape, int32(), MemoryOrder::F, stream.clone()).unwrap();
         copy::between(&dense, &source, &stream).unwrap();
         assert_eq!(download(&dense, &stream), expected);
         let doubled: Vec<i64> = shape.iter().map(|len| len * 2).collect();
-        let larger = Array::empty(&doubled, int32(), Order::C, stream.clone()).unwrap();
+        let larger = Array::empty(&doubled, int32(), MemoryOrder::C, stream.clone()).unwrap();
         copy::fill(&larger, &9i32.to_le_bytes(), &stream).unwrap();
         let holes = larger.view(larger.layout().index(&vec![every(2); shape.len()]).unwrap()).unwrap();
         copy::between(&holes, &source, &stream).unwrap();
@@ -79,11 +79,11 @@ fn copies_of_every_layout_class_move_every_value() {
 fn rows_at_even_distances_are_one_call() {
     let bench = bench();
     let stream = bench.stream();
-    let array = Array::empty(&[64, 64], int32(), Order::C, stream.clone()).unwrap();
+    let array = Array::empty(&[64, 64], int32(), MemoryOrder::C, stream.clone()).unwrap();
     let columns = array
         .view(array.layout().index(&[every(1), Index::Slice { start: Some(0), stop: Some(32), step: None }]).unwrap())
         .unwrap();
-    let dense = Array::empty(&[64, 32], int32(), Order::C, stream.clone()).unwrap();
+    let dense = Array::empty(&[64, 32], int32(), MemoryOrder::C, stream.clone()).unwrap();
     bench.driver.take();
     copy::between(&dense, &columns, &stream).unwrap();
     assert_eq!(bench.driver.take(), [Call::CopyPitched { width: 128, height: 64, depth: 1 }]);
@@ -93,7 +93,7 @@ fn rows_at_even_distances_are_one_call() {
 fn an_overlapping_copy_reads_before_it_writes() {
     let bench = bench();
     let stream = bench.stream();
-    let array = Array::empty(&[8], int32(), Order::C, stream.clone()).unwrap();
+    let array = Array::empty(&[8], int32(), MemoryOrder::C, stream.clone()).unwrap();
     upload(&array, &[0, 1, 2, 3, 4, 5, 6, 7], &stream);
     let part = |start, stop, step| Index::Slice { start, stop, step };
     let head = array.view(array.layout().index(&[part(None, Some(6), None)]).unwrap()).unwrap();
@@ -110,21 +110,21 @@ fn a_fill_uses_memset_where_it_can_and_is_right_where_it_cannot() {
     let bench = bench();
     let stream = bench.stream();
     for (kind, item) in [
-        (Kind::UInt8, vec![7]),
-        (Kind::Int16, vec![1, 2]),
-        (Kind::Int32, vec![1, 2, 3, 4]),
-        (Kind::Float64, vec![0; 8]),
-        (Kind::Float64, vec![1, 2, 3, 4, 5, 6, 7, 8]),
-        (Kind::Complex128, (0..16).collect()),
+        (ScalarType::UInt8, vec![7]),
+        (ScalarType::Int16, vec![1, 2]),
+        (ScalarType::Int32, vec![1, 2, 3, 4]),
+        (ScalarType::Float64, vec![0; 8]),
+        (ScalarType::Float64, vec![1, 2, 3, 4, 5, 6, 7, 8]),
+        (ScalarType::Complex128, (0..16).collect()),
     ] {
         let dtype = DType::new(kind);
-        let array = Array::empty(&[5, 6], dtype, Order::C, stream.clone()).unwrap();
+        let array = Array::empty(&[5, 6], dtype, MemoryOrder::C, stream.clone()).unwrap();
         let odd = array.view(array.layout().index(&[every(2), every(-2)]).unwrap()).unwrap();
         copy::fill(&array, &vec![0xEE; item.len()], &stream).unwrap();
         copy::fill(&odd, &item, &stream).unwrap();
         let mut bytes = vec![0u8; 30 * item.len()];
-        let layout = Layout::contiguous(&[5, 6], item.len() as i64, Order::C).unwrap();
-        let side = HostSide { address: bytes.as_mut_ptr() as usize, layout };
+        let layout = Layout::contiguous(&[5, 6], item.len() as i64, MemoryOrder::C).unwrap();
+        let side = HostBuffer { address: bytes.as_mut_ptr() as usize, layout };
         unsafe { copy::to_host(&side, &array, &stream).unwrap() };
         for (place, found) in bytes.chunks(item.len()).enumerate() {
             let (row, column) = (place / 6, place % 6);

@@ -13,7 +13,7 @@ use pygpu::backend::{LaunchShape, LoadOptions, StreamFlags};
 use pygpu::device::Device;
 use pygpu::kernel::launch::launch;
 use pygpu::kernel::{Arguments, Function, Module};
-use pygpu::memory::{Access, Allocation, Use, pool, retired};
+use pygpu::memory::{Access, Allocation, BlockUse, pool, retired};
 use pygpu::stream::Stream;
 use recording::{Call, Recording};
 
@@ -55,7 +55,7 @@ impl Bench {
     }
 }
 
-fn run(function: &Function, stream: &Stream, uses: &[Use<'_>]) {
+fn run(function: &Function, stream: &Stream, uses: &[BlockUse<'_>]) {
     let shape = LaunchShape { grid: [1; 3], block: [1; 3], shared: 0, cooperative: false };
     unsafe { launch(function, &shape, stream, &mut Arguments::new(), uses).unwrap() };
 }

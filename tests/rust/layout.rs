@@ -6,7 +6,9 @@
 
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
-use pygpu::layout::{Blocks, Index, Layout, Odometer, Order, Uniform, for_each_line, for_each_run, overlap, paired};
+use pygpu::layout::{
+    CopyBlocks, Index, Layout, MemoryOrder, Odometer, Uniform, for_each_line, for_each_run, overlap, paired,
+};
 
 use model::{Model, Step, apply};
 
@@ -56,7 +58,9 @@ fn chain(longest: usize) -> impl Strategy<Value = Chain> {
 
 impl Chain {
     fn start(&self) -> (Layout, Model) {
-        let layout = Layout::contiguous(&self.shape, self.itemsize, if self.f { Order::F } else { Order::C }).unwrap();
+        let layout =
+            Layout::contiguous(&self.shape, self.itemsize, if self.f { MemoryOrder::F } else { MemoryOrder::C })
+                .unwrap();
         let model = Model::of(&layout);
         (layout, model)
     }
@@ -77,10 +81,10 @@ impl Chain {
 }
 
 /// Returns whether a list contains adjacent elements in order, in C or F order of its shape.
-fn is_contiguous(model: &Model, order: Order, itemsize: i64) -> bool {
+fn is_contiguous(model: &Model, order: MemoryOrder, itemsize: i64) -> bool {
     let list: Vec<i64> = match order {
-        Order::C => model.offsets.clone(),
-        Order::F => Model::f_order(&model.shape).into_iter().map(|place| model.offsets[place]).collect(),
+        MemoryOrder::C => model.offsets.clone(),
+        MemoryOrder::F => Model::f_order(&model.shape).into_iter().map(|place| model.offsets[place]).collect(),
     };
     list.windows(2).all(|pair| pair[1] == pair[0] + itemsize)
 }
@@ -108,16 +112,16 @@ fn runs_to_pairs(runs: impl IntoIterator<Item = (i64, i64, i64)>) -> Vec<(i64, i
 fn partner(layout: &Layout, kind: u8) -> Layout {
     let shape: Vec<i64> = layout.shape().collect();
     match kind % 5 {
-        0 => Layout::contiguous(&shape, layout.itemsize(), Order::C).unwrap(),
-        1 => Layout::contiguous(&shape, layout.itemsize(), Order::F).unwrap(),
+        0 => Layout::contiguous(&shape, layout.itemsize(), MemoryOrder::C).unwrap(),
+        1 => Layout::contiguous(&shape, layout.itemsize(), MemoryOrder::F).unwrap(),
         2 => layout.clone(),
         3 => {
             let padded: Vec<i64> = shape.iter().map(|len| 2 * len + 1).collect();
             let middle: Vec<Index> =
                 shape.iter().map(|len| Index::Slice { start: Some(1), stop: Some(len + 1), step: None }).collect();
-            Layout::contiguous(&padded, layout.itemsize(), Order::C).unwrap().index(&middle).unwrap()
+            Layout::contiguous(&padded, layout.itemsize(), MemoryOrder::C).unwrap().index(&middle).unwrap()
         }
-        _ => Layout::contiguous(&shape, layout.itemsize(), Order::C).unwrap().flip(None).unwrap(),
+        _ => Layout::contiguous(&shape, layout.itemsize(), MemoryOrder::C).unwrap().flip(None).unwrap(),
     }
 }
 
@@ -146,8 +150,8 @@ proptest! {
     fn flags_and_extent_follow_from_the_offsets(chain in chain(8)) {
         chain.run(|layout, model| {
             let itemsize = layout.itemsize();
-            assert_eq!(layout.is_c_contiguous(), is_contiguous(model, Order::C, itemsize), "{layout:?}");
-            assert_eq!(layout.is_f_contiguous(), is_contiguous(model, Order::F, itemsize), "{layout:?}");
+            assert_eq!(layout.is_c_contiguous(), is_contiguous(model, MemoryOrder::C, itemsize), "{layout:?}");
+            assert_eq!(layout.is_f_contiguous(), is_contiguous(model, MemoryOrder::F, itemsize), "{layout:?}");
             let low = model.offsets.iter().min().copied();
             let high = model.offsets.iter().max().map(|offset| offset + itemsize);
             assert_eq!(layout.extent(), low.zip(high));
@@ -179,13 +183,13 @@ proptest! {
         let other = partner(&layout, kind);
         let (dst, src) = if swap { (&other, &layout) } else { (&layout, &other) };
         let expected = copied(&Model::of(dst), &Model::of(src), dst.itemsize());
-        let found = match Blocks::of(dst, src).unwrap() {
-            Blocks::One { dst, src, bytes } => runs_to_pairs([(dst, src, bytes)]),
-            Blocks::Uniform(block) => {
+        let found = match CopyBlocks::of(dst, src).unwrap() {
+            CopyBlocks::One { dst, src, bytes } => runs_to_pairs([(dst, src, bytes)]),
+            CopyBlocks::Uniform(block) => {
                 check_pitches(&block);
                 runs_to_pairs(block.rows().map(|(dst, src)| (dst, src, block.width)))
             }
-            Blocks::Many(many) => {
+            CopyBlocks::Many(many) => {
                 many.blocks().for_each(|block| check_pitches(&block));
                 prop_assert_eq!(many.blocks().len() as i64, many.count());
                 prop_assert!(many.count() > 1);

@@ -6,17 +6,18 @@
 
 use pygpu::array::Array;
 use pygpu::device::Device;
-use pygpu::dtype::{DType, Kind};
+use pygpu::dtype::{DType, ScalarType};
 use pygpu::error::Error;
-use pygpu::kernel::{self, Arguments, Source};
-use pygpu::layout::{Index, Order};
-use pygpu::ops::{Argument, Elementwise, Reduce, Reduction, Role, Scan, Scanning, Texts};
+use pygpu::kernel::{self, Arguments, KernelSource};
+use pygpu::layout::{Index, MemoryOrder};
+use pygpu::ops::{Argument, ArgumentRole, Elementwise, Reduce, ReductionSpec, Scan, Scanning, Texts};
 use pygpu::stream::Stream;
 
 /// Returns the CPU's stream, if device code can be compiled for it.
 fn stream() -> Option<Stream> {
     let device = Device::cpu().unwrap();
-    let source = Source { text: "extern \"C\" __global__ void nothing() {}".to_owned(), ..Source::default() };
+    let source =
+        KernelSource { text: "extern \"C\" __global__ void nothing() {}".to_owned(), ..KernelSource::default() };
     match kernel::load_searching(device, &source) {
         Ok(_) => Some(Stream::default_of(device)),
         Err(Error::Unavailable(text) | Error::NotSupported(text)) => {
@@ -28,16 +29,21 @@ fn stream() -> Option<Stream> {
 }
 
 fn int64() -> DType {
-    DType::new(Kind::Int64)
+    DType::new(ScalarType::Int64)
 }
 
 fn vector(name: &str, constant: bool) -> Argument {
-    Argument { name: name.to_owned(), c_type: "long long".to_owned(), dtype: int64(), role: Role::Vector { constant } }
+    Argument {
+        name: name.to_owned(),
+        c_type: "long long".to_owned(),
+        dtype: int64(),
+        role: ArgumentRole::Vector { constant },
+    }
 }
 
 /// Returns an array with the elements 0, 1, 2 and so on.
 fn counted(shape: &[i64], stream: &Stream) -> Array {
-    let array = Array::empty(shape, int64(), Order::C, stream.clone()).unwrap();
+    let array = Array::empty(shape, int64(), MemoryOrder::C, stream.clone()).unwrap();
     let first = array.address() as *mut i64;
     (0..array.layout().size()).for_each(|number| unsafe { *first.offset(number as isize) = number });
     array
@@ -110,11 +116,11 @@ fn part(start: i64, stop: i64) -> Index {
 
 #[test]
 fn a_plan_is_small() {
-    assert!(size_of::<pygpu::ops::Plan>() <= 320, "{} bytes", size_of::<pygpu::ops::Plan>());
+    assert!(size_of::<pygpu::ops::ElementPlan>() <= 320, "{} bytes", size_of::<pygpu::ops::ElementPlan>());
 }
 
 fn sum() -> Reduce {
-    let of = Reduction {
+    let of = ReductionSpec {
         name: "total".to_owned(),
         dtype: int64(),
         c_type: "long long".to_owned(),
@@ -143,18 +149,18 @@ fn a_result_that_does_not_fit_is_refused_before_anything_runs() {
     let Some(stream) = stream() else { return };
     let (sum, array, device) = (sum(), counted(&[40_000], &stream), stream.device());
     let ready = sum.ready(sum.plan(&[&array]).unwrap(), device).unwrap();
-    let new = |shape: &[i64], kind| Array::empty(shape, DType::new(kind), Order::C, stream.clone()).unwrap();
+    let new = |shape: &[i64], kind| Array::empty(shape, DType::new(kind), MemoryOrder::C, stream.clone()).unwrap();
     let run =
         |out: &Array, parts: &Array| unsafe { sum.run(&ready, &[&array], Arguments::new(), [out, parts], &stream) };
-    let (out, parts) = (new(&[], Kind::Int64), new(&[ready.parts()], Kind::Int64));
+    let (out, parts) = (new(&[], ScalarType::Int64), new(&[ready.parts()], ScalarType::Int64));
     for (wrong, text) in [
-        (new(&[], Kind::Float32), "out is float32, and the result int64"),
-        (new(&[0], Kind::Int64), "out has no elements"),
+        (new(&[], ScalarType::Float32), "out is float32, and the result int64"),
+        (new(&[0], ScalarType::Int64), "out has no elements"),
     ] {
         assert!(run(&wrong, &parts).unwrap_err().to_string().contains(text));
     }
     if ready.parts() > 0 {
-        assert!(run(&out, &new(&[0], Kind::Int64)).unwrap_err().to_string().contains("there is no room"));
+        assert!(run(&out, &new(&[0], ScalarType::Int64)).unwrap_err().to_string().contains("there is no room"));
     }
     run(&out, &parts).unwrap();
     assert_eq!(values(&out), [40_000 * 39_999 / 2]);
@@ -201,7 +207,7 @@ fn a_scan_writes_into_its_input_but_not_across_it() {
     let scan = cumulative(None);
     let parts = |length: i64| {
         let count = scan.blocks(stream.device(), length) as i64;
-        Array::empty(&[count], int64(), Order::C, stream.clone()).unwrap()
+        Array::empty(&[count], int64(), MemoryOrder::C, stream.clone()).unwrap()
     };
     let array = counted(&[100], &stream);
     scan.run(&array, &array, &parts(100), &stream).unwrap();

@@ -11,9 +11,9 @@ use bench::bench;
 use pygpu::array::Array;
 use pygpu::backend::StreamHandle;
 use pygpu::copy;
-use pygpu::dtype::{DType, Kind};
+use pygpu::dtype::{DType, ScalarType};
 use pygpu::error::Error;
-use pygpu::layout::Order;
+use pygpu::layout::MemoryOrder;
 use pygpu::memory::{self, Access, Allocation};
 use pygpu::shutdown;
 use pygpu::stream::Stream;
@@ -333,8 +333,8 @@ fn after_a_reset_old_memory_is_neither_used_nor_freed() {
 fn a_copy_on_another_stream_waits_for_both_sides() {
     let bench = bench();
     let (first, second, third) = (bench.stream(), bench.stream(), bench.stream());
-    let source = Array::empty(&[8], DType::new(Kind::Int32), Order::C, first.clone()).unwrap();
-    let target = Array::empty(&[8], DType::new(Kind::Int32), Order::C, second.clone()).unwrap();
+    let source = Array::empty(&[8], DType::new(ScalarType::Int32), MemoryOrder::C, first.clone()).unwrap();
+    let target = Array::empty(&[8], DType::new(ScalarType::Int32), MemoryOrder::C, second.clone()).unwrap();
     bench.driver.take();
     copy::between(&target, &source, &third).unwrap();
     let third_handle = third.handle().0;

@@ -11,10 +11,10 @@ use std::sync::{Mutex, MutexGuard, OnceLock};
 use proptest::prelude::*;
 use pygpu::array::Array;
 use pygpu::backend::StreamFlags;
-use pygpu::copy::{self, HostSide, ring};
+use pygpu::copy::{self, HostBuffer, ring};
 use pygpu::device::Device;
-use pygpu::dtype::{DType, Kind};
-use pygpu::layout::{Index, Layout, Order};
+use pygpu::dtype::{DType, ScalarType};
+use pygpu::layout::{Index, Layout, MemoryOrder};
 use pygpu::stream::Stream;
 use recording::{Call, DOWN, Recording, UP};
 
@@ -52,7 +52,7 @@ impl Bench {
     }
 
     fn array(&self, shape: &[i64], stream: &Stream) -> Array {
-        Array::empty(shape, DType::new(Kind::Int32), Order::C, stream.clone()).unwrap()
+        Array::empty(shape, DType::new(ScalarType::Int32), MemoryOrder::C, stream.clone()).unwrap()
     }
 }
 
@@ -60,10 +60,10 @@ fn numbers(count: i64) -> Vec<i32> {
     (0..count as i32).map(|number| number * 7 + 3).collect()
 }
 
-fn dense_side(values: &[i32]) -> HostSide {
-    HostSide {
+fn dense_side(values: &[i32]) -> HostBuffer {
+    HostBuffer {
         address: values.as_ptr() as usize,
-        layout: Layout::contiguous(&[values.len() as i64], 4, Order::C).unwrap(),
+        layout: Layout::contiguous(&[values.len() as i64], 4, MemoryOrder::C).unwrap(),
     }
 }
 
@@ -155,11 +155,11 @@ fn an_item_that_fits_no_slot_is_left_to_the_driver() {
     let bench = bench(2);
     let stream = bench.stream();
     for (itemsize, is_staged) in [(SLOT as u32, true), (SLOT as u32 + 1, false)] {
-        let array = Array::empty(&[9], DType::opaque(itemsize, 0), Order::C, stream.clone()).unwrap();
+        let array = Array::empty(&[9], DType::opaque(itemsize, 0), MemoryOrder::C, stream.clone()).unwrap();
         let bytes: Vec<u8> = (0..9 * itemsize).map(|byte| byte as u8).collect();
         // Every item in reverse order: an elementwise copy on the host, with any strategy.
         let layout = Layout::strided(&[9], &[-i64::from(itemsize)], 8 * i64::from(itemsize), itemsize.into()).unwrap();
-        let side = |memory: &[u8]| HostSide { address: memory.as_ptr() as usize, layout: layout.clone() };
+        let side = |memory: &[u8]| HostBuffer { address: memory.as_ptr() as usize, layout: layout.clone() };
         unsafe { copy::to_device(&array, &side(&bytes), &stream).unwrap() };
         let back = vec![0; bytes.len()];
         unsafe { copy::to_host(&side(&back), &array, &stream).unwrap() };
@@ -322,7 +322,7 @@ fn views() -> impl Strategy<Value = (Vec<i64>, Vec<i64>, Vec<usize>)> {
 /// between the elements.
 fn strided(lengths: &[i64], steps: &[i64], order: &[usize]) -> Layout {
     let large: Vec<i64> = order.iter().map(|&axis| lengths[axis] * steps[axis].abs()).collect();
-    let whole = Layout::contiguous(&large, 4, Order::C).unwrap();
+    let whole = Layout::contiguous(&large, 4, MemoryOrder::C).unwrap();
     let keys: Vec<Index> =
         order.iter().map(|&axis| Index::Slice { start: None, stop: None, step: Some(steps[axis]) }).collect();
     let mut back = vec![0; order.len()];
@@ -353,7 +353,7 @@ proptest! {
         let array = whole.view(device).unwrap();
         let room = host.extent().unwrap().1 as usize / 4 + 1;
         let source = numbers(room as i64);
-        let side = |memory: &[i32]| HostSide { address: memory.as_ptr() as usize, layout: host.clone() };
+        let side = |memory: &[i32]| HostBuffer { address: memory.as_ptr() as usize, layout: host.clone() };
         unsafe { copy::to_device(&array, &side(&source), &stream).unwrap() };
         let target = vec![-1; room];
         unsafe { copy::to_host(&side(&target), &array, &stream).unwrap() };

@@ -5,22 +5,22 @@ use std::sync::Arc;
 use super::{Graph, conditional};
 use pygpu_backend::{CaptureMode, GraphHandle, Graphs, NodeHandle, NodeKind, StreamHandle};
 use pygpu_base::error::{Error, Result};
-use pygpu_base::fork_safe::{Global, Guard};
+use pygpu_base::fork_safe::{ForkSafeGuard, ForkSafeMutex};
 use pygpu_device::Device;
 use pygpu_device::shutdown;
 use pygpu_device::stream::Stream;
-use pygpu_memory::capture::{self, Capture, Contents};
+use pygpu_memory::capture::{self, Capture, GraphContents};
 
 /// An active capture. Dropping it ends the capture and discards the captured work.
-struct Capturing {
+struct CaptureSession {
     stream: Stream,
     capture: Option<Arc<Capture>>,
 }
 
 /// All active captures. A capture is ended by naming its stream.
-static OPEN: Global<Vec<Capturing>> = Global::new(Vec::new());
+static OPEN: ForkSafeMutex<Vec<CaptureSession>> = ForkSafeMutex::new(Vec::new());
 
-fn open() -> Guard<Vec<Capturing>> {
+fn open() -> ForkSafeGuard<Vec<CaptureSession>> {
     OPEN.lock()
 }
 
@@ -34,7 +34,7 @@ pub fn begin(stream: &Stream, mode: CaptureMode) -> Result<()> {
         return Err(Error::value("the default stream cannot capture; capture on a Stream()"));
     }
     let capture = Some(Capture::begin(stream, mode)?);
-    open().push(Capturing { stream: stream.clone(), capture });
+    open().push(CaptureSession { stream: stream.clone(), capture });
     Ok(())
 }
 
@@ -62,7 +62,7 @@ pub fn abandon(stream: &Stream) {
     drop(take(stream));
 }
 
-fn take(stream: &Stream) -> Option<Capturing> {
+fn take(stream: &Stream) -> Option<CaptureSession> {
     let mut open = open();
     let place = open.iter().rposition(|capturing| capturing.stream.has_handle_of(stream))?;
     Some(open.remove(place))
@@ -107,10 +107,10 @@ impl Drop for Template {
 /// Captured work with the resources that it uses.
 pub struct Fragment {
     pub(super) template: Template,
-    pub(super) contents: Contents,
+    pub(super) contents: GraphContents,
 }
 
-impl Capturing {
+impl CaptureSession {
     fn end(mut self) -> Result<Fragment> {
         let device = self.stream.device();
         if self.capture.as_ref().is_some_and(conditional::end_within) {
@@ -122,7 +122,7 @@ impl Capturing {
         Ok(Fragment { template: Template::new(device, ended?), contents })
     }
 
-    fn finish(&mut self, graphs: &dyn Graphs) -> Result<(Result<GraphHandle>, Contents)> {
+    fn finish(&mut self, graphs: &dyn Graphs) -> Result<(Result<GraphHandle>, GraphContents)> {
         let Some(capture) = self.capture.take() else {
             return Err(Error::value("the capture is over already"));
         };
@@ -143,7 +143,7 @@ impl Capturing {
     }
 }
 
-impl Drop for Capturing {
+impl Drop for CaptureSession {
     fn drop(&mut self) {
         if self.capture.is_none() || shutdown::exiting() {
             return;

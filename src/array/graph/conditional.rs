@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use pygpu_backend::{Branching, CaptureMode, Condition as Raw, GraphHandle, StreamFlags, StreamHandle};
 use pygpu_base::error::{Error, Result};
-use pygpu_base::fork_safe::Global;
+use pygpu_base::fork_safe::ForkSafeMutex;
 use pygpu_device::shutdown;
 use pygpu_device::stream::Stream;
 use pygpu_memory::capture::{self, Capture};
@@ -25,7 +25,7 @@ pub struct Condition {
 }
 
 /// The work of one branch of a conditional node, to be captured.
-pub struct Body {
+pub struct ConditionalBody {
     around: Arc<Capture>,
     /// The stream whose capture contains the conditional node.
     stream: Stream,
@@ -35,13 +35,13 @@ pub struct Body {
 }
 
 /// A body that is being captured. Dropping it ends the capture.
-struct Open {
+struct OpenBody {
     stream: Stream,
     capture: Arc<Capture>,
 }
 
 /// All bodies that are being captured. A capture is ended by naming its stream.
-static OPEN: Global<Vec<Open>> = Global::new(Vec::new());
+static OPEN: ForkSafeMutex<Vec<OpenBody>> = ForkSafeMutex::new(Vec::new());
 
 fn capture_of(stream: &Stream) -> Result<Arc<Capture>> {
     stream.device().backend().graphs()?;
@@ -84,7 +84,7 @@ impl Condition {
     /// # Errors
     /// `ValueError` for a condition of another graph or one that is already used by a node; `NotSupported` if the
     /// driver lacks this kind of node; driver errors.
-    pub fn put(&self, stream: &Stream, branching: Branching, bodies: usize) -> Result<Vec<Body>> {
+    pub fn put(&self, stream: &Stream, branching: Branching, bodies: usize) -> Result<Vec<ConditionalBody>> {
         let around = capture_of(stream)?;
         if !is_within(&around, &self.capture) {
             return Err(Error::value("the condition is of another graph; make one in this capture"));
@@ -105,7 +105,7 @@ impl Condition {
         }?;
         self.decides.store(true, Ordering::Relaxed);
         let notes = around.notes();
-        let body = |graph| Body { around: Arc::clone(&around), stream: stream.clone(), graph, notes };
+        let body = |graph| ConditionalBody { around: Arc::clone(&around), stream: stream.clone(), graph, notes };
         Ok(made.into_iter().map(body).collect())
     }
 }
@@ -122,7 +122,7 @@ fn is_within(inner: &Arc<Capture>, outer: &Arc<Capture>) -> bool {
     false
 }
 
-impl Body {
+impl ConditionalBody {
     /// Captures the body on a new stream, until [`end`].
     ///
     /// # Errors
@@ -140,7 +140,7 @@ impl Body {
         let around = (Arc::clone(&self.around), self.stream.clone());
         // SAFETY: the node is in the graph of `around`, whose capture was just checked to be active.
         let capture = unsafe { Capture::begin_body(&stream, self.graph, CaptureMode::Relaxed, around) }?;
-        OPEN.lock().push(Open { stream: stream.clone(), capture });
+        OPEN.lock().push(OpenBody { stream: stream.clone(), capture });
         Ok(stream)
     }
 }
@@ -154,7 +154,7 @@ pub fn end(stream: &Stream) -> Result<()> {
     found.ok_or_else(|| Error::value("the capture of the body is over already"))?.end()
 }
 
-fn take(is_wanted: impl Fn(&Open) -> bool) -> Option<Open> {
+fn take(is_wanted: impl Fn(&OpenBody) -> bool) -> Option<OpenBody> {
     let mut open = OPEN.lock();
     let place = open.iter().rposition(is_wanted)?;
     Some(open.remove(place))
@@ -170,7 +170,7 @@ pub(super) fn end_within(capture: &Arc<Capture>) -> bool {
     any
 }
 
-impl Open {
+impl OpenBody {
     fn end(self) -> Result<()> {
         end_within(&self.capture);
         let (device, handle): (_, StreamHandle) = (self.stream.device(), self.stream.handle());

@@ -17,18 +17,18 @@ use smallvec::SmallVec;
 
 use self::capture::Template;
 pub use self::capture::{Fragment, abandon, begin, cut, end};
-use self::resources::Held;
-pub use self::resources::Node;
+pub use self::resources::GraphOperation;
+use self::resources::GraphResources;
 use pygpu_backend::ExecutableHandle;
 use pygpu_base::error::{Error, Result};
 use pygpu_device::Device;
 use pygpu_device::shutdown;
 use pygpu_device::stream::Stream;
-use pygpu_memory::{Access, Use, ordered, overrun, retired};
+use pygpu_memory::{Access, BlockUse, ordered, overrun, retired};
 
 /// A graph that can be launched.
 pub struct Graph {
-    parts: Arc<Parts>,
+    parts: Arc<GraphState>,
     /// PyGPU streams on which launches may still be running.
     launched: Mutex<Vec<Stream>>,
     /// An idle stream for the captures of updates.
@@ -36,18 +36,18 @@ pub struct Graph {
 }
 
 /// Everything that must stay alive while a launch is running.
-struct Parts {
+struct GraphState {
     device: Device,
     epoch: u32,
     executable: ExecutableHandle,
     /// The graph from which the executable was instantiated; updates address its operations.
     template: Template,
     /// Locked for writing while the executable is updated, so that a launch and the memory it uses always match.
-    held: RwLock<Arc<Held>>,
+    held: RwLock<Arc<GraphResources>>,
 }
 
-impl Parts {
-    fn held(&self) -> RwLockReadGuard<'_, Arc<Held>> {
+impl GraphState {
+    fn held(&self) -> RwLockReadGuard<'_, Arc<GraphResources>> {
         self.held.read().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -60,10 +60,10 @@ impl Graph {
     fn new(fragment: Fragment) -> Result<Self> {
         let Fragment { template, contents } = fragment;
         let (device, epoch) = (template.device, template.epoch);
-        let held = RwLock::new(Arc::new(Held::new(&template, contents)?));
+        let held = RwLock::new(Arc::new(GraphResources::new(&template, contents)?));
         // SAFETY: `template` keeps the graph alive.
         let executable = unsafe { device.backend().graphs()?.instantiate(device.index(), template.handle) }?;
-        let parts = Arc::new(Parts { device, epoch, executable, template, held });
+        let parts = Arc::new(GraphState { device, epoch, executable, template, held });
         Ok(Self { parts, launched: Mutex::default(), spare: Mutex::default() })
     }
 
@@ -120,7 +120,7 @@ impl Graph {
         }
         let graphs = self.device().backend().graphs()?;
         let held = self.parts.held();
-        let uses: SmallVec<[Use<'_>; 8]> = held.uses.iter().map(|(block, access)| (block, *access)).collect();
+        let uses: SmallVec<[BlockUse<'_>; 8]> = held.uses.iter().map(|(block, access)| (block, *access)).collect();
         ordered(&uses, stream, || {
             // SAFETY: both handles are alive, and `parts` keeps all memory alive until the stream has passed the
             // launch.
@@ -131,7 +131,7 @@ impl Graph {
     }
 
     /// Checks the red zone behind each written block, as after a single kernel launch.
-    fn check_ends(&self, held: &Held) -> Result<()> {
+    fn check_ends(&self, held: &GraphResources) -> Result<()> {
         if self.device().is_cpu() {
             for (block, access) in &held.uses {
                 let beyond = if *access == Access::Write { block.overrun() } else { 0 };
@@ -150,7 +150,7 @@ impl Graph {
 
     /// Keeps the parts alive until the stream has passed the launch. For a stream that may be destroyed before the
     /// graph this is arranged immediately.
-    fn hold_on(&self, stream: &Stream, held: &Arc<Held>) -> Result<()> {
+    fn hold_on(&self, stream: &Stream, held: &Arc<GraphResources>) -> Result<()> {
         if stream.is_foreign() {
             return retired::keep_until_passed(stream, Box::new((Arc::clone(&self.parts), Arc::clone(held))));
         }
@@ -174,7 +174,7 @@ impl Drop for Graph {
     }
 }
 
-impl Drop for Parts {
+impl Drop for GraphState {
     fn drop(&mut self) {
         if shutdown::exiting() {
             // At exit the resources are leaked to the process, like all others.

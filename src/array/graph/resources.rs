@@ -6,49 +6,49 @@ use super::capture::Template;
 use pygpu_backend::NodeHandle;
 use pygpu_base::error::Result;
 use pygpu_memory::Access;
-use pygpu_memory::capture::{Contents, Part, Thing, Used};
+use pygpu_memory::capture::{GraphContents, GraphResource, SharedResource, UsedBlock};
 
 /// Resources that only have to stay alive. Several graphs share them after an update.
-type Things = Arc<Mutex<Vec<Thing>>>;
+type GraphLeases = Arc<Mutex<Vec<GraphResource>>>;
 
 /// An operation of a graph.
 #[derive(Clone)]
-pub struct Node {
+pub struct GraphOperation {
     /// The driver's handle.
     pub(super) handle: NodeHandle,
     /// The blocks that the operation uses, if they are known for this operation.
-    pub uses: Vec<Used>,
+    pub uses: Vec<UsedBlock>,
     /// The resource from which the operation was created, if known.
-    pub part: Option<Part>,
+    pub part: Option<SharedResource>,
     /// Other resources it uses since its last update.
-    pub(super) things: Option<Things>,
+    pub(super) things: Option<GraphLeases>,
 }
 
 /// The resources of a graph at one time. An update creates a new value.
 #[derive(Clone, Default)]
-pub(super) struct Held {
+pub(super) struct GraphResources {
     /// Each block once, with its strongest access.
-    pub uses: Vec<Used>,
+    pub uses: Vec<UsedBlock>,
     /// The operations, in the order of their capture.
-    pub nodes: Vec<Node>,
+    pub nodes: Vec<GraphOperation>,
     /// Blocks that cannot be attributed to one operation.
-    shared: Vec<Used>,
-    things: Vec<Things>,
+    shared: Vec<UsedBlock>,
+    things: Vec<GraphLeases>,
 }
 
-impl Held {
+impl GraphResources {
     /// Collects the resources of a capture.
-    pub fn new(template: &Template, contents: Contents) -> Result<Self> {
-        let Contents { blocks, things, made, mut shared, .. } = contents;
+    pub fn new(template: &Template, contents: GraphContents) -> Result<Self> {
+        let GraphContents { blocks, things, made, mut shared, .. } = contents;
         let nodes = template.nodes()?.into_iter().map(|handle| {
             let known = made.iter().find(|made| made.node == handle).cloned();
             let (uses, part) = known.map_or((Vec::new(), None), |made| (made.uses, made.part));
-            Node { handle, uses, part, things: None }
+            GraphOperation { handle, uses, part, things: None }
         });
-        let nodes: Vec<Node> = nodes.collect();
+        let nodes: Vec<GraphOperation> = nodes.collect();
         let is_placed =
-            |used: &Used| nodes.iter().flat_map(|node| &node.uses).any(|(block, _)| Arc::ptr_eq(block, &used.0));
-        let rest: Vec<Used> = blocks.into_iter().map(|noted| (noted.block, noted.access)).collect();
+            |used: &UsedBlock| nodes.iter().flat_map(|node| &node.uses).any(|(block, _)| Arc::ptr_eq(block, &used.0));
+        let rest: Vec<UsedBlock> = blocks.into_iter().map(|noted| (noted.block, noted.access)).collect();
         shared.extend(rest.into_iter().filter(|used| !is_placed(used)));
         let mut held = Self { uses: Vec::new(), nodes, shared, things: vec![Arc::new(Mutex::new(things))] };
         held.sum_up();
@@ -58,7 +58,7 @@ impl Held {
     /// Returns a copy in which operation `place` is replaced by the only operation of `from`.
     pub fn with_node(&self, place: usize, from: Self) -> Self {
         let mut held = self.clone();
-        let things: Vec<Thing> = vec![Box::new(from.things)];
+        let things: Vec<GraphResource> = vec![Box::new(from.things)];
         if let Some(node) = held.nodes.get_mut(place) {
             node.uses = from.uses;
             node.part = from.nodes.into_iter().next().and_then(|node| node.part);
@@ -71,7 +71,7 @@ impl Held {
     /// Returns the resources of another graph with the same operations. The driver decides which operation replaces
     /// which, so that no block can be attributed to one operation any more.
     pub fn with_all_of(&self, other: &Self) -> Self {
-        let nodes = self.nodes.iter().zip(&other.nodes).map(|(own, other)| Node {
+        let nodes = self.nodes.iter().zip(&other.nodes).map(|(own, other)| GraphOperation {
             handle: own.handle,
             uses: Vec::new(),
             part: other.part.clone(),
@@ -86,7 +86,8 @@ impl Held {
     }
 
     fn sum_up(&mut self) {
-        let mut uses: Vec<Used> = self.nodes.iter().flat_map(|node| &node.uses).chain(&self.shared).cloned().collect();
+        let mut uses: Vec<UsedBlock> =
+            self.nodes.iter().flat_map(|node| &node.uses).chain(&self.shared).cloned().collect();
         // Each block once, a write before reads.
         uses.sort_by_key(|(block, access)| (Arc::as_ptr(block).addr(), *access != Access::Write));
         uses.dedup_by(|later, first| Arc::ptr_eq(&later.0, &first.0));

@@ -7,8 +7,8 @@
 use std::sync::{Arc, MutexGuard, PoisonError, RwLockWriteGuard, TryLockError};
 
 use super::capture::Fragment;
-use super::resources::Held;
-use super::{Graph, Node, begin, cut};
+use super::resources::GraphResources;
+use super::{Graph, GraphOperation, begin, cut};
 use pygpu_backend::{CaptureMode, Graphs, NodeHandle, NodeKind, StreamFlags};
 use pygpu_base::error::{Error, Result};
 use pygpu_device::shutdown;
@@ -17,7 +17,7 @@ use pygpu_memory::retired;
 
 impl Graph {
     /// The operations, in the order of their capture.
-    pub fn nodes(&self) -> Vec<Node> {
+    pub fn nodes(&self) -> Vec<GraphOperation> {
         self.parts.held().nodes.clone()
     }
 
@@ -25,7 +25,7 @@ impl Graph {
     ///
     /// # Errors
     /// `ValueError` after a device reset; driver errors.
-    pub fn kind(&self, node: &Node) -> Result<NodeKind> {
+    pub fn kind(&self, node: &GraphOperation) -> Result<NodeKind> {
         self.check_epoch()?;
         self.parts.template.kind(node.handle)
     }
@@ -84,7 +84,7 @@ impl Graph {
             )));
         }
         let Fragment { template, contents } = fragment;
-        let held = Held::new(&template, contents)?;
+        let held = GraphResources::new(&template, contents)?;
         let (parts, to) = (&self.parts, (self.parts.template.handle, node.handle));
         self.exchange(
             graphs,
@@ -138,7 +138,7 @@ impl Graph {
     fn exchange(
         &self,
         graphs: &dyn Graphs,
-        after: impl FnOnce(&Held) -> Held,
+        after: impl FnOnce(&GraphResources) -> GraphResources,
         call: impl FnOnce(&dyn Graphs) -> Result<()>,
     ) -> Result<()> {
         let mut held = self.closed()?;
@@ -154,7 +154,7 @@ impl Graph {
     }
 
     /// Locks the resources for writing, which excludes launches.
-    fn closed(&self) -> Result<RwLockWriteGuard<'_, Arc<Held>>> {
+    fn closed(&self) -> Result<RwLockWriteGuard<'_, Arc<GraphResources>>> {
         if !self.device().is_cpu() {
             return Ok(self.parts.held.write().unwrap_or_else(PoisonError::into_inner));
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::captures::{Body, Cell, Operation};
+use super::captures::{ConditionValue, GraphBody, Operation};
 use super::driver::Cpu;
 use crate::{Branching, Condition, ConditionHandle, GraphHandle, HostWork, NodeKind, StreamHandle};
 use pygpu_base::error::Result;
@@ -14,7 +14,7 @@ impl Cpu {
     /// Implements `Graphs::create_condition`.
     pub fn new_condition(&self, stream: StreamHandle, default: Option<u32>) -> Result<Condition> {
         self.captures.next_or_refuse("create_condition", stream)?;
-        let cell = Arc::new(Cell::new(default));
+        let cell = Arc::new(ConditionValue::new(default));
         self.captures.lock().enter_condition(&cell);
         Ok(Condition { handle: cell.handle(), keeper: Some(cell) })
     }
@@ -29,7 +29,7 @@ impl Cpu {
     ) -> Result<Vec<GraphHandle>> {
         let operation = "put_conditional";
         let cell = self.captures.lock().condition(operation, condition)?;
-        let bodies: Arc<Vec<Arc<Body>>> = Arc::new((0..bodies).map(|_| Arc::default()).collect());
+        let bodies: Arc<Vec<Arc<GraphBody>>> = Arc::new((0..bodies).map(|_| Arc::default()).collect());
         let (own, inner) = (Arc::clone(&cell), Arc::clone(&bodies));
         let first = Box::new(move || {
             own.begin();
@@ -43,7 +43,7 @@ impl Cpu {
     }
 }
 
-fn work_of(cell: Arc<Cell>, bodies: Arc<Vec<Arc<Body>>>, branching: Branching) -> HostWork {
+fn work_of(cell: Arc<ConditionValue>, bodies: Arc<Vec<Arc<GraphBody>>>, branching: Branching) -> HostWork {
     let run = move |place: usize| bodies.get(place).map_or(Ok(()), |body| body.run());
     match branching {
         Branching::If => Box::new(move || run(usize::from(cell.number() == 0))),

@@ -8,9 +8,9 @@ use std::time::Instant;
 use super::error_codes::{CAPTURED_EVENT, INVALID_HANDLE, NOT_SUPPORTED, refuse};
 use crate::{EventFlags, EventHandle};
 use pygpu_base::error::{Error, Result};
-use pygpu_base::fork_safe::{Global, Guard};
+use pygpu_base::fork_safe::{ForkSafeGuard, ForkSafeMutex};
 
-struct Event {
+struct EventRecord {
     timing: bool,
     recorded: Option<Instant>,
     /// Capture in which the event was last recorded: it then marks a point of a graph and has no time.
@@ -18,7 +18,7 @@ struct Event {
 }
 
 /// Point that an event marks.
-pub enum Mark {
+pub enum EventMark {
     /// Nothing: never recorded.
     None,
     /// A point outside of captures, which is always passed.
@@ -27,12 +27,12 @@ pub enum Mark {
     Captured(u64),
 }
 
-struct Table {
+struct EventRecords {
     last: usize,
-    events: BTreeMap<usize, Event>,
+    events: BTreeMap<usize, EventRecord>,
 }
 
-static TABLE: Global<Table> = Global::new(Table { last: 0, events: BTreeMap::new() });
+static TABLE: ForkSafeMutex<EventRecords> = ForkSafeMutex::new(EventRecords { last: 0, events: BTreeMap::new() });
 
 /// Live events.
 pub struct EventTable(());
@@ -50,7 +50,7 @@ impl EventTable {
         let mut table = self.lock();
         table.last += 1;
         let handle = table.last;
-        table.events.insert(handle, Event { timing: flags.timing, recorded: None, capture: None });
+        table.events.insert(handle, EventRecord { timing: flags.timing, recorded: None, capture: None });
         Ok(EventHandle(handle))
     }
 
@@ -66,20 +66,20 @@ impl EventTable {
     /// Fails for an event that the host may not query.
     pub fn check(&self, operation: &'static str, event: EventHandle) -> Result<()> {
         match self.mark(operation, event)? {
-            Mark::Captured(_) => Err(refuse(operation, CAPTURED_EVENT, format!("event {}", event.0))),
-            Mark::None | Mark::Outside => Ok(()),
+            EventMark::Captured(_) => Err(refuse(operation, CAPTURED_EVENT, format!("event {}", event.0))),
+            EventMark::None | EventMark::Outside => Ok(()),
         }
     }
 
     /// Returns the point that an event marks.
     #[inline]
-    pub fn mark(&self, operation: &'static str, event: EventHandle) -> Result<Mark> {
+    pub fn mark(&self, operation: &'static str, event: EventHandle) -> Result<EventMark> {
         let table = self.lock();
         let found = table.events.get(&event.0).ok_or_else(|| not_alive(operation, event))?;
         Ok(match (found.capture, found.recorded) {
-            (Some(capture), _) => Mark::Captured(capture),
-            (None, Some(_)) => Mark::Outside,
-            (None, None) => Mark::None,
+            (Some(capture), _) => EventMark::Captured(capture),
+            (None, Some(_)) => EventMark::Outside,
+            (None, None) => EventMark::None,
         })
     }
 
@@ -104,12 +104,12 @@ impl EventTable {
     }
 
     /// Locks the table. Every change is a single step, so a panic under the lock leaves it consistent.
-    fn lock(&self) -> Guard<Table> {
+    fn lock(&self) -> ForkSafeGuard<EventRecords> {
         TABLE.lock()
     }
 }
 
-impl Table {
+impl EventRecords {
     fn time(&self, event: EventHandle) -> Result<Instant> {
         let found = self.events.get(&event.0).ok_or_else(|| not_alive("elapsed", event))?;
         if found.capture.is_some() {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::captures::Work;
+use super::captures::GraphWork;
 use super::driver::{Cpu, check_device};
 use super::error_codes::{self, refuse};
 use crate::graphs::update_reason;
@@ -144,7 +144,7 @@ impl Cpu {
         operation: &'static str,
         executable: ExecutableHandle,
         template: GraphHandle,
-        work: Work,
+        work: GraphWork,
     ) -> Result<()> {
         self.captures.exchange(operation, template.0, Arc::clone(&work))?;
         self.captures.exchange(operation, executable.0, work)
@@ -152,7 +152,7 @@ impl Cpu {
 }
 
 /// Returns the index of an operation in its graph.
-fn place_of(operation: &'static str, work: &Work, node: NodeHandle) -> Result<usize> {
+fn place_of(operation: &'static str, work: &GraphWork, node: NodeHandle) -> Result<usize> {
     let place = node.0.checked_sub(1).filter(|place| *place < work.len());
     place.ok_or_else(|| no_node(operation, node))
 }

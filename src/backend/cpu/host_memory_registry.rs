@@ -6,14 +6,14 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::{Address, PointerKind};
-use pygpu_base::fork_safe::{Global, Guard};
+use pygpu_base::fork_safe::{ForkSafeGuard, ForkSafeMutex};
 
 /// Registered ranges: size and kind by first byte.
-static RANGES: Global<BTreeMap<Address, (usize, PointerKind)>> = Global::new(BTreeMap::new());
+static RANGES: ForkSafeMutex<BTreeMap<Address, (usize, PointerKind)>> = ForkSafeMutex::new(BTreeMap::new());
 /// Number of managed ranges. While it is 0, freeing memory skips the lookup.
 static MANAGED: AtomicUsize = AtomicUsize::new(0);
 
-fn ranges() -> Guard<BTreeMap<Address, (usize, PointerKind)>> {
+fn ranges() -> ForkSafeGuard<BTreeMap<Address, (usize, PointerKind)>> {
     RANGES.lock()
 }
 

@@ -33,13 +33,13 @@ pub(super) use self::programs::check_order;
 pub(super) use self::programs::interrupts;
 
 use self::driver::{CPU, Cpu};
-use super::open_result::Opening;
+use super::open_result::OpenResult;
 use super::{Backend, DriverMemory, Graphs, Programs, Textures};
 use pygpu_base::error::Result;
 
 /// Opens the CPU backend, which cannot fail.
-pub(super) fn open() -> Opening {
-    Opening { backend: Ok(&CPU), library: String::new(), driver_version: 0, attempts: Vec::new() }
+pub(super) fn open() -> OpenResult {
+    OpenResult { backend: Ok(&CPU), library: String::new(), driver_version: 0, attempts: Vec::new() }
 }
 
 impl Backend for Cpu {

@@ -12,34 +12,34 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::heap;
 use crate::Address;
-use pygpu_base::fork_safe::{Global, Guard};
+use pygpu_base::fork_safe::{ForkSafeGuard, ForkSafeMutex};
 
 /// Size in bytes from which a block returns its pages.
 const LARGE: usize = 1 << 20;
 const PAGE: usize = 4096;
 
-struct Kept {
+struct QuarantineQueue {
     order: VecDeque<Address>,
     bytes: usize,
     most_bytes: usize,
     most_blocks: usize,
 }
 
-struct Table {
+struct Quarantine {
     /// Live blocks whose address escaped.
     noted: BTreeSet<Address>,
     /// Freed blocks in quarantine, with their sizes.
     ended: BTreeMap<Address, usize>,
     /// In order of their release: blocks with pages, and blocks with addresses only.
-    small: Kept,
-    large: Kept,
+    small: QuarantineQueue,
+    large: QuarantineQueue,
 }
 
-static TABLE: Global<Table> = Global::new(Table {
+static TABLE: ForkSafeMutex<Quarantine> = ForkSafeMutex::new(Quarantine {
     noted: BTreeSet::new(),
     ended: BTreeMap::new(),
-    small: Kept { order: VecDeque::new(), bytes: 0, most_bytes: 16 << 20, most_blocks: 1024 },
-    large: Kept { order: VecDeque::new(), bytes: 0, most_bytes: 64 << 30, most_blocks: 64 },
+    small: QuarantineQueue { order: VecDeque::new(), bytes: 0, most_bytes: 16 << 20, most_blocks: 1024 },
+    large: QuarantineQueue { order: VecDeque::new(), bytes: 0, most_bytes: 64 << 30, most_blocks: 64 },
 });
 
 /// Bloom-like filter: one bit per group of addresses, set when one of them escapes. Freeing any other block costs one
@@ -56,7 +56,7 @@ fn bit_of(address: Address) -> (&'static AtomicU64, u64) {
 static IS_ANY: AtomicBool = AtomicBool::new(false);
 
 /// Locks the table, for a few instructions only; memory is returned to the C library without the lock.
-fn table() -> Guard<Table> {
+fn table() -> ForkSafeGuard<Quarantine> {
     TABLE.lock()
 }
 
@@ -100,7 +100,7 @@ unsafe fn keep_noted_back(address: Address, bytes: usize) -> bool {
         }
         table.ended.insert(address, bytes);
         IS_ANY.store(true, Ordering::Relaxed);
-        let Table { ended, small, large, .. } = &mut *table;
+        let Quarantine { ended, small, large, .. } = &mut *table;
         let kept = if bytes < LARGE { small } else { large };
         kept.order.push_back(address);
         kept.bytes += bytes;
@@ -114,7 +114,7 @@ unsafe fn keep_noted_back(address: Address, bytes: usize) -> bool {
     true
 }
 
-impl Kept {
+impl QuarantineQueue {
     /// Removes the oldest blocks that exceed the quota, and returns them.
     fn surplus(&mut self, ended: &mut BTreeMap<Address, usize>) -> Vec<(Address, usize)> {
         let mut surplus = Vec::new();
@@ -139,7 +139,7 @@ fn free_all(blocks: &[(Address, usize)]) {
 pub fn trim() {
     let ended = {
         let mut table = table();
-        let Table { small, large, .. } = &mut *table;
+        let Quarantine { small, large, .. } = &mut *table;
         for kept in [small, large] {
             kept.order.clear();
             kept.bytes = 0;
@@ -161,7 +161,7 @@ mod tests {
     use super::*;
 
     /// The table is process-wide, and other tests use it too.
-    static ONE_AT_A_TIME: Global<()> = Global::new(());
+    static ONE_AT_A_TIME: ForkSafeMutex<()> = ForkSafeMutex::new(());
 
     #[test]
     fn a_block_whose_address_was_given_out_is_known_as_freed_and_nobody_elses() {

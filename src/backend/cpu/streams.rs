@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use super::captures::stream_handle;
 use super::device_numbers::{self, MOST};
 use super::driver::{Cpu, FIRST_STREAM, check_device};
-use super::event_table::Mark;
+use super::event_table::EventMark;
 use crate::{EventHandle, HostFunction, StreamFlags, StreamHandle, Streams};
 use pygpu_base::error::Result;
 
@@ -34,9 +34,9 @@ impl Streams for Cpu {
 
     unsafe fn wait_event(&self, _: i32, stream: StreamHandle, event: EventHandle) -> Result<()> {
         match self.events.mark("wait_event", event)? {
-            Mark::None => Ok(()),
-            Mark::Outside => self.captures.refuse_outside("wait_event", stream),
-            Mark::Captured(capture) => self.captures.join("wait_event", stream, capture),
+            EventMark::None => Ok(()),
+            EventMark::Outside => self.captures.refuse_outside("wait_event", stream),
+            EventMark::Captured(capture) => self.captures.join("wait_event", stream, capture),
         }
     }
 

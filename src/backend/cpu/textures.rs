@@ -6,7 +6,7 @@ use super::error_codes::{self, refuse};
 use super::heap;
 use crate::{Address, ArrayBox, ArrayCopy, ArrayHandle, ArrayShape, Resource, Sampling, StreamHandle, Textures};
 use pygpu_base::error::Result;
-use pygpu_cpu_engine::Image;
+use pygpu_cpu_engine::TextureImage;
 
 /// Memory of an array.
 struct HostArray {
@@ -30,14 +30,14 @@ unsafe fn memory_of(array: ArrayHandle) -> Address {
 ///
 /// # Safety
 /// As for `memory_of`.
-unsafe fn image_of(array: ArrayHandle, shape: &ArrayShape) -> Image {
+unsafe fn image_of(array: ArrayHandle, shape: &ArrayShape) -> TextureImage {
     // SAFETY: the caller guarantees the conditions of the called function.
     let data = unsafe { memory_of(array) } as u64;
     let extent = (shape.width as u64, shape.height as u64, shape.depth as u64);
-    Image::of_array(data, extent, (shape.texel.format as u32, shape.texel.channels))
+    TextureImage::of_array(data, extent, (shape.texel.format as u32, shape.texel.channels))
 }
 
-fn given_out(image: Image) -> u64 {
+fn given_out(image: TextureImage) -> u64 {
     Box::into_raw(Box::new(image)).expose_provenance() as u64
 }
 
@@ -47,7 +47,7 @@ fn given_out(image: Image) -> u64 {
 /// The number came from `given_out` and is passed only once.
 unsafe fn taken_back(number: u64) {
     // SAFETY: guaranteed by the caller.
-    drop(unsafe { Box::from_raw(std::ptr::with_exposed_provenance_mut::<Image>(number as usize)) });
+    drop(unsafe { Box::from_raw(std::ptr::with_exposed_provenance_mut::<TextureImage>(number as usize)) });
 }
 
 /// Copies rows between an array and contiguous memory.
@@ -122,18 +122,18 @@ impl Textures for Cpu {
             Resource::Array(array, shape) => unsafe { image_of(array, &shape) },
             Resource::Linear(address, texel, bytes) => {
                 let extent = ((bytes / texel.bytes()) as u64, 0, 0);
-                Image::of_array(address as u64, extent, (texel.format as u32, texel.channels))
+                TextureImage::of_array(address as u64, extent, (texel.format as u32, texel.channels))
             }
-            Resource::Pitched { address, texel, width, height, pitch } => Image {
+            Resource::Pitched { address, texel, width, height, pitch } => TextureImage {
                 row_pitch: pitch as u64,
-                ..Image::of_array(
+                ..TextureImage::of_array(
                     address as u64,
                     (width as u64, height as u64, 0),
                     (texel.format as u32, texel.channels),
                 )
             },
         };
-        Ok(given_out(Image {
+        Ok(given_out(TextureImage {
             address: sampling.address.map(|mode| mode as u32),
             linear: sampling.linear.into(),
             normalized: sampling.normalized.into(),

@@ -9,7 +9,7 @@ use super::sys::{
     CUgraphNodeType, CUstreamCaptureMode as Mode,
 };
 use crate::vendor::graphs::VendorConditions;
-use crate::vendor::{Current, Driver, Raw};
+use crate::vendor::{CurrentDeviceGuard, Driver, Raw};
 use crate::{Branching, CaptureMode, ConditionHandle, GraphHandle, StreamHandle};
 use pygpu_base::error::{Error, Result};
 
@@ -74,7 +74,7 @@ impl VendorConditions for Cuda {
         let mut handle = 0;
         let flags = if default.is_some() { ASSIGN_DEFAULT } else { 0 };
         // SAFETY: the graph belongs to an active capture; the out-parameter is writable.
-        let make = |on: &Current<'_, Self>| unsafe {
+        let make = |on: &CurrentDeviceGuard<'_, Self>| unsafe {
             make(&mut handle, graph, context(on), default.unwrap_or_default(), flags)
         };
         driver.call(device, name, make, || format!("default {default:?}"))?;
@@ -96,7 +96,7 @@ impl VendorConditions for Cuda {
         let (graph, after, count) = unsafe { captured(driver, device, stream) }?;
         let mut node = CUgraphNode::NONE;
         let mut made: *mut CUgraph = ptr::null_mut();
-        let add = |on: &Current<'_, Self>| {
+        let add = |on: &CurrentDeviceGuard<'_, Self>| {
             // SAFETY: contains only numbers and null pointers, for which zero is valid.
             let mut parameters: CUgraphNodeParams = unsafe { std::mem::zeroed() };
             parameters.type_ = CUgraphNodeType::CU_GRAPH_NODE_TYPE_CONDITIONAL;
@@ -122,8 +122,9 @@ impl VendorConditions for Cuda {
             format!("{branching:?} with {bodies} bodies; an else and a switch need a driver of CUDA 12.8 or newer")
         })?;
         // SAFETY: the stream captures the graph of the node.
-        let follow =
-            |_: &Current<'_, Self>| unsafe { follow(Raw::of(stream.0), &mut node, ptr::null(), 1, SET_DEPENDENCIES) };
+        let follow = |_: &CurrentDeviceGuard<'_, Self>| unsafe {
+            follow(Raw::of(stream.0), &mut node, ptr::null(), 1, SET_DEPENDENCIES)
+        };
         driver.call(device, follow_name, follow, || format!("stream {:#x}", stream.0))?;
         // SAFETY: the driver stored this many bodies there, and keeps them as long as the node.
         Ok((0..bodies).map(|place| GraphHandle(unsafe { *made.add(place) }.number())).collect())

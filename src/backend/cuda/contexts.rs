@@ -3,7 +3,7 @@
 use super::driver::Cuda;
 use super::sys::{CUfunc_cache as Cache, CUlimit as Limit};
 use crate::Contexts;
-use crate::vendor::{Current, Driver};
+use crate::vendor::{CurrentDeviceGuard, Driver};
 use pygpu_base::error::{Error, Result};
 
 /// Error for a function that is missing in an old or simulated driver.
@@ -51,7 +51,7 @@ impl Contexts for Driver<Cuda> {
         let get = self.api.cuCtxGetLimit.ok_or_else(|| absent("cuCtxGetLimit"))?;
         let mut value = 0;
         // SAFETY: the out-parameter is writable.
-        let ask = |_: &Current<'_, Cuda>| unsafe { get(&mut value, which) };
+        let ask = |_: &CurrentDeviceGuard<'_, Cuda>| unsafe { get(&mut value, which) };
         self.call(device, "cuCtxGetLimit", ask, || format!("{which:?}"))?;
         Ok(value)
     }
@@ -60,7 +60,7 @@ impl Contexts for Driver<Cuda> {
         let which = limit_of(number)?;
         let set = self.api.cuCtxSetLimit.ok_or_else(|| absent("cuCtxSetLimit"))?;
         // SAFETY: takes only numbers; the driver rejects invalid ones.
-        let tell = |_: &Current<'_, Cuda>| unsafe { set(which, value) };
+        let tell = |_: &CurrentDeviceGuard<'_, Cuda>| unsafe { set(which, value) };
         self.call(device, "cuCtxSetLimit", tell, || format!("{which:?} = {value}"))
     }
 
@@ -69,7 +69,7 @@ impl Contexts for Driver<Cuda> {
         let mut value = 0i32;
         // SAFETY: the out-parameter is writable and as wide as the enum; it is an integer, because a newer driver may
         // return other values.
-        let ask = |_: &Current<'_, Cuda>| unsafe { get((&raw mut value).cast()) };
+        let ask = |_: &CurrentDeviceGuard<'_, Cuda>| unsafe { get((&raw mut value).cast()) };
         self.call(device, "cuCtxGetCacheConfig", ask, String::new)?;
         Ok(value)
     }
@@ -78,7 +78,7 @@ impl Contexts for Driver<Cuda> {
         let preference = cache_of(preference)?;
         let set = self.api.cuCtxSetCacheConfig.ok_or_else(|| absent("cuCtxSetCacheConfig"))?;
         // SAFETY: takes only a number.
-        let tell = |_: &Current<'_, Cuda>| unsafe { set(preference) };
+        let tell = |_: &CurrentDeviceGuard<'_, Cuda>| unsafe { set(preference) };
         self.call(device, "cuCtxSetCacheConfig", tell, || format!("{preference:?}"))
     }
 }

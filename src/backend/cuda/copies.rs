@@ -4,7 +4,7 @@ use std::ffi::c_void;
 
 use super::driver::Cuda;
 use super::sys::{CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUarray, CUcontext, CUdeviceptr, CUmemorytype};
-use crate::vendor::{Driver, Raw, Sides, VendorCopies};
+use crate::vendor::{Driver, PitchedBox, Raw, VendorCopies};
 use crate::{Address, Direction, Extent, Pattern, Pitched, StreamHandle};
 use pygpu_base::error::Result;
 
@@ -50,12 +50,12 @@ impl VendorCopies for Cuda {
         }
     }
 
-    unsafe fn plane(driver: &Driver<Self>, sides: &Sides, direction: Direction, stream: StreamHandle) -> u32 {
+    unsafe fn plane(driver: &Driver<Self>, sides: &PitchedBox, direction: Direction, stream: StreamHandle) -> u32 {
         // SAFETY: the caller guarantees the rows.
         unsafe { (driver.api.cuMemcpy2DAsync_v2)(&rows(sides, direction), Raw::of(stream.0)) }
     }
 
-    unsafe fn cuboid(driver: &Driver<Self>, sides: &Sides, direction: Direction, stream: StreamHandle) -> u32 {
+    unsafe fn cuboid(driver: &Driver<Self>, sides: &PitchedBox, direction: Direction, stream: StreamHandle) -> u32 {
         // SAFETY: the caller guarantees the planes.
         unsafe { (driver.api.cuMemcpy3DAsync_v2)(&planes(sides, direction), Raw::of(stream.0)) }
     }
@@ -137,7 +137,7 @@ fn kinds(direction: Direction) -> (CUmemorytype, CUmemorytype) {
 
 /// Builds the driver's structure. Both the host and the device address are set; the driver reads the one selected by
 /// the memory kind.
-fn rows(sides: &Sides, direction: Direction) -> CUDA_MEMCPY2D {
+fn rows(sides: &PitchedBox, direction: Direction) -> CUDA_MEMCPY2D {
     let (source_kind, target_kind) = kinds(direction);
     CUDA_MEMCPY2D {
         srcXInBytes: 0,
@@ -159,7 +159,7 @@ fn rows(sides: &Sides, direction: Direction) -> CUDA_MEMCPY2D {
     }
 }
 
-fn planes(sides: &Sides, direction: Direction) -> CUDA_MEMCPY3D {
+fn planes(sides: &PitchedBox, direction: Direction) -> CUDA_MEMCPY3D {
     let (source_kind, target_kind) = kinds(direction);
     let side = |kind, side: &Pitched| Side {
         kind,

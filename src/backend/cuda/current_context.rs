@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use super::driver::Cuda;
 use super::sys::{CUcontext, CUdevice};
 use crate::error_codes::SUCCESS;
-use crate::vendor::{Current, Driver, Slot, VendorContexts, fork_guard};
+use crate::vendor::{CurrentDeviceGuard, DeviceSlot, Driver, VendorContexts, fork_guard};
 use crate::{BackendKind, default_device};
 use pygpu_base::error::Result;
 
@@ -17,10 +17,10 @@ use pygpu_base::error::Result;
 pub struct Pushed;
 
 impl VendorContexts for Cuda {
-    type Found = Pushed;
+    type PreviousDevice = Pushed;
 
     #[inline]
-    fn enter(driver: &Driver<Self>, device: i32, slot: &Slot<Self>) -> Result<Option<Pushed>> {
+    fn enter(driver: &Driver<Self>, device: i32, slot: &DeviceSlot<Self>) -> Result<Option<Pushed>> {
         let context = driver.retained(device, slot)?;
         let mut found: CUcontext = std::ptr::null_mut();
         // SAFETY: the out-parameter is writable.
@@ -65,7 +65,7 @@ impl Driver<Cuda> {
 
     /// Returns the primary context of a device, retaining it on first use.
     #[inline]
-    fn retained(&self, device: i32, slot: &Slot<Cuda>) -> Result<CUcontext> {
+    fn retained(&self, device: i32, slot: &DeviceSlot<Cuda>) -> Result<CUcontext> {
         match known(&slot.own) {
             Some(context) => Ok(context),
             None => self.retain(device, slot),
@@ -73,7 +73,7 @@ impl Driver<Cuda> {
     }
 
     #[cold]
-    fn retain(&self, device: i32, slot: &Slot<Cuda>) -> Result<CUcontext> {
+    fn retain(&self, device: i32, slot: &DeviceSlot<Cuda>) -> Result<CUcontext> {
         let mut context: CUcontext = std::ptr::null_mut();
         // Two concurrent threads both retain the context and get the same one; the extra count is harmless because
         // the context is never released. SAFETY: the out-parameter is writable and the device exists.
@@ -93,13 +93,13 @@ impl Driver<Cuda> {
     }
 
     /// Clears the context after a reset; the next use retains it again.
-    pub fn forget_context(&self, slot: &Slot<Cuda>) {
+    pub fn forget_context(&self, slot: &DeviceSlot<Cuda>) {
         slot.own.store(std::ptr::null_mut(), Ordering::Release);
     }
 
     /// Returns the device of a retained primary context.
     pub fn owner(&self, context: CUcontext) -> Option<i32> {
-        let same = |slot: &Slot<Cuda>| known(&slot.own) == Some(context);
+        let same = |slot: &DeviceSlot<Cuda>| known(&slot.own) == Some(context);
         self.slots.iter().position(same).and_then(|position| i32::try_from(position).ok())
     }
 
@@ -136,7 +136,7 @@ impl Driver<Cuda> {
 }
 
 /// The current context.
-pub fn current(on: &Current<'_, Cuda>) -> CUcontext {
+pub fn current(on: &CurrentDeviceGuard<'_, Cuda>) -> CUcontext {
     let mut context = std::ptr::null_mut();
     // SAFETY: the out-parameter is writable.
     let code = unsafe { (on.api.cuCtxGetCurrent)(&mut context) };

@@ -5,7 +5,7 @@ use std::ffi::c_int;
 use super::driver::Cuda;
 use super::sys::{CUcontext, CUdevice_attribute as Attribute, CUuuid};
 use crate::error_codes::{PEER_ACCESS_ALREADY_ENABLED, SUCCESS};
-use crate::vendor::{Current, DeviceAttributes, Driver, Passage, VendorDevices, fork_guard};
+use crate::vendor::{CurrentDeviceGuard, DeviceAttributes, Driver, DriverCallGuard, VendorDevices, fork_guard};
 use crate::{BackendKind, default_device};
 use pygpu_base::error::Result;
 
@@ -85,7 +85,7 @@ impl VendorDevices for Cuda {
     unsafe fn reset(driver: &Driver<Self>, device: i32) -> Result<()> {
         let operation = "cuDevicePrimaryCtxReset";
         fork_guard::refuse(BackendKind::Cuda, operation)?;
-        let _passage = Passage::begin();
+        let _passage = DriverCallGuard::begin();
         let slot = driver.slot(device, operation)?;
         let mut found: CUcontext = std::ptr::null_mut();
         // SAFETY: the out-parameter is writable.
@@ -118,7 +118,7 @@ impl VendorDevices for Cuda {
     fn enable_peer(driver: &Driver<Self>, device: i32, peer: i32) -> Result<()> {
         let operation = "cuCtxEnablePeerAccess";
         let other = driver.context_of(peer, operation)?;
-        let enable = |on: &Current<'_, Self>| {
+        let enable = |on: &CurrentDeviceGuard<'_, Self>| {
             // SAFETY: a retained primary context; 0 is the only valid value of the flags.
             let code = unsafe { (on.api.cuCtxEnablePeerAccess)(other, 0) };
             driver.tolerated(code, PEER_ACCESS_ALREADY_ENABLED)

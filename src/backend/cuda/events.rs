@@ -3,7 +3,7 @@
 use super::driver::Cuda;
 use crate::EventHandle;
 use crate::error_codes::{NOT_SUPPORTED, SUCCESS};
-use crate::vendor::{Current, Driver, Raw, VendorEvents};
+use crate::vendor::{CurrentDeviceGuard, Driver, Raw, VendorEvents};
 use pygpu_base::error::Result;
 
 impl VendorEvents for Cuda {
@@ -13,7 +13,7 @@ impl VendorEvents for Cuda {
         let operation = "cuCtxRecordEvent";
         let context = driver.context_of(device, operation)?;
         let mut recorded = true;
-        let record = |_: &Current<'_, Self>| {
+        let record = |_: &CurrentDeviceGuard<'_, Self>| {
             // SAFETY: a retained primary context; the event is alive and of the device.
             let code = unsafe { record(context, Raw::of(event.0)) };
             recorded = code != NOT_SUPPORTED;

@@ -6,7 +6,7 @@ use super::contexts::cache_of;
 use super::driver::Cuda;
 use super::sys::{CUfunction, CUfunction_attribute as Attribute};
 use crate::error_codes::{INVALID_VALUE, SUCCESS};
-use crate::vendor::{Current, Driver, Raw, VendorFunctions};
+use crate::vendor::{CurrentDeviceGuard, Driver, Raw, VendorFunctions};
 use crate::{FunctionHandle, FunctionSetting, ModuleHandle, ParameterPlace};
 use pygpu_base::error::Result;
 
@@ -15,7 +15,8 @@ use pygpu_base::error::Result;
 unsafe fn prefer(driver: &Driver<Cuda>, device: i32, function: FunctionHandle, preference: i32) -> Result<()> {
     let preference = cache_of(preference)?;
     // SAFETY: the function is alive.
-    let tell = |on: &Current<'_, Cuda>| unsafe { (on.api.cuFuncSetCacheConfig)(Raw::of(function.0), preference) };
+    let tell =
+        |on: &CurrentDeviceGuard<'_, Cuda>| unsafe { (on.api.cuFuncSetCacheConfig)(Raw::of(function.0), preference) };
     driver.call(device, "cuFuncSetCacheConfig", tell, || format!("{preference:?}"))
 }
 
@@ -42,7 +43,9 @@ impl VendorFunctions for Cuda {
             }
         };
         // SAFETY: the function is alive; the driver rejects invalid values.
-        let tell = |on: &Current<'_, Self>| unsafe { (on.api.cuFuncSetAttribute)(Raw::of(function.0), which, value) };
+        let tell = |on: &CurrentDeviceGuard<'_, Self>| unsafe {
+            (on.api.cuFuncSetAttribute)(Raw::of(function.0), which, value)
+        };
         driver.call(device, "cuFuncSetAttribute", tell, || format!("{setting:?}"))
     }
 
@@ -56,19 +59,19 @@ impl VendorFunctions for Cuda {
         };
         let mut count = 0;
         // SAFETY: the module is alive, the out-parameter writable.
-        let ask = |_: &Current<'_, Self>| unsafe { tell_count(&mut count, Raw::of(module.0)) };
+        let ask = |_: &CurrentDeviceGuard<'_, Self>| unsafe { tell_count(&mut count, Raw::of(module.0)) };
         driver.call(device, "cuModuleGetFunctionCount", ask, String::new)?;
         if count == 0 {
             return Ok(Some(Vec::new()));
         }
         let mut functions = vec![CUfunction::NONE; count as usize];
         // SAFETY: the module is alive, and the buffer has space for `count` functions.
-        let ask = |_: &Current<'_, Self>| unsafe { list(functions.as_mut_ptr(), count, Raw::of(module.0)) };
+        let ask = |_: &CurrentDeviceGuard<'_, Self>| unsafe { list(functions.as_mut_ptr(), count, Raw::of(module.0)) };
         driver.call(device, "cuModuleEnumerateFunctions", ask, String::new)?;
         let name_of = |function: CUfunction| {
             let mut text = std::ptr::null();
             // SAFETY: the function belongs to a live module, and the out-parameter is writable.
-            let ask = |_: &Current<'_, Self>| unsafe { tell_name(&mut text, function) };
+            let ask = |_: &CurrentDeviceGuard<'_, Self>| unsafe { tell_name(&mut text, function) };
             driver.call(device, "cuFuncGetName", ask, String::new)?;
             if text.is_null() {
                 return Ok(String::new());
@@ -90,7 +93,7 @@ impl VendorFunctions for Cuda {
         loop {
             let mut place = ParameterPlace { offset: 0, size: 0 };
             let mut is_end = false;
-            let ask = |_: &Current<'_, Self>| {
+            let ask = |_: &CurrentDeviceGuard<'_, Self>| {
                 // SAFETY: the out-parameters are writable, the function alive.
                 match unsafe { info(Raw::of(function.0), places.len(), &mut place.offset, &mut place.size) } {
                     INVALID_VALUE => {

@@ -4,7 +4,7 @@ use super::current_context::current as context;
 use super::driver::Cuda;
 use super::sys::{Api, CUgraphExecUpdateResultInfo};
 use crate::vendor::graphs::{Parameters, exchange, lacks, no_parameters};
-use crate::vendor::{Current, Driver, Raw, VendorGraphs};
+use crate::vendor::{CurrentDeviceGuard, Driver, Raw, VendorGraphs};
 use crate::{ExecutableHandle, GraphHandle, NodeHandle, NodeKind};
 use pygpu_base::error::Result;
 

@@ -6,7 +6,7 @@ use super::driver::Cuda;
 use super::sys::{CUfunction, CUfunction_attribute as Attribute, CUlaunchConfig};
 use crate::FunctionHandle;
 use crate::launches::no_clusters;
-use crate::vendor::{Current, Driver, Raw, RawConfig, VendorLaunches};
+use crate::vendor::{CurrentDeviceGuard, Driver, Raw, RawConfig, VendorLaunches};
 use pygpu_base::error::Result;
 
 /// First driver version with a per-launch cache carveout.
@@ -29,7 +29,7 @@ unsafe fn ask(
     let mut answer = 0;
     let config = std::ptr::from_ref(config).cast();
     // SAFETY: the out-parameter is writable, the function is alive, and the structure has the layout of the header.
-    let call = |_: &Current<'_, Cuda>| unsafe { question(&mut answer, Raw::of(function.0), config) };
+    let call = |_: &CurrentDeviceGuard<'_, Cuda>| unsafe { question(&mut answer, Raw::of(function.0), config) };
     driver.call(device, operation, call, String::new)?;
     Ok(answer)
 }

@@ -1,7 +1,7 @@
 //! Tensor maps, supported only by NVIDIA's driver.
 
 use super::driver::Cuda;
-use crate::vendor::{Current, Driver};
+use crate::vendor::{CurrentDeviceGuard, Driver};
 use crate::{TensorMapBytes, TensorMapRequest, TensorMaps};
 use pygpu_base::error::{Error, Result};
 
@@ -14,7 +14,7 @@ impl TensorMaps for Driver<Cuda> {
             )));
         };
         let mut map = TensorMapBytes([0; 128]);
-        let tell = |_: &Current<'_, Cuda>| {
+        let tell = |_: &CurrentDeviceGuard<'_, Cuda>| {
             // SAFETY: the out-parameter is writable, with the size and alignment of the header's type; each list has
             // one entry per axis.
             unsafe {

@@ -8,7 +8,7 @@ use super::sys::{
     hipPitchedPtr, hipPos,
 };
 use crate::error_codes::SUCCESS;
-use crate::vendor::{Driver, Raw, Sides, VendorCopies, size, until_refused};
+use crate::vendor::{Driver, PitchedBox, Raw, VendorCopies, size, until_refused};
 use crate::{Address, Direction, Extent, Pattern, Pitched, StreamHandle};
 use pygpu_base::error::Result;
 
@@ -45,8 +45,8 @@ impl VendorCopies for Hip {
         unsafe { copy(pointer(to), pointer(from), bytes, kind(direction), Raw::of(stream.0)) }
     }
 
-    unsafe fn plane(driver: &Driver<Self>, sides: &Sides, direction: Direction, stream: StreamHandle) -> u32 {
-        let Sides { target, source, extent } = *sides;
+    unsafe fn plane(driver: &Driver<Self>, sides: &PitchedBox, direction: Direction, stream: StreamHandle) -> u32 {
+        let PitchedBox { target, source, extent } = *sides;
         // SAFETY: the caller guarantees the rows.
         unsafe {
             (driver.api.hipMemcpy2DAsync)(
@@ -63,7 +63,7 @@ impl VendorCopies for Hip {
     }
 
     /// hipDrvMemcpy3DAsync is not used, because its structure changed with HIP 6.
-    unsafe fn cuboid(driver: &Driver<Self>, sides: &Sides, direction: Direction, stream: StreamHandle) -> u32 {
+    unsafe fn cuboid(driver: &Driver<Self>, sides: &PitchedBox, direction: Direction, stream: StreamHandle) -> u32 {
         // SAFETY: the caller guarantees the planes.
         unsafe { (driver.api.hipMemcpy3DAsync)(&planes(sides, direction), Raw::of(stream.0)) }
     }
@@ -122,7 +122,7 @@ const fn kind(direction: Direction) -> hipMemcpyKind {
 
 /// Builds the runtime's structure. Without an array, positions and sizes are in bytes. The plane distance is given as
 /// a number of rows.
-fn planes(sides: &Sides, direction: Direction) -> hipMemcpy3DParms {
+fn planes(sides: &PitchedBox, direction: Direction) -> hipMemcpy3DParms {
     let origin = hipPos { x: 0, y: 0, z: 0 };
     let side = |side: &Pitched| hipPitchedPtr {
         ptr: pointer(side.address),
@@ -173,7 +173,7 @@ unsafe fn spread_first_row(
     until_refused(doublings.map(|done| {
         let side = |address| Pitched { address, row_pitch: pitch, plane_pitch: 0 };
         let extent = Extent { width, height: done.min(height - done), depth: 1 };
-        let sides = Sides { target: side(target + done * pitch), source: side(target), extent };
+        let sides = PitchedBox { target: side(target + done * pitch), source: side(target), extent };
         // SAFETY: the rows read precede the rows written, and all lie within the range that the caller guarantees.
         unsafe { Hip::plane(driver, &sides, Direction::DeviceToDevice, stream) }
     }))

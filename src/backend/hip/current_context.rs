@@ -7,7 +7,7 @@ use std::cell::Cell;
 
 use super::driver::Hip;
 use crate::error_codes::SUCCESS;
-use crate::vendor::{Driver, Slot, VendorContexts};
+use crate::vendor::{DeviceSlot, Driver, VendorContexts};
 use crate::{BackendKind, Contexts, default_device};
 use pygpu_base::error::Result;
 
@@ -18,11 +18,11 @@ thread_local! {
 
 impl VendorContexts for Hip {
     /// Device to restore.
-    type Found = i32;
+    type PreviousDevice = i32;
 
     /// If the device is already current, costs one call of the runtime, which only reads a thread-local variable.
     #[inline]
-    fn enter(driver: &Driver<Self>, device: i32, _: &Slot<Self>) -> Result<Option<i32>> {
+    fn enter(driver: &Driver<Self>, device: i32, _: &DeviceSlot<Self>) -> Result<Option<i32>> {
         let found = driver.found()?;
         if found != device {
             driver.switch(device)?;

@@ -18,7 +18,7 @@ use super::sys::{
 };
 use crate::BackendKind;
 use crate::error_codes::{PEER_ACCESS_ALREADY_ENABLED, SUCCESS};
-use crate::vendor::{Current, DeviceAttributes, Driver, VendorDevices, fork_guard};
+use crate::vendor::{CurrentDeviceGuard, DeviceAttributes, Driver, VendorDevices, fork_guard};
 use pygpu_base::error::Result;
 
 impl VendorDevices for Hip {
@@ -100,7 +100,7 @@ impl VendorDevices for Hip {
     fn enable_peer(driver: &Driver<Self>, device: i32, peer: i32) -> Result<()> {
         let operation = "hipDeviceEnablePeerAccess";
         driver.slot(peer, operation)?;
-        let enable = |on: &Current<'_, Self>| {
+        let enable = |on: &CurrentDeviceGuard<'_, Self>| {
             // SAFETY: the peer exists; 0 is the only valid value of the flags.
             let code = unsafe { (on.api.hipDeviceEnablePeerAccess)(peer, 0) };
             driver.tolerated(code, PEER_ACCESS_ALREADY_ENABLED)

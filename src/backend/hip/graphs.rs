@@ -3,7 +3,7 @@
 use super::driver::Hip;
 use super::sys::{Api, hipStreamCaptureMode};
 use crate::vendor::graphs::{Parameters, VendorConditions, exchange, lacks, no_parameters};
-use crate::vendor::{Current, Driver, Raw, VendorGraphs};
+use crate::vendor::{CurrentDeviceGuard, Driver, Raw, VendorGraphs};
 use crate::{CaptureMode, ExecutableHandle, GraphHandle, NodeHandle, NodeKind};
 use pygpu_base::error::Result;
 

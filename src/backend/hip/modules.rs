@@ -2,7 +2,7 @@
 
 use super::driver::Hip;
 use super::sys::hipModule_t;
-use crate::vendor::{Current, Driver, VendorModules};
+use crate::vendor::{CurrentDeviceGuard, Driver, VendorModules};
 use crate::{LoadOptions, Loaded, ModuleHandle};
 use pygpu_base::error::{Error, Result};
 use pygpu_cpu_engine::is_whole;
@@ -32,7 +32,7 @@ impl VendorModules for Hip {
         let image: Box<[u8]> = image.into();
         let mut module: hipModule_t = std::ptr::null_mut();
         let (options, values) = (std::ptr::null_mut(), std::ptr::null_mut());
-        let load = |on: &Current<'_, Self>| {
+        let load = |on: &CurrentDeviceGuard<'_, Self>| {
             // SAFETY: the image is complete according to its header; there are no options.
             driver.beside_captures(|| unsafe {
                 (on.api.hipModuleLoadDataEx)(&mut module, image.as_ptr().cast(), 0, options, values)

@@ -5,13 +5,13 @@ mod lu;
 
 use std::ffi::{c_int, c_void};
 
-use gemm_call::{Call, Many, One};
+use gemm_call::{BatchedGemmFn, GemmCall, GemmFn};
 
-use super::{Noun, Opened, functions, places_of};
+use super::{LibrarySpec, OpenLibraries, functions, places_of};
 use crate::{Address, BackendKind, Library, StreamHandle};
 use pygpu_base::error::{Error, Result};
 
-static NOUN: Noun = Noun {
+static NOUN: LibrarySpec = LibrarySpec {
     names: ["cuBLAS", "hipBLAS"],
     cuda: &[(13, "libcublas.so.13"), (12, "libcublas.so.12")],
     hip: &["libhipblas.so.3", "libhipblas.so.2", "libhipblas.so"],
@@ -34,19 +34,19 @@ functions! {
     set_math_mode: SetNumber = "cublasSetMathMode", "hipblasSetMathMode";
     set_atomics_mode: SetNumber = "cublasSetAtomicsMode", "hipblasSetAtomicsMode";
     // In hipBLAS 2 the plain names have two meanings; hipBLAS 3 has only the plain names.
-    one_v2: One<c_int> = "cublasGemmEx", "hipblasGemmEx_v2";
-    one_plain: One<c_int> = "cublasGemmEx", "hipblasGemmEx";
-    many_v2: Many<c_int> = "cublasGemmStridedBatchedEx", "hipblasGemmStridedBatchedEx_v2";
-    many_plain: Many<c_int> = "cublasGemmStridedBatchedEx", "hipblasGemmStridedBatchedEx";
-    one_wide_v2: One<i64> = "cublasGemmEx_64", "hipblasGemmEx_v2_64";
-    one_wide_plain: One<i64> = "cublasGemmEx_64", "hipblasGemmEx_64";
-    many_wide_v2: Many<i64> = "cublasGemmStridedBatchedEx_64", "hipblasGemmStridedBatchedEx_v2_64";
-    many_wide_plain: Many<i64> = "cublasGemmStridedBatchedEx_64", "hipblasGemmStridedBatchedEx_64";
+    one_v2: GemmFn<c_int> = "cublasGemmEx", "hipblasGemmEx_v2";
+    one_plain: GemmFn<c_int> = "cublasGemmEx", "hipblasGemmEx";
+    many_v2: BatchedGemmFn<c_int> = "cublasGemmStridedBatchedEx", "hipblasGemmStridedBatchedEx_v2";
+    many_plain: BatchedGemmFn<c_int> = "cublasGemmStridedBatchedEx", "hipblasGemmStridedBatchedEx";
+    one_wide_v2: GemmFn<i64> = "cublasGemmEx_64", "hipblasGemmEx_v2_64";
+    one_wide_plain: GemmFn<i64> = "cublasGemmEx_64", "hipblasGemmEx_64";
+    many_wide_v2: BatchedGemmFn<i64> = "cublasGemmStridedBatchedEx_64", "hipblasGemmStridedBatchedEx_v2_64";
+    many_wide_plain: BatchedGemmFn<i64> = "cublasGemmStridedBatchedEx_64", "hipblasGemmStridedBatchedEx_64";
 }
 
 /// Element types that the library supports.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Number {
+pub enum GemmType {
     /// Accumulated in float32.
     Float16,
     /// Accumulated in float32.
@@ -61,7 +61,7 @@ pub enum Number {
     Complex128,
 }
 
-impl Number {
+impl GemmType {
     /// Value of the type in both vendors' headers.
     const fn code(self) -> u32 {
         match self {
@@ -109,7 +109,7 @@ pub struct Matrix {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Gemm {
     /// Type of all three matrices.
-    pub number: Number,
+    pub number: GemmType,
     /// Whether float32 may be rounded to TF32 before multiplication.
     pub is_tf32: bool,
     /// Operations applied to the operands.
@@ -126,7 +126,7 @@ pub struct Gemm {
 
 /// Stream and workspace of a product.
 #[derive(Clone, Copy, Debug)]
-pub struct Desk {
+pub struct BlasWorkspace {
     /// Stream.
     pub stream: StreamHandle,
     /// Device memory for the library's use.
@@ -151,13 +151,13 @@ impl BlasHandle {
 /// Opened library.
 pub struct Blas {
     functions: Functions,
-    lu: lu::Functions,
+    lu: lu::LuFunctions,
     kind: BackendKind,
     path: String,
 }
 
 /// The error is stored as well.
-static OPENED: Opened<Result<Blas>> = Opened::new();
+static OPENED: OpenLibraries<Result<Blas>> = OpenLibraries::new();
 
 /// Returns cuBLAS or hipBLAS, if a search for it has finished.
 #[inline]
@@ -198,7 +198,7 @@ impl Blas {
             )));
         }
         // SAFETY: `library` is the library of this vendor.
-        let lu = unsafe { lu::Functions::of(library, kind) };
+        let lu = unsafe { lu::LuFunctions::of(library, kind) };
         Ok(Self { functions, lu, kind, path })
     }
 
@@ -271,7 +271,7 @@ impl Blas {
     ///
     /// # Errors
     /// The error code of the library; then nothing was enqueued.
-    pub unsafe fn gemm(&self, handle: BlasHandle, desk: &Desk, gemm: &Gemm) -> Outcome<()> {
+    pub unsafe fn gemm(&self, handle: BlasHandle, desk: &BlasWorkspace, gemm: &Gemm) -> Outcome<()> {
         // SAFETY: guaranteed by the caller.
         unsafe { self.sit_down(handle, desk)? };
         // SAFETY: guaranteed by the caller.
@@ -282,7 +282,7 @@ impl Blas {
     ///
     /// # Safety
     /// As [`Self::gemm`].
-    unsafe fn sit_down(&self, handle: BlasHandle, desk: &Desk) -> Outcome<()> {
+    unsafe fn sit_down(&self, handle: BlasHandle, desk: &BlasWorkspace) -> Outcome<()> {
         let handle = handle.raw();
         if let Some(set) = self.functions.set_stream {
             // SAFETY: the caller guarantees that both are alive.
@@ -327,7 +327,7 @@ impl Blas {
         let is_narrow = all.iter().all(|&length| c_int::try_from(length).is_ok());
         let narrow = all.map(|length| length as c_int);
         let functions = &self.functions;
-        let call = Call {
+        let call = GemmCall {
             handle,
             operations: [op_a, op_b],
             number: gemm.number.code(),

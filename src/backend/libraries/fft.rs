@@ -2,11 +2,11 @@
 
 use std::ffi::{c_int, c_longlong, c_void};
 
-use super::{Noun, Opened, Places, functions};
+use super::{LibrarySpec, OpenLibraries, SearchPaths, functions};
 use crate::{Address, BackendKind, Library, StreamHandle};
 use pygpu_base::error::{DriverError, Error, Result};
 
-static NOUN: Noun = Noun {
+static NOUN: LibrarySpec = LibrarySpec {
     names: ["cuFFT", "hipFFT"],
     cuda: &[(13, "libcufft.so.12"), (12, "libcufft.so.11")],
     hip: &["libhipfft.so.0", "libhipfft.so.1", "libhipfft.so"],
@@ -14,12 +14,12 @@ static NOUN: Noun = Noun {
 };
 
 /// Handle of a plan: a 32-bit number for NVIDIA and an address for AMD; both fit in 64 bits.
-type Handle = usize;
+type FftHandle = usize;
 type Numbers = *mut c_longlong;
-type Exec = unsafe extern "C" fn(Handle, *mut c_void, *mut c_void) -> u32;
-type ExecTo = unsafe extern "C" fn(Handle, *mut c_void, *mut c_void, c_int) -> u32;
+type Exec = unsafe extern "C" fn(FftHandle, *mut c_void, *mut c_void) -> u32;
+type ExecTo = unsafe extern "C" fn(FftHandle, *mut c_void, *mut c_void, c_int) -> u32;
 type MakeMany = unsafe extern "C" fn(
-    Handle,
+    FftHandle,
     c_int,
     Numbers,
     Numbers,
@@ -35,12 +35,12 @@ type MakeMany = unsafe extern "C" fn(
 
 functions! {
     version: unsafe extern "C" fn(*mut c_int) -> u32 = "cufftGetVersion", "hipfftGetVersion";
-    create: unsafe extern "C" fn(*mut Handle) -> u32 = "cufftCreate", "hipfftCreate";
-    destroy: unsafe extern "C" fn(Handle) -> u32 = "cufftDestroy", "hipfftDestroy";
-    set_automatic: unsafe extern "C" fn(Handle, c_int) -> u32 = "cufftSetAutoAllocation", "hipfftSetAutoAllocation";
+    create: unsafe extern "C" fn(*mut FftHandle) -> u32 = "cufftCreate", "hipfftCreate";
+    destroy: unsafe extern "C" fn(FftHandle) -> u32 = "cufftDestroy", "hipfftDestroy";
+    set_automatic: unsafe extern "C" fn(FftHandle, c_int) -> u32 = "cufftSetAutoAllocation", "hipfftSetAutoAllocation";
     make: MakeMany = "cufftMakePlanMany64", "hipfftMakePlanMany64";
-    set_stream: unsafe extern "C" fn(Handle, usize) -> u32 = "cufftSetStream", "hipfftSetStream";
-    set_area: unsafe extern "C" fn(Handle, *mut c_void) -> u32 = "cufftSetWorkArea", "hipfftSetWorkArea";
+    set_stream: unsafe extern "C" fn(FftHandle, usize) -> u32 = "cufftSetStream", "hipfftSetStream";
+    set_area: unsafe extern "C" fn(FftHandle, *mut c_void) -> u32 = "cufftSetWorkArea", "hipfftSetWorkArea";
     c2c: ExecTo = "cufftExecC2C", "hipfftExecC2C";
     z2z: ExecTo = "cufftExecZ2Z", "hipfftExecZ2Z";
     r2c: Exec = "cufftExecR2C", "hipfftExecR2C";
@@ -51,7 +51,7 @@ functions! {
 
 /// Element types of a transform.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Way {
+pub enum FftType {
     /// Complex to complex.
     Complex,
     /// Real to half of a spectrum.
@@ -74,7 +74,7 @@ pub const RANK: usize = 3;
 
 /// Layout of input or output, in elements.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct Side {
+pub struct FftLayout {
     /// Storage length of each axis; the entry of the first axis is ignored.
     pub embed: [i64; RANK],
     /// Stride along the last axis.
@@ -87,7 +87,7 @@ pub struct Side {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Shape {
     /// Element types.
-    pub way: Way,
+    pub way: FftType,
     /// Whether elements have 64-bit parts.
     pub is_double: bool,
     /// Number of axes.
@@ -95,9 +95,9 @@ pub struct Shape {
     /// Length of each axis, innermost last.
     pub points: [i64; RANK],
     /// Layout of the input.
-    pub input: Side,
+    pub input: FftLayout,
     /// Layout of the output.
-    pub output: Side,
+    pub output: FftLayout,
     /// Number of transforms.
     pub batch: i64,
 }
@@ -105,12 +105,12 @@ pub struct Shape {
 impl Shape {
     const fn number(&self) -> c_int {
         match (self.way, self.is_double) {
-            (Way::FromReal, false) => 0x2a,
-            (Way::Complex, false) => 0x29,
-            (Way::ToReal, false) => 0x2c,
-            (Way::FromReal, true) => 0x6a,
-            (Way::Complex, true) => 0x69,
-            (Way::ToReal, true) => 0x6c,
+            (FftType::FromReal, false) => 0x2a,
+            (FftType::Complex, false) => 0x29,
+            (FftType::ToReal, false) => 0x2c,
+            (FftType::FromReal, true) => 0x6a,
+            (FftType::Complex, true) => 0x69,
+            (FftType::ToReal, true) => 0x6c,
         }
     }
 
@@ -118,7 +118,7 @@ impl Shape {
     /// layouts.
     fn is_dense(&self) -> bool {
         let rank = self.rank;
-        let is_so = |side: &Side, is_half: bool| {
+        let is_so = |side: &FftLayout, is_half: bool| {
             let mut lens = self.points;
             if is_half {
                 lens[rank - 1] = lens[rank - 1] / 2 + 1;
@@ -126,7 +126,7 @@ impl Shape {
             let count = lens[..rank].iter().product::<i64>();
             side.stride == 1 && side.embed[1..rank] == lens[1..rank] && (self.batch == 1 || side.distance == count)
         };
-        is_so(&self.input, self.way == Way::ToReal) && is_so(&self.output, self.way == Way::FromReal)
+        is_so(&self.input, self.way == FftType::ToReal) && is_so(&self.output, self.way == FftType::FromReal)
     }
 }
 
@@ -139,14 +139,14 @@ pub struct Fft {
 }
 
 /// Plan of the library. Dropping it without [`Fft::end`] leaks it.
-pub struct Plan {
-    handle: Handle,
+pub struct FftPlan {
+    handle: FftHandle,
     area: usize,
     stream: Option<StreamHandle>,
     work: Address,
 }
 
-impl Plan {
+impl FftPlan {
     /// Size of the workspace in bytes.
     #[inline]
     pub const fn area(&self) -> usize {
@@ -160,13 +160,13 @@ pub fn opened(kind: BackendKind) -> Option<&'static Fft> {
     OPENED.of(kind)?.get()
 }
 
-static OPENED: Opened<Fft> = Opened::new();
+static OPENED: OpenLibraries<Fft> = OpenLibraries::new();
 
 /// Returns cuFFT or hipFFT, opened at the first call that finds it.
 ///
 /// # Errors
 /// `Unavailable` with the package to install and the names that were tried; `NotSupported` on the CPU.
-pub fn open(kind: BackendKind, driver: i32, places: &Places) -> Result<&'static Fft> {
+pub fn open(kind: BackendKind, driver: i32, places: &SearchPaths) -> Result<&'static Fft> {
     let place = OPENED
         .of(kind)
         .ok_or_else(|| Error::not_supported("cuFFT and hipFFT work on GPUs; on the cpu NumPy transforms"))?;
@@ -227,7 +227,7 @@ impl Fft {
     ///
     /// # Errors
     /// Errors of the library.
-    pub fn plan(&self, shape: &Shape) -> Result<Plan> {
+    pub fn plan(&self, shape: &Shape) -> Result<FftPlan> {
         let functions = &self.functions;
         let (create, automatic, make) = (
             self.found(functions.create, "Create")?,
@@ -238,7 +238,7 @@ impl Fft {
         // SAFETY: the out-parameter is writable and wide enough for both vendors; it is zero because NVIDIA writes
         // only a part of it.
         self.check("fftCreate", unsafe { create(&mut handle) }, shape)?;
-        let mut plan = Plan { handle, area: 0, stream: None, work: 0 };
+        let mut plan = FftPlan { handle, area: 0, stream: None, work: 0 };
         let Shape { mut points, mut input, mut output, batch, .. } = *shape;
         let rank = shape.rank as c_int;
         let is_dense = shape.is_dense();
@@ -276,7 +276,7 @@ impl Fft {
     }
 
     /// Destroys a plan of the current device.
-    pub fn end(&self, plan: Plan) {
+    pub fn end(&self, plan: FftPlan) {
         if let Some(destroy) = self.functions.destroy {
             // SAFETY: created by this library and destroyed once, because this function consumes the plan.
             unsafe { destroy(plan.handle) };
@@ -290,9 +290,9 @@ impl Fft {
     ///
     /// # Safety
     /// The stream is alive and belongs to the plan's device, which is current. `work` is the address of
-    /// [`Plan::area`] bytes, with no other use, in stream order, until the plan's next transforms are complete.
+    /// [`FftPlan::area`] bytes, with no other use, in stream order, until the plan's next transforms are complete.
     #[inline]
-    pub unsafe fn place(&self, plan: &mut Plan, shape: &Shape, stream: StreamHandle, work: Address) -> Result<()> {
+    pub unsafe fn place(&self, plan: &mut FftPlan, shape: &Shape, stream: StreamHandle, work: Address) -> Result<()> {
         if plan.stream != Some(stream) {
             let set = self.found(self.functions.set_stream, "SetStream")?;
             // SAFETY: guaranteed by the caller.
@@ -316,11 +316,11 @@ impl Fft {
     ///
     /// # Safety
     /// As [`Self::place`], which was called before. Both addresses refer to memory that covers the plan's layouts;
-    /// they may be equal. The input of [`Way::ToReal`] may be overwritten.
+    /// they may be equal. The input of [`FftType::ToReal`] may be overwritten.
     #[inline]
     pub unsafe fn run(
         &self,
-        plan: &Plan,
+        plan: &FftPlan,
         shape: &Shape,
         [input, output]: [Address; 2],
         direction: Direction,
@@ -338,12 +338,12 @@ impl Fft {
             self.check(operation, unsafe { run(plan.handle, input, output) }, shape)
         };
         match (shape.way, shape.is_double) {
-            (Way::Complex, false) => to(functions.c2c, "fftExecC2C"),
-            (Way::Complex, true) => to(functions.z2z, "fftExecZ2Z"),
-            (Way::FromReal, false) => plain(functions.r2c, "fftExecR2C"),
-            (Way::FromReal, true) => plain(functions.d2z, "fftExecD2Z"),
-            (Way::ToReal, false) => plain(functions.c2r, "fftExecC2R"),
-            (Way::ToReal, true) => plain(functions.z2d, "fftExecZ2D"),
+            (FftType::Complex, false) => to(functions.c2c, "fftExecC2C"),
+            (FftType::Complex, true) => to(functions.z2z, "fftExecZ2Z"),
+            (FftType::FromReal, false) => plain(functions.r2c, "fftExecR2C"),
+            (FftType::FromReal, true) => plain(functions.d2z, "fftExecD2Z"),
+            (FftType::ToReal, false) => plain(functions.c2r, "fftExecC2R"),
+            (FftType::ToReal, true) => plain(functions.z2d, "fftExecZ2D"),
         }
     }
 }

@@ -15,19 +15,19 @@ mod solver;
 
 use std::path::{Path, PathBuf};
 
-use open_libraries::Opened;
+use open_libraries::OpenLibraries;
 
 use super::{Attempt, BackendKind, Library};
 use pygpu_base::error::{DriverError, Error, Result};
-use pygpu_base::fork_safe::{Global, Once};
-use pygpu_base::log_queue::{self, Level};
+use pygpu_base::fork_safe::{ForkSafeMutex, ForkSafeOnce};
+use pygpu_base::log_queue::{self, LogLevel};
 use pygpu_base::settings::{self, Settings, Variable};
 use pygpu_base::small_sort;
 
-pub use blas::{Blas, BlasHandle, Desk, Gemm, Matrix, Number, Operation, Outcome, blas, opened_blas};
-pub use object_pool::Shelf;
-pub use rand::{Rand, Table, rand};
-pub use solver::{Element, HANDLES_AT_REST, Role, Solver, Task, What, open_solver, solver};
+pub use blas::{Blas, BlasHandle, BlasWorkspace, Gemm, GemmType, Matrix, Operation, Outcome, blas, opened_blas};
+pub use object_pool::ObjectPool;
+pub use rand::{Rand, SobolTable, rand};
+pub use solver::{ArrayRole, Element, Factorization, FactorizationKind, HANDLES_AT_REST, Solver, open_solver, solver};
 
 /// Declares a library's `Functions`, each under both vendors' names; a function is `None` if the opened library is
 /// too old to have it.
@@ -56,7 +56,7 @@ macro_rules! functions {
 use functions;
 
 /// Description of a library that both vendors have.
-pub struct Noun {
+pub struct LibrarySpec {
     /// Names of NVIDIA's and AMD's library, for messages.
     pub names: [&'static str; 2],
     /// NVIDIA's file names by CUDA major version, newest first.
@@ -78,7 +78,7 @@ pub struct LibraryReport {
     pub attempts: Vec<Attempt>,
 }
 
-static LOOKED_FOR: Global<Vec<LibraryReport>> = Global::new(Vec::new());
+static LOOKED_FOR: ForkSafeMutex<Vec<LibraryReport>> = ForkSafeMutex::new(Vec::new());
 
 /// Returns the libraries that were searched for so far, each with the result of its last search.
 pub fn libraries() -> Vec<LibraryReport> {
@@ -87,8 +87,8 @@ pub fn libraries() -> Vec<LibraryReport> {
 
 fn note(report: LibraryReport) {
     match &report.path {
-        Some(path) => log_queue::tell(Level::Debug, || format!("opened {path} as {}", report.name)),
-        None => log_queue::tell(Level::Info, || {
+        Some(path) => log_queue::tell(LogLevel::Debug, || format!("opened {path} as {}", report.name)),
+        None => log_queue::tell(LogLevel::Info, || {
             let tried: Vec<_> = report.attempts.iter().map(|attempt| attempt.name.as_str()).collect();
             format!("{} was not found; searched {}", report.name, tried.join(", "))
         }),
@@ -98,7 +98,7 @@ fn note(report: LibraryReport) {
     known.push(report);
 }
 
-impl Noun {
+impl LibrarySpec {
     /// Returns the name given by the vendor.
     pub const fn name(&self, kind: BackendKind) -> &'static str {
         match kind {
@@ -150,12 +150,12 @@ impl Noun {
     ///
     /// # Errors
     /// `Unavailable` with the package to install and all names that were tried.
-    fn open(&self, kind: BackendKind, driver: i32, places: &Places) -> Result<Library> {
+    fn open(&self, kind: BackendKind, driver: i32, places: &SearchPaths) -> Result<Library> {
         self.find(kind, driver, places).map_err(|attempts| self.not_found(kind, driver, &attempts))
     }
 
     /// Like [`Self::open`], for a caller that gives other advice.
-    fn find(&self, kind: BackendKind, driver: i32, places: &Places) -> std::result::Result<Library, Vec<Attempt>> {
+    fn find(&self, kind: BackendKind, driver: i32, places: &SearchPaths) -> std::result::Result<Library, Vec<Attempt>> {
         let mut attempts: Vec<Attempt> = Vec::new();
         let opened = match &places.named {
             Some(named) => first(std::slice::from_ref(named), &mut attempts),
@@ -203,7 +203,7 @@ impl Noun {
 
 /// Locations of a library, provided by the caller.
 #[derive(Default)]
-pub struct Places {
+pub struct SearchPaths {
     /// The only file to try.
     pub named: Option<PathBuf>,
     /// Files to try first.
@@ -211,17 +211,17 @@ pub struct Places {
 }
 
 /// Returns the locations of a library, by NVIDIA's name of it.
-pub type Search = fn(name: &str) -> Places;
+pub type LibrarySearch = fn(name: &str) -> SearchPaths;
 
-static SEARCH: Once<Search> = Once::new();
+static SEARCH: ForkSafeOnce<LibrarySearch> = ForkSafeOnce::new();
 
 /// Registers the function that returns locations; later calls have no effect. For libraries opened by calls that do
 /// not come from Python.
-pub fn search_with(search: Search) {
+pub fn search_with(search: LibrarySearch) {
     SEARCH.set(search);
 }
 
-fn places_of(name: &str) -> Places {
+fn places_of(name: &str) -> SearchPaths {
     SEARCH.get().map(|search| search(name)).unwrap_or_default()
 }
 
@@ -258,7 +258,7 @@ mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
     use super::*;
 
-    const NOUN: Noun = Noun {
+    const NOUN: LibrarySpec = LibrarySpec {
         names: ["cuNone", "hipNone"],
         cuda: &[(13, "libcunone.so.13"), (12, "libcunone.so.12")],
         hip: &["libhipnone.so.1"],
@@ -277,7 +277,7 @@ mod tests {
 
     #[test]
     fn who_finds_none_is_told_what_to_install_and_what_was_searched() {
-        let places = Places { named: Some("/x/libcunone.so".into()), hints: Vec::new() };
+        let places = SearchPaths { named: Some("/x/libcunone.so".into()), hints: Vec::new() };
         let text = NOUN.open(BackendKind::Cuda, 12080, &places).unwrap_err().to_string();
         for part in ["cuNone was not found", "PyGPU[cuda12-math]", "/x/libcunone.so: "] {
             assert!(text.contains(part), "{text}");
@@ -285,7 +285,7 @@ mod tests {
         let reports = libraries();
         let report = reports.iter().find(|report| report.name == "cuNone").unwrap();
         assert_eq!((report.path.as_ref(), report.attempts.len()), (None, 1));
-        let text = NOUN.open(BackendKind::Hip, 0, &Places::default()).unwrap_err().to_string();
+        let text = NOUN.open(BackendKind::Hip, 0, &SearchPaths::default()).unwrap_err().to_string();
         assert!(text.contains("hipNone was not found; it is a part of ROCm: install its package hipnone"), "{text}");
     }
 }

@@ -3,18 +3,18 @@
 //! A library handle stores its stream and workspace, so threads cannot share it, and no process-wide lock is held
 //! during a library call. A caller checks an object out, or creates one if the pool is empty, and returns it.
 
-use pygpu_base::fork_safe::Global;
+use pygpu_base::fork_safe::ForkSafeMutex;
 
 /// Bounded pool of objects by key.
-pub struct Shelf<K: 'static, T: 'static> {
-    things: Global<Vec<(K, T)>>,
+pub struct ObjectPool<K: 'static, T: 'static> {
+    things: ForkSafeMutex<Vec<(K, T)>>,
     most: usize,
 }
 
-impl<K: PartialEq + Send, T: Send> Shelf<K, T> {
+impl<K: PartialEq + Send, T: Send> ObjectPool<K, T> {
     /// Creates an empty pool for at most `most` objects.
     pub const fn new(most: usize) -> Self {
-        Self { things: Global::new(Vec::new()), most }
+        Self { things: ForkSafeMutex::new(Vec::new()), most }
     }
 
     /// Checks out the object that was returned last, whose state may still be in the device's caches.
@@ -41,7 +41,7 @@ mod tests {
 
     #[test]
     fn what_is_taken_is_nobody_elses_until_it_is_put_back() {
-        static SHELF: Shelf<i32, &str> = Shelf::new(2);
+        static SHELF: ObjectPool<i32, &str> = ObjectPool::new(2);
         assert_eq!(SHELF.take(&1), None);
         assert_eq!(SHELF.put(1, "a"), None);
         assert_eq!(SHELF.take(&2), None);
@@ -51,7 +51,7 @@ mod tests {
 
     #[test]
     fn what_was_used_longest_ago_goes_first() {
-        static SHELF: Shelf<i32, &str> = Shelf::new(2);
+        static SHELF: ObjectPool<i32, &str> = ObjectPool::new(2);
         assert_eq!((SHELF.put(1, "a"), SHELF.put(2, "b")), (None, None));
         let again = SHELF.take(&1).unwrap();
         assert_eq!(SHELF.put(1, again), None);

@@ -1,25 +1,25 @@
 //! Process-wide storage of an opened library, one per vendor.
 
-use super::{Noun, Places};
+use super::{LibrarySpec, SearchPaths};
 use crate::{BackendKind, Library};
 use pygpu_base::error::Result;
-use pygpu_base::fork_safe::Once;
+use pygpu_base::fork_safe::ForkSafeOnce;
 
 /// Static with NVIDIA's and AMD's library, both of which can be open in one process.
-pub struct Opened<T: 'static> {
-    cuda: Once<T>,
-    hip: Once<T>,
+pub struct OpenLibraries<T: 'static> {
+    cuda: ForkSafeOnce<T>,
+    hip: ForkSafeOnce<T>,
 }
 
-impl<T> Opened<T> {
+impl<T> OpenLibraries<T> {
     /// Creates empty storage.
     pub const fn new() -> Self {
-        Self { cuda: Once::new(), hip: Once::new() }
+        Self { cuda: ForkSafeOnce::new(), hip: ForkSafeOnce::new() }
     }
 
     /// Returns the storage of a vendor; `None` for the CPU.
     #[inline]
-    pub const fn of(&self, kind: BackendKind) -> Option<&Once<T>> {
+    pub const fn of(&self, kind: BackendKind) -> Option<&ForkSafeOnce<T>> {
         match kind {
             BackendKind::Cuda => Some(&self.cuda),
             BackendKind::Hip => Some(&self.hip),
@@ -28,17 +28,17 @@ impl<T> Opened<T> {
     }
 }
 
-impl Noun {
+impl LibrarySpec {
     /// Returns the library in `place`; the first call that finds the library stores it there.
     ///
     /// # Errors
     /// As [`Self::open`] and `make`; the next call searches again.
     pub(super) fn at<T>(
         &self,
-        place: &'static Once<T>,
+        place: &'static ForkSafeOnce<T>,
         kind: BackendKind,
         driver: i32,
-        places: &Places,
+        places: &SearchPaths,
         make: impl FnOnce(Library, BackendKind) -> Result<T>,
     ) -> Result<&'static T> {
         if let Some(found) = place.get() {

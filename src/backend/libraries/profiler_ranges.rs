@@ -7,14 +7,14 @@ use std::ffi::{CStr, CString, c_char, c_int};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use super::{Noun, Places, places_of};
+use super::{LibrarySpec, SearchPaths, places_of};
 use crate::{BackendKind, Library};
 use pygpu_base::error::{Error, Result};
-use pygpu_base::fork_safe::Global;
-use pygpu_base::log_queue::{self, Level};
+use pygpu_base::fork_safe::ForkSafeMutex;
+use pygpu_base::log_queue::{self, LogLevel};
 use pygpu_base::settings::{self, Variable};
 
-const NOUN: Noun = Noun {
+const NOUN: LibrarySpec = LibrarySpec {
     names: ["NVTX", "roctx"],
     // CUDA 13 has no libnvToolsExt any more; the other library has the same functions.
     cuda: &[(12, "libnvToolsExt.so.1"), (12, "libnvtx3interop.so.1"), (12, "libnvtx3interop.so")],
@@ -26,7 +26,7 @@ type Push = unsafe extern "C" fn(*const c_char) -> c_int;
 type Pop = unsafe extern "C" fn() -> c_int;
 
 #[derive(Clone, Copy)]
-struct Calls {
+struct RangeFunctions {
     push: Push,
     pop: Pop,
 }
@@ -37,12 +37,12 @@ const OFF: u8 = 1;
 const ON: u8 = 2;
 
 static STATE: AtomicU8 = AtomicU8::new(UNKNOWN);
-static CALLS: Global<Option<Calls>> = Global::new(None);
+static CALLS: ForkSafeMutex<Option<RangeFunctions>> = ForkSafeMutex::new(None);
 
 /// Range begun on this thread; ends when dropped.
-pub struct Range(Pop);
+pub struct ProfilerRange(Pop);
 
-impl Drop for Range {
+impl Drop for ProfilerRange {
     fn drop(&mut self) {
         // SAFETY: a function of an open library, which is never closed; it pops the range that `begin` pushed on this
         // thread's stack.
@@ -52,19 +52,19 @@ impl Drop for Range {
 
 /// Begins a range, if ranges are on.
 #[inline]
-pub fn range<S: AsRef<str>>(name: impl FnOnce() -> S) -> Option<Range> {
+pub fn range<S: AsRef<str>>(name: impl FnOnce() -> S) -> Option<ProfilerRange> {
     if STATE.load(Ordering::Relaxed) == OFF { None } else { begin(name().as_ref()) }
 }
 
 #[cold]
-fn begin(name: &str) -> Option<Range> {
+fn begin(name: &str) -> Option<ProfilerRange> {
     if STATE.load(Ordering::Relaxed) == UNKNOWN {
         first();
     }
-    let Calls { push, pop } = (STATE.load(Ordering::Relaxed) == ON).then(|| *CALLS.lock()).flatten()?;
+    let RangeFunctions { push, pop } = (STATE.load(Ordering::Relaxed) == ON).then(|| *CALLS.lock()).flatten()?;
     let name = CString::new(name.replace('\0', " ")).ok()?;
     push_range(push, &name);
-    Some(Range(pop))
+    Some(ProfilerRange(pop))
 }
 
 fn push_range(push: Push, name: &CStr) {
@@ -85,7 +85,7 @@ fn first() {
     };
     if let Err(error) = done {
         switch_off();
-        log_queue::tell(Level::Warning, || format!("{} asks for ranges: {error}", Variable::PROFILE.name()));
+        log_queue::tell(LogLevel::Warning, || format!("{} asks for ranges: {error}", Variable::PROFILE.name()));
     }
 }
 
@@ -96,9 +96,9 @@ fn first() {
 pub fn switch_on(which: &str) -> Result<String> {
     let (kind, places) = match which {
         "nvtx" => (BackendKind::Cuda, places_of("nvtx")),
-        "roctx" => (BackendKind::Hip, Places::default()),
+        "roctx" => (BackendKind::Hip, SearchPaths::default()),
         path if path.contains(['/', '\\']) => {
-            (BackendKind::Cuda, Places { named: Some(PathBuf::from(path)), ..Places::default() })
+            (BackendKind::Cuda, SearchPaths { named: Some(PathBuf::from(path)), ..SearchPaths::default() })
         }
         other => {
             return Err(Error::value(format!(
@@ -126,8 +126,8 @@ pub fn switch_on(which: &str) -> Result<String> {
 /// Ends the range begun last on this thread, whose value was leaked.
 pub fn end() {
     let calls = *CALLS.lock();
-    if let Some(Calls { pop, .. }) = calls {
-        drop(Range(pop));
+    if let Some(RangeFunctions { pop, .. }) = calls {
+        drop(ProfilerRange(pop));
     }
 }
 
@@ -144,9 +144,9 @@ pub fn are_on() -> bool {
     STATE.load(Ordering::Relaxed) == ON
 }
 
-fn calls_of(library: &Library) -> Option<Calls> {
+fn calls_of(library: &Library) -> Option<RangeFunctions> {
     [("nvtxRangePushA", "nvtxRangePop"), ("roctxRangePushA", "roctxRangePop")].into_iter().find_map(|(push, pop)| {
         // SAFETY: the signatures match both vendors' headers.
-        unsafe { Some(Calls { push: library.get(push)?, pop: library.get(pop)? }) }
+        unsafe { Some(RangeFunctions { push: library.get(push)?, pop: library.get(pop)? }) }
     })
 }

@@ -2,11 +2,11 @@
 
 use std::ffi::{c_int, c_void};
 
-use super::{Noun, Opened, Places, functions};
+use super::{LibrarySpec, OpenLibraries, SearchPaths, functions};
 use crate::{BackendKind, Library};
 use pygpu_base::error::{Error, Result};
 
-static NOUN: Noun = Noun {
+static NOUN: LibrarySpec = LibrarySpec {
     names: ["cuRAND", "hipRAND"],
     // The name has not changed since CUDA 10.
     cuda: &[(13, "libcurand.so.10"), (12, "libcurand.so.10")],
@@ -28,7 +28,7 @@ functions! {
 
 /// Table of the library.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Table {
+pub enum SobolTable {
     /// 32-bit direction vectors of the set with this number.
     Vectors32(c_int),
     /// 64-bit direction vectors of the set with this number.
@@ -39,7 +39,7 @@ pub enum Table {
     Constants64,
 }
 
-impl Table {
+impl SobolTable {
     /// Returns the table for the vendors' number of a set, or for the bit width of constants.
     pub fn numbered(number: c_int) -> Option<Self> {
         Some(match number {
@@ -76,8 +76,8 @@ pub struct Rand {
 ///
 /// # Errors
 /// `Unavailable` with the package to install and the names that were tried; `NotSupported` on the CPU.
-pub fn rand(kind: BackendKind, driver: i32, places: &Places) -> Result<&'static Rand> {
-    static OPENED: Opened<Rand> = Opened::new();
+pub fn rand(kind: BackendKind, driver: i32, places: &SearchPaths) -> Result<&'static Rand> {
+    static OPENED: OpenLibraries<Rand> = OpenLibraries::new();
     let place = OPENED.of(kind).ok_or_else(|| {
         Error::not_supported(
             "Sobol's tables are taken from cuRAND or hipRAND, which belong to a GPU; the backend is cpu: give direction \
@@ -113,16 +113,16 @@ impl Rand {
     ///
     /// # Errors
     /// `NotSupported` if the library is too old to have the table; `Value` if the table is shorter.
-    pub fn table(&self, table: Table, bytes: usize) -> Result<&'static [u8]> {
+    pub fn table(&self, table: SobolTable, bytes: usize) -> Result<&'static [u8]> {
         if bytes > DIMENSIONS * table.bytes() {
             return Err(Error::value(format!("the tables have {DIMENSIONS} dimensions, and more were asked for")));
         }
         let mut address: *const c_void = std::ptr::null();
         let (of_set, plain) = match table {
-            Table::Vectors32(set) => (self.functions.vectors32.map(|ask| (ask, set)), None),
-            Table::Vectors64(set) => (self.functions.vectors64.map(|ask| (ask, set)), None),
-            Table::Constants32 => (None, self.functions.constants32),
-            Table::Constants64 => (None, self.functions.constants64),
+            SobolTable::Vectors32(set) => (self.functions.vectors32.map(|ask| (ask, set)), None),
+            SobolTable::Vectors64(set) => (self.functions.vectors64.map(|ask| (ask, set)), None),
+            SobolTable::Constants32 => (None, self.functions.constants32),
+            SobolTable::Constants64 => (None, self.functions.constants64),
         };
         let code = match (of_set, plain) {
             // SAFETY: the out-parameter is writable.

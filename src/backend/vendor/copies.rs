@@ -1,9 +1,9 @@
 //! Copies and fills in stream order.
 
-use super::current_context::Current;
+use super::current_context::CurrentDeviceGuard;
 use super::driver::Driver;
 use super::memory::VendorMemory;
-use super::pitched::{Plan, Sides, plan};
+use super::pitched::{PitchedBox, PitchedCopyKind, plan};
 use super::streams::VendorStreams;
 use super::symbols::Raw;
 use crate::error_codes::SUCCESS;
@@ -37,12 +37,12 @@ pub trait VendorCopies: VendorMemory + VendorStreams {
     ///
     /// # Safety
     /// See [`Copies::copy_pitched`].
-    unsafe fn plane(driver: &Driver<Self>, sides: &Sides, direction: Direction, stream: StreamHandle) -> u32;
+    unsafe fn plane(driver: &Driver<Self>, sides: &PitchedBox, direction: Direction, stream: StreamHandle) -> u32;
     /// Copies planes.
     ///
     /// # Safety
     /// See [`Copies::copy_pitched`].
-    unsafe fn cuboid(driver: &Driver<Self>, sides: &Sides, direction: Direction, stream: StreamHandle) -> u32;
+    unsafe fn cuboid(driver: &Driver<Self>, sides: &PitchedBox, direction: Direction, stream: StreamHandle) -> u32;
     /// Copies a range on the legacy default stream and waits, in one call; `None` if the driver has no such call.
     /// Does not depend on the current device.
     ///
@@ -104,7 +104,7 @@ impl<V: VendorCopies> Driver<V> {
     #[inline]
     fn settle(
         &self,
-        current: &Current<'_, V>,
+        current: &CurrentDeviceGuard<'_, V>,
         device: i32,
         returned_early: bool,
         direction: Direction,
@@ -131,18 +131,18 @@ impl<V: VendorCopies> Driver<V> {
     ///
     /// # Safety
     /// See [`Copies::copy_pitched`]; the device is current.
-    unsafe fn start(&self, plan: Plan, direction: Direction, stream: StreamHandle) -> u32 {
+    unsafe fn start(&self, plan: PitchedCopyKind, direction: Direction, stream: StreamHandle) -> u32 {
         // SAFETY: every part lies within the box that the caller guarantees.
         unsafe {
             match plan {
-                Plan::Nothing | Plan::Line(_) => SUCCESS,
-                Plan::Plane(sides) => V::plane(self, &sides, direction, stream),
-                Plan::Box(sides) => V::cuboid(self, &sides, direction, stream),
-                Plan::EachPlane(sides) => {
+                PitchedCopyKind::Nothing | PitchedCopyKind::Line(_) => SUCCESS,
+                PitchedCopyKind::Plane(sides) => V::plane(self, &sides, direction, stream),
+                PitchedCopyKind::Box(sides) => V::cuboid(self, &sides, direction, stream),
+                PitchedCopyKind::EachPlane(sides) => {
                     let planes = (0..sides.extent.depth).map(|position| sides.plane(position));
                     until_refused(planes.map(|sides| V::plane(self, &sides, direction, stream)))
                 }
-                Plan::EachRow(sides) => {
+                PitchedCopyKind::EachRow(sides) => {
                     let Extent { width, height, depth } = sides.extent;
                     let rows = (0..depth).flat_map(|plane| (0..height).map(move |row| (plane, row)));
                     until_refused(rows.map(|(plane, row)| {
@@ -237,14 +237,14 @@ impl<V: VendorCopies> Copies for Driver<V> {
             return Err(Error::value(format!("the box does not fit the address space: {}", detail())));
         };
         let operation = match plan {
-            Plan::Nothing => return Ok(()),
+            PitchedCopyKind::Nothing => return Ok(()),
             // SAFETY: the caller guarantees the range, which is the whole box.
-            Plan::Line(bytes) => unsafe {
+            PitchedCopyKind::Line(bytes) => unsafe {
                 return self.copy(device, direction, target.address, source.address, bytes, stream);
             },
-            Plan::EachRow(_) => V::line_name(direction),
-            Plan::Plane(_) | Plan::EachPlane(_) => V::PLANE,
-            Plan::Box(_) => V::BOX,
+            PitchedCopyKind::EachRow(_) => V::line_name(direction),
+            PitchedCopyKind::Plane(_) | PitchedCopyKind::EachPlane(_) => V::PLANE,
+            PitchedCopyKind::Box(_) => V::BOX,
         };
         let current = self.enter(device, operation)?;
         let addresses = (target.address, source.address);
@@ -270,7 +270,7 @@ impl<V: VendorCopies> Copies for Driver<V> {
         let operation = V::NAMES.copy_peer;
         let (to, from) = (V::peer(self, target_device, operation)?, V::peer(self, source_device, operation)?);
         // SAFETY: see above; both devices exist.
-        let copy = |on: &Current<'_, V>| unsafe {
+        let copy = |on: &CurrentDeviceGuard<'_, V>| unsafe {
             (on.symbols.copy_peer)(Raw::of(target), to, Raw::of(source), from, bytes, Raw::of(stream.0))
         };
         self.call(source_device, operation, copy, || {

@@ -2,9 +2,9 @@
 //!
 //! The previous device must be restored afterwards, except by calls whose purpose is to change it.
 
-use super::driver::{Driver, Slot};
+use super::driver::{DeviceSlot, Driver};
 use super::errors::VendorErrors;
-use super::exit_guard::Passage;
+use super::exit_guard::DriverCallGuard;
 use super::fork_guard;
 use super::symbols::Symbols;
 use crate::CaptureMode;
@@ -14,27 +14,27 @@ use pygpu_base::error::Result;
 /// How a vendor's library makes a device current.
 pub trait VendorContexts: VendorErrors {
     /// State needed to restore the previous device.
-    type Found;
+    type PreviousDevice;
     /// Makes a device current for the calling thread; `None` if it already is.
     ///
     /// # Errors
     /// The driver's error, for a device that it cannot use.
-    fn enter(driver: &Driver<Self>, device: i32, slot: &Slot<Self>) -> Result<Option<Self::Found>>;
+    fn enter(driver: &Driver<Self>, device: i32, slot: &DeviceSlot<Self>) -> Result<Option<Self::PreviousDevice>>;
     /// Restores the previous device.
-    fn leave(driver: &Driver<Self>, found: &Self::Found);
+    fn leave(driver: &Driver<Self>, found: &Self::PreviousDevice);
 }
 
 /// Guard: the requested device is current until it is dropped.
-pub struct Current<'a, V: VendorContexts> {
+pub struct CurrentDeviceGuard<'a, V: VendorContexts> {
     pub symbols: &'a Symbols<V>,
     pub api: &'a V::Api,
-    pub slot: &'a Slot<V>,
+    pub slot: &'a DeviceSlot<V>,
     driver: &'a Driver<V>,
-    found: Option<V::Found>,
-    _passage: Passage,
+    found: Option<V::PreviousDevice>,
+    _passage: DriverCallGuard,
 }
 
-impl<V: VendorContexts> Drop for Current<'_, V> {
+impl<V: VendorContexts> Drop for CurrentDeviceGuard<'_, V> {
     #[inline]
     fn drop(&mut self) {
         if let Some(found) = &self.found {
@@ -49,7 +49,7 @@ impl<V: VendorContexts> Driver<V> {
     /// # Errors
     /// The driver's code for an invalid device, if the device does not exist.
     #[inline]
-    pub fn slot(&self, device: i32, operation: &'static str) -> Result<&Slot<V>> {
+    pub fn slot(&self, device: i32, operation: &'static str) -> Result<&DeviceSlot<V>> {
         let slot = usize::try_from(device).ok().and_then(|position| self.slots.get(position));
         slot.ok_or_else(|| {
             let detail = format!("device {device} was asked for; there are {} devices", self.slots.len());
@@ -62,12 +62,12 @@ impl<V: VendorContexts> Driver<V> {
     /// # Errors
     /// An unknown device, a forked process, or the driver's error for a device that it cannot use.
     #[inline]
-    pub fn enter(&self, device: i32, operation: &'static str) -> Result<Current<'_, V>> {
+    pub fn enter(&self, device: i32, operation: &'static str) -> Result<CurrentDeviceGuard<'_, V>> {
         fork_guard::refuse(V::KIND, operation)?;
-        let passage = Passage::begin();
+        let passage = DriverCallGuard::begin();
         let slot = self.slot(device, operation)?;
         let found = V::enter(self, device, slot)?;
-        Ok(Current { symbols: &self.symbols, api: &self.api, slot, driver: self, found, _passage: passage })
+        Ok(CurrentDeviceGuard { symbols: &self.symbols, api: &self.api, slot, driver: self, found, _passage: passage })
     }
 
     /// Makes a call with a device current; `detail` is evaluated only if the call fails.
@@ -76,7 +76,7 @@ impl<V: VendorContexts> Driver<V> {
         &self,
         device: i32,
         operation: &'static str,
-        call: impl FnOnce(&Current<'_, V>) -> u32,
+        call: impl FnOnce(&CurrentDeviceGuard<'_, V>) -> u32,
         detail: impl FnOnce() -> String,
     ) -> Result<()> {
         let current = self.enter(device, operation)?;
@@ -95,7 +95,7 @@ impl<V: VendorContexts> Driver<V> {
         detail: impl FnOnce() -> String,
     ) -> Result<()> {
         fork_guard::refuse(V::KIND, operation)?;
-        let _passage = Passage::begin();
+        let _passage = DriverCallGuard::begin();
         match call(self) {
             SUCCESS => Ok(()),
             code => Err(self.refusal(code, operation, None, detail())),

@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, c_char, c_int};
 
-use super::current_context::{Current, VendorContexts};
+use super::current_context::{CurrentDeviceGuard, VendorContexts};
 use super::driver::Driver;
 use super::fork_guard;
 use super::symbols::Symbols;
@@ -211,14 +211,14 @@ impl<V: VendorDevices> Devices for Driver<V> {
     fn memory_info(&self, device: i32) -> Result<MemoryInfo> {
         let mut info = MemoryInfo { free: 0, total: 0 };
         // SAFETY: the out-parameters are writable.
-        let ask = |on: &Current<'_, V>| unsafe { (on.symbols.memory_info)(&mut info.free, &mut info.total) };
+        let ask = |on: &CurrentDeviceGuard<'_, V>| unsafe { (on.symbols.memory_info)(&mut info.free, &mut info.total) };
         self.call(device, V::NAMES.memory_info, ask, String::new)?;
         Ok(info)
     }
 
     fn synchronize_device(&self, device: i32) -> Result<()> {
         // SAFETY: requires only a current device.
-        let wait = |on: &Current<'_, V>| unsafe { (on.symbols.device_synchronize)() };
+        let wait = |on: &CurrentDeviceGuard<'_, V>| unsafe { (on.symbols.device_synchronize)() };
         self.call(device, V::NAMES.device_synchronize, wait, String::new)
     }
 

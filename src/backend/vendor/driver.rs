@@ -25,7 +25,7 @@ pub trait Vendor: Types {
 }
 
 /// Device data, queried once when the library is opened.
-pub struct Slot<V: Vendor> {
+pub struct DeviceSlot<V: Vendor> {
     /// The driver's handle of the device.
     pub handle: c_int,
     /// Largest pitch that the driver accepts.
@@ -42,6 +42,6 @@ pub struct Driver<V: Vendor> {
     pub library: String,
     pub version: i32,
     /// One slot per device, in the driver's order.
-    pub slots: Box<[Slot<V>]>,
+    pub slots: Box<[DeviceSlot<V>]>,
     pub own: V,
 }

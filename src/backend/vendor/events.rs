@@ -2,7 +2,7 @@
 
 use std::ffi::c_uint;
 
-use super::current_context::{Current, VendorContexts};
+use super::current_context::{CurrentDeviceGuard, VendorContexts};
 use super::driver::Driver;
 use super::symbols::Raw;
 use crate::error_codes::NOT_READY;
@@ -71,7 +71,7 @@ impl<V: VendorEvents> Events for Driver<V> {
 
     unsafe fn query_event(&self, device: i32, event: EventHandle) -> Result<bool> {
         let mut reached = true;
-        let ask = |on: &Current<'_, V>| {
+        let ask = |on: &CurrentDeviceGuard<'_, V>| {
             // SAFETY: see above.
             let code = self.beside_captures(|| unsafe { (on.symbols.event_query)(Raw::of(event.0)) });
             reached = code != NOT_READY;

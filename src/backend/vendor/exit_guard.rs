@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use pygpu_base::ffi_guard::caught;
 #[cfg(debug_assertions)]
 use pygpu_base::fork_safe;
-use pygpu_base::fork_safe::Once;
+use pygpu_base::fork_safe::ForkSafeOnce;
 
 /// Maximum time that the end of the process waits for active calls.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -20,12 +20,12 @@ const PATIENCE: Duration = Duration::from_secs(1);
 static CLOSED: AtomicBool = AtomicBool::new(false);
 static INSIDE: AtomicUsize = AtomicUsize::new(0);
 /// The thread that ends the process; it may continue to make calls.
-static ENDING: Once<ThreadId> = Once::new();
+static ENDING: ForkSafeOnce<ThreadId> = ForkSafeOnce::new();
 
 /// Guard of an active driver call.
-pub struct Passage(());
+pub struct DriverCallGuard(());
 
-impl Passage {
+impl DriverCallGuard {
     /// Begins a driver call. Once the process is ending it never returns, except on the thread that ends it.
     #[inline]
     pub fn begin() -> Self {
@@ -39,7 +39,7 @@ impl Passage {
     }
 }
 
-impl Drop for Passage {
+impl Drop for DriverCallGuard {
     #[inline]
     fn drop(&mut self) {
         INSIDE.fetch_sub(1, Ordering::SeqCst);
@@ -83,7 +83,7 @@ mod tests {
     #[test]
     fn a_passage_is_counted_while_it_lasts() {
         // Other tests of the process may make calls at the same time, so this is a lower bound.
-        let passage = Passage::begin();
+        let passage = DriverCallGuard::begin();
         assert!(INSIDE.load(Ordering::SeqCst) >= 1);
         drop(passage);
     }
@@ -92,8 +92,8 @@ mod tests {
     #[cfg(debug_assertions)]
     #[should_panic(expected = "under a lock")]
     fn nobody_calls_a_driver_under_a_lock_of_the_process() {
-        static LOCK: fork_safe::Global<()> = fork_safe::Global::new(());
+        static LOCK: fork_safe::ForkSafeMutex<()> = fork_safe::ForkSafeMutex::new(());
         let _held = LOCK.lock();
-        let _passage = Passage::begin();
+        let _passage = DriverCallGuard::begin();
     }
 }

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::BackendKind;
 use pygpu_base::error::{Error, Result};
 use pygpu_base::ffi_guard::caught;
-use pygpu_base::fork_safe::Once;
+use pygpu_base::fork_safe::ForkSafeOnce;
 
 /// Both reasons in one word, because every driver call checks them: the lowest bit marks a forked child, the other
 /// bits count active host functions.
@@ -23,7 +23,7 @@ thread_local! {
     static IS_HOST_CALL: Cell<bool> = const { Cell::new(false) };
 }
 
-static WATCH: Once<()> = Once::new();
+static WATCH: ForkSafeOnce<()> = ForkSafeOnce::new();
 
 /// Installs the fork handler; called before a GPU driver is initialised.
 pub fn watch() {

@@ -1,6 +1,6 @@
 //! Graphs.
 
-use super::current_context::{Current, VendorContexts};
+use super::current_context::{CurrentDeviceGuard, VendorContexts};
 use super::driver::Driver;
 use super::streams::described;
 use super::symbols::Raw;
@@ -130,7 +130,7 @@ macro_rules! exchange {
                 let set = $driver.api.$set.ok_or_else(|| lacks(stringify!($set)))?;
                 // SAFETY: the caller guarantees the handles; `parameters` is large enough for each kind.
                 $driver.call($device, stringify!($get), |_| unsafe { get(from, parameters.place()) }, detail)?;
-                let set = |on: &Current<'_, Self>| {
+                let set = |on: &CurrentDeviceGuard<'_, Self>| {
                     let _ = on;
                     // SAFETY: as before; the driver's data in `parameters` is valid as long as `from`.
                     unsafe { set(executable, to, parameters.place() $(, $context(on))?) }
@@ -177,7 +177,7 @@ impl<V: VendorGraphs> Graphs for Driver<V> {
         let (mut status, mut id) = (0u32, 0u64);
         // The status is read as an integer, because a newer driver may have more values. SAFETY: see above; the
         // out-parameters are writable and as wide as the driver's types; unneeded ones are null.
-        let ask = |on: &Current<'_, V>| unsafe {
+        let ask = |on: &CurrentDeviceGuard<'_, V>| unsafe {
             let (graph, dependencies, count) = (std::ptr::null_mut(), std::ptr::null_mut(), std::ptr::null_mut());
             let status = (&raw mut status).cast();
             (on.symbols.capture_info)(Raw::of(stream.0), status, &mut id, graph, dependencies, count)
@@ -190,7 +190,7 @@ impl<V: VendorGraphs> Graphs for Driver<V> {
         let (mut status, mut id, mut graph, mut count) = (0u32, 0u64, Raw::NONE, 0usize);
         let mut dependencies: *const V::GraphNode = std::ptr::null();
         // SAFETY: see above; the out-parameters are writable and as wide as the driver's types.
-        let ask = |on: &Current<'_, V>| unsafe {
+        let ask = |on: &CurrentDeviceGuard<'_, V>| unsafe {
             let status = (&raw mut status).cast();
             (on.symbols.capture_info)(Raw::of(stream.0), status, &mut id, &mut graph, &raw mut dependencies, &mut count)
         };
@@ -308,7 +308,7 @@ impl<V: VendorGraphs> Graphs for Driver<V> {
 
     unsafe fn destroy_graph(&self, device: i32, graph: GraphHandle) -> Result<()> {
         // SAFETY: see above.
-        let destroy = |on: &Current<'_, V>| unsafe { (on.symbols.graph_destroy)(Raw::of(graph.0)) };
+        let destroy = |on: &CurrentDeviceGuard<'_, V>| unsafe { (on.symbols.graph_destroy)(Raw::of(graph.0)) };
         self.call(device, V::NAMES.graph_destroy, destroy, String::new)
     }
 
@@ -316,7 +316,7 @@ impl<V: VendorGraphs> Graphs for Driver<V> {
         // Without it the first launch does the same.
         let Some(upload) = self.symbols.graph_upload else { return Ok(()) };
         // SAFETY: see above.
-        let call = |_: &Current<'_, V>| unsafe { upload(Raw::of(executable.0), Raw::of(stream.0)) };
+        let call = |_: &CurrentDeviceGuard<'_, V>| unsafe { upload(Raw::of(executable.0), Raw::of(stream.0)) };
         self.call(device, V::NAMES.graph_upload, call, || described(stream))
     }
 
@@ -333,7 +333,8 @@ impl<V: VendorGraphs> Graphs for Driver<V> {
 
     unsafe fn destroy_executable(&self, device: i32, executable: ExecutableHandle) -> Result<()> {
         // SAFETY: see above.
-        let destroy = |on: &Current<'_, V>| unsafe { (on.symbols.executable_destroy)(Raw::of(executable.0)) };
+        let destroy =
+            |on: &CurrentDeviceGuard<'_, V>| unsafe { (on.symbols.executable_destroy)(Raw::of(executable.0)) };
         self.call(device, V::NAMES.executable_destroy, destroy, String::new)
     }
 }

@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_uint, c_void};
 
 use smallvec::SmallVec;
 
-use super::current_context::Current;
+use super::current_context::CurrentDeviceGuard;
 use super::driver::Driver;
 use super::programs::VendorPrograms;
 use super::symbols::Raw;
@@ -164,7 +164,7 @@ where
         let (config, extra) = (list.config(shape, stream), std::ptr::null_mut());
         let config = (&raw const config).cast();
         // SAFETY: the structure, which is the vendor's, and its list outlive the call; the rest is promised.
-        let call = |_: &Current<'_, V>| unsafe { launch(config, Raw::of(function.0), arguments, extra) };
+        let call = |_: &CurrentDeviceGuard<'_, V>| unsafe { launch(config, Raw::of(function.0), arguments, extra) };
         self.call(device, operation, call, || format!("{shape:?}, {attributes:?}"))
     }
 

@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_uint};
 
-use super::current_context::Current;
+use super::current_context::CurrentDeviceGuard;
 use super::devices::VendorDevices;
 use super::driver::Driver;
 use super::symbols::Raw;
@@ -92,7 +92,7 @@ impl<V: VendorMemory> Memory for Driver<V> {
         let properties = V::pool_properties(self.slot(device, operation)?.handle);
         let mut pool = Raw::NONE;
         // SAFETY: the out-parameter is writable and the properties are complete.
-        let create = |on: &Current<'_, V>| unsafe { (on.symbols.pool_create)(&mut pool, &properties) };
+        let create = |on: &CurrentDeviceGuard<'_, V>| unsafe { (on.symbols.pool_create)(&mut pool, &properties) };
         self.call(device, operation, create, String::new)?;
         let handle = PoolHandle(pool.number());
         let opened = self.open_to_peers(device, handle);

@@ -35,19 +35,19 @@ mod symbols;
 pub(super) mod textures;
 
 pub(super) use copies::{VendorCopies, size, until_refused};
-pub(super) use current_context::{Current, VendorContexts};
+pub(super) use current_context::{CurrentDeviceGuard, VendorContexts};
 pub(super) use devices::{DeviceAttributes, VendorDevices};
-pub(super) use driver::{Driver, Slot, Vendor};
+pub(super) use driver::{DeviceSlot, Driver, Vendor};
 pub(super) use errors::{VendorErrors, spoken};
 pub(super) use events::VendorEvents;
-pub(super) use exit_guard::Passage;
+pub(super) use exit_guard::DriverCallGuard;
 pub(super) use graphs::VendorGraphs;
 #[cfg(test)]
 pub(super) use launches::{RawAttribute, attributes as launch_attributes};
 pub(super) use launches::{RawConfig, VendorLaunches};
 pub(super) use memory::{PoolAttributes, VendorMemory};
 pub(super) use open_library::{VendorOpening, open};
-pub(super) use pitched::Sides;
+pub(super) use pitched::PitchedBox;
 pub(super) use programs::{Cooperative, FunctionNumbers, VendorFunctions, VendorModules, VendorPrograms};
 pub(super) use streams::VendorStreams;
 pub(super) use symbols::{Names, Raw, Types};

@@ -5,13 +5,13 @@
 use std::ffi::c_int;
 
 use super::devices::{VendorDevices, attribute_of};
-use super::driver::{Driver, Slot};
+use super::driver::{DeviceSlot, Driver};
 use super::fork_guard;
 use super::loader::{Attempt, Library};
 use super::symbols::Symbols;
 use crate::Backend;
 use crate::error_codes::SUCCESS;
-use crate::open_result::Opening;
+use crate::open_result::OpenResult;
 use pygpu_base::settings::Settings;
 
 /// Vendor-specific part of opening a library.
@@ -53,23 +53,23 @@ pub trait VendorOpening: VendorDevices + Default {
 }
 
 /// Opens a vendor's backend.
-pub fn open<V: VendorOpening>(settings: &Settings) -> Opening
+pub fn open<V: VendorOpening>(settings: &Settings) -> OpenResult
 where
     Driver<V>: Backend,
 {
     match Library::open(V::CANDIDATES) {
         Ok(library) => open_library::<V>(&library, settings),
-        Err(attempts) => Opening { attempts, ..Opening::refused(V::NOT_FOUND) },
+        Err(attempts) => OpenResult { attempts, ..OpenResult::refused(V::NOT_FOUND) },
     }
 }
 
-fn open_library<V: VendorOpening>(library: &Library, settings: &Settings) -> Opening
+fn open_library<V: VendorOpening>(library: &Library, settings: &Settings) -> OpenResult
 where
     Driver<V>: Backend,
 {
     let path = library.path(V::VERSION);
     let attempts: Vec<Attempt> = library.attempts().to_vec();
-    let refused = |driver_version, reason| Opening {
+    let refused = |driver_version, reason| OpenResult {
         backend: Err(reason),
         library: path.clone(),
         driver_version,
@@ -83,7 +83,7 @@ where
         Ok(driver) => {
             // The backend lives as long as the process, like the library and the contexts that it uses.
             let backend: &'static dyn Backend = Box::leak(Box::new(driver));
-            Opening { backend: Ok(backend), library: path, driver_version: version, attempts }
+            OpenResult { backend: Ok(backend), library: path, driver_version: version, attempts }
         }
         Err(reason) => refused(version, reason),
     }
@@ -138,10 +138,10 @@ fn open_driver<V: VendorOpening>(
 
 /// Queries a device. A failure of either attribute does not reject the device: 0 makes the copies go row by row,
 /// which is correct but slow.
-fn slot<V: VendorOpening>(symbols: &Symbols<V>, api: &V::Api, ordinal: i32) -> Result<Slot<V>, String> {
+fn slot<V: VendorOpening>(symbols: &Symbols<V>, api: &V::Api, ordinal: i32) -> Result<DeviceSlot<V>, String> {
     let handle = V::handle(api, ordinal)?;
     let ask = |which| attribute_of::<V>(symbols, api, handle, which).unwrap_or(0);
-    Ok(Slot {
+    Ok(DeviceSlot {
         handle,
         max_pitch: usize::try_from(ask(V::ATTRIBUTES.max_pitch)).unwrap_or(0),
         reads_pageable: ask(V::ATTRIBUTES.uses_host_page_tables) != 0,

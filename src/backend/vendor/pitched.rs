@@ -4,31 +4,31 @@ use crate::{Address, Extent, Pitched};
 
 /// Copies that move a box.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Plan {
+pub enum PitchedCopyKind {
     /// The box is empty.
     Nothing,
     /// One contiguous range of this many bytes.
     Line(usize),
     /// One plane: a 2-D copy.
-    Plane(Sides),
+    Plane(PitchedBox),
     /// A 3-D copy.
-    Box(Sides),
+    Box(PitchedBox),
     /// One 2-D copy per plane: the driver takes the plane distance as a number of rows, and here it is not a multiple
     /// of the pitch.
-    EachPlane(Sides),
+    EachPlane(PitchedBox),
     /// One copy per row: the pitch exceeds the driver's limit. Such rows are gigabytes apart, hence few.
-    EachRow(Sides),
+    EachRow(PitchedBox),
 }
 
 /// A box with its source and target.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Sides {
+pub struct PitchedBox {
     pub target: Pitched,
     pub source: Pitched,
     pub extent: Extent,
 }
 
-impl Sides {
+impl PitchedBox {
     /// Returns the start of a row in the target and in the source.
     pub fn row(&self, plane: usize, row: usize) -> (Address, Address) {
         let begin = |side: &Pitched| side.address + plane * side.plane_pitch + row * side.row_pitch;
@@ -88,10 +88,10 @@ impl Sides {
 }
 
 /// Returns the copies that move the box; `None` if it does not fit the address space.
-pub fn plan(target: Pitched, source: Pitched, extent: Extent, max_pitch: usize) -> Option<Plan> {
-    let sides = Sides { target, source, extent };
+pub fn plan(target: Pitched, source: Pitched, extent: Extent, max_pitch: usize) -> Option<PitchedCopyKind> {
+    let sides = PitchedBox { target, source, extent };
     if extent.width == 0 || extent.height == 0 || extent.depth == 0 {
-        return Some(Plan::Nothing);
+        return Some(PitchedCopyKind::Nothing);
     }
     if !sides.fits() {
         return None;
@@ -99,20 +99,20 @@ pub fn plan(target: Pitched, source: Pitched, extent: Extent, max_pitch: usize) 
     let sides = sides.collapsed()?;
     let Extent { width, height, depth } = sides.extent;
     if depth == 1 && (height == 1 || sides.both(|side| side.row_pitch == width)) {
-        return width.checked_mul(height).map(Plan::Line);
+        return width.checked_mul(height).map(PitchedCopyKind::Line);
     }
     let whole_rows =
         |side: &Pitched| side.plane_pitch.is_multiple_of(side.row_pitch) && side.plane_pitch / side.row_pitch >= height;
     // A pitch below the width violates the trait, and 0 would be a divisor; row by row the copy has at least the
     // requested meaning.
     Some(if !sides.both(|side| (width..=max_pitch).contains(&side.row_pitch)) {
-        Plan::EachRow(sides)
+        PitchedCopyKind::EachRow(sides)
     } else if depth == 1 {
-        Plan::Plane(sides)
+        PitchedCopyKind::Plane(sides)
     } else if sides.both(whole_rows) {
-        Plan::Box(sides)
+        PitchedCopyKind::Box(sides)
     } else {
-        Plan::EachPlane(sides)
+        PitchedCopyKind::EachPlane(sides)
     })
 }
 
@@ -127,7 +127,7 @@ mod tests {
         Pitched { address: 4096, row_pitch, plane_pitch }
     }
 
-    fn planned(target: (usize, usize), source: (usize, usize), extent: (usize, usize, usize)) -> Plan {
+    fn planned(target: (usize, usize), source: (usize, usize), extent: (usize, usize, usize)) -> PitchedCopyKind {
         let extent = Extent { width: extent.0, height: extent.1, depth: extent.2 };
         plan(side(target.0, target.1), side(source.0, source.1), extent, MAX).unwrap()
     }
@@ -135,41 +135,41 @@ mod tests {
     #[test]
     fn empty_boxes_are_nothing_whatever_their_pitches() {
         for extent in [(0, 2, 2), (2, 0, 2), (2, 2, 0)] {
-            assert_eq!(planned((usize::MAX, usize::MAX), (0, 0), extent), Plan::Nothing);
+            assert_eq!(planned((usize::MAX, usize::MAX), (0, 0), extent), PitchedCopyKind::Nothing);
         }
     }
 
     #[test]
     fn gapless_rows_and_planes_are_one_line() {
-        assert_eq!(planned((8, 0), (8, 0), (8, 5, 1)), Plan::Line(40));
-        assert_eq!(planned((8, 40), (8, 40), (8, 5, 3)), Plan::Line(120));
-        assert_eq!(planned((1, 1), (99, 99), (8, 1, 1)), Plan::Line(8));
-        assert_eq!(planned((3, 8), (7, 8), (8, 1, 5)), Plan::Line(40));
+        assert_eq!(planned((8, 0), (8, 0), (8, 5, 1)), PitchedCopyKind::Line(40));
+        assert_eq!(planned((8, 40), (8, 40), (8, 5, 3)), PitchedCopyKind::Line(120));
+        assert_eq!(planned((1, 1), (99, 99), (8, 1, 1)), PitchedCopyKind::Line(8));
+        assert_eq!(planned((3, 8), (7, 8), (8, 1, 5)), PitchedCopyKind::Line(40));
     }
 
     #[test]
     fn one_gap_is_one_plane() {
-        let Plan::Plane(rows) = planned((16, 0), (8, 0), (8, 5, 1)) else { panic!() };
+        let PitchedCopyKind::Plane(rows) = planned((16, 0), (8, 0), (8, 5, 1)) else { panic!() };
         assert_eq!(rows.extent, Extent { width: 8, height: 5, depth: 1 });
-        let Plan::Plane(merged) = planned((16, 80), (12, 60), (8, 5, 3)) else { panic!() };
+        let PitchedCopyKind::Plane(merged) = planned((16, 80), (12, 60), (8, 5, 3)) else { panic!() };
         assert_eq!(merged.extent, Extent { width: 8, height: 15, depth: 1 });
-        let Plan::Plane(planes) = planned((8, 64), (8, 40), (8, 5, 3)) else { panic!() };
+        let PitchedCopyKind::Plane(planes) = planned((8, 64), (8, 40), (8, 5, 3)) else { panic!() };
         assert_eq!((planes.extent, planes.target.row_pitch), (Extent { width: 40, height: 3, depth: 1 }, 64));
     }
 
     #[test]
     fn planes_that_are_not_whole_rows_apart_are_copied_one_by_one() {
-        assert!(matches!(planned((16, 96), (16, 80), (8, 5, 3)), Plan::Box(_)));
-        assert!(matches!(planned((16, 100), (16, 80), (8, 5, 3)), Plan::EachPlane(_)));
-        assert!(matches!(planned((16, 64), (16, 80), (8, 5, 3)), Plan::EachPlane(_)));
+        assert!(matches!(planned((16, 96), (16, 80), (8, 5, 3)), PitchedCopyKind::Box(_)));
+        assert!(matches!(planned((16, 100), (16, 80), (8, 5, 3)), PitchedCopyKind::EachPlane(_)));
+        assert!(matches!(planned((16, 64), (16, 80), (8, 5, 3)), PitchedCopyKind::EachPlane(_)));
     }
 
     #[test]
     fn pitches_beyond_the_driver_are_copied_row_by_row() {
-        assert!(matches!(planned((MAX + 1, 0), (8, 0), (8, 5, 1)), Plan::EachRow(_)));
-        assert!(matches!(planned((8, 0), (MAX + 1, 0), (8, 5, 1)), Plan::EachRow(_)));
-        assert!(matches!(planned((MAX, 0), (8, 0), (8, 5, 1)), Plan::Plane(_)));
-        assert!(matches!(planned((0, 8), (0, 9), (8, 5, 3)), Plan::EachRow(_)));
+        assert!(matches!(planned((MAX + 1, 0), (8, 0), (8, 5, 1)), PitchedCopyKind::EachRow(_)));
+        assert!(matches!(planned((8, 0), (MAX + 1, 0), (8, 5, 1)), PitchedCopyKind::EachRow(_)));
+        assert!(matches!(planned((MAX, 0), (8, 0), (8, 5, 1)), PitchedCopyKind::Plane(_)));
+        assert!(matches!(planned((0, 8), (0, 9), (8, 5, 3)), PitchedCopyKind::EachRow(_)));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::ffi::{CStr, c_int, c_uint, c_void};
 use std::path::PathBuf;
 
-use super::current_context::Current;
+use super::current_context::CurrentDeviceGuard;
 use super::devices::VendorDevices;
 use super::driver::Driver;
 use super::symbols::{Raw, Types};
@@ -238,7 +238,7 @@ where
     unsafe fn active_blocks(&self, device: i32, function: FunctionHandle, threads: u32, shared: u32) -> Result<u32> {
         let mut blocks: c_int = 0;
         let count = i32::try_from(threads).unwrap_or(i32::MAX);
-        let ask = |on: &Current<'_, V>| {
+        let ask = |on: &CurrentDeviceGuard<'_, V>| {
             let ask = on.symbols.function_active_blocks;
             // SAFETY: see above; the out-parameter is writable.
             unsafe { ask(&mut blocks, Raw::of(function.0), count, shared as usize) }
@@ -284,12 +284,13 @@ where
         if shape.cooperative {
             let launch = V::cooperative(self)?;
             // SAFETY: see above.
-            let call =
-                |_: &Current<'_, V>| unsafe { launch(function, gx, gy, gz, bx, by, bz, shared, stream, arguments) };
+            let call = |_: &CurrentDeviceGuard<'_, V>| unsafe {
+                launch(function, gx, gy, gz, bx, by, bz, shared, stream, arguments)
+            };
             return self.call(device, V::COOPERATIVE, call, detail);
         }
         let extra = std::ptr::null_mut();
-        let call = |on: &Current<'_, V>| {
+        let call = |on: &CurrentDeviceGuard<'_, V>| {
             let launch = on.symbols.function_launch;
             // SAFETY: see above.
             unsafe { launch(function, gx, gy, gz, bx, by, bz, shared, stream, arguments, extra) }

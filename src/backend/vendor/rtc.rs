@@ -6,18 +6,18 @@
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::path::{Path, PathBuf};
 
-use crate::includes::{self, Search};
+use crate::includes::{self, IncludeSearch};
 use crate::{CompileOption, CompileRequest};
 use pygpu_base::error::{CompileError, DriverError, Error, Result};
 
 /// Program handle of either library.
-pub type Handle = *mut c_void;
+pub type RtcHandle = *mut c_void;
 
 /// A function and its name.
-type Named<F> = (F, &'static str);
-type OfProgram<T> = unsafe extern "C" fn(Handle, T) -> u32;
+type NamedSymbol<F> = (F, &'static str);
+type OfProgram<T> = unsafe extern "C" fn(RtcHandle, T) -> u32;
 type Create = unsafe extern "C" fn(
-    *mut Handle,
+    *mut RtcHandle,
     *const c_char,
     *const c_char,
     c_int,
@@ -26,22 +26,22 @@ type Create = unsafe extern "C" fn(
 ) -> u32;
 
 /// Functions that both libraries have.
-pub struct Calls {
+pub struct RtcFunctions {
     /// `NVRTC` or `HIPRTC`: the prefix of the names of codes.
     pub prefix: &'static str,
-    pub create: Named<Create>,
-    pub destroy: unsafe extern "C" fn(*mut Handle) -> u32,
-    pub add_name: Named<OfProgram<*const c_char>>,
-    pub lowered: Named<unsafe extern "C" fn(Handle, *const c_char, *mut *const c_char) -> u32>,
-    pub compile: Named<unsafe extern "C" fn(Handle, c_int, *const *const c_char) -> u32>,
+    pub create: NamedSymbol<Create>,
+    pub destroy: unsafe extern "C" fn(*mut RtcHandle) -> u32,
+    pub add_name: NamedSymbol<OfProgram<*const c_char>>,
+    pub lowered: NamedSymbol<unsafe extern "C" fn(RtcHandle, *const c_char, *mut *const c_char) -> u32>,
+    pub compile: NamedSymbol<unsafe extern "C" fn(RtcHandle, c_int, *const *const c_char) -> u32>,
     pub log_size: OfProgram<*mut usize>,
-    pub log: Named<OfProgram<*mut c_char>>,
+    pub log: NamedSymbol<OfProgram<*mut c_char>>,
 }
 
 /// Collects the functions of a table by the prefix of their names.
 macro_rules! calls {
     ($api:expr, $prefix:literal, $create:ident, $destroy:ident, $add:ident, $lowered:ident, $compile:ident, $size:ident, $log:ident) => {
-        $crate::vendor::rtc::Calls {
+        $crate::vendor::rtc::RtcFunctions {
             prefix: $prefix,
             create: ($api.$create, stringify!($create)),
             destroy: $api.$destroy,
@@ -96,7 +96,7 @@ pub fn refusal(prefix: &str, code: u32, operation: &'static str, detail: String)
 /// Creates the error of a failed compilation. `compiler` is name and version.
 #[cold]
 pub fn failure(
-    calls: &Calls,
+    calls: &RtcFunctions,
     code: u32,
     compiler: String,
     request: &CompileRequest<'_>,
@@ -126,8 +126,8 @@ pub fn may_include(request: &CompileRequest<'_>) -> bool {
 
 /// Returns the search path of a library for headers: the folder in the source's name, the folders in the options, and
 /// the library's own folders. `None` if an unknown option may name a file.
-pub fn places<'a>(request: &CompileRequest<'a>, own: &[PathBuf]) -> Option<Search<'a>> {
-    let mut search = Search { own: vec![PathBuf::new()], folders: Vec::new(), before: Vec::new() };
+pub fn places<'a>(request: &CompileRequest<'a>, own: &[PathBuf]) -> Option<IncludeSearch<'a>> {
+    let mut search = IncludeSearch { own: vec![PathBuf::new()], folders: Vec::new(), before: Vec::new() };
     search.own.extend(Path::new(request.name).parent().map(Path::to_path_buf));
     for option in request.options {
         match option {
@@ -147,8 +147,8 @@ fn c_string(text: &str, what: &str) -> Result<CString> {
 
 /// Program of the library, destroyed when dropped.
 pub struct Program<'a> {
-    calls: &'a Calls,
-    handle: Handle,
+    calls: &'a RtcFunctions,
+    handle: RtcHandle,
 }
 
 impl Drop for Program<'_> {
@@ -159,9 +159,9 @@ impl Drop for Program<'_> {
 }
 
 impl<'a> Program<'a> {
-    pub fn new(calls: &'a Calls, request: &CompileRequest<'_>) -> Result<Self> {
+    pub fn new(calls: &'a RtcFunctions, request: &CompileRequest<'_>) -> Result<Self> {
         let (source, name) = (c_string(request.source, "the source")?, c_string(request.name, "the source's name")?);
-        let mut handle: Handle = std::ptr::null_mut();
+        let mut handle: RtcHandle = std::ptr::null_mut();
         let none = std::ptr::null();
         let (create, operation) = calls.create;
         // SAFETY: the out-parameter is writable; both texts end with a zero byte; there are no headers.

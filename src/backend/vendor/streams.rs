@@ -2,7 +2,7 @@
 
 use std::ffi::{c_uint, c_void};
 
-use super::current_context::Current;
+use super::current_context::CurrentDeviceGuard;
 use super::devices::VendorDevices;
 use super::driver::Driver;
 use super::symbols::Raw;
@@ -68,7 +68,7 @@ impl<V: VendorStreams> Streams for Driver<V> {
 
     unsafe fn query_stream(&self, device: i32, stream: StreamHandle) -> Result<bool> {
         let mut done = true;
-        let ask = |on: &Current<'_, V>| {
+        let ask = |on: &CurrentDeviceGuard<'_, V>| {
             // SAFETY: see above.
             let code = self.beside_captures(|| unsafe { (on.symbols.stream_query)(Raw::of(stream.0)) });
             done = code != NOT_READY;

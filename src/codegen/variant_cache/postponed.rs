@@ -3,41 +3,41 @@
 use std::cell::RefCell;
 use std::path::PathBuf;
 
-use super::{COMPILED, Identity, Key};
+use super::{COMPILED, VariantId, VariantKey};
 use pygpu_base::error::Error;
 use pygpu_device::Device;
-use pygpu_kernel::{self as kernel, Source};
+use pygpu_kernel::{self as kernel, KernelSource};
 
 thread_local! {
     /// Variants that a flush of this thread did not find.
     pub(super) static POSTPONED: RefCell<Vec<Postponed>> = const { RefCell::new(Vec::new()) };
     /// Variants of `POSTPONED` whose compilation failed.
-    pub(super) static REFUSED: RefCell<Vec<(Variant, Error)>> = const { RefCell::new(Vec::new()) };
+    pub(super) static REFUSED: RefCell<Vec<(PostponedVariant, Error)>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Owned identity of a variant.
-pub(super) struct Variant {
+pub(super) struct PostponedVariant {
     pub(super) family: u64,
     pub(super) place: u64,
-    pub(super) key: Key,
+    pub(super) key: VariantKey,
 }
 
-impl Variant {
-    fn identity(&self) -> Identity<'_> {
-        Identity { family: self.family, place: self.place, key: &self.key }
+impl PostponedVariant {
+    fn identity(&self) -> VariantId<'_> {
+        VariantId { family: self.family, place: self.place, key: &self.key }
     }
 
-    pub(super) fn is(&self, of: &Identity<'_>) -> bool {
+    pub(super) fn is(&self, of: &VariantId<'_>) -> bool {
         self.family == of.family && self.place == of.place && self.key.as_slice() == of.key
     }
 }
 
 /// A variant to be compiled between two attempts of a flush.
 pub struct Postponed {
-    pub(super) variant: Variant,
+    pub(super) variant: PostponedVariant,
     pub(super) device: Device,
     pub(super) name: String,
-    pub(super) source: Source,
+    pub(super) source: KernelSource,
 }
 
 impl Postponed {

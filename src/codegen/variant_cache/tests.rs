@@ -5,17 +5,17 @@ use std::time::Duration;
 
 use super::*;
 
-fn of(family: u64, key: &[u8]) -> Identity<'_> {
-    Identity { family, place: 7 << 32, key }
+fn of(family: u64, key: &[u8]) -> VariantId<'_> {
+    VariantId { family, place: 7 << 32, key }
 }
 
-fn make<V: Clone + Send + Sync>(store: &'static Store<V>, of: &Identity<'_>, value: V) -> V {
+fn make<V: Clone + Send + Sync>(store: &'static VariantCache<V>, of: &VariantId<'_>, value: V) -> V {
     store.find_or_make(of, || Ok(Some(value))).unwrap().unwrap()
 }
 
 #[test]
 fn whole_keys_tell_variants_apart() {
-    static STORE: Store<u32> = Store::new(1000);
+    static STORE: VariantCache<u32> = VariantCache::new(1000);
     let keys: Vec<Vec<u8>> = (0..200u8).map(|n| vec![n % 3; usize::from(n)]).collect();
     for (number, key) in keys.iter().enumerate() {
         assert_eq!(STORE.find(&of(1, key)), None);
@@ -24,25 +24,32 @@ fn whole_keys_tell_variants_apart() {
     for (number, key) in keys.iter().enumerate() {
         assert_eq!(STORE.find(&of(1, key)), Some(Some(number as u32)));
         assert_eq!(STORE.find(&of(2, key)), None, "of another kernel");
-        assert_eq!(STORE.find(&Identity { place: 8 << 32, ..of(1, key) }), None, "of another device");
-        assert_eq!(STORE.find(&Identity { place: 7 << 32 | 1, ..of(1, key) }), None, "of the device after a reset");
+        assert_eq!(STORE.find(&VariantId { place: 8 << 32, ..of(1, key) }), None, "of another device");
+        assert_eq!(STORE.find(&VariantId { place: 7 << 32 | 1, ..of(1, key) }), None, "of the device after a reset");
     }
 }
 
 #[test]
 fn entries_of_one_hash_are_told_apart() {
     let entry = |key: &[u8]| {
-        let (key, was_used) = (Key::from_slice(key), AtomicBool::new(false));
-        Arc::new(Entry { hash: of(1, b"a").hash(), family: 1, place: 7 << 32, value: Some(key.len()), key, was_used })
+        let (key, was_used) = (VariantKey::from_slice(key), AtomicBool::new(false));
+        Arc::new(CompiledVariant {
+            hash: of(1, b"a").hash(),
+            family: 1,
+            place: 7 << 32,
+            value: Some(key.len()),
+            key,
+            was_used,
+        })
     };
-    let table = Table::of(vec![entry(b"bb"), entry(b"ccc"), entry(b"a")]);
+    let table = VariantTable::of(vec![entry(b"bb"), entry(b"ccc"), entry(b"a")]);
     assert_eq!(table.find(&of(1, b"a")).unwrap().value, Some(1));
     assert!(table.find(&of(1, b"d")).is_none());
 }
 
 #[test]
 fn nobody_makes_twice_and_who_waits_gets_what_was_made() {
-    static STORE: Store<u32> = Store::new(100);
+    static STORE: VariantCache<u32> = VariantCache::new(100);
     static MADE: AtomicUsize = AtomicUsize::new(0);
     let (count, start) = (8, Barrier::new(8));
     thread::scope(|scope| {
@@ -63,7 +70,7 @@ fn nobody_makes_twice_and_who_waits_gets_what_was_made() {
 
 #[test]
 fn a_failure_is_told_to_who_made_and_the_next_one_tries_again() {
-    static STORE: Store<u32> = Store::new(100);
+    static STORE: VariantCache<u32> = VariantCache::new(100);
     let fails = || Err(Error::value("no"));
     assert!(STORE.find_or_make(&of(1, b"k"), fails).is_err());
     assert_eq!(STORE.find(&of(1, b"k")), None);
@@ -74,7 +81,7 @@ fn a_failure_is_told_to_who_made_and_the_next_one_tries_again() {
 
 #[test]
 fn what_cannot_be_had_is_remembered() {
-    static STORE: Store<u32> = Store::new(100);
+    static STORE: VariantCache<u32> = VariantCache::new(100);
     assert_eq!(STORE.find_or_make(&of(1, b"k"), || Ok(None)).unwrap(), None);
     assert_eq!(STORE.find(&of(1, b"k")), Some(None));
     assert_eq!(STORE.find_or_make(&of(1, b"k"), || panic!("tried again")).unwrap(), None);
@@ -82,7 +89,7 @@ fn what_cannot_be_had_is_remembered() {
 
 #[test]
 fn there_are_never_more_than_the_bound_and_what_is_used_stays() {
-    static STORE: Store<u32> = Store::new(16);
+    static STORE: VariantCache<u32> = VariantCache::new(16);
     make(&STORE, &of(1, b"often"), 0);
     for number in 0..100u8 {
         make(&STORE, &of(1, &[number]), 1);
@@ -94,7 +101,7 @@ fn there_are_never_more_than_the_bound_and_what_is_used_stays() {
 
 #[test]
 fn a_family_takes_its_variants_with_it() {
-    static STORE: Store<Arc<u32>> = Store::new(100);
+    static STORE: VariantCache<Arc<u32>> = VariantCache::new(100);
     let value = Arc::new(3);
     make(&STORE, &of(1, b"a"), Arc::clone(&value));
     make(&STORE, &of(2, b"a"), Arc::clone(&value));
@@ -106,17 +113,17 @@ fn a_family_takes_its_variants_with_it() {
 
 #[test]
 fn a_reset_lets_go_of_what_was_compiled_before() {
-    static STORE: Store<Arc<u32>> = Store::new(100);
+    static STORE: VariantCache<Arc<u32>> = VariantCache::new(100);
     let value = Arc::new(3);
     make(&STORE, &of(1, b"a"), Arc::clone(&value));
-    make(&STORE, &Identity { place: 8 << 32, ..of(1, b"a") }, Arc::clone(&value));
-    make(&STORE, &Identity { place: 7 << 32 | 1, ..of(1, b"b") }, Arc::new(4));
+    make(&STORE, &VariantId { place: 8 << 32, ..of(1, b"a") }, Arc::clone(&value));
+    make(&STORE, &VariantId { place: 7 << 32 | 1, ..of(1, b"b") }, Arc::new(4));
     assert_eq!(Arc::strong_count(&value), 2, "the other device's stays");
 }
 
 #[test]
 fn tables_are_read_while_they_are_replaced_and_freed() {
-    static STORE: Store<Arc<u64>> = Store::new(64);
+    static STORE: VariantCache<Arc<u64>> = VariantCache::new(64);
     static DONE: AtomicBool = AtomicBool::new(false);
     let value = Arc::new(0);
     thread::scope(|scope| {
@@ -148,7 +155,7 @@ fn tables_are_read_while_they_are_replaced_and_freed() {
 
 #[test]
 fn a_child_makes_what_its_parent_was_making() {
-    static STORE: Store<u32> = Store::new(100);
+    static STORE: VariantCache<u32> = VariantCache::new(100);
     let begun = Barrier::new(2);
     thread::scope(|scope| {
         scope.spawn(|| {

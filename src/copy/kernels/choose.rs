@@ -5,7 +5,7 @@
 
 use pygpu_backend::Address;
 use pygpu_base::small_sort;
-use pygpu_layout::{NARROW, Pieces, SharedAxes, SharedAxis, fastest};
+use pygpu_layout::{ContiguousRuns, NARROW, SharedAxes, SharedAxis, fastest};
 
 /// Upper bound of numbers that kernels divide by multiplication and shift.
 pub(super) const DIVISIBLE: i64 = NARROW;
@@ -40,7 +40,7 @@ pub(super) struct Units {
 
 /// The kernel for a copy.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(super) enum Class {
+pub(super) enum CopyKernel {
     /// Long innermost rows: addresses are computed once per block.
     Lines {
         /// The source is broadcast along an outer axis: blocks process the same part of all rows consecutively, so that
@@ -68,7 +68,7 @@ pub(super) enum Class {
 
 /// Override of the choice for benchmarks and tests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Wish {
+pub(super) enum ForcedKernel {
     /// No override.
     None,
     /// Excludes transposition in registers.
@@ -79,12 +79,17 @@ pub(super) enum Wish {
 
 impl Units {
     /// Units of pieces, for the given addresses of byte 0 of both layouts. There is at least one axis.
-    pub(super) fn of(pieces: &Pieces, to: Address, from: Address) -> Self {
+    pub(super) fn of(pieces: &ContiguousRuns, to: Address, from: Address) -> Self {
         Self::aligned(pieces, to, from, std::iter::empty())
     }
 
     /// Units like [`Self::of`], small enough to divide other strides as well.
-    pub(super) fn aligned(pieces: &Pieces, to: Address, from: Address, others: impl Iterator<Item = i64>) -> Self {
+    pub(super) fn aligned(
+        pieces: &ContiguousRuns,
+        to: Address,
+        from: Address,
+        others: impl Iterator<Item = i64>,
+    ) -> Self {
         let to = to.wrapping_add_signed(pieces.dst as isize);
         let from = from.wrapping_add_signed(pieces.src as isize);
         let strides = pieces.axes.iter().flat_map(|axis| axis.strides).chain(others);
@@ -102,15 +107,15 @@ impl Units {
     }
 
     /// Chooses the kernel, and permutes the axes into the order that it expects.
-    pub(super) fn choose(mut self, wish: Wish) -> (Self, Class) {
-        if wish != Wish::Flat
+    pub(super) fn choose(mut self, wish: ForcedKernel) -> (Self, CopyKernel) {
+        if wish != ForcedKernel::Flat
             && let Some(class) = self.transposition(wish)
         {
             return (self, class);
         }
         let is_read_again = self.bring_repeats_inward();
         match self.straight(wish) {
-            Class::Lines { .. } => (self, Class::Lines { again: is_read_again }),
+            CopyKernel::Lines { .. } => (self, CopyKernel::Lines { again: is_read_again }),
             class => (self, class),
         }
     }
@@ -126,17 +131,17 @@ impl Units {
     }
 
     /// The kernel for a fill, or for a copy whose operands have the same axis order.
-    pub(super) fn straight(&self, wish: Wish) -> Class {
+    pub(super) fn straight(&self, wish: ForcedKernel) -> CopyKernel {
         let inner = self.axes.last().map_or(1, |axis| axis.len);
-        if wish != Wish::Flat && inner >= LONG_LINE {
-            Class::Lines { again: false }
+        if wish != ForcedKernel::Flat && inner >= LONG_LINE {
+            CopyKernel::Lines { again: false }
         } else {
-            Class::Flat { wide: self.count() >= DIVISIBLE }
+            CopyKernel::Flat { wide: self.count() >= DIVISIBLE }
         }
     }
 
     /// The transposition kernel, if the copy is a transposition. Moves its axes to the end.
-    fn transposition(&mut self, wish: Wish) -> Option<Class> {
+    fn transposition(&mut self, wish: ForcedKernel) -> Option<CopyKernel> {
         let x = self.axes.len().checked_sub(1)?;
         let y = fastest(&self.axes, 1).filter(|&y| y != x)?;
         let (along_x, along_y) = (self.axes[x], self.axes[y]);
@@ -148,7 +153,7 @@ impl Units {
         let axis = self.axes.remove(y);
         self.axes.push(axis); // now second to last: x, y
         match self.vector(along_x, along_y) {
-            Some(vector) if wish == Wish::None => Some(Class::Squares { vector }),
+            Some(vector) if wish == ForcedKernel::None => Some(CopyKernel::Squares { vector }),
             _ => Some(tiles(self.unit, along_x.len, along_y.len)),
         }
     }
@@ -172,7 +177,7 @@ impl Units {
 
 /// The tile shape for a plane: at least 64 contiguous bytes along both axes, longer along one axis if the other is
 /// short.
-fn tiles(unit: i64, x: i64, y: i64) -> Class {
+fn tiles(unit: i64, x: i64, y: i64) -> CopyKernel {
     let (side, area) = match unit {
         1 | 2 => (64, 64 * 64),
         4 => (64, 64 * 32),
@@ -182,7 +187,7 @@ fn tiles(unit: i64, x: i64, y: i64) -> Class {
     let tile_x = fitting(x, side).max(4);
     let tile_y = fitting(y, (area / tile_x).min(MOST_SIDE)).max(4);
     let tile_x = fitting(x, (area / tile_y).min(MOST_SIDE)).max(1024 / tile_y);
-    Class::Tiles { x: tile_x, y: tile_y }
+    CopyKernel::Tiles { x: tile_x, y: tile_y }
 }
 
 #[cfg(test)]
@@ -190,37 +195,37 @@ mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
     use super::super::parameters::{Tuning, parameters};
     use super::*;
-    use pygpu_layout::{Layout, Order};
+    use pygpu_layout::{Layout, MemoryOrder};
 
     /// The choice for a copy of a transposed, strided or sliced array into a C-ordered one.
-    fn chosen(source: &Layout, to: Address, from: Address) -> (Units, Class) {
+    fn chosen(source: &Layout, to: Address, from: Address) -> (Units, CopyKernel) {
         let shape: Vec<i64> = source.shape().collect();
-        let target = Layout::contiguous(&shape, source.itemsize(), Order::C).unwrap();
-        Units::of(&Pieces::of(&target, source).unwrap(), to, from).choose(Wish::None)
+        let target = Layout::contiguous(&shape, source.itemsize(), MemoryOrder::C).unwrap();
+        Units::of(&ContiguousRuns::of(&target, source).unwrap(), to, from).choose(ForcedKernel::None)
     }
 
     fn dense(shape: &[i64], itemsize: i64) -> Layout {
-        Layout::contiguous(shape, itemsize, Order::C).unwrap()
+        Layout::contiguous(shape, itemsize, MemoryOrder::C).unwrap()
     }
 
     #[test]
     fn a_transposition_is_turned_in_registers_where_vectors_fit() {
         for (itemsize, vector) in [(1, 8), (2, 16), (4, 16), (8, 16), (16, 16)] {
             let (units, class) = chosen(&dense(&[512, 1024], itemsize).transpose(None).unwrap(), 1 << 20, 1 << 21);
-            assert_eq!((units.unit, class), (itemsize, Class::Squares { vector }));
+            assert_eq!((units.unit, class), (itemsize, CopyKernel::Squares { vector }));
         }
         let plane = dense(&[512, 1024], 4).transpose(None).unwrap();
-        assert_eq!(chosen(&plane, (1 << 20) + 8, 1 << 21).1, Class::Squares { vector: 8 });
-        assert!(matches!(chosen(&plane, (1 << 20) + 4, 1 << 21).1, Class::Tiles { .. }));
+        assert_eq!(chosen(&plane, (1 << 20) + 8, 1 << 21).1, CopyKernel::Squares { vector: 8 });
+        assert!(matches!(chosen(&plane, (1 << 20) + 4, 1 << 21).1, CopyKernel::Tiles { .. }));
         let odd = dense(&[513, 1023], 4).transpose(None).unwrap();
-        assert!(matches!(chosen(&odd, 1 << 20, 1 << 21).1, Class::Tiles { .. }));
+        assert!(matches!(chosen(&odd, 1 << 20, 1 << 21).1, CopyKernel::Tiles { .. }));
     }
 
     #[test]
     fn tiles_follow_short_sides_and_are_powers_of_two_that_fill_a_block() {
         for unit in [1, 2, 4, 8, 16] {
             for (x, y) in [(5000, 3), (3, 5000), (5000, 5000), (40, 33), (32, 32), (300, 5), (17, 100)] {
-                let Class::Tiles { x: tile_x, y: tile_y } = tiles(unit, x, y) else { panic!("no tiles") };
+                let CopyKernel::Tiles { x: tile_x, y: tile_y } = tiles(unit, x, y) else { panic!("no tiles") };
                 assert!(tile_x.count_ones() == 1 && tile_y.count_ones() == 1, "{tile_x} x {tile_y}");
                 assert!(tile_x.max(tile_y) <= MOST_SIDE && tile_x * tile_y >= 1024, "{tile_x} x {tile_y}");
                 assert!(tile_x * tile_y * unit <= 24 << 10, "{tile_x} x {tile_y} of {unit} bytes");
@@ -242,36 +247,36 @@ mod tests {
     #[test]
     fn long_lines_are_lines_and_short_ones_flat() {
         let every_second = |columns| dense(&[100, columns], 4).index(&[slice(0, 100), step(2)]).unwrap();
-        assert_eq!(chosen(&every_second(4096), 1 << 20, 1 << 21).1, Class::Lines { again: false });
-        assert_eq!(chosen(&every_second(513), 1 << 20, 1 << 21).1, Class::Flat { wide: false });
+        assert_eq!(chosen(&every_second(4096), 1 << 20, 1 << 21).1, CopyKernel::Lines { again: false });
+        assert_eq!(chosen(&every_second(513), 1 << 20, 1 << 21).1, CopyKernel::Flat { wide: false });
     }
 
     #[test]
     fn what_is_repeated_is_read_again_right_away() {
         let repeated = dense(&[1, 300, 1, 4096], 4).broadcast_to(&[3, 300, 2, 4096]).unwrap();
         let (units, class) = chosen(&repeated, 1 << 20, 1 << 21);
-        assert_eq!(class, Class::Lines { again: true });
+        assert_eq!(class, CopyKernel::Lines { again: true });
         assert_eq!(units.axes.iter().map(|axis| axis.len).collect::<Vec<_>>(), [300, 3, 2, 1024]);
         let short = dense(&[1, 300, 1, 8], 4).broadcast_to(&[3, 300, 2, 8]).unwrap();
         let (units, class) = chosen(&short, 1 << 20, 1 << 21);
-        assert_eq!(class, Class::Flat { wide: false });
+        assert_eq!(class, CopyKernel::Flat { wide: false });
         assert_eq!(units.axes.iter().map(|axis| axis.len).collect::<Vec<_>>(), [3, 300, 2, 2]);
     }
 
     #[test]
     fn beyond_2_to_the_31_units_numbers_are_wide_and_shares_can_be_numbered() {
         let many = dense(&[1 << 26, 33, 2], 1).index(&[slice(0, 1 << 26), slice(0, 32), step(2)]).unwrap();
-        assert_eq!(chosen(&many, 1 << 40, 1 << 41).1, Class::Flat { wide: true });
+        assert_eq!(chosen(&many, 1 << 40, 1 << 41).1, CopyKernel::Flat { wide: true });
         let few = dense(&[1 << 25, 33, 2], 1).index(&[slice(0, 1 << 25), slice(0, 32), step(2)]).unwrap();
-        assert_eq!(chosen(&few, 1 << 40, 1 << 41).1, Class::Flat { wide: false });
+        assert_eq!(chosen(&few, 1 << 40, 1 << 41).1, CopyKernel::Flat { wide: false });
         // Row and tile kernels number their blocks, not their units, so that 32 bits suffice.
         let plane = dense(&[1 << 17, 1 << 17], 4).transpose(None).unwrap();
         let (units, class) = chosen(&plane, 1 << 40, 1 << 41);
-        assert_eq!(class, Class::Squares { vector: 16 });
+        assert_eq!(class, CopyKernel::Squares { vector: 16 });
         assert_eq!(parameters(&units, class, Tuning::BEST).shares, 1 << 22);
         let backwards = dense(&[1 << 34], 1).flip(None).unwrap();
         let (units, class) = chosen(&backwards, 1 << 40, 1 << 41);
-        assert_eq!(class, Class::Lines { again: false });
+        assert_eq!(class, CopyKernel::Lines { again: false });
         assert_eq!(parameters(&units, class, Tuning::BEST).shares, 1 << 23);
     }
 

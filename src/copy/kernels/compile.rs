@@ -3,13 +3,13 @@
 use smallvec::SmallVec;
 
 use pygpu_codegen::array_access;
-use pygpu_codegen::variant_cache::{Family, Key};
+use pygpu_codegen::variant_cache::{KernelFamily, VariantKey};
 use pygpu_device::Device;
-use pygpu_kernel::{Function, Source};
+use pygpu_kernel::{Function, KernelSource};
 
 /// A kernel, regardless of its compile-time definitions.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(super) enum Move {
+pub(super) enum CopyKernelId {
     Lines,
     Flat,
     Squares,
@@ -21,7 +21,7 @@ pub(super) enum Move {
     Settle,
 }
 
-impl Move {
+impl CopyKernelId {
     const fn name(self) -> &'static str {
         match self {
             Self::Lines => "move_lines",
@@ -52,20 +52,20 @@ impl Move {
 
 /// A kernel with its compile-time definitions.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub(super) struct Variant {
-    kernel: Move,
+pub(super) struct CopyVariant {
+    kernel: CopyKernelId,
     defined: SmallVec<[(&'static str, i64); 7]>,
 }
 
-static KERNELS: Family = Family::of_library(0);
+static KERNELS: KernelFamily = KernelFamily::of_library(0);
 
 /// The compiled kernel; `None` if it cannot be compiled.
-pub(super) fn function(device: Device, variant: Variant) -> Option<Function> {
+pub(super) fn function(device: Device, variant: CopyVariant) -> Option<Function> {
     KERNELS.function_if_any(device, &variant.key(), variant.kernel.name(), || variant.source())
 }
 
-impl Variant {
-    pub(super) fn new(kernel: Move, defined: impl IntoIterator<Item = (&'static str, i64)>) -> Self {
+impl CopyVariant {
+    pub(super) fn new(kernel: CopyKernelId, defined: impl IntoIterator<Item = (&'static str, i64)>) -> Self {
         Self { kernel, defined: defined.into_iter().collect() }
     }
 
@@ -76,19 +76,19 @@ impl Variant {
     }
 
     /// The kernel and the values of its definitions. Their names follow from the kernel and the number of values.
-    fn key(&self) -> Key {
-        let mut key = Key::from_slice(&[self.kernel as u8]);
+    fn key(&self) -> VariantKey {
+        let mut key = VariantKey::from_slice(&[self.kernel as u8]);
         // Every value fits into 16 bits.
         self.defined.iter().for_each(|(_, value)| key.extend((*value as u16).to_le_bytes()));
         key
     }
 
-    fn source(&self) -> Source {
-        Source {
+    fn source(&self) -> KernelSource {
+        KernelSource {
             text: [array_access::HEADER, include_str!("device/common.cu"), self.kernel.text()].concat(),
             name: format!("{}.cu", self.kernel.name()),
             options: self.defined.iter().map(|(name, value)| format!("-D{name}={value}")).collect(),
-            ..Source::default()
+            ..KernelSource::default()
         }
     }
 }

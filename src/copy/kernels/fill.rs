@@ -5,14 +5,14 @@
 
 use smallvec::SmallVec;
 
-use super::choose::{Class, DIVISIBLE, LARGEST, Units};
+use super::choose::{CopyKernel, DIVISIBLE, LARGEST, Units};
 use super::{asked, compile, numbered, run, variant};
 use pygpu_array::Array;
 use pygpu_backend::Address;
 use pygpu_base::error::Result;
-use pygpu_codegen::array_access::Record;
+use pygpu_codegen::array_access::ParameterBlock;
 use pygpu_device::stream::Stream;
-use pygpu_layout::Pieces;
+use pygpu_layout::ContiguousRuns;
 use pygpu_memory::Access;
 
 /// Maximum size in bytes of an item and of a period. With the maximum number of axes it fits into the 4096 bytes of
@@ -24,7 +24,7 @@ pub(crate) const LONGEST: i64 = 512;
 ///
 /// # Errors
 /// Driver errors.
-pub(crate) fn fill(target: &Array, pieces: &Pieces, item: &[u8], stream: &Stream) -> Result<bool> {
+pub(crate) fn fill(target: &Array, pieces: &ContiguousRuns, item: &[u8], stream: &Stream) -> Result<bool> {
     if asked().driver {
         return Ok(false);
     }
@@ -32,10 +32,10 @@ pub(crate) fn fill(target: &Array, pieces: &Pieces, item: &[u8], stream: &Stream
     let period = period(item.len() as i64, units.unit);
     let mut class = units.straight(asked().wish);
     if period > 1 && units.axes.last().is_some_and(|axis| axis.len >= DIVISIBLE) {
-        class = Class::Flat { wide: true };
+        class = CopyKernel::Flat { wide: true };
     }
     let (class, mut parameters) = numbered(&units, class);
-    let value = Value { item, unit: units.unit, period };
+    let value = FillPattern { item, unit: units.unit, period };
     let variant = variant(class, &units).with("FILL", value.room());
     let Some(function) = compile::function(target.device(), variant) else { return Ok(false) };
     value.push(&mut parameters.record);
@@ -46,7 +46,7 @@ pub(crate) fn fill(target: &Array, pieces: &Pieces, item: &[u8], stream: &Stream
 }
 
 /// The largest units whose period does not exceed [`LONGEST`]. For units of one byte the period is the item.
-fn units(pieces: &Pieces, base: Address, itemsize: i64) -> Units {
+fn units(pieces: &ContiguousRuns, base: Address, itemsize: i64) -> Units {
     let mut most = LARGEST;
     loop {
         let units = Units::aligned(pieces, base, base, std::iter::once(most));
@@ -64,20 +64,20 @@ fn period(itemsize: i64, unit: i64) -> i64 {
 }
 
 /// The fill value as a kernel receives it: the units of one period.
-struct Value<'a> {
+struct FillPattern<'a> {
     item: &'a [u8],
     unit: i64,
     period: i64,
 }
 
-impl Value<'_> {
+impl FillPattern<'_> {
     /// Size in bytes of the kernel's array for the value. Only two sizes exist, to limit the number of kernels.
     fn room(&self) -> i64 {
         if self.period == 1 { self.unit } else { LONGEST }
     }
 
     /// Appends the value with C layout: aligned to a unit and padded to the size of the kernel's array.
-    fn push(&self, record: &mut Record) {
+    fn push(&self, record: &mut ParameterBlock) {
         record.align(self.unit as usize);
         record.push_divisor(self.period);
         record.align(self.unit as usize);
@@ -92,12 +92,12 @@ impl Value<'_> {
 mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
     use super::*;
-    use pygpu_layout::{Layout, Order};
+    use pygpu_layout::{Layout, MemoryOrder};
 
     /// The unit and the period for filling a dense array that begins at `base`.
     fn chosen(itemsize: i64, count: i64, base: Address) -> (i64, i64) {
-        let layout = Layout::contiguous(&[count], itemsize, Order::C).unwrap();
-        let unit = units(&Pieces::of(&layout, &layout).unwrap(), base, itemsize).unit;
+        let layout = Layout::contiguous(&[count], itemsize, MemoryOrder::C).unwrap();
+        let unit = units(&ContiguousRuns::of(&layout, &layout).unwrap(), base, itemsize).unit;
         (unit, period(itemsize, unit))
     }
 
@@ -125,15 +125,15 @@ mod tests {
     #[test]
     fn a_period_is_aligned_as_the_kernel_declares_it_and_repeats_the_item() {
         let item: Vec<u8> = (1..=12).collect();
-        let mut record = Record::new();
+        let mut record = ParameterBlock::new();
         [7, 7, 7].into_iter().for_each(|word| record.push_word(word));
-        Value { item: &item, unit: 16, period: 3 }.push(&mut record);
+        FillPattern { item: &item, unit: 16, period: 3 }.push(&mut record);
         let words = record.words();
         assert_eq!((words.len(), words[6], words[8], words[11]), (8 + 4 + 128, 0, 3, 0));
         let bytes: Vec<u8> = words[12..24].iter().flat_map(|word| word.to_le_bytes()).collect();
         assert_eq!(bytes, [&item[..], &item, &item, &item].concat());
-        let mut record = Record::new();
-        Value { item: &[1, 2], unit: 4, period: 1 }.push(&mut record);
+        let mut record = ParameterBlock::new();
+        FillPattern { item: &[1, 2], unit: 4, period: 1 }.push(&mut record);
         assert_eq!(record.words()[3..], [0x0201_0201]);
     }
 }

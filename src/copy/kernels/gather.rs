@@ -7,19 +7,19 @@
 //! source index for each position.
 
 use super::choose::{DIVISIBLE, Units};
-use super::compile::{self, Move, Variant};
-use super::parameters::{self, Parameters, THREADS};
+use super::compile::{self, CopyKernelId, CopyVariant};
+use super::parameters::{self, CopyParameters, THREADS};
 use super::{run, shape};
 use crate::{between, duplicate, fill, may_overlap};
 use pygpu_array::Array;
-use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_base::error::{Error, Result};
-use pygpu_codegen::array_access::{Record, Span};
+use pygpu_codegen::array_access::{IndexWidth, ParameterBlock};
 use pygpu_device::Device;
-use pygpu_device::stream::{Mark, Stream};
+use pygpu_device::stream::{PooledEvent, Stream};
 use pygpu_kernel::{Arguments, launch};
-use pygpu_layout::{Dims, Layout, Order, Pieces, SharedAxis, Walk};
-use pygpu_memory::readback::Word;
+use pygpu_layout::{ContiguousRuns, Dims, Layout, LoopNest, MemoryOrder, SharedAxis};
+use pygpu_memory::readback::Readback;
 use pygpu_memory::{Access, capture};
 
 /// Treatment of out-of-range indices.
@@ -97,7 +97,7 @@ impl Selection {
             let strides: Dims = axes().map(|(_, axis)| axis.stride).collect();
             Layout::strided(&shape, &strides, result.offset(), result.itemsize())
         };
-        let along = Walk::c_order(&part(true)?);
+        let along = LoopNest::c_order(&part(true)?);
         let stride = if along.rank() > 1 { None } else { Some(along.strides(0).next().unwrap_or(0)) };
         Ok((part(false)?, stride))
     }
@@ -113,8 +113,8 @@ pub fn gather(source: &Array, selection: &Selection, stream: &Stream) -> Result<
     {
         return Ok(Some(result));
     }
-    let Some(table) = Table::of(source.device(), selection, stream)? else { return Ok(None) };
-    let result = Array::empty(&selection.result_shape(), source.dtype(), Order::C, stream.clone())?;
+    let Some(table) = OffsetTable::of(source.device(), selection, stream)? else { return Ok(None) };
+    let result = Array::empty(&selection.result_shape(), source.dtype(), MemoryOrder::C, stream.clone())?;
     if !table.gather(source, selection, &result, stream)? {
         return Ok(None);
     }
@@ -124,7 +124,7 @@ pub fn gather(source: &Array, selection: &Selection, stream: &Stream) -> Result<
 
 /// Gathers like [`gather`] without an offset table, for contiguous indices of one axis; `None` for others.
 fn gather_directly(source: &Array, selection: &Selection, indexed: &Indexed, stream: &Stream) -> Result<Option<Array>> {
-    let result = Array::empty(&selection.result_shape(), source.dtype(), Order::C, stream.clone())?;
+    let result = Array::empty(&selection.result_shape(), source.dtype(), MemoryOrder::C, stream.clone())?;
     let index = &indexed.index;
     let is_aligned = index.address().is_multiple_of(index.dtype().itemsize());
     let (kept, stride) = selection.split(result.layout())?;
@@ -136,15 +136,15 @@ fn gather_directly(source: &Array, selection: &Selection, indexed: &Indexed, str
     if is_checked {
         check_capture(stream)?;
     }
-    let word = if is_checked { Some(Word::new(source.device())?) } else { None };
+    let word = if is_checked { Some(Readback::new(source.device())?) } else { None };
     let along = SharedAxis { len: selection.count(), strides: [stride, 0] };
-    let places = Places::Of(indexed, word.as_ref());
-    let sides = Sides { target: &result, source, written: false };
-    if !sides.select(&Pieces::of(&kept, &selection.view)?, along, selection, &places, stream)? {
+    let places = OffsetSource::Of(indexed, word.as_ref());
+    let sides = GatherOperands { target: &result, source, written: false };
+    if !sides.select(&ContiguousRuns::of(&kept, &selection.view)?, along, selection, &places, stream)? {
         return Ok(None);
     }
     if let Some(word) = word
-        && word.read_at(&Mark::record(stream)?)? != 0
+        && word.read_at(&PooledEvent::record(stream)?)? != 0
     {
         return Err(refusal());
     }
@@ -162,7 +162,7 @@ pub fn gather_into(source: &Array, selection: &Selection, out: &Array, stream: &
         between(out, &gathered, stream)?;
         return Ok(true);
     }
-    let Some(mut table) = Table::of(source.device(), selection, stream)? else { return Ok(false) };
+    let Some(mut table) = OffsetTable::of(source.device(), selection, stream)? else { return Ok(false) };
     table.check_now()?;
     table.gather(source, selection, out, stream)
 }
@@ -173,14 +173,14 @@ pub fn gather_into(source: &Array, selection: &Selection, out: &Array, stream: &
 /// # Errors
 /// `IndexError`; `OutOfMemory`; driver errors.
 pub fn scatter(target: &Array, selection: &Selection, values: &Array, stream: &Stream) -> Result<bool> {
-    let Some(mut table) = Table::of(target.device(), selection, stream)? else { return Ok(false) };
+    let Some(mut table) = OffsetTable::of(target.device(), selection, stream)? else { return Ok(false) };
     if values.layout().is_empty() {
         table.check()?;
         return Ok(true);
     }
     let (kept, stride) = match selection.split(values.layout())? {
         (kept, Some(stride)) => (kept, stride),
-        _ => return scatter(target, selection, &duplicate(values, Order::C, stream)?, stream),
+        _ => return scatter(target, selection, &duplicate(values, MemoryOrder::C, stream)?, stream),
     };
     let is_one_value = stride == 0; // all assignments to one element store the same value
     let is_repeated = !is_one_value && selection.count() > 1 && !selection.is_distinct();
@@ -189,25 +189,25 @@ pub fn scatter(target: &Array, selection: &Selection, values: &Array, stream: &S
     }
     table.check_now()?;
     let along = SharedAxis { len: selection.count(), strides: [0, stride] };
-    let pieces = Pieces::of(&selection.view, &kept)?;
-    Sides { target, source: values, written: true }.select(
+    let pieces = ContiguousRuns::of(&selection.view, &kept)?;
+    GatherOperands { target, source: values, written: true }.select(
         &pieces,
         along,
         selection,
-        &Places::Table(&table.bytes),
+        &OffsetSource::Table(&table.bytes),
         stream,
     )
 }
 
 /// Source of the offsets along the indexed axis.
-enum Places<'a> {
+enum OffsetSource<'a> {
     /// Byte offsets, one for each combination of indices.
     Table(&'a Array),
     /// Contiguous indices of one axis; an out-of-range index is reported to the readback.
-    Of(&'a Indexed, Option<&'a Word>),
+    Of(&'a Indexed, Option<&'a Readback>),
 }
 
-impl Places<'_> {
+impl OffsetSource<'_> {
     const fn array(&self) -> &Array {
         match self {
             Self::Table(table) => table,
@@ -217,20 +217,20 @@ impl Places<'_> {
 }
 
 /// Source and target of a gather or scatter, and whether the table applies to the target.
-struct Sides<'a> {
+struct GatherOperands<'a> {
     target: &'a Array,
     source: &'a Array,
     written: bool,
 }
 
-impl Sides<'_> {
+impl GatherOperands<'_> {
     /// Launches the gather kernel; `along` is the axis of the table.
     fn select(
         &self,
-        pieces: &Pieces,
+        pieces: &ContiguousRuns,
         along: SharedAxis<2>,
         selection: &Selection,
-        places: &Places<'_>,
+        places: &OffsetSource<'_>,
         stream: &Stream,
     ) -> Result<bool> {
         let (to, from) = (self.target.allocation().address(), self.source.allocation().address());
@@ -245,32 +245,32 @@ impl Sides<'_> {
         units.axes.insert(place, along);
         let count: i64 = units.axes.iter().map(|axis| axis.len).product();
         let rank = parameters::rank_for(units.axes.len());
-        let span = if count >= DIVISIBLE { Span::Wide } else { Span::Far };
+        let span = if count >= DIVISIBLE { IndexWidth::Wide } else { IndexWidth::Far };
         let defined = [
             ("UNIT", units.unit),
             ("DIMS", rank as i64),
-            ("WIDE", i64::from(span == Span::Wide)),
+            ("WIDE", i64::from(span == IndexWidth::Wide)),
             ("TABLE", (rank - units.axes.len() + place) as i64),
             ("WRITTEN", i64::from(self.written)),
         ];
         let variant = match places {
-            Places::Table(_) => Variant::new(Move::Select, defined),
-            Places::Of(indexed, _) => Variant::new(Move::SelectDirectly, defined)
+            OffsetSource::Table(_) => CopyVariant::new(CopyKernelId::Select, defined),
+            OffsetSource::Of(indexed, _) => CopyVariant::new(CopyKernelId::SelectDirectly, defined)
                 .with("INDEX_SIZE", indexed.index.dtype().itemsize() as i64)
                 .with("INDEX_SIGNED", i64::from(is_signed(indexed.index.dtype())))
                 .with("BOUNDS", indexed.bounds.number())
                 .with("DIRECT", 1),
         };
         let Some(function) = compile::function(self.target.device(), variant) else { return Ok(false) };
-        let mut record = Record::new();
+        let mut record = ParameterBlock::new();
         let words = [units.to, units.from, places.array().address(), count as usize];
         words.into_iter().for_each(|word| record.push_word(word as u64));
-        if let Places::Of(indexed, word) = places {
-            let told = word.map_or(0, Word::address);
+        if let OffsetSource::Of(indexed, word) = places {
+            let told = word.map_or(0, Readback::address);
             [told, indexed.len as u64, indexed.stride as u64].into_iter().for_each(|word| record.push_word(word));
         }
         parameters::push_axes(&mut record, span, &units.axes);
-        let parameters = Parameters { record, shares: parameters::div_ceil(count, i64::from(THREADS) * 4) };
+        let parameters = CopyParameters { record, shares: parameters::div_ceil(count, i64::from(THREADS) * 4) };
         let uses = [
             (self.source.allocation(), Access::Read),
             (places.array().allocation(), Access::Read),
@@ -296,13 +296,13 @@ fn refusal() -> Error {
 }
 
 /// Byte offsets, one for each combination of indices.
-struct Table {
+struct OffsetTable {
     bytes: Array,
     /// The readback is nonzero after the event if an index is out of range.
-    refused: Option<(Word, Mark)>,
+    refused: Option<(Readback, PooledEvent)>,
 }
 
-impl Table {
+impl OffsetTable {
     /// Builds the table of a selection and starts the bounds check; `None` if no kernel is available.
     fn of(device: Device, selection: &Selection, stream: &Stream) -> Result<Option<Self>> {
         let is_checked = selection.indexed.iter().any(|indexed| indexed.bounds == Bounds::Checked);
@@ -313,10 +313,10 @@ impl Table {
         if selection.count() > 0 && selection.indexed.iter().any(|indexed| indexed.len == 0) {
             return Err(refusal());
         }
-        let word = if is_checked && selection.count() > 0 { Some(Word::new(device)?) } else { None };
+        let word = if is_checked && selection.count() > 0 { Some(Readback::new(device)?) } else { None };
         let strides = selection.indexed.iter().map(|indexed| indexed.stride);
         let Some(bytes) = places(device, selection, strides, word.as_ref(), stream)? else { return Ok(None) };
-        let refused = word.map(|word| Ok::<_, Error>((word, Mark::record(stream)?))).transpose()?;
+        let refused = word.map(|word| Ok::<_, Error>((word, PooledEvent::record(stream)?))).transpose()?;
         Ok(Some(Self { bytes, refused }))
     }
 
@@ -339,17 +339,17 @@ impl Table {
             return Ok(true);
         }
         let (kept, Some(stride)) = selection.split(result.layout())? else {
-            let made = Array::empty(&selection.result_shape(), source.dtype(), Order::C, stream.clone())?;
+            let made = Array::empty(&selection.result_shape(), source.dtype(), MemoryOrder::C, stream.clone())?;
             let is_done = self.gather(source, selection, &made, stream)?;
             return if is_done { between(result, &made, stream).map(|()| true) } else { Ok(false) };
         };
         let along = SharedAxis { len: selection.count(), strides: [stride, 0] };
-        let pieces = Pieces::of(&kept, &selection.view)?;
-        Sides { target: result, source, written: false }.select(
+        let pieces = ContiguousRuns::of(&kept, &selection.view)?;
+        GatherOperands { target: result, source, written: false }.select(
             &pieces,
             along,
             selection,
-            &Places::Table(&self.bytes),
+            &OffsetSource::Table(&self.bytes),
             stream,
         )
     }
@@ -367,8 +367,10 @@ impl Table {
             }
         }
         let count = selection.count();
-        let (claim, settle) =
-            (places_variant(1, true, 8, (false, 0), Move::Claim), places_variant(1, true, 8, (false, 0), Move::Settle));
+        let (claim, settle) = (
+            places_variant(1, true, 8, (false, 0), CopyKernelId::Claim),
+            places_variant(1, true, 8, (false, 0), CopyKernelId::Settle),
+        );
         let (Some(claim), Some(settle)) = (compile::function(device, claim), compile::function(device, settle)) else {
             return Ok(false);
         };
@@ -377,10 +379,11 @@ impl Table {
         }
         let word = self.refused.as_ref().map(|(word, _)| word);
         let Some(numbers) = places(device, selection, strides.into_iter(), word, stream)? else { return Ok(false) };
-        let owners = Array::empty(&[targets], DType::new(Kind::Int32), Order::C, stream.clone())?;
+        let owners = Array::empty(&[targets], DType::new(ScalarType::Int32), MemoryOrder::C, stream.clone())?;
         fill(&owners, &[0xff; 4], stream)?;
         let blocks =
-            Parameters { record: Record::new(), shares: parameters::div_ceil(count, i64::from(THREADS)) }.blocks();
+            CopyParameters { record: ParameterBlock::new(), shares: parameters::div_ceil(count, i64::from(THREADS)) }
+                .blocks();
         let uses = [(numbers.allocation(), Access::Read), (owners.allocation(), Access::Write)];
         let mut arguments = Arguments::new();
         for word in [numbers.address(), owners.address(), count as usize] {
@@ -403,7 +406,13 @@ impl Table {
     }
 }
 
-fn places_variant(rank: usize, signed: bool, size: usize, (begun, bounds): (bool, i64), kernel: Move) -> Variant {
+fn places_variant(
+    rank: usize,
+    signed: bool,
+    size: usize,
+    (begun, bounds): (bool, i64),
+    kernel: CopyKernelId,
+) -> CopyVariant {
     let defined = [
         ("UNIT", 4),
         ("DIMS", rank as i64),
@@ -412,7 +421,7 @@ fn places_variant(rank: usize, signed: bool, size: usize, (begun, bounds): (bool
         ("BEGUN", i64::from(begun)),
         ("BOUNDS", bounds),
     ];
-    Variant::new(kernel, defined)
+    CopyVariant::new(kernel, defined)
 }
 
 /// Computes the sum of indices times strides for each combination of indices. Out-of-range indices are reported to
@@ -421,28 +430,28 @@ fn places(
     device: Device,
     selection: &Selection,
     strides: impl Iterator<Item = i64>,
-    refused: Option<&Word>,
+    refused: Option<&Readback>,
     stream: &Stream,
 ) -> Result<Option<Array>> {
     let count = selection.count();
-    let table = Array::empty(&[count], DType::new(Kind::Int64), Order::C, stream.clone())?;
+    let table = Array::empty(&[count], DType::new(ScalarType::Int64), MemoryOrder::C, stream.clone())?;
     if count == 0 {
         return Ok(Some(table));
     }
     for (number, (indexed, stride)) in selection.indexed.iter().zip(strides).enumerate() {
         let index = aligned(&indexed.index, stream)?;
         let (signed, size) = (is_signed(index.dtype()), index.dtype().itemsize());
-        let axes = Walk::c_order(index.layout()).axes::<1>();
+        let axes = LoopNest::c_order(index.layout()).axes::<1>();
         let begun = (number > 0, indexed.bounds.number());
-        let variant = places_variant(parameters::rank_for(axes.len()), signed, size, begun, Move::Places);
+        let variant = places_variant(parameters::rank_for(axes.len()), signed, size, begun, CopyKernelId::Places);
         let Some(function) = compile::function(device, variant) else { return Ok(None) };
-        let mut record = Record::new();
-        let told = refused.map_or(0, Word::address);
+        let mut record = ParameterBlock::new();
+        let told = refused.map_or(0, Readback::address);
         let addresses = [table.address() as u64, index.address() as u64, told];
         let numbers = [count, indexed.len, stride].map(|number| number as u64);
         addresses.into_iter().chain(numbers).for_each(|word| record.push_word(word));
-        parameters::push_axes(&mut record, Span::Wide, &axes);
-        let parameters = Parameters { record, shares: parameters::div_ceil(count, i64::from(THREADS)) };
+        parameters::push_axes(&mut record, IndexWidth::Wide, &axes);
+        let parameters = CopyParameters { record, shares: parameters::div_ceil(count, i64::from(THREADS)) };
         let uses = [(index.allocation(), Access::Read), (table.allocation(), Access::Write)];
         // SAFETY: the parameter block matches the kernel's structure; the axes are those of an aligned index array;
         // without a readback no index can be out of range.
@@ -452,12 +461,12 @@ fn places(
 }
 
 fn is_signed(dtype: DType) -> bool {
-    matches!(dtype.kind(), Kind::Int8 | Kind::Int16 | Kind::Int32 | Kind::Int64)
+    matches!(dtype.kind(), ScalarType::Int8 | ScalarType::Int16 | ScalarType::Int32 | ScalarType::Int64)
 }
 
 /// An index array with aligned elements: a field of a packed structure is copied.
 fn aligned(index: &Array, stream: &Stream) -> Result<Array> {
     let size = index.dtype().itemsize();
     let bits = index.layout().strides().fold(index.address() as i64, |bits, stride| bits | stride);
-    if (bits as usize).is_multiple_of(size) { Ok(index.clone()) } else { duplicate(index, Order::C, stream) }
+    if (bits as usize).is_multiple_of(size) { Ok(index.clone()) } else { duplicate(index, MemoryOrder::C, stream) }
 }

@@ -10,9 +10,9 @@ mod fill;
 mod gather;
 mod parameters;
 
-use choose::{Class, Units, Wish};
-use compile::{Move, Variant};
-use parameters::{Parameters, Tuning};
+use choose::{CopyKernel, ForcedKernel, Units};
+use compile::{CopyKernelId, CopyVariant};
+use parameters::{CopyParameters, Tuning};
 
 pub(super) use fill::{LONGEST, fill};
 pub use gather::{Bounds, Indexed, Selection, check_capture, gather, gather_into, scatter};
@@ -20,12 +20,12 @@ pub use gather::{Bounds, Indexed, Selection, check_capture, gather, gather_into,
 use pygpu_array::Array;
 use pygpu_backend::LaunchShape;
 use pygpu_base::error::Result;
-use pygpu_base::fork_safe::Once;
+use pygpu_base::fork_safe::ForkSafeOnce;
 use pygpu_base::settings::{self, Variable};
 use pygpu_device::stream::Stream;
 use pygpu_kernel::{Arguments, Function, launch};
-use pygpu_layout::{Blocks, Pieces};
-use pygpu_memory::{Access, Use};
+use pygpu_layout::{ContiguousRuns, CopyBlocks};
+use pygpu_memory::{Access, BlockUse};
 
 /// The driver copies rows of at least this many bytes as fast as a kernel.
 const WIDE_ROWS: i64 = 1 << 20;
@@ -38,25 +38,25 @@ const FEW: i64 = 2;
 
 /// Contents of `PYGPU_STRIDED_COPY`, for benchmarks and tests: `tiles`, `flat`, `driver`; `group=8` for the rows of a
 /// strip of tiles, `lanes=8` for the threads that read adjacent vectors, `turns=2` for the squares of a thread.
-struct Asked {
-    wish: Wish,
+struct CopyOverrides {
+    wish: ForcedKernel,
     tuning: Tuning,
     driver: bool,
 }
 
-fn asked() -> &'static Asked {
-    static ASKED: Once<Asked> = Once::new();
+fn asked() -> &'static CopyOverrides {
+    static ASKED: ForkSafeOnce<CopyOverrides> = ForkSafeOnce::new();
     if let Some(asked) = ASKED.get() {
         return asked;
     }
     let settings = settings::get();
     ASKED.get_or_init(|| {
         let text = settings.text(Variable::STRIDED_COPY).unwrap_or_default();
-        let mut asked = Asked { wish: Wish::None, tuning: Tuning::BEST, driver: false };
+        let mut asked = CopyOverrides { wish: ForcedKernel::None, tuning: Tuning::BEST, driver: false };
         for word in text.split(',') {
             match word {
-                "tiles" => asked.wish = Wish::Tiles,
-                "flat" => asked.wish = Wish::Flat,
+                "tiles" => asked.wish = ForcedKernel::Tiles,
+                "flat" => asked.wish = ForcedKernel::Flat,
                 "driver" => asked.driver = true,
                 _ => match word.split_once('=').map(|(name, number)| (name, number.parse::<i64>())) {
                     Some(("group", Ok(group @ 1..=4096))) => asked.tuning.group = group,
@@ -71,17 +71,17 @@ fn asked() -> &'static Asked {
 }
 
 /// Whether a kernel is the fastest way to copy these blocks.
-pub(super) fn suit(blocks: &Blocks) -> bool {
+pub(super) fn suit(blocks: &CopyBlocks) -> bool {
     match blocks {
         _ if asked().driver => false,
-        Blocks::One { .. } => false,
-        Blocks::Uniform(rows) => {
+        CopyBlocks::One { .. } => false,
+        CopyBlocks::Uniform(rows) => {
             // The driver would read broadcast rows from memory repeatedly.
             let is_read_again = (rows.height > 1 && rows.src_pitch == 0) || (rows.depth > 1 && rows.src_slice == 0);
             (rows.width < WIDE_ROWS || is_read_again)
                 && rows.width.saturating_mul(rows.height).saturating_mul(rows.depth) > LITTLE
         }
-        Blocks::Many(many) => many.count() > FEW,
+        CopyBlocks::Many(many) => many.count() > FEW,
     }
 }
 
@@ -91,7 +91,7 @@ pub(super) fn suit(blocks: &Blocks) -> bool {
 /// # Errors
 /// Driver errors.
 pub(super) fn copy(target: &Array, source: &Array, stream: &Stream) -> Result<bool> {
-    let pieces = Pieces::of(target.layout(), source.layout())?;
+    let pieces = ContiguousRuns::of(target.layout(), source.layout())?;
     let units = Units::of(&pieces, target.allocation().address(), source.allocation().address());
     let (units, class) = units.choose(asked().wish);
     let (class, parameters) = numbered(&units, class);
@@ -105,35 +105,39 @@ pub(super) fn copy(target: &Array, source: &Array, stream: &Stream) -> Result<bo
 }
 
 /// The parameters for a kernel. Falls back to the `Flat` kernel if the launch would need too many blocks.
-fn numbered(units: &Units, class: Class) -> (Class, Parameters) {
+fn numbered(units: &Units, class: CopyKernel) -> (CopyKernel, CopyParameters) {
     let parameters = parameters::parameters(units, class, asked().tuning);
-    if parameters.shares < choose::DIVISIBLE || matches!(class, Class::Flat { .. }) {
+    if parameters.shares < choose::DIVISIBLE || matches!(class, CopyKernel::Flat { .. }) {
         return (class, parameters);
     }
-    let class = Class::Flat { wide: true };
+    let class = CopyKernel::Flat { wide: true };
     (class, parameters::parameters(units, class, asked().tuning))
 }
 
 /// The compiled variant for a kernel.
-fn variant(class: Class, units: &Units) -> Variant {
+fn variant(class: CopyKernel, units: &Units) -> CopyVariant {
     let Tuning { group, lanes, turns } = asked().tuning;
     let (unit, rank) = (units.unit, parameters::rank_for(parameters::outer_axes(units, class).len()));
     let common = [("UNIT", unit), ("DIMS", rank as i64)];
     match class {
-        Class::Lines { again } => Variant::new(Move::Lines, common.into_iter().chain([("AGAIN", i64::from(again))])),
-        Class::Flat { wide } => Variant::new(Move::Flat, [("WIDE", i64::from(wide))].into_iter().chain(common)),
-        Class::Squares { vector } => {
+        CopyKernel::Lines { again } => {
+            CopyVariant::new(CopyKernelId::Lines, common.into_iter().chain([("AGAIN", i64::from(again))]))
+        }
+        CopyKernel::Flat { wide } => {
+            CopyVariant::new(CopyKernelId::Flat, [("WIDE", i64::from(wide))].into_iter().chain(common))
+        }
+        CopyKernel::Squares { vector } => {
             let own = [
                 ("VECTOR", vector),
                 ("GROUP", group),
                 ("LANES_Y", lanes),
                 ("TURNS", parameters::squares_of(vector / unit, turns)),
             ];
-            Variant::new(Move::Squares, own.into_iter().chain(common))
+            CopyVariant::new(CopyKernelId::Squares, own.into_iter().chain(common))
         }
-        Class::Tiles { x, y } => {
+        CopyKernel::Tiles { x, y } => {
             let own = [("TILE_X", x), ("TILE_Y", y), ("GROUP", group)];
-            Variant::new(Move::Tiles, own.into_iter().chain(common))
+            CopyVariant::new(CopyKernelId::Tiles, own.into_iter().chain(common))
         }
     }
 }
@@ -143,7 +147,7 @@ fn variant(class: Class, units: &Units) -> Variant {
 /// # Safety
 /// The parameter block must match the structure that the kernel declares, and refer only to memory of the blocks in
 /// `uses`.
-unsafe fn run(function: &Function, parameters: &Parameters, stream: &Stream, uses: &[Use<'_>]) -> Result<()> {
+unsafe fn run(function: &Function, parameters: &CopyParameters, stream: &Stream, uses: &[BlockUse<'_>]) -> Result<()> {
     let mut arguments = Arguments::new();
     parameters.record.pass(&mut arguments);
     // SAFETY: the caller upholds the contract; the recorded uses keep the blocks alive in the order of the stream.

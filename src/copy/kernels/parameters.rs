@@ -2,8 +2,8 @@
 
 use std::iter::repeat_n;
 
-use super::choose::{Class, Units};
-use pygpu_codegen::array_access::{Record, Span};
+use super::choose::{CopyKernel, Units};
+use pygpu_codegen::array_access::{IndexWidth, ParameterBlock};
 use pygpu_layout::SharedAxis;
 
 /// Threads of a block, in every kernel.
@@ -34,13 +34,13 @@ impl Tuning {
 
 /// Parameters of a launch.
 #[derive(Debug)]
-pub(super) struct Parameters {
-    pub(super) record: Record,
+pub(super) struct CopyParameters {
+    pub(super) record: ParameterBlock,
     /// Number of blocks, if each processes one share.
     pub(super) shares: i64,
 }
 
-impl Parameters {
+impl CopyParameters {
     /// Number of blocks of the launch.
     pub(super) fn blocks(&self) -> u32 {
         (self.shares as u64).clamp(1, MOST_BLOCKS) as u32
@@ -53,36 +53,36 @@ pub(super) fn rank_for(axes: usize) -> usize {
 }
 
 /// The axes that a kernel iterates over; it handles the remaining axes separately.
-pub(super) fn outer_axes(units: &Units, class: Class) -> &[SharedAxis<2>] {
+pub(super) fn outer_axes(units: &Units, class: CopyKernel) -> &[SharedAxis<2>] {
     let inner = match class {
-        Class::Flat { .. } => 0,
-        Class::Lines { .. } => 1,
-        Class::Squares { .. } | Class::Tiles { .. } => 2,
+        CopyKernel::Flat { .. } => 0,
+        CopyKernel::Lines { .. } => 1,
+        CopyKernel::Squares { .. } | CopyKernel::Tiles { .. } => 2,
     };
     &units.axes[..units.axes.len() - inner]
 }
 
 /// Builds the parameter block.
-pub(super) fn parameters(units: &Units, class: Class, Tuning { group, turns, .. }: Tuning) -> Parameters {
-    let mut record = Record::new();
+pub(super) fn parameters(units: &Units, class: CopyKernel, Tuning { group, turns, .. }: Tuning) -> CopyParameters {
+    let mut record = ParameterBlock::new();
     push(&mut record, [units.to as i64, units.from as i64]);
     let outer = outer_axes(units, class);
     let planes: i64 = outer.iter().map(|axis| axis.len).product();
     let inner = &units.axes[outer.len()..];
     let shares = match (class, inner) {
-        (Class::Lines { again }, [line]) => {
+        (CopyKernel::Lines { again }, [line]) => {
             let parts = div_ceil(line.len, line_share(units.unit));
             push(&mut record, [line.len, line.strides[0], line.strides[1], planes * parts]);
             record.push_divisor(if again { planes } else { parts });
             planes * parts
         }
-        (Class::Squares { vector }, [x, y]) => {
+        (CopyKernel::Squares { vector }, [x, y]) => {
             let v = vector / units.unit;
             let (tile_x, tile_y) = (16 * v * squares_of(v, turns), 16 * v);
             push(&mut record, [x.len, y.len, y.strides[0], x.strides[1]]);
             push_tiles(&mut record, planes, [div_ceil(x.len, tile_x), div_ceil(y.len, tile_y)], group)
         }
-        (Class::Tiles { x: tile_x, y: tile_y }, [x, y]) => {
+        (CopyKernel::Tiles { x: tile_x, y: tile_y }, [x, y]) => {
             push(&mut record, [x.len, y.len, x.strides[0], y.strides[0], x.strides[1], y.strides[1]]);
             push_tiles(&mut record, planes, [div_ceil(x.len, tile_x), div_ceil(y.len, tile_y)], group)
         }
@@ -91,8 +91,12 @@ pub(super) fn parameters(units: &Units, class: Class, Tuning { group, turns, .. 
             div_ceil(planes, i64::from(THREADS) * 4)
         }
     };
-    push_axes(&mut record, if class == (Class::Flat { wide: true }) { Span::Wide } else { Span::Far }, outer);
-    Parameters { record, shares }
+    push_axes(
+        &mut record,
+        if class == (CopyKernel::Flat { wide: true }) { IndexWidth::Wide } else { IndexWidth::Far },
+        outer,
+    );
+    CopyParameters { record, shares }
 }
 
 /// Number of squares per thread, for squares of `vectors` vectors: enough for at least four concurrent reads.
@@ -105,11 +109,11 @@ fn line_share(unit: i64) -> i64 {
     i64::from(THREADS) * if unit < 16 { 8 } else { 4 }
 }
 
-fn push(record: &mut Record, values: impl IntoIterator<Item = i64>) {
+fn push(record: &mut ParameterBlock, values: impl IntoIterator<Item = i64>) {
     values.into_iter().for_each(|value| record.push_word(value as u64));
 }
 
-fn push_tiles(record: &mut Record, planes: i64, tiles: [i64; 2], group: i64) -> i64 {
+fn push_tiles(record: &mut ParameterBlock, planes: i64, tiles: [i64; 2], group: i64) -> i64 {
     let [along_x, along_y] = tiles;
     push(record, [along_x, along_y, planes * along_x * along_y]);
     record.push_divisor(along_x * along_y);
@@ -118,7 +122,7 @@ fn push_tiles(record: &mut Record, planes: i64, tiles: [i64; 2], group: i64) -> 
 }
 
 /// Appends axes, padded at the front with axes of length 1 up to the kernel's number of axes.
-pub(super) fn push_axes<const N: usize>(record: &mut Record, span: Span, axes: &[SharedAxis<N>]) {
+pub(super) fn push_axes<const N: usize>(record: &mut ParameterBlock, span: IndexWidth, axes: &[SharedAxis<N>]) {
     let missing = rank_for(axes.len()) - axes.len();
     let lens = repeat_n(1, missing).chain(axes.iter().map(|axis| axis.len));
     let strides = |side: usize| repeat_n(0, missing).chain(axes.iter().map(move |axis| axis.strides[side]));

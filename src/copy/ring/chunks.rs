@@ -4,17 +4,17 @@ use pygpu_base::error::Result;
 use pygpu_layout::{Dims, Layout, SharedAxes, paired};
 
 /// A copy between device and host memory, divided into chunks of limited size.
-pub(super) enum Plan {
+pub(super) enum ChunkPlan {
     /// Contiguous bytes on both sides.
-    Run(Run),
+    Run(ContiguousRun),
     /// Boxes of elements.
-    Boxes(Boxes),
+    Boxes(ChunkBoxes),
 }
 
 /// Contiguous bytes, cut at host addresses that are multiples of the chunk size.
 ///
 /// This way each new page is first touched by a single thread. Two threads in one huge page would both clear it.
-pub(super) struct Run {
+pub(super) struct ContiguousRun {
     pub(super) device: i64,
     pub(super) host: i64,
     bytes: i64,
@@ -22,7 +22,7 @@ pub(super) struct Run {
     step: i64,
 }
 
-impl Run {
+impl ContiguousRun {
     /// `host_address` is the address of the host's byte 0.
     pub(super) fn new(device: i64, host: i64, bytes: i64, host_address: usize, step: usize) -> Self {
         let step = step as i64;
@@ -45,7 +45,7 @@ impl Run {
 
 /// Boxes that together contain all elements of two layouts of equal shape. The axes are in the order of the device's
 /// memory.
-pub(super) struct Boxes {
+pub(super) struct ChunkBoxes {
     axes: SharedAxes<2>,
     offsets: [i64; 2],
     itemsize: i64,
@@ -54,7 +54,7 @@ pub(super) struct Boxes {
     step: i64,
 }
 
-impl Boxes {
+impl ChunkBoxes {
     /// Creates boxes of at most `most` bytes, or of one element if an element is larger.
     pub(super) fn new(device: &Layout, host: &Layout, most: usize) -> Result<Self> {
         let (axes, offsets) = paired(device, host)?;
@@ -111,7 +111,7 @@ fn move_along(offsets: &mut [i64; 2], strides: [i64; 2], steps: i64) {
     }
 }
 
-impl Plan {
+impl ChunkPlan {
     /// Number of chunks.
     pub(super) fn count(&self) -> usize {
         match self {
@@ -126,11 +126,11 @@ mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
     use super::*;
     use proptest::prelude::*;
-    use pygpu_layout::{Order, for_each_run};
+    use pygpu_layout::{MemoryOrder, for_each_run};
 
     #[test]
     fn a_run_is_cut_where_the_hosts_addresses_are_multiples_of_the_chunk() {
-        let run = Run::new(0, 0, 100, 0x1000 + 5, 16);
+        let run = ContiguousRun::new(0, 0, 100, 0x1000 + 5, 16);
         let pieces: Vec<_> = (0..run.count()).map(|chunk| run.piece(chunk)).collect();
         assert_eq!(pieces, [(0, 11), (11, 16), (27, 16), (43, 16), (59, 16), (75, 16), (91, 9)]);
     }
@@ -138,7 +138,7 @@ mod tests {
     #[test]
     fn a_short_run_is_one_piece() {
         for (bytes, address) in [(1, 0), (16, 0), (11, 5), (3, 15)] {
-            let run = Run::new(0, 0, bytes, address, 16);
+            let run = ContiguousRun::new(0, 0, bytes, address, 16);
             assert_eq!(run.piece(0), (0, bytes.min(16 - address as i64)));
             assert_eq!(run.count(), 1 + usize::from(bytes > 16 - address as i64));
         }
@@ -147,7 +147,7 @@ mod tests {
     #[test]
     fn one_element_is_one_box() {
         let layout = Layout::scalar(8);
-        let boxes = Boxes::new(&layout, &layout, 1).unwrap();
+        let boxes = ChunkBoxes::new(&layout, &layout, 1).unwrap();
         assert_eq!(boxes.count(), 1);
         assert_eq!(boxes.piece(0).unwrap(), [layout.clone(), layout]);
     }
@@ -187,7 +187,7 @@ mod tests {
         fn boxes_are_all_elements_once_and_none_is_larger_than_allowed((device, host, most) in layouts()) {
             let mut wanted = Vec::new();
             for_each_run(&device, &host, |to, from, bytes| (0..bytes).for_each(|at| wanted.push((to + at, from + at)))).unwrap();
-            let boxes = Boxes::new(&device, &host, most).unwrap();
+            let boxes = ChunkBoxes::new(&device, &host, most).unwrap();
             let mut found = Vec::new();
             for chunk in 0..boxes.count() {
                 let [to, from] = boxes.piece(chunk).unwrap();
@@ -202,9 +202,9 @@ mod tests {
 
     #[test]
     fn a_chunk_of_a_dense_device_array_is_dense() {
-        let device = Layout::contiguous(&[10, 30], 4, Order::C).unwrap();
+        let device = Layout::contiguous(&[10, 30], 4, MemoryOrder::C).unwrap();
         let host = Layout::strided(&[10, 30], &[480, 8], 0, 4).unwrap();
-        let boxes = Boxes::new(&device, &host, 256).unwrap();
+        let boxes = ChunkBoxes::new(&device, &host, 256).unwrap();
         assert_eq!(boxes.count(), 5);
         assert!((0..5).all(|chunk| boxes.piece(chunk).unwrap()[0].is_c_contiguous()));
     }

@@ -1,7 +1,7 @@
 //! Fast copies of pageable host memory: several threads fill or empty a ring of pinned slots while the copy engine
 //! works on other slots.
 //!
-//! Owns the threads, the slots and their limit. Handles copies of at least [`Settings::threshold`] bytes; smaller ones
+//! Owns the threads, the slots and their limit. Handles copies of at least [`RingSettings::threshold`] bytes; smaller ones
 //! are faster through the driver's own staging, which also handles everything if no memory can be pinned. No lock may
 //! be held during a driver call, and no call may wait for another stream's work while another caller may be waiting for
 //! its slots.
@@ -13,20 +13,20 @@ mod transfer;
 mod worker_pool;
 
 pub use settings::tune;
-pub use slot_pool::{Figures, figures, refusal, trim};
+pub use slot_pool::{SlotStatistics, figures, refusal, trim};
 
-use self::chunks::{Boxes, Plan, Run};
-use self::settings::{Settings, settings};
-use self::slot_pool::Hand;
-use self::transfer::{Progress, Relay};
-use super::{HostSide, is_pinned};
+use self::chunks::{ChunkBoxes, ChunkPlan, ContiguousRun};
+use self::settings::{RingSettings, settings};
+use self::slot_pool::CheckedOutSlots;
+use self::transfer::{Progress, RingTransfer};
+use super::{HostBuffer, is_pinned};
 use pygpu_array::Array;
 use pygpu_backend::Direction;
 use pygpu_base::error::Result;
 use pygpu_device::Device;
 use pygpu_device::shutdown;
-use pygpu_device::stream::{Mark, Stream};
-use pygpu_layout::Blocks;
+use pygpu_device::stream::{PooledEvent, Stream};
+use pygpu_layout::CopyBlocks;
 
 /// Maximum size in bytes of the pinned memory for staging on one device.
 ///
@@ -48,8 +48,8 @@ pub fn set_limit(device: Device, bytes: usize) -> Result<()> {
 
 /// Permission to use the ring, with the first slot.
 pub(super) struct Ring<'a> {
-    hand: Hand<'a>,
-    settings: &'a Settings,
+    hand: CheckedOutSlots<'a>,
+    settings: &'a RingSettings,
     slot: usize,
 }
 
@@ -58,7 +58,7 @@ pub(super) struct Ring<'a> {
 ///
 /// # Errors
 /// An environment variable that is not a number; driver errors.
-pub(super) fn open(device: Device, host: &HostSide, bytes: usize, most: usize) -> Result<Option<Ring<'static>>> {
+pub(super) fn open(device: Device, host: &HostBuffer, bytes: usize, most: usize) -> Result<Option<Ring<'static>>> {
     let settings = settings()?;
     let is_small = bytes < settings.threshold() && bytes <= most;
     let fits = host.layout.itemsize() as usize <= settings.slot(); // an item cannot be divided
@@ -69,7 +69,7 @@ pub(super) fn open(device: Device, host: &HostSide, bytes: usize, most: usize) -
         return Ok(None);
     }
     let slot = settings.slot();
-    let mut hand = Hand::new(device, slot, settings);
+    let mut hand = CheckedOutSlots::new(device, slot, settings);
     Ok(hand.grow().then_some(Ring { hand, settings, slot }))
 }
 
@@ -84,14 +84,14 @@ impl Ring<'_> {
         self,
         direction: Direction,
         target: &Array,
-        source: &HostSide,
+        source: &HostBuffer,
         (stream, wait): (&Stream, bool),
     ) -> Result<()> {
-        let run = match Blocks::of(target.layout(), &source.layout)? {
-            Blocks::One { dst, src, bytes } => Some((dst, src, bytes)),
+        let run = match CopyBlocks::of(target.layout(), &source.layout)? {
+            CopyBlocks::One { dst, src, bytes } => Some((dst, src, bytes)),
             _ => None,
         };
-        let ready = Mark::record(stream)?;
+        let ready = PooledEvent::record(stream)?;
         if !ready.event().query()? {
             let plan = self.plan(target, source, run, self.slot)?;
             let room = (self.settings.limit() / 2).saturating_sub(slot_pool::held(stream.device()));
@@ -114,17 +114,17 @@ impl Ring<'_> {
     pub(super) unsafe fn download(
         self,
         direction: Direction,
-        target: &HostSide,
+        target: &HostBuffer,
         source: &Array,
         stream: &Stream,
     ) -> Result<()> {
-        let run = match Blocks::of(&target.layout, source.layout())? {
-            Blocks::One { dst, src, bytes } => Some((src, dst, bytes)),
+        let run = match CopyBlocks::of(&target.layout, source.layout())? {
+            CopyBlocks::One { dst, src, bytes } => Some((src, dst, bytes)),
             _ => None,
         };
         let plan = self.plan(source, target, run, self.chunk(source))?;
         // Waits before taking slots: a copy that starts at an unknown time must not keep slots from other callers.
-        Mark::record(stream)?.event().synchronize()?;
+        PooledEvent::record(stream)?.event().synchronize()?;
         // SAFETY: the caller guarantees the host memory; the device side is an array's memory.
         unsafe { self.relay(direction, source, target, plan, stream, false) }
     }
@@ -135,10 +135,10 @@ impl Ring<'_> {
 
     /// Divides the copy into chunks. `run` is set for one contiguous run: its offsets on the device and the host, and
     /// its length.
-    fn plan(&self, array: &Array, host: &HostSide, run: Option<(i64, i64, i64)>, chunk: usize) -> Result<Plan> {
+    fn plan(&self, array: &Array, host: &HostBuffer, run: Option<(i64, i64, i64)>, chunk: usize) -> Result<ChunkPlan> {
         Ok(match run {
-            Some((far, near, bytes)) => Plan::Run(Run::new(far, near, bytes, host.address, chunk)),
-            None => Plan::Boxes(Boxes::new(array.layout(), &host.layout, chunk)?),
+            Some((far, near, bytes)) => ChunkPlan::Run(ContiguousRun::new(far, near, bytes, host.address, chunk)),
+            None => ChunkPlan::Boxes(ChunkBoxes::new(array.layout(), &host.layout, chunk)?),
         })
     }
 
@@ -148,13 +148,13 @@ impl Ring<'_> {
         self,
         direction: Direction,
         array: &Array,
-        host: &HostSide,
-        plan: Plan,
+        host: &HostBuffer,
+        plan: ChunkPlan,
         stream: &Stream,
         hold: bool,
     ) -> Result<()> {
         let (device, settings, slot) = (array.allocation().address(), self.settings, self.slot);
-        let relay = Relay {
+        let relay = RingTransfer {
             stream,
             direction,
             device,

@@ -6,7 +6,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pygpu_base::error::{Error, Result};
-use pygpu_base::fork_safe::Once;
+use pygpu_base::fork_safe::ForkSafeOnce;
 use pygpu_base::settings::{self as environment, Variable};
 
 /// Maximum size in bytes of the pinned slots of one device: four times the need of a copy with 16 threads. Half of it
@@ -26,7 +26,7 @@ const LARGE: usize = 64 << 20;
 pub(super) const DEPTH: usize = 2;
 
 /// The settings. They may change while copies run; each copy reads every setting once.
-pub(super) struct Settings {
+pub(super) struct RingSettings {
     limit: AtomicUsize,
     threshold: AtomicUsize,
     least_chunk: AtomicUsize,
@@ -34,18 +34,18 @@ pub(super) struct Settings {
     threads: AtomicUsize,
 }
 
-static SETTINGS: Once<Result<Settings>> = Once::new();
+static SETTINGS: ForkSafeOnce<Result<RingSettings>> = ForkSafeOnce::new();
 
 /// The settings.
 ///
 /// # Errors
 /// `ValueError` for an environment variable that is not a number, on every call.
-pub(super) fn settings() -> Result<&'static Settings> {
+pub(super) fn settings() -> Result<&'static RingSettings> {
     let environment = environment::get();
-    SETTINGS.get_or_init(|| Settings::of(environment)).as_ref().map_err(Clone::clone)
+    SETTINGS.get_or_init(|| RingSettings::of(environment)).as_ref().map_err(Clone::clone)
 }
 
-impl Settings {
+impl RingSettings {
     fn of(environment: &environment::Settings) -> Result<Self> {
         let bytes_of = |variable| bytes_of(environment, variable);
         let cores = || std::thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);

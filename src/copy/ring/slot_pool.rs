@@ -7,61 +7,61 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::settings::Settings;
+use super::settings::RingSettings;
 use pygpu_backend::{Address, HostFlags};
 use pygpu_base::error::{Error, Result};
-use pygpu_base::fork_safe::{Global, Guard};
-use pygpu_device::stream::{Mark, Stream};
+use pygpu_base::fork_safe::{ForkSafeGuard, ForkSafeMutex};
+use pygpu_device::stream::{PooledEvent, Stream};
 use pygpu_device::{Device, PerDevice, per_device};
 use pygpu_memory::host_block_cache;
 
 /// Use of a slot by a copy engine.
-enum State {
+enum SlotState {
     Idle,
     /// A copy uses it until the event.
-    Flying(Arc<Mark>),
+    Flying(Arc<PooledEvent>),
     /// Unknown: a copy may use it indefinitely.
     Lost,
 }
 
 /// A pinned buffer, in the pool or checked out by one thread.
-pub(super) struct Slot {
+pub(super) struct PinnedSlot {
     address: Address,
     bytes: usize,
-    state: State,
+    state: SlotState,
     /// The copy waits for earlier work of its stream, for an unknown time.
     is_held: bool,
 }
 
-impl Slot {
+impl PinnedSlot {
     pub(super) fn address(&self) -> Address {
         self.address
     }
 
     /// Waits until no copy uses the slot.
     pub(super) fn wait(&mut self) -> Result<()> {
-        match std::mem::replace(&mut self.state, State::Lost) {
-            State::Idle => {}
-            State::Flying(mark) => mark.event().synchronize()?,
-            State::Lost => return Err(Error::value("an earlier copy left pinned memory in an unknown state")),
+        match std::mem::replace(&mut self.state, SlotState::Lost) {
+            SlotState::Idle => {}
+            SlotState::Flying(mark) => mark.event().synchronize()?,
+            SlotState::Lost => return Err(Error::value("an earlier copy left pinned memory in an unknown state")),
         }
-        self.state = State::Idle;
+        self.state = SlotState::Idle;
         Ok(())
     }
 
     /// Enqueues a copy that uses the slot.
     pub(super) fn launch(&mut self, stream: &Stream, hold: bool, copy: impl FnOnce() -> Result<()>) -> Result<()> {
-        self.state = State::Lost;
+        self.state = SlotState::Lost;
         self.is_held = hold;
-        let launched = copy().and_then(|()| Mark::record(stream));
+        let launched = copy().and_then(|()| PooledEvent::record(stream));
         match launched {
             Ok(mark) => {
-                self.state = State::Flying(Arc::new(mark));
+                self.state = SlotState::Flying(Arc::new(mark));
                 Ok(())
             }
             Err(error) => {
                 if stream.synchronize().is_ok() {
-                    self.state = State::Idle;
+                    self.state = SlotState::Idle;
                 }
                 Err(error)
             }
@@ -69,33 +69,33 @@ impl Slot {
     }
 
     /// A snapshot of the slot's last copy, `None` if unused, to be queried after the lock is released.
-    fn sight(&self) -> Option<Sight> {
+    fn sight(&self) -> Option<SlotSnapshot> {
         let mark = match &self.state {
-            State::Idle => None,
-            State::Flying(mark) => Some(Arc::clone(mark)),
-            State::Lost => return None,
+            SlotState::Idle => None,
+            SlotState::Flying(mark) => Some(Arc::clone(mark)),
+            SlotState::Lost => return None,
         };
-        Some(Sight { address: self.address, bytes: self.bytes, mark })
+        Some(SlotSnapshot { address: self.address, bytes: self.bytes, mark })
     }
 }
 
 /// Snapshot of a slot's state.
-struct Sight {
+struct SlotSnapshot {
     address: Address,
     bytes: usize,
-    mark: Option<Arc<Mark>>,
+    mark: Option<Arc<PooledEvent>>,
 }
 
-impl Sight {
+impl SlotSnapshot {
     /// Whether no copy uses the slot. May return false although the copy is complete.
     fn is_over(&self) -> bool {
         self.mark.as_ref().is_none_or(|mark| mark.event().query().unwrap_or(false))
     }
 
-    fn is_of(&self, slot: &Slot) -> bool {
+    fn is_of(&self, slot: &PinnedSlot) -> bool {
         let same = match (&self.mark, &slot.state) {
-            (None, State::Idle) => true,
-            (Some(mark), State::Flying(other)) => Arc::ptr_eq(mark, other),
+            (None, SlotState::Idle) => true,
+            (Some(mark), SlotState::Flying(other)) => Arc::ptr_eq(mark, other),
             _ => false,
         };
         same && slot.address == self.address
@@ -103,8 +103,8 @@ impl Sight {
 }
 
 /// The available slots of one device, and statistics of all slots.
-struct Store {
-    slots: Vec<Slot>,
+struct SlotPool {
+    slots: Vec<PinnedSlot>,
     /// Total size of all slots in bytes, including checked-out ones.
     bytes: usize,
     epoch: u32,
@@ -112,44 +112,44 @@ struct Store {
     refused: Option<String>,
 }
 
-impl Store {
+impl SlotPool {
     const EMPTY: Self = Self { slots: Vec::new(), bytes: 0, epoch: 0, refused: None };
 
     /// Snapshots of possibly idle slots, most recent first, up to the first known idle one.
-    fn sights(&self, bytes: usize) -> SmallVec<[Sight; 16]> {
+    fn sights(&self, bytes: usize) -> SmallVec<[SlotSnapshot; 16]> {
         let mut found_idle = false;
-        let suitable = self.slots.iter().rev().filter(|slot| slot.bytes >= bytes).filter_map(Slot::sight);
+        let suitable = self.slots.iter().rev().filter(|slot| slot.bytes >= bytes).filter_map(PinnedSlot::sight);
         suitable.take_while(|sight| !std::mem::replace(&mut found_idle, sight.mark.is_none())).collect()
     }
 
-    fn take_seen(&mut self, sight: &Sight) -> Option<Slot> {
+    fn take_seen(&mut self, sight: &SlotSnapshot) -> Option<PinnedSlot> {
         let place = self.slots.iter().position(|slot| sight.is_of(slot))?;
         Some(self.slots.swap_remove(place))
     }
 
     /// Takes the slot whose copy completes first, among slots that wait for no work other than copies.
-    fn take_flying(&mut self, bytes: usize) -> Option<Slot> {
-        let soon = |slot: &Slot| slot.bytes >= bytes && !slot.is_held && !matches!(slot.state, State::Lost);
+    fn take_flying(&mut self, bytes: usize) -> Option<PinnedSlot> {
+        let soon = |slot: &PinnedSlot| slot.bytes >= bytes && !slot.is_held && !matches!(slot.state, SlotState::Lost);
         let place = self.slots.iter().position(soon)?;
         Some(self.slots.remove(place))
     }
 }
 
-static STORES: PerDevice<Global<Store>> = per_device!(Global::new(Store::EMPTY));
+static STORES: PerDevice<ForkSafeMutex<SlotPool>> = per_device!(ForkSafeMutex::new(SlotPool::EMPTY));
 
 /// Locks the pool of a device, without slots that a device reset has destroyed.
-fn store(device: Device) -> Guard<Store> {
+fn store(device: Device) -> ForkSafeGuard<SlotPool> {
     let mut store = STORES.of(device).lock();
     if store.epoch != device.epoch() {
         store.slots.iter().for_each(|slot| forget(slot.address));
-        *store = Store { epoch: device.epoch(), ..Store::EMPTY };
+        *store = SlotPool { epoch: device.epoch(), ..SlotPool::EMPTY };
     }
     store
 }
 
 /// Takes an idle slot, the most recent first, which may still be in the processor's caches. The driver is queried
 /// without the lock.
-fn take_idle(device: Device, bytes: usize) -> Option<Slot> {
+fn take_idle(device: Device, bytes: usize) -> Option<PinnedSlot> {
     let sights = store(device).sights(bytes);
     sights.iter().filter(|sight| sight.is_over()).find_map(|sight| store(device).take_seen(sight))
 }
@@ -196,7 +196,7 @@ unsafe fn unpin(device: Device, address: Address, bytes: usize) -> Result<()> {
 }
 
 /// Takes a slot of at least `bytes` bytes within the limit: an idle one, a new one, or one whose copy completes soon.
-fn take(device: Device, bytes: usize, settings: &Settings) -> Option<Slot> {
+fn take(device: Device, bytes: usize, settings: &RingSettings) -> Option<PinnedSlot> {
     if let Some(slot) = take_idle(device, bytes) {
         return Some(slot);
     }
@@ -210,7 +210,7 @@ fn take(device: Device, bytes: usize, settings: &Settings) -> Option<Slot> {
     let made = pin(device, bytes);
     let mut store = store(device);
     match made {
-        Ok(address) => Some(Slot { address, bytes, state: State::Idle, is_held: false }),
+        Ok(address) => Some(PinnedSlot { address, bytes, state: SlotState::Idle, is_held: false }),
         Err(error) => {
             store.bytes = store.bytes.saturating_sub(bytes);
             store.refused = Some(error.to_string());
@@ -220,17 +220,17 @@ fn take(device: Device, bytes: usize, settings: &Settings) -> Option<Slot> {
 }
 
 /// The slots of one thread during one copy. They return to the pool on drop.
-pub(super) struct Hand<'a> {
+pub(super) struct CheckedOutSlots<'a> {
     device: Device,
     epoch: u32,
     bytes: usize,
-    settings: &'a Settings,
-    slots: Vec<Slot>,
+    settings: &'a RingSettings,
+    slots: Vec<PinnedSlot>,
 }
 
-impl<'a> Hand<'a> {
+impl<'a> CheckedOutSlots<'a> {
     /// Starts without slots; slots taken later have `bytes` bytes.
-    pub(super) fn new(device: Device, bytes: usize, settings: &'a Settings) -> Self {
+    pub(super) fn new(device: Device, bytes: usize, settings: &'a RingSettings) -> Self {
         Self { device, epoch: device.epoch(), bytes, settings, slots: Vec::new() }
     }
 
@@ -246,12 +246,12 @@ impl<'a> Hand<'a> {
         self.slots.len()
     }
 
-    pub(super) fn slot(&mut self, place: usize) -> &mut Slot {
+    pub(super) fn slot(&mut self, place: usize) -> &mut PinnedSlot {
         &mut self.slots[place]
     }
 }
 
-impl Drop for Hand<'_> {
+impl Drop for CheckedOutSlots<'_> {
     fn drop(&mut self) {
         let mut store = store(self.device);
         if self.epoch == store.epoch {
@@ -264,7 +264,7 @@ impl Drop for Hand<'_> {
 
 /// Statistics of a device's pool.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Figures {
+pub struct SlotStatistics {
     /// Size of the pinned memory in bytes.
     pub bytes: usize,
     /// Error of the last failed allocation.
@@ -272,20 +272,21 @@ pub struct Figures {
 }
 
 /// Statistics of a device's pool.
-pub fn figures(device: Device) -> Figures {
+pub fn figures(device: Device) -> SlotStatistics {
     let store = store(device);
-    Figures { bytes: store.bytes, refused: store.refused.clone() }
+    SlotStatistics { bytes: store.bytes, refused: store.refused.clone() }
 }
 
 /// Error of the last failed allocation of pinned memory on any device.
 pub fn refusal() -> Option<String> {
-    let reason = |store: &'static Global<Store>| store.lock().refused.clone();
+    let reason = |store: &'static ForkSafeMutex<SlotPool>| store.lock().refused.clone();
     STORES.all().find_map(reason)
 }
 
 /// Total size in bytes of slots whose copies wait for other work.
 pub(super) fn held(device: Device) -> usize {
-    let sights: Vec<Sight> = store(device).slots.iter().filter(|slot| slot.is_held).filter_map(Slot::sight).collect();
+    let sights: Vec<SlotSnapshot> =
+        store(device).slots.iter().filter(|slot| slot.is_held).filter_map(PinnedSlot::sight).collect();
     sights.iter().filter(|sight| !sight.is_over()).map(|sight| sight.bytes).sum()
 }
 
@@ -296,7 +297,7 @@ pub(super) fn held(device: Device) -> usize {
 /// Driver errors.
 pub fn trim(device: Device, keep: usize) -> Result<()> {
     store(device).refused = None;
-    let mut surplus: Vec<Slot> = Vec::new();
+    let mut surplus: Vec<PinnedSlot> = Vec::new();
     while store(device).bytes > keep
         && let Some(slot) = take_idle(device, 0)
     {

@@ -8,30 +8,30 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use super::chunks::Plan;
-use super::settings::{DEPTH, Settings};
-use super::slot_pool::{Hand, Slot};
+use super::chunks::ChunkPlan;
+use super::settings::{DEPTH, RingSettings};
+use super::slot_pool::{CheckedOutSlots, PinnedSlot};
 use super::worker_pool;
-use crate::{Side, at, copy_blocks, host_host};
+use crate::{CopyOperand, at, copy_blocks, host_host};
 use pygpu_backend::{Address, Direction};
 use pygpu_base::error::{Error, Result};
 use pygpu_device::stream::Stream;
-use pygpu_layout::{Blocks, Layout, Order};
+use pygpu_layout::{CopyBlocks, Layout, MemoryOrder};
 
 /// Uploads of at most this many chunks use non-temporal stores, so that the device reads the first chunks earlier.
 /// Longer copies are limited by the bus, and regular stores are faster.
 const FEW: usize = 96;
 
 /// A copy in progress.
-pub(super) struct Relay<'a> {
+pub(super) struct RingTransfer<'a> {
     pub(super) stream: &'a Stream,
     pub(super) direction: Direction,
     /// Device address of byte 0 of the plan's offsets.
     pub(super) device: Address,
     /// Host address of byte 0 of the plan's offsets.
     pub(super) host: Address,
-    pub(super) plan: Plan,
-    pub(super) settings: &'a Settings,
+    pub(super) plan: ChunkPlan,
+    pub(super) settings: &'a RingSettings,
     /// Size of the copy in bytes.
     pub(super) bytes: usize,
     /// Size of a slot in bytes.
@@ -49,19 +49,19 @@ pub(super) struct Progress {
     error: Mutex<Option<Error>>,
 }
 
-impl Relay<'_> {
+impl RingTransfer<'_> {
     /// Runs the copy on this thread, which already has a slot, and on workers.
     ///
     /// # Safety
     /// Both sides must be valid wherever the plan reaches: the host's until this returns, the device's until the stream
     /// has passed.
-    pub(super) unsafe fn run(&self, hand: Hand<'_>) -> Result<()> {
-        let is_run = matches!(self.plan, Plan::Run(_));
+    pub(super) unsafe fn run(&self, hand: CheckedOutSlots<'_>) -> Result<()> {
+        let is_run = matches!(self.plan, ChunkPlan::Run(_));
         let helpers = self.plan.count().min(self.settings.threads(self.bytes, is_run)).saturating_sub(1);
         let own = Mutex::new(Some(hand));
         let whole = worker_pool::run(helpers, &|| {
             let first = own.lock().unwrap_or_else(PoisonError::into_inner).take();
-            let hand = first.unwrap_or_else(|| Hand::new(self.stream.device(), self.slot, self.settings));
+            let hand = first.unwrap_or_else(|| CheckedOutSlots::new(self.stream.device(), self.slot, self.settings));
             // SAFETY: the caller upholds the contract, and waits for all threads in `crew::run`.
             if let Err(error) = unsafe { self.take_part(hand) } {
                 self.fail(error);
@@ -102,7 +102,7 @@ impl Relay<'_> {
 
     /// # Safety
     /// As `run`.
-    unsafe fn take_part(&self, mut hand: Hand<'_>) -> Result<()> {
+    unsafe fn take_part(&self, mut hand: CheckedOutSlots<'_>) -> Result<()> {
         if hand.len() == 0 && !hand.grow() {
             return Ok(()); // the other threads do the work
         }
@@ -112,7 +112,7 @@ impl Relay<'_> {
 
     /// # Safety
     /// As `run`.
-    unsafe fn upload(&self, hand: &mut Hand<'_>) -> Result<()> {
+    unsafe fn upload(&self, hand: &mut CheckedOutSlots<'_>) -> Result<()> {
         let mut turn = 0;
         while let Some(chunk) = self.next_chunk() {
             if turn >= hand.len() && (self.hold || turn < DEPTH) {
@@ -132,7 +132,7 @@ impl Relay<'_> {
 
     /// # Safety
     /// As `run`.
-    unsafe fn download(&self, hand: &mut Hand<'_>) -> Result<()> {
+    unsafe fn download(&self, hand: &mut CheckedOutSlots<'_>) -> Result<()> {
         let mut flying: VecDeque<(usize, usize)> = VecDeque::with_capacity(DEPTH);
         let mut unused = vec![0];
         loop {
@@ -159,9 +159,9 @@ impl Relay<'_> {
     ///
     /// # Safety
     /// As `run`; no copy may be using the slot.
-    unsafe fn fill(&self, chunk: usize, slot: &Slot) -> Result<()> {
+    unsafe fn fill(&self, chunk: usize, slot: &PinnedSlot) -> Result<()> {
         match &self.plan {
-            Plan::Run(run) => {
+            ChunkPlan::Run(run) => {
                 let (start, bytes) = run.piece(chunk);
                 let (to, from) = (slot.address(), at(self.host, run.host + start));
                 // SAFETY: the piece is inside the run and no longer than the slot.
@@ -174,11 +174,13 @@ impl Relay<'_> {
                 }
                 Ok(())
             }
-            Plan::Boxes(boxes) => {
+            ChunkPlan::Boxes(boxes) => {
                 let [_, source] = boxes.piece(chunk)?;
                 let dense = dense(&source)?;
                 // SAFETY: the box is inside the host memory and no larger than the slot.
-                unsafe { host_host::copy(Side { base: slot.address(), layout: &dense }, self.host_side(&source)) }
+                unsafe {
+                    host_host::copy(CopyOperand { base: slot.address(), layout: &dense }, self.host_side(&source))
+                }
             }
         }
     }
@@ -187,35 +189,37 @@ impl Relay<'_> {
     ///
     /// # Safety
     /// As `fill`.
-    unsafe fn empty(&self, chunk: usize, slot: &Slot) -> Result<()> {
+    unsafe fn empty(&self, chunk: usize, slot: &PinnedSlot) -> Result<()> {
         match &self.plan {
-            Plan::Run(run) => {
+            ChunkPlan::Run(run) => {
                 let (start, bytes) = run.piece(chunk);
                 // SAFETY: as in `fill`.
                 unsafe { host_host::copy_bytes(at(self.host, run.host + start), slot.address(), bytes as usize) };
                 Ok(())
             }
-            Plan::Boxes(boxes) => {
+            ChunkPlan::Boxes(boxes) => {
                 let [_, target] = boxes.piece(chunk)?;
                 let dense = dense(&target)?;
                 // SAFETY: as in `fill`.
-                unsafe { host_host::copy(self.host_side(&target), Side { base: slot.address(), layout: &dense }) }
+                unsafe {
+                    host_host::copy(self.host_side(&target), CopyOperand { base: slot.address(), layout: &dense })
+                }
             }
         }
     }
 
-    fn host_side<'b>(&self, layout: &'b Layout) -> Side<'b> {
-        Side { base: self.host, layout }
+    fn host_side<'b>(&self, layout: &'b Layout) -> CopyOperand<'b> {
+        CopyOperand { base: self.host, layout }
     }
 
     /// Enqueues the copy between slot and device.
     ///
     /// # Safety
     /// As `run`; no other copy may be using the slot.
-    unsafe fn launch(&self, chunk: usize, slot: &mut Slot) -> Result<()> {
+    unsafe fn launch(&self, chunk: usize, slot: &mut PinnedSlot) -> Result<()> {
         let (stream, device, staged) = (self.stream, self.stream.device(), slot.address());
         match &self.plan {
-            Plan::Run(run) => {
+            ChunkPlan::Run(run) => {
                 let (start, bytes) = run.piece(chunk);
                 let far = at(self.device, run.device + start);
                 let (to, from) = if self.is_upload() { (far, staged) } else { (staged, far) };
@@ -226,12 +230,13 @@ impl Relay<'_> {
                     }
                 })
             }
-            Plan::Boxes(boxes) => {
+            ChunkPlan::Boxes(boxes) => {
                 let [far, _] = boxes.piece(chunk)?;
                 let dense = dense(&far)?;
-                let (far, near) = (Side { base: self.device, layout: &far }, Side { base: staged, layout: &dense });
+                let (far, near) =
+                    (CopyOperand { base: self.device, layout: &far }, CopyOperand { base: staged, layout: &dense });
                 let (to, from) = if self.is_upload() { (far, near) } else { (near, far) };
-                let blocks = Blocks::of(to.layout, from.layout)?;
+                let blocks = CopyBlocks::of(to.layout, from.layout)?;
                 slot.launch(stream, self.hold, || {
                     // SAFETY: the box is inside the device memory and no larger than the slot.
                     unsafe { copy_blocks(device, self.direction, to, from, &blocks, stream) }
@@ -246,12 +251,12 @@ impl Relay<'_> {
 }
 
 /// Takes another slot, up to `DEPTH`, and returns its index.
-fn one_more(hand: &mut Hand<'_>) -> Option<usize> {
+fn one_more(hand: &mut CheckedOutSlots<'_>) -> Option<usize> {
     (hand.len() < DEPTH && hand.grow()).then(|| hand.len() - 1)
 }
 
 /// The layout of a box in a slot: dense, in the order of the device's axes.
 fn dense(like: &Layout) -> Result<Layout> {
     let shape: pygpu_layout::Dims = like.shape().collect();
-    Layout::contiguous(&shape, like.itemsize(), Order::C)
+    Layout::contiguous(&shape, like.itemsize(), MemoryOrder::C)
 }

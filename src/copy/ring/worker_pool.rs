@@ -12,18 +12,18 @@ use std::panic::{self, AssertUnwindSafe};
 use std::sync::Condvar;
 use std::thread;
 
-use pygpu_base::fork_safe::{Global, Guard};
+use pygpu_base::fork_safe::{ForkSafeGuard, ForkSafeMutex};
 
 /// The function that workers run, borrowed from a caller that waits until all workers have left.
 #[derive(Clone, Copy)]
-struct Work(*const (dyn Fn() + Sync));
+struct ParallelJob(*const (dyn Fn() + Sync));
 
 // SAFETY: it points to a `Sync` value that lives until its job is withdrawn.
-unsafe impl Send for Work {}
+unsafe impl Send for ParallelJob {}
 
-struct Job {
+struct PoolJob {
     number: u64,
-    work: Work,
+    work: ParallelJob,
     /// Number of workers that may still join.
     wanted: usize,
     /// Number of workers that run the job.
@@ -31,19 +31,19 @@ struct Job {
     panicked: bool,
 }
 
-struct Crew {
-    jobs: Vec<Job>,
+struct WorkerPool {
+    jobs: Vec<PoolJob>,
     threads: usize,
     latest: u64,
 }
 
-static CREW: Global<Crew> = Global::new(Crew { jobs: Vec::new(), threads: 0, latest: 0 });
+static CREW: ForkSafeMutex<WorkerPool> = ForkSafeMutex::new(WorkerPool { jobs: Vec::new(), threads: 0, latest: 0 });
 /// Signals new work.
 static CALL: Condvar = Condvar::new();
 /// Signals that the last worker has left a job.
 static LEFT: Condvar = Condvar::new();
 
-fn crew() -> Guard<Crew> {
+fn crew() -> ForkSafeGuard<WorkerPool> {
     CREW.lock()
 }
 
@@ -54,19 +54,19 @@ pub(super) fn run(helpers: usize, work: &(dyn Fn() + Sync)) -> bool {
         work();
         return true;
     }
-    let mut job = Posted { number: post(helpers, work), panicked: false };
+    let mut job = QueuedJob { number: post(helpers, work), panicked: false };
     work();
     job.withdraw();
     !job.panicked
 }
 
 /// A queued job. It must be removed from the list before the borrowed function becomes invalid.
-struct Posted {
+struct QueuedJob {
     number: u64,
     panicked: bool,
 }
 
-impl Posted {
+impl QueuedJob {
     /// Prevents more workers from joining, and waits for those that run the job.
     fn withdraw(&mut self) {
         let mut crew = crew();
@@ -81,7 +81,7 @@ impl Posted {
     }
 }
 
-impl Drop for Posted {
+impl Drop for QueuedJob {
     /// Also runs if the caller's own part panics.
     fn drop(&mut self) {
         self.withdraw();
@@ -89,14 +89,14 @@ impl Drop for Posted {
 }
 
 fn post(helpers: usize, work: &(dyn Fn() + Sync)) -> u64 {
-    // SAFETY: only the lifetime changes; `Posted` outlives every use of the pointer.
-    let work = Work(unsafe { std::mem::transmute::<*const (dyn Fn() + Sync), *const (dyn Fn() + Sync)>(work) });
+    // SAFETY: only the lifetime changes; `QueuedJob` outlives every use of the pointer.
+    let work = ParallelJob(unsafe { std::mem::transmute::<*const (dyn Fn() + Sync), *const (dyn Fn() + Sync)>(work) });
     let number = {
         let mut crew = crew();
         crew.start(helpers);
         crew.latest += 1;
         let number = crew.latest;
-        crew.jobs.push(Job { number, work, wanted: helpers, active: 0, panicked: false });
+        crew.jobs.push(PoolJob { number, work, wanted: helpers, active: 0, panicked: false });
         number
     };
     CALL.notify_all();
@@ -106,7 +106,7 @@ fn post(helpers: usize, work: &(dyn Fn() + Sync)) -> u64 {
 /// Stack size of a worker in bytes.
 const STACK: usize = 2 << 20;
 
-impl Crew {
+impl WorkerPool {
     /// Starts workers until there are `wanted`. If the system refuses a thread, fewer workers help.
     fn start(&mut self, wanted: usize) {
         while self.threads < wanted {
@@ -120,7 +120,7 @@ impl Crew {
     }
 
     /// Joins the job with the fewest workers.
-    fn join(&mut self) -> Option<(u64, Work)> {
+    fn join(&mut self) -> Option<(u64, ParallelJob)> {
         let job = self.jobs.iter_mut().filter(|job| job.wanted > 0).min_by_key(|job| job.active)?;
         job.wanted -= 1;
         job.active += 1;

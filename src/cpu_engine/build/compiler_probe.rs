@@ -6,14 +6,14 @@ use std::process::{Child, Stdio};
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-use super::compiler_process::{OF_SCHEDULER, Run, SCHEDULER};
+use super::compiler_process::{CompilerRun, OF_SCHEDULER, SCHEDULER};
 use super::precompiled;
 use super::{Failure, machine};
 use crate::find_compiler::CxxCompiler;
 
 /// Kind of probe.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Question {
+pub enum Probe {
     /// The scheduler's object file.
     Scheduler,
     /// Output that lists the header search folders. Folders that an option names explicitly are left out, if no other
@@ -22,22 +22,22 @@ pub enum Question {
 }
 
 /// Cached probe result with its key.
-struct Known {
-    question: Question,
+struct ProbeAnswer {
+    question: Probe,
     compiler: String,
     options: Vec<String>,
     answer: Vec<u8>,
-    next: *const Known,
+    next: *const ProbeAnswer,
 }
 
 /// Head of the list of cached results. Entries are few and never freed, so the list needs no lock.
-static LATEST: AtomicPtr<Known> = AtomicPtr::new(ptr::null_mut());
+static LATEST: AtomicPtr<ProbeAnswer> = AtomicPtr::new(ptr::null_mut());
 
 fn named(compiler: &CxxCompiler) -> String {
     format!("{} {}", compiler.path.display(), compiler.version)
 }
 
-fn find(question: Question, compiler: &CxxCompiler, options: &[String]) -> Option<&'static [u8]> {
+fn find(question: Probe, compiler: &CxxCompiler, options: &[String]) -> Option<&'static [u8]> {
     let name = named(compiler);
     let mut next = LATEST.load(Ordering::Acquire).cast_const();
     // SAFETY: an entry is complete before it is added to the list, and is never changed or freed afterwards.
@@ -50,8 +50,9 @@ fn find(question: Question, compiler: &CxxCompiler, options: &[String]) -> Optio
     None
 }
 
-fn keep(question: Question, compiler: &CxxCompiler, options: &[String], answer: Vec<u8>) {
-    let known = Known { question, compiler: named(compiler), options: options.to_vec(), answer, next: ptr::null() };
+fn keep(question: Probe, compiler: &CxxCompiler, options: &[String], answer: Vec<u8>) {
+    let known =
+        ProbeAnswer { question, compiler: named(compiler), options: options.to_vec(), answer, next: ptr::null() };
     let known = Box::leak(Box::new(known));
     let mut next = LATEST.load(Ordering::Acquire);
     loop {
@@ -65,59 +66,57 @@ fn keep(question: Question, compiler: &CxxCompiler, options: &[String], answer: 
 
 /// Returns whether the result may be cached. It may not if options name folders in a way that a folder created later
 /// changes.
-fn is_kept(question: Question, run: &Run<'_>) -> bool {
-    question == Question::Scheduler || precompiled::are_plain(run.options)
+fn is_kept(question: Probe, run: &CompilerRun<'_>) -> bool {
+    question == Probe::Scheduler || precompiled::are_plain(run.options)
 }
 
 /// Started or answered probe.
-pub struct Asked {
-    question: Question,
+pub struct CachedProbe {
+    question: Probe,
     options: Vec<String>,
-    state: State,
+    state: ProbeState,
 }
 
-enum State {
+enum ProbeState {
     Known(&'static [u8]),
     Running(Child),
 }
 
 /// Starts a probe, unless its result is cached.
-pub fn ask(question: Question, run: &Run<'_>) -> Result<Asked, Failure> {
+pub fn ask(question: Probe, run: &CompilerRun<'_>) -> Result<CachedProbe, Failure> {
     let options = match question {
-        Question::Scheduler => run.options.to_vec(),
-        Question::Folders => precompiled::without_named_folders(run.options),
+        Probe::Scheduler => run.options.to_vec(),
+        Probe::Folders => precompiled::without_named_folders(run.options),
     };
     let state = match find(question, run.compiler, &options).filter(|_| is_kept(question, run)) {
-        Some(known) => State::Known(known),
+        Some(known) => ProbeState::Known(known),
         None => {
-            let run = Run { options: &options, ..*run };
+            let run = CompilerRun { options: &options, ..*run };
             let mut command = match question {
-                Question::Scheduler => run.command(&OF_SCHEDULER),
-                Question::Folders => run.command(&["-E", "-v", "-x", "c++", "/dev/null"]),
+                Probe::Scheduler => run.command(&OF_SCHEDULER),
+                Probe::Folders => run.command(&["-E", "-v", "-x", "c++", "/dev/null"]),
             };
             let child = command.stdout(Stdio::null()).spawn();
-            State::Running(child.map_err(machine("the compiler cannot be run"))?)
+            ProbeState::Running(child.map_err(machine("the compiler cannot be run"))?)
         }
     };
-    Ok(Asked { question, options, state })
+    Ok(CachedProbe { question, options, state })
 }
 
-impl Asked {
+impl CachedProbe {
     /// Waits for the result. The inner error is the output of a compiler that failed.
-    pub fn answer(self, run: &Run<'_>) -> Result<Result<Vec<u8>, String>, Failure> {
+    pub fn answer(self, run: &CompilerRun<'_>) -> Result<Result<Vec<u8>, String>, Failure> {
         let child = match self.state {
-            State::Known(known) => return Ok(Ok(known.to_vec())),
-            State::Running(child) => child,
+            ProbeState::Known(known) => return Ok(Ok(known.to_vec())),
+            ProbeState::Running(child) => child,
         };
         let output = child.wait_with_output().map_err(machine("the compiler cannot be run"))?;
         if !output.status.success() {
             return Ok(Err(String::from_utf8_lossy(&output.stderr).into_owned()));
         }
         let answer = match self.question {
-            Question::Scheduler => {
-                fs::read(run.place.join(SCHEDULER)).map_err(machine("the scheduler cannot be read"))?
-            }
-            Question::Folders => output.stderr,
+            Probe::Scheduler => fs::read(run.place.join(SCHEDULER)).map_err(machine("the scheduler cannot be read"))?,
+            Probe::Folders => output.stderr,
         };
         if is_kept(self.question, run) {
             keep(self.question, run.compiler, &self.options, answer.clone());

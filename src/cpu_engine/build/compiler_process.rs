@@ -6,7 +6,7 @@ use std::process::{Command, Output, Stdio};
 
 use super::{Build, Failure, wants_address_sanitizer, wants_source};
 use crate::find_compiler::CxxCompiler;
-use crate::source_rewriter::{Request, rewrite};
+use crate::source_rewriter::{RewriteRequest, rewrite};
 use crate::thread_loops::{Split, split};
 
 /// Options of every compilation. Products and sums are not contracted, to match NumPy. Kernels often access one
@@ -51,7 +51,7 @@ fn text(output: &Output) -> String {
 
 /// A compiler, its working folder and its options.
 #[derive(Clone, Copy)]
-pub struct Run<'a> {
+pub struct CompilerRun<'a> {
     /// Compiler.
     pub compiler: &'a CxxCompiler,
     /// Working folder.
@@ -60,7 +60,7 @@ pub struct Run<'a> {
     pub options: &'a [String],
 }
 
-impl Run<'_> {
+impl CompilerRun<'_> {
     /// Returns the command of the compiler with its options and the given arguments, not yet started.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = self.compiler.host.command(&self.compiler.path);
@@ -88,7 +88,7 @@ impl Run<'_> {
         let usual = ["-shared", "unit.o", &object, "-o", "kernel.so"];
         let options: Vec<String> =
             self.options.iter().filter(|option| !SETS_THE_THREAD.contains(&&***option)).cloned().collect();
-        let this = Run { compiler: self.compiler, place: self.place, options: &options };
+        let this = CompilerRun { compiler: self.compiler, place: self.place, options: &options };
         if let Some(short) = short {
             let folder = format!("-L{}", short.display());
             let output = this.run(&[&usual[..], &[&folder, "-Wl,-z,defs"]].concat())?;
@@ -149,7 +149,7 @@ impl Run<'_> {
         source: &str,
         whole: &[String],
     ) -> Result<Result<String, String>, Failure> {
-        let rewritten = rewrite(&Request {
+        let rewritten = rewrite(&RewriteRequest {
             source,
             expressions: request.expressions,
             shared_by_process: wants_address_sanitizer(self.options),

@@ -4,14 +4,14 @@ use std::path::{Path, PathBuf};
 
 /// Files that the compiler read, and its search folders.
 #[derive(Clone, Default, Debug)]
-pub struct Included {
+pub struct IncludedFile {
     /// Files, without PyGPU's own headers and the source itself; `None` if the compiler reported none.
     pub files: Option<Vec<PathBuf>>,
     /// Header search folders in search order, starting with those for quoted names.
     pub folders: Vec<PathBuf>,
 }
 
-impl Included {
+impl IncludedFile {
     /// Parses the list written by `-MD` and the search folders printed by `-v`. `named` are folders named by options,
     /// which are searched first; files below `places` are PyGPU's own and left out.
     pub fn of(list: Option<&[u8]>, named: &[&Path], told: &str, places: &[&Path]) -> Self {
@@ -77,7 +77,7 @@ mod tests {
         let rule = b"unit.o: unit.cpp /a/b.h \\\n /with\\ blank/c\\#.h /d$$/e.h\n\n/a/b.h:\n";
         let wanted = ["unit.cpp", "/a/b.h", "/with blank/c#.h", "/d$/e.h"].map(PathBuf::from);
         assert_eq!(dependencies(rule), wanted);
-        let included = Included::of(Some(rule), &[], "", &[Path::new("/tmp/place")]);
+        let included = IncludedFile::of(Some(rule), &[], "", &[Path::new("/tmp/place")]);
         assert_eq!(included.files.unwrap(), wanted[1..]);
     }
 
@@ -87,7 +87,7 @@ mod tests {
                     /usr/include\nEnd of search list.\n /no\n";
         let folders = |named: &[&str]| {
             let named: Vec<&Path> = named.iter().map(Path::new).collect();
-            Included::of(None, &named, told, &[Path::new("/place")]).folders
+            IncludedFile::of(None, &named, told, &[Path::new("/place")]).folders
         };
         assert_eq!(folders(&[]), ["/q", "/usr/include"].map(PathBuf::from));
         assert_eq!(folders(&["/usr/include", "/own"]), ["/own", "/q", "/usr/include"].map(PathBuf::from));

@@ -9,10 +9,10 @@ mod precompiled;
 use std::fs;
 use std::path::Path;
 
-use self::compiler_probe::Question;
-use self::compiler_process::{LIST, Run, SCHEDULER};
-pub use self::dependencies::{Included, dependencies};
-use self::precompiled::{Making, Prepared};
+use self::compiler_probe::Probe;
+use self::compiler_process::{CompilerRun, LIST, SCHEDULER};
+pub use self::dependencies::{IncludedFile, dependencies};
+use self::precompiled::{PreparedBuild, PreparedHeader};
 use super::find_compiler::CxxCompiler;
 
 /// Compilation request.
@@ -30,13 +30,13 @@ pub struct Build<'a> {
 }
 
 /// Result of a compilation.
-pub struct Made {
+pub struct BuildOutput {
     /// The shared library.
     pub image: Vec<u8>,
     /// Output of the compiler.
     pub log: String,
     /// Files that the compiler read.
-    pub included: Included,
+    pub included: IncludedFile,
 }
 
 /// Reason of a failed compilation.
@@ -60,11 +60,11 @@ pub fn wants_address_sanitizer(options: &[String]) -> bool {
 }
 
 /// Compiles a source to a shared library.
-pub fn build(compiler: &CxxCompiler, request: &Build<'_>) -> Result<Made, Failure> {
+pub fn build(compiler: &CxxCompiler, request: &Build<'_>) -> Result<BuildOutput, Failure> {
     let options: Vec<String> = request.options.iter().filter(|option| definition(option).is_none()).cloned().collect();
-    let job = Job { compiler, request, options: &options };
+    let job = BuildJob { compiler, request, options: &options };
     match precompiled::find(compiler, &options) {
-        Prepared::Ready(folder) => match job.build(Some(&folder), None) {
+        PreparedHeader::Ready(folder) => match job.build(Some(&folder), None) {
             // The error is in the source, or in a precompiled file left damaged by a power failure: try again without
             // it.
             Err(Failure::Source(_)) => {
@@ -77,13 +77,13 @@ pub fn build(compiler: &CxxCompiler, request: &Build<'_>) -> Result<Made, Failur
             other => other,
         },
         // The precompiled header is built for later compilations; this one reads the headers.
-        Prepared::Absent(folder) => job.build(None, precompiled::begin(compiler, &options, folder)),
-        Prepared::Useless => job.build(None, None),
+        PreparedHeader::Absent(folder) => job.build(None, precompiled::begin(compiler, &options, folder)),
+        PreparedHeader::Useless => job.build(None, None),
     }
 }
 
 /// Source, compiler, and the options that are not written into the source.
-struct Job<'a> {
+struct BuildJob<'a> {
     compiler: &'a CxxCompiler,
     request: &'a Build<'a>,
     options: &'a [String],
@@ -94,9 +94,9 @@ pub fn machine(what: &str) -> impl Fn(std::io::Error) -> Failure {
     move |error| Failure::Machine(format!("{what}: {error}"))
 }
 
-impl Job<'_> {
+impl BuildJob<'_> {
     /// Compiles with the precompiled parts of a folder, or while these are being built.
-    fn build(&self, ready: Option<&Path>, making: Option<Making>) -> Result<Made, Failure> {
+    fn build(&self, ready: Option<&Path>, making: Option<PreparedBuild>) -> Result<BuildOutput, Failure> {
         let folder = tempfile::Builder::new().prefix("pygpu-").tempdir_in(&self.compiler.host.temporary);
         let folder = folder.map_err(machine("no temporary folder"))?;
         let place = folder.path();
@@ -106,15 +106,15 @@ impl Job<'_> {
         };
         headers.map_err(machine("the headers cannot be written"))?;
         self.write(place).map_err(machine("the source cannot be written"))?;
-        let run = Run { compiler: self.compiler, place, options: self.options };
+        let run = CompilerRun { compiler: self.compiler, place, options: self.options };
         // Neither depends on the source, so both run concurrently with it; their results are cached for the process.
         let scheduler = match (ready, &making) {
-            (None, None) => Some(compiler_probe::ask(Question::Scheduler, &run)?),
+            (None, None) => Some(compiler_probe::ask(Probe::Scheduler, &run)?),
             _ => None,
         };
-        let folders = compiler_probe::ask(Question::Folders, &run)?;
+        let folders = compiler_probe::ask(Probe::Folders, &run)?;
         let compiled = run.compile(self.request);
-        let made = making.map(Making::end);
+        let made = making.map(PreparedBuild::end);
         let scheduler = scheduler.map(|asked| asked.answer(&run)).transpose()?;
         let folders = folders.answer(&run)?;
         let mut log = compiled?;
@@ -122,7 +122,7 @@ impl Job<'_> {
             (Some(folder), _) => folder.join(SCHEDULER),
             (None, scheduler) => {
                 let scheduler =
-                    scheduler.map_or_else(|| compiler_probe::ask(Question::Scheduler, &run)?.answer(&run), Ok)?;
+                    scheduler.map_or_else(|| compiler_probe::ask(Probe::Scheduler, &run)?.answer(&run), Ok)?;
                 let object = scheduler
                     .map_err(|told| Failure::Source(format!("{log}PyGPU's own scheduler does not compile:\n{told}")))?;
                 fs::write(place.join(SCHEDULER), object).map_err(machine("the scheduler cannot be written"))?;
@@ -136,13 +136,13 @@ impl Job<'_> {
         let list = fs::read(place.join(LIST)).ok();
         let places: Vec<&Path> = [Some(place), ready].into_iter().flatten().collect();
         let folders = folders.map_or_else(|told| told, |told| String::from_utf8_lossy(&told).into_owned());
-        let included = Included::of(list.as_deref(), &precompiled::named_folders(self.options), &folders, &places);
+        let included = IncludedFile::of(list.as_deref(), &precompiled::named_folders(self.options), &folders, &places);
         let image = fs::read(place.join("kernel.so")).map_err(machine("the compiled library cannot be read"))?;
         if wants_source(self.request.options) {
             let _ = fs::remove_file(place.join("kernel.so"));
             let _kept = folder.keep();
         }
-        Ok(Made { image, log, included })
+        Ok(BuildOutput { image, log, included })
     }
 
     fn write(&self, place: &Path) -> std::io::Result<()> {

@@ -14,7 +14,7 @@ use std::process::{Child, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use super::compiler_process::{OF_SCHEDULER, Run, SCHEDULER};
+use super::compiler_process::{CompilerRun, OF_SCHEDULER, SCHEDULER};
 use super::dependencies::dependencies;
 use super::headers;
 use crate::find_compiler::CxxCompiler;
@@ -99,7 +99,7 @@ fn is_own(folder: &Path, may_be_sticky: bool) -> bool {
 }
 
 /// State of the precompiled parts for a compiler and options.
-pub enum Prepared {
+pub enum PreparedHeader {
     /// Complete folder with unchanged files.
     Ready(PathBuf),
     /// Not yet built; to be built into this folder.
@@ -109,13 +109,13 @@ pub enum Prepared {
 }
 
 /// Looks for the precompiled parts.
-pub fn find(compiler: &CxxCompiler, options: &[String]) -> Prepared {
-    let Some(folder) = place(compiler, options) else { return Prepared::Useless };
+pub fn find(compiler: &CxxCompiler, options: &[String]) -> PreparedHeader {
+    let Some(folder) = place(compiler, options) else { return PreparedHeader::Useless };
     match read(&folder) {
-        Some(read) if is_hidden(options, &read) => Prepared::Useless,
-        Some(_) => Prepared::Ready(folder),
-        None if FAILURES.load(Ordering::Relaxed) < MOST_FAILURES => Prepared::Absent(folder),
-        None => Prepared::Useless,
+        Some(read) if is_hidden(options, &read) => PreparedHeader::Useless,
+        Some(_) => PreparedHeader::Ready(folder),
+        None if FAILURES.load(Ordering::Relaxed) < MOST_FAILURES => PreparedHeader::Absent(folder),
+        None => PreparedHeader::Useless,
     }
 }
 
@@ -152,7 +152,7 @@ fn mark(folder: &Path, path: &str) -> Option<String> {
 }
 
 /// Build of the precompiled parts in progress.
-pub struct Making {
+pub struct PreparedBuild {
     folder: tempfile::TempDir,
     wanted: PathBuf,
     children: [Child; 3],
@@ -160,7 +160,7 @@ pub struct Making {
 }
 
 /// Starts the build; `None` if the result cannot be stored.
-pub fn begin(compiler: &CxxCompiler, options: &[String], wanted: PathBuf) -> Option<Making> {
+pub fn begin(compiler: &CxxCompiler, options: &[String], wanted: PathBuf) -> Option<PreparedBuild> {
     let begun = start(compiler, options, wanted);
     if begun.is_none() {
         FAILURES.fetch_add(1, Ordering::Relaxed);
@@ -168,7 +168,7 @@ pub fn begin(compiler: &CxxCompiler, options: &[String], wanted: PathBuf) -> Opt
     begun
 }
 
-fn start(compiler: &CxxCompiler, options: &[String], wanted: PathBuf) -> Option<Making> {
+fn start(compiler: &CxxCompiler, options: &[String], wanted: PathBuf) -> Option<PreparedBuild> {
     let above = wanted.parent()?;
     // An error is ignored: the checks below examine the folder.
     let _ = fs::DirBuilder::new().recursive(true).mode(0o700).create(above);
@@ -180,7 +180,7 @@ fn start(compiler: &CxxCompiler, options: &[String], wanted: PathBuf) -> Option<
     let folder = tempfile::Builder::new().prefix(".new-").tempdir_in(above).ok()?;
     headers::write(&folder.path().join("include")).ok()?;
     let options = without_named_folders(options);
-    let run = Run { compiler, place: folder.path(), options: &options };
+    let run = CompilerRun { compiler, place: folder.path(), options: &options };
     let start = |arguments: &[&str]| run.command(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().ok();
     let header = start(&["-x", "c++-header", "-MD", "-MF", LIST, "include/pygpu_cpu.h", "-o", PRECOMPILED])?;
     fs::create_dir(folder.path().join(SHORT)).ok()?;
@@ -188,10 +188,10 @@ fn start(compiler: &CxxCompiler, options: &[String], wanted: PathBuf) -> Option<
     let own = ["-shared", "-nostdlib", "-w", "-fvisibility=default", "-Wl,-soname,libstdc++.so.6"];
     let library = [&own[..], &["-x", "c", NAMES, "-o", LIBRARY]].concat();
     let children = [header, start(&OF_SCHEDULER)?, start(&library)?];
-    Some(Making { folder, wanted, children, begun })
+    Some(PreparedBuild { folder, wanted, children, begun })
 }
 
-impl Making {
+impl PreparedBuild {
     /// Waits for the build, moves it to its final location, and returns that location.
     pub fn end(self) -> Option<PathBuf> {
         let wanted = self.wanted.clone();

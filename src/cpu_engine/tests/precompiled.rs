@@ -4,18 +4,18 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use crate::{Build, Failure, Host, build, find};
+use crate::{Build, Failure, HostEnvironment, build, find};
 
 const SOURCE: &str = "extern \"C\" __global__ void k(int *a) { a[threadIdx.x] = warpSize; }";
 
 /// Compiles with a cache folder; the error is the compiler's output for an invalid source.
 fn compile(kept: &Path, source: &str, options: &[String]) -> Result<(), String> {
-    let host = Host {
+    let host = HostEnvironment {
         environment: std::env::vars_os().collect(),
         path: std::env::var_os("PATH").unwrap(),
         temporary: std::env::temp_dir(),
         kept: Some(kept.to_owned()),
-        ..Host::default()
+        ..HostEnvironment::default()
     };
     let task = Build { source, name: "kernel.cu", options, force_include: &[], expressions: &[] };
     match build(&find(&host).unwrap(), &task) {

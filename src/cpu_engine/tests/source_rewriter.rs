@@ -1,9 +1,9 @@
 //! Tests the rewriting of preprocessed sources.
 
-use crate::source_rewriter::{Request, rewrite};
+use crate::source_rewriter::{RewriteRequest, rewrite};
 
 fn rewritten(source: &str) -> String {
-    rewrite(&Request { source, expressions: &[], shared_by_process: false, whole: &[] })
+    rewrite(&RewriteRequest { source, expressions: &[], shared_by_process: false, whole: &[] })
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Parses variable declarations.
 
-use super::statements::Text;
+use super::statements::TokenizedSource;
 
 /// One variable of a declaration.
 pub struct Declarator<'a> {
@@ -45,7 +45,7 @@ const DOUBTFUL: [&str; 11] =
 const POINTS: [&str; 7] = ["*", "&", "const", "volatile", "__restrict__", "__restrict", "restrict"];
 
 /// Parses the statement in these tokens, including its semicolon.
-pub fn read<'a>(text: &Text<'a>, (first, end): (usize, usize)) -> Read<'a> {
+pub fn read<'a>(text: &TokenizedSource<'a>, (first, end): (usize, usize)) -> Read<'a> {
     let word = text.at(first);
     if !text.is_word(first) || ACTIONS.contains(&word) {
         return Read::Other;
@@ -54,27 +54,27 @@ pub fn read<'a>(text: &Text<'a>, (first, end): (usize, usize)) -> Read<'a> {
         return Read::Doubt;
     }
     match kind(text, first, end) {
-        Kind::None => Read::Other,
-        Kind::Doubt => Read::Doubt,
-        Kind::Until(at) => declarators(text, (first, at), end).map_or(Read::Doubt, Read::Declared),
+        DeclarationKind::None => Read::Other,
+        DeclarationKind::Doubt => Read::Doubt,
+        DeclarationKind::Until(at) => declarators(text, (first, at), end).map_or(Read::Doubt, Read::Declared),
     }
 }
 
-enum Kind {
+enum DeclarationKind {
     Until(usize),
     None,
     Doubt,
 }
 
 /// Parses the type at the beginning of a statement.
-fn kind(text: &Text<'_>, first: usize, end: usize) -> Kind {
+fn kind(text: &TokenizedSource<'_>, first: usize, end: usize) -> DeclarationKind {
     let (mut at, mut has_base) = (first, false);
     while at < end && text.is_word(at) {
         let word = text.at(at);
         if BUILT_IN.contains(&word) {
             has_base = true;
         } else if DOUBTFUL.contains(&word) {
-            return Kind::Doubt;
+            return DeclarationKind::Doubt;
         } else if !QUALIFIERS.contains(&word) {
             if has_base {
                 break;
@@ -87,7 +87,7 @@ fn kind(text: &Text<'_>, first: usize, end: usize) -> Kind {
                 match angles(text, at + 1, end) {
                     Some(close) => at = close,
                     // A comparison, or something that looks like one.
-                    None => return Kind::Doubt,
+                    None => return DeclarationKind::Doubt,
                 }
             }
         }
@@ -95,11 +95,11 @@ fn kind(text: &Text<'_>, first: usize, end: usize) -> Kind {
     }
     let name = (at..end).find(|&at| !POINTS.contains(&text.at(at))).unwrap_or(end);
     // `x = 1`, `f(x)`: the assumed type is a name; `int(x)` is an expression too.
-    if has_base && text.is_word(name) { Kind::Until(at) } else { Kind::None }
+    if has_base && text.is_word(name) { DeclarationKind::Until(at) } else { DeclarationKind::None }
 }
 
 /// Returns the position of the `>` that closes template arguments.
-fn angles(text: &Text<'_>, open: usize, end: usize) -> Option<usize> {
+fn angles(text: &TokenizedSource<'_>, open: usize, end: usize) -> Option<usize> {
     let mut depth = 0usize;
     for at in open..end {
         match text.at(at) {
@@ -111,14 +111,14 @@ fn angles(text: &Text<'_>, open: usize, end: usize) -> Option<usize> {
                 }
             }
             "," | ":" | "*" | "&" => {}
-            _ if text.tokens[at].kind == crate::tokens::Kind::Mark => return None,
+            _ if text.tokens[at].kind == crate::tokens::TokenKind::Mark => return None,
             _ => {}
         }
     }
     None
 }
 
-fn declarators<'a>(text: &Text<'a>, kind: (usize, usize), end: usize) -> Option<Declaration<'a>> {
+fn declarators<'a>(text: &TokenizedSource<'a>, kind: (usize, usize), end: usize) -> Option<Declaration<'a>> {
     let mut is_open = text.has(kind, &["auto"]);
     let (mut declarators, mut begun, mut at) = (Vec::new(), kind.0, kind.1);
     loop {

@@ -12,9 +12,9 @@ mod regions;
 mod statements;
 
 use self::regions::Regions;
-use self::statements::Text;
+use self::statements::TokenizedSource;
 use super::scopes::{Scopes, behind_brackets, has_brackets};
-use super::tokens::{Kind, tokens};
+use super::tokens::{TokenKind, tokens};
 
 /// Source in which some kernels run a whole block.
 pub struct Split {
@@ -35,7 +35,7 @@ pub struct Definition {
 }
 
 /// Name, parameter list and body of a function.
-type Parts<'a> = (&'a str, (usize, usize), (usize, usize));
+type DefinitionSpans<'a> = (&'a str, (usize, usize), (usize, usize));
 
 /// Replacement of a byte range by a text.
 #[derive(Debug)]
@@ -47,7 +47,7 @@ pub struct Edit {
 
 /// Returns the source with loops in its kernels; `None` if no kernel can be converted.
 pub fn split(source: &str) -> Option<Split> {
-    let text = Text { source, tokens: tokens(source) };
+    let text = TokenizedSource { source, tokens: tokens(source) };
     let definitions = definitions(&text);
     if refusals::waits_outside(&text, &definitions) {
         return None;
@@ -66,7 +66,7 @@ pub fn split(source: &str) -> Option<Split> {
 }
 
 /// Returns whether the name is unique: no overload, no specialization.
-fn is_alone(text: &Text<'_>, definitions: &[Definition], definition: &Definition) -> bool {
+fn is_alone(text: &TokenizedSource<'_>, definitions: &[Definition], definition: &Definition) -> bool {
     let own = text.at(definition.parameters.0 - 1);
     let is_special = |at: usize| text.at(at) == own && text.at(at + 1) == "<";
     definitions.iter().filter(|other| other.name == definition.name).count() == 1
@@ -74,11 +74,11 @@ fn is_alone(text: &Text<'_>, definitions: &[Definition], definition: &Definition
 }
 
 /// Returns the kernels defined at namespace scope.
-fn definitions(text: &Text<'_>) -> Vec<Definition> {
+fn definitions(text: &TokenizedSource<'_>) -> Vec<Definition> {
     let (mut scopes, mut statement, mut found) = (Scopes::default(), 0, Vec::new());
     for position in 0..text.tokens.len() {
         let word = text.at(position);
-        if text.tokens[position].kind == Kind::Mark && matches!(word, "{" | "}" | ";") {
+        if text.tokens[position].kind == TokenKind::Mark && matches!(word, "{" | "}" | ";") {
             let words: Vec<&str> = (statement..position).map(|at| text.at(at)).collect();
             scopes.pass(word, &words);
             statement = position + 1;
@@ -93,7 +93,7 @@ fn definitions(text: &Text<'_>) -> Vec<Definition> {
 }
 
 /// Returns name, parameters and body of the function declared at `position`.
-fn parts<'a>(text: &Text<'a>, mut position: usize) -> Option<Parts<'a>> {
+fn parts<'a>(text: &TokenizedSource<'a>, mut position: usize) -> Option<DefinitionSpans<'a>> {
     while position < text.tokens.len() {
         let word = text.at(position);
         if has_brackets(word) {

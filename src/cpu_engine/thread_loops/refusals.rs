@@ -1,7 +1,7 @@
 //! Detects kernels that cannot run as loops: threads that wait for each other in other ways than `__syncthreads()`.
 
 use super::Definition;
-use super::statements::Text;
+use super::statements::TokenizedSource;
 
 /// Prefixes of operations in which threads wait, and of jumps that can form a loop.
 const WAITING: [&str; 13] = [
@@ -36,7 +36,7 @@ fn waits(word: &str) -> bool {
 }
 
 /// Returns whether the result of an atomic function is unused, because the call is a statement by itself.
-fn stands_alone(text: &Text<'_>, position: usize) -> bool {
+fn stands_alone(text: &TokenizedSource<'_>, position: usize) -> bool {
     match text.at(position.wrapping_sub(1)) {
         ";" | "{" | "}" | "else" => true,
         ")" => {
@@ -48,19 +48,19 @@ fn stands_alone(text: &Text<'_>, position: usize) -> bool {
 }
 
 /// Returns whether a loop could wait here for another thread.
-fn may_spin(text: &Text<'_>, position: usize) -> bool {
+fn may_spin(text: &TokenizedSource<'_>, position: usize) -> bool {
     let word = text.at(position);
     word.starts_with("__threadfence")
         || (word.starts_with("atomic") && text.at(position + 1) == "(" && !stands_alone(text, position))
 }
 
 /// Returns whether a kernel's own body contains such an operation.
-pub fn waits_inside(text: &Text<'_>, body: (usize, usize), has_loops: bool) -> bool {
+pub fn waits_inside(text: &TokenizedSource<'_>, body: (usize, usize), has_loops: bool) -> bool {
     (body.0..body.1).any(|at| text.is_word(at) && (waits(text.at(at)) || (has_loops && may_spin(text, at))))
 }
 
 /// Returns whether such an operation occurs anywhere else in the user's files: a kernel may call it.
-pub fn waits_outside(text: &Text<'_>, definitions: &[Definition]) -> bool {
+pub fn waits_outside(text: &TokenizedSource<'_>, definitions: &[Definition]) -> bool {
     let own = own_headers(text.source);
     outside(text, definitions).any(|at| {
         let word = text.at(at);
@@ -71,7 +71,7 @@ pub fn waits_outside(text: &Text<'_>, definitions: &[Definition]) -> bool {
 }
 
 /// Returns the names of constants in the file, which are the same for all threads.
-pub fn constants<'a>(text: &Text<'a>, definitions: &[Definition]) -> Vec<&'a str> {
+pub fn constants<'a>(text: &TokenizedSource<'a>, definitions: &[Definition]) -> Vec<&'a str> {
     let declared = outside(text, definitions).filter(|&at| text.at(at) == "constexpr");
     let names = declared.filter_map(|at| {
         let equals = (at..text.tokens.len().min(at + 8)).find(|&at| matches!(text.at(at), "=" | "(" | ";" | "{"))?;
@@ -81,12 +81,12 @@ pub fn constants<'a>(text: &Text<'a>, definitions: &[Definition]) -> Vec<&'a str
     names.chain(["warpSize"]).collect()
 }
 
-fn outside(text: &Text<'_>, definitions: &[Definition]) -> impl Iterator<Item = usize> {
+fn outside(text: &TokenizedSource<'_>, definitions: &[Definition]) -> impl Iterator<Item = usize> {
     let bodies: Vec<(usize, usize)> = definitions.iter().map(|definition| definition.body).collect();
     (0..text.tokens.len()).filter(move |at| !bodies.iter().any(|&(first, end)| (first..end).contains(at)))
 }
 
-fn is_own(text: &Text<'_>, own: &[(usize, usize)], at: usize) -> bool {
+fn is_own(text: &TokenizedSource<'_>, own: &[(usize, usize)], at: usize) -> bool {
     own.iter().any(|&(first, end)| (first..end).contains(&text.tokens[at].start))
 }
 

@@ -5,10 +5,10 @@ use std::fmt::Write;
 
 use super::declarations::{BUILT_IN, Declaration, Declarator, QUALIFIERS, Read, read};
 use super::refusals::waits_inside;
-use super::statements::Text;
+use super::statements::TokenizedSource;
 use super::{Definition, Edit};
 use crate::scopes::has_brackets;
-use crate::tokens::Kind;
+use crate::tokens::TokenKind;
 
 /// Meaning of a name between the loops.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -25,7 +25,7 @@ enum Bound {
     Local,
 }
 
-type Range = (usize, usize);
+type TokenRange = (usize, usize);
 
 /// Words allowed in an expression that is the same for all threads.
 const EVEN: [&str; 10] = [
@@ -46,8 +46,8 @@ const OPEN: &str = " pygpu_cpu_all.each([&]([[maybe_unused]] const ::uint3 pygpu
 const CLOSE: &str = " });";
 
 pub struct Regions<'t, 'a> {
-    text: &'t Text<'a>,
-    body: Range,
+    text: &'t TokenizedSource<'a>,
+    body: TokenRange,
     constants: &'t [&'a str],
     /// Whether the kernel has a barrier.
     has_barriers: bool,
@@ -59,14 +59,14 @@ pub struct Regions<'t, 'a> {
 /// Loop over the threads that is about to be written.
 #[derive(Default)]
 struct Region {
-    statements: Vec<Range>,
+    statements: Vec<TokenRange>,
     /// Text to insert before the loop.
     before: String,
 }
 
 impl<'t, 'a> Regions<'t, 'a> {
     /// Returns the edits that convert a kernel; `None` if the conversion is in doubt.
-    pub fn of(text: &'t Text<'a>, definition: &Definition, constants: &'t [&'a str]) -> Option<Vec<Edit>> {
+    pub fn of(text: &'t TokenizedSource<'a>, definition: &Definition, constants: &'t [&'a str]) -> Option<Vec<Edit>> {
         let body = (definition.body.0 + 1, definition.body.1 - 1);
         let mut visible = template_parameters(text, definition);
         visible.extend(parameters(text, definition)?);
@@ -83,7 +83,7 @@ impl<'t, 'a> Regions<'t, 'a> {
         self.edits.push(Edit { start: place, end: place, text });
     }
 
-    fn replace(&mut self, (first, end): Range, text: String) {
+    fn replace(&mut self, (first, end): TokenRange, text: String) {
         self.edits.push(Edit { start: self.text.tokens[first].start, end: self.text.tokens[end - 1].end, text });
     }
 
@@ -112,7 +112,7 @@ impl<'t, 'a> Regions<'t, 'a> {
     }
 
     /// Converts the statements between two braces.
-    fn sequence(&mut self, (first, end): Range, in_loop: bool) -> Option<()> {
+    fn sequence(&mut self, (first, end): TokenRange, in_loop: bool) -> Option<()> {
         let (mut at, mut region) = (first, Region::default());
         while at < end {
             let statement = (at, self.text.statement(at, end));
@@ -142,13 +142,13 @@ impl<'t, 'a> Regions<'t, 'a> {
         self.close(region, !in_loop)
     }
 
-    fn is_barrier(&self, (first, end): Range) -> bool {
+    fn is_barrier(&self, (first, end): TokenRange) -> bool {
         end - first == 4
             && (first..end).zip(["__syncthreads", "(", ")", ";"]).all(|(at, mark)| self.text.at(at) == mark)
     }
 
     /// Returns the text of a statement that must be outside of the loops over threads; `Some(None)` for all others.
-    fn hoisted(&mut self, statement: Range) -> Option<Option<String>> {
+    fn hoisted(&mut self, statement: TokenRange) -> Option<Option<String>> {
         if self.text.find(statement, &["__shared__"]) < statement.1 {
             return self.shared_memory(statement).map(Some);
         }
@@ -167,7 +167,7 @@ impl<'t, 'a> Regions<'t, 'a> {
     }
 
     /// Declares shared memory outside of the loops: its address is the same for all threads.
-    fn shared_memory(&mut self, (first, end): Range) -> Option<String> {
+    fn shared_memory(&mut self, (first, end): TokenRange) -> Option<String> {
         let mut at = first;
         if self.text.at(at) == "extern" {
             return Some(self.text.joined((first, end)));
@@ -210,7 +210,7 @@ impl<'t, 'a> Regions<'t, 'a> {
     }
 
     /// Converts a `for (...) { ... }` loop whose header is the same for all threads.
-    fn shared_loop(&mut self, (first, end): Range) -> Option<()> {
+    fn shared_loop(&mut self, (first, end): TokenRange) -> Option<()> {
         let text = self.text;
         if text.at(first) != "for" {
             return None;
@@ -269,13 +269,13 @@ impl<'t, 'a> Regions<'t, 'a> {
     }
 
     /// Returns whether an expression has the same value for all threads, and may be evaluated once.
-    fn is_even(&self, (first, end): Range) -> bool {
+    fn is_even(&self, (first, end): TokenRange) -> bool {
         (first..end).all(|at| {
             let token = self.text.at(at);
             match self.text.tokens[at].kind {
-                Kind::Literal => true,
-                Kind::Mark => !matches!(token, "[" | "]" | "{" | "}" | ";"),
-                Kind::Word => !self.text.is_name(at) || self.is_even_name(token),
+                TokenKind::Literal => true,
+                TokenKind::Mark => !matches!(token, "[" | "]" | "{" | "}" | ";"),
+                TokenKind::Word => !self.text.is_name(at) || self.is_even_name(token),
             }
         })
     }
@@ -334,7 +334,7 @@ impl<'t, 'a> Regions<'t, 'a> {
 
     /// Returns declarations for the outer names that a region uses; occurrences in `hidden` declare a new variable of
     /// the name.
-    fn bindings(&self, range: Range, hidden: &[usize]) -> String {
+    fn bindings(&self, range: TokenRange, hidden: &[usize]) -> String {
         let (mut text, mut seen) = (String::new(), Vec::new());
         for &(name, bound) in self.visible.iter().rev() {
             let first = (range.0..range.1).find(|&at| self.text.at(at) == name && self.text.is_name(at));
@@ -357,7 +357,7 @@ impl<'t, 'a> Regions<'t, 'a> {
     }
 
     /// Gives the variables of a declaration per-thread storage, if they are used after a barrier.
-    fn keep(&mut self, declaration: &Declaration<'a>, region: Range, open: &mut String) -> Option<()> {
+    fn keep(&mut self, declaration: &Declaration<'a>, region: TokenRange, open: &mut String) -> Option<()> {
         let after = (region.1, self.body.1);
         let is_kept = declaration.declarators.iter().any(|each| self.text.names(after, each.name));
         if is_kept && (declaration.is_open || self.text.has(declaration.kind, &["constexpr"])) {
@@ -400,7 +400,7 @@ impl<'t, 'a> Regions<'t, 'a> {
 }
 
 /// Returns whether a name is assigned here, or its address taken.
-fn assigned(text: &Text<'_>, at: usize) -> bool {
+fn assigned(text: &TokenizedSource<'_>, at: usize) -> bool {
     let next = |offset: usize| text.at(at + offset);
     let before = |offset: usize| at.checked_sub(offset).map_or("", |at| text.at(at));
     let by_operator = matches!(next(1), "+" | "-" | "*" | "/" | "%" | "&" | "|" | "^") && next(2) == "=";
@@ -412,7 +412,7 @@ fn assigned(text: &Text<'_>, at: usize) -> bool {
 }
 
 /// Returns the numeric template parameters, which all threads share.
-fn template_parameters<'a>(text: &Text<'a>, definition: &Definition) -> Vec<(&'a str, Bound)> {
+fn template_parameters<'a>(text: &TokenizedSource<'a>, definition: &Definition) -> Vec<(&'a str, Bound)> {
     let header = definition.declaration..definition.parameters.0;
     if !header.clone().any(|at| text.at(at) == "template") {
         return Vec::new();
@@ -422,7 +422,7 @@ fn template_parameters<'a>(text: &Text<'a>, definition: &Definition) -> Vec<(&'a
 }
 
 /// Returns the names of the parameters.
-fn parameters<'a>(text: &Text<'a>, definition: &Definition) -> Option<Vec<(&'a str, Bound)>> {
+fn parameters<'a>(text: &TokenizedSource<'a>, definition: &Definition) -> Option<Vec<(&'a str, Bound)>> {
     let (mut at, end) = (definition.parameters.0 + 1, definition.parameters.1 - 1);
     let mut found = Vec::new();
     while at < end {
@@ -448,7 +448,7 @@ fn parameters<'a>(text: &Text<'a>, definition: &Definition) -> Option<Vec<(&'a s
 }
 
 /// Returns the position of the comma after a parameter, skipping commas in template arguments.
-fn parameter_end(text: &Text<'_>, mut at: usize, end: usize) -> usize {
+fn parameter_end(text: &TokenizedSource<'_>, mut at: usize, end: usize) -> usize {
     let mut depth = 0usize;
     while at < end {
         match text.at(at) {

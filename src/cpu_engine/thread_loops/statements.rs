@@ -1,17 +1,17 @@
 //! Preprocessed source with its tokens, and the extent of statements.
 
 use crate::scopes::behind_brackets;
-use crate::tokens::{Kind, Token};
+use crate::tokens::{Token, TokenKind};
 
 /// Preprocessed source with its tokens.
-pub struct Text<'a> {
+pub struct TokenizedSource<'a> {
     /// Source.
     pub source: &'a str,
     /// Tokens, without those of system headers.
     pub tokens: Vec<Token>,
 }
 
-impl<'a> Text<'a> {
+impl<'a> TokenizedSource<'a> {
     /// Returns the text of a token; empty after the last one.
     pub fn at(&self, position: usize) -> &'a str {
         self.tokens.get(position).map_or("", |token| token.text(self.source))
@@ -19,7 +19,7 @@ impl<'a> Text<'a> {
 
     /// Returns whether a token is a name or a keyword.
     pub fn is_word(&self, position: usize) -> bool {
-        self.tokens.get(position).is_some_and(|token| token.kind == Kind::Word)
+        self.tokens.get(position).is_some_and(|token| token.kind == TokenKind::Word)
     }
 
     /// Returns whether a token is a name that is not a member access.

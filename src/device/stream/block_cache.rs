@@ -14,7 +14,7 @@ use super::{Stream, ours};
 use crate::{Device, PerDevice, per_device};
 use pygpu_backend::{Address, StreamHandle};
 use pygpu_base::error::Result;
-use pygpu_base::fork_safe::Global;
+use pygpu_base::fork_safe::ForkSafeMutex;
 
 /// Smallest cached block size in bytes.
 const LEAST: usize = 512;
@@ -24,14 +24,15 @@ const SIZES: usize = 23;
 
 /// Cache of one stream.
 #[derive(Default)]
-pub(super) struct Spare {
+pub(super) struct StreamBlockCache {
     epoch: u32,
     bytes: usize,
     blocks: [Vec<Address>; SIZES],
 }
 
 /// Caches of the default streams.
-static OF_DEFAULT: PerDevice<Global<Spare>> = per_device!(Global::new(Spare::new()));
+static OF_DEFAULT: PerDevice<ForkSafeMutex<StreamBlockCache>> =
+    per_device!(ForkSafeMutex::new(StreamBlockCache::new()));
 
 /// Returns the block size for a request of `bytes`, and the index of that size; `None` if it is too large to be
 /// cached.
@@ -47,7 +48,7 @@ fn size_of(bytes: usize) -> Option<(usize, usize)> {
     Some(if bytes <= three_halves { (three_halves, place - 1) } else { (2 << below, place) })
 }
 
-impl Spare {
+impl StreamBlockCache {
     const fn new() -> Self {
         Self { epoch: 0, bytes: 0, blocks: [const { Vec::new() }; SIZES] }
     }
@@ -84,9 +85,9 @@ impl Stream {
     }
 
     #[inline]
-    fn with_spare<T>(&self, work: impl FnOnce(&mut Spare) -> T) -> T {
+    fn with_spare<T>(&self, work: impl FnOnce(&mut StreamBlockCache) -> T) -> T {
         let epoch = self.device.epoch();
-        let work = |spare: &mut Spare| {
+        let work = |spare: &mut StreamBlockCache| {
             spare.forget_before(epoch);
             work(spare)
         };
@@ -143,7 +144,7 @@ fn free(device: Device, stream: StreamHandle, blocks: Vec<Address>) -> Result<()
 }
 
 /// Returns the cached blocks of a stream that is about to be destroyed.
-pub(super) fn free_at_the_end(device: Device, stream: StreamHandle, spare: &mut Mutex<Spare>) -> Result<()> {
+pub(super) fn free_at_the_end(device: Device, stream: StreamHandle, spare: &mut Mutex<StreamBlockCache>) -> Result<()> {
     let spare = spare.get_mut().unwrap_or_else(PoisonError::into_inner);
     if spare.bytes == 0 { Ok(()) } else { free(device, stream, spare.drain(device.epoch())) }
 }

@@ -15,7 +15,7 @@ use pygpu_backend::StreamHandle;
 /// | bare number | its own | new for each use, because the number may denote a different stream than before |
 /// | per-thread default stream | 2 | the calling thread's: the handle denotes another stream in each thread |
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Identity {
+pub struct StreamId {
     pub(super) device: Device,
     pub(super) handle: StreamHandle,
     pub(super) serial: u64,

@@ -3,7 +3,7 @@
 //! Work goes to the thread's current stream of the device: the legacy default stream, or the one set by
 //! `push_current`. A stream waits for another one through an event, without blocking the host. An opaque owner keeps
 //! another library's stream alive; after that owner is dropped the handle may become invalid at any time. Therefore
-//! no event is recorded on a borrowed stream after the call that received it. [`Identity`] determines whether two
+//! no event is recorded on a borrowed stream after the call that received it. [`StreamId`] determines whether two
 //! handles denote one stream.
 
 mod block_cache;
@@ -16,50 +16,50 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, Weak};
 
-use self::block_cache::Spare;
+use self::block_cache::StreamBlockCache;
 pub use self::block_cache::{free_spare, spare_bytes, spare_size};
 pub use self::current_stream::{current, own_current, pop_current, push_current};
 pub use self::event::Event;
-pub use self::identity::Identity;
+pub use self::identity::StreamId;
 use self::identity::{LEGACY, PER_THREAD, is_mapped, new_serial, serial_of_thread};
-pub use self::pooled_event::Mark;
+pub use self::pooled_event::PooledEvent;
 use crate::Device;
 use crate::shutdown;
 use pygpu_backend::{StreamFlags, StreamHandle};
 use pygpu_base::error::{Error, Result};
-use pygpu_base::fork_safe::Global;
+use pygpu_base::fork_safe::ForkSafeMutex;
 
 /// Stream of a device. Clones denote the same stream.
 #[derive(Clone)]
 pub struct Stream {
     device: Device,
     /// `None` is the legacy default stream, which needs no owner: cloning it is free.
-    inner: Option<Arc<Inner>>,
+    inner: Option<Arc<StreamInner>>,
 }
 
 /// Owner that keeps another library's stream alive.
-pub type Keeper = Box<dyn Any + Send + Sync>;
+pub type StreamOwner = Box<dyn Any + Send + Sync>;
 
-struct Inner {
+struct StreamInner {
     device: Device,
     handle: StreamHandle,
     epoch: u32,
-    owner: Owner,
-    /// Distinguishes streams that had the same handle; see [`Identity`].
+    owner: HandleOwner,
+    /// Distinguishes streams that had the same handle; see [`StreamId`].
     serial: u64,
     /// Cache of blocks that were freed in this stream's order.
-    spare: Mutex<Spare>,
+    spare: Mutex<StreamBlockCache>,
 }
 
-impl Inner {
-    fn new(device: Device, handle: StreamHandle, epoch: u32, owner: Owner, serial: u64) -> Self {
+impl StreamInner {
+    fn new(device: Device, handle: StreamHandle, epoch: u32, owner: HandleOwner, serial: u64) -> Self {
         Self { device, handle, epoch, owner, serial, spare: Mutex::default() }
     }
 }
 
-enum Owner {
+enum HandleOwner {
     Ours,
-    Foreign { _keeper: Option<Keeper> },
+    Foreign { _keeper: Option<StreamOwner> },
 }
 
 impl PartialEq for Stream {
@@ -85,26 +85,26 @@ impl Stream {
     pub fn create(device: Device, flags: StreamFlags) -> Result<Self> {
         let epoch = device.epoch();
         let handle = device.backend().create_stream(device.index(), flags)?;
-        let inner = Arc::new(Inner::new(device, handle, epoch, Owner::Ours, new_serial()));
+        let inner = Arc::new(StreamInner::new(device, handle, epoch, HandleOwner::Ours, new_serial()));
         ours(device).lock().insert(handle.0, Arc::downgrade(&inner));
         Ok(Self { device, inner: Some(inner) })
     }
 
     /// Returns the stream of a handle that another library passed. If a live PyGPU stream has the handle, that stream
     /// is returned. `keeper` keeps another library's stream alive as long as this object.
-    pub fn foreign(device: Device, handle: StreamHandle, keeper: Option<Keeper>) -> Self {
+    pub fn foreign(device: Device, handle: StreamHandle, keeper: Option<StreamOwner>) -> Self {
         if matches!(handle, StreamHandle::DEFAULT | LEGACY) {
             return Self::default_of(device);
         }
         let (serial, keeper) = match (Self::of_ours(device, handle), keeper) {
             (Some(stream), None) => return stream,
             // Keep the PyGPU stream alive together with the caller's owner.
-            (Some(stream), Some(keeper)) => (stream.identity().serial, Some(Box::new((stream, keeper)) as Keeper)),
+            (Some(stream), Some(keeper)) => (stream.identity().serial, Some(Box::new((stream, keeper)) as StreamOwner)),
             (None, Some(keeper)) => (0, Some(keeper)),
             (None, None) => (new_serial(), None),
         };
-        let owner = Owner::Foreign { _keeper: keeper };
-        Self { device, inner: Some(Arc::new(Inner::new(device, handle, device.epoch(), owner, serial))) }
+        let owner = HandleOwner::Foreign { _keeper: keeper };
+        Self { device, inner: Some(Arc::new(StreamInner::new(device, handle, device.epoch(), owner, serial))) }
     }
 
     /// Returns the live PyGPU stream with a handle.
@@ -153,13 +153,13 @@ impl Stream {
 
     /// Returns the identity of the stream, for the calling thread.
     #[inline]
-    pub fn identity(&self) -> Identity {
+    pub fn identity(&self) -> StreamId {
         let serial = match &self.inner {
             None => 0,
             Some(inner) if inner.handle == PER_THREAD && !self.device.is_cpu() => serial_of_thread(),
             Some(inner) => inner.serial,
         };
-        Identity { device: self.device, handle: self.handle(), serial }
+        StreamId { device: self.device, handle: self.handle(), serial }
     }
 
     /// Returns whether both have the same handle. It denotes the same stream only while both are known to be alive.
@@ -172,7 +172,7 @@ impl Stream {
     /// denote another stream in another thread.
     #[inline]
     pub fn is_foreign(&self) -> bool {
-        self.inner.as_ref().is_some_and(|inner| matches!(inner.owner, Owner::Foreign { .. }))
+        self.inner.as_ref().is_some_and(|inner| matches!(inner.owner, HandleOwner::Foreign { .. }))
     }
 
     /// Waits until all work of the stream is complete.
@@ -205,16 +205,17 @@ impl Stream {
 }
 
 /// Live PyGPU streams of each backend by handle; no two live streams share a handle.
-static OURS: [Global<BTreeMap<usize, Weak<Inner>>>; 3] = [const { Global::new(BTreeMap::new()) }; 3];
+static OURS: [ForkSafeMutex<BTreeMap<usize, Weak<StreamInner>>>; 3] =
+    [const { ForkSafeMutex::new(BTreeMap::new()) }; 3];
 
 #[inline]
-fn ours(device: Device) -> &'static Global<BTreeMap<usize, Weak<Inner>>> {
+fn ours(device: Device) -> &'static ForkSafeMutex<BTreeMap<usize, Weak<StreamInner>>> {
     &OURS[device.kind() as usize]
 }
 
-impl Drop for Inner {
+impl Drop for StreamInner {
     fn drop(&mut self) {
-        if matches!(self.owner, Owner::Foreign { .. }) {
+        if matches!(self.owner, HandleOwner::Foreign { .. }) {
             return;
         }
         // Removed before the driver can reuse the handle for the next stream.

@@ -6,21 +6,21 @@ use super::{Event, Stream};
 use crate::{Device, PerDevice, per_device};
 use pygpu_backend::EventFlags;
 use pygpu_base::error::Result;
-use pygpu_base::fork_safe::Global;
+use pygpu_base::fork_safe::ForkSafeMutex;
 
 /// Events kept for reuse: creating one costs more than recording it.
-static SPARE: PerDevice<Global<Vec<Event>>> = per_device!(Global::new(Vec::new()));
+static SPARE: PerDevice<ForkSafeMutex<Vec<Event>>> = per_device!(ForkSafeMutex::new(Vec::new()));
 
 /// Maximum number of pooled events per device.
 const MAX_SPARE: usize = 64;
 
 /// Recorded event from the pool, returned to it when dropped. A stream that waits for it keeps waiting for the point
 /// marked at that time, even if the event is recorded again.
-pub struct Mark {
+pub struct PooledEvent {
     event: ManuallyDrop<Event>,
 }
 
-impl Mark {
+impl PooledEvent {
     /// Marks the current end of a stream.
     ///
     /// # Errors
@@ -58,7 +58,7 @@ impl Mark {
     }
 }
 
-impl Drop for Mark {
+impl Drop for PooledEvent {
     fn drop(&mut self) {
         // SAFETY: `event` is taken exactly once, in this `drop`.
         let event = unsafe { ManuallyDrop::take(&mut self.event) };
@@ -72,7 +72,7 @@ impl Drop for Mark {
     }
 }
 
-fn spare_of(device: Device) -> &'static Global<Vec<Event>> {
+fn spare_of(device: Device) -> &'static ForkSafeMutex<Vec<Event>> {
     SPARE.of(device)
 }
 
@@ -85,7 +85,7 @@ impl Stream {
         if self == first {
             return Ok(());
         }
-        let mark = Mark::record(first)?;
+        let mark = PooledEvent::record(first)?;
         self.wait_event(&mark.event)
     }
 }

@@ -13,13 +13,13 @@ use super::{Dimensions, DlpackFlags, VERSION, tensor_of, write_dimensions};
 use pygpu_array::Array;
 use pygpu_base::error::{Error, Result};
 use pygpu_base::ffi_guard::caught;
-use pygpu_base::fork_safe::Once;
+use pygpu_base::fork_safe::ForkSafeOnce;
 use pygpu_device::shutdown;
 use pygpu_device::stream::Stream;
 
 /// A managed tensor and the data it refers to. The tensor is the first field, so that its address is the block's.
 #[repr(C)]
-struct Block<M> {
+struct ExportedTensor<M> {
     managed: M,
     dimensions: Dimensions,
     array: Array,
@@ -75,7 +75,7 @@ fn boxed<M>(
 ) -> Result<NonNull<M>> {
     // The only possible error of `tensor_of` is ruled out first.
     array.dtype().dlpack()?;
-    let mut block: Box<MaybeUninit<Block<M>>> = Box::new_uninit();
+    let mut block: Box<MaybeUninit<ExportedTensor<M>>> = Box::new_uninit();
     let slot = block.as_mut_ptr();
     // SAFETY: each field is written once, in its final location. Both are large: moving them would cost more than the
     // rest of the export.
@@ -103,7 +103,7 @@ unsafe extern "C" fn delete<M>(managed: *mut M) {
             return;
         }
         // SAFETY: `boxed` created the block, and the consumer must call its deleter exactly once.
-        let block = unsafe { Box::from_raw(managed.cast::<Block<M>>()) };
+        let block = unsafe { Box::from_raw(managed.cast::<ExportedTensor<M>>()) };
         let array = &block.array;
         shutdown::defer(array.allocation().take_back(array.access_of_others(), block.consumer.as_ref()));
         match RELEASE.get() {
@@ -115,7 +115,7 @@ unsafe extern "C" fn delete<M>(managed: *mut M) {
 }
 
 /// Function that drops an array whose release may call a driver, set by the embedding layer.
-static RELEASE: Once<fn(Array)> = Once::new();
+static RELEASE: ForkSafeOnce<fn(Array)> = ForkSafeOnce::new();
 
 /// Sets the function that drops such arrays. The Python layer releases a held GIL around it: the thread in the driver
 /// may be waiting for the GIL.
@@ -133,12 +133,12 @@ fn needs_care(array: &Array) -> bool {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use pygpu_base::dtype::{DType, Kind, TABLE};
+    use pygpu_base::dtype::{DType, ScalarType, TABLE};
     use pygpu_device::Device;
-    use pygpu_layout::{Index, Layout, Order};
+    use pygpu_layout::{Index, Layout, MemoryOrder};
 
-    fn array(shape: &[i64], kind: Kind) -> Array {
-        Array::empty(shape, DType::new(kind), Order::C, Stream::default_of(Device::cpu().unwrap())).unwrap()
+    fn array(shape: &[i64], kind: ScalarType) -> Array {
+        Array::empty(shape, DType::new(kind), MemoryOrder::C, Stream::default_of(Device::cpu().unwrap())).unwrap()
     }
 
     fn dimensions(tensor: &DLTensor) -> (Vec<i64>, Vec<i64>) {
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn a_tensor_keeps_the_memory_until_it_is_deleted_once() {
-        let array = array(&[2, 3], Kind::Float32);
+        let array = array(&[2, 3], ScalarType::Float32);
         let managed = legacy(&array, None).unwrap();
         assert_eq!(Arc::strong_count(array.allocation()), 2);
         // SAFETY: the tensor was just created and is deleted once, on another thread.
@@ -189,7 +189,7 @@ mod tests {
                 (managed.as_ref().deleter.unwrap())(managed.as_ptr());
             }
         }
-        let layout = Layout::contiguous(&[2], 12, Order::C).unwrap();
+        let layout = Layout::contiguous(&[2], 12, MemoryOrder::C).unwrap();
         let stream = Stream::default_of(Device::cpu().unwrap());
         let opaque = Array::on_new_memory(layout, DType::opaque(12, 0), stream).unwrap();
         assert!(matches!(versioned(&opaque, DlpackFlags::empty(), None), Err(Error::Buffer(_))));
@@ -197,7 +197,7 @@ mod tests {
 
     #[test]
     fn strides_are_canonical_without_gaps_and_signed_with_them() {
-        let base = array(&[4, 1, 6], Kind::Int16);
+        let base = array(&[4, 1, 6], ScalarType::Int16);
         assert_eq!(exported(&base).1, [6, 6, 1]);
         let reversed = Index::Slice { start: None, stop: None, step: Some(-2) };
         let view = base.view(base.layout().index(&[reversed, reversed, reversed]).unwrap()).unwrap();
@@ -212,21 +212,21 @@ mod tests {
 
     #[test]
     fn an_empty_array_has_a_null_pointer_and_a_scalar_no_dimensions() {
-        assert_eq!(exported(&array(&[3, 0, 2], Kind::Int8)), (vec![3, 0, 2], vec![2, 2, 1], 0));
-        let (shape, strides, data) = exported(&array(&[], Kind::Int8));
+        assert_eq!(exported(&array(&[3, 0, 2], ScalarType::Int8)), (vec![3, 0, 2], vec![2, 2, 1], 0));
+        let (shape, strides, data) = exported(&array(&[], ScalarType::Int8));
         assert!(shape.is_empty() && strides.is_empty() && data != 0);
     }
 
     #[test]
     fn a_stride_that_is_no_multiple_of_the_item_is_refused() {
-        let base = array(&[12], Kind::Int8);
-        let view = base.view_as(Layout::strided(&[2], &[6], 0, 4).unwrap(), DType::new(Kind::Int32)).unwrap();
+        let base = array(&[12], ScalarType::Int8);
+        let view = base.view_as(Layout::strided(&[2], &[6], 0, 4).unwrap(), DType::new(ScalarType::Int32)).unwrap();
         assert!(matches!(legacy(&view, None), Err(Error::Buffer(text)) if text.contains("6 bytes")));
     }
 
     #[test]
     fn read_only_needs_a_version() {
-        let readonly = array(&[2], Kind::Int8).as_readonly();
+        let readonly = array(&[2], ScalarType::Int8).as_readonly();
         assert!(matches!(legacy(&readonly, None), Err(Error::Buffer(text)) if text.contains("max_version")));
         let managed = versioned(&readonly, DlpackFlags::IS_COPIED, None).unwrap();
         // SAFETY: the tensor was just created and is deleted once.
@@ -238,7 +238,7 @@ mod tests {
 
     #[test]
     fn more_dimensions_than_fit_in_place_are_described_too() {
-        let array = array(&[1; 20], Kind::Int8);
+        let array = array(&[1; 20], ScalarType::Int8);
         assert_eq!(exported(&array).0, [1; 20]);
     }
 }

@@ -4,7 +4,7 @@ use std::ptr::NonNull;
 
 use super::ffi::{DLManagedTensor, DLManagedTensorVersioned, DLTensor};
 use super::{DlpackFlags, VERSION, device_of, export};
-use crate::imported_memory::Description;
+use crate::imported_memory::ImportedMemory;
 use pygpu_array::Array;
 use pygpu_base::dtype::DType;
 use pygpu_base::error::{Error, Result};
@@ -12,27 +12,27 @@ use pygpu_base::iterative_drop;
 use pygpu_device::Device;
 use pygpu_device::shutdown;
 use pygpu_device::stream::{self, Stream};
-use pygpu_layout::{Dims, MAX_RANK, Order};
+use pygpu_layout::{Dims, MAX_RANK, MemoryOrder};
 
 #[derive(Clone, Copy)]
-enum Managed {
+enum ManagedTensor {
     Legacy(NonNull<DLManagedTensor>),
     Versioned(NonNull<DLManagedTensorVersioned>),
 }
 
 /// A producer's tensor that PyGPU must delete.
-pub struct Tensor {
-    managed: Managed,
+pub struct ImportedTensor {
+    managed: ManagedTensor,
     /// The PyGPU stream that uses the data, if other work of the device must wait for it after deletion.
     used_on: Option<Stream>,
 }
 
 // SAFETY: DLPack allows use and deletion of a tensor on any thread.
-unsafe impl Send for Tensor {}
+unsafe impl Send for ImportedTensor {}
 // SAFETY: shared access only reads the tensor; the deleter requires exclusive ownership.
-unsafe impl Sync for Tensor {}
+unsafe impl Sync for ImportedTensor {}
 
-impl Drop for Tensor {
+impl Drop for ImportedTensor {
     fn drop(&mut self) {
         if shutdown::exiting() {
             return; // the producer may already be unloaded
@@ -43,17 +43,17 @@ impl Drop for Tensor {
             shutdown::defer(Stream::default_of(stream.device()).wait_for(&stream));
         }
         // The tensor may own an array that owns a tensor, and so on.
-        iterative_drop::end(self.managed, Managed::delete, Managed::delete);
+        iterative_drop::end(self.managed, ManagedTensor::delete, ManagedTensor::delete);
     }
 }
 
-impl Managed {
+impl ManagedTensor {
     fn delete(self) {
-        let _asking = shutdown::Asking::begin();
+        let _asking = shutdown::ForeignCallGuard::begin();
         if shutdown::exiting() {
             return;
         }
-        // SAFETY: `Tensor` owned the pointer, and only its drop calls this function, once.
+        // SAFETY: `ImportedTensor` owned the pointer, and only its drop calls this function, once.
         unsafe {
             match self {
                 Self::Legacy(tensor) => {
@@ -71,13 +71,13 @@ impl Managed {
     }
 }
 
-impl Tensor {
+impl ImportedTensor {
     /// Takes ownership of an unversioned tensor.
     ///
     /// # Safety
     /// The producer transferred the pointer, and no other code deletes it.
     pub const unsafe fn legacy(tensor: NonNull<DLManagedTensor>) -> Self {
-        Self { managed: Managed::Legacy(tensor), used_on: None }
+        Self { managed: ManagedTensor::Legacy(tensor), used_on: None }
     }
 
     /// Takes ownership of a versioned tensor.
@@ -88,7 +88,7 @@ impl Tensor {
     /// # Safety
     /// As [`Self::legacy`].
     pub unsafe fn versioned(tensor: NonNull<DLManagedTensorVersioned>) -> Result<Self> {
-        let owned = Self { managed: Managed::Versioned(tensor), used_on: None };
+        let owned = Self { managed: ManagedTensor::Versioned(tensor), used_on: None };
         // SAFETY: in every version the structure begins with its version.
         let version = unsafe { (*tensor.as_ptr()).version };
         if version.major == VERSION.major {
@@ -105,17 +105,17 @@ impl Tensor {
         // SAFETY: the tensor is alive, and the layout of its version is known.
         unsafe {
             match self.managed {
-                Managed::Legacy(tensor) => (*tensor.as_ptr()).dl_tensor,
-                Managed::Versioned(tensor) => (*tensor.as_ptr()).dl_tensor,
+                ManagedTensor::Legacy(tensor) => (*tensor.as_ptr()).dl_tensor,
+                ManagedTensor::Versioned(tensor) => (*tensor.as_ptr()).dl_tensor,
             }
         }
     }
 
     fn flags(&self) -> DlpackFlags {
         match self.managed {
-            Managed::Legacy(_) => DlpackFlags::empty(),
+            ManagedTensor::Legacy(_) => DlpackFlags::empty(),
             // SAFETY: the tensor is alive, and the layout of its version is known.
-            Managed::Versioned(tensor) => unsafe { (*tensor.as_ptr()).flags },
+            ManagedTensor::Versioned(tensor) => unsafe { (*tensor.as_ptr()).flags },
         }
     }
 
@@ -147,7 +147,7 @@ impl Tensor {
         unsafe { description.adopt(ready, Box::new(self)).map_err(refused) }
     }
 
-    fn describe(&self) -> Result<Description> {
+    fn describe(&self) -> Result<ImportedMemory> {
         let tensor = self.tensor();
         let (dtype, shape) = element_and_shape(&tensor)?;
         // Strides of an empty array are meaningless and may have any value.
@@ -156,7 +156,7 @@ impl Tensor {
         } else {
             Some(in_bytes(&shape, &read(tensor.strides, shape.len()), dtype.itemsize() as i64)?)
         };
-        Ok(Description {
+        Ok(ImportedMemory {
             address: address_of(&tensor, &shape)?,
             shape,
             strides,
@@ -192,7 +192,7 @@ pub fn allocate_like(prototype: &DLTensor) -> Result<NonNull<DLManagedTensorVers
     let (dtype, shape) = element_and_shape(prototype)?;
     let device = device_of(prototype.device.device_type.0.into(), prototype.device.device_id.into())?;
     let consumer = stream::current(device);
-    let array = Array::empty(&shape, dtype, Order::C, consumer.clone()).map_err(refused)?;
+    let array = Array::empty(&shape, dtype, MemoryOrder::C, consumer.clone()).map_err(refused)?;
     export::versioned(&array, DlpackFlags::empty(), Some(consumer))
 }
 
@@ -231,7 +231,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::super::ffi::{DLDataType, DLDataTypeCode, DLDevice, DLDeviceType, DLPackVersion};
     use super::*;
-    use pygpu_base::dtype::Kind;
+    use pygpu_base::dtype::ScalarType;
     use pygpu_layout::Index;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -273,7 +273,7 @@ mod tests {
         lie(&mut managed);
         let address = (managed.dl_tensor.data as usize).wrapping_add(managed.dl_tensor.byte_offset as usize);
         // SAFETY: the structure outlives the array, which is inspected and dropped here.
-        let tensor = unsafe { Tensor::versioned(NonNull::from(&mut managed)) }?;
+        let tensor = unsafe { ImportedTensor::versioned(NonNull::from(&mut managed)) }?;
         tensor.device()?;
         let array = tensor.into_array(cpu())?;
         assert!(array.layout().is_c_contiguous());
@@ -283,12 +283,12 @@ mod tests {
 
     #[test]
     fn an_export_comes_back_as_the_same_memory() {
-        let array = Array::empty(&[4, 6], DType::new(Kind::Complex64), Order::C, cpu()).unwrap();
+        let array = Array::empty(&[4, 6], DType::new(ScalarType::Complex64), MemoryOrder::C, cpu()).unwrap();
         let reversed = Index::Slice { start: None, stop: None, step: Some(-1) };
         let view = array.view(array.layout().index(&[reversed, reversed]).unwrap()).unwrap();
         let managed = export::versioned(&view.as_readonly(), DlpackFlags::empty(), None).unwrap();
         // SAFETY: the tensor was just created, and its ownership is transferred.
-        let back = unsafe { Tensor::versioned(managed) }.unwrap().into_array(cpu()).unwrap();
+        let back = unsafe { ImportedTensor::versioned(managed) }.unwrap().into_array(cpu()).unwrap();
         assert_eq!(back.address(), view.address());
         assert_eq!(back.layout().strides().collect::<Vec<_>>(), [-48, -8]);
         assert!(back.readonly());

@@ -12,9 +12,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::SystemTime;
 
-use super::{Key, entry};
+use super::{ImageKey, entry};
 use pygpu_backend::Compiled;
-use pygpu_base::fork_safe::{Global, Guard};
+use pygpu_base::fork_safe::{ForkSafeGuard, ForkSafeMutex};
 
 const SUFFIX: &str = "pgk";
 
@@ -25,15 +25,15 @@ static FRESH: AtomicU64 = AtomicU64::new(u64::MAX / 2);
 const PARTS: u64 = 32;
 
 /// A trusted folder.
-pub struct Folder(PathBuf);
+pub struct DiskCache(PathBuf);
 
 /// Reasons why folders are not trusted, and whether each was reported.
-static REFUSED: Global<BTreeMap<PathBuf, (String, bool)>> = Global::new(BTreeMap::new());
+static REFUSED: ForkSafeMutex<BTreeMap<PathBuf, (String, bool)>> = ForkSafeMutex::new(BTreeMap::new());
 
 /// Whether an unreported reason may exist; checked on every launch.
 static HAS_UNTOLD: AtomicBool = AtomicBool::new(false);
 
-fn refused() -> Guard<BTreeMap<PathBuf, (String, bool)>> {
+fn refused() -> ForkSafeGuard<BTreeMap<PathBuf, (String, bool)>> {
     REFUSED.lock()
 }
 
@@ -136,7 +136,7 @@ fn check(path: &Path) -> Result<(), String> {
     rules::folder(path, &known)
 }
 
-impl Folder {
+impl DiskCache {
     /// Opens a folder if it is trusted; with `make`, creates a missing one.
     pub fn open(path: &Path, make: bool) -> Option<Self> {
         if fs::symlink_metadata(path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
@@ -160,12 +160,12 @@ impl Folder {
         }
     }
 
-    fn path(&self, key: &Key) -> PathBuf {
+    fn path(&self, key: &ImageKey) -> PathBuf {
         self.0.join(&key.0).with_extension(SUFFIX)
     }
 
     /// Loads the image of a key from a file of at most `most` bytes.
-    pub fn load(&self, key: &Key, most: u64) -> Option<Compiled> {
+    pub fn load(&self, key: &ImageKey, most: u64) -> Option<Compiled> {
         let path = self.path(key);
         let file = rules::open(&path).ok()?;
         let known = file.metadata().ok()?;
@@ -190,7 +190,7 @@ impl Folder {
     }
 
     /// Stores an image; the folder is limited to `most` bytes. Replaces anything of the same name except a folder.
-    pub fn store(&self, key: &Key, compiled: &Compiled, most: u64) -> io::Result<()> {
+    pub fn store(&self, key: &ImageKey, compiled: &Compiled, most: u64) -> io::Result<()> {
         let Some(bytes) = entry::encode(key, compiled).filter(|bytes| bytes.len() as u64 <= most) else {
             return Ok(());
         };
@@ -208,7 +208,7 @@ impl Folder {
     }
 
     /// Removes the image of a key.
-    pub fn remove(&self, key: &Key) {
+    pub fn remove(&self, key: &ImageKey) {
         let _ = fs::remove_file(self.path(key));
     }
 
@@ -256,12 +256,12 @@ mod tests {
         Compiled { image: vec![7; bytes], log: "a warning".into(), lowered, read: Some(Vec::new()) }
     }
 
-    fn key(name: &str) -> Key {
-        Key::of([name.as_bytes()])
+    fn key(name: &str) -> ImageKey {
+        ImageKey::of([name.as_bytes()])
     }
 
-    fn at(folder: &Path) -> Folder {
-        Folder::open(folder, true).unwrap()
+    fn at(folder: &Path) -> DiskCache {
+        DiskCache::open(folder, true).unwrap()
     }
 
     #[test]
@@ -327,23 +327,23 @@ mod tests {
             |name: &str| folder.path().join(name),
         );
         let made = at("made/kernels");
-        assert!(Folder::open(&made, false).is_none() && !made.exists());
-        assert!(Folder::open(&made, true).is_some());
+        assert!(DiskCache::open(&made, false).is_none() && !made.exists());
+        assert!(DiskCache::open(&made, true).is_some());
         assert_eq!(mode(&made), 0o700);
         fs::set_permissions(&made, fs::Permissions::from_mode(0o755)).unwrap();
-        assert!(Folder::open(&made, false).is_some());
+        assert!(DiskCache::open(&made, false).is_some());
         assert_eq!(mode(&made), 0o700, "one that others could read is closed");
         for open in [0o777, 0o770, 0o702, 0o1777] {
             fs::set_permissions(&made, fs::Permissions::from_mode(open)).unwrap();
-            assert!(Folder::open(&made, true).is_none());
+            assert!(DiskCache::open(&made, true).is_none());
             assert!(refusal(&made).unwrap().contains("others may write"));
         }
         let told = std::iter::from_fn(untold_refusal).filter(|text| text.contains(made.to_str().unwrap())).count();
         assert_eq!(told, 1);
         fs::set_permissions(&made, fs::Permissions::from_mode(0o700)).unwrap();
-        assert!(Folder::open(&made, true).is_some() && refusal(&made).is_none());
+        assert!(DiskCache::open(&made, true).is_some() && refusal(&made).is_none());
         symlink(&made, at("link")).unwrap();
-        assert!(Folder::open(&at("link"), true).is_none());
+        assert!(DiskCache::open(&at("link"), true).is_none());
         assert!(refusal(&at("link")).unwrap().contains("a link"));
     }
 
@@ -369,7 +369,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("a file, no folder");
         fs::write(&file, b"").unwrap();
-        assert!(Folder::open(&file, true).is_none());
+        assert!(DiskCache::open(&file, true).is_none());
         assert!(refusal(&file).unwrap().contains("no folder"));
     }
 

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use sha2::{Digest, Sha256};
 
-use super::Key;
-use pygpu_backend::{Compiled, Witness, WitnessState};
+use super::ImageKey;
+use pygpu_backend::{Compiled, FileFingerprint, WitnessState};
 
 /// Changes with the format of the files and of the keys.
 const MAGIC: &[u8; 8] = b"PyGPU k2";
@@ -14,9 +14,9 @@ const CHECKSUM: usize = 32;
 
 /// Writes byte strings, each preceded by its length.
 #[derive(Default)]
-struct Writer(Vec<u8>);
+struct ByteWriter(Vec<u8>);
 
-impl Writer {
+impl ByteWriter {
     fn push(&mut self, bytes: &[u8]) {
         self.0.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
         self.0.extend_from_slice(bytes);
@@ -27,9 +27,9 @@ impl Writer {
     }
 }
 
-struct Reader<'a>(&'a [u8]);
+struct ByteReader<'a>(&'a [u8]);
 
-impl<'a> Reader<'a> {
+impl<'a> ByteReader<'a> {
     fn count(&mut self) -> Option<usize> {
         let (count, rest) = self.0.split_first_chunk::<8>()?;
         self.0 = rest;
@@ -60,9 +60,9 @@ fn path_of(bytes: &[u8]) -> Option<PathBuf> {
 }
 
 /// Encodes an image as a cache file; `None` for an image that must not be cached.
-pub fn encode(key: &Key, compiled: &Compiled) -> Option<Vec<u8>> {
+pub fn encode(key: &ImageKey, compiled: &Compiled) -> Option<Vec<u8>> {
     let read = compiled.read.as_ref()?;
-    let mut payload = Writer(Vec::with_capacity(compiled.image.len() + compiled.log.len() + 256));
+    let mut payload = ByteWriter(Vec::with_capacity(compiled.image.len() + compiled.log.len() + 256));
     payload.push(key.0.as_bytes());
     payload.push(&compiled.image);
     payload.push(compiled.log.as_bytes());
@@ -88,13 +88,13 @@ pub fn encode(key: &Key, compiled: &Compiled) -> Option<Vec<u8>> {
 }
 
 /// Decodes a cache file if it is complete and belongs to the key.
-pub fn decode(key: &Key, bytes: &[u8]) -> Option<Compiled> {
+pub fn decode(key: &ImageKey, bytes: &[u8]) -> Option<Compiled> {
     let rest = bytes.strip_prefix(MAGIC)?;
     let (checksum, payload) = rest.split_at_checked(CHECKSUM)?;
     if Sha256::digest(payload).as_slice() != checksum {
         return None;
     }
-    let mut payload = Reader(payload);
+    let mut payload = ByteReader(payload);
     if payload.next()? != key.0.as_bytes() {
         return None;
     }
@@ -104,14 +104,14 @@ pub fn decode(key: &Key, bytes: &[u8]) -> Option<Compiled> {
     Some(Compiled { image, log, lowered, read: Some(read) })
 }
 
-fn witness(payload: &mut Reader<'_>) -> Option<Witness> {
+fn witness(payload: &mut ByteReader<'_>) -> Option<FileFingerprint> {
     let path = path_of(payload.next()?)?;
     let state = match payload.next()? {
         b"-" => WitnessState::Absent,
         b"+" => WitnessState::Present,
         _ => WitnessState::Read { mark: payload.next()?.to_vec(), hash: payload.next()?.try_into().ok()? },
     };
-    Some(Witness { path, state })
+    Some(FileFingerprint { path, state })
 }
 
 #[cfg(test)]
@@ -123,13 +123,13 @@ mod tests {
     fn what_is_written_is_read_and_nothing_else_is_believed() {
         let state = |mark: &[u8]| WitnessState::Read { mark: mark.to_vec(), hash: [7; 32] };
         let states = [WitnessState::Absent, WitnessState::Present, state(b""), state(b"mark")];
-        let read = states.into_iter().map(|state| Witness { path: "/a b".into(), state }).collect();
+        let read = states.into_iter().map(|state| FileFingerprint { path: "/a b".into(), state }).collect();
         let lowered = vec!["_Z1kv".into(), String::new()];
         let compiled = Compiled { image: vec![7; 100], log: "a warning".into(), lowered, read: Some(read) };
-        let key = Key::of([&b"a"[..]]);
+        let key = ImageKey::of([&b"a"[..]]);
         let good = encode(&key, &compiled).unwrap();
         assert_eq!(decode(&key, &good), Some(compiled.clone()));
-        assert_eq!(decode(&Key::of([&b"b"[..]]), &good), None, "of another key");
+        assert_eq!(decode(&ImageKey::of([&b"b"[..]]), &good), None, "of another key");
         for length in 0..good.len() {
             assert_eq!(decode(&key, &good[..length]), None);
         }

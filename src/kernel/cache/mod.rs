@@ -19,10 +19,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use sha2::{Digest, Sha256};
 
-use self::disk::Folder;
-use pygpu_backend::{Compiled, Witness};
-use pygpu_base::fork_safe::{Global, Guard};
-use pygpu_base::log_queue::{self, Level};
+use self::disk::DiskCache;
+use pygpu_backend::{Compiled, FileFingerprint};
+use pygpu_base::fork_safe::{ForkSafeGuard, ForkSafeMutex};
+use pygpu_base::log_queue::{self, LogLevel};
 use pygpu_base::settings::{self, Settings, Variable};
 
 pub use self::disk::{refusal, untold_refusal};
@@ -45,9 +45,9 @@ pub enum Cache {
 
 /// Cache key: a hash of everything that determines the image, as a hexadecimal string.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Key(String);
+pub struct ImageKey(String);
 
-impl Key {
+impl ImageKey {
     /// The key for a sequence of byte strings. The boundaries between them are part of the key.
     pub fn of<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> Self {
         let mut hash = Sha256::new();
@@ -60,12 +60,12 @@ impl Key {
 }
 
 /// A cache folder and its size limit.
-struct Place {
+struct CacheLocation {
     folder: Option<PathBuf>,
     size: u64,
 }
 
-impl Place {
+impl CacheLocation {
     fn of(cache: &Cache, settings: &Settings) -> Self {
         let folder = match cache {
             Cache::Off => None,
@@ -83,7 +83,7 @@ fn bound(settings: &Settings) -> u64 {
     bytes_of(&text).unwrap_or_else(|| {
         if !IS_TOLD.swap(true, Ordering::Relaxed) {
             let name = Variable::CACHE_SIZE.name();
-            log_queue::tell(Level::Warning, || {
+            log_queue::tell(LogLevel::Warning, || {
                 format!("{name}={text} is no size such as 256M or 2G; {DEFAULT_SIZE} bytes are kept")
             });
         }
@@ -106,27 +106,27 @@ fn bytes_of(text: &str) -> Option<u64> {
 
 /// The cache folder; `None` if caching is disabled or no folder is available.
 pub fn cache_folder() -> Option<PathBuf> {
-    Place::of(&Cache::Usual, settings::get()).folder
+    CacheLocation::of(&Cache::Usual, settings::get()).folder
 }
 
 /// The images cached in memory, by cache folder and key.
 #[derive(Default)]
-struct Memory {
-    images: HashMap<(Option<PathBuf>, Key), Arc<Compiled>>,
+struct MemoryTier {
+    images: HashMap<(Option<PathBuf>, ImageKey), Arc<Compiled>>,
     bytes: usize,
 }
 
-static MEMORY: Global<Option<Memory>> = Global::new(None);
+static MEMORY: ForkSafeMutex<Option<MemoryTier>> = ForkSafeMutex::new(None);
 
-fn memory() -> Guard<Option<Memory>> {
+fn memory() -> ForkSafeGuard<Option<MemoryTier>> {
     MEMORY.lock()
 }
 
-fn remember(name: (Option<PathBuf>, Key), compiled: &Arc<Compiled>) {
+fn remember(name: (Option<PathBuf>, ImageKey), compiled: &Arc<Compiled>) {
     let mut memory = memory();
     let memory = memory.get_or_insert_default();
     if memory.bytes.saturating_add(compiled.image.len()) > MEMORY_SIZE {
-        *memory = Memory::default(); // rarely happens, and the folder still has the images
+        *memory = MemoryTier::default(); // rarely happens, and the folder still has the images
     }
     let before = memory.images.insert(name, Arc::clone(compiled));
     memory.bytes += compiled.image.len();
@@ -135,21 +135,21 @@ fn remember(name: (Option<PathBuf>, Key), compiled: &Arc<Compiled>) {
 
 /// Whether all files that the image was compiled from are unchanged.
 fn is_fresh(compiled: &Compiled) -> bool {
-    compiled.read.as_ref().is_some_and(|read| read.iter().all(Witness::holds))
+    compiled.read.as_ref().is_some_and(|read| read.iter().all(FileFingerprint::holds))
 }
 
 /// Looks up the image of a key, if every file that it was compiled from is unchanged.
-pub fn find(cache: &Cache, key: &Key) -> Option<Arc<Compiled>> {
+pub fn find(cache: &Cache, key: &ImageKey) -> Option<Arc<Compiled>> {
     if *cache == Cache::Off {
         return None;
     }
-    let place = Place::of(cache, settings::get());
+    let place = CacheLocation::of(cache, settings::get());
     let name = (place.folder.clone(), key.clone());
     let known = memory().as_ref().and_then(|memory| memory.images.get(&name).cloned());
     if let Some(known) = known.filter(|known| is_fresh(known)) {
         return Some(known);
     }
-    let found = Folder::open(&place.folder?, false)?.load(key, place.size)?;
+    let found = DiskCache::open(&place.folder?, false)?.load(key, place.size)?;
     let found = Arc::new(found);
     is_fresh(&found).then(|| {
         remember(name, &found);
@@ -158,15 +158,15 @@ pub fn find(cache: &Cache, key: &Key) -> Option<Arc<Compiled>> {
 }
 
 /// Caches an image, unless the files that it was compiled from are unknown.
-pub fn keep(cache: &Cache, key: &Key, compiled: Compiled) -> Arc<Compiled> {
+pub fn keep(cache: &Cache, key: &ImageKey, compiled: Compiled) -> Arc<Compiled> {
     let compiled = Arc::new(compiled);
     if *cache == Cache::Off || compiled.read.is_none() {
         return compiled;
     }
-    let place = Place::of(cache, settings::get());
+    let place = CacheLocation::of(cache, settings::get());
     if let Some(folder) = &place.folder {
         // If the disk is full or the folder is not writable, the kernel is compiled again at the next start.
-        let stored: io::Result<()> = match Folder::open(folder, true) {
+        let stored: io::Result<()> = match DiskCache::open(folder, true) {
             Some(folder) => folder.store(key, &compiled, place.size),
             None => Ok(()),
         };
@@ -177,14 +177,14 @@ pub fn keep(cache: &Cache, key: &Key, compiled: Compiled) -> Arc<Compiled> {
 }
 
 /// Removes an image that failed to load.
-pub fn forget(cache: &Cache, key: &Key) {
-    let place = Place::of(cache, settings::get());
+pub fn forget(cache: &Cache, key: &ImageKey) {
+    let place = CacheLocation::of(cache, settings::get());
     if let Some(memory) = memory().as_mut()
         && let Some(gone) = memory.images.remove(&(place.folder.clone(), key.clone()))
     {
         memory.bytes = memory.bytes.saturating_sub(gone.image.len());
     }
-    if let Some(folder) = place.folder.and_then(|folder| Folder::open(&folder, false)) {
+    if let Some(folder) = place.folder.and_then(|folder| DiskCache::open(&folder, false)) {
         folder.remove(key);
     }
 }
@@ -196,13 +196,13 @@ mod tests {
 
     #[test]
     fn parts_of_a_key_do_not_run_into_each_other() {
-        assert_ne!(Key::of([&b"ab"[..], b"c"]), Key::of([&b"a"[..], b"bc"]));
+        assert_ne!(ImageKey::of([&b"ab"[..], b"c"]), ImageKey::of([&b"a"[..], b"bc"]));
     }
 
     #[test]
     fn what_one_cannot_tell_the_files_of_is_kept_nowhere() {
         let folder = tempfile::tempdir().unwrap();
-        let (cache, key) = (Cache::Folder(folder.path().to_owned()), Key::of([&b"unknown"[..]]));
+        let (cache, key) = (Cache::Folder(folder.path().to_owned()), ImageKey::of([&b"unknown"[..]]));
         keep(&cache, &key, Compiled { image: vec![1], ..Compiled::default() });
         assert_eq!(find(&cache, &key), None);
         keep(&cache, &key, Compiled { image: vec![1], read: Some(Vec::new()), ..Compiled::default() });

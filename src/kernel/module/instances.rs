@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::host_library;
 use super::{Module, load};
-use crate::compile::{Source, build};
+use crate::compile::{KernelSource, build};
 use crate::function::Function;
 use crate::options;
 use pygpu_backend::BackendKind;
@@ -33,7 +33,7 @@ impl Module {
                 "{name}: an image has the instances that it was compiled with; others need the source"
             )));
         };
-        let source = Source { instances: vec![name.to_owned()], ..source.clone() };
+        let source = KernelSource { instances: vec![name.to_owned()], ..source.clone() };
         let made = match self.made().find(name) {
             Some(made) => made,
             None => self.made().keep(name, load(self.device(), &source, hints)?),

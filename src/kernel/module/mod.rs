@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::cache;
-use super::compile::{Built, Source, build};
+use super::compile::{CompiledSource, KernelSource, build};
 use super::declaration::Declarations;
 use super::lexer::words;
 use super::relocatable::linked;
@@ -32,9 +32,9 @@ const NOT_LOADED: ModuleHandle = ModuleHandle(0);
 
 /// A loaded image. Clones refer to the same image.
 #[derive(Clone)]
-pub struct Module(Arc<Inner>);
+pub struct Module(Arc<ModuleInner>);
 
-struct Inner {
+struct ModuleInner {
     device: Device,
     epoch: u32,
     programs: &'static dyn Programs,
@@ -43,7 +43,7 @@ struct Inner {
     others: Vec<ModuleHandle>,
     image: Arc<Compiled>,
     /// The source and its parsing options; empty for an image without source.
-    source: Source,
+    source: KernelSource,
     options: Vec<CompileOption>,
     made: Instances,
     log: String,
@@ -83,7 +83,7 @@ impl Drop for Unload {
     }
 }
 
-impl Drop for Inner {
+impl Drop for ModuleInner {
     fn drop(&mut self) {
         if shutdown::exiting() || self.epoch != self.device.epoch() {
             return;
@@ -102,7 +102,7 @@ impl Module {
     ///
     /// # Errors
     /// Driver errors.
-    fn of_source(device: Device, source: Source, built: Built, hints: &[PathBuf]) -> Result<Self> {
+    fn of_source(device: Device, source: KernelSource, built: CompiledSource, hints: &[PathBuf]) -> Result<Self> {
         let list = &built.options.list;
         let options = LoadOptions {
             max_registers: None,
@@ -123,7 +123,7 @@ impl Module {
     ///
     /// # Errors
     /// `NotSupported` if the backend has no kernels.
-    pub fn of_templates(device: Device, source: Source) -> Result<Self> {
+    pub fn of_templates(device: Device, source: KernelSource) -> Result<Self> {
         let programs = device.backend().programs()?;
         let loaded = Loaded { module: NOT_LOADED, log: String::new() };
         let mut inner = Self::inner(device, programs, Arc::default(), loaded);
@@ -151,22 +151,22 @@ impl Module {
         Ok(Self(Arc::new(inner)))
     }
 
-    fn load(device: Device, compiled: Arc<Compiled>, options: &LoadOptions) -> Result<Inner> {
+    fn load(device: Device, compiled: Arc<Compiled>, options: &LoadOptions) -> Result<ModuleInner> {
         let programs = device.backend().programs()?;
         let loaded = programs.load(device.index(), &compiled.image, options)?;
         Ok(Self::inner(device, programs, compiled, loaded))
     }
 
-    fn inner(device: Device, programs: &'static dyn Programs, image: Arc<Compiled>, loaded: Loaded) -> Inner {
+    fn inner(device: Device, programs: &'static dyn Programs, image: Arc<Compiled>, loaded: Loaded) -> ModuleInner {
         let log = [image.log.as_str(), loaded.log.as_str()].join("\n").trim().to_owned();
-        Inner {
+        ModuleInner {
             device,
             epoch: device.epoch(),
             programs,
             handle: loaded.module,
             others: Vec::new(),
             image,
-            source: Source::default(),
+            source: KernelSource::default(),
             options: Vec::new(),
             made: Instances::default(),
             log,
@@ -179,7 +179,7 @@ impl Module {
     }
 
     /// The source; `None` for an image without source.
-    pub fn source(&self) -> Option<&Source> {
+    pub fn source(&self) -> Option<&KernelSource> {
         (!self.0.source.text.is_empty()).then_some(&self.0.source)
     }
 
@@ -333,7 +333,7 @@ impl Module {
 ///
 /// # Errors
 /// As [`build`]; driver errors.
-pub fn load(device: Device, source: &Source, hints: &[PathBuf]) -> Result<Module> {
+pub fn load(device: Device, source: &KernelSource, hints: &[PathBuf]) -> Result<Module> {
     let built = build(device, source, hints)?;
     let kept = built.kept.clone();
     match (Module::of_source(device, source.clone(), built, hints), kept) {

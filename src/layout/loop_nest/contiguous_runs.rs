@@ -20,7 +20,7 @@ pub type SharedAxes<const N: usize> = SmallVec<[SharedAxis<N>; 8]>;
 
 /// Pair of layouts as equal contiguous pieces, and the axes along which the pieces repeat.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Pieces {
+pub struct ContiguousRuns {
     /// Axes along which pieces repeat, outermost first; strides in the order (destination, source).
     pub axes: SharedAxes<2>,
     /// Byte offset of the first piece in the destination.
@@ -31,7 +31,7 @@ pub struct Pieces {
     pub width: i64,
 }
 
-impl Pieces {
+impl ContiguousRuns {
     /// Decomposes two layouts of equal shape and itemsize into pieces.
     ///
     /// # Errors

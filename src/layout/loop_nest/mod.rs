@@ -17,7 +17,7 @@ use smallvec::SmallVec;
 use super::{Dims, Layout, errors};
 use pygpu_base::error::Result;
 
-pub use contiguous_runs::{Pieces, SharedAxes, SharedAxis};
+pub use contiguous_runs::{ContiguousRuns, SharedAxes, SharedAxis};
 
 /// Numbers of a loop nest stored without a heap allocation: three axes of two arrays, two axes of three arrays.
 const INLINE: usize = 14;
@@ -30,7 +30,7 @@ pub const NARROW: i64 = 1 << 31;
 
 /// Freedom in the order of a loop nest, and its reduced axes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Rules {
+pub struct LoopNestRules {
     /// Array whose memory order determines the loop order, if the order of the elements does not matter. `None`
     /// requires C order.
     pub lead: Option<usize>,
@@ -40,7 +40,7 @@ pub struct Rules {
 
 /// Access pattern of an array in a loop nest.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Form {
+pub enum StridePattern {
     /// The elements are contiguous in loop order.
     Flat,
     /// A single element, repeated.
@@ -53,7 +53,7 @@ pub enum Form {
 ///
 /// No axis has length 1. Zero axes mean one element. Without elements there is one axis of length 0.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Walk {
+pub struct LoopNest {
     /// Table of entries, each with one number more than there are arrays. The first entry has the number of elements
     /// and the offset of each array's first element. Each further entry describes an axis, outermost first: its
     /// length and its stride in each array.
@@ -63,28 +63,28 @@ pub struct Walk {
 }
 
 // It is returned by value and stored with the data of a launch.
-const _: () = assert!(size_of::<Walk>() <= 128, "a walk has outgrown two cache lines");
+const _: () = assert!(size_of::<LoopNest>() <= 128, "a walk has outgrown two cache lines");
 
-impl Walk {
+impl LoopNest {
     /// Plans a loop nest.
     ///
     /// # Errors
     /// `ValueError` for shapes that do not broadcast, or whose common shape is too large.
-    pub fn plan(sides: &[&Layout], rules: Rules) -> Result<Self> {
+    pub fn plan(sides: &[&Layout], rules: LoopNestRules) -> Result<Self> {
         let mut scratch = Scratch::new();
         // For the most common numbers of arrays the entry width is a compile-time constant.
         match sides.len() {
-            1 => Ok(Draft::<2>::of(&mut scratch, sides, rules)?.walk()),
-            2 => Ok(Draft::<3>::of(&mut scratch, sides, rules)?.walk()),
-            3 => Ok(Draft::<4>::of(&mut scratch, sides, rules)?.walk()),
-            _ => Ok(Draft::<0>::of(&mut scratch, sides, rules)?.walk()),
+            1 => Ok(LoopNestBuilder::<2>::of(&mut scratch, sides, rules)?.walk()),
+            2 => Ok(LoopNestBuilder::<3>::of(&mut scratch, sides, rules)?.walk()),
+            3 => Ok(LoopNestBuilder::<4>::of(&mut scratch, sides, rules)?.walk()),
+            _ => Ok(LoopNestBuilder::<0>::of(&mut scratch, sides, rules)?.walk()),
         }
     }
 
     /// Plans a loop nest over one array in C order, which always succeeds.
     pub fn c_order(side: &Layout) -> Self {
         // Planning cannot fail for a single array.
-        Self::plan(&[side], Rules::default()).unwrap_or_else(|_| Self::flat(0))
+        Self::plan(&[side], LoopNestRules::default()).unwrap_or_else(|_| Self::flat(0))
     }
 
     /// Creates a loop nest over `size` elements of arrays that are all contiguous; their strides are not stored.
@@ -149,9 +149,9 @@ impl Walk {
     }
 
     /// Returns the access pattern of an array.
-    pub fn form(&self, side: usize, itemsize: i64) -> Form {
+    pub fn form(&self, side: usize, itemsize: i64) -> StridePattern {
         if self.size() <= 1 {
-            return Form::Flat;
+            return StridePattern::Flat;
         }
         let mut expected = itemsize;
         let is_flat = self.rows().rev().all(|row| {
@@ -160,9 +160,9 @@ impl Walk {
             is_next
         });
         match is_flat {
-            true => Form::Flat,
-            false if self.strides(side).all(|stride| stride == 0) => Form::Repeated,
-            false => Form::Strided,
+            true => StridePattern::Flat,
+            false if self.strides(side).all(|stride| stride == 0) => StridePattern::Repeated,
+            false => StridePattern::Strided,
         }
     }
 
@@ -203,7 +203,7 @@ pub fn paired(dst: &Layout, src: &Layout) -> Result<(SharedAxes<2>, [i64; 2])> {
         return Err(errors::shapes_differ(dst, src));
     }
     let mut scratch = Scratch::new();
-    let draft = Draft::<3>::of(&mut scratch, &[dst, src], Rules { lead: Some(0), reduced: 0 })?;
+    let draft = LoopNestBuilder::<3>::of(&mut scratch, &[dst, src], LoopNestRules { lead: Some(0), reduced: 0 })?;
     let mut axes = SharedAxes::new();
     for row in draft.table[3..draft.rows * 3].as_chunks::<3>().0 {
         axes.push(SharedAxis { len: row[0], strides: [row[1], row[2]] }); // inlined, unlike `collect`
@@ -237,9 +237,9 @@ impl Scratch {
     }
 }
 
-/// Loop nest under construction: entries as in [`Walk`], the first `rows` of which are final. `WIDTH` is the length
+/// Loop nest under construction: entries as in [`LoopNest`], the first `rows` of which are final. `WIDTH` is the length
 /// of an entry; 0 if it is known only at run time.
-struct Draft<'a, const WIDTH: usize> {
+struct LoopNestBuilder<'a, const WIDTH: usize> {
     table: &'a mut [i64],
     width: usize,
     /// Number of final entries.
@@ -247,9 +247,9 @@ struct Draft<'a, const WIDTH: usize> {
     kept: usize,
 }
 
-impl<'a, const WIDTH: usize> Draft<'a, WIDTH> {
+impl<'a, const WIDTH: usize> LoopNestBuilder<'a, WIDTH> {
     #[inline(always)]
-    fn of(scratch: &'a mut Scratch, sides: &[&Layout], rules: Rules) -> Result<Self> {
+    fn of(scratch: &'a mut Scratch, sides: &[&Layout], rules: LoopNestRules) -> Result<Self> {
         let mut rank = 0;
         let mut itemsize = 1;
         for side in sides {
@@ -312,10 +312,10 @@ impl<'a, const WIDTH: usize> Draft<'a, WIDTH> {
     }
 
     #[inline(always)]
-    fn walk(&self) -> Walk {
+    fn walk(&self) -> LoopNest {
         let width = self.width();
         let table = SmallVec::from_slice(&self.table[..self.rows * width]);
-        Walk { table, sides: width as u32 - 1, kept: self.kept as u32 }
+        LoopNest { table, sides: width as u32 - 1, kept: self.kept as u32 }
     }
 
     /// Moves a later entry to its final position and direction.

@@ -6,7 +6,7 @@ mod building {
     #[test]
     fn a_fresh_array_has_numpys_strides() {
         assert_eq!(strides(&fresh(&[3, 1, 4])), [16, 16, 4]);
-        assert_eq!(strides(&Layout::contiguous(&[3, 1, 4], 4, Order::F).unwrap()), [4, 12, 12]);
+        assert_eq!(strides(&Layout::contiguous(&[3, 1, 4], 4, MemoryOrder::F).unwrap()), [4, 12, 12]);
         assert_eq!(strides(&fresh(&[])), [0i64; 0]);
     }
 
@@ -17,32 +17,32 @@ mod building {
 
     #[test]
     fn a_negative_length_is_refused_even_in_an_empty_array() {
-        value_error(Layout::contiguous(&[0, -1], 4, Order::C), "negative dimensions are not allowed");
+        value_error(Layout::contiguous(&[0, -1], 4, MemoryOrder::C), "negative dimensions are not allowed");
     }
 
     #[test]
     fn too_many_bytes_are_refused_without_regard_to_zero_lengths() {
         let huge = 1 << 62;
         for shape in [&[huge, huge][..], &[0, huge, huge], &[huge, 0, huge], &[0, huge]] {
-            value_error(Layout::contiguous(shape, 8, Order::C), TOO_BIG);
+            value_error(Layout::contiguous(shape, 8, MemoryOrder::C), TOO_BIG);
         }
-        assert!(Layout::contiguous(&[0, i64::MAX], 1, Order::C).is_ok());
-        assert!(Layout::contiguous(&[i64::MAX], 1, Order::F).is_ok());
-        value_error(Layout::contiguous(&[i64::MAX], 2, Order::F), TOO_BIG);
+        assert!(Layout::contiguous(&[0, i64::MAX], 1, MemoryOrder::C).is_ok());
+        assert!(Layout::contiguous(&[i64::MAX], 1, MemoryOrder::F).is_ok());
+        value_error(Layout::contiguous(&[i64::MAX], 2, MemoryOrder::F), TOO_BIG);
     }
 
     #[test]
     fn rank_64_is_the_last() {
-        assert!(Layout::contiguous(&[1; 64], 4, Order::C).is_ok());
+        assert!(Layout::contiguous(&[1; 64], 4, MemoryOrder::C).is_ok());
         value_error(
-            Layout::contiguous(&[1; 65], 4, Order::C),
+            Layout::contiguous(&[1; 65], 4, MemoryOrder::C),
             "maximum supported dimension for an ndarray is currently 64, found 65",
         );
     }
 
     #[test]
     fn an_itemsize_below_one_is_refused() {
-        value_error(Layout::contiguous(&[2], 0, Order::C), "itemsize must be at least 1 byte, not 0");
+        value_error(Layout::contiguous(&[2], 0, MemoryOrder::C), "itemsize must be at least 1 byte, not 0");
     }
 
     #[test]

@@ -1,8 +1,8 @@
 use super::*;
 
-fn uniform(blocks: Blocks) -> Uniform {
+fn uniform(blocks: CopyBlocks) -> Uniform {
     match blocks {
-        Blocks::Uniform(block) => block,
+        CopyBlocks::Uniform(block) => block,
         other => panic!("expected one uniform block, got {other:?}"),
     }
 }
@@ -15,11 +15,11 @@ fn part(layout: &Layout, key: &[Index]) -> Layout {
 fn layouts_reversed_alike_are_one_block() {
     let layout = fresh(&[3, 4]);
     for both in [layout.flip(None).unwrap(), layout.transpose(None).unwrap(), layout.flip(Some(&[0])).unwrap()] {
-        assert_eq!(Blocks::of(&both, &both).unwrap(), Blocks::One { dst: 0, src: 0, bytes: 48 });
+        assert_eq!(CopyBlocks::of(&both, &both).unwrap(), CopyBlocks::One { dst: 0, src: 0, bytes: 48 });
     }
-    assert_eq!(Blocks::of(&fresh(&[]), &fresh(&[])).unwrap(), Blocks::One { dst: 0, src: 0, bytes: 4 });
+    assert_eq!(CopyBlocks::of(&fresh(&[]), &fresh(&[])).unwrap(), CopyBlocks::One { dst: 0, src: 0, bytes: 4 });
     let empty = fresh(&[2, 0]);
-    assert!(matches!(Blocks::of(&empty, &empty).unwrap(), Blocks::One { bytes: 0, .. }));
+    assert!(matches!(CopyBlocks::of(&empty, &empty).unwrap(), CopyBlocks::One { bytes: 0, .. }));
 }
 
 #[test]
@@ -27,18 +27,18 @@ fn rows_of_a_larger_array_are_a_pitched_block() {
     let all = slice(None, None, None);
     let large = fresh(&[6, 10]);
     let rows = part(&large, &[slice(1, 4, None), slice(2, 7, None)]);
-    let block = uniform(Blocks::of(&fresh(&[3, 5]), &rows).unwrap());
+    let block = uniform(CopyBlocks::of(&fresh(&[3, 5]), &rows).unwrap());
     assert_eq!((block.width, block.height, block.depth), (20, 3, 1));
     assert_eq!((block.dst_pitch, block.src_pitch, block.dst, block.src), (20, 40, 0, 48));
     let column = part(&large, &[all, Index::Integer(3)]);
-    let block = uniform(Blocks::of(&column, &fresh(&[6])).unwrap());
+    let block = uniform(CopyBlocks::of(&column, &fresh(&[6])).unwrap());
     assert_eq!((block.width, block.height, block.dst_pitch, block.src_pitch), (4, 6, 40, 4));
 }
 
 #[test]
 fn a_box_of_a_larger_array_is_a_3d_block() {
     let middle = [slice(1, 3, None), slice(1, 4, None), slice(2, 5, None)];
-    let block = uniform(Blocks::of(&fresh(&[2, 3, 3]), &part(&fresh(&[4, 5, 6]), &middle)).unwrap());
+    let block = uniform(CopyBlocks::of(&fresh(&[2, 3, 3]), &part(&fresh(&[4, 5, 6]), &middle)).unwrap());
     assert_eq!((block.width, block.height, block.depth), (12, 3, 2));
     assert_eq!((block.src_pitch, block.src_slice, block.dst_pitch, block.dst_slice), (24, 120, 12, 36));
 }
@@ -46,7 +46,7 @@ fn a_box_of_a_larger_array_is_a_3d_block() {
 #[test]
 fn slices_that_are_no_multiple_of_the_pitch_are_copied_one_by_one() {
     let src = Layout::strided(&[2, 3, 3], &[100, 24, 4], 0, 4).unwrap();
-    let Blocks::Many(many) = Blocks::of(&fresh(&[2, 3, 3]), &src).unwrap() else { panic!("one block") };
+    let CopyBlocks::Many(many) = CopyBlocks::of(&fresh(&[2, 3, 3]), &src).unwrap() else { panic!("one block") };
     assert_eq!((many.count(), many.block.height, many.block.depth), (2, 3, 1));
     assert_eq!(many.blocks().map(|block| block.src).collect::<Vec<_>>(), [0, 100]);
 }
@@ -55,7 +55,7 @@ fn slices_that_are_no_multiple_of_the_pitch_are_copied_one_by_one() {
 fn broadcast_and_reversed_sources_are_many_blocks() {
     let dst = fresh(&[3, 4]);
     for src in [fresh(&[4]).broadcast_to(&[3, 4]).unwrap(), dst.flip(None).unwrap()] {
-        assert!(matches!(Blocks::of(&dst, &src).unwrap(), Blocks::Many(_)));
+        assert!(matches!(CopyBlocks::of(&dst, &src).unwrap(), CopyBlocks::Many(_)));
     }
 }
 
@@ -71,11 +71,11 @@ fn a_transpose_visits_the_destination_in_order() {
 #[test]
 fn pairs_must_agree_in_shape_and_itemsize() {
     value_error(
-        Blocks::of(&fresh(&[3, 4]), &fresh(&[4])),
+        CopyBlocks::of(&fresh(&[3, 4]), &fresh(&[4])),
         "shapes differ: (3,4) to write, (4,) to read; broadcast the source first",
     );
     value_error(
-        Blocks::of(&fresh(&[2]), &Layout::contiguous(&[2], 8, Order::C).unwrap()),
+        CopyBlocks::of(&fresh(&[2]), &Layout::contiguous(&[2], 8, MemoryOrder::C).unwrap()),
         "itemsizes differ: 4 bytes to write, 8 to read; convert the dtype first",
     );
 }

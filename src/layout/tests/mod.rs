@@ -10,7 +10,7 @@ mod views;
 
 /// Returns a new C-contiguous layout of 4-byte elements.
 fn fresh(shape: &[i64]) -> Layout {
-    Layout::contiguous(shape, 4, Order::C).unwrap()
+    Layout::contiguous(shape, 4, MemoryOrder::C).unwrap()
 }
 
 fn shape(layout: &Layout) -> Vec<i64> {

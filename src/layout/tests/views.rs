@@ -93,7 +93,7 @@ mod reshaping {
     use super::super::*;
 
     fn view(layout: &Layout, wanted: &[i64]) -> Vec<i64> {
-        strides(&layout.reshape(wanted, Order::C).unwrap().unwrap())
+        strides(&layout.reshape(wanted, MemoryOrder::C).unwrap().unwrap())
     }
 
     #[test]
@@ -106,20 +106,23 @@ mod reshaping {
         assert_eq!(view(&column, &[1, 1, 3]), [48, 48, 16]);
         assert_eq!(view(&column, &[3, 1, 1]), [16, 16, 16]);
         assert_eq!(view(&fresh(&[0, 4]), &[3, 0, 2]), [8, 8, 4]);
-        let f = Layout::contiguous(&[4, 3], 4, Order::F).unwrap();
+        let f = Layout::contiguous(&[4, 3], 4, MemoryOrder::F).unwrap();
         assert_eq!(view(&f, &[2, 2, 3]), [8, 4, 16]);
-        let split = f.reshape(&[1, 6, 1, 2, 1], Order::F).unwrap().unwrap();
+        let split = f.reshape(&[1, 6, 1, 2, 1], MemoryOrder::F).unwrap().unwrap();
         assert_eq!(strides(&split), [4, 4, 24, 24, 48]);
     }
 
     #[test]
     fn a_copy_is_asked_for_where_numpy_copies() {
         let layout = fresh(&[3, 4]);
-        assert_eq!(layout.reshape(&[12], Order::F).unwrap(), None);
+        assert_eq!(layout.reshape(&[12], MemoryOrder::F).unwrap(), None);
         let every_other = layout.index(&[slice(None, None, None), slice(None, None, 2)]).unwrap();
-        assert!(every_other.ravel(Order::C).unwrap().is_some(), "rows are 16 bytes apart, elements 8: an even run");
+        assert!(
+            every_other.ravel(MemoryOrder::C).unwrap().is_some(),
+            "rows are 16 bytes apart, elements 8: an even run"
+        );
         let part = layout.index(&[slice(None, None, None), slice(None, 3, None)]).unwrap();
-        assert_eq!(part.ravel(Order::C).unwrap(), None);
+        assert_eq!(part.ravel(MemoryOrder::C).unwrap(), None);
     }
 
     #[test]
@@ -144,7 +147,7 @@ mod reshaping {
             value_error(resolve_shape(size, wanted), &format!("cannot reshape array of size {size} into shape {text}"));
         }
         value_error(resolve_shape(12, &[-1, 3, -1]), "can only specify one unknown dimension");
-        assert!(fresh(&[0]).reshape(&[0, huge, huge], Order::C).is_err());
+        assert!(fresh(&[0]).reshape(&[0, huge, huge], MemoryOrder::C).is_err());
     }
 }
 
@@ -190,6 +193,9 @@ mod views_as_another_dtype {
             "Changing the dtype of a 0d array is only supported if the itemsize is unchanged",
         );
         value_error(layout.view_dtype(0), "itemsize must be at least 1 byte, not 0");
-        assert!(Layout::contiguous(&[1 << 61, 0], 1, Order::C).unwrap().view_dtype(8).is_err(), "its bytes overflow");
+        assert!(
+            Layout::contiguous(&[1 << 61, 0], 1, MemoryOrder::C).unwrap().view_dtype(8).is_err(),
+            "its bytes overflow"
+        );
     }
 }

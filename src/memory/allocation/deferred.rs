@@ -1,14 +1,14 @@
 //! Blocks written or read by deferred operations: marks of pending uses, materialization, and errors of failed
 //! operations.
 
-use super::location::Place;
-use super::{Allocation, Origin};
+use super::location::BlockLocation;
+use super::{Allocation, BlockOrigin};
 use crate::hazards::Access;
-use crate::pool::Source;
+use crate::pool::BlockSource;
 use crate::{capture, custom_allocator, pool};
 use pygpu_backend as backend;
 use pygpu_base::error::{Error, Result};
-use pygpu_base::flush::{self, Cause, FlushToken, Mark, NodeId, Pending};
+use pygpu_base::flush::{self, FlushReason, FlushToken, NodeId, Pending, PendingMark};
 use pygpu_device::stream::Stream;
 
 impl Allocation {
@@ -17,7 +17,7 @@ impl Allocation {
     #[inline]
     pub fn put_off(bytes: usize, stream: Stream) -> Self {
         let epoch = stream.device().epoch();
-        Self::with(Place::new(0, Source::Pool), bytes, epoch, Origin::Own, stream)
+        Self::with(BlockLocation::new(0, BlockSource::Pool), bytes, epoch, BlockOrigin::Own, stream)
     }
 
     /// Whether allocations on a stream may be deferred: it belongs to a GPU, this thread uses no custom allocator, no
@@ -31,13 +31,13 @@ impl Allocation {
 
     /// Last deferred operation that writes the block.
     #[inline]
-    pub fn written_by(&self) -> &Mark {
+    pub fn written_by(&self) -> &PendingMark {
         &self.place.written_by
     }
 
     /// Last deferred operations that read the block.
     #[inline]
-    pub fn read_by(&self) -> &Mark {
+    pub fn read_by(&self) -> &PendingMark {
         &self.place.read_by
     }
 
@@ -71,7 +71,7 @@ impl Allocation {
 
     /// Flushes the operations that must precede an access by other work. Other threads may defer further ones
     /// meanwhile.
-    pub fn flush(&self, access: Access, cause: Cause) {
+    pub fn flush(&self, access: Access, cause: FlushReason) {
         if let Some(pending) = self.pending_before(access) {
             flush::flush_pending(pending, cause);
         }

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use super::Allocation;
 use crate::hazards::Access;
 use pygpu_base::error::Result;
-use pygpu_base::flush::{self, Cause};
+use pygpu_base::flush::{self, FlushReason};
 use pygpu_device::stream::Stream;
 
 impl Allocation {
@@ -34,7 +34,7 @@ impl Allocation {
         if !flush::is_any() || self.device().is_cpu() {
             return true;
         }
-        self.flush(Access::Write, Cause::Values);
+        self.flush(Access::Write, FlushReason::Values);
         self.pending_before(Access::Write).is_none() // some are left in a function that a driver's stream calls
     }
 

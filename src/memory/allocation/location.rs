@@ -5,22 +5,22 @@ use std::collections::BTreeMap;
 use std::ptr;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
-use crate::pool::Source;
+use crate::pool::BlockSource;
 use pygpu_backend::Address;
 use pygpu_base::error::Error;
-use pygpu_base::flush::{self, Mark, NodeId};
-use pygpu_base::fork_safe::Global;
+use pygpu_base::flush::{self, NodeId, PendingMark};
+use pygpu_base::fork_safe::ForkSafeMutex;
 
 /// Error of a failed operation that should have written a block.
-struct Fault {
+struct BlockFault {
     error: Error,
     /// First operation of its batch, so that its thread reports one error per batch.
     batch: NodeId,
 }
 
-/// Errors by the address of their [`Place`]. Not part of a block, because few blocks have one and each word of a block
+/// Errors by the address of their [`BlockLocation`]. Not part of a block, because few blocks have one and each word of a block
 /// is initialized for each new array.
-static FAULTS: Global<BTreeMap<usize, Fault>> = Global::new(BTreeMap::new());
+static FAULTS: ForkSafeMutex<BTreeMap<usize, BlockFault>> = ForkSafeMutex::new(BTreeMap::new());
 
 /// Whether a block has an error, and of which kind.
 mod state {
@@ -32,20 +32,26 @@ mod state {
 }
 
 /// Address of a block and its source. Both change once if the memory is allocated later.
-pub(super) struct Place {
+pub(super) struct BlockLocation {
     address: AtomicUsize,
-    pub(super) written_by: Mark,
-    pub(super) read_by: Mark,
+    pub(super) written_by: PendingMark,
+    pub(super) read_by: PendingMark,
     source: AtomicU8,
     state: AtomicU8,
 }
 
-impl Place {
+impl BlockLocation {
     /// Location of existing memory.
     #[inline(always)]
-    pub(super) fn new(address: Address, source: Source) -> Self {
+    pub(super) fn new(address: Address, source: BlockSource) -> Self {
         let (address, source) = (AtomicUsize::new(address), AtomicU8::new(source as u8));
-        Self { address, written_by: Mark::new(), read_by: Mark::new(), source, state: AtomicU8::new(state::SOUND) }
+        Self {
+            address,
+            written_by: PendingMark::new(),
+            read_by: PendingMark::new(),
+            source,
+            state: AtomicU8::new(state::SOUND),
+        }
     }
 
     #[inline(always)]
@@ -54,12 +60,12 @@ impl Place {
     }
 
     #[inline]
-    pub(super) fn source(&self) -> Source {
-        const SOURCES: [Source; 3] = [Source::Plain, Source::Pool, Source::Recyclable];
+    pub(super) fn source(&self) -> BlockSource {
+        const SOURCES: [BlockSource; 3] = [BlockSource::Plain, BlockSource::Pool, BlockSource::Recyclable];
         SOURCES[usize::from(self.source.load(Ordering::Relaxed)) % SOURCES.len()]
     }
 
-    pub(super) fn settle(&self, address: Address, source: Source) {
+    pub(super) fn settle(&self, address: Address, source: BlockSource) {
         self.source.store(source as u8, Ordering::Relaxed);
         self.address.store(address, Ordering::Release);
     }
@@ -71,7 +77,7 @@ impl Place {
         if self.has_fault() {
             return false;
         }
-        faults.insert(ptr::from_ref(self).addr(), Fault { error, batch });
+        faults.insert(ptr::from_ref(self).addr(), BlockFault { error, batch });
         self.state.store(if is_lost { state::LOST } else { state::WRITE_REFUSED }, Ordering::Release);
         true
     }
@@ -94,7 +100,7 @@ impl Place {
                 self.state.store(state::SOUND, Ordering::Relaxed);
                 drop(faults); // the count has its own lock
                 flush::count_faults(-1);
-                fault.map(|Fault { error, batch }| (error, batch))
+                fault.map(|BlockFault { error, batch }| (error, batch))
             }
             _ => None,
         }
@@ -113,7 +119,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for BlockLocation {
     #[inline]
     fn drop(&mut self) {
         if *self.state.get_mut() != state::SOUND {

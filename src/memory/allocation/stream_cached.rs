@@ -3,8 +3,8 @@
 //! Separate from the general path: callers release the GIL before a driver call, which costs as much as the rest of the
 //! work on a small block.
 
-use super::{Allocation, Origin, Place};
-use crate::pool::Source;
+use super::{Allocation, BlockLocation, BlockOrigin};
+use crate::pool::BlockSource;
 use crate::{capture, custom_allocator, pool};
 use pygpu_backend as backend;
 use pygpu_device::stream::Stream;
@@ -18,13 +18,19 @@ impl Allocation {
         }
         let epoch = stream.device().epoch();
         let address = pool::take_kept(bytes, stream)?;
-        Some(Self::with(Place::new(address, Source::Recyclable), bytes, epoch, Origin::Own, stream.clone()))
+        Some(Self::with(
+            BlockLocation::new(address, BlockSource::Recyclable),
+            bytes,
+            epoch,
+            BlockOrigin::Own,
+            stream.clone(),
+        ))
     }
 
     /// Returns the block to its stream's cache, if no driver call is needed. Nothing is left of it then.
     #[inline]
     pub fn end_without_driver(&mut self) -> bool {
-        let is_recyclable = self.is_own() && self.place.source() == Source::Recyclable && self.bytes > 0;
+        let is_recyclable = self.is_own() && self.place.source() == BlockSource::Recyclable && self.bytes > 0;
         let is_private = self.order.is_untouched() && !self.exposed.is_begun();
         if !is_recyclable || !is_private || !self.is_alive() || capture::is_any() || backend::is_host_call() {
             return false;

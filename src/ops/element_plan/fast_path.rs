@@ -7,20 +7,20 @@ use smallvec::SmallVec;
 
 use super::super::text_analysis::Analysis;
 use super::vectorize::{APART, BYTES, side_by_side};
-use super::{Form, Operand, Plan, Way};
+use super::{AccessPattern, ElementOperand, ElementPlan, PackLayout};
 use pygpu_array::Array;
-use pygpu_layout::Walk;
+use pygpu_layout::LoopNest;
 use pygpu_memory::Access;
 
 /// Plans a call if all arrays are plain; `None` otherwise. The general path would produce the same plan.
 #[inline]
-pub(super) fn plan(analysis: &Analysis, arrays: &[&Array]) -> Option<Plan> {
+pub(super) fn plan(analysis: &Analysis, arrays: &[&Array]) -> Option<ElementPlan> {
     let first = arrays.first()?.layout();
     let size = first.size();
     if !analysis.is_plain || !first.is_c_contiguous() || size == 0 {
         return None;
     }
-    let mut plan = Plan::over(Walk::flat(size));
+    let mut plan = ElementPlan::over(LoopNest::flat(size));
     let (mut smallest, mut largest) = (BYTES, 1);
     let mut spans: SmallVec<[(usize, usize, Access); 6]> = SmallVec::new();
     for (vector, array) in analysis.vectors.iter().zip(arrays) {
@@ -40,7 +40,7 @@ pub(super) fn plan(analysis: &Analysis, arrays: &[&Array]) -> Option<Plan> {
             return None;
         }
         spans.push((address, end, vector.access));
-        plan.operands.push(Operand { address, form: Form::Flat, side: 0 });
+        plan.operands.push(ElementOperand { address, form: AccessPattern::Flat, side: 0 });
         largest = largest.max(itemsize);
         if vector.access == Access::Write {
             smallest = smallest.min(itemsize);
@@ -48,8 +48,8 @@ pub(super) fn plan(analysis: &Analysis, arrays: &[&Array]) -> Option<Plan> {
     }
     let pack = if largest < BYTES { side_by_side(smallest, largest) as u8 } else { APART };
     (plan.pack, plan.way) = match size < i64::from(pack) {
-        true => (1, Way::Neighbours),
-        false => (pack, if largest < BYTES { Way::Neighbours } else { Way::Spread }),
+        true => (1, PackLayout::Neighbours),
+        false => (pack, if largest < BYTES { PackLayout::Neighbours } else { PackLayout::Spread }),
     };
     Some(plan)
 }

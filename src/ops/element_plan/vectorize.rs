@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::super::text_analysis::{Usage, Written};
-use super::super::tiles::{Tiles, Turned};
-use super::{Form, Operand, Plan, Used};
+use super::super::text_analysis::{Usage, WrittenNames};
+use super::super::tiles::{TileTraversal, Tiles};
+use super::{AccessPattern, ElementOperand, ElementPlan, Used};
 use pygpu_array::Array;
-use pygpu_base::dtype::Kind;
+use pygpu_base::dtype::ScalarType;
 use pygpu_base::small_sort;
 
 /// Size of a load or store in bytes.
@@ -20,7 +20,7 @@ const ROWS: u8 = 8;
 
 /// Arrangement of the elements that a thread processes together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Way {
+pub enum PackLayout {
     /// Contiguous in each array.
     Neighbours,
     /// Contiguous, preceded by this number of missing elements, so that stores are aligned.
@@ -42,48 +42,48 @@ pub(super) fn side_by_side(smallest_written: usize, largest: usize) -> usize {
     BYTES / largest * if smallest_written < largest && largest < BYTES { 2 } else { 1 }
 }
 
-impl Plan {
+impl ElementPlan {
     /// Chooses packs, if written arrays overlap others only elementwise. Uses tiles for transposed operands; packs of
     /// 16 bytes of the largest type if all arrays are contiguous and aligned, or small; otherwise elements a block's
     /// width apart.
     pub(super) fn choose_pack(&mut self, used: &Used<'_>, may_turn: bool) {
-        if used.iter().any(|(array, _)| array.dtype().kind() == Kind::Opaque) {
+        if used.iter().any(|(array, _)| array.dtype().kind() == ScalarType::Opaque) {
             return; // a user-defined type may lack what a pack requires of it
         }
         let Some(same) = self.same(used) else { return };
         let walked = || used.iter().zip(&self.operands).filter(|((_, usage), _)| usage.at_index);
         let largest = walked().map(|((array, _), _)| array.dtype().itemsize()).max().unwrap_or(BYTES);
-        let written = walked().filter(|((_, usage), _)| usage.written > Written::No);
+        let written = walked().filter(|((_, usage), _)| usage.written > WrittenNames::No);
         let smallest = written.map(|((array, _), _)| array.dtype().itemsize()).min().unwrap_or(largest);
         let pack = side_by_side(smallest, largest);
         let is_even = |address: usize, itemsize: usize| address.is_multiple_of((itemsize * pack).min(BYTES));
         let is_flat = walked().all(|((array, _), one)| match one.form {
-            Form::Flat => is_even(one.address, array.dtype().itemsize()),
-            form => form == Form::Repeated,
+            AccessPattern::Flat => is_even(one.address, array.dtype().itemsize()),
+            form => form == AccessPattern::Repeated,
         });
         (self.pack, self.way) = match is_flat && pack > 1 {
-            true => (pack as u8, Way::Neighbours),
-            false => (APART, Way::Spread),
+            true => (pack as u8, PackLayout::Neighbours),
+            false => (APART, PackLayout::Spread),
         };
         if self.size() < i64::from(self.pack) {
-            (self.pack, self.way) = (1, Way::Neighbours);
+            (self.pack, self.way) = (1, PackLayout::Neighbours);
             return;
         }
         if may_turn && !is_flat {
             self.turn(used, largest);
             self.shift(used, largest);
         }
-        if self.way == Way::Spread {
+        if self.way == PackLayout::Spread {
             self.line(used, BYTES / largest);
         }
-        if may_turn && self.way == Way::Spread {
+        if may_turn && self.way == PackLayout::Spread {
             self.stack(used, largest);
         }
         for (first, second) in same {
-            if !matches!(self.operands[second].form, Form::Same(_)) {
+            if !matches!(self.operands[second].form, AccessPattern::Same(_)) {
                 self.operands[second].form = match self.operands[first].form {
-                    Form::Same(earlier) => Form::Same(earlier),
-                    _ => Form::Same(first as u8),
+                    AccessPattern::Same(earlier) => AccessPattern::Same(earlier),
+                    _ => AccessPattern::Same(first as u8),
                 };
             }
         }
@@ -95,27 +95,27 @@ impl Plan {
         if pack < 2 || !is_whole {
             return;
         }
-        let mut forms: SmallVec<[Form; 6]> = SmallVec::new();
+        let mut forms: SmallVec<[AccessPattern; 6]> = SmallVec::new();
         for ((array, usage), one) in used.iter().zip(&self.operands) {
             let itemsize = array.dtype().itemsize();
             let is_even = |bits: usize| bits.is_multiple_of((itemsize * pack).min(BYTES));
             forms.push(match one.form {
-                Form::Strided => match self.walk.strides(one.side.into()).last() {
-                    Some(0) => Form::Level,
+                AccessPattern::Strided => match self.walk.strides(one.side.into()).last() {
+                    Some(0) => AccessPattern::Level,
                     Some(stride) if stride == itemsize as i64 => {
                         let outer = self.walk.strides(one.side.into()).take(self.walk.rank() - 1);
                         if !is_even(outer.fold(one.address, |bits, stride| bits | stride as usize)) {
                             return;
                         }
-                        Form::Line
+                        AccessPattern::Line
                     }
                     _ => return,
                 },
-                Form::Flat if usage.at_index && !is_even(one.address) => return,
+                AccessPattern::Flat if usage.at_index && !is_even(one.address) => return,
                 form => form,
             });
         }
-        (self.pack, self.way) = (pack as u8, Way::Lines);
+        (self.pack, self.way) = (pack as u8, PackLayout::Lines);
         for (one, form) in self.operands.iter_mut().zip(forms) {
             one.form = form;
         }
@@ -133,9 +133,9 @@ impl Plan {
         }
         let read = || {
             let all = used.iter().zip(&self.operands);
-            all.filter(|((_, usage), one)| one.form == Form::Strided && usage.written == Written::No)
+            all.filter(|((_, usage), one)| one.form == AccessPattern::Strided && usage.written == WrittenNames::No)
         };
-        let steps = |one: &Operand| self.walk.strides(one.side.into());
+        let steps = |one: &ElementOperand| self.walk.strides(one.side.into());
         let mut is_rows_apart = false;
         for ((array, _), one) in read() {
             let row = len as usize * array.dtype().itemsize();
@@ -152,7 +152,7 @@ impl Plan {
             }
         }
         if is_rows_apart {
-            (self.pack, self.way) = (rows, Way::Rows);
+            (self.pack, self.way) = (rows, PackLayout::Rows);
         }
     }
 
@@ -163,20 +163,20 @@ impl Plan {
             if !usage.at_index {
                 return;
             }
-            if one.form == Form::Strided && usage.written == Written::No {
+            if one.form == AccessPattern::Strided && usage.written == WrittenNames::No {
                 read.push(one.side.into());
             }
         }
-        let Some(Turned { tiles, axis, sides }) = Tiles::of(&self.walk, &read, largest) else { return };
+        let Some(TileTraversal { tiles, axis, sides }) = Tiles::of(&self.walk, &read, largest) else { return };
         self.walk.bring(axis);
         for one in &mut self.operands {
             one.form = match one.form {
-                Form::Repeated => Form::Repeated,
-                _ if sides.contains(&usize::from(one.side)) => Form::Turned,
-                _ => Form::Strided, // contiguous arrays become strided along the axes
+                AccessPattern::Repeated => AccessPattern::Repeated,
+                _ if sides.contains(&usize::from(one.side)) => AccessPattern::Turned,
+                _ => AccessPattern::Strided, // contiguous arrays become strided along the axes
             };
         }
-        (self.pack, self.way) = (tiles.each(), Way::Tiles(tiles));
+        (self.pack, self.way) = (tiles.each(), PackLayout::Tiles(tiles));
         self.span = Tiles::span(&self.walk, self.strided());
     }
 
@@ -185,28 +185,27 @@ impl Plan {
     fn shift(&mut self, used: &Used<'_>, largest: usize) {
         const LARGEST: usize = 2;
         const LEAST_SIZE: i64 = 1 << 14;
-        let is_flat = used
-            .iter()
-            .zip(&self.operands)
-            .all(|((_, usage), one)| usage.at_index && matches!(one.form, Form::Flat | Form::Repeated));
+        let is_flat = used.iter().zip(&self.operands).all(|((_, usage), one)| {
+            usage.at_index && matches!(one.form, AccessPattern::Flat | AccessPattern::Repeated)
+        });
         if !is_flat || largest > LARGEST || self.size() < LEAST_SIZE {
             return;
         }
         let pack = 16 / largest;
-        let behind = |one: &Operand, array: &Array| {
+        let behind = |one: &ElementOperand, array: &Array| {
             let itemsize = array.dtype().itemsize();
             one.address % (itemsize * pack) / itemsize
         };
         let all = || self.operands.iter().zip(used);
-        let mut written = all().filter(|(_, (_, usage))| usage.written > Written::No);
+        let mut written = all().filter(|(_, (_, usage))| usage.written > WrittenNames::No);
         let Some(head) = written.next().map(|(one, (array, _))| behind(one, array)) else { return };
         if written.any(|(one, (array, _))| behind(one, array) != head) {
             return;
         }
-        (self.pack, self.way) = (pack as u8, Way::Behind(head as u8));
+        (self.pack, self.way) = (pack as u8, PackLayout::Behind(head as u8));
         for (one, (array, _)) in self.operands.iter_mut().zip(used) {
-            if one.form == Form::Flat && behind(one, array) != head {
-                one.form = Form::Shifted;
+            if one.form == AccessPattern::Flat && behind(one, array) != head {
+                one.form = AccessPattern::Shifted;
             }
         }
     }
@@ -219,7 +218,7 @@ impl Plan {
             spans.push(self.reach(one, array, usage));
         }
         let mut same = SmallVec::new();
-        for written in (0..used.len()).filter(|at| used[*at].1.written > Written::No) {
+        for written in (0..used.len()).filter(|at| used[*at].1.written > WrittenNames::No) {
             for other in (0..used.len()).filter(|other| *other != written) {
                 if spans[written].0 >= spans[other].1 || spans[other].0 >= spans[written].1 {
                     continue;
@@ -239,15 +238,15 @@ impl Plan {
         Some(same)
     }
 
-    fn are_same(&self, one: &Operand, two: &Operand) -> bool {
-        let strides = |operand: &Operand| self.walk.strides(operand.side.into());
+    fn are_same(&self, one: &ElementOperand, two: &ElementOperand) -> bool {
+        let strides = |operand: &ElementOperand| self.walk.strides(operand.side.into());
         (one.address, one.form) == (two.address, two.form)
-            && (one.form != Form::Strided || strides(one).eq(strides(two)))
+            && (one.form != AccessPattern::Strided || strides(one).eq(strides(two)))
     }
 
     /// The address range of an array: its first byte and the end.
-    fn reach(&self, operand: &Operand, array: &Array, usage: &Usage) -> (usize, usize) {
-        if operand.form == Form::Flat && usage.at_index {
+    fn reach(&self, operand: &ElementOperand, array: &Array, usage: &Usage) -> (usize, usize) {
+        if operand.form == AccessPattern::Flat && usage.at_index {
             return (operand.address, operand.address + self.size() as usize * array.dtype().itemsize());
         }
         match array.layout().extent() {

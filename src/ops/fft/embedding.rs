@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use pygpu_backend::libraries::fft::{RANK, Shape, Side, Way};
+use pygpu_backend::libraries::fft::{FftLayout, FftType, RANK, Shape};
 use pygpu_base::small_sort;
 use pygpu_layout::{Axis, Layout};
 
@@ -39,9 +39,9 @@ pub(super) fn is_reachable(layout: &Layout) -> bool {
 }
 
 /// Describes one array; `None` if a stride is not a multiple of the next one.
-fn side(axes: &[Axis], itemsize: i64, distance: Option<i64>) -> Option<Side> {
+fn side(axes: &[Axis], itemsize: i64, distance: Option<i64>) -> Option<FftLayout> {
     let last = axes.last()?;
-    let mut side = Side { stride: last.stride / itemsize, ..Side::default() };
+    let mut side = FftLayout { stride: last.stride / itemsize, ..FftLayout::default() };
     for (place, axis) in axes.iter().enumerate() {
         side.embed[place] = match place.checked_sub(1).map(|before| axes[before]) {
             None => axis.len,
@@ -82,17 +82,17 @@ fn batches(input: &Layout, output: &Layout, axes: &[usize]) -> SmallVec<[Batch; 
 impl Embedding {
     /// Describes transforms along some axes. The last of them is halved if one array is real. `None` if a library
     /// cannot express the layout, or if too many calls would be needed. All elements must be reachable.
-    pub(super) fn of(way: Way, is_double: bool, input: &Layout, output: &Layout, axes: &[usize]) -> Option<Self> {
+    pub(super) fn of(way: FftType, is_double: bool, input: &Layout, output: &Layout, axes: &[usize]) -> Option<Self> {
         let mut order: SmallVec<[Transformed; RANK]> = SmallVec::new();
         for &axis in axes {
             let (input, output) = (*input.axes().get(axis)?, *output.axes().get(axis)?);
             order.push(Transformed { points: input.len.max(output.len), input, output });
         }
-        if let (Some(&last), true) = (axes.last(), way == Way::ToReal) {
+        if let (Some(&last), true) = (axes.last(), way == FftType::ToReal) {
             // If the input is a half spectrum, the number of points follows from the output.
             order.last_mut()?.points = output.axes()[last].len;
         }
-        let free = order.len() - usize::from(way != Way::Complex);
+        let free = order.len() - usize::from(way != FftType::Complex);
         small_sort::sort_by_key(&mut order[..free], |one| -one.input.stride);
         if order.is_empty() || order.len() > RANK {
             return None;
@@ -115,9 +115,9 @@ impl Embedding {
         }
         // Real arrays must start at an offset where a complex element could start.
         let is_even = |one: &Batch| match way {
-            Way::Complex => true,
-            Way::FromReal => one.input % (2 * first) == 0,
-            Way::ToReal => one.output % (2 * second) == 0,
+            FftType::Complex => true,
+            FftType::FromReal => one.input % (2 * first) == 0,
+            FftType::ToReal => one.output % (2 * second) == 0,
         };
         if !repeats.iter().all(is_even) {
             return None;
@@ -156,20 +156,20 @@ impl Embedding {
 mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
     use super::*;
-    use pygpu_layout::Order;
+    use pygpu_layout::MemoryOrder;
 
     fn dense(shape: &[i64]) -> Layout {
-        Layout::contiguous(shape, 8, Order::C).unwrap()
+        Layout::contiguous(shape, 8, MemoryOrder::C).unwrap()
     }
 
     fn complex(layout: &Layout, axes: &[usize]) -> Option<Embedding> {
-        Embedding::of(Way::Complex, false, layout, layout, axes)
+        Embedding::of(FftType::Complex, false, layout, layout, axes)
     }
 
     #[test]
     fn axes_at_the_end_are_batches_beside_each_other() {
         let made = complex(&dense(&[5, 4, 3, 2]), &[2, 3]).unwrap();
-        let side = Side { embed: [3, 2, 0], stride: 1, distance: 6 };
+        let side = FftLayout { embed: [3, 2, 0], stride: 1, distance: 6 };
         assert_eq!((made.shape.points, made.shape.batch, made.shape.input), ([3, 2, 1], 20, side));
         assert_eq!(made.places().collect::<Vec<_>>(), [[0, 0]]);
     }
@@ -178,10 +178,10 @@ mod tests {
     fn axes_at_the_beginning_and_outer_ones_need_no_copy() {
         let first = complex(&dense(&[5, 4]), &[0]).unwrap().shape;
         assert_eq!((first.points, first.batch), ([5, 1, 1], 4));
-        assert_eq!(first.input, Side { embed: [5, 0, 0], stride: 4, distance: 1 });
+        assert_eq!(first.input, FftLayout { embed: [5, 0, 0], stride: 4, distance: 1 });
         let around = complex(&dense(&[5, 4, 3]), &[2, 0]).unwrap().shape;
         assert_eq!((around.points, around.batch), ([5, 3, 1], 4));
-        assert_eq!(around.input, Side { embed: [5, 12, 0], stride: 1, distance: 3 });
+        assert_eq!(around.input, FftLayout { embed: [5, 12, 0], stride: 1, distance: 3 });
     }
 
     #[test]
@@ -196,13 +196,13 @@ mod tests {
 
     #[test]
     fn half_a_spectrum_is_told_by_the_points_of_the_real_side() {
-        let (real, half) = (Layout::contiguous(&[6, 8], 4, Order::C).unwrap(), dense(&[6, 5]));
-        let made = Embedding::of(Way::FromReal, false, &real, &half, &[0, 1]).unwrap().shape;
+        let (real, half) = (Layout::contiguous(&[6, 8], 4, MemoryOrder::C).unwrap(), dense(&[6, 5]));
+        let made = Embedding::of(FftType::FromReal, false, &real, &half, &[0, 1]).unwrap().shape;
         assert_eq!((made.points, made.input.embed, made.output.embed), ([6, 8, 1], [6, 8, 0], [6, 5, 0]));
-        let made = Embedding::of(Way::ToReal, false, &half, &real, &[1]).unwrap().shape;
+        let made = Embedding::of(FftType::ToReal, false, &half, &real, &[1]).unwrap().shape;
         assert_eq!((made.points, made.batch, made.input.distance, made.output.distance), ([8, 1, 1], 6, 5, 8));
-        let (real, half) = (Layout::contiguous(&[8, 6], 4, Order::C).unwrap(), dense(&[5, 6]));
+        let (real, half) = (Layout::contiguous(&[8, 6], 4, MemoryOrder::C).unwrap(), dense(&[5, 6]));
         // The halved axis is not the last: the axes are transformed individually.
-        assert!(Embedding::of(Way::FromReal, false, &real, &half, &[1, 0]).is_none());
+        assert!(Embedding::of(FftType::FromReal, false, &real, &half, &[1, 0]).is_none());
     }
 }

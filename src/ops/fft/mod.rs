@@ -13,13 +13,13 @@ use crate::ufunc::cast;
 use embedding::Embedding;
 use prepare::{cropped, is_even, real_of, scale, turned, write};
 use pygpu_array::Array;
-use pygpu_backend::libraries::fft::{Direction, Fft, RANK, Way};
-use pygpu_base::dtype::{DType, Kind};
+use pygpu_backend::libraries::fft::{Direction, Fft, FftType, RANK};
+use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_base::error::{Error, Result};
 use pygpu_base::small_sort;
 use pygpu_copy as copy;
 use pygpu_device::stream::Stream;
-use pygpu_layout::{Dims, Layout, Order};
+use pygpu_layout::{Dims, Layout, MemoryOrder};
 
 /// Kind of transform.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -43,8 +43,8 @@ impl Transform {
     }
 
     /// The type in which elements of a type are transformed; `None` if unsupported.
-    pub fn computes_in(self, kind: Kind) -> Option<Kind> {
-        use Kind::{
+    pub fn computes_in(self, kind: ScalarType) -> Option<ScalarType> {
+        use ScalarType::{
             BFloat16, Bool, Complex64, Complex128, Float16, Float32, Float64, Int8, Int16, Int32, Int64, UInt8, UInt16,
             UInt32, UInt64,
         };
@@ -59,10 +59,10 @@ impl Transform {
     }
 
     /// The type of the result along `axes` axes.
-    pub fn results_in(self, kind: Kind, axes: usize) -> Option<Kind> {
+    pub fn results_in(self, kind: ScalarType, axes: usize) -> Option<ScalarType> {
         let computed = self.computes_in(kind)?;
         Some(match (self, kind, axes) {
-            (Self::ToReal, Kind::Float16 | Kind::BFloat16, 1) => kind,
+            (Self::ToReal, ScalarType::Float16 | ScalarType::BFloat16, 1) => kind,
             (Self::ToReal, ..) => real_of(computed),
             _ => computed,
         })
@@ -70,7 +70,7 @@ impl Transform {
 }
 
 /// A transform to execute.
-pub struct Task<'a> {
+pub struct FftProblem<'a> {
     /// The library.
     pub library: &'static Fft,
     /// The input.
@@ -88,7 +88,7 @@ pub struct Task<'a> {
     pub factor: f64,
 }
 
-impl Task<'_> {
+impl FftProblem<'_> {
     /// The shape of the result.
     pub fn shape(&self) -> Dims {
         self.shape_of(self.transform == Transform::FromReal)
@@ -103,7 +103,7 @@ impl Task<'_> {
         shape
     }
 
-    fn complex(&self) -> Result<Kind> {
+    fn complex(&self) -> Result<ScalarType> {
         let kind = self.input.dtype().kind();
         let name = self.input.dtype().name();
         self.transform.computes_in(kind).ok_or_else(|| Error::type_error(format!("{name} is not transformed")))
@@ -114,7 +114,7 @@ impl Task<'_> {
 ///
 /// # Errors
 /// `TypeError` for unsupported types; `OutOfMemory`; library errors; compiler errors; driver errors.
-pub fn run(task: &Task<'_>, stream: &Stream) -> Result<Array> {
+pub fn run(task: &FftProblem<'_>, stream: &Stream) -> Result<Array> {
     let complex = task.complex()?;
     let computed = if task.transform == Transform::ToReal { real_of(complex) } else { complex };
     let shape = task.shape();
@@ -152,17 +152,17 @@ fn convert(target: &Array, source: &Array, stream: &Stream) -> Result<()> {
     if target.dtype() == source.dtype() {
         return copy::between(target, source, stream);
     }
-    cast::cast(target, cast::Source::Array(source), None, stream)
+    cast::cast(target, cast::CastSource::Array(source), None, stream)
 }
 
 /// Allocates a dense array with the axis order of another array.
-fn dense_like(like: &Array, shape: &[i64], kind: Kind, stream: &Stream) -> Result<Array> {
+fn dense_like(like: &Array, shape: &[i64], kind: ScalarType, stream: &Stream) -> Result<Array> {
     let dtype = DType::new(kind);
     let layout = Layout::in_k_order(shape, &[like.layout()], dtype.itemsize() as i64)?;
     Array::on_new_memory(layout, dtype, stream.clone())
 }
 
-fn into(task: &Task<'_>, target: &Array, complex: Kind, stream: &Stream) -> Result<()> {
+fn into(task: &FftProblem<'_>, target: &Array, complex: ScalarType, stream: &Stream) -> Result<()> {
     let long: SmallVec<[usize; 4]> =
         task.axes.iter().filter(|(_, points)| *points > 1).map(|(axis, _)| *axis).collect();
     let factor = match task.transform {
@@ -176,9 +176,9 @@ fn into(task: &Task<'_>, target: &Array, complex: Kind, stream: &Stream) -> Resu
 /// Converts the input to the form that the library requires: the input itself if possible, otherwise a copy in
 /// `target`. Also returns the remaining factor.
 fn ready(
-    task: &Task<'_>,
+    task: &FftProblem<'_>,
     shape: &[i64],
-    kind: Kind,
+    kind: ScalarType,
     target: impl FnOnce() -> Result<Array>,
     stream: &Stream,
 ) -> Result<(Array, f64)> {
@@ -192,16 +192,22 @@ fn ready(
     Ok((made, factor))
 }
 
-fn complex_into(task: &Task<'_>, target: &Array, long: &[usize], stream: &Stream) -> Result<f64> {
+fn complex_into(task: &FftProblem<'_>, target: &Array, long: &[usize], stream: &Stream) -> Result<f64> {
     let (source, factor) = ready(task, &task.shape(), target.dtype().kind(), || Ok(target.clone()), stream)?;
-    let call = Call { library: task.library, direction: task.transform.direction(), stream };
+    let call = FftCall { library: task.library, direction: task.transform.direction(), stream };
     call.several(&source, target, long)?;
     Ok(factor)
 }
 
-fn from_real_into(task: &Task<'_>, target: &Array, complex: Kind, long: &[usize], stream: &Stream) -> Result<f64> {
+fn from_real_into(
+    task: &FftProblem<'_>,
+    target: &Array,
+    complex: ScalarType,
+    long: &[usize],
+    stream: &Stream,
+) -> Result<f64> {
     let Some(&(last, points)) = task.axes.last() else { return Ok(task.factor) };
-    let call = Call { library: task.library, direction: Direction::Forward, stream };
+    let call = FftCall { library: task.library, direction: Direction::Forward, stream };
     if points == 1 {
         let source = cropped(task.input, &task.shape())?;
         let factor = write(target, &source, task.factor, stream)?;
@@ -211,17 +217,23 @@ fn from_real_into(task: &Task<'_>, target: &Array, complex: Kind, long: &[usize]
     let shape = task.shape_of(false);
     let kind = real_of(complex);
     let (source, factor) = ready(task, &shape, kind, || dense_like(task.input, &shape, kind, stream), stream)?;
-    if long.len() <= RANK && call.at_once(Way::FromReal, &source, target, long)? {
+    if long.len() <= RANK && call.at_once(FftType::FromReal, &source, target, long)? {
         return Ok(factor);
     }
-    call.along(Way::FromReal, &source, target, last)?;
+    call.along(FftType::FromReal, &source, target, last)?;
     call.several(target, target, &long[..long.len() - 1])?;
     Ok(factor)
 }
 
-fn to_real_into(task: &Task<'_>, target: &Array, complex: Kind, long: &[usize], stream: &Stream) -> Result<f64> {
+fn to_real_into(
+    task: &FftProblem<'_>,
+    target: &Array,
+    complex: ScalarType,
+    long: &[usize],
+    stream: &Stream,
+) -> Result<f64> {
     let Some(&(last, points)) = task.axes.last() else { return Ok(task.factor) };
-    let call = Call { library: task.library, direction: Direction::Inverse, stream };
+    let call = FftCall { library: task.library, direction: Direction::Inverse, stream };
     let shape = task.shape_of(true);
     // The libraries overwrite the input of this transform.
     let room = || dense_like(task.input, &shape, complex, stream);
@@ -239,21 +251,21 @@ fn to_real_into(task: &Task<'_>, target: &Array, complex: Kind, long: &[usize], 
         return Ok(factor);
     }
     prepare::clear_imaginary(&half, last, points, stream)?;
-    call.along(Way::ToReal, &half, target, last)?;
+    call.along(FftType::ToReal, &half, target, last)?;
     Ok(factor)
 }
 
 /// Calls of a library on a stream.
-struct Call<'a> {
+struct FftCall<'a> {
     library: &'static Fft,
     direction: Direction,
     stream: &'a Stream,
 }
 
-impl Call<'_> {
+impl FftCall<'_> {
     /// Transforms along several axes by one plan, if possible.
-    fn at_once(&self, way: Way, source: &Array, target: &Array, axes: &[usize]) -> Result<bool> {
-        let is_double = target.dtype().itemsize() == if way == Way::ToReal { 8 } else { 16 };
+    fn at_once(&self, way: FftType, source: &Array, target: &Array, axes: &[usize]) -> Result<bool> {
+        let is_double = target.dtype().itemsize() == if way == FftType::ToReal { 8 } else { 16 };
         let Some(embedding) = Embedding::of(way, is_double, source.layout(), target.layout(), axes) else {
             return Ok(false);
         };
@@ -268,11 +280,11 @@ impl Call<'_> {
         let mut from = source;
         while !left.is_empty() {
             let mut count = left.len().min(RANK);
-            while count > 1 && !self.at_once(Way::Complex, from, target, &left[left.len() - count..])? {
+            while count > 1 && !self.at_once(FftType::Complex, from, target, &left[left.len() - count..])? {
                 count -= 1;
             }
             if let (1, Some(&axis)) = (count, left.last()) {
-                self.along(Way::Complex, from, target, axis)?;
+                self.along(FftType::Complex, from, target, axis)?;
             }
             left.truncate(left.len() - count);
             from = target;
@@ -285,19 +297,19 @@ impl Call<'_> {
 
     /// Transforms along one axis for any layout. If a library cannot express the layout, the axis is moved to the end
     /// by copies.
-    fn along(&self, way: Way, source: &Array, target: &Array, axis: usize) -> Result<()> {
+    fn along(&self, way: FftType, source: &Array, target: &Array, axis: usize) -> Result<()> {
         if self.at_once(way, source, target, &[axis])? {
             return Ok(());
         }
         let mut order: SmallVec<[usize; 8]> = (0..source.layout().ndim()).filter(|other| *other != axis).collect();
         order.push(axis);
         let (from, to) = (turned(source, &order)?, turned(target, &order)?);
-        let read = copy::duplicate(&from, Order::C, self.stream)?;
+        let read = copy::duplicate(&from, MemoryOrder::C, self.stream)?;
         let written = match way {
-            Way::Complex => read.clone(),
+            FftType::Complex => read.clone(),
             _ => {
                 let shape: Dims = to.layout().shape().collect();
-                Array::empty(&shape, to.dtype(), Order::C, self.stream.clone())?
+                Array::empty(&shape, to.dtype(), MemoryOrder::C, self.stream.clone())?
             }
         };
         if !self.at_once(way, &read, &written, &[order.len() - 1])? {

@@ -7,21 +7,21 @@ use smallvec::SmallVec;
 use super::embedding::Embedding;
 use pygpu_array::Array;
 use pygpu_backend::BackendKind;
-use pygpu_backend::libraries::Shelf;
-use pygpu_backend::libraries::fft::{Direction, Fft, Plan, Shape, Way};
-use pygpu_base::dtype::{DType, Kind};
+use pygpu_backend::libraries::ObjectPool;
+use pygpu_backend::libraries::fft::{Direction, Fft, FftPlan, FftType, Shape};
+use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_base::error::{Error, Result};
 use pygpu_device::Device;
 use pygpu_device::shutdown;
 use pygpu_device::stream::Stream;
-use pygpu_layout::Order;
-use pygpu_memory::{Access, Use, capture, ordered};
+use pygpu_layout::MemoryOrder;
+use pygpu_memory::{Access, BlockUse, capture, ordered};
 
 /// Few entries, because plans own tables in device memory.
-static PLANS: Shelf<Key, Arc<Lasting>> = Shelf::new(64);
+static PLANS: ObjectPool<FftPlanKey, Arc<SharedFftPlan>> = ObjectPool::new(64);
 
 #[derive(PartialEq)]
-struct Key {
+struct FftPlanKey {
     device: (BackendKind, i32),
     /// Plans from before a device reset are invalid.
     epoch: u32,
@@ -29,14 +29,14 @@ struct Key {
 }
 
 /// A plan that is shared by its users, and by graphs whose launches read its tables.
-struct Lasting {
+struct SharedFftPlan {
     library: &'static Fft,
     device: Device,
     epoch: u32,
-    plan: Mutex<Option<Plan>>,
+    plan: Mutex<Option<FftPlan>>,
 }
 
-impl Drop for Lasting {
+impl Drop for SharedFftPlan {
     fn drop(&mut self) {
         let plan = self.plan.get_mut().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(plan) = plan
@@ -63,7 +63,7 @@ fn no_plan() -> Error {
     )
 }
 
-impl Lasting {
+impl SharedFftPlan {
     #[cold]
     fn make(library: &'static Fft, device: Device, shape: &Shape) -> Result<Arc<Self>> {
         let epoch = device.epoch();
@@ -100,22 +100,22 @@ pub(super) fn run(
 ) -> Result<()> {
     let device = stream.device();
     let shape = &embedding.shape;
-    let key = Key { device: (device.kind(), device.index()), epoch: device.epoch(), shape: *shape };
+    let key = FftPlanKey { device: (device.kind(), device.index()), epoch: device.epoch(), shape: *shape };
     let lasting = match PLANS.take(&key) {
         Some(found) => found,
         None if capture::is_capturing(stream)? => return Err(no_plan()),
-        None => Lasting::make(library, device, shape)?,
+        None => SharedFftPlan::make(library, device, shape)?,
     };
-    Lasting::keep_for_graph(&lasting, stream)?;
+    SharedFftPlan::keep_for_graph(&lasting, stream)?;
     if let Some(plan) = lasting.plan.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
         let work = match plan.area() {
             0 => None,
-            area => Some(Array::empty(&[area as i64], DType::new(Kind::UInt8), Order::C, stream.clone())?),
+            area => Some(Array::empty(&[area as i64], DType::new(ScalarType::UInt8), MemoryOrder::C, stream.clone())?),
         };
         // The library may overwrite a half spectrum that it transforms to real.
-        let of_input = if shape.way == Way::ToReal { Access::Write } else { Access::Read };
+        let of_input = if shape.way == FftType::ToReal { Access::Write } else { Access::Read };
         let is_one = Arc::ptr_eq(input.allocation(), output.allocation());
-        let mut uses: SmallVec<[Use<'_>; 3]> = SmallVec::from_iter([(output.allocation(), Access::Write)]);
+        let mut uses: SmallVec<[BlockUse<'_>; 3]> = SmallVec::from_iter([(output.allocation(), Access::Write)]);
         uses.extend((!is_one).then(|| (input.allocation(), of_input)));
         uses.extend(work.as_ref().map(|work| (work.allocation(), Access::Write)));
         let area = work.as_ref().map_or(0, Array::address);

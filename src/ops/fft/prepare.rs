@@ -1,9 +1,9 @@
 //! Preparation and completion of transforms: conversion, cropping, zero padding, scaling.
 
 use super::embedding::is_reachable;
-use crate::ufunc::{self, Given, cast};
+use crate::ufunc::{self, LoopOperand, cast};
 use pygpu_array::Array;
-use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_base::error::{Error, Result};
 use pygpu_copy as copy;
 use pygpu_device::stream::Stream;
@@ -11,10 +11,10 @@ use pygpu_kernel::Arguments;
 use pygpu_layout::{Axis, Dims, Layout};
 
 /// The real type of a complex type; other types unchanged.
-pub(super) const fn real_of(kind: Kind) -> Kind {
+pub(super) const fn real_of(kind: ScalarType) -> ScalarType {
     match kind {
-        Kind::Complex64 => Kind::Float32,
-        Kind::Complex128 => Kind::Float64,
+        ScalarType::Complex64 => ScalarType::Float32,
+        ScalarType::Complex128 => ScalarType::Float64,
         other => other,
     }
 }
@@ -66,10 +66,10 @@ fn scaled(target: &Array, source: &Array, factor: f64, stream: &Stream) -> Resul
     let (target, source) = (as_real(target)?, as_real(source)?);
     let kind = target.dtype().kind();
     let row = ufunc::row("multiply").ok_or_else(|| Error::value("there is no function named multiply"))?;
-    let kernel = ufunc::kernel_of(row, kind, &[Given::Array(kind), Given::Value], &[kind], false)?;
+    let kernel = ufunc::kernel_of(row, kind, &[LoopOperand::Array(kind), LoopOperand::Value], &[kind], false)?;
     let mut values = Arguments::new();
     match kind {
-        Kind::Float32 => values.push(&(factor as f32).to_le_bytes()),
+        ScalarType::Float32 => values.push(&(factor as f32).to_le_bytes()),
         _ => values.push(&factor.to_le_bytes()),
     }
     let arrays = [&source, &target];
@@ -99,7 +99,7 @@ pub(super) fn write(target: &Array, source: &Array, factor: f64, stream: &Stream
         return Ok(1.0);
     }
     if source.dtype() != target.dtype() {
-        cast::cast(&part, cast::Source::Array(source), None, stream)?;
+        cast::cast(&part, cast::CastSource::Array(source), None, stream)?;
         return Ok(factor);
     }
     if factor == 1.0 || !is_aligned {

@@ -5,7 +5,7 @@ use super::queue;
 use super::report;
 use pygpu_backend as backend;
 use pygpu_base::error::Error;
-use pygpu_base::flush::{self, Cause, FlushToken, Scope};
+use pygpu_base::flush::{self, FlushReason, FlushToken, Scope};
 use pygpu_codegen::variant_cache::{self, Postponed};
 use pygpu_device::shutdown;
 use pygpu_device::stream::Stream;
@@ -15,7 +15,7 @@ use pygpu_device::stream::Stream;
 ///
 /// Never fails: driver errors are stored in the affected blocks, and the queue's thread receives them with its next
 /// request.
-pub fn flush(scope: Scope, cause: Cause) {
+pub fn flush(scope: Scope, cause: FlushReason) {
     // A host function that a stream calls must not call the driver.
     if flush::is_in_batch() || shutdown::exiting() || backend::is_host_call() {
         return;
@@ -30,7 +30,7 @@ pub fn flush(scope: Scope, cause: Cause) {
 
 /// Launches a queue. Kernels that are not compiled yet are compiled between two attempts, with all operations back in
 /// the queue and the token released.
-fn flush_queue(queue: usize, cause: Cause) {
+fn flush_queue(queue: usize, cause: FlushReason) {
     let mut policy = Policy::of_owner();
     while let Some(taken) = queue::take(queue) {
         let postponed = launch(taken, cause, policy);
@@ -50,12 +50,12 @@ pub(super) fn flush_aged(queue: usize) -> bool {
         queue::put_back(taken, None, 0);
         return false;
     }
-    launch(taken, Cause::Age, Policy::of_helper()).is_empty()
+    launch(taken, FlushReason::Age, Policy::of_helper()).is_empty()
 }
 
 /// Whether no stream of a batch takes part in a capture or would invalidate one: the legacy default stream must not be
 /// used while a blocking stream of any library is capturing. Otherwise the operations are left to their own thread.
-fn may_launch(taken: &queue::Taken) -> bool {
+fn may_launch(taken: &queue::TakenNodes) -> bool {
     let streams = || taken.nodes.iter().flatten().map(|node| &node.stream);
     let is_free = |stream: &Stream| match stream.device().backend().graphs() {
         // SAFETY: the node keeps the stream alive.
@@ -69,7 +69,7 @@ fn may_launch(taken: &queue::Taken) -> bool {
 /// Launches a batch. Returns the kernels that are missing; the operations that need them are put back.
 ///
 /// Another library may be capturing: the backend makes each call that a capture forbids in the relaxed capture mode.
-fn launch(mut taken: queue::Taken, cause: Cause, policy: Policy) -> Vec<Postponed> {
+fn launch(mut taken: queue::TakenNodes, cause: FlushReason, policy: Policy) -> Vec<Postponed> {
     let (outcome, postponed) = {
         let token = FlushToken::begin();
         (launch::all(&mut taken, policy, &token), variant_cache::take_postponed())

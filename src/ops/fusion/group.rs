@@ -13,25 +13,25 @@ use std::sync::atomic::Ordering;
 use smallvec::SmallVec;
 
 use super::limits::limit;
-use super::node::Node;
+use super::node::DeferredNode;
 use pygpu_array::DeferredArray;
 use pygpu_base::flush::NodeId;
 use pygpu_base::small_sort;
 
 /// The operations of a launch batch; launched ones are `None`.
-pub(super) type Nodes = [Option<Box<Node>>];
+pub(super) type Nodes = [Option<Box<DeferredNode>>];
 /// Indices of operations in a batch.
-pub(super) type Places = SmallVec<[u8; 32]>;
+pub(super) type NodeIndices = SmallVec<[u8; 32]>;
 
 /// The operations of one kernel in order, and those whose results get memory.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Group {
-    pub(super) places: Places,
-    pub(super) outputs: Places,
+pub(super) struct FusionGroup {
+    pub(super) places: NodeIndices,
+    pub(super) outputs: NodeIndices,
 }
 
 /// Dependencies between the operations of a batch.
-pub(super) struct Needs {
+pub(super) struct Dependencies {
     first: NodeId,
     /// For each operation, the number of operands of other operations that are its result.
     uses: SmallVec<[u8; 32]>,
@@ -41,7 +41,7 @@ pub(super) struct Needs {
     barrier: Option<usize>,
 }
 
-impl Needs {
+impl Dependencies {
     pub(super) fn of(first: NodeId, nodes: &Nodes) -> Self {
         let mut uses: SmallVec<[u8; 32]> = SmallVec::from_elem(0, nodes.len());
         for array in nodes.iter().flatten().flat_map(|node| node.arrays()) {
@@ -58,7 +58,7 @@ impl Needs {
     }
 
     /// The operations whose results an operation reads, with the corresponding operands.
-    fn needed<'a>(&'a self, node: &'a Node) -> impl Iterator<Item = (&'a DeferredArray, usize)> + 'a {
+    fn needed<'a>(&'a self, node: &'a DeferredNode) -> impl Iterator<Item = (&'a DeferredArray, usize)> + 'a {
         node.arrays().iter().filter_map(|array| {
             let place = place_of(self.first, self.uses.len(), array).filter(|place| Some(*place) != self.barrier);
             place.map(|place| (array, place))
@@ -79,16 +79,16 @@ fn place_of(first: NodeId, count: usize, operand: &DeferredArray) -> Option<usiz
 }
 
 /// Whether two operations can be fused.
-fn go_together(one: &Node, other: &Node) -> bool {
+fn go_together(one: &DeferredNode, other: &DeferredNode) -> bool {
     one.layout.shape().eq(other.layout.shape()) && one.stream == other.stream
 }
 
 /// Fast path: the whole batch as one kernel, if [`groups`] would clearly return the same. All operations must be
 /// elementwise, have one shape and stream and read whole results of each other, and together respect the kernel limits.
 /// Most batches are of this kind, and this check is cheaper.
-pub(super) fn whole(nodes: &Nodes, needs: &Needs) -> Option<Group> {
+pub(super) fn whole(nodes: &Nodes, needs: &Dependencies) -> Option<FusionGroup> {
     let first = nodes.first()?.as_deref()?;
-    let mut all = Group::default();
+    let mut all = FusionGroup::default();
     let (mut leaves, mut values) = (0, 0);
     for (place, node) in nodes.iter().enumerate().filter_map(|(place, node)| Some((place, node.as_deref()?))) {
         node.own_loop()?;
@@ -116,11 +116,11 @@ pub(super) fn whole(nodes: &Nodes, needs: &Needs) -> Option<Group> {
 }
 
 /// The kernels of a batch, in launch order.
-pub(super) fn groups(nodes: &Nodes, needs: &Needs) -> SmallVec<[Group; 4]> {
+pub(super) fn groups(nodes: &Nodes, needs: &Dependencies) -> SmallVec<[FusionGroup; 4]> {
     let levels = levels(nodes, needs);
     // The level of each kernel, and its operations.
-    let mut kinds: SmallVec<[(u8, Places); 4]> = SmallVec::new();
-    let mut consumers: SmallVec<[(u8, Group); 2]> = SmallVec::new();
+    let mut kinds: SmallVec<[(u8, NodeIndices); 4]> = SmallVec::new();
+    let mut consumers: SmallVec<[(u8, FusionGroup); 2]> = SmallVec::new();
     let mut folded: SmallVec<[bool; 32]> = SmallVec::from_elem(false, nodes.len());
     for (place, node) in nodes.iter().enumerate().filter_map(|(place, node)| Some((place, node.as_deref()?))) {
         if node.own_loop().is_none() {
@@ -132,7 +132,7 @@ pub(super) fn groups(nodes: &Nodes, needs: &Needs) -> SmallVec<[Group; 4]> {
     for (place, node) in nodes.iter().enumerate() {
         let Some(node) = node.as_deref().filter(|_| !folded[place]) else { continue };
         let level = levels[place];
-        let is_kind = |(other, places): &&mut (u8, Places)| {
+        let is_kind = |(other, places): &&mut (u8, NodeIndices)| {
             let first = places.first().and_then(|first| nodes[usize::from(*first)].as_deref());
             *other == level && first.is_some_and(|first| go_together(first, node))
         };
@@ -141,7 +141,7 @@ pub(super) fn groups(nodes: &Nodes, needs: &Needs) -> SmallVec<[Group; 4]> {
             None => kinds.push((level, SmallVec::from_slice(&[place as u8]))),
         }
     }
-    let mut groups: SmallVec<[(u8, Group); 4]> = SmallVec::new();
+    let mut groups: SmallVec<[(u8, FusionGroup); 4]> = SmallVec::new();
     for (level, places) in kinds {
         cut(nodes, needs, &places, |group| groups.push((level, group)));
     }
@@ -152,7 +152,7 @@ pub(super) fn groups(nodes: &Nodes, needs: &Needs) -> SmallVec<[Group; 4]> {
 
 /// For each operation, the minimum number of kernels that must precede its kernel. A write into an existing array comes
 /// last, because other operations read its old values.
-fn levels(nodes: &Nodes, needs: &Needs) -> SmallVec<[u8; 32]> {
+fn levels(nodes: &Nodes, needs: &Dependencies) -> SmallVec<[u8; 32]> {
     let mut levels: SmallVec<[u8; 32]> = SmallVec::from_elem(0, nodes.len());
     for (place, node) in nodes.iter().enumerate() {
         let Some(node) = node else { continue };
@@ -182,7 +182,7 @@ fn parameters(arrays: usize, values: usize) -> usize {
 
 /// Cost of a kernel with some operations.
 #[derive(Default)]
-struct Weight<'a> {
+struct KernelCost<'a> {
     leaves: SmallVec<[&'a DeferredArray; 16]>,
     values: usize,
     held: usize,
@@ -190,8 +190,8 @@ struct Weight<'a> {
     open: SmallVec<[(usize, u8); 32]>,
 }
 
-impl<'a> Weight<'a> {
-    fn of(nodes: &'a Nodes, needs: &Needs, places: &[u8]) -> Self {
+impl<'a> KernelCost<'a> {
+    fn of(nodes: &'a Nodes, needs: &Dependencies, places: &[u8]) -> Self {
         let mut weight = Self::default();
         for (position, place) in places.iter().enumerate() {
             weight.add(nodes, needs, usize::from(*place), &places[..position]);
@@ -199,7 +199,7 @@ impl<'a> Weight<'a> {
         weight
     }
 
-    fn add(&mut self, nodes: &'a Nodes, needs: &Needs, place: usize, members: &[u8]) {
+    fn add(&mut self, nodes: &'a Nodes, needs: &Dependencies, place: usize, members: &[u8]) {
         let Some(node) = &nodes[place] else { return };
         self.values += node.operands.values();
         for array in node.arrays() {
@@ -237,11 +237,11 @@ pub(super) fn is_same(one: &DeferredArray, other: &DeferredArray) -> bool {
 }
 
 /// Divides operations that can be fused into kernels, each as large as possible.
-fn cut(nodes: &Nodes, needs: &Needs, places: &[u8], mut give: impl FnMut(Group)) {
+fn cut(nodes: &Nodes, needs: &Dependencies, places: &[u8], mut give: impl FnMut(FusionGroup)) {
     let (arrays, outputs) = (limit().arrays.load(Ordering::Relaxed), limit().outputs.load(Ordering::Relaxed));
     let mut begin = 0;
     while begin < places.len() {
-        let mut weight = Weight::default();
+        let mut weight = KernelCost::default();
         let mut end = begin + 1;
         for (position, &place) in places.iter().enumerate().skip(begin) {
             weight.add(nodes, needs, place.into(), &places[begin..position]);
@@ -259,7 +259,7 @@ fn cut(nodes: &Nodes, needs: &Needs, places: &[u8], mut give: impl FnMut(Group))
     }
 }
 
-fn group(nodes: &Nodes, needs: &Needs, places: &[u8]) -> Group {
+fn group(nodes: &Nodes, needs: &Dependencies, places: &[u8]) -> FusionGroup {
     let mut inside: SmallVec<[u8; 32]> = SmallVec::from_elem(0, nodes.len());
     for &place in places {
         let Some(node) = &nodes[usize::from(place)] else { continue };
@@ -269,5 +269,5 @@ fn group(nodes: &Nodes, needs: &Needs, places: &[u8]) -> Group {
     }
     let is_output = |place: usize| needs.held[place] || needs.uses[place] > inside[place];
     let outputs = places.iter().copied().filter(|place| is_output(usize::from(*place))).collect();
-    Group { places: SmallVec::from_slice(places), outputs }
+    FusionGroup { places: SmallVec::from_slice(places), outputs }
 }

@@ -5,43 +5,43 @@ use std::hash::BuildHasherDefault;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::group::{Group, Nodes};
-use super::kernel_spec::Draft;
+use super::group::{FusionGroup, Nodes};
+use super::kernel_spec::FusedKernelSpec;
 use super::limits::limit;
 use super::mode;
 use super::source;
 use crate::Elementwise;
-use crate::reductions::Map;
+use crate::reductions::InputExpression;
 use pygpu_base::error::Result;
-use pygpu_base::fork_safe::Global;
+use pygpu_base::fork_safe::ForkSafeMutex;
 use pygpu_codegen::variant_cache::Mixer;
 
 /// A cache entry.
-struct Known {
-    form: Form,
+struct FusedKernelEntry {
+    form: FusedCode,
     /// Number of uses.
     times: u64,
 }
 
 /// The code for a structure.
 #[derive(Clone)]
-pub(super) enum Form {
+pub(super) enum FusedCode {
     /// A kernel.
     Kernel(Arc<Elementwise>),
     /// The input expression of a reduction.
-    Map(Arc<Map>),
+    Map(Arc<InputExpression>),
 }
 
-type Table = HashMap<Box<[u64]>, Known, BuildHasherDefault<Mixer>>;
+type FusedKernelTable = HashMap<Box<[u64]>, FusedKernelEntry, BuildHasherDefault<Mixer>>;
 
-static TABLE: Global<Option<Table>> = Global::new(None);
+static TABLE: ForkSafeMutex<Option<FusedKernelTable>> = ForkSafeMutex::new(None);
 
 /// Maximum number of entries; beyond it the cache is cleared.
 const MOST: usize = 1024;
 
 /// Whether a structure is compiled.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Met {
+pub(super) enum CompileDecision {
     /// Below the compile threshold: only used if an earlier process has compiled it.
     First,
     /// Compiled on demand.
@@ -55,7 +55,12 @@ pub(super) enum Met {
 /// `TypeError` for a type without a loop, which deferred operations never have.
 ///
 /// If `counts` is false, as in a second attempt of the same flush, the number of uses stays unchanged.
-pub(super) fn form(draft: &Draft<'_>, nodes: &Nodes, group: &Group, counts: bool) -> Result<Option<(Form, Met)>> {
+pub(super) fn form(
+    draft: &FusedKernelSpec<'_>,
+    nodes: &Nodes,
+    group: &FusionGroup,
+    counts: bool,
+) -> Result<Option<(FusedCode, CompileDecision)>> {
     static LATEST: AtomicU64 = AtomicU64::new(0);
     let meetings = match limit().meetings.load(Ordering::Relaxed) {
         0 => mode::meetings(),
@@ -63,8 +68,8 @@ pub(super) fn form(draft: &Draft<'_>, nodes: &Nodes, group: &Group, counts: bool
     };
     if let Some((form, times)) = look_up(draft, counts) {
         return Ok(match times {
-            times if times >= meetings => Some((form, Met::Often)),
-            _ if !counts => Some((form, Met::First)),
+            times if times >= meetings => Some((form, CompileDecision::Often)),
+            _ if !counts => Some((form, CompileDecision::First)),
             _ => None,
         });
     }
@@ -72,26 +77,26 @@ pub(super) fn form(draft: &Draft<'_>, nodes: &Nodes, group: &Group, counts: bool
         return Ok(None);
     }
     let form = match draft.is_reduction(nodes, group) {
-        true => Form::Map(Arc::new(source::map(draft, nodes, group, LATEST.fetch_add(1, Ordering::Relaxed))?)),
-        false => Form::Kernel(Arc::new(source::write(draft, nodes, group)?)),
+        true => FusedCode::Map(Arc::new(source::map(draft, nodes, group, LATEST.fetch_add(1, Ordering::Relaxed))?)),
+        false => FusedCode::Kernel(Arc::new(source::write(draft, nodes, group)?)),
     };
     remember(draft, form.clone());
-    Ok(Some((form, if meetings <= 1 { Met::Often } else { Met::First })))
+    Ok(Some((form, if meetings <= 1 { CompileDecision::Often } else { CompileDecision::First })))
 }
 
 /// The code for a structure, and its number of uses including this one.
-fn look_up(draft: &Draft<'_>, counts: bool) -> Option<(Form, u64)> {
+fn look_up(draft: &FusedKernelSpec<'_>, counts: bool) -> Option<(FusedCode, u64)> {
     let mut table = TABLE.lock();
     let known = table.as_mut()?.get_mut(draft.key.as_slice())?;
     known.times += u64::from(counts);
     Some((known.form.clone(), known.times))
 }
 
-fn remember(draft: &Draft<'_>, form: Form) {
+fn remember(draft: &FusedKernelSpec<'_>, form: FusedCode) {
     let mut table = TABLE.lock();
     let known = table.get_or_insert_default();
     let forgotten = (known.len() >= MOST).then(|| std::mem::take(known));
-    known.insert(draft.key.as_slice().into(), Known { form, times: 1 });
+    known.insert(draft.key.as_slice().into(), FusedKernelEntry { form, times: 1 });
     drop(table);
     drop(forgotten); // not under the lock: dropping may unload modules
 }

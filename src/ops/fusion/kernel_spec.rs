@@ -2,15 +2,15 @@
 
 use smallvec::SmallVec;
 
-use super::group::{Group, Nodes, is_same, waiting};
-use super::node::Work;
-use super::operands::{Operand, Scalar};
+use super::group::{FusionGroup, Nodes, is_same, waiting};
+use super::node::DeferredOp;
+use super::operands::{DeferredOperand, Scalar};
 use pygpu_array::DeferredArray;
 use pygpu_base::flush::NodeId;
 
 /// Source of an operand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum From {
+pub(super) enum OperandSource {
     /// An earlier operation of the kernel.
     Operation(u8),
     /// An array.
@@ -20,17 +20,17 @@ pub(super) enum From {
 }
 
 /// Specification of a fused kernel; arrays are in the order of first use.
-pub(super) struct Draft<'a> {
+pub(super) struct FusedKernelSpec<'a> {
     pub(super) leaves: SmallVec<[&'a DeferredArray; 16]>,
     pub(super) values: SmallVec<[Scalar; 16]>,
     /// The operands of all operations, concatenated, and the end of each operation's part.
-    operands: SmallVec<[From; 96]>,
+    operands: SmallVec<[OperandSource; 96]>,
     ends: SmallVec<[u16; 32]>,
     pub(super) key: SmallVec<[u64; 96]>,
 }
 
-impl<'a> Draft<'a> {
-    pub(super) fn of(first: NodeId, nodes: &'a Nodes, group: &Group) -> Self {
+impl<'a> FusedKernelSpec<'a> {
+    pub(super) fn of(first: NodeId, nodes: &'a Nodes, group: &FusionGroup) -> Self {
         let mut draft = Self {
             leaves: SmallVec::new(),
             values: SmallVec::new(),
@@ -41,37 +41,37 @@ impl<'a> Draft<'a> {
         for place in &group.places {
             let Some(node) = &nodes[usize::from(*place)] else { continue };
             match &node.work {
-                Work::Loop(row, kind) => {
+                DeferredOp::Loop(row, kind) => {
                     draft.key.push(std::ptr::from_ref(*row).addr() as u64);
                     let kinds = (*kind as u64) << 8 | node.dtype.kind() as u64;
                     draft.key.push(kinds << 1 | u64::from(group.outputs.contains(place)));
                 }
                 // A reduction's own kernel has a separate key; this one only describes its input.
-                Work::Reduction(_) => draft.key.push(u64::MAX),
+                DeferredOp::Reduction(_) => draft.key.push(u64::MAX),
             }
             for operand in node.operands.iter() {
                 let from = match operand {
-                    Operand::Value(value) => {
+                    DeferredOperand::Value(value) => {
                         draft.values.push(*value);
-                        From::Value(draft.values.len() as u8 - 1)
+                        OperandSource::Value(draft.values.len() as u8 - 1)
                     }
-                    Operand::Array(array) => {
+                    DeferredOperand::Array(array) => {
                         let needed = waiting(first, nodes, array);
                         let inside =
                             needed.and_then(|needed| group.places.iter().position(|p| usize::from(*p) == needed));
                         match inside {
-                            Some(operation) => From::Operation(operation as u8),
+                            Some(operation) => OperandSource::Operation(operation as u8),
                             None => draft.leaf(array),
                         }
                     }
                 };
                 draft.key.push(match from {
-                    From::Operation(place) => 1 << 16 | u64::from(place),
-                    From::Leaf(place) => {
+                    OperandSource::Operation(place) => 1 << 16 | u64::from(place),
+                    OperandSource::Leaf(place) => {
                         let kind = draft.leaves[usize::from(place)].dtype().kind() as u64;
                         2 << 16 | kind << 8 | u64::from(place)
                     }
-                    From::Value(_) => 3 << 16,
+                    OperandSource::Value(_) => 3 << 16,
                 });
                 draft.operands.push(from);
             }
@@ -87,22 +87,22 @@ impl<'a> Draft<'a> {
     }
 
     /// The operands of an operation.
-    pub(super) fn operands(&self, operation: usize) -> &[From] {
+    pub(super) fn operands(&self, operation: usize) -> &[OperandSource] {
         let begin = operation.checked_sub(1).map_or(0, |before| usize::from(self.ends[before]));
         &self.operands[begin..usize::from(self.ends[operation])]
     }
 
-    pub(super) fn is_reduction(&self, nodes: &Nodes, group: &Group) -> bool {
+    pub(super) fn is_reduction(&self, nodes: &Nodes, group: &FusionGroup) -> bool {
         let last = group.places.last().and_then(|place| nodes[usize::from(*place)].as_deref());
-        last.is_some_and(|last| matches!(last.work, Work::Reduction(_)))
+        last.is_some_and(|last| matches!(last.work, DeferredOp::Reduction(_)))
     }
 
-    fn leaf(&mut self, array: &'a DeferredArray) -> From {
+    fn leaf(&mut self, array: &'a DeferredArray) -> OperandSource {
         let known = self.leaves.iter().position(|leaf| is_same(leaf, array));
         let place = known.unwrap_or_else(|| {
             self.leaves.push(array);
             self.leaves.len() - 1
         });
-        From::Leaf(place as u8)
+        OperandSource::Leaf(place as u8)
     }
 }

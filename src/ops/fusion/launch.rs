@@ -2,18 +2,18 @@
 
 use smallvec::{SmallVec, smallvec};
 
-use super::group::{self, Group, Needs, Nodes};
-use super::kernel_cache::{self, Form, Met};
-use super::kernel_spec::Draft;
-use super::node::{Node, Reduction, Work};
-use super::operands::Operand;
-use super::queue::Taken;
+use super::group::{self, Dependencies, FusionGroup, Nodes};
+use super::kernel_cache::{self, CompileDecision, FusedCode};
+use super::kernel_spec::FusedKernelSpec;
+use super::node::{DeferredNode, DeferredOp, DeferredReduction};
+use super::operands::DeferredOperand;
+use super::queue::TakenNodes;
 use super::report::Counts;
 use crate::Elementwise;
-use crate::reductions::{self, Call, Elements, Made, Map};
-use crate::ufunc::{self, Given, Row, as_it_is, kernel_of};
+use crate::reductions::{self, AxisReduction, ComputedElements, Elements, InputExpression};
+use crate::ufunc::{self, LoopOperand, UfuncEntry, as_it_is, kernel_of};
 use pygpu_array::Array;
-use pygpu_base::dtype::Kind;
+use pygpu_base::dtype::ScalarType;
 use pygpu_base::error::{Error, Result};
 use pygpu_base::flush::FlushToken;
 use pygpu_codegen::variant_cache;
@@ -54,8 +54,8 @@ pub(super) struct Outcome {
 }
 
 /// A batch in progress.
-struct Batch<'a> {
-    taken: &'a mut Taken,
+struct LaunchBatch<'a> {
+    taken: &'a mut TakenNodes,
     policy: Policy,
     token: &'a FlushToken,
     outcome: Outcome,
@@ -65,12 +65,12 @@ struct Batch<'a> {
 
 /// Launches all operations of a batch in order, and releases their operands. After an error the remaining operations
 /// are still launched. Operations that are left need a compilation first.
-pub(super) fn all(taken: &mut Taken, policy: Policy, token: &FlushToken) -> Outcome {
+pub(super) fn all(taken: &mut TakenNodes, policy: Policy, token: &FlushToken) -> Outcome {
     if taken.live == 1 {
         return alone(taken, policy, token);
     }
     let nodes = &taken.nodes;
-    let needs = Needs::of(taken.id(0), nodes);
+    let needs = Dependencies::of(taken.id(0), nodes);
     let groups = match group::whole(nodes, &needs) {
         Some(all) => {
             debug_assert_eq!(group::groups(nodes, &needs).as_slice(), std::slice::from_ref(&all));
@@ -78,7 +78,7 @@ pub(super) fn all(taken: &mut Taken, policy: Policy, token: &FlushToken) -> Outc
         }
         None => group::groups(nodes, &needs),
     };
-    let mut batch = Batch::new(taken, policy, token);
+    let mut batch = LaunchBatch::new(taken, policy, token);
     for group in &groups {
         batch.launch(group);
         if variant_cache::has_postponed() {
@@ -89,11 +89,11 @@ pub(super) fn all(taken: &mut Taken, policy: Policy, token: &FlushToken) -> Outc
 }
 
 /// Launches a batch of one operation, which needs no group.
-fn alone(taken: &mut Taken, policy: Policy, token: &FlushToken) -> Outcome {
+fn alone(taken: &mut TakenNodes, policy: Policy, token: &FlushToken) -> Outcome {
     let nodes = taken.nodes.iter().enumerate();
     let node = nodes.filter_map(|(place, node)| Some((place, node.as_deref()?))).next();
     let node = node.map(|(place, node)| (place, node.result.strong_count() > 0));
-    let mut batch = Batch::new(taken, policy, token);
+    let mut batch = LaunchBatch::new(taken, policy, token);
     match node {
         Some((place, true)) => batch.launch_one(place, 1),
         Some((place, false)) => batch.taken.nodes[place] = None,
@@ -102,12 +102,12 @@ fn alone(taken: &mut Taken, policy: Policy, token: &FlushToken) -> Outcome {
     batch.told()
 }
 
-impl<'a> Batch<'a> {
-    fn new(taken: &'a mut Taken, policy: Policy, token: &'a FlushToken) -> Self {
+impl<'a> LaunchBatch<'a> {
+    fn new(taken: &'a mut TakenNodes, policy: Policy, token: &'a FlushToken) -> Self {
         Self { taken, policy, token, outcome: Outcome::default(), first_failed: None, failed: 0 }
     }
 
-    fn launch(&mut self, group: &Group) {
+    fn launch(&mut self, group: &FusionGroup) {
         if !group.outputs.is_empty() && group.places.len() > 1 {
             match self.together(group) {
                 Some(Ok(())) => return self.remove(group),
@@ -144,7 +144,7 @@ impl<'a> Batch<'a> {
         self.taken.nodes[place] = None;
     }
 
-    fn remove(&mut self, group: &Group) {
+    fn remove(&mut self, group: &FusionGroup) {
         for place in &group.places {
             self.taken.nodes[usize::from(*place)] = None;
         }
@@ -172,13 +172,13 @@ impl<'a> Batch<'a> {
     }
 
     /// Launches all operations of a group by one kernel; `None` below the compile threshold.
-    fn together(&mut self, group: &Group) -> Option<Result<()>> {
+    fn together(&mut self, group: &FusionGroup) -> Option<Result<()>> {
         let nodes = &self.taken.nodes;
-        let draft = Draft::of(self.taken.id(0), nodes, group);
+        let draft = FusedKernelSpec::of(self.taken.id(0), nodes, group);
         let outputs = match kernel_cache::form(&draft, nodes, group, self.policy.counts) {
-            Ok(Some((Form::Kernel(kernel), met))) => fused(&draft, nodes, group, (&kernel, met), self.token),
-            Ok(Some((Form::Map(map), Met::Often))) => mapped(&draft, nodes, group, &map, self.token),
-            Ok(Some((Form::Map(_), Met::First)) | None) => Ok(None),
+            Ok(Some((FusedCode::Kernel(kernel), met))) => fused(&draft, nodes, group, (&kernel, met), self.token),
+            Ok(Some((FusedCode::Map(map), CompileDecision::Often))) => mapped(&draft, nodes, group, &map, self.token),
+            Ok(Some((FusedCode::Map(_), CompileDecision::First)) | None) => Ok(None),
             Err(error) => Err(error),
         };
         match outputs.transpose()? {
@@ -220,7 +220,7 @@ fn named(error: Error, name: &str, count: usize) -> Error {
 }
 
 /// The array of a result, with memory. A result that is no longer referenced gets a new block.
-fn target(node: &Node, token: &FlushToken) -> Result<Array> {
+fn target(node: &DeferredNode, token: &FlushToken) -> Result<Array> {
     let Some(array) = node.result()? else {
         return Array::on_new_memory(node.layout.clone(), node.dtype, node.stream.clone());
     };
@@ -230,7 +230,7 @@ fn target(node: &Node, token: &FlushToken) -> Result<Array> {
     Ok(array)
 }
 
-fn values(draft: &Draft<'_>) -> Arguments {
+fn values(draft: &FusedKernelSpec<'_>) -> Arguments {
     let mut values = Arguments::new();
     draft.values.iter().for_each(|value| values.push(value.bytes()));
     values
@@ -238,10 +238,10 @@ fn values(draft: &Draft<'_>) -> Arguments {
 
 /// Returns the number of results; `None` below the compile threshold.
 fn fused(
-    draft: &Draft<'_>,
+    draft: &FusedKernelSpec<'_>,
     nodes: &Nodes,
-    group: &Group,
-    (kernel, met): (&Elementwise, Met),
+    group: &FusionGroup,
+    (kernel, met): (&Elementwise, CompileDecision),
     token: &FlushToken,
 ) -> Result<Option<usize>> {
     let mut targets: SmallVec<[Array; 8]> = SmallVec::new();
@@ -257,7 +257,7 @@ fn fused(
         return Ok(None);
     };
     let plan = kernel.plan(&arrays, false)?;
-    if met == Met::First && !kernel.is_at_hand(node.stream.device(), &plan) {
+    if met == CompileDecision::First && !kernel.is_at_hand(node.stream.device(), &plan) {
         return Ok(None);
     }
     // SAFETY: as in `run`.
@@ -266,7 +266,13 @@ fn fused(
 }
 
 /// A reduction that computes its input on the fly; `None` if the addresses are not suitable.
-fn mapped(draft: &Draft<'_>, nodes: &Nodes, group: &Group, map: &Map, token: &FlushToken) -> Result<Option<usize>> {
+fn mapped(
+    draft: &FusedKernelSpec<'_>,
+    nodes: &Nodes,
+    group: &FusionGroup,
+    map: &InputExpression,
+    token: &FlushToken,
+) -> Result<Option<usize>> {
     let mut leaves: SmallVec<[&Array; 16]> = SmallVec::new();
     for leaf in &draft.leaves {
         leaves.push(leaf.materialized()?);
@@ -276,47 +282,47 @@ fn mapped(draft: &Draft<'_>, nodes: &Nodes, group: &Group, map: &Map, token: &Fl
     }
     let mut members = group.places.iter().rev().filter_map(|place| nodes[usize::from(*place)].as_deref());
     let (Some(node), Some(read)) = (members.next(), members.next()) else { return Ok(None) };
-    let Work::Reduction(reduction) = &node.work else { return Ok(None) };
+    let DeferredOp::Reduction(reduction) = &node.work else { return Ok(None) };
     let values = values(draft);
-    let made = Made { layout: &read.layout, dtype: read.dtype, map, leaves: &leaves, values: &values };
+    let made = ComputedElements { layout: &read.layout, dtype: read.dtype, map, leaves: &leaves, values: &values };
     reduce(node, reduction, Elements::Made(&made), token)?;
     Ok(Some(1))
 }
 
-fn reduce(node: &Node, reduction: &Reduction, input: Elements<'_>, token: &FlushToken) -> Result<()> {
-    let Reduction { row, computed, reduced, less, kept } = reduction;
+fn reduce(node: &DeferredNode, reduction: &DeferredReduction, input: Elements<'_>, token: &FlushToken) -> Result<()> {
+    let DeferredReduction { row, computed, reduced, less, kept } = reduction;
     let target = target(node, token)?;
     let out = target.view(kept.clone())?;
-    let call = Call { row, computed: *computed, input, mask: None, out: &out, reduced: *reduced, less: *less };
+    let call = AxisReduction { row, computed: *computed, input, mask: None, out: &out, reduced: *reduced, less: *less };
     reductions::run(&call, &node.stream)
 }
 
 /// Launches a single operation by the kernel of an eager operation.
-fn one(node: &Node, token: &FlushToken) -> Result<()> {
+fn one(node: &DeferredNode, token: &FlushToken) -> Result<()> {
     // Before looking up a kernel, which may need a compilation.
     node.arrays().iter().try_for_each(|array| array.allocation().check_lost())?;
     match &node.work {
-        Work::Loop(row, kind) => one_loop(node, row, *kind, token),
-        Work::Reduction(reduction) => {
+        DeferredOp::Loop(row, kind) => one_loop(node, row, *kind, token),
+        DeferredOp::Reduction(reduction) => {
             let Some(input) = node.arrays().first() else { return Ok(()) };
             reduce(node, reduction, Elements::Array(input.materialized()?), token)
         }
     }
 }
 
-fn one_loop(node: &Node, row: &'static Row, kind: Kind, token: &FlushToken) -> Result<()> {
-    let mut given: SmallVec<[Given; 4]> = SmallVec::new();
+fn one_loop(node: &DeferredNode, row: &'static UfuncEntry, kind: ScalarType, token: &FlushToken) -> Result<()> {
+    let mut given: SmallVec<[LoopOperand; 4]> = SmallVec::new();
     let mut operands: SmallVec<[&Array; 4]> = SmallVec::new();
     let mut values = Arguments::new();
     for operand in node.operands.iter() {
         given.push(operand.given());
         match operand {
-            Operand::Array(array) => operands.push(array.materialized()?),
-            Operand::Value(value) => values.push(value.bytes()),
+            DeferredOperand::Array(array) => operands.push(array.materialized()?),
+            DeferredOperand::Value(value) => values.push(value.bytes()),
         }
     }
     if let (true, [operand]) = (std::ptr::eq(row, as_it_is()), operands.as_slice()) {
-        return ufunc::cast(&target(node, token)?, ufunc::Source::Array(operand), None, &node.stream);
+        return ufunc::cast(&target(node, token)?, ufunc::CastSource::Array(operand), None, &node.stream);
     }
     let kernel = kernel_of(row, kind, &given, &[node.dtype.kind()], false)?;
     let target = target(node, token)?;

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// Limits of pending operations and fused kernels.
-pub struct Limits {
+pub struct FusionLimits {
     /// Maximum number of pending operations.
     pub nodes: AtomicUsize,
     /// Maximum size of their results in bytes.
@@ -33,7 +33,7 @@ const INTERVAL: u64 = 100;
 /// The system call takes up to 13 us on a virtual machine. A device reads 4 MiB in 1 us.
 const WORTH_WAKING: usize = 4 << 20;
 
-static LIMITS: Limits = Limits {
+static LIMITS: FusionLimits = FusionLimits {
     nodes: AtomicUsize::new(NODES),
     results: AtomicUsize::new(RESULTS),
     held: AtomicUsize::new(HELD),
@@ -44,7 +44,7 @@ static LIMITS: Limits = Limits {
     worth_waking: AtomicUsize::new(WORTH_WAKING),
 };
 
-impl Limits {
+impl FusionLimits {
     /// Sets the interval between two checks; work of any size is then worth a wake-up. `None` restores the defaults.
     pub(super) fn set_age(&self, microseconds: Option<u64>) {
         self.interval.store(microseconds.unwrap_or(INTERVAL), Ordering::Relaxed);
@@ -59,7 +59,7 @@ impl Limits {
 }
 
 /// The limits, which tests reduce.
-pub fn limit() -> &'static Limits {
+pub fn limit() -> &'static FusionLimits {
     &LIMITS
 }
 

@@ -1,6 +1,6 @@
 //! Deferred operations and their fusion into kernels.
 //!
-//! An elementwise operation on private memory is recorded as a [`node::Node`]. It stays pending until something could
+//! An elementwise operation on private memory is recorded as a [`node::DeferredNode`]. It stays pending until something could
 //! observe whether it was computed; then all operations of the queue (see [`queue`]) are launched in order,
 //! [`group`]ed into as few kernels as possible. Results that are still referenced get memory, other results stay in
 //! registers.
@@ -24,8 +24,8 @@ mod source;
 pub use batch::flush;
 pub use helper::{set_interval, start as start_helper};
 pub use limits::{limit, reset_limits};
-pub use mode::{Mode, current, enter};
-pub use node::{Node, Reduction, Work};
+pub use mode::{FusionMode, current, enter};
+pub use node::{DeferredNode, DeferredOp, DeferredReduction};
 pub use operands::{Operands, Scalar};
-pub use queue::{Obstacle, Reach, figures, forget_quietly, holds_too_much, keep, push, waiting};
-pub use report::{Figures, Refused, refused, watch};
+pub use queue::{Obstacle, Visibility, figures, forget_quietly, holds_too_much, keep, push, waiting};
+pub use report::{EagerReason, FusionCounts, refused, watch};

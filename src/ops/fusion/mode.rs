@@ -3,20 +3,20 @@
 use std::cell::Cell;
 
 use pygpu_base::error::{Error, Result};
-use pygpu_base::fork_safe::Once;
+use pygpu_base::fork_safe::ForkSafeOnce;
 use pygpu_base::settings::{self, Settings, Variable};
 
 /// Whether operations are deferred.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
-pub enum Mode {
+pub enum FusionMode {
     /// Defer operations on private memory.
     Auto,
     /// Launch every operation eagerly.
     Off,
 }
 
-impl Mode {
+impl FusionMode {
     /// The mode with a name.
     pub fn named(name: &str) -> Option<Self> {
         match name {
@@ -36,8 +36,8 @@ impl Mode {
 }
 
 /// Settings from the environment.
-struct Usual {
-    mode: Mode,
+struct DefaultMode {
+    mode: FusionMode,
     /// Number of uses of a structure of several operations from which on it is compiled.
     meetings: u64,
 }
@@ -45,12 +45,12 @@ struct Usual {
 /// Two, so that code that runs once never waits for a compiler.
 const MEETINGS: u64 = 2;
 
-impl Usual {
+impl DefaultMode {
     fn of(settings: &Settings) -> Result<Self> {
         let mode = match settings.text(Variable::FUSION).as_deref() {
             // The default stays `off` until the conditions in docs/design/deferred_arithmetic.md are fulfilled.
-            None | Some("0") => Mode::Off,
-            Some(name) => Mode::named(name).ok_or_else(|| {
+            None | Some("0") => FusionMode::Off,
+            Some(name) => FusionMode::named(name).ok_or_else(|| {
                 Error::value(format!("{} must be 'auto' or 'off', and is '{name}'", Variable::FUSION.name()))
             })?,
         };
@@ -67,14 +67,14 @@ impl Usual {
 }
 
 thread_local! {
-    static MODE: Cell<Option<Mode>> = const { Cell::new(None) };
+    static MODE: Cell<Option<FusionMode>> = const { Cell::new(None) };
 }
 
 #[cold]
-fn usual() -> Result<&'static Usual> {
-    static USUAL: Once<Result<Usual>> = Once::new();
+fn usual() -> Result<&'static DefaultMode> {
+    static USUAL: ForkSafeOnce<Result<DefaultMode>> = ForkSafeOnce::new();
     let settings = settings::get();
-    USUAL.get_or_init(|| Usual::of(settings)).as_ref().map_err(Clone::clone)
+    USUAL.get_or_init(|| DefaultMode::of(settings)).as_ref().map_err(Clone::clone)
 }
 
 /// The calling thread's mode.
@@ -82,7 +82,7 @@ fn usual() -> Result<&'static Usual> {
 /// # Errors
 /// `ValueError` for an invalid environment variable, on every call.
 #[inline]
-pub fn current() -> Result<Mode> {
+pub fn current() -> Result<FusionMode> {
     match MODE.try_with(Cell::get).ok().flatten() {
         Some(mode) => Ok(mode),
         None => {
@@ -94,7 +94,7 @@ pub fn current() -> Result<Mode> {
 }
 
 /// Sets the calling thread's mode. Has no effect in a thread that is ending.
-pub fn enter(mode: Mode) {
+pub fn enter(mode: FusionMode) {
     let _ = MODE.try_with(|own| own.set(Some(mode)));
 }
 

@@ -4,28 +4,28 @@ use std::sync::Weak;
 
 use super::operands::Operands;
 use crate::reductions;
-use crate::ufunc::Row;
+use crate::ufunc::UfuncEntry;
 use pygpu_array::{Array, DeferredArray};
-use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_base::error::Result;
 use pygpu_device::stream::Stream;
 use pygpu_layout::Layout;
 use pygpu_memory::Allocation;
 
 /// Kind of a deferred operation.
-pub enum Work {
+pub enum DeferredOp {
     /// An elementwise loop of a function.
-    Loop(&'static Row, Kind),
+    Loop(&'static UfuncEntry, ScalarType),
     /// A reduction.
-    Reduction(Box<Reduction>),
+    Reduction(Box<DeferredReduction>),
 }
 
 /// A reduction of an array.
-pub struct Reduction {
+pub struct DeferredReduction {
     /// The function.
-    pub row: &'static reductions::Row,
+    pub row: &'static reductions::ReductionEntry,
     /// The type of the computation.
-    pub computed: Kind,
+    pub computed: ScalarType,
     /// The reduced axes as a bit set; the first axis is the lowest bit.
     pub reduced: u64,
     /// Subtracted from the number of elements (`ddof` of `var`).
@@ -35,9 +35,9 @@ pub struct Reduction {
 }
 
 /// A deferred operation: its operands and its result.
-pub struct Node {
+pub struct DeferredNode {
     /// The operation.
-    pub work: Work,
+    pub work: DeferredOp,
     /// Its operands.
     pub operands: Operands,
     /// The layout of the result, from its first byte on.
@@ -52,11 +52,11 @@ pub struct Node {
     pub target: Option<Box<Array>>,
 }
 
-impl Node {
+impl DeferredNode {
     /// Creates a node, directly on the heap, whose result is the whole of a new array.
     #[inline(always)] // only two callers, one of which determines the cost of an operator
     pub fn boxed(
-        work: Work,
+        work: DeferredOp,
         operands: Operands,
         result: &DeferredArray,
         wanted: Weak<Allocation>,
@@ -93,23 +93,23 @@ impl Node {
     }
 
     /// The loop of an elementwise operation with a new result.
-    pub(super) fn own_loop(&self) -> Option<(&'static Row, Kind)> {
+    pub(super) fn own_loop(&self) -> Option<(&'static UfuncEntry, ScalarType)> {
         self.any_loop().filter(|_| self.target.is_none())
     }
 
     /// The loop of an elementwise operation.
-    pub(super) fn any_loop(&self) -> Option<(&'static Row, Kind)> {
+    pub(super) fn any_loop(&self) -> Option<(&'static UfuncEntry, ScalarType)> {
         match self.work {
-            Work::Loop(row, kind) => Some((row, kind)),
-            Work::Reduction(_) => None,
+            DeferredOp::Loop(row, kind) => Some((row, kind)),
+            DeferredOp::Reduction(_) => None,
         }
     }
 
     /// The function's name.
     pub(super) fn function(&self) -> &'static str {
         match &self.work {
-            Work::Loop(row, _) => row.name,
-            Work::Reduction(reduction) => reduction.row.name,
+            DeferredOp::Loop(row, _) => row.name,
+            DeferredOp::Reduction(reduction) => reduction.row.name,
         }
     }
 
@@ -121,8 +121,8 @@ impl Node {
     /// The name for messages.
     pub(super) fn name(&self) -> String {
         let kind = match &self.work {
-            Work::Loop(_, kind) => *kind,
-            Work::Reduction(reduction) => reduction.computed,
+            DeferredOp::Loop(_, kind) => *kind,
+            DeferredOp::Reduction(reduction) => reduction.computed,
         };
         let shape = pygpu_layout::tuple_text(self.layout.shape());
         format!("{} of {} with the shape {shape}", self.function(), DType::new(kind).name())

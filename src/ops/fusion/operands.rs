@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use crate::ufunc::Given;
+use crate::ufunc::LoopOperand;
 use pygpu_array::DeferredArray;
 
 /// A scalar, as bytes of the loop's operand type.
@@ -30,16 +30,16 @@ impl Scalar {
 }
 
 /// An operand.
-pub(super) enum Operand<'a> {
+pub(super) enum DeferredOperand<'a> {
     Array(&'a DeferredArray),
     Value(&'a Scalar),
 }
 
-impl Operand<'_> {
-    pub(super) fn given(&self) -> Given {
+impl DeferredOperand<'_> {
+    pub(super) fn given(&self) -> LoopOperand {
         match self {
-            Self::Array(array) => Given::Array(array.dtype().kind()),
-            Self::Value(_) => Given::Value,
+            Self::Array(array) => LoopOperand::Array(array.dtype().kind()),
+            Self::Value(_) => LoopOperand::Value,
         }
     }
 }
@@ -99,11 +99,14 @@ impl Operands {
     }
 
     /// All operands, in order.
-    pub(super) fn iter(&self) -> impl Iterator<Item = Operand<'_>> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = DeferredOperand<'_>> {
         let (mut arrays, mut values) = (self.arrays.iter(), self.values.iter().peekable());
         (0..self.arrays.len() + self.values.len()).filter_map(move |place| {
             let value = values.next_if(|(at, _)| usize::from(*at) == place);
-            value.map_or_else(|| arrays.next().map(Operand::Array), |(_, value)| Some(Operand::Value(value)))
+            value.map_or_else(
+                || arrays.next().map(DeferredOperand::Array),
+                |(_, value)| Some(DeferredOperand::Value(value)),
+            )
         })
     }
 }

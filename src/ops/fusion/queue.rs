@@ -8,21 +8,21 @@ use std::sync::{Arc, Condvar};
 
 use smallvec::SmallVec;
 
-use super::node::Node;
-use super::report::{self, Figures};
+use super::node::DeferredNode;
+use super::report::{self, FusionCounts};
 use pygpu_array::DeferredArray;
 use pygpu_base::error::Error;
-use pygpu_base::flush::{self, Cause, FlushHooks, NodeId, Pending, QUEUES, Scope};
-use pygpu_base::fork_safe::{Global, Guard, Once};
+use pygpu_base::flush::{self, FlushHooks, FlushReason, NodeId, Pending, QUEUES, Scope};
+use pygpu_base::fork_safe::{ForkSafeGuard, ForkSafeMutex, ForkSafeOnce};
 use pygpu_device::shutdown;
 use pygpu_memory::Allocation;
 
 pub use self::held::holds_too_much;
-pub use self::push::{Obstacle, Reach, push};
+pub use self::push::{Obstacle, Visibility, push};
 
 /// All queues, protected by one lock. No driver is called and nothing is dropped while it is held.
-pub(super) struct Queues {
-    queues: Vec<Queue>,
+pub(super) struct PendingQueues {
+    queues: Vec<PendingQueue>,
     /// Number of operations that are queued or being launched, and of blocks with an error.
     count: usize,
     /// Number of deferred operations since the process began, and of those that were discarded before their launch.
@@ -35,11 +35,11 @@ pub(super) struct Queues {
 }
 
 /// Pending operations of one thread.
-pub(super) struct Queue {
+pub(super) struct PendingQueue {
     /// Number of the first node.
     first: u64,
     /// `None` for a discarded operation.
-    nodes: Vec<Option<Box<Node>>>,
+    nodes: Vec<Option<Box<DeferredNode>>>,
     /// Number of operations that were not discarded.
     live: usize,
     /// Whether the last operation is an in-place barrier: it writes an existing array, which the next operation may
@@ -60,11 +60,11 @@ pub(super) struct Queue {
 }
 
 /// Operations taken from a queue by one flush.
-pub(super) struct Taken {
+pub(super) struct TakenNodes {
     pub(super) queue: usize,
     /// Number of the first node.
     pub(super) first: u64,
-    pub(super) nodes: Vec<Option<Box<Node>>>,
+    pub(super) nodes: Vec<Option<Box<DeferredNode>>>,
     /// Number of operations that were not discarded.
     pub(super) live: usize,
     has_barrier: bool,
@@ -72,7 +72,7 @@ pub(super) struct Taken {
     operands: usize,
 }
 
-impl Taken {
+impl TakenNodes {
     /// Id of the operation at an index.
     #[inline]
     pub(super) fn id(&self, place: usize) -> NodeId {
@@ -80,26 +80,32 @@ impl Taken {
     }
 }
 
-static QUEUES_OF_ALL: Global<Queues> =
-    Global::new(Queues { queues: Vec::new(), count: 0, deferred: 0, dropped: 0, is_helper_asleep: false, waiting: 0 });
+static QUEUES_OF_ALL: ForkSafeMutex<PendingQueues> = ForkSafeMutex::new(PendingQueues {
+    queues: Vec::new(),
+    count: 0,
+    deferred: 0,
+    dropped: 0,
+    is_helper_asleep: false,
+    waiting: 0,
+});
 static LANDED: Condvar = Condvar::new();
 /// Wakes the thread that bounds the age of operations.
 static HELPER_WOKEN: Condvar = Condvar::new();
 
 /// The lock over all queues.
-pub(super) fn lock() -> Guard<Queues> {
+pub(super) fn lock() -> ForkSafeGuard<PendingQueues> {
     QUEUES_OF_ALL.lock()
 }
 
 /// Maximum number of nodes of a batch. Discarded operations count while others follow them.
 const PLACES: usize = 128;
-/// Size in bytes from which on an operand counts for [`Cause::Held`].
+/// Size in bytes from which on an operand counts for [`FlushReason::Held`].
 const LARGE: usize = 1 << 20;
 
 /// The queue of a thread. Dropping it leaves pending operations to other threads.
-struct Own(usize);
+struct OwnQueue(usize);
 
-impl Drop for Own {
+impl Drop for OwnQueue {
     fn drop(&mut self) {
         let mut queues = lock();
         let queue = &mut queues.queues[self.0];
@@ -113,7 +119,7 @@ impl Drop for Own {
 
 thread_local! {
     static NUMBER: Cell<usize> = const { Cell::new(usize::MAX) };
-    static OWN: Own = Own(lock().register());
+    static OWN: OwnQueue = OwnQueue(lock().register());
 }
 
 /// Number of the calling thread's queue; 0 for a thread that is ending.
@@ -132,7 +138,7 @@ fn register() -> usize {
     number
 }
 
-impl Queue {
+impl PendingQueue {
     const fn new() -> Self {
         Self {
             first: 1,
@@ -164,14 +170,14 @@ impl Queue {
         }
     }
 
-    fn node(&self, number: u64) -> Option<&Node> {
+    fn node(&self, number: u64) -> Option<&DeferredNode> {
         let place = usize::try_from(number.checked_sub(self.first)?).ok()?;
         self.nodes.get(place)?.as_deref()
     }
 
     /// Removes a node. Discarded nodes at the end are removed too, so that a loop that drops its results never fills
     /// the queue.
-    fn take(&mut self, number: u64) -> Option<Box<Node>> {
+    fn take(&mut self, number: u64) -> Option<Box<DeferredNode>> {
         let place = usize::try_from(number.checked_sub(self.first)?).ok()?;
         let node = self.nodes.get_mut(place)?.take()?;
         self.live -= 1;
@@ -184,13 +190,13 @@ impl Queue {
     }
 }
 
-impl Queues {
+impl PendingQueues {
     /// Assigns a queue to a thread: an idle one without a thread, otherwise a new one, otherwise a shared one.
     fn register(&mut self) -> usize {
         let free = self.queues.iter().position(|queue| queue.owners == 0 && queue.is_idle());
         let number = free.unwrap_or_else(|| {
             if self.queues.len() < QUEUES {
-                self.queues.push(Queue::new());
+                self.queues.push(PendingQueue::new());
                 return self.queues.len() - 1;
             }
             (0..QUEUES).min_by_key(|number| self.queues[*number].owners).unwrap_or(0)
@@ -205,12 +211,12 @@ impl Queues {
     }
 
     /// Takes all operations out of a queue; `None` if it is empty.
-    fn take_all(&mut self, number: usize) -> Option<Taken> {
+    fn take_all(&mut self, number: usize) -> Option<TakenNodes> {
         let queue = self.queues.get_mut(number)?;
         if queue.nodes.is_empty() {
             return None;
         }
-        let taken = Taken {
+        let taken = TakenNodes {
             queue: number,
             first: queue.first,
             nodes: std::mem::take(&mut queue.nodes),
@@ -227,9 +233,9 @@ impl Queues {
     /// Whether another queue has pending reads of a block. Returns true if in doubt, because batches in progress are
     /// not searched.
     fn is_read_beside(&self, own: usize, block: &Arc<Allocation>) -> bool {
-        let reads = |node: &Node| node.arrays().iter().any(|array| Arc::ptr_eq(array.allocation(), block));
+        let reads = |node: &DeferredNode| node.arrays().iter().any(|array| Arc::ptr_eq(array.allocation(), block));
         let others = self.queues.iter().enumerate().filter(|(number, _)| *number != own);
-        let is_any = |queue: &Queue| queue.is_in_flight || queue.nodes.iter().flatten().any(|node| reads(node));
+        let is_any = |queue: &PendingQueue| queue.is_in_flight || queue.nodes.iter().flatten().any(|node| reads(node));
         block.read_by().pending() == Some(Pending::Many) && others.map(|(_, queue)| queue).any(is_any)
     }
 
@@ -263,7 +269,7 @@ impl Queues {
 }
 
 /// Sleeps until the thread that bounds the age of operations is woken.
-pub(super) fn sleep(mut queues: Guard<Queues>) -> Guard<Queues> {
+pub(super) fn sleep(mut queues: ForkSafeGuard<PendingQueues>) -> ForkSafeGuard<PendingQueues> {
     queues.is_helper_asleep = true;
     while queues.is_helper_asleep {
         queues = queues.wait(&HELPER_WOKEN);
@@ -272,7 +278,7 @@ pub(super) fn sleep(mut queues: Guard<Queues>) -> Guard<Queues> {
 }
 
 /// Waits until no thread is launching a batch of a queue, and takes all operations out. Must be called without the GIL.
-pub(super) fn take(number: usize) -> Option<Taken> {
+pub(super) fn take(number: usize) -> Option<TakenNodes> {
     let mut queues = lock();
     while queues.queues.get(number).is_some_and(|queue| queue.is_in_flight) {
         queues.waiting += 1;
@@ -285,7 +291,7 @@ pub(super) fn take(number: usize) -> Option<Taken> {
 }
 
 /// Takes all operations out of a queue, unless another thread is launching a batch of it.
-pub(super) fn take_if_free(number: usize) -> Option<Taken> {
+pub(super) fn take_if_free(number: usize) -> Option<TakenNodes> {
     let mut queues = lock();
     if queues.queues.get(number)?.is_in_flight {
         return None;
@@ -296,14 +302,14 @@ pub(super) fn take_if_free(number: usize) -> Option<Taken> {
 }
 
 /// Takes all operations out in a forked child, in which the parent's launching threads do not exist.
-pub(super) fn take_all_forked() -> Vec<Taken> {
+pub(super) fn take_all_forked() -> Vec<TakenNodes> {
     let mut queues = lock();
     let all = 0..queues.queues.len();
     all.filter_map(|number| queues.take_all(number)).collect()
 }
 
 /// Finishes a batch, whose operations were launched or failed. Returns an error that no thread will retrieve.
-pub(super) fn land(mut taken: Taken, error: Option<Error>, faults: usize) -> Option<Error> {
+pub(super) fn land(mut taken: TakenNodes, error: Option<Error>, faults: usize) -> Option<Error> {
     let batch = taken.id(0);
     taken.nodes.iter_mut().for_each(|node| *node = None); // not under the lock: operands may be freed
     let mut queues = lock();
@@ -325,7 +331,7 @@ pub(super) fn land(mut taken: Taken, error: Option<Error>, faults: usize) -> Opt
 }
 
 /// Puts back operations that were not launched, before those queued meanwhile.
-pub(super) fn put_back(mut taken: Taken, error: Option<Error>, faults: usize) {
+pub(super) fn put_back(mut taken: TakenNodes, error: Option<Error>, faults: usize) {
     let batch = taken.id(0);
     let mut queues = lock();
     let left = taken.nodes.iter().flatten().count();
@@ -350,15 +356,15 @@ pub(super) fn put_back(mut taken: Taken, error: Option<Error>, faults: usize) {
 
 /// Size in bytes of a node's large operands, counted once for each use.
 #[inline]
-fn large_operands(node: &Node) -> usize {
+fn large_operands(node: &DeferredNode) -> usize {
     let bytes = node.arrays().iter().map(|array| array.allocation().bytes()).filter(|bytes| *bytes >= LARGE);
     bytes.fold(0, usize::saturating_add)
 }
 
 /// Installs the flush hooks. `flush` is called by lower layers; it releases the GIL and then calls this module's
 /// function.
-pub fn keep(flush: fn(Scope, Cause)) {
-    static HOOKS: Once<FlushHooks> = Once::new();
+pub fn keep(flush: fn(Scope, FlushReason)) {
+    static HOOKS: ForkSafeOnce<FlushHooks> = ForkSafeOnce::new();
     let await_push = || drop(lock());
     let pending_bytes = || lock().results();
     let count_faults = |change: isize| lock().add(change);
@@ -399,7 +405,7 @@ pub(super) fn numbers(scope: Scope) -> std::ops::Range<usize> {
 }
 
 /// The present counts.
-pub fn figures() -> Figures {
+pub fn figures() -> FusionCounts {
     let (deferred, dropped) = {
         let queues = lock();
         (queues.deferred, queues.dropped)
@@ -415,7 +421,7 @@ pub fn forget(id: NodeId) {
     drop(node); // not under the lock: operands may be freed with it
 }
 
-fn drop_one(queues: &mut Queues, id: NodeId) -> Option<Box<Node>> {
+fn drop_one(queues: &mut PendingQueues, id: NodeId) -> Option<Box<DeferredNode>> {
     let node = queues.queues.get_mut(id.queue())?.take(id.number())?;
     queues.add(-1);
     queues.dropped += 1;
@@ -425,8 +431,9 @@ fn drop_one(queues: &mut Queues, id: NodeId) -> Option<Box<Node>> {
 /// Discards like [`forget`], unless an operand would be freed, which may call a driver; `false` in this case.
 pub fn forget_quietly(id: NodeId) -> bool {
     let mut queues = lock();
-    let is_quiet =
-        |node: &Node| node.arrays().iter().all(|array: &DeferredArray| Arc::strong_count(array.allocation()) > 1);
+    let is_quiet = |node: &DeferredNode| {
+        node.arrays().iter().all(|array: &DeferredArray| Arc::strong_count(array.allocation()) > 1)
+    };
     if !queues.queues.get(id.queue()).and_then(|queue| queue.node(id.number())).is_some_and(is_quiet) {
         return false;
     }

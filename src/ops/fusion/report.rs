@@ -2,12 +2,12 @@
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use pygpu_base::flush::Cause;
-use pygpu_base::log_queue::{self, Level};
+use pygpu_base::flush::FlushReason;
+use pygpu_base::log_queue::{self, LogLevel};
 
 /// Reason why an operation was not deferred.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Refused {
+pub enum EagerReason {
     /// The mode is off.
     Off,
     /// An operand's address escaped, or other libraries have it.
@@ -20,7 +20,7 @@ pub enum Refused {
     Place,
 }
 
-impl Refused {
+impl EagerReason {
     /// All reasons, in the order of a report.
     pub const ALL: [Self; 5] = [Self::Off, Self::Exposed, Self::Foreign, Self::Form, Self::Place];
 
@@ -36,15 +36,15 @@ impl Refused {
     }
 }
 
-struct Counters {
+struct FusionCounters {
     computed: AtomicU64,
     kernels: AtomicU64,
     fused: AtomicU64,
     outputs: AtomicU64,
     first_meetings: AtomicU64,
     failures: AtomicU64,
-    closed: [AtomicU64; Cause::ALL.len()],
-    refused: [AtomicU64; Refused::ALL.len()],
+    closed: [AtomicU64; FlushReason::ALL.len()],
+    refused: [AtomicU64; EagerReason::ALL.len()],
 }
 
 /// Counts of one batch.
@@ -68,15 +68,15 @@ impl Counts {
     }
 }
 
-static COUNTERS: Counters = Counters {
+static COUNTERS: FusionCounters = FusionCounters {
     computed: AtomicU64::new(0),
     kernels: AtomicU64::new(0),
     fused: AtomicU64::new(0),
     outputs: AtomicU64::new(0),
     first_meetings: AtomicU64::new(0),
     failures: AtomicU64::new(0),
-    closed: [const { AtomicU64::new(0) }; Cause::ALL.len()],
-    refused: [const { AtomicU64::new(0) }; Refused::ALL.len()],
+    closed: [const { AtomicU64::new(0) }; FlushReason::ALL.len()],
+    refused: [const { AtomicU64::new(0) }; EagerReason::ALL.len()],
 };
 
 /// Number of open reports.
@@ -84,7 +84,7 @@ static WATCHERS: AtomicUsize = AtomicUsize::new(0);
 
 /// Counts since the process began.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
-pub struct Figures {
+pub struct FusionCounts {
     /// Deferred operations.
     pub nodes: u64,
     /// Deferred operations that were discarded because their results were no longer referenced.
@@ -102,15 +102,15 @@ pub struct Figures {
     /// Operations that failed to launch.
     pub failures: u64,
     /// Flushes, by reason.
-    pub closed: [u64; Cause::ALL.len()],
+    pub closed: [u64; FlushReason::ALL.len()],
     /// Operations that were not deferred, by reason.
-    pub refused: [u64; Refused::ALL.len()],
+    pub refused: [u64; EagerReason::ALL.len()],
 }
 
 /// The current counts, including those of the queues.
-pub(super) fn figures(put_off: u64, dropped: u64) -> Figures {
+pub(super) fn figures(put_off: u64, dropped: u64) -> FusionCounts {
     let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-    Figures {
+    FusionCounts {
         nodes: put_off,
         dropped,
         computed: read(&COUNTERS.computed),
@@ -133,12 +133,12 @@ fn count(counter: &AtomicU64, by: u64) {
 
 /// Counts an eager operation.
 #[inline]
-pub fn refused(why: Refused) {
+pub fn refused(why: EagerReason) {
     count(&COUNTERS.refused[why as usize], 1);
 }
 
 /// Adds the counts of a batch. Logged only while a report is open, because logging costs too much relative to a launch.
-pub(super) fn flushed(cause: Option<Cause>, operations: usize, counts: &Counts) {
+pub(super) fn flushed(cause: Option<FlushReason>, operations: usize, counts: &Counts) {
     count(&COUNTERS.computed, counts.computed);
     count(&COUNTERS.kernels, counts.kernels);
     count(&COUNTERS.fused, counts.fused);
@@ -149,7 +149,7 @@ pub(super) fn flushed(cause: Option<Cause>, operations: usize, counts: &Counts) 
     count(&COUNTERS.closed[cause as usize], 1);
     if WATCHERS.load(Ordering::Relaxed) > 0 {
         let plural = if operations == 1 { "operation" } else { "operations" };
-        log_queue::tell(Level::Debug, || format!("launches {operations} deferred {plural}: {}", cause.name()));
+        log_queue::tell(LogLevel::Debug, || format!("launches {operations} deferred {plural}: {}", cause.name()));
     }
 }
 

@@ -2,15 +2,15 @@
 //!
 //! Each result is rounded to its type as if it were stored in memory, so that fusion does not change any bit.
 
-use super::group::{Group, Nodes};
-use super::kernel_spec::{Draft, From};
-use super::node::Node;
-use crate::argument::{Argument, Role};
-use crate::reductions::Map;
+use super::group::{FusionGroup, Nodes};
+use super::kernel_spec::{FusedKernelSpec, OperandSource};
+use super::node::DeferredNode;
+use crate::argument::{Argument, ArgumentRole};
+use crate::reductions::InputExpression;
 use crate::ufunc::as_it_is;
 use crate::ufunc::kernel::{self, converted, stored, stored_as, type_of, unsigned_of};
 use crate::{Elementwise, Texts};
-use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_base::error::{Error, Result};
 
 const PLACES: [&str; 4] = ["a", "b", "c", "d"];
@@ -26,12 +26,12 @@ const LETTERS: usize = 60;
 ///
 /// # Errors
 /// `TypeError` for a type without a loop.
-pub(super) fn write(draft: &Draft<'_>, nodes: &Nodes, group: &Group) -> Result<Elementwise> {
-    let mut text = Text::default();
+pub(super) fn write(draft: &FusedKernelSpec<'_>, nodes: &Nodes, group: &FusionGroup) -> Result<Elementwise> {
+    let mut text = FusedSource::default();
     let mut arguments = Vec::new();
     for (place, leaf) in draft.leaves.iter().enumerate() {
         let kind = leaf.dtype().kind();
-        arguments.push(argument(format!("p{place}"), kind, Role::Vector { constant: true }));
+        arguments.push(argument(format!("p{place}"), kind, ArgumentRole::Vector { constant: true }));
         text.lines.push_str(&format!("const {} x{place} = p{place}[i];\n", stored_as(kind)));
     }
     let mut outputs = Vec::new();
@@ -44,7 +44,7 @@ pub(super) fn write(draft: &Draft<'_>, nodes: &Nodes, group: &Group) -> Result<E
         if group.outputs.contains(&group.places[operation]) {
             let output = outputs.len();
             text.lines.push_str(&format!("z{output}[i] = v{operation};\n"));
-            outputs.push(argument(format!("z{output}"), node.dtype.kind(), Role::Vector { constant: false }));
+            outputs.push(argument(format!("z{output}"), node.dtype.kind(), ArgumentRole::Vector { constant: false }));
         }
     }
     arguments.append(&mut text.scalars);
@@ -59,8 +59,13 @@ pub(super) fn write(draft: &Draft<'_>, nodes: &Nodes, group: &Group) -> Result<E
 ///
 /// # Errors
 /// `TypeError` for a type without a loop.
-pub(super) fn map(draft: &Draft<'_>, nodes: &Nodes, group: &Group, number: u64) -> Result<Map> {
-    let mut text = Text::default();
+pub(super) fn map(
+    draft: &FusedKernelSpec<'_>,
+    nodes: &Nodes,
+    group: &FusionGroup,
+    number: u64,
+) -> Result<InputExpression> {
+    let mut text = FusedSource::default();
     let (mut parameters, mut names, mut packs) = (Vec::new(), Vec::new(), String::new());
     for (place, leaf) in draft.leaves.iter().enumerate() {
         let c_type = stored_as(leaf.dtype().kind());
@@ -78,7 +83,7 @@ pub(super) fn map(draft: &Draft<'_>, nodes: &Nodes, group: &Group, number: u64) 
     for (operation, node) in members(nodes, group).take(last).enumerate() {
         text.add(draft, nodes, group, operation, node)?;
     }
-    if let Some(From::Operation(made)) = draft.operands(last).first() {
+    if let Some(OperandSource::Operation(made)) = draft.operands(last).first() {
         text.lines.push_str(&format!("made.item[v] = v{made};\n"));
     }
     for scalar in &text.scalars {
@@ -86,20 +91,20 @@ pub(super) fn map(draft: &Draft<'_>, nodes: &Nodes, group: &Group, number: u64) 
         names.push(scalar.name.clone());
     }
     let (parameters, names) = (parameters.join(", "), names.join(", "));
-    Ok(Map { number, preamble: text.preambles.concat(), parameters, names, packs, element: text.lines })
+    Ok(InputExpression { number, preamble: text.preambles.concat(), parameters, names, packs, element: text.lines })
 }
 
 /// The operations of a kernel, in order.
-fn members<'a>(nodes: &'a Nodes, group: &'a Group) -> impl Iterator<Item = &'a Node> {
+fn members<'a>(nodes: &'a Nodes, group: &'a FusionGroup) -> impl Iterator<Item = &'a DeferredNode> {
     group.places.iter().filter_map(|place| nodes[usize::from(*place)].as_deref())
 }
 
-fn argument(name: String, kind: Kind, role: Role) -> Argument {
+fn argument(name: String, kind: ScalarType, role: ArgumentRole) -> Argument {
     Argument { name, c_type: stored_as(kind).to_owned(), dtype: DType::new(kind), role }
 }
 
 #[derive(Default)]
-struct Text {
+struct FusedSource {
     lines: String,
     /// Preambles of the functions in the kernel, each once.
     preambles: Vec<&'static str>,
@@ -107,9 +112,16 @@ struct Text {
     scalars: Vec<Argument>,
 }
 
-impl Text {
+impl FusedSource {
     /// Adds an operation: its operands in the loop's type, and its result in the type that memory would have.
-    fn add(&mut self, draft: &Draft<'_>, nodes: &Nodes, group: &Group, operation: usize, node: &Node) -> Result<()> {
+    fn add(
+        &mut self,
+        draft: &FusedKernelSpec<'_>,
+        nodes: &Nodes,
+        group: &FusionGroup,
+        operation: usize,
+        node: &DeferredNode,
+    ) -> Result<()> {
         let Some((row, kind)) = node.any_loop() else { return Ok(()) };
         let Some(loops) = row.group(kind) else {
             return Err(Error::type_error(format!("{} has no loop for {}", row.name, DType::new(kind).name())));
@@ -119,14 +131,14 @@ impl Text {
         for (place, from) in draft.operands(operation).iter().enumerate() {
             let own = row.takes(place, kind);
             let (given, stored) = match from {
-                From::Operation(other) => {
+                OperandSource::Operation(other) => {
                     let other_place = usize::from(group.places[usize::from(*other)]);
                     let made = nodes[other_place].as_ref().map_or(own, |other| other.dtype.kind());
                     (format!("v{other}"), made)
                 }
-                From::Leaf(leaf) => (format!("x{leaf}"), draft.leaves[usize::from(*leaf)].dtype().kind()),
-                From::Value(value) => {
-                    self.scalars.push(argument(format!("s{value}"), own, Role::Scalar));
+                OperandSource::Leaf(leaf) => (format!("x{leaf}"), draft.leaves[usize::from(*leaf)].dtype().kind()),
+                OperandSource::Value(value) => {
+                    self.scalars.push(argument(format!("s{value}"), own, ArgumentRole::Scalar));
                     (format!("s{value}"), own)
                 }
             };

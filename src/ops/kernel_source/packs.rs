@@ -4,7 +4,7 @@
 //! This is fastest for short expressions. Expressions with a long compile time are unrolled less: the pack is rotated
 //! in several rounds, and the remainder is processed as a pack too.
 
-use super::super::element_plan::{Form, Operand, Plan, Way};
+use super::super::element_plan::{AccessPattern, ElementOperand, ElementPlan, PackLayout};
 use super::{Argument, Texts, Usage, binding, bindings, element_type, held, told};
 
 /// Compile time in milliseconds up to which an expression is fully unrolled for a pack and the remainder; also the
@@ -26,30 +26,30 @@ pub(super) fn at_once(pack: usize, weight: u8) -> Option<usize> {
 /// The body, from the first declaration to the last result.
 pub(super) fn body(
     pack: usize,
-    plan: &Plan,
+    plan: &ElementPlan,
     arguments: &[Argument],
     usages: &[Option<Usage>],
     texts: &Texts,
 ) -> String {
-    let parts = Parts::of(pack, plan, arguments, usages);
+    let parts = PackLoop::of(pack, plan, arguments, usages);
     let width = width(plan.way);
     let is_whole = match plan.way {
         // Excludes the first and the last two packs, because reads extend beyond a pack but must stay in the array.
-        Way::Behind(_) => format!("pygpu_at > 0 && pygpu_at + {} <= (long long)n", 2 * pack),
-        Way::Lines => "true".to_owned(),
+        PackLayout::Behind(_) => format!("pygpu_at > 0 && pygpu_at + {} <= (long long)n", 2 * pack),
+        PackLayout::Lines => "true".to_owned(),
         _ => format!("pygpu_at + {} * {width} < n", pack - 1),
     };
     let operation = told("operation", &texts.operation);
     let turns = match at_once(pack, texts.weight) {
         Some(at_once) => parts.in_rounds(pack, at_once, width, &is_whole, &operation),
         None => {
-            let Parts { declared, load, names, store, .. } = &parts;
+            let PackLoop { declared, load, names, store, .. } = &parts;
             let each = format!(
                 "#pragma unroll\n    for (int pygpu_turn = 0; pygpu_turn < {pack}; pygpu_turn++) {{\n    size_t i = pygpu_at + \
                  pygpu_turn * {width};\n{names}{operation}    }}\n"
             );
             let rest = match plan.way {
-                Way::Lines => String::new(), // there are only whole packs
+                PackLayout::Lines => String::new(), // there are only whole packs
                 _ => format!(
                     "else {{\n{}    for (int pygpu_turn = 0; pygpu_turn < {pack}; pygpu_turn++) {{\n    size_t i = pygpu_at + \
                      pygpu_turn * {width};\n    if (i >= n) continue;\n{operation}    }}\n    }}\n",
@@ -63,20 +63,20 @@ pub(super) fn body(
 }
 
 /// Distance of a pack's elements from each other, in C order.
-fn width(way: Way) -> &'static str {
+fn width(way: PackLayout) -> &'static str {
     match way {
-        Way::Spread => "blockDim.x",
-        Way::Rows => "pygpu_length",
+        PackLayout::Spread => "blockDim.x",
+        PackLayout::Rows => "pygpu_length",
         _ => "1",
     }
 }
 
 /// The head of the loop over a thread's packs.
-fn walk(pack: usize, plan: &Plan) -> String {
+fn walk(pack: usize, plan: &ElementPlan) -> String {
     let start = match plan.way {
-        Way::Rows => return rows(pack, plan.last()),
-        Way::Spread => format!("(size_t)cta_start * {pack} + tid"),
-        Way::Behind(_) => format!("((size_t)cta_start + tid) * {pack} - pygpu_head"),
+        PackLayout::Rows => return rows(pack, plan.last()),
+        PackLayout::Spread => format!("(size_t)cta_start * {pack} + tid"),
+        PackLayout::Behind(_) => format!("((size_t)cta_start + tid) * {pack} - pygpu_head"),
         _ => format!("((size_t)cta_start + tid) * {pack}"),
     };
     format!(
@@ -97,7 +97,7 @@ fn rows(pack: usize, last: usize) -> String {
 
 /// The parts of the loop.
 #[derive(Default)]
-struct Parts {
+struct PackLoop {
     /// Before the loop: the arrays, for packs of non-adjacent elements.
     arrays: String,
     declared: String,
@@ -110,12 +110,12 @@ struct Parts {
     store_rest: String,
 }
 
-impl Parts {
-    fn of(pack: usize, plan: &Plan, arguments: &[Argument], usages: &[Option<Usage>]) -> Self {
+impl PackLoop {
+    fn of(pack: usize, plan: &ElementPlan, arguments: &[Argument], usages: &[Option<Usage>]) -> Self {
         let mut parts = Self::default();
         for one in &held(plan, arguments, usages) {
             let (name, element) = (&one.argument.name, element_type(one.argument, one.usage));
-            let is_walked = one.usage.at_index && one.operand.form != Form::Repeated;
+            let is_walked = one.usage.at_index && one.operand.form != AccessPattern::Repeated;
             if !is_walked {
                 parts.names.push_str(&(binding(plan, one.argument, one.operand, &element, name) + "\n"));
                 continue;
@@ -131,10 +131,10 @@ impl Parts {
 
     fn add(
         &mut self,
-        plan: &Plan,
+        plan: &ElementPlan,
         pack: usize,
         argument: &Argument,
-        operand: &Operand,
+        operand: &ElementOperand,
         is_read: bool,
         is_written: bool,
     ) {
@@ -143,28 +143,28 @@ impl Parts {
         let each = |text: String| {
             format!("#pragma unroll\n    for (int pygpu_turn = 0; pygpu_turn < {pack}; pygpu_turn++) {text}\n")
         };
-        let is_spread = matches!(plan.way, Way::Spread | Way::Rows);
+        let is_spread = matches!(plan.way, PackLayout::Spread | PackLayout::Rows);
         let array = match plan.way {
-            Way::Spread | Way::Rows | Way::Lines => format!("pygpu_all_{name}"),
+            PackLayout::Spread | PackLayout::Rows | PackLayout::Lines => format!("pygpu_all_{name}"),
             // An array that this argument only reads may be written through another argument.
             _ => format!("(({c_type} *)pygpu_array_{name})"),
         };
         let at = format!("pygpu_at + pygpu_turn * {}", width(plan.way));
         let neighbours = match operand.form {
-            Form::Line => format!("*({kind} *)&{array}[pygpu_at]"),
+            AccessPattern::Line => format!("*({kind} *)&{array}[pygpu_at]"),
             _ => format!("*({kind} *)(pygpu_array_{name} + pygpu_at)"),
         };
         let item = format!("pygpu_pack_{name}.item[pygpu_turn]");
         self.declared.push_str(&format!("    {kind} pygpu_pack_{name};\n"));
         self.rotate.push_str(&format!("    pygpu::rotate<pygpu_at_once>(pygpu_pack_{name});\n"));
-        if is_spread || plan.way == Way::Lines {
+        if is_spread || plan.way == PackLayout::Lines {
             self.arrays.push_str(&(binding(plan, argument, operand, c_type, &array) + "\n"));
         }
         if is_read {
             self.load.push_str(&match operand.form {
                 _ if is_spread => each(format!("{item} = {array}[{at}];")),
-                Form::Level => each(format!("{item} = {array}[pygpu_at];")),
-                Form::Shifted => {
+                AccessPattern::Level => each(format!("{item} = {array}[pygpu_at];")),
+                AccessPattern::Shifted => {
                     format!("    pygpu_pack_{name} = pygpu::shifted<{kind}>(pygpu_array_{name} + pygpu_at);\n")
                 }
                 _ => format!("    pygpu_pack_{name} = {neighbours};\n"),

@@ -2,9 +2,9 @@
 //!
 //! All loads precede the barrier, so that their latencies overlap.
 
-use super::super::element_plan::Form;
+use super::super::element_plan::AccessPattern;
 use super::super::tiles::Tiles;
-use super::{Argument, Plan, Texts, Usage, binding, element_type, held, packs, told};
+use super::{Argument, ElementPlan, Texts, Usage, binding, element_type, held, packs, told};
 
 /// Launch bounds for the compiler. Without them it limits registers for blocks of up to 1024 threads.
 pub(super) const BOUNDS: &str = "__launch_bounds__(256) ";
@@ -15,7 +15,7 @@ const _: () = assert!(super::super::tiles::THREADS == 256, "BOUNDS and tiles.h s
 /// The body, from the parameters to the last result.
 pub(super) fn body(
     tiles: Tiles,
-    plan: &Plan,
+    plan: &ElementPlan,
     arguments: &[Argument],
     usages: &[Option<Usage>],
     texts: &Texts,
@@ -31,13 +31,13 @@ pub(super) fn body(
     for one in held(plan, arguments, usages) {
         let (name, c_type, first) = (&one.argument.name, &one.argument.c_type, one.first);
         let (element, slot) = (element_type(one.argument, one.usage), plan.slot(one.operand));
-        if one.operand.form == Form::Repeated {
+        if one.operand.form == AccessPattern::Repeated {
             names.push_str(&(binding(plan, one.argument, one.operand, &element, name) + "\n"));
             continue;
         }
         let array = format!("({c_type} *)pygpu_array_{name}");
         let pack = format!("    pygpu::pack<{c_type}, {each}> pygpu_pack_{name};\n");
-        if one.operand.form == Form::Turned {
+        if one.operand.form == AccessPattern::Turned {
             let bytes = tiles.room(one.argument.dtype.itemsize()) * one.argument.dtype.itemsize();
             load.push_str(&format!(
                 "    __shared__ pygpu::bytes pygpu_shared_{name}[{}];\n{pack}    \

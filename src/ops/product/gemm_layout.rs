@@ -6,24 +6,24 @@
 
 use smallvec::SmallVec;
 
-use super::operands::{Out, Side, Task};
+use super::operands::{MatrixOperand, Out, ProductProblem};
 use pygpu_backend::libraries::{Operation, Outcome};
 use pygpu_base::small_sort;
 
 /// A batch axis: its length, and the strides of both operands and the results.
-type Axis = (i64, [i64; 3]);
+type BatchAxis = (i64, [i64; 3]);
 
 /// A product for the library.
-pub(super) struct Matrices {
+pub(super) struct GemmLayout {
     /// PyGPU's first operand; its rows are the library's columns.
-    a: Side,
-    b: Side,
+    a: MatrixOperand,
+    b: MatrixOperand,
     out: Out,
     depth: i64,
     /// Addresses of `a`, `b` and the results.
     addresses: [u64; 3],
     /// Batch axes, outermost first. The last one is passed to the library as a stride.
-    axes: SmallVec<[Axis; 4]>,
+    axes: SmallVec<[BatchAxis; 4]>,
     /// Whether operands and results have the computation's type.
     are_plain: [bool; 3],
     /// Whether the operands are exchanged.
@@ -42,10 +42,10 @@ fn leading(near: (i64, i64), far: (i64, i64), itemsize: i64) -> Option<i64> {
     (far.1 % itemsize == 0 && apart >= near.0.max(1)).then_some(apart)
 }
 
-impl Matrices {
+impl GemmLayout {
     /// Converts a task; `None` for products with a vector.
-    pub(super) fn of(task: &Task) -> Option<Self> {
-        let mut axes: SmallVec<[Axis; 4]> = SmallVec::new();
+    pub(super) fn of(task: &ProductProblem) -> Option<Self> {
+        let mut axes: SmallVec<[BatchAxis; 4]> = SmallVec::new();
         if let Some(walk) = &task.walk {
             let strides = |side: usize| walk.strides(task.side_in_walk(side));
             let of_sides = strides(0).zip(strides(1)).zip(strides(2));
@@ -165,7 +165,7 @@ impl Matrices {
         self.outer().iter().map(|(len, _)| len).product()
     }
 
-    fn outer(&self) -> &[Axis] {
+    fn outer(&self) -> &[BatchAxis] {
         self.axes.split_last().map_or(&[], |(_, outer)| outer)
     }
 
@@ -204,7 +204,7 @@ impl Matrices {
 }
 
 /// The strides of the rows of operand and result after merging a batch axis, if possible.
-fn folded(side: &Side, out: i64, apart: (i64, i64)) -> Option<(i64, i64)> {
+fn folded(side: &MatrixOperand, out: i64, apart: (i64, i64)) -> Option<(i64, i64)> {
     match side.rows {
         1 => Some(apart),
         rows => (apart == (rows * side.row, rows * out)).then_some((side.row, out)),
@@ -227,18 +227,18 @@ fn conjugated(
 mod tests {
     #![allow(clippy::unwrap_used, missing_docs)]
     use super::*;
-    use pygpu_base::dtype::Kind;
+    use pygpu_base::dtype::ScalarType;
 
-    fn side(rows: i64, row: i64, step: i64) -> Side {
-        Side { kind: Kind::Float32, is_conjugated: false, address: 0x1000, itemsize: 4, rows, row, step }
+    fn side(rows: i64, row: i64, step: i64) -> MatrixOperand {
+        MatrixOperand { kind: ScalarType::Float32, is_conjugated: false, address: 0x1000, itemsize: 4, rows, row, step }
     }
 
     fn out(row: i64, column: i64) -> Out {
-        Out { kind: Kind::Float32, address: 0x2000, itemsize: 4, row, column }
+        Out { kind: ScalarType::Float32, address: 0x2000, itemsize: 4, row, column }
     }
 
-    fn forms(a: Side, b: Side, out: Out, depth: i64) -> Option<([Operation; 2], [i64; 3])> {
-        Matrices::of(&Task::of(a, b, out, depth)).unwrap().forms()
+    fn forms(a: MatrixOperand, b: MatrixOperand, out: Out, depth: i64) -> Option<([Operation; 2], [i64; 3])> {
+        GemmLayout::of(&ProductProblem::of(a, b, out, depth)).unwrap().forms()
     }
 
     #[test]
@@ -251,13 +251,15 @@ mod tests {
         assert_eq!(forms(a, side(30, 80, 4), out(120, 4), 20), Some(([turned, plain], [20, 20, 30])));
         assert_eq!(forms(side(10, 400, 4), b, out(200, 4), 20), Some(([plain, plain], [30, 100, 50])));
         // With the result in F order the operands are exchanged.
-        let matrices = Matrices::of(&Task::of(a, b, out(4, 40), 20)).unwrap();
+        let matrices = GemmLayout::of(&ProductProblem::of(a, b, out(4, 40), 20)).unwrap();
         assert_eq!((matrices.lengths(), matrices.forms()), ([10, 30, 20], Some(([turned, turned], [20, 30, 10]))));
     }
 
     #[test]
     fn what_lies_otherwise_is_told() {
-        let lies = |a: Side, b: Side, out: Out| Matrices::of(&Task::of(a, b, out, 20)).unwrap().lies();
+        let lies = |a: MatrixOperand, b: MatrixOperand, out: Out| {
+            GemmLayout::of(&ProductProblem::of(a, b, out, 20)).unwrap().lies()
+        };
         let [a, b] = [side(10, 80, 4), side(30, 4, 120)];
         assert_eq!(lies(a, b, out(120, 4)), [true; 3]);
         assert_eq!(lies(side(10, 160, 8), b, out(120, 4)), [false, true, true]);
@@ -265,9 +267,9 @@ mod tests {
         assert_eq!(lies(a, side(30, 4, 0), out(240, 8)), [true, false, false]);
         // Overlapping rows.
         assert_eq!(lies(side(10, 4, 4), b, out(120, 4)), [false, true, true]);
-        let conjugated = Side { is_conjugated: true, ..a };
+        let conjugated = MatrixOperand { is_conjugated: true, ..a };
         assert_eq!(lies(conjugated, b, out(120, 4)), [false, true, true]);
-        let turned = Side { is_conjugated: true, ..side(10, 4, 40) };
+        let turned = MatrixOperand { is_conjugated: true, ..side(10, 4, 40) };
         assert_eq!(lies(turned, b, out(120, 4)), [true; 3]);
     }
 

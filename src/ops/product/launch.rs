@@ -1,22 +1,22 @@
 //! Launches of products.
 
 use super::COMPILED;
-use super::operands::{Product, Task, kind_of_parts};
-use super::plan::{self, Plan};
+use super::operands::{Product, ProductProblem, kind_of_parts};
+use super::plan::{self, ProductPlan};
 use super::source;
 use super::vendor_gemm;
 use crate::elementwise_kernel::at_once;
 use crate::reductions;
 use pygpu_array::Array;
 use pygpu_backend::LaunchShape;
-use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_base::error::{Error, Result};
-use pygpu_codegen::array_access::Record;
+use pygpu_codegen::array_access::ParameterBlock;
 use pygpu_copy as copy;
 use pygpu_device::stream::Stream;
 use pygpu_kernel::{Arguments, launch};
-use pygpu_layout::{Dims, Layout, Order};
-use pygpu_memory::{Access, Use};
+use pygpu_layout::{Dims, Layout, MemoryOrder};
+use pygpu_memory::{Access, BlockUse};
 
 /// Whether every element is aligned.
 fn is_even(array: &Array) -> bool {
@@ -28,7 +28,7 @@ fn is_even(array: &Array) -> bool {
 fn even(array: &Array, stream: &Stream) -> Result<Option<Array>> {
     match is_even(array) {
         true => Ok(None),
-        false => copy::duplicate(array, Order::C, stream).map(Some),
+        false => copy::duplicate(array, MemoryOrder::C, stream).map(Some),
     }
 }
 
@@ -47,7 +47,7 @@ pub fn run(product: &Product<'_>, stream: &Stream) -> Result<()> {
         return run_even(&Product { operands, ..*product }, stream);
     }
     let shape: Dims = product.out.layout().shape().collect();
-    let made = Array::empty(&shape, product.out.dtype(), Order::C, stream.clone())?;
+    let made = Array::empty(&shape, product.out.dtype(), MemoryOrder::C, stream.clone())?;
     run_even(&Product { operands, out: &made, ..*product }, stream)?;
     copy::between(product.out, &made, stream)
 }
@@ -69,7 +69,7 @@ fn run_even(product: &Product<'_>, stream: &Stream) -> Result<()> {
     let function = COMPILED.function(device, &key, source::name_of(plan.way), || source::source(&task, &plan))?;
     let parts = parts(&task, &plan, stream)?;
     let mut arguments = arguments(&task, &plan, parts.as_ref());
-    let mut uses: [Use<'_>; 3] = [
+    let mut uses: [BlockUse<'_>; 3] = [
         (product.operands[0].allocation(), Access::Read),
         (product.operands[1].allocation(), Access::Read),
         (product.out.allocation(), Access::Write),
@@ -79,7 +79,7 @@ fn run_even(product: &Product<'_>, stream: &Stream) -> Result<()> {
     }
     let blocks = u32::try_from(plan.blocks).ok().filter(|blocks| *blocks <= i32::MAX as u32);
     let blocks = match (plan.way, blocks) {
-        (plan::Way::Small, blocks) => blocks.unwrap_or(1 << 30),
+        (plan::ProductStrategy::Small, blocks) => blocks.unwrap_or(1 << 30),
         (_, Some(blocks)) => blocks,
         (_, None) => return Err(too_many(&task)),
     };
@@ -96,14 +96,14 @@ fn run_even(product: &Product<'_>, stream: &Stream) -> Result<()> {
 }
 
 #[cold]
-fn too_many(task: &Task) -> Error {
+fn too_many(task: &ProductProblem) -> Error {
     Error::value(format!(
         "a product of {} batches of {} by {} elements has more tiles than a launch has blocks; multiply a part of the batch at a time",
         task.batches, task.a.rows, task.b.rows
     ))
 }
 
-fn arguments(task: &Task, plan: &Plan, parts: Option<&Array>) -> Arguments {
+fn arguments(task: &ProductProblem, plan: &ProductPlan, parts: Option<&Array>) -> Arguments {
     let mut arguments = Arguments::new();
     [0, 1, 2].into_iter().for_each(|side| arguments.push_word(task.address(side)));
     arguments.push_word(parts.map_or(0, |parts| parts.address() as u64));
@@ -111,7 +111,7 @@ fn arguments(task: &Task, plan: &Plan, parts: Option<&Array>) -> Arguments {
     let steps = [task.a.row, task.a.step, task.b.row, task.b.step, task.out.row, task.out.column];
     lengths.into_iter().chain(steps).for_each(|number| arguments.push_word(number as u64));
     if let (Some(walk), true) = (&task.walk, plan.walk_type().is_some()) {
-        let mut record = Record::new();
+        let mut record = ParameterBlock::new();
         record.push_walk(plan.span, walk.lens(), [0, 1, 2].into_iter().map(|side| walk.strides(side)));
         record.pass(&mut arguments);
     }
@@ -120,17 +120,17 @@ fn arguments(task: &Task, plan: &Plan, parts: Option<&Array>) -> Arguments {
 
 /// Memory for the partial results, if the inner axis is divided: an axis for the parts, followed by the axes of the
 /// results.
-fn parts(task: &Task, plan: &Plan, stream: &Stream) -> Result<Option<Array>> {
+fn parts(task: &ProductProblem, plan: &ProductPlan, stream: &Stream) -> Result<Option<Array>> {
     if plan.splits == 1 {
         return Ok(None);
     }
     let kind = kind_of_parts(task.computed);
     let shape = [plan.splits, task.batches, task.a.rows, task.b.rows];
-    Array::empty(&shape, DType::new(kind), Order::C, stream.clone()).map(Some)
+    Array::empty(&shape, DType::new(kind), MemoryOrder::C, stream.clone()).map(Some)
 }
 
 /// The partial results as an array with the axes of `out` after the first one, also if the operands were exchanged.
-fn as_results(task: &Task, product: &Product<'_>, parts: &Array) -> Result<Array> {
+fn as_results(task: &ProductProblem, product: &Product<'_>, parts: &Array) -> Result<Array> {
     let strides: Dims = parts.layout().strides().collect();
     let (row, column) = if task.is_turned() { (strides[3], strides[2]) } else { (strides[2], strides[3]) };
     let cores = product.are_vectors.iter().filter(|is_vector| !**is_vector).count();
@@ -152,9 +152,9 @@ fn as_results(task: &Task, product: &Product<'_>, parts: &Array) -> Result<Array
 }
 
 /// Adds up the partial results in order.
-fn join(task: &Task, product: &Product<'_>, parts: &Array, stream: &Stream) -> Result<()> {
+fn join(task: &ProductProblem, product: &Product<'_>, parts: &Array, stream: &Stream) -> Result<()> {
     let (name, computed) = match task.computed {
-        Kind::Bool => ("any", Kind::Bool),
+        ScalarType::Bool => ("any", ScalarType::Bool),
         kind => ("sum", kind_of_parts(kind)),
     };
     let row = reductions::row(name).ok_or_else(|| Error::value(format!("there is no reduction named {name}")))?;
@@ -165,7 +165,7 @@ fn join(task: &Task, product: &Product<'_>, parts: &Array, stream: &Stream) -> R
     strides.extend(layout.strides());
     let out = product.out.view(Layout::strided(&shape, &strides, layout.offset(), layout.itemsize())?)?;
     reductions::run(
-        &reductions::Call {
+        &reductions::AxisReduction {
             row,
             computed,
             input: reductions::Elements::Array(&input),

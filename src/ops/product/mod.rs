@@ -17,11 +17,11 @@ mod vendor_gemm;
 
 pub use launch::run;
 pub use operands::Product;
-pub use table::Named;
+pub use table::ProductFunction;
 pub use vendor_gemm::{way, with_blas, workspace_of};
 
-use pygpu_codegen::variant_cache::Family;
+use pygpu_codegen::variant_cache::KernelFamily;
 
 /// The kernels of this module.
-static COMPILED: Family = Family::of_library(FAMILY);
+static COMPILED: KernelFamily = KernelFamily::of_library(FAMILY);
 const FAMILY: u16 = 34;

@@ -1,9 +1,9 @@
 //! Operands of a product: matrices by address and strides, and their batches.
 
 use pygpu_array::Array;
-use pygpu_base::dtype::Kind;
+use pygpu_base::dtype::ScalarType;
 use pygpu_base::error::Result;
-use pygpu_layout::{Dims, Layout, Rules, Walk};
+use pygpu_layout::{Dims, Layout, LoopNest, LoopNestRules};
 
 /// A product. The last axes are rows and columns, or the elements of a vector; the axes before are the batch.
 pub struct Product<'a> {
@@ -14,7 +14,7 @@ pub struct Product<'a> {
     /// Which operands are conjugated.
     pub are_conjugated: [bool; 2],
     /// The type of the computation.
-    pub computed: Kind,
+    pub computed: ScalarType,
     /// The output: the batch axes, then rows and columns of the operands that are not vectors. It does not overlap the
     /// operands.
     pub out: &'a Array,
@@ -22,8 +22,8 @@ pub struct Product<'a> {
 
 /// An operand as the kernels see it: rows and the inner axis. For the second operand the columns count as rows.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Side {
-    pub(super) kind: Kind,
+pub(super) struct MatrixOperand {
+    pub(super) kind: ScalarType,
     pub(super) is_conjugated: bool,
     pub(super) address: u64,
     pub(super) itemsize: i64,
@@ -37,7 +37,7 @@ pub(super) struct Side {
 /// The results.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Out {
-    pub(super) kind: Kind,
+    pub(super) kind: ScalarType,
     pub(super) address: u64,
     pub(super) itemsize: i64,
     pub(super) row: i64,
@@ -46,31 +46,32 @@ pub(super) struct Out {
 
 /// A product as the kernels see it.
 #[derive(Debug)]
-pub(super) struct Task {
-    pub(super) a: Side,
-    pub(super) b: Side,
+pub(super) struct ProductProblem {
+    pub(super) a: MatrixOperand,
+    pub(super) b: MatrixOperand,
     pub(super) out: Out,
-    pub(super) computed: Kind,
+    pub(super) computed: ScalarType,
     /// Length of the inner axis.
     pub(super) depth: i64,
     pub(super) batches: i64,
     /// The loop nest over the batches of operands and results; `None` for a single product.
-    pub(super) walk: Option<Walk>,
+    pub(super) walk: Option<LoopNest>,
     /// Whether the operands are exchanged.
     is_turned: bool,
 }
 
 /// Whether sums are unsigned integers or booleans.
-pub(super) fn is_whole(kind: Kind) -> bool {
-    !kind.is_complex() && !matches!(kind, Kind::Float16 | Kind::BFloat16 | Kind::Float32 | Kind::Float64)
+pub(super) fn is_whole(kind: ScalarType) -> bool {
+    !kind.is_complex()
+        && !matches!(kind, ScalarType::Float16 | ScalarType::BFloat16 | ScalarType::Float32 | ScalarType::Float64)
 }
 
 /// The type of partial sums that a second launch adds up.
-pub(super) fn kind_of_parts(computed: Kind) -> Kind {
+pub(super) fn kind_of_parts(computed: ScalarType) -> ScalarType {
     match computed {
-        Kind::Float16 | Kind::BFloat16 => Kind::Float32,
-        Kind::Int64 | Kind::UInt64 => Kind::UInt64,
-        kind if is_whole(kind) => Kind::UInt32,
+        ScalarType::Float16 | ScalarType::BFloat16 => ScalarType::Float32,
+        ScalarType::Int64 | ScalarType::UInt64 => ScalarType::UInt64,
+        kind if is_whole(kind) => ScalarType::UInt32,
         kind => kind,
     }
 }
@@ -95,7 +96,7 @@ fn batch(array: &Array, cores: usize) -> Result<Layout> {
 }
 
 impl Product<'_> {
-    fn side(&self, place: usize) -> (Side, i64) {
+    fn side(&self, place: usize) -> (MatrixOperand, i64) {
         let (array, is_vector) = (self.operands[place], self.are_vectors[place]);
         let layout = array.layout();
         let (rows, inner) = match (is_vector, place) {
@@ -103,7 +104,7 @@ impl Product<'_> {
             (false, 0) => (axis(layout, 2), axis(layout, 1)),
             (false, _) => (axis(layout, 1), axis(layout, 2)),
         };
-        let side = Side {
+        let side = MatrixOperand {
             kind: array.dtype().kind(),
             is_conjugated: self.are_conjugated[place] && self.computed.is_complex(),
             address: array.address() as u64,
@@ -119,8 +120,8 @@ impl Product<'_> {
     /// kernel's columns.
     ///
     /// # Errors
-    /// As [`Walk::plan`].
-    pub(super) fn task(&self) -> Result<Task> {
+    /// As [`LoopNest::plan`].
+    pub(super) fn task(&self) -> Result<ProductProblem> {
         let ((a, depth), (b, _)) = (self.side(0), self.side(1));
         let out = self.out.layout();
         let column = if self.are_vectors[1] { 0 } else { axis(out, 1).1 };
@@ -137,12 +138,12 @@ impl Product<'_> {
             column,
         };
         let (walk, batches) = self.batches()?;
-        let task = Task { a, b, out: to, computed: self.computed, depth, batches, walk, is_turned: false };
+        let task = ProductProblem { a, b, out: to, computed: self.computed, depth, batches, walk, is_turned: false };
         let is_across = a.rows > 1 && b.rows > 1 && row.unsigned_abs() < column.unsigned_abs();
         Ok(if is_across || (a.rows == 1 && b.rows > 1) { task.turned() } else { task })
     }
 
-    fn batches(&self) -> Result<(Option<Walk>, i64)> {
+    fn batches(&self) -> Result<(Option<LoopNest>, i64)> {
         let cores = self.are_vectors.map(|is_vector| if is_vector { 1 } else { 2 });
         let cores_of_out = self.are_vectors.iter().filter(|is_vector| !**is_vector).count();
         if batch_axes(self.out, cores_of_out) == 0 {
@@ -152,17 +153,17 @@ impl Product<'_> {
             [batch(self.operands[0], cores[0])?, batch(self.operands[1], cores[1])?, batch(self.out, cores_of_out)?];
         let views: [&Layout; 3] = [&sides[0], &sides[1], &sides[2]];
         // The batches are traversed in C order, in which partial results are stored, too.
-        let walk = Walk::plan(&views, Rules::default())?;
+        let walk = LoopNest::plan(&views, LoopNestRules::default())?;
         let count = walk.size();
         Ok((Some(walk), count))
     }
 }
 
-impl Task {
+impl ProductProblem {
     /// A product of floats without batches.
     #[cfg(test)]
-    pub(super) fn of(a: Side, b: Side, out: Out, depth: i64) -> Self {
-        Self { a, b, out, computed: Kind::Float32, depth, batches: 1, walk: None, is_turned: false }
+    pub(super) fn of(a: MatrixOperand, b: MatrixOperand, out: Out, depth: i64) -> Self {
+        Self { a, b, out, computed: ScalarType::Float32, depth, batches: 1, walk: None, is_turned: false }
     }
 
     fn turned(self) -> Self {

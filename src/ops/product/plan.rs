@@ -1,9 +1,9 @@
 //! Choice of the kernel for a product, and of the work per block and thread.
 
-use super::operands::{Side, Task, is_whole, kind_of_parts};
-use pygpu_base::dtype::{DType, Kind};
-use pygpu_codegen::array_access::Span;
-use pygpu_codegen::variant_cache::Key;
+use super::operands::{MatrixOperand, ProductProblem, is_whole, kind_of_parts};
+use pygpu_base::dtype::{DType, ScalarType};
+use pygpu_codegen::array_access::IndexWidth;
+use pygpu_codegen::variant_cache::VariantKey;
 use pygpu_layout::NARROW;
 
 /// Number of multiply-adds up to which one thread per result is fastest; and an inner length that always counts as
@@ -62,7 +62,7 @@ fn tiles(bytes: usize) -> &'static [Tile] {
 
 /// The algorithm.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Way {
+pub(super) enum ProductStrategy {
     /// One thread per result.
     Small,
     /// Matrix-vector product: rows per block, and threads per row.
@@ -73,8 +73,8 @@ pub(super) enum Way {
 
 /// The plan of a product.
 #[derive(Clone, Debug)]
-pub(super) struct Plan {
-    pub(super) way: Way,
+pub(super) struct ProductPlan {
+    pub(super) way: ProductStrategy,
     /// Whether operands are read along the inner axis, and the size of a pack.
     pub(super) along: [bool; 2],
     pub(super) vector: [i64; 2],
@@ -86,13 +86,13 @@ pub(super) struct Plan {
     pub(super) chunk: i64,
     pub(super) blocks: i64,
     pub(super) threads: u32,
-    pub(super) span: Span,
+    pub(super) span: IndexWidth,
     pub(super) is_wide: bool,
     rank: u8,
 }
 
 /// Whether an operand's smallest stride is along the inner axis.
-fn is_along(side: &Side) -> bool {
+fn is_along(side: &MatrixOperand) -> bool {
     match (side.step, side.row) {
         (step, _) if step == side.itemsize => true,
         (_, row) if row == side.itemsize => false,
@@ -102,7 +102,7 @@ fn is_along(side: &Side) -> bool {
 
 /// Size of a pack of an operand: elements that are contiguous and aligned wherever they are read. `extent` must be a
 /// multiple of it.
-fn vector(task: &Task, place: usize, is_along: bool, most: i64, extent: i64) -> i64 {
+fn vector(task: &ProductProblem, place: usize, is_along: bool, most: i64, extent: i64) -> i64 {
     let side = [&task.a, &task.b][place];
     let (near, far) = match is_along {
         true => (side.step, side.row),
@@ -118,16 +118,16 @@ fn vector(task: &Task, place: usize, is_along: bool, most: i64, extent: i64) -> 
 }
 
 /// Plans a nonempty product for a device that runs `at_once` blocks concurrently.
-pub(super) fn plan(task: &Task, at_once: i64, is_cpu: bool) -> Plan {
+pub(super) fn plan(task: &ProductProblem, at_once: i64, is_cpu: bool) -> ProductPlan {
     let (rows, columns) = (task.a.rows, task.b.rows);
     let results = rows.saturating_mul(columns);
-    let span = task.walk.as_ref().map_or(Span::Short, |walk| Span::of(walk, 0..3));
+    let span = task.walk.as_ref().map_or(IndexWidth::Short, |walk| IndexWidth::of(walk, 0..3));
     let is_wide = results.saturating_mul(task.batches) >= NARROW;
     let rank = task.walk.as_ref().map_or(0, |walk| walk.rank() as u8);
     let along = [is_along(&task.a), is_along(&task.b)];
     let threads = if is_cpu { THREADS_ON_CPU } else { THREADS };
-    let draft = Plan {
-        way: Way::Small,
+    let draft = ProductPlan {
+        way: ProductStrategy::Small,
         along,
         vector: [1, 1],
         is_out_packed: false,
@@ -147,7 +147,7 @@ pub(super) fn plan(task: &Task, at_once: i64, is_cpu: bool) -> Plan {
     }
 }
 
-fn rows_with_vector(task: &Task, draft: Plan, at_once: i64) -> Plan {
+fn rows_with_vector(task: &ProductProblem, draft: ProductPlan, at_once: i64) -> ProductPlan {
     let is_along = draft.along[0];
     let first = vector(task, 0, is_along, PACK, if is_along { 0 } else { task.a.rows });
     let mut second = if is_along { vector(task, 1, true, first, 0) } else { 1 };
@@ -169,17 +169,17 @@ fn rows_with_vector(task: &Task, draft: Plan, at_once: i64) -> Plan {
     let most = packs / (4 * lanes * EACH);
     let waves = if own > 1 { WAVES_ACROSS } else { WAVES };
     let splits = if may_split(task) { (waves * at_once / blocks).clamp(1, most.max(1)) } else { 1 };
-    let way = Way::Rows { places: places as u32, lanes: lanes as u32 };
-    Plan { way, vector: [first, second], splits, blocks, ..draft }
+    let way = ProductStrategy::Rows { places: places as u32, lanes: lanes as u32 };
+    ProductPlan { way, vector: [first, second], splits, blocks, ..draft }
 }
 
 /// Whether the inner axis may be divided: partial sums are added in their type, in which integers must wrap around as
 /// in the results.
-fn may_split(task: &Task) -> bool {
-    !is_whole(task.computed) || task.computed == Kind::Bool || task.computed == task.out.kind
+fn may_split(task: &ProductProblem) -> bool {
+    !is_whole(task.computed) || task.computed == ScalarType::Bool || task.computed == task.out.kind
 }
 
-fn of_tiles(task: &Task, draft: Plan, at_once: i64) -> Plan {
+fn of_tiles(task: &ProductProblem, draft: ProductPlan, at_once: i64) -> ProductPlan {
     let bytes = DType::new(kind_of_parts(task.computed)).itemsize();
     let may_split = may_split(task);
     let blocks_of = |tile: &Tile| {
@@ -212,21 +212,31 @@ fn of_tiles(task: &Task, draft: Plan, at_once: i64) -> Plan {
         && task.b.rows % quad == 0
         && (task.bits(2) | out.row) % (quad * out.itemsize).min(PACK_BYTES) == 0;
     let threads = tile.threads() as u32;
-    Plan { way: Way::Tiles(tile), vector, is_out_packed, splits, chunk, blocks, threads, ..draft }
+    ProductPlan { way: ProductStrategy::Tiles(tile), vector, is_out_packed, splits, chunk, blocks, threads, ..draft }
 }
 
-impl Plan {
+impl ProductPlan {
     /// Part of the variant key, in addition to the types.
-    pub(super) fn key(&self) -> Key {
+    pub(super) fn key(&self) -> VariantKey {
         let way = match self.way {
-            Way::Small => [0, 0, 0],
-            Way::Rows { places, lanes } => [1, places.ilog2() as u8, lanes.ilog2() as u8],
-            Way::Tiles(tile) => [2, tile.rows as u8, 0],
+            ProductStrategy::Small => [0, 0, 0],
+            ProductStrategy::Rows { places, lanes } => [1, places.ilog2() as u8, lanes.ilog2() as u8],
+            ProductStrategy::Tiles(tile) => [2, tile.rows as u8, 0],
         };
         let bits = [self.along[0], self.along[1], self.is_out_packed, self.is_wide];
         let bits = bits.into_iter().fold(0, |bits, bit| bits * 2 + u8::from(bit));
         let [first, second] = self.vector.map(|vector| vector as u8);
-        Key::from_slice(&[way[0], way[1], way[2], bits, first, second, self.rank, self.span as u8, self.threads as u8])
+        VariantKey::from_slice(&[
+            way[0],
+            way[1],
+            way[2],
+            bits,
+            first,
+            second,
+            self.rank,
+            self.span as u8,
+            self.threads as u8,
+        ])
     }
 
     /// The C++ type of result indices.
@@ -248,29 +258,29 @@ mod tests {
 
     const PROCESSORS: i64 = 132;
 
-    fn side(rows: i64, row: i64, step: i64) -> Side {
-        Side { kind: Kind::Float32, is_conjugated: false, address: 0x1000, itemsize: 4, rows, row, step }
+    fn side(rows: i64, row: i64, step: i64) -> MatrixOperand {
+        MatrixOperand { kind: ScalarType::Float32, is_conjugated: false, address: 0x1000, itemsize: 4, rows, row, step }
     }
 
     /// A product of matrices in C order.
-    fn task(rows: i64, depth: i64, columns: i64) -> Task {
+    fn task(rows: i64, depth: i64, columns: i64) -> ProductProblem {
         let out = Out {
-            kind: Kind::Float32,
+            kind: ScalarType::Float32,
             address: 0x2000,
             itemsize: 4,
             row: 4 * columns,
             column: if columns > 1 { 4 } else { 0 },
         };
-        Task::of(side(rows, 4 * depth, 4), side(columns, 4, 4 * columns), out, depth)
+        ProductProblem::of(side(rows, 4 * depth, 4), side(columns, 4, 4 * columns), out, depth)
     }
 
-    fn planned(rows: i64, depth: i64, columns: i64) -> Plan {
+    fn planned(rows: i64, depth: i64, columns: i64) -> ProductPlan {
         plan(&task(rows, depth, columns), PROCESSORS, false)
     }
 
-    fn rows_of_tile(plan: &Plan) -> i64 {
+    fn rows_of_tile(plan: &ProductPlan) -> i64 {
         match plan.way {
-            Way::Tiles(tile) => tile.rows,
+            ProductStrategy::Tiles(tile) => tile.rows,
             _ => 0,
         }
     }
@@ -291,14 +301,14 @@ mod tests {
 
     #[test]
     fn small_products_and_those_with_vectors_have_ways_of_their_own() {
-        assert_eq!(planned(3, 3, 3).way, Way::Small);
-        assert_eq!(planned(1 << 20, 8, 8).way, Way::Small);
-        assert_eq!(planned(4096, 4096, 1).way, Way::Rows { places: 1, lanes: 256 });
-        assert_eq!(planned(4096, 64, 1).way, Way::Rows { places: 64, lanes: 4 });
+        assert_eq!(planned(3, 3, 3).way, ProductStrategy::Small);
+        assert_eq!(planned(1 << 20, 8, 8).way, ProductStrategy::Small);
+        assert_eq!(planned(4096, 4096, 1).way, ProductStrategy::Rows { places: 1, lanes: 256 });
+        assert_eq!(planned(4096, 64, 1).way, ProductStrategy::Rows { places: 64, lanes: 4 });
         let mut across = task(4096, 4096, 1);
         across.a = side(4096, 4, 4 * 4096);
         let plan_across = plan(&across, PROCESSORS, false);
-        assert_eq!((plan_across.way, plan_across.vector), (Way::Rows { places: 32, lanes: 8 }, [4, 1]));
+        assert_eq!((plan_across.way, plan_across.vector), (ProductStrategy::Rows { places: 32, lanes: 8 }, [4, 1]));
         across.a = side(4095, 4, 4 * 4096);
         assert_eq!(plan(&across, PROCESSORS, false).vector, [1, 1]);
     }

@@ -1,28 +1,28 @@
 //! Source of the product kernels.
 
-use super::operands::{Side, Task, is_whole, kind_of_parts};
-use super::plan::{Plan, Way};
+use super::operands::{MatrixOperand, ProductProblem, is_whole, kind_of_parts};
+use super::plan::{ProductPlan, ProductStrategy};
 use crate::elementwise_kernel;
 use crate::kernel_source;
 use crate::ufunc::kernel::{converted, stored, stored_as, type_of, unsigned_of};
-use pygpu_base::dtype::{DType, Kind};
-use pygpu_kernel::Source;
+use pygpu_base::dtype::{DType, ScalarType};
+use pygpu_kernel::KernelSource;
 
 const TILE: &str = include_str!("tile.cu");
 const SMALL: &str = include_str!("small.cu");
 const VECTOR: &str = include_str!("vector.cu");
 
 /// The name of an algorithm's kernel.
-pub(super) fn name_of(way: Way) -> &'static str {
+pub(super) fn name_of(way: ProductStrategy) -> &'static str {
     match way {
-        Way::Small => "pygpu_small_product",
-        Way::Rows { .. } => "pygpu_product_with_vector",
-        Way::Tiles(_) => "pygpu_product_of_tiles",
+        ProductStrategy::Small => "pygpu_small_product",
+        ProductStrategy::Rows { .. } => "pygpu_product_with_vector",
+        ProductStrategy::Tiles(_) => "pygpu_product_of_tiles",
     }
 }
 
 /// Converts an operand's element to the computation's type. Integers become unsigned, so that they wrap around.
-fn element(name: &str, side: &Side, computed: Kind) -> String {
+fn element(name: &str, side: &MatrixOperand, computed: ScalarType) -> String {
     let (memory, value) = (stored_as(side.kind), converted("element", side.kind, computed));
     let value = match side.is_conjugated {
         true => format!("const pygpu_type z = {value}; return pygpu_type(z.real(), -z.imag());"),
@@ -35,14 +35,14 @@ fn element(name: &str, side: &Side, computed: Kind) -> String {
 }
 
 /// Defines the types, and the functions on elements.
-fn definitions(task: &Task) -> String {
+fn definitions(task: &ProductProblem) -> String {
     let computed = task.computed;
     let (own, sum) = match is_whole(computed) {
         true => (unsigned_of(computed), format!("(({})sum)", DType::new(computed).c_name())),
         false => (type_of(computed), "sum".to_owned()),
     };
     let (product, add) = match computed {
-        Kind::Bool => ("sum |= a & b;", "a |= b;"),
+        ScalarType::Bool => ("sum |= a & b;", "a |= b;"),
         kind if kind.is_complex() => (
             "sum = pygpu_type(sum.real() + a.real() * b.real() - a.imag() * b.imag(), \
              sum.imag() + a.real() * b.imag() + a.imag() * b.real());",
@@ -72,7 +72,7 @@ fn pack(name: &str, vector: i64, elements: i64) -> String {
 }
 
 /// Code common to all algorithms: parameters, and the address of a batch.
-fn parameters(task: &Task, plan: &Plan) -> String {
+fn parameters(task: &ProductProblem, plan: &ProductPlan) -> String {
     let mut list = "const char *a, const char *b, char *out, pygpu_type *parts, long long batches, long long m, long long n, \
                     long long k, long long chunk, long long a_row, long long a_step, long long b_row, long long b_step, \
                     long long out_row, long long out_column"
@@ -89,12 +89,12 @@ fn parameters(task: &Task, plan: &Plan) -> String {
 }
 
 /// The source for a plan.
-pub(super) fn source(task: &Task, plan: &Plan) -> Source {
+pub(super) fn source(task: &ProductProblem, plan: &ProductPlan) -> KernelSource {
     let definitions = definitions(task);
     let [first, second] = plan.vector;
     let (more, body) = match plan.way {
-        Way::Small => (format!("#define PYGPU_THREADS {}\n", plan.threads), SMALL),
-        Way::Rows { places, lanes } => (
+        ProductStrategy::Small => (format!("#define PYGPU_THREADS {}\n", plan.threads), SMALL),
+        ProductStrategy::Rows { places, lanes } => (
             format!(
                 "{}{}#define PYGPU_PLACES {places}\n#define PYGPU_LANES {lanes}\n",
                 pack("a", first, first),
@@ -102,7 +102,7 @@ pub(super) fn source(task: &Task, plan: &Plan) -> Source {
             ),
             VECTOR,
         ),
-        Way::Tiles(tile) => (
+        ProductStrategy::Tiles(tile) => (
             format!(
                 "{}{}#define PYGPU_BM {}\n#define PYGPU_BN {}\n#define PYGPU_BK {}\n#define PYGPU_TM {}\n#define PYGPU_TN {}\n\
                  #define PYGPU_OUT_PACKED {}\n",

@@ -1,20 +1,20 @@
 //! Large products of floats by the vendor's BLAS, which uses tensor cores: the conditions and the calls.
 
-use super::gemm_layout::Matrices;
-use super::operands::{Product, Task};
+use super::gemm_layout::GemmLayout;
+use super::operands::{Product, ProductProblem};
 use crate::ufunc;
 use pygpu_array::Array;
 use pygpu_backend::BackendKind;
-use pygpu_backend::libraries::{self, Blas, BlasHandle, Desk, Gemm, Matrix, Number, Shelf};
-use pygpu_base::dtype::{DType, Kind};
+use pygpu_backend::libraries::{self, Blas, BlasHandle, BlasWorkspace, Gemm, GemmType, Matrix, ObjectPool};
+use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_base::error::Result;
-use pygpu_base::fork_safe::{Global, Once};
+use pygpu_base::fork_safe::{ForkSafeMutex, ForkSafeOnce};
 use pygpu_base::settings::{self, Variable};
 use pygpu_copy as copy;
 use pygpu_device::stream::Stream;
 use pygpu_device::{Device, PerDevice, per_device};
-use pygpu_layout::{Dims, Order};
-use pygpu_memory::{self as memory, Access, Use, capture};
+use pygpu_layout::{Dims, MemoryOrder};
+use pygpu_memory::{self as memory, Access, BlockUse, capture};
 
 /// Number of multiply-adds from which on BLAS is used. It corresponds to matrices of 256 by 256, which keep PyGPU's
 /// kernel on a large device busy for longer than a launch. Opening the library, once, takes as long as a thousand such
@@ -31,7 +31,7 @@ const CALLS: i64 = 16;
 
 /// The thresholds according to the environment: never, a given number of multiply-adds, or the default.
 fn threshold() -> Option<(i64, i64)> {
-    static KNOWN: Once<Option<(i64, i64)>> = Once::new();
+    static KNOWN: ForkSafeOnce<Option<(i64, i64)>> = ForkSafeOnce::new();
     *KNOWN.get_or_init(|| match settings::get().text(Variable::BLAS).as_deref() {
         Some("own") => None,
         Some(text) => Some(text.parse().map_or((LARGE, LARGE_EACH), |least| (least, 0))),
@@ -40,26 +40,26 @@ fn threshold() -> Option<(i64, i64)> {
 }
 
 fn is_tf32() -> bool {
-    static KNOWN: Once<bool> = Once::new();
+    static KNOWN: ForkSafeOnce<bool> = ForkSafeOnce::new();
     *KNOWN.get_or_init(|| settings::get().text(Variable::TF32).is_some_and(|text| text != "0"))
 }
 
 /// The library's number for a type.
-fn number_of(kind: Kind) -> Option<Number> {
+fn number_of(kind: ScalarType) -> Option<GemmType> {
     Some(match kind {
-        Kind::Float16 => Number::Float16,
-        Kind::BFloat16 => Number::BFloat16,
-        Kind::Float32 => Number::Float32,
-        Kind::Float64 => Number::Float64,
-        Kind::Complex64 => Number::Complex64,
-        Kind::Complex128 => Number::Complex128,
+        ScalarType::Float16 => GemmType::Float16,
+        ScalarType::BFloat16 => GemmType::BFloat16,
+        ScalarType::Float32 => GemmType::Float32,
+        ScalarType::Float64 => GemmType::Float64,
+        ScalarType::Complex64 => GemmType::Complex64,
+        ScalarType::Complex128 => GemmType::Complex128,
         _ => return None,
     })
 }
 
 /// Whether the library is expected to be faster.
 #[inline]
-pub(super) fn is_wanted(task: &Task, device: Device) -> bool {
+pub(super) fn is_wanted(task: &ProductProblem, device: Device) -> bool {
     let each = task.a.rows.saturating_mul(task.b.rows).saturating_mul(task.depth);
     let all = each.saturating_mul(task.batches);
     // For matrix-vector products PyGPU's kernels reach the memory bandwidth. A batch of vectors may be equivalent to a
@@ -72,7 +72,7 @@ pub(super) fn is_wanted(task: &Task, device: Device) -> bool {
 }
 
 /// Reason why the library did not compute the last product it was asked for.
-static REFUSED: Global<Option<String>> = Global::new(None);
+static REFUSED: ForkSafeMutex<Option<String>> = ForkSafeMutex::new(None);
 
 /// Describes the implementation of large float products on a backend.
 pub fn way(kind: BackendKind) -> String {
@@ -97,7 +97,7 @@ pub fn way(kind: BackendKind) -> String {
 
 /// Idle handles, by device and reset epoch. Their number is the maximum of concurrent calls. They are leaked at process
 /// exit.
-static HANDLES: Shelf<(BackendKind, i32, u32), BlasHandle> = Shelf::new(usize::MAX);
+static HANDLES: ObjectPool<(BackendKind, i32, u32), BlasHandle> = ObjectPool::new(usize::MAX);
 
 fn key_of(device: Device) -> (BackendKind, i32, u32) {
     (device.kind(), device.index(), device.epoch())
@@ -148,7 +148,7 @@ pub fn with_blas<T>(stream: &Stream, work: impl FnOnce(&Blas, BlasHandle) -> Res
 
 /// The workspace size that the vendor recommends, in bytes.
 pub fn workspace_of(device: Device) -> usize {
-    static KNOWN: PerDevice<Once<usize>> = per_device!(Once::new());
+    static KNOWN: PerDevice<ForkSafeOnce<usize>> = per_device!(ForkSafeOnce::new());
     *KNOWN.of(device).get_or_init(|| {
         let is_large = device.kind() == BackendKind::Hip
             || device.properties().is_ok_and(|properties| properties.compute_capability.0 >= 9);
@@ -157,13 +157,13 @@ pub fn workspace_of(device: Device) -> usize {
 }
 
 /// A dense copy of an operand in the computation's type.
-fn dense(array: &Array, computed: Kind, order: Order, stream: &Stream) -> Result<Array> {
+fn dense(array: &Array, computed: ScalarType, order: MemoryOrder, stream: &Stream) -> Result<Array> {
     if array.dtype().kind() == computed {
         return copy::duplicate(array, order, stream);
     }
     let shape: Dims = array.layout().shape().collect();
     let made = Array::empty(&shape, DType::new(computed), order, stream.clone())?;
-    ufunc::cast(&made, ufunc::Source::Array(array), None, stream)?;
+    ufunc::cast(&made, ufunc::CastSource::Array(array), None, stream)?;
     Ok(made)
 }
 
@@ -171,9 +171,9 @@ fn dense(array: &Array, computed: Kind, order: Order, stream: &Stream) -> Result
 ///
 /// # Errors
 /// `OutOfMemory`; driver errors.
-pub(super) fn run(product: &Product<'_>, task: &Task, stream: &Stream) -> Result<bool> {
+pub(super) fn run(product: &Product<'_>, task: &ProductProblem, stream: &Stream) -> Result<bool> {
     let Some(number) = number_of(product.computed) else { return Ok(false) };
-    let Some(matrices) = Matrices::of(task) else { return Ok(false) };
+    let Some(matrices) = GemmLayout::of(task) else { return Ok(false) };
     let lies = matrices.lies();
     let is_worth = |side: usize| lies[side] || matrices.others(side) >= WORTH_A_COPY;
     let least = threshold().unwrap_or_default();
@@ -189,7 +189,7 @@ pub(super) fn run(product: &Product<'_>, task: &Task, stream: &Stream) -> Result
 fn with_handle(
     product: &Product<'_>,
     lies: &[bool; 3],
-    number: Number,
+    number: GemmType,
     stream: &Stream,
     library: (&Blas, BlasHandle),
 ) -> Result<bool> {
@@ -199,7 +199,7 @@ fn with_handle(
     let kind = product.computed;
     let side = |side: usize| {
         // A conjugated operand must be transposed for the library, which means F order.
-        let order = if product.are_conjugated[side] && kind.is_complex() { Order::F } else { Order::C };
+        let order = if product.are_conjugated[side] && kind.is_complex() { MemoryOrder::F } else { MemoryOrder::C };
         (!lies[side]).then(|| dense(product.operands[side], kind, order, stream)).transpose()
     };
     let (a, b) = (side(0)?, side(1)?);
@@ -208,24 +208,24 @@ fn with_handle(
         return call(&Product { operands, ..*product }, number, stream, library);
     }
     let shape: Dims = product.out.layout().shape().collect();
-    let made = Array::empty(&shape, DType::new(kind), Order::C, stream.clone())?;
+    let made = Array::empty(&shape, DType::new(kind), MemoryOrder::C, stream.clone())?;
     if !call(&Product { operands, out: &made, ..*product }, number, stream, library)? {
         return Ok(false);
     }
-    ufunc::cast(product.out, ufunc::Source::Array(&made), None, stream)?;
+    ufunc::cast(product.out, ufunc::CastSource::Array(&made), None, stream)?;
     Ok(true)
 }
 
 /// Calls the library with operands in a supported layout.
-fn call(product: &Product<'_>, number: Number, stream: &Stream, library: (&Blas, BlasHandle)) -> Result<bool> {
+fn call(product: &Product<'_>, number: GemmType, stream: &Stream, library: (&Blas, BlasHandle)) -> Result<bool> {
     let task = product.task()?;
-    let Some(matrices) = Matrices::of(&task) else { return Ok(false) };
+    let Some(matrices) = GemmLayout::of(&task) else { return Ok(false) };
     let Some((operations, leading)) = matrices.forms() else { return Ok(false) };
     let device = stream.device();
     let bytes = workspace_of(device);
-    let workspace = Array::empty(&[bytes as i64], DType::new(Kind::UInt8), Order::C, stream.clone())?;
-    let desk = Desk { stream: stream.handle(), workspace: workspace.address(), bytes };
-    let uses: [Use<'_>; 4] = [
+    let workspace = Array::empty(&[bytes as i64], DType::new(ScalarType::UInt8), MemoryOrder::C, stream.clone())?;
+    let desk = BlasWorkspace { stream: stream.handle(), workspace: workspace.address(), bytes };
+    let uses: [BlockUse<'_>; 4] = [
         (product.operands[0].allocation(), Access::Read),
         (product.operands[1].allocation(), Access::Read),
         (product.out.allocation(), Access::Write),

@@ -1,8 +1,8 @@
 //! Random numbers: the generator Philox4x64-10 from any stream position, and distributions.
 //!
 //! Element `i` is computed from the number at stream position `i`, so that results depend neither on the launch shape
-//! nor on the device. The position is known to the caller ([`Place::Here`]), or stored in device memory
-//! ([`Place::There`]), which a captured launch reads each time it runs.
+//! nor on the device. The position is known to the caller ([`PositionSource::Here`]), or stored in device memory
+//! ([`PositionSource::There`]), which a captured launch reads each time it runs.
 
 mod stream_position;
 
@@ -10,22 +10,22 @@ use crate::elementwise_kernel::{self, at_once};
 use crate::ufunc::kernel::stored_as;
 use pygpu_array::Array;
 use pygpu_backend::LaunchShape;
-use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_base::error::{Error, Result};
-use pygpu_codegen::variant_cache::Family;
+use pygpu_codegen::variant_cache::KernelFamily;
 use pygpu_copy as copy;
 use pygpu_device::stream::Stream;
-use pygpu_kernel::{Arguments, Function, Source, launch};
-use pygpu_layout::{Dims, Order};
-use pygpu_memory::{Access, Use};
+use pygpu_kernel::{Arguments, Function, KernelSource, launch};
+use pygpu_layout::{Dims, MemoryOrder};
+use pygpu_memory::{Access, BlockUse};
 
-pub use stream_position::{Amount, NUMBERS, Position, block};
+pub use stream_position::{Amount, NUMBERS, StreamPosition, block};
 
 const TEXT: &str = include_str!("philox.cu");
 const ADVANCE: &str = "pygpu_random_advance";
 
 /// The kernels of this module.
-static COMPILED: Family = Family::of_library(FAMILY);
+static COMPILED: KernelFamily = KernelFamily::of_library(FAMILY);
 const FAMILY: u16 = 40;
 
 const THREADS: u32 = 256;
@@ -34,9 +34,17 @@ const THREADS_ON_CPU: u32 = 16;
 /// costs little, and few enough that each block amortizes its setup.
 const BLOCKS: u64 = 24;
 
-const FLOATS: [Kind; 2] = [Kind::Float32, Kind::Float64];
-const WHOLE: [Kind; 8] =
-    [Kind::Int8, Kind::Int16, Kind::Int32, Kind::Int64, Kind::UInt8, Kind::UInt16, Kind::UInt32, Kind::UInt64];
+const FLOATS: [ScalarType; 2] = [ScalarType::Float32, ScalarType::Float64];
+const WHOLE: [ScalarType; 8] = [
+    ScalarType::Int8,
+    ScalarType::Int16,
+    ScalarType::Int32,
+    ScalarType::Int64,
+    ScalarType::UInt8,
+    ScalarType::UInt16,
+    ScalarType::UInt32,
+    ScalarType::UInt64,
+];
 
 /// Distribution of the generated elements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -87,8 +95,8 @@ impl Distribution {
     pub fn check(self, dtype: DType) -> Result<()> {
         let (is_float, is_whole) = (FLOATS.contains(&dtype.kind()), WHOLE.contains(&dtype.kind()));
         let (is_made, of) = match self {
-            Self::Raw => (matches!(dtype.kind(), Kind::UInt64 | Kind::Int64), "int64 and uint64"),
-            Self::Bounded => (is_whole || dtype.kind() == Kind::Bool, "integers and bool"),
+            Self::Raw => (matches!(dtype.kind(), ScalarType::UInt64 | ScalarType::Int64), "int64 and uint64"),
+            Self::Bounded => (is_whole || dtype.kind() == ScalarType::Bool, "integers and bool"),
             Self::Uniform | Self::Normal | Self::Exponential => (is_float, "float32 and float64"),
             Self::Poisson => (is_float || is_whole, "integers, float32 and float64"),
         };
@@ -102,21 +110,21 @@ impl Distribution {
 
 /// Source of the stream position.
 #[derive(Clone, Copy)]
-pub enum Place<'a> {
+pub enum PositionSource<'a> {
     /// This position.
-    Here(Position),
+    Here(StreamPosition),
     /// The position that an array contains when the launch runs.
     There(&'a Array),
 }
 
 /// A request for random elements.
-pub struct Task<'a> {
+pub struct RandomFill<'a> {
     /// The distribution.
     pub distribution: Distribution,
     /// The key that identifies the stream.
     pub key: [u64; 2],
     /// The stream position.
-    pub place: Place<'a>,
+    pub place: PositionSource<'a>,
     /// For bounded integers: the number of values, the rejection threshold of a product, and the smallest value.
     pub bounds: [u64; 3],
     /// Offset and factor of the result; or the mean of Poisson counts.
@@ -125,23 +133,23 @@ pub struct Task<'a> {
     pub means: Option<&'a Array>,
 }
 
-impl Task<'_> {
+impl RandomFill<'_> {
     /// Whether an element of this type uses half of a 64-bit number.
-    fn halves(&self, kind: Kind) -> bool {
+    fn halves(&self, kind: ScalarType) -> bool {
         match self.distribution {
             Distribution::Bounded => self.bounds[0] <= 1 << 32,
-            Distribution::Uniform | Distribution::Normal | Distribution::Exponential => kind == Kind::Float32,
+            Distribution::Uniform | Distribution::Normal | Distribution::Exponential => kind == ScalarType::Float32,
             Distribution::Raw | Distribution::Poisson => false,
         }
     }
 
     /// Whether an unused half is kept for the next call, as NumPy does.
-    fn shares(&self, kind: Kind) -> bool {
+    fn shares(&self, kind: ScalarType) -> bool {
         self.halves(kind) && matches!(self.distribution, Distribution::Bounded | Distribution::Uniform)
     }
 
     /// The amount of the stream used for `size` elements of this type.
-    pub fn amount(&self, kind: Kind, size: u64) -> Amount {
+    pub fn amount(&self, kind: ScalarType, size: u64) -> Amount {
         let (halves, is_normal) = (self.halves(kind), self.distribution == Distribution::Normal);
         let count = match halves {
             true if self.shares(kind) => size,
@@ -158,7 +166,7 @@ impl Task<'_> {
 /// # Errors
 /// `TypeError` for an unsupported type; `ValueError` for read-only memory; `OutOfMemory`; compiler errors; driver
 /// errors.
-pub fn draw(target: &Array, task: &Task<'_>, stream: &Stream) -> Result<()> {
+pub fn draw(target: &Array, task: &RandomFill<'_>, stream: &Stream) -> Result<()> {
     target.check_writable("random numbers")?;
     task.distribution.check(target.dtype())?;
     if target.layout().size() == 0 {
@@ -169,22 +177,22 @@ pub fn draw(target: &Array, task: &Task<'_>, stream: &Stream) -> Result<()> {
         return fill(target, task, stream);
     }
     let shape: Dims = target.layout().shape().collect();
-    let dense = Array::empty(&shape, target.dtype(), Order::C, stream.clone())?;
+    let dense = Array::empty(&shape, target.dtype(), MemoryOrder::C, stream.clone())?;
     fill(&dense, task, stream)?;
     copy::between(target, &dense, stream)
 }
 
-fn fill(target: &Array, task: &Task<'_>, stream: &Stream) -> Result<()> {
+fn fill(target: &Array, task: &RandomFill<'_>, stream: &Stream) -> Result<()> {
     let device = stream.device();
     let threads = if device.is_cpu() { THREADS_ON_CPU } else { THREADS };
     let kind = target.dtype().kind();
     let function = compiled(task, kind, threads, stream)?;
     let count = target.layout().size() as u64;
     let each = if task.halves(kind) { 8 } else { 4 };
-    let mut uses: Vec<Use<'_>> = vec![(target.allocation(), Access::Write)];
+    let mut uses: Vec<BlockUse<'_>> = vec![(target.allocation(), Access::Write)];
     let (kept, here) = match task.place {
-        Place::Here(position) => (0, position.numbers()),
-        Place::There(array) => {
+        PositionSource::Here(position) => (0, position.numbers()),
+        PositionSource::There(array) => {
             uses.push((array.allocation(), Access::Read));
             (array.address() as u64, [0; NUMBERS])
         }
@@ -218,7 +226,7 @@ fn push_structure<const N: usize>(arguments: &mut Arguments, numbers: [u64; N]) 
     arguments.push(numbers.map(u64::to_le_bytes).as_flattened());
 }
 
-fn compiled(task: &Task<'_>, kind: Kind, threads: u32, stream: &Stream) -> Result<Function> {
+fn compiled(task: &RandomFill<'_>, kind: ScalarType, threads: u32, stream: &Stream) -> Result<Function> {
     let name = task.distribution.name();
     let halves = task.halves(kind);
     let key = [task.distribution as u8, u8::from(halves), kind as u8];
@@ -239,7 +247,7 @@ fn compiled(task: &Task<'_>, kind: Kind, threads: u32, stream: &Stream) -> Resul
 }
 
 // Without fused multiply-add, results are rounded twice, as NumPy's are.
-fn source(name: &str, definitions: &str) -> Source {
+fn source(name: &str, definitions: &str) -> KernelSource {
     elementwise_kernel::source(name, format!("{definitions}{TEXT}"), &["--fmad=false".to_owned()])
 }
 

@@ -40,13 +40,13 @@ pub struct Amount {
 
 /// The next number of a stream, and the unused half of the previous one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Position {
+pub struct StreamPosition {
     counter: [u64; 4],
     number: u64,
     half: Option<u32>,
 }
 
-impl Position {
+impl StreamPosition {
     /// Deserializes a position.
     pub fn read(numbers: [u64; NUMBERS]) -> Self {
         let [a, b, c, d, number, has_half, half, _] = numbers;
@@ -112,7 +112,7 @@ mod tests {
     #[test]
     fn halves_that_are_left_are_for_the_next_call() {
         let key = [3, 5];
-        let mut position = Position::read([u64::MAX, u64::MAX, 7, 0, 2, 0, 0, 0]);
+        let mut position = StreamPosition::read([u64::MAX, u64::MAX, 7, 0, 2, 0, 0, 0]);
         let halves = |count| Amount { count, halves: true, even: false };
         position.pass(&halves(1), key);
         let first = block([u64::MAX, u64::MAX, 7, 0], key)[2] >> 32;

@@ -8,7 +8,7 @@ use pygpu_layout::Layout;
 /// Source of elements that are computed where they are read. They behave like those of a dense array of which only the
 /// layout exists.
 #[derive(Debug)]
-pub struct Map {
+pub struct InputExpression {
     /// Number that identifies the expression.
     pub number: u64,
     /// Functions used by the source.
@@ -24,13 +24,13 @@ pub struct Map {
 }
 
 /// Elements computed by an expression.
-pub struct Made<'a> {
+pub struct ComputedElements<'a> {
     /// The layout of the equivalent array.
     pub layout: &'a Layout,
     /// Their dtype.
     pub dtype: DType,
     /// Their source.
-    pub map: &'a Map,
+    pub map: &'a InputExpression,
     /// The arrays that are read, in the order of the parameters.
     pub leaves: &'a [&'a Array],
     /// Values of the scalar parameters, which follow.
@@ -43,7 +43,7 @@ pub enum Elements<'a> {
     /// An array.
     Array(&'a Array),
     /// Computed elements.
-    Made(&'a Made<'a>),
+    Made(&'a ComputedElements<'a>),
 }
 
 impl<'a> Elements<'a> {
@@ -69,7 +69,7 @@ impl<'a> Elements<'a> {
         }
     }
 
-    pub(super) fn map(self) -> Option<&'a Map> {
+    pub(super) fn map(self) -> Option<&'a InputExpression> {
         match self {
             Self::Array(_) => None,
             Self::Made(made) => Some(made.map),

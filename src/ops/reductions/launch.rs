@@ -1,22 +1,24 @@
 //! Launches of reductions.
 
 use super::input::Elements;
-use super::plan::{self, BLOCKS, Block, INPUT, MASK, Memory, OUT, Plan, Room, Wants};
-use super::source::{self, Types};
-use super::table::Row;
+use super::plan::{
+    self, BLOCKS, BlockShape, DeviceCapacity, INPUT, MASK, OUT, OperandAddresses, ReductionOptions, ReductionPlan,
+};
+use super::source::{self, ReductionTypes};
+use super::table::ReductionEntry;
 use crate::elementwise_kernel::at_once;
 use pygpu_array::Array;
 use pygpu_backend::LaunchShape;
-use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_base::error::Result;
-use pygpu_codegen::variant_cache::{Family, Key};
+use pygpu_codegen::variant_cache::{KernelFamily, VariantKey};
 use pygpu_device::Device;
 use pygpu_device::stream::Stream;
 use pygpu_kernel::{Arguments, Function, launch};
-use pygpu_layout::{Layout, Order};
-use pygpu_memory::{Access, Use};
+use pygpu_layout::{Layout, MemoryOrder};
+use pygpu_memory::{Access, BlockUse};
 
-static COMPILED: Family = Family::of_library(FAMILY);
+static COMPILED: KernelFamily = KernelFamily::of_library(FAMILY);
 const FAMILY: u16 = 16;
 
 /// Threads of a block, on GPUs and on the CPU backend, where they run in turn.
@@ -24,11 +26,11 @@ const THREADS: u32 = 256;
 const THREADS_ON_CPU: u32 = 16;
 
 /// A reduction of an array.
-pub struct Call<'a> {
+pub struct AxisReduction<'a> {
     /// The function.
-    pub row: &'static Row,
+    pub row: &'static ReductionEntry,
     /// The type of the computation.
-    pub computed: Kind,
+    pub computed: ScalarType,
     /// The elements.
     pub input: Elements<'a>,
     /// Selects elements: an array of bools with the input's shape, or broadcast to it.
@@ -42,14 +44,14 @@ pub struct Call<'a> {
 }
 
 /// Concurrency of a device.
-pub(super) fn room(device: Device) -> Room {
+pub(super) fn room(device: Device) -> DeviceCapacity {
     match device.is_cpu() {
-        true => Room { threads: THREADS_ON_CPU, blocks: at_once(device) },
-        false => Room { threads: THREADS, blocks: at_once(device) * BLOCKS },
+        true => DeviceCapacity { threads: THREADS_ON_CPU, blocks: at_once(device) },
+        false => DeviceCapacity { threads: THREADS, blocks: at_once(device) * BLOCKS },
     }
 }
 
-fn key(call: &Call<'_>, plan: &Plan, block: Block, is_second: bool) -> Key {
+fn key(call: &AxisReduction<'_>, plan: &ReductionPlan, block: BlockShape, is_second: bool) -> VariantKey {
     let mut key = plan.key();
     let types = [call.input.dtype().kind(), call.computed, call.out.dtype().kind()];
     key.extend(types.map(|kind| kind as u8));
@@ -68,7 +70,7 @@ fn key(call: &Call<'_>, plan: &Plan, block: Block, is_second: bool) -> Key {
 ///
 /// # Errors
 /// `ValueError` for incompatible shapes; `OutOfMemory`; compiler errors; driver errors.
-pub fn run(call: &Call<'_>, stream: &Stream) -> Result<()> {
+pub fn run(call: &AxisReduction<'_>, stream: &Stream) -> Result<()> {
     let device = stream.device();
     let room = room(device);
     let shape: Vec<i64> = call.input.layout().shape().collect();
@@ -76,13 +78,14 @@ pub fn run(call: &Call<'_>, stream: &Stream) -> Result<()> {
     let mask = call.mask.map(|mask| mask.layout().broadcast_to(&shape)).transpose()?;
     let mut sides: Vec<&Layout> = vec![call.input.layout(), &out];
     sides.extend(&mask);
-    let memory = Memory {
+    let memory = OperandAddresses {
         itemsize: [call.input.dtype().itemsize(), call.out.dtype().itemsize()],
         address: [call.input.address(), call.out.allocation().address()],
     };
     let (in_order, in_batches) = (call.row.is_numbered, !call.row.batch.is_empty());
-    let plan = plan::plan(&sides, Wants { reduced: call.reduced, in_order, in_batches }, memory, room)?;
-    let types = Types { input: call.input.dtype().kind(), computed: call.computed, out: call.out.dtype().kind() };
+    let plan = plan::plan(&sides, ReductionOptions { reduced: call.reduced, in_order, in_batches }, memory, room)?;
+    let types =
+        ReductionTypes { input: call.input.dtype().kind(), computed: call.computed, out: call.out.dtype().kind() };
     let name = source::name_of(call.row);
     let of_first = || source::first(call.row, types, &plan, mask.is_some(), call.input.map());
     let first = COMPILED.function(device, &key(call, &plan, plan.block, false), &name, of_first)?;
@@ -94,7 +97,7 @@ pub fn run(call: &Call<'_>, stream: &Stream) -> Result<()> {
     let of_second = || source::second(call.row, types, &plan, block);
     let second = COMPILED.function(device, &key(call, &plan, block, true), &name, of_second)?;
     let bytes = i64::from(plan.splits) * plan.places * call.row.state_bytes(call.computed) as i64;
-    let parts = Array::empty(&[bytes], DType::new(Kind::UInt8), Order::C, stream.clone())?;
+    let parts = Array::empty(&[bytes], DType::new(ScalarType::UInt8), MemoryOrder::C, stream.clone())?;
     // SAFETY: as above; `parts` has an element for each result and part.
     unsafe {
         launch_first(call, &plan, &first, Some(&parts), stream)?;
@@ -102,11 +105,11 @@ pub fn run(call: &Call<'_>, stream: &Stream) -> Result<()> {
     }
 }
 
-fn address(array: &Array, plan: &Plan, side: usize) -> u64 {
+fn address(array: &Array, plan: &ReductionPlan, side: usize) -> u64 {
     array.allocation().address().wrapping_add_signed(plan.offset(side) as isize) as u64
 }
 
-fn shape(places: i64, block: Block, splits: u32) -> LaunchShape {
+fn shape(places: i64, block: BlockShape, splits: u32) -> LaunchShape {
     let blocks = (places as u64).div_ceil(block.all_places());
     // A larger grid would need more elements than fit into a device.
     let blocks = u32::try_from(blocks).unwrap_or(u32::MAX);
@@ -117,8 +120,8 @@ fn shape(places: i64, block: Block, splits: u32) -> LaunchShape {
 /// The function must have been compiled for the plan, and the plan created for the call's arrays. `parts` must be large
 /// enough.
 unsafe fn launch_first(
-    call: &Call<'_>,
-    plan: &Plan,
+    call: &AxisReduction<'_>,
+    plan: &ReductionPlan,
     function: &Function,
     parts: Option<&Array>,
     stream: &Stream,
@@ -138,7 +141,7 @@ unsafe fn launch_first(
     values.push_word(plan.count as u64);
     values.push_word(call.less.to_bits());
     plan.push(&mut values, true);
-    let mut uses: Vec<Use<'_>> = Vec::new();
+    let mut uses: Vec<BlockUse<'_>> = Vec::new();
     match call.input {
         Elements::Array(array) => uses.push((array.allocation(), Access::Read)),
         Elements::Made(made) => uses.extend(made.leaves.iter().map(|leaf| (leaf.allocation(), Access::Read))),
@@ -152,10 +155,10 @@ unsafe fn launch_first(
 /// # Safety
 /// As [`launch_first`], with a function of the second source.
 unsafe fn launch_second(
-    call: &Call<'_>,
-    plan: &Plan,
+    call: &AxisReduction<'_>,
+    plan: &ReductionPlan,
     function: &Function,
-    block: Block,
+    block: BlockShape,
     parts: &Array,
     stream: &Stream,
 ) -> Result<()> {

@@ -8,7 +8,7 @@ pub mod scan;
 mod source;
 pub mod table;
 
-pub use input::{Elements, Made, Map};
-pub use launch::{Call, run};
-pub use plan::{Plan, plan};
-pub use table::{Row, TABLE, row};
+pub use input::{ComputedElements, Elements, InputExpression};
+pub use launch::{AxisReduction, run};
+pub use plan::{ReductionPlan, plan};
+pub use table::{ReductionEntry, TABLE, row};

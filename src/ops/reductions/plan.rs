@@ -4,10 +4,10 @@
 //! *Results* are the output elements; each is reduced from `count` input elements.
 
 use pygpu_base::error::Result;
-use pygpu_codegen::array_access::{Record, Span};
-use pygpu_codegen::variant_cache::Key;
+use pygpu_codegen::array_access::{IndexWidth, ParameterBlock};
+use pygpu_codegen::variant_cache::VariantKey;
 use pygpu_kernel::Arguments;
-use pygpu_layout::{Layout, Rules, Walk};
+use pygpu_layout::{Layout, LoopNest, LoopNestRules};
 
 /// Index of the input in the loop nest.
 pub const INPUT: usize = 0;
@@ -34,7 +34,7 @@ pub const BLOCKS_OF_PACKS: u32 = 4;
 
 /// Arrangement of a block's threads, as far as it is compiled into a kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Block {
+pub struct BlockShape {
     /// Columns of a block, each for one result or one pack of results.
     pub places: u32,
     /// Threads per column.
@@ -49,7 +49,7 @@ pub struct Block {
     pub turns: u32,
 }
 
-impl Block {
+impl BlockShape {
     /// Results per block.
     pub fn all_places(self) -> u64 {
         let abreast = if self.along { 1 } else { self.vector };
@@ -59,7 +59,7 @@ impl Block {
 
 /// Requirements of a reduction.
 #[derive(Clone, Copy, Debug)]
-pub struct Wants {
+pub struct ReductionOptions {
     /// The reduced axes as a bit set; the first axis is the lowest bit.
     pub reduced: u64,
     /// Whether elements must be traversed in C order.
@@ -70,7 +70,7 @@ pub struct Wants {
 
 /// Element sizes and allocation addresses of input and output.
 #[derive(Clone, Copy, Debug)]
-pub struct Memory {
+pub struct OperandAddresses {
     /// Element sizes in bytes.
     pub itemsize: [usize; 2],
     /// Addresses of the allocations.
@@ -79,23 +79,23 @@ pub struct Memory {
 
 /// The plan of a reduction.
 #[derive(Clone, Debug)]
-pub struct Plan {
-    walk: Walk,
-    span: Span,
+pub struct ReductionPlan {
+    walk: LoopNest,
+    span: IndexWidth,
     sides: usize,
     /// Number of results.
     pub places: i64,
     /// Elements per result.
     pub count: i64,
     /// Arrangement of a block's threads.
-    pub block: Block,
+    pub block: BlockShape,
     /// Blocks that share their results, each with a part of the elements. More than one need a second launch.
     pub splits: u32,
 }
 
 /// Concurrency of a device.
 #[derive(Clone, Copy, Debug)]
-pub struct Room {
+pub struct DeviceCapacity {
     /// Threads of a block.
     pub threads: u32,
     /// Blocks that the device runs concurrently.
@@ -106,10 +106,15 @@ pub struct Room {
 /// input's shape.
 ///
 /// # Errors
-/// As [`Walk::plan`].
-pub fn plan(sides: &[&Layout], wants: Wants, memory: Memory, room: Room) -> Result<Plan> {
+/// As [`LoopNest::plan`].
+pub fn plan(
+    sides: &[&Layout],
+    wants: ReductionOptions,
+    memory: OperandAddresses,
+    room: DeviceCapacity,
+) -> Result<ReductionPlan> {
     let lead = if wants.in_order { None } else { Some(INPUT) };
-    let walk = Walk::plan(sides, Rules { lead, reduced: wants.reduced })?;
+    let walk = LoopNest::plan(sides, LoopNestRules { lead, reduced: wants.reduced })?;
     let kept = walk.kept();
     let count: i64 = walk.lens().skip(kept).product();
     let places: i64 = walk.lens().take(kept).product();
@@ -123,7 +128,7 @@ pub fn plan(sides: &[&Layout], wants: Wants, memory: Memory, room: Room) -> Resu
     // A mask is read element by element.
     let vector = if sides.len() > MASK { 1 } else { vector(&walk, along, memory) };
     let each = if wants.in_batches && vector > 1 { EACH_OF_BATCH } else { EACH };
-    let one = Block { places: room.threads, lanes: 1, along, vector, each, turns: 1 };
+    let one = BlockShape { places: room.threads, lanes: 1, along, vector, each, turns: 1 };
     let block = if along { block_along(count, one, room) } else { block_across(places, count, one, room) };
     let blocks = (places as u64).div_ceil(block.all_places());
     let packs = if along { count as u64 / u64::from(vector) } else { count as u64 };
@@ -131,13 +136,13 @@ pub fn plan(sides: &[&Layout], wants: Wants, memory: Memory, room: Room) -> Resu
     let most = packs / u64::from(4 * block.lanes * block.each);
     let at_once = if vector > 1 { room.blocks * BLOCKS_OF_PACKS / BLOCKS } else { room.blocks };
     let splits = (u64::from(at_once) / blocks).clamp(1, most.max(1)) as u32;
-    let span = Span::of(&walk, 0..sides.len());
-    Ok(Plan { walk, span, sides: sides.len(), places, count, block, splits })
+    let span = IndexWidth::of(&walk, 0..sides.len());
+    Ok(ReductionPlan { walk, span, sides: sides.len(), places, count, block, splits })
 }
 
 /// Size of a pack: elements that are contiguous and aligned at every position that a thread reads. Along the reduced
 /// axes they belong to one result, otherwise to as many results, which must be contiguous and aligned too.
-fn vector(walk: &Walk, along: bool, memory: Memory) -> u32 {
+fn vector(walk: &LoopNest, along: bool, memory: OperandAddresses) -> u32 {
     let axis = if along { walk.rank() } else { walk.kept() };
     let Some(axis) = axis.checked_sub(1) else { return 1 };
     let fits = |side: usize, vector: u32| {
@@ -160,43 +165,43 @@ fn vector(walk: &Walk, along: bool, memory: Memory) -> u32 {
 }
 
 /// Arrangement if the elements of a result are contiguous.
-fn block_along(count: i64, block: Block, room: Room) -> Block {
+fn block_along(count: i64, block: BlockShape, room: DeviceCapacity) -> BlockShape {
     let packs = count as u64 / u64::from(block.vector);
     // A thread processes few elements alone: neighbouring threads use the rest of its cache lines.
     if packs <= 2 * u64::from(block.each) {
-        return Block { turns: if block.vector > 1 && packs == 1 { TURNS } else { 1 }, ..block };
+        return BlockShape { turns: if block.vector > 1 && packs == 1 { TURNS } else { 1 }, ..block };
     }
     let wanted = packs.div_ceil(u64::from(block.each)).min(u64::from(room.threads)) as u32;
     let lanes = wanted.next_power_of_two();
-    Block { places: room.threads / lanes, lanes, ..block }
+    BlockShape { places: room.threads / lanes, lanes, ..block }
 }
 
 /// Arrangement if adjacent elements belong to different results.
-fn block_across(places: i64, count: i64, block: Block, room: Room) -> Block {
+fn block_across(places: i64, count: i64, block: BlockShape, room: DeviceCapacity) -> BlockShape {
     let columns = (places as u64 / u64::from(block.vector)).min(u64::from(room.threads)) as u32;
     let columns = columns.next_power_of_two();
     let lanes = (room.threads / COLUMNS).max(1);
     let is_high = block.vector > 1 && count as u64 >= u64::from(lanes * block.each);
     let columns = if is_high { columns.min(COLUMNS) } else { columns };
-    Block { places: columns, lanes: (room.threads / columns).max(1), ..block }
+    BlockShape { places: columns, lanes: (room.threads / columns).max(1), ..block }
 }
 
-impl Plan {
+impl ReductionPlan {
     /// Arrangement for the second launch, whose input are the partial results, a row apart from each other.
-    pub fn second_block(&self, room: Room) -> Block {
-        let one = Block { places: room.threads, lanes: 1, along: false, vector: 1, each: EACH, turns: 1 };
+    pub fn second_block(&self, room: DeviceCapacity) -> BlockShape {
+        let one = BlockShape { places: room.threads, lanes: 1, along: false, vector: 1, each: EACH, turns: 1 };
         let block = block_across(self.places, i64::from(self.splits), one, room);
         // Few partial results of many results are combined by as many threads as have work.
         let wanted = (self.splits / block.each).max(1).next_power_of_two().min(room.threads);
         let lanes = block.lanes.max(wanted);
-        Block { places: room.threads / lanes, lanes, ..block }
+        BlockShape { places: room.threads / lanes, lanes, ..block }
     }
 
     /// Part of the variant key, in addition to the types.
-    pub fn key(&self) -> Key {
-        let Block { places, lanes, along, vector, each: _, turns } = self.block;
+    pub fn key(&self) -> VariantKey {
+        let BlockShape { places, lanes, along, vector, each: _, turns } = self.block;
         let (kept, rank) = (self.walk.kept() as u8, self.walk.rank() as u8);
-        Key::from_slice(&[
+        VariantKey::from_slice(&[
             kept,
             rank,
             self.span as u8,
@@ -211,7 +216,7 @@ impl Plan {
 
     /// The C++ type of element numbers.
     pub fn number_type(&self) -> &'static str {
-        if self.span == Span::Short { "unsigned" } else { "unsigned long long" }
+        if self.span == IndexWidth::Short { "unsigned" } else { "unsigned long long" }
     }
 
     /// The C++ type of the loop nest over the kept axes; `None` without any.
@@ -236,13 +241,13 @@ impl Plan {
         let (kept, rank) = (self.walk.kept(), self.walk.rank());
         let sides = 0..self.sides;
         if kept > 0 {
-            let mut record = Record::new();
+            let mut record = ParameterBlock::new();
             let steps = sides.clone().map(|side| self.walk.strides(side).take(kept));
             record.push_walk(self.span, self.walk.lens().take(kept), steps);
             record.pass(arguments);
         }
         if rank > kept && with_reduced {
-            let mut record = Record::new();
+            let mut record = ParameterBlock::new();
             let steps = sides.map(|side| self.walk.strides(side).skip(kept));
             record.push_walk(self.span, self.walk.lens().skip(kept), steps);
             record.pass(arguments);
@@ -254,25 +259,25 @@ impl Plan {
 mod tests {
     #![allow(clippy::unwrap_used, missing_docs)]
     use super::*;
-    use pygpu_layout::Order;
+    use pygpu_layout::MemoryOrder;
 
-    const H200: Room = Room { threads: 256, blocks: 1056 };
-    const FLAT: Wants = Wants { reduced: 1, in_order: false, in_batches: false };
-    const EVEN: Memory = Memory { itemsize: [4, 4], address: [0x1000, 0x1000] };
+    const H200: DeviceCapacity = DeviceCapacity { threads: 256, blocks: 1056 };
+    const FLAT: ReductionOptions = ReductionOptions { reduced: 1, in_order: false, in_batches: false };
+    const EVEN: OperandAddresses = OperandAddresses { itemsize: [4, 4], address: [0x1000, 0x1000] };
 
-    fn planned(shape: &[i64], reduced: &[usize]) -> Plan {
-        let input = Layout::contiguous(shape, 4, Order::C).unwrap();
+    fn planned(shape: &[i64], reduced: &[usize]) -> ReductionPlan {
+        let input = Layout::contiguous(shape, 4, MemoryOrder::C).unwrap();
         let kept: Vec<i64> =
             (0..shape.len()).map(|axis| if reduced.contains(&axis) { 1 } else { shape[axis] }).collect();
-        let out = Layout::contiguous(&kept, 4, Order::C).unwrap().broadcast_to(shape).unwrap();
-        let wants = Wants { reduced: reduced.iter().map(|axis| 1 << axis).sum(), ..FLAT };
+        let out = Layout::contiguous(&kept, 4, MemoryOrder::C).unwrap().broadcast_to(shape).unwrap();
+        let wants = ReductionOptions { reduced: reduced.iter().map(|axis| 1 << axis).sum(), ..FLAT };
         plan(&[&input, &out], wants, EVEN, H200).unwrap()
     }
 
     #[test]
     fn what_lies_side_by_side_is_read_so() {
         let block = |shape: &[i64], reduced: &[usize]| {
-            let Block { places, lanes, along, vector, each: _, turns } = planned(shape, reduced).block;
+            let BlockShape { places, lanes, along, vector, each: _, turns } = planned(shape, reduced).block;
             (places, lanes, along, vector, turns)
         };
         assert_eq!(block(&[1 << 14, 1 << 14], &[1]), (1, 256, true, 4, 1));
@@ -287,11 +292,11 @@ mod tests {
 
     #[test]
     fn packs_lie_evenly() {
-        let input = Layout::contiguous(&[64, 64], 4, Order::C).unwrap();
-        let out = Layout::contiguous(&[64, 1], 4, Order::C).unwrap().broadcast_to(&[64, 64]).unwrap();
+        let input = Layout::contiguous(&[64, 64], 4, MemoryOrder::C).unwrap();
+        let out = Layout::contiguous(&[64, 1], 4, MemoryOrder::C).unwrap().broadcast_to(&[64, 64]).unwrap();
         let vector = |address| {
-            let memory = Memory { address: [address, 0], ..EVEN };
-            plan(&[&input, &out], Wants { reduced: 2, ..FLAT }, memory, H200).unwrap().block.vector
+            let memory = OperandAddresses { address: [address, 0], ..EVEN };
+            plan(&[&input, &out], ReductionOptions { reduced: 2, ..FLAT }, memory, H200).unwrap().block.vector
         };
         assert_eq!([0x100, 0x108, 0x104].map(vector), [4, 2, 1]);
     }

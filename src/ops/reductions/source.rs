@@ -1,49 +1,49 @@
 //! Source of the reduction kernels.
 
-use super::input::Map;
-use super::plan::{BLOCKS_OF_PACKS, Block, INPUT, MASK, OUT, Plan};
-use super::table::{Neutral, Output, Row};
+use super::input::InputExpression;
+use super::plan::{BLOCKS_OF_PACKS, BlockShape, INPUT, MASK, OUT, ReductionPlan};
+use super::table::{Neutral, ReductionEntry, ResultType};
 use crate::elementwise_kernel;
 use crate::kernel_source;
 use crate::ufunc::kernel::{converted, stored, stored_as, type_of};
-use pygpu_base::dtype::{DType, Kind};
-use pygpu_kernel::Source;
+use pygpu_base::dtype::{DType, ScalarType};
+use pygpu_kernel::KernelSource;
 
 /// The types of a reduction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Types {
+pub struct ReductionTypes {
     /// Of the elements.
-    pub input: Kind,
+    pub input: ScalarType,
     /// Of the computation.
-    pub computed: Kind,
+    pub computed: ScalarType,
     /// Of the output array.
-    pub out: Kind,
+    pub out: ScalarType,
 }
 
 /// Template of the kernels, into which names and code are inserted.
 const TEXT: &str = include_str!("reduce.cu");
 
 /// The real type that corresponds to a type.
-fn real_of(kind: Kind) -> &'static str {
+fn real_of(kind: ScalarType) -> &'static str {
     match kind {
-        Kind::Float16 | Kind::BFloat16 | Kind::Float32 | Kind::Complex64 => "float",
+        ScalarType::Float16 | ScalarType::BFloat16 | ScalarType::Float32 | ScalarType::Complex64 => "float",
         _ => "double",
     }
 }
 
 /// The maximum or minimum of a type.
-fn bound(kind: Kind, is_greatest: bool) -> String {
+fn bound(kind: ScalarType, is_greatest: bool) -> String {
     let bits = 8 * DType::new(kind).itemsize() as u32;
     match kind {
-        Kind::Bool => u8::from(is_greatest).to_string(),
-        Kind::UInt8 | Kind::UInt16 | Kind::UInt32 | Kind::UInt64 => {
+        ScalarType::Bool => u8::from(is_greatest).to_string(),
+        ScalarType::UInt8 | ScalarType::UInt16 | ScalarType::UInt32 | ScalarType::UInt64 => {
             if is_greatest {
                 format!("{}ULL", u64::MAX >> (64 - bits))
             } else {
                 "0".to_owned()
             }
         }
-        Kind::Int8 | Kind::Int16 | Kind::Int32 | Kind::Int64 => {
+        ScalarType::Int8 | ScalarType::Int16 | ScalarType::Int32 | ScalarType::Int64 => {
             let greatest = i64::MAX >> (64 - bits);
             if is_greatest { format!("{greatest}LL") } else { format!("-{greatest}LL - 1") }
         }
@@ -52,7 +52,7 @@ fn bound(kind: Kind, is_greatest: bool) -> String {
 }
 
 /// Replaces the placeholders for types, and the squared magnitude of a difference of means.
-pub(super) fn spelled(text: &str, kind: Kind) -> String {
+pub(super) fn spelled(text: &str, kind: ScalarType) -> String {
     let [square, squared, size] = match kind.is_complex() {
         true => [
             "(apart.real() * apart.real() + apart.imag() * apart.imag())",
@@ -66,17 +66,17 @@ pub(super) fn spelled(text: &str, kind: Kind) -> String {
 }
 
 /// The type of the result expression.
-fn finished(row: &Row, computed: Kind) -> Kind {
+fn finished(row: &ReductionEntry, computed: ScalarType) -> ScalarType {
     match (row.output, computed) {
-        (Output::Fixed(kind), _) => kind,
+        (ResultType::Fixed(kind), _) => kind,
         _ => row.output(computed),
     }
 }
 
 /// Defines the types of elements, states and results, and the functions on them; `number` is the type of element
 /// numbers.
-pub(super) fn definitions(row: &Row, types: Types, number: &str) -> String {
-    let Types { input, computed, out } = types;
+pub(super) fn definitions(row: &ReductionEntry, types: ReductionTypes, number: &str) -> String {
+    let ReductionTypes { input, computed, out } = types;
     let neutral = match row.neutral.0 {
         Neutral::Text(text) => text.to_owned(),
         Neutral::Greatest => bound(computed, true),
@@ -118,8 +118,8 @@ pub(super) fn offset(walk: &Option<String>, name: &str, at: &str, side: usize) -
 }
 
 /// Defines the arrangement of a block's threads, and the elements that each loads.
-fn threads(block: Block) -> String {
-    let Block { places, lanes, along, vector, each, turns } = block;
+fn threads(block: BlockShape) -> String {
+    let BlockShape { places, lanes, along, vector, each, turns } = block;
     let (lane, place, apart) = match along {
         true => (format!("(tid) % {lanes}u"), format!("(tid) / {lanes}u"), 1),
         false => (format!("(tid) / {places}u"), format!("(tid) % {places}u"), places),
@@ -133,7 +133,7 @@ fn threads(block: Block) -> String {
 }
 
 /// The differences between the two kernels.
-struct Parts<'a> {
+struct ReductionFragments<'a> {
     parameters: String,
     /// Code before the first element of a result is loaded.
     base: String,
@@ -148,7 +148,13 @@ struct Parts<'a> {
     preamble: &'a str,
 }
 
-fn assembled(row: &Row, types: Types, plan: &Plan, block: Block, parts: &Parts<'_>) -> Source {
+fn assembled(
+    row: &ReductionEntry,
+    types: ReductionTypes,
+    plan: &ReductionPlan,
+    block: BlockShape,
+    parts: &ReductionFragments<'_>,
+) -> KernelSource {
     let name = name_of(row);
     // Limits the registers, so that a multiprocessor can run this number of blocks concurrently.
     let at_once = if block.vector > 1 { format!(", {BLOCKS_OF_PACKS}") } else { String::new() };
@@ -174,12 +180,18 @@ fn assembled(row: &Row, types: Types, plan: &Plan, block: Block, parts: &Parts<'
 }
 
 /// The name of a reduction's kernels.
-pub fn name_of(row: &Row) -> String {
+pub fn name_of(row: &ReductionEntry) -> String {
     format!("pygpu_{}", row.name)
 }
 
 /// The kernel that reduces the elements.
-pub fn first(row: &Row, types: Types, plan: &Plan, is_masked: bool, map: Option<&Map>) -> Source {
+pub fn first(
+    row: &ReductionEntry,
+    types: ReductionTypes,
+    plan: &ReductionPlan,
+    is_masked: bool,
+    map: Option<&InputExpression>,
+) -> KernelSource {
     let (kept, reduced) = (plan.kept_type(), plan.reduced_type());
     let block = plan.block;
     let input = map.map_or("const char *first", |map| &map.parameters);
@@ -229,11 +241,11 @@ pub fn first(row: &Row, types: Types, plan: &Plan, is_masked: bool, map: Option<
     let mapped = map.map(mapped).unwrap_or_default();
     let more = format!("{pack}{packed}#define PYGPU_IS_BATCHED {is_batched}\n{mapped}");
     let preamble = map.map_or("", |map| &map.preamble);
-    assembled(row, types, plan, block, &Parts { parameters, base, load, mask, store, more, preamble })
+    assembled(row, types, plan, block, &ReductionFragments { parameters, base, load, mask, store, more, preamble })
 }
 
 /// The function that computes a pack of elements instead of loading it.
-fn mapped(map: &Map) -> String {
+fn mapped(map: &InputExpression) -> String {
     format!(
         "static __device__ __forceinline__ pygpu_packed pygpu_mapped(size_t at, {}) {{\n    pygpu_packed made;\n{}\
          #pragma unroll\n    for (int v = 0; v < PYGPU_VECTOR; v++) {{\n{}    }}\n    return made;\n}}\n",
@@ -242,7 +254,7 @@ fn mapped(map: &Map) -> String {
 }
 
 /// The kernel that combines partial results.
-pub fn second(row: &Row, types: Types, plan: &Plan, block: Block) -> Source {
+pub fn second(row: &ReductionEntry, types: ReductionTypes, plan: &ReductionPlan, block: BlockShape) -> KernelSource {
     let kept = plan.kept_type();
     let mut parameters = "const pygpu_state *parts, char *out, size_t places, size_t count, double less".to_owned();
     if let Some(walk) = &kept {
@@ -260,6 +272,6 @@ pub fn second(row: &Row, types: Types, plan: &Plan, block: Block) -> Source {
         types,
         plan,
         block,
-        &Parts { parameters, base: String::new(), load, mask: None, store, more, preamble: "" },
+        &ReductionFragments { parameters, base: String::new(), load, mask: None, store, more, preamble: "" },
     )
 }

@@ -6,7 +6,7 @@
 //! rounding; a thread takes its elements in order. Element numbers have the type `pygpu_number`, which is as wide as
 //! the array requires.
 
-use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::dtype::{DType, ScalarType};
 
 /// Type of the computation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,13 +21,13 @@ pub enum Computed {
 
 /// Type of the results.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Output {
+pub enum ResultType {
     /// The type of the computation.
     Computed,
     /// Its real type.
     Real,
     /// A fixed type.
-    Fixed(Kind),
+    Fixed(ScalarType),
 }
 
 /// Value of the state without elements.
@@ -43,13 +43,13 @@ pub enum Neutral {
 
 /// One reduction.
 #[derive(Debug)]
-pub struct Row {
+pub struct ReductionEntry {
     /// NumPy's name.
     pub name: &'static str,
     /// Type of the computation.
     pub computed: Computed,
     /// Type of the results.
-    pub output: Output,
+    pub output: ResultType,
     /// The type of the state's first member.
     pub first: &'static str,
     /// Declarations of the other members in C.
@@ -77,10 +77,10 @@ pub struct Row {
     pub is_numbered: bool,
 }
 
-const SIMPLE: Row = Row {
+const SIMPLE: ReductionEntry = ReductionEntry {
     name: "",
     computed: Computed::Own,
-    output: Output::Computed,
+    output: ResultType::Computed,
     first: "{T}",
     others: "",
     bytes: 0,
@@ -95,8 +95,9 @@ const SIMPLE: Row = Row {
     is_numbered: false,
 };
 
-const OF_BITS: Row = Row { of_complex: false, of_floats: false, ..SIMPLE };
-const OF_TRUTHS: Row = Row { output: Output::Fixed(Kind::Bool), first: "bool", map: "({x}) != {T}(0)", ..SIMPLE };
+const OF_BITS: ReductionEntry = ReductionEntry { of_complex: false, of_floats: false, ..SIMPLE };
+const OF_TRUTHS: ReductionEntry =
+    ReductionEntry { output: ResultType::Fixed(ScalarType::Bool), first: "bool", map: "({x}) != {T}(0)", ..SIMPLE };
 
 // NaNs are propagated. The initial state is a real element, which may be compared with itself.
 const LESS: &str = "if (!(a.first < b.first || a.first != a.first)) a.first = b.first;";
@@ -151,24 +152,34 @@ const IF_NUMBER: &str = "({x}) == ({x}) ? ({x}) : {T}(0)";
 const SEEN: &str = "a.seen ? a.first : a.first - a.first";
 
 /// All reductions.
-pub static TABLE: &[Row] = &[
-    Row { name: "sum", computed: Computed::Wide, join: "a.first = a.first + b.first;", ..SIMPLE },
-    Row {
+pub static TABLE: &[ReductionEntry] = &[
+    ReductionEntry { name: "sum", computed: Computed::Wide, join: "a.first = a.first + b.first;", ..SIMPLE },
+    ReductionEntry {
         name: "prod",
         computed: Computed::Wide,
         neutral: (Neutral::Text("1"), ""),
         join: "a.first = a.first * b.first;",
         ..SIMPLE
     },
-    Row { name: "min", neutral: (Neutral::Greatest, ""), join: LESS, of_complex: false, ..SIMPLE },
-    Row { name: "max", neutral: (Neutral::Least, ""), join: GREATER, of_complex: false, ..SIMPLE },
-    Row { name: "any", join: "a.first = a.first || b.first;", ..OF_TRUTHS },
-    Row { name: "all", neutral: (Neutral::Text("1"), ""), join: "a.first = a.first && b.first;", ..OF_TRUTHS },
-    Row { name: "logical_xor", join: "a.first = a.first != b.first;", ..OF_TRUTHS },
-    Row { name: "bitwise_and", neutral: (Neutral::Text("~0"), ""), join: "a.first = a.first & b.first;", ..OF_BITS },
-    Row { name: "bitwise_or", join: "a.first = a.first | b.first;", ..OF_BITS },
-    Row { name: "bitwise_xor", join: "a.first = a.first ^ b.first;", ..OF_BITS },
-    Row {
+    ReductionEntry { name: "min", neutral: (Neutral::Greatest, ""), join: LESS, of_complex: false, ..SIMPLE },
+    ReductionEntry { name: "max", neutral: (Neutral::Least, ""), join: GREATER, of_complex: false, ..SIMPLE },
+    ReductionEntry { name: "any", join: "a.first = a.first || b.first;", ..OF_TRUTHS },
+    ReductionEntry {
+        name: "all",
+        neutral: (Neutral::Text("1"), ""),
+        join: "a.first = a.first && b.first;",
+        ..OF_TRUTHS
+    },
+    ReductionEntry { name: "logical_xor", join: "a.first = a.first != b.first;", ..OF_TRUTHS },
+    ReductionEntry {
+        name: "bitwise_and",
+        neutral: (Neutral::Text("~0"), ""),
+        join: "a.first = a.first & b.first;",
+        ..OF_BITS
+    },
+    ReductionEntry { name: "bitwise_or", join: "a.first = a.first | b.first;", ..OF_BITS },
+    ReductionEntry { name: "bitwise_xor", join: "a.first = a.first ^ b.first;", ..OF_BITS },
+    ReductionEntry {
         name: "ptp",
         others: "{T} most;",
         neutral: (Neutral::Greatest, ", ({T})({least})"),
@@ -178,34 +189,34 @@ pub static TABLE: &[Row] = &[
         of_complex: false,
         ..SIMPLE
     },
-    Row {
+    ReductionEntry {
         name: "norm_1",
         computed: Computed::Real,
-        output: Output::Real,
+        output: ResultType::Real,
         first: "{R}",
         map: "{size}",
         join: "a.first += b.first;",
         ..SIMPLE
     },
-    Row {
+    ReductionEntry {
         name: "norm_2",
         computed: Computed::Real,
-        output: Output::Real,
+        output: ResultType::Real,
         first: "{R}",
         map: "{squared}",
         join: "a.first += b.first;",
         finish: "sqrt(a.first)",
         ..SIMPLE
     },
-    Row {
+    ReductionEntry {
         name: "count_nonzero",
-        output: Output::Fixed(Kind::Int64),
+        output: ResultType::Fixed(ScalarType::Int64),
         first: "long long",
         map: "({x}) != {T}(0) ? 1 : 0",
         join: "a.first += b.first;",
         ..SIMPLE
     },
-    Row {
+    ReductionEntry {
         name: "mean",
         computed: Computed::Real,
         others: "pygpu_number n;",
@@ -216,10 +227,10 @@ pub static TABLE: &[Row] = &[
         finish: "a.first / ({R})a.n",
         ..SIMPLE
     },
-    Row {
+    ReductionEntry {
         name: "var",
         computed: Computed::Real,
-        output: Output::Real,
+        output: ResultType::Real,
         others: "{T} mean; {R} m; pygpu_number n;",
         bytes: 24,
         neutral: (Neutral::Text("0"), ", {T}(0), 0, 0"),
@@ -229,9 +240,9 @@ pub static TABLE: &[Row] = &[
         finish: "a.m / ({R})(a.n - less > 0 ? a.n - less : 0)",
         ..SIMPLE
     },
-    Row {
+    ReductionEntry {
         name: "argmin",
-        output: Output::Fixed(Kind::Int64),
+        output: ResultType::Fixed(ScalarType::Int64),
         others: "pygpu_number at;",
         bytes: 16,
         neutral: (Neutral::Greatest, ", at"),
@@ -243,9 +254,9 @@ pub static TABLE: &[Row] = &[
         is_numbered: true,
         ..SIMPLE
     },
-    Row {
+    ReductionEntry {
         name: "argmax",
-        output: Output::Fixed(Kind::Int64),
+        output: ResultType::Fixed(ScalarType::Int64),
         others: "pygpu_number at;",
         bytes: 16,
         neutral: (Neutral::Least, ", at"),
@@ -257,8 +268,14 @@ pub static TABLE: &[Row] = &[
         is_numbered: true,
         ..SIMPLE
     },
-    Row { name: "nansum", computed: Computed::Wide, map: IF_NUMBER, join: "a.first = a.first + b.first;", ..SIMPLE },
-    Row {
+    ReductionEntry {
+        name: "nansum",
+        computed: Computed::Wide,
+        map: IF_NUMBER,
+        join: "a.first = a.first + b.first;",
+        ..SIMPLE
+    },
+    ReductionEntry {
         name: "nanprod",
         computed: Computed::Wide,
         neutral: (Neutral::Text("1"), ""),
@@ -266,7 +283,7 @@ pub static TABLE: &[Row] = &[
         join: "a.first = a.first * b.first;",
         ..SIMPLE
     },
-    Row {
+    ReductionEntry {
         name: "nanmin",
         others: "bool seen;",
         bytes: 8,
@@ -277,7 +294,7 @@ pub static TABLE: &[Row] = &[
         of_complex: false,
         ..SIMPLE
     },
-    Row {
+    ReductionEntry {
         name: "nanmax",
         others: "bool seen;",
         bytes: 8,
@@ -288,7 +305,7 @@ pub static TABLE: &[Row] = &[
         of_complex: false,
         ..SIMPLE
     },
-    Row {
+    ReductionEntry {
         name: "nanmean",
         computed: Computed::Real,
         others: "pygpu_number n;",
@@ -299,10 +316,10 @@ pub static TABLE: &[Row] = &[
         finish: "a.first / ({R})a.n",
         ..SIMPLE
     },
-    Row {
+    ReductionEntry {
         name: "nanvar",
         computed: Computed::Real,
-        output: Output::Real,
+        output: ResultType::Real,
         others: "{T} mean; {R} m; pygpu_number n;",
         bytes: 24,
         neutral: (Neutral::Text("0"), ", {T}(0), 0, 0"),
@@ -312,9 +329,9 @@ pub static TABLE: &[Row] = &[
         finish: "a.n - less > 0 ? a.m / ({R})(a.n - less) : (a.m - a.m) / ({R})0",
         ..SIMPLE
     },
-    Row {
+    ReductionEntry {
         name: "nanargmin",
-        output: Output::Fixed(Kind::Int64),
+        output: ResultType::Fixed(ScalarType::Int64),
         others: "pygpu_number at; bool seen;",
         bytes: 16,
         neutral: (Neutral::Greatest, ", at, false"),
@@ -326,9 +343,9 @@ pub static TABLE: &[Row] = &[
         is_numbered: true,
         ..SIMPLE
     },
-    Row {
+    ReductionEntry {
         name: "nanargmax",
-        output: Output::Fixed(Kind::Int64),
+        output: ResultType::Fixed(ScalarType::Int64),
         others: "pygpu_number at; bool seen;",
         bytes: 16,
         neutral: (Neutral::Least, ", at, false"),
@@ -343,14 +360,14 @@ pub static TABLE: &[Row] = &[
 ];
 
 /// Looks up an entry by name.
-pub fn row(name: &str) -> Option<&'static Row> {
+pub fn row(name: &str) -> Option<&'static ReductionEntry> {
     TABLE.iter().find(|row| row.name == name)
 }
 
-impl Row {
+impl ReductionEntry {
     /// The default type of the computation for elements of a type.
-    pub fn computed(&self, kind: Kind) -> Kind {
-        use Kind::*;
+    pub fn computed(&self, kind: ScalarType) -> ScalarType {
+        use ScalarType::*;
         match (self.computed, kind) {
             (Computed::Wide, Bool | Int8 | Int16 | Int32) => Int64,
             (Computed::Wide, UInt8 | UInt16 | UInt32) => UInt64,
@@ -360,18 +377,18 @@ impl Row {
     }
 
     /// The type of the results for a type of the computation.
-    pub fn output(&self, computed: Kind) -> Kind {
+    pub fn output(&self, computed: ScalarType) -> ScalarType {
         match (self.output, computed) {
-            (Output::Fixed(kind), _) => kind,
-            (Output::Real, Kind::Complex64) => Kind::Float32,
-            (Output::Real, Kind::Complex128) => Kind::Float64,
+            (ResultType::Fixed(kind), _) => kind,
+            (ResultType::Real, ScalarType::Complex64) => ScalarType::Float32,
+            (ResultType::Real, ScalarType::Complex128) => ScalarType::Float64,
             _ => computed,
         }
     }
 
     /// Whether only the elements' truth values matter.
     pub fn is_of_truths(&self) -> bool {
-        self.output == Output::Fixed(Kind::Bool)
+        self.output == ResultType::Fixed(ScalarType::Bool)
     }
 
     /// Whether the reduction of no elements has a result.
@@ -380,7 +397,7 @@ impl Row {
     }
 
     /// Maximum size of a state in bytes.
-    pub fn state_bytes(&self, computed: Kind) -> usize {
+    pub fn state_bytes(&self, computed: ScalarType) -> usize {
         (2 * DType::new(computed).itemsize().max(8) + self.bytes).next_multiple_of(16)
     }
 }

@@ -2,29 +2,29 @@
 
 use crate::elementwise_kernel;
 use crate::kernel_source;
-use crate::ufunc::Row;
+use crate::ufunc::UfuncEntry;
 use crate::ufunc::kernel::{converted, stored, stored_as, type_of, unsigned_of};
 use pygpu_array::Array;
 use pygpu_backend::LaunchShape;
-use pygpu_base::dtype::Kind;
+use pygpu_base::dtype::ScalarType;
 use pygpu_base::error::{Error, Result};
-use pygpu_codegen::variant_cache::{Family, Key};
+use pygpu_codegen::variant_cache::{KernelFamily, VariantKey};
 use pygpu_device::stream::Stream;
-use pygpu_kernel::{Arguments, Source, launch};
-use pygpu_memory::{Access, Use};
+use pygpu_kernel::{Arguments, KernelSource, launch};
+use pygpu_memory::{Access, BlockUse};
 
 const TEXT: &str = include_str!("at.cu");
 const THREADS: u32 = 256;
 const THREADS_ON_CPU: u32 = 16;
 
-static COMPILED: Family = Family::of_library(25);
+static COMPILED: KernelFamily = KernelFamily::of_library(25);
 
 /// A call; all arrays are one-dimensional and contiguous.
-pub struct Call<'a> {
+pub struct UfuncAt<'a> {
     /// The function.
-    pub row: &'static Row,
+    pub row: &'static UfuncEntry,
     /// The type of the loop.
-    pub kind: Kind,
+    pub kind: ScalarType,
     /// The array to modify.
     pub array: &'a Array,
     /// The sorted indices as 64-bit integers, all inside the array.
@@ -35,19 +35,19 @@ pub struct Call<'a> {
     pub values: Option<&'a Array>,
 }
 
-fn name_of(row: &Row) -> String {
+fn name_of(row: &UfuncEntry) -> String {
     format!("pygpu_{}_at", row.name)
 }
 
-fn source(call: &Call<'_>, threads: u32) -> Result<Source> {
-    let Call { row, kind, array, values, .. } = call;
+fn source(call: &UfuncAt<'_>, threads: u32) -> Result<KernelSource> {
+    let UfuncAt { row, kind, array, values, .. } = call;
     let kind = *kind;
     let Some(group) = row.group(kind) else {
         return Err(Error::type_error(format!("{}.at has no loop for {kind:?}", row.name)));
     };
     let own = array.dtype().kind();
     let other = values.map_or(own, |values| values.dtype().kind());
-    let operand = |place: usize, name: &str, text: &str, from: Kind| {
+    let operand = |place: usize, name: &str, text: &str, from: ScalarType| {
         let takes = row.takes(place, kind);
         format!("const {} {name} = {};\n", type_of(takes), converted(text, from, takes))
     };
@@ -71,7 +71,7 @@ fn source(call: &Call<'_>, threads: u32) -> Result<Source> {
 ///
 /// # Errors
 /// `TypeError` for a type without a loop; compiler errors; driver errors.
-pub fn at(call: &Call<'_>, stream: &Stream) -> Result<()> {
+pub fn at(call: &UfuncAt<'_>, stream: &Stream) -> Result<()> {
     let device = stream.device();
     let threads = if device.is_cpu() { THREADS_ON_CPU } else { THREADS };
     let count = call.places.layout().size();
@@ -79,7 +79,7 @@ pub fn at(call: &Call<'_>, stream: &Stream) -> Result<()> {
         return Ok(());
     }
     let kinds = [call.kind, call.array.dtype().kind(), call.values.map_or(call.kind, |values| values.dtype().kind())];
-    let mut key = Key::from_slice(&kinds.map(|kind| kind as u8));
+    let mut key = VariantKey::from_slice(&kinds.map(|kind| kind as u8));
     key.push(u8::from(call.values.is_some()));
     key.extend_from_slice(call.row.name.as_bytes());
     let text = source(call, threads)?;
@@ -91,7 +91,7 @@ pub fn at(call: &Call<'_>, stream: &Stream) -> Result<()> {
     [address(call.places), address(call.order), address(call.array), values, step, count as u64]
         .into_iter()
         .for_each(|word| arguments.push_word(word));
-    let mut uses: Vec<Use<'_>> = vec![
+    let mut uses: Vec<BlockUse<'_>> = vec![
         (call.places.allocation(), Access::Read),
         (call.order.allocation(), Access::Read),
         (call.array.allocation(), Access::Write),

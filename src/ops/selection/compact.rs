@@ -1,17 +1,17 @@
 //! Launches of mask operations: count, take, put and nonzero.
 
-use super::source::{self, Moving, Task};
+use super::source::{self, MaskKernel, MaskOperation};
 use pygpu_array::Array;
 use pygpu_backend::LaunchShape;
-use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_base::error::Result;
-use pygpu_codegen::array_access::{Record, Span};
+use pygpu_codegen::array_access::{IndexWidth, ParameterBlock};
 use pygpu_copy as copy;
-use pygpu_device::stream::{Mark, Stream};
+use pygpu_device::stream::{PooledEvent, Stream};
 use pygpu_kernel::{Arguments, launch};
-use pygpu_layout::{Dims, Layout, NARROW, Order, Walk};
-use pygpu_memory::readback::Word;
-use pygpu_memory::{Access, Use, capture};
+use pygpu_layout::{Dims, Layout, LoopNest, MemoryOrder, NARROW};
+use pygpu_memory::readback::Readback;
+use pygpu_memory::{Access, BlockUse, capture};
 
 /// Threads of a block and of the scanning block, elements of a tile, and tiles that a block counts. The values must
 /// match `compact.cu`.
@@ -35,7 +35,7 @@ impl Mask {
         capture::refuse("a boolean mask, whose true elements the host counts,", stream)?;
         let array = match array.layout().is_c_contiguous() {
             true => array.clone(),
-            false => copy::duplicate(array, Order::C, stream)?,
+            false => copy::duplicate(array, MemoryOrder::C, stream)?,
         };
         let (count, head) = (array.layout().size(), array.address() as i64 & 15);
         Ok(Self { array, count, head })
@@ -51,16 +51,16 @@ impl Mask {
         arguments.push_word(self.head as u64);
     }
 
-    fn used(&self) -> Use<'_> {
+    fn used(&self) -> BlockUse<'_> {
         (self.array.allocation(), Access::Read)
     }
 }
 
 /// For each tile the number of true elements before it, and the readback with their total number.
-struct Starts {
+struct TileOffsets {
     /// One 64-bit offset per tile and the total, followed by one 32-bit count per tile.
     numbers: Array,
-    told: Word,
+    told: Readback,
 }
 
 fn shape(blocks: i64, threads: u32) -> LaunchShape {
@@ -69,13 +69,18 @@ fn shape(blocks: i64, threads: u32) -> LaunchShape {
     LaunchShape { grid: [blocks, 1, 1], block: [threads, 1, 1], shared: 0, cooperative: false }
 }
 
-impl Starts {
+impl TileOffsets {
     fn of(mask: &Mask, stream: &Stream) -> Result<Self> {
         let device = stream.device();
         let (count, start) = (source::count(device)?, source::starts(device)?);
         let tiles = mask.tiles();
-        let numbers = Array::empty(&[8 * (tiles + 1) + 4 * tiles], DType::new(Kind::UInt8), Order::C, stream.clone())?;
-        let told = Word::new(device)?;
+        let numbers = Array::empty(
+            &[8 * (tiles + 1) + 4 * tiles],
+            DType::new(ScalarType::UInt8),
+            MemoryOrder::C,
+            stream.clone(),
+        )?;
+        let told = Readback::new(device)?;
         let counts = numbers.address() as u64 + 8 * (tiles as u64 + 1);
         let written = (numbers.allocation(), Access::Write);
         let mut arguments = Arguments::new();
@@ -96,8 +101,8 @@ impl Starts {
 }
 
 /// A move of elements: the kernel, and its parameters besides the mask.
-struct Move<'a> {
-    kernel: Moving,
+struct MaskMove<'a> {
+    kernel: MaskKernel,
     /// The array whose elements are moved, and its first element's offset; `None` if indices are computed.
     array: Option<(&'a Array, i64)>,
     values: &'a Array,
@@ -105,10 +110,10 @@ struct Move<'a> {
     step: i64,
     /// The required number of true elements; negative for any number.
     expected: i64,
-    walk: Record,
+    walk: ParameterBlock,
 }
 
-impl Move<'_> {
+impl MaskMove<'_> {
     /// Launches the move. Without `starts` a single block does everything and reports the number to the readback
     /// `told`.
     fn run(&self, mask: &Mask, starts: Option<&Array>, told: u64, stream: &Stream) -> Result<()> {
@@ -128,10 +133,10 @@ impl Move<'_> {
         arguments.push_word(self.expected as u64);
         self.walk.pass(&mut arguments);
         let (array, values) = match self.kernel.task {
-            Task::Put => (Access::Write, Access::Read),
-            Task::Take | Task::Find => (Access::Read, Access::Write),
+            MaskOperation::Put => (Access::Write, Access::Read),
+            MaskOperation::Take | MaskOperation::Find => (Access::Read, Access::Write),
         };
-        let mut uses: Vec<Use<'_>> = vec![mask.used(), (self.values.allocation(), values)];
+        let mut uses: Vec<BlockUse<'_>> = vec![mask.used(), (self.values.allocation(), values)];
         uses.extend(starts.map(|starts| (starts.allocation(), Access::Read)));
         uses.extend(self.array.map(|(one, _)| (one.allocation(), array)));
         let shape = shape(if starts.is_some() { tiles } else { 1 }, THREADS);
@@ -142,22 +147,22 @@ impl Move<'_> {
 }
 
 /// The loop nest of an array in C order.
-fn walk_of(array: &Array, task: Task) -> Option<(Moving, Record, i64)> {
+fn walk_of(array: &Array, task: MaskOperation) -> Option<(MaskKernel, ParameterBlock, i64)> {
     let layout = array.layout();
     let unit = layout.itemsize();
     let places = layout.strides().fold(array.address() as i64, |places, stride| places | stride);
     if !matches!(unit, 1 | 2 | 4 | 8 | 16) || places % unit != 0 {
         return None;
     }
-    let walk = Walk::c_order(layout);
-    let span = Span::of(&walk, 0..1);
-    let mut record = Record::new();
+    let walk = LoopNest::c_order(layout);
+    let span = IndexWidth::of(&walk, 0..1);
+    let mut record = ParameterBlock::new();
     let rank = walk.rank().max(1);
     match walk.rank() {
         0 => record.push_walk(span, std::iter::once(1), std::iter::once(std::iter::once(0))),
         _ => record.push_walk(span, walk.lens(), std::iter::once(walk.strides(0))),
     }
-    Some((Moving { task, unit, span, rank }, record, walk.offset(0)))
+    Some((MaskKernel { task, unit, span, rank }, record, walk.offset(0)))
 }
 
 /// Selects the elements of an array for which a mask of its shape is true; `None` for unsupported element types.
@@ -165,22 +170,22 @@ fn walk_of(array: &Array, task: Task) -> Option<(Moving, Record, i64)> {
 /// # Errors
 /// `NotSupported` in a capture; `OutOfMemory`; compiler errors; driver errors.
 pub fn take(array: &Array, mask: &Array, stream: &Stream) -> Result<Option<Array>> {
-    let Some((kernel, walk, offset)) = walk_of(array, Task::Take) else { return Ok(None) };
-    let dense = |count: i64| Array::empty(&[count], array.dtype(), Order::C, stream.clone());
+    let Some((kernel, walk, offset)) = walk_of(array, MaskOperation::Take) else { return Ok(None) };
+    let dense = |count: i64| Array::empty(&[count], array.dtype(), MemoryOrder::C, stream.clone());
     let mask = Mask::of(mask, stream)?;
     if mask.count == 0 {
         return dense(0).map(Some);
     }
     let (array, step) = (Some((array, offset)), kernel.unit);
-    let of = |values| Move { kernel, array, values, step, expected: -1, walk: walk.clone() };
+    let of = |values| MaskMove { kernel, array, values, step, expected: -1, walk: walk.clone() };
     if mask.count <= SMALL {
         let room = dense(mask.count)?;
-        let told = Word::new(stream.device())?;
+        let told = Readback::new(stream.device())?;
         of(&room).run(&mask, None, told.address(), stream)?;
         let count = told.read_behind(stream)? as i64;
-        return room.view(Layout::contiguous(&[count], step, Order::C)?).map(Some);
+        return room.view(Layout::contiguous(&[count], step, MemoryOrder::C)?).map(Some);
     }
-    let Starts { numbers, told } = Starts::of(&mask, stream)?;
+    let TileOffsets { numbers, told } = TileOffsets::of(&mask, stream)?;
     let result = dense(told.read_behind(stream)? as i64)?;
     if !result.layout().is_empty() {
         of(&result).run(&mask, Some(&numbers), 0, stream)?;
@@ -194,7 +199,7 @@ pub fn take(array: &Array, mask: &Array, stream: &Stream) -> Result<Option<Array
 /// # Errors
 /// As [`take`].
 pub fn put(array: &Array, mask: &Array, values: &Array, stream: &Stream) -> Result<Option<i64>> {
-    let Some((kernel, walk, offset)) = walk_of(array, Task::Put) else { return Ok(None) };
+    let Some((kernel, walk, offset)) = walk_of(array, MaskOperation::Put) else { return Ok(None) };
     let mask = Mask::of(mask, stream)?;
     if mask.count == 0 {
         return Ok(Some(0));
@@ -203,11 +208,11 @@ pub fn put(array: &Array, mask: &Array, values: &Array, stream: &Stream) -> Resu
     if (values.address() as i64 | step) % kernel.unit != 0 {
         return Ok(None);
     }
-    let Starts { numbers, told } = Starts::of(&mask, stream)?;
-    let counted = Mark::record(stream)?;
+    let TileOffsets { numbers, told } = TileOffsets::of(&mask, stream)?;
+    let counted = PooledEvent::record(stream)?;
     let expected = values.layout().size();
     if expected > 0 {
-        let put = Move { kernel, array: Some((array, offset)), values, step, expected, walk };
+        let put = MaskMove { kernel, array: Some((array, offset)), values, step, expected, walk };
         put.run(&mask, Some(&numbers), 0, stream)?;
     }
     Ok(Some(told.read_at(&counted)? as i64))
@@ -221,23 +226,24 @@ pub fn nonzero(mask: &Array, stream: &Stream) -> Result<Array> {
     let shape: Dims = mask.layout().shape().collect();
     let rank = shape.len() as i64;
     let mask = Mask::of(mask, stream)?;
-    let dense = |count: i64| Array::empty(&[rank, count], DType::new(Kind::Int64), Order::C, stream.clone());
+    let dense =
+        |count: i64| Array::empty(&[rank, count], DType::new(ScalarType::Int64), MemoryOrder::C, stream.clone());
     if mask.count == 0 || rank == 0 {
         return dense(0);
     }
-    let span = if mask.count < NARROW { Span::Short } else { Span::Wide };
-    let mut walk = Record::new();
+    let span = if mask.count < NARROW { IndexWidth::Short } else { IndexWidth::Wide };
+    let mut walk = ParameterBlock::new();
     walk.push_walk(span, shape.iter().copied(), std::iter::once(shape.iter().map(|_| 0)));
-    let kernel = Moving { task: Task::Find, unit: 8, span, rank: shape.len() };
-    let of = |values, step| Move { kernel, array: None, values, step, expected: -1, walk: walk.clone() };
+    let kernel = MaskKernel { task: MaskOperation::Find, unit: 8, span, rank: shape.len() };
+    let of = |values, step| MaskMove { kernel, array: None, values, step, expected: -1, walk: walk.clone() };
     if mask.count <= SMALL {
         let room = dense(mask.count)?;
-        let told = Word::new(stream.device())?;
+        let told = Readback::new(stream.device())?;
         of(&room, 8 * mask.count).run(&mask, None, told.address(), stream)?;
         let count = told.read_behind(stream)? as i64;
         return room.view(Layout::strided(&[rank, count], &[8 * mask.count, 8], 0, 8)?);
     }
-    let Starts { numbers, told } = Starts::of(&mask, stream)?;
+    let TileOffsets { numbers, told } = TileOffsets::of(&mask, stream)?;
     let count = told.read_behind(stream)? as i64;
     let result = dense(count)?;
     if count > 0 {

@@ -9,5 +9,5 @@ mod at;
 mod compact;
 mod source;
 
-pub use at::{Call, at};
+pub use at::{UfuncAt, at};
 pub use compact::{nonzero, put, take};

@@ -2,18 +2,18 @@
 
 use crate::elementwise_kernel;
 use pygpu_base::error::Result;
-use pygpu_codegen::array_access::{HEADER, Span};
-use pygpu_codegen::variant_cache::{Family, Key};
+use pygpu_codegen::array_access::{HEADER, IndexWidth};
+use pygpu_codegen::variant_cache::{KernelFamily, VariantKey};
 use pygpu_device::Device;
-use pygpu_kernel::{Function, Source};
+use pygpu_kernel::{Function, KernelSource};
 
 const TEXT: &str = include_str!("compact.cu");
 
-static COMPILED: Family = Family::of_library(24);
+static COMPILED: KernelFamily = KernelFamily::of_library(24);
 
 /// Operation on the positions at which a mask is true.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Task {
+pub(super) enum MaskOperation {
     /// Reads elements from there.
     Take,
     /// Stores values there.
@@ -24,16 +24,16 @@ pub(super) enum Task {
 
 /// A kernel that moves elements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Moving {
-    pub(super) task: Task,
+pub(super) struct MaskKernel {
+    pub(super) task: MaskOperation,
     /// Size of an element in bytes.
     pub(super) unit: i64,
     /// Index width.
-    pub(super) span: Span,
+    pub(super) span: IndexWidth,
     pub(super) rank: usize,
 }
 
-fn source(name: &str, step: u8, definitions: &str) -> Source {
+fn source(name: &str, step: u8, definitions: &str) -> KernelSource {
     let text = format!("{HEADER}\n#define PYGPU_STEP {step}\n{definitions}{TEXT}");
     elementwise_kernel::source(name, text, &[])
 }
@@ -51,10 +51,10 @@ pub(super) fn starts(device: Device) -> Result<Function> {
 }
 
 /// Moves elements.
-pub(super) fn moving(device: Device, of: Moving) -> Result<Function> {
+pub(super) fn moving(device: Device, of: MaskKernel) -> Result<Function> {
     const NAME: &str = "pygpu_move_true";
-    let Moving { task, unit, span, rank } = of;
-    let key = Key::from_slice(&[3, task as u8, unit as u8, span as u8, rank as u8]);
+    let MaskKernel { task, unit, span, rank } = of;
+    let key = VariantKey::from_slice(&[3, task as u8, unit as u8, span as u8, rank as u8]);
     COMPILED.function(device, &key, NAME, || {
         let walk = span.type_of(rank, 1);
         let definitions = format!(

@@ -1,14 +1,14 @@
 //! Sort of rows that fit into one block.
 
 use super::COMPILED;
-use super::sort_input::Rows;
+use super::sort_input::SortInput;
 use crate::{elementwise_kernel, kernel_source};
 use pygpu_backend::LaunchShape;
 use pygpu_base::error::Result;
-use pygpu_codegen::variant_cache::Key;
+use pygpu_codegen::variant_cache::VariantKey;
 use pygpu_device::stream::Stream;
-use pygpu_kernel::{Arguments, Source, launch};
-use pygpu_memory::{Access, Use};
+use pygpu_kernel::{Arguments, KernelSource, launch};
+use pygpu_memory::{Access, BlockUse};
 
 const TEXT: &str = include_str!("block_sort.cu");
 const NAME: &str = "pygpu_sort_rows";
@@ -27,12 +27,12 @@ pub fn has_room(count: i64) -> bool {
 ///
 /// # Errors
 /// Compiler errors; driver errors.
-pub fn run(rows: &Rows<'_>, stream: &Stream) -> Result<()> {
+pub fn run(rows: &SortInput<'_>, stream: &Stream) -> Result<()> {
     let log = (rows.count as u64).next_power_of_two().ilog2();
     let capacity = if rows.count <= FEW { FEW } else { MANY };
     let threads = (capacity / 2) as u32;
     let with_places = rows.places.is_some();
-    let mut key = Key::from_slice(&[b'r', with_places.into(), capacity.ilog2() as u8]);
+    let mut key = VariantKey::from_slice(&[b'r', with_places.into(), capacity.ilog2() as u8]);
     key.extend(rows.keys.identity());
     let source = || source(rows, capacity, threads);
     let function = COMPILED.function(stream.device(), &key, NAME, source)?;
@@ -51,13 +51,13 @@ pub fn run(rows: &Rows<'_>, stream: &Stream) -> Result<()> {
     values.push_word(rows.rows as u64);
     values.push_word(rows.count as u64);
     values.push_word(log.into());
-    let mut uses: Vec<Use<'_>> = vec![(rows.input.allocation(), Access::Read)];
+    let mut uses: Vec<BlockUse<'_>> = vec![(rows.input.allocation(), Access::Read)];
     uses.extend(outputs.into_iter().flatten().map(|output| (output.allocation(), Access::Write)));
     // SAFETY: the kernel was compiled for these keys; the arrays have the numbers of elements passed to it.
     unsafe { launch::launch(&function, &shape, stream, &mut values, &uses) }
 }
 
-fn source(rows: &Rows<'_>, capacity: i64, threads: u32) -> Source {
+fn source(rows: &SortInput<'_>, capacity: i64, threads: u32) -> KernelSource {
     let keys = rows.keys.text();
     let head = kernel_source::head(&[&keys], "");
     let with_places = u8::from(rows.places.is_some());

@@ -1,6 +1,6 @@
 //! Warp functions, and decoupled look-back: tiles publish their counts for later tiles.
 
-use pygpu_base::fork_safe::Once;
+use pygpu_base::fork_safe::ForkSafeOnce;
 use pygpu_device::{Device, PerDevice, per_device};
 
 /// The device code.
@@ -11,6 +11,6 @@ pub(super) const LONG: i64 = 1 << 30;
 
 /// Threads of a warp, queried once per device.
 pub(super) fn warp(device: Device) -> i32 {
-    static KNOWN: PerDevice<Once<i32>> = per_device!(Once::new());
+    static KNOWN: PerDevice<ForkSafeOnce<i32>> = per_device!(ForkSafeOnce::new());
     *KNOWN.of(device).get_or_init(|| device.properties().map_or(32, |known| known.warp_size))
 }

@@ -19,11 +19,11 @@ mod unique;
 
 pub use radix_keys::has_order;
 pub use search::{Counted, count, search, sum_runs};
-pub use sort::{Sorted, Wanted, sort, sort_in_place};
-pub use unique::{Asked, Unique, unique};
+pub use sort::{SortOutputs, Sorted, sort, sort_in_place};
+pub use unique::{Unique, UniqueOutputs, unique};
 
-use pygpu_codegen::variant_cache::Family;
+use pygpu_codegen::variant_cache::KernelFamily;
 
 /// The kernels of this module.
-static COMPILED: Family = Family::of_library(FAMILY);
+static COMPILED: KernelFamily = KernelFamily::of_library(FAMILY);
 const FAMILY: u16 = 32;

@@ -5,13 +5,13 @@
 //! consists of the keys of its real and its imaginary part. If a part is NaN the other part decides, and the number
 //! follows all numbers without NaN, as in NumPy.
 
-use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::dtype::{DType, ScalarType};
 
 /// Conversion of elements to keys.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Keys {
     /// The type of the elements.
-    pub kind: Kind,
+    pub kind: ScalarType,
     /// Whether the order is descending.
     pub descending: bool,
     /// Whether 0 and -0 have the same key, for sorts that order equal elements by position.
@@ -36,12 +36,12 @@ struct Float {
 }
 
 impl Float {
-    fn of(kind: Kind) -> Option<Self> {
+    fn of(kind: ScalarType) -> Option<Self> {
         let (bytes, infinity) = match kind {
-            Kind::Float16 => (2, 0x7c00),
-            Kind::BFloat16 => (2, 0x7f80),
-            Kind::Float32 | Kind::Complex64 => (4, 0x7f80_0000),
-            Kind::Float64 | Kind::Complex128 => (8, 0x7ff0_0000_0000_0000),
+            ScalarType::Float16 => (2, 0x7c00),
+            ScalarType::BFloat16 => (2, 0x7f80),
+            ScalarType::Float32 | ScalarType::Complex64 => (4, 0x7f80_0000),
+            ScalarType::Float64 | ScalarType::Complex128 => (8, 0x7ff0_0000_0000_0000),
             _ => return None,
         };
         Some(Self { bytes, infinity })
@@ -98,13 +98,15 @@ impl Keys {
     fn of_whole(&self) -> String {
         let turned = if self.descending { "~" } else { "" };
         let sign = match self.kind {
-            Kind::Int8 | Kind::Int16 | Kind::Int32 | Kind::Int64 => 1_u64 << (8 * self.bytes() - 1),
+            ScalarType::Int8 | ScalarType::Int16 | ScalarType::Int32 | ScalarType::Int64 => {
+                1_u64 << (8 * self.bytes() - 1)
+            }
             _ => 0,
         };
         // Every byte other than 0 is true.
-        let bits = if self.kind == Kind::Bool { "(pygpu_key)(element != 0)" } else { "element" };
+        let bits = if self.kind == ScalarType::Bool { "(pygpu_key)(element != 0)" } else { "element" };
         // The inverted key of a bool has more than one bit set.
-        let back = if self.kind == Kind::Bool { " & 1" } else { "" };
+        let back = if self.kind == ScalarType::Bool { " & 1" } else { "" };
         format!(
             "typedef pygpu_key pygpu_element;\n\
              static __device__ inline bool pygpu_has_nan(pygpu_element) {{ return false; }}\n\
@@ -153,7 +155,7 @@ impl Keys {
              \x20   return pygpu_complex(PYGPU_NAN, PYGPU_NAN);\n}}\n"
         );
         match self.kind {
-            Kind::Complex64 => format!(
+            ScalarType::Complex64 => format!(
                 "typedef pygpu_key pygpu_element;\n{numbers}\
                  #define PYGPU_REAL(x) ((pygpu_part)(x))\n#define PYGPU_IMAG(x) ((pygpu_part)((x) >> 32))\n\
                  #define PYGPU_HIGH(x) ((pygpu_part)((x) >> 32))\n#define PYGPU_LOW(x) ((pygpu_part)(x))\n\
@@ -162,7 +164,7 @@ impl Keys {
                  static __device__ inline pygpu_element pygpu_complex(pygpu_part real, pygpu_part imag) {{\n\
                  \x20   return (pygpu_element)imag << 32 | real;\n}}\n{complex}"
             ),
-            Kind::Complex128 => format!(
+            ScalarType::Complex128 => format!(
                 "typedef pygpu_key pygpu_element;\n{numbers}\
                  #define PYGPU_REAL(x) ((x).low)\n#define PYGPU_IMAG(x) ((x).high)\n\
                  #define PYGPU_HIGH(x) ((x).high)\n#define PYGPU_LOW(x) ((x).low)\n\
@@ -184,6 +186,6 @@ impl Keys {
 }
 
 /// Whether elements of a type are ordered.
-pub fn has_order(kind: Kind) -> bool {
-    kind != Kind::Opaque
+pub fn has_order(kind: ScalarType) -> bool {
+    kind != ScalarType::Opaque
 }

@@ -2,18 +2,18 @@
 
 use super::COMPILED;
 use super::lookback::{LONG, OF_WARPS, warp};
-use super::sort_input::{Rows, scratch};
+use super::sort_input::{SortInput, scratch};
 use crate::elementwise_kernel::at_once;
 use crate::{elementwise_kernel, kernel_source};
 use pygpu_array::Array;
 use pygpu_backend::LaunchShape;
 use pygpu_base::error::Result;
-use pygpu_codegen::variant_cache::Key;
+use pygpu_codegen::variant_cache::VariantKey;
 use pygpu_copy as copy;
 use pygpu_device::Device;
 use pygpu_device::stream::Stream;
-use pygpu_kernel::{Arguments, Function, Source, launch};
-use pygpu_memory::{Access, Use};
+use pygpu_kernel::{Arguments, Function, KernelSource, launch};
+use pygpu_memory::{Access, BlockUse};
 
 const TEXT: &str = include_str!("radix_sort.cu");
 const COUNT: &str = "pygpu_sort_count";
@@ -33,7 +33,7 @@ const COUNTED_AT_ONCE: usize = 32;
 const COUNTING: i64 = 4;
 
 /// Parameters of a sort, fixed before the launches.
-struct Plan {
+struct RadixSortPlan {
     with_places: bool,
     is_long: bool,
     /// Keys per thread.
@@ -43,8 +43,8 @@ struct Plan {
     passes: i64,
 }
 
-impl Plan {
-    fn of(rows: &Rows<'_>) -> Self {
+impl RadixSortPlan {
+    fn of(rows: &SortInput<'_>) -> Self {
         let with_places = rows.places.is_some();
         let is_long = rows.count >= LONG;
         let bytes = rows.keys.bytes().max(place_bytes(with_places, is_long));
@@ -84,7 +84,7 @@ const fn each(bytes: usize, with_places: bool) -> usize {
 }
 
 /// Device memory shared by the passes.
-struct State {
+struct RadixSortScratch {
     /// Digit counts of each row and pass, look-back entries of the tiles in even passes, and tickets.
     memory: Array,
     /// Look-back entries of odd passes. Each pass clears the entries of the next one.
@@ -93,8 +93,8 @@ struct State {
     tickets: i64,
 }
 
-impl State {
-    fn new(rows: &Rows<'_>, plan: &Plan, stream: &Stream) -> Result<Self> {
+impl RadixSortScratch {
+    fn new(rows: &SortInput<'_>, plan: &RadixSortPlan, stream: &Stream) -> Result<Self> {
         let bytes = plan.number_bytes();
         let said = rows.rows * plan.passes * THREADS * bytes;
         let table = rows.rows * plan.tiles * THREADS * bytes;
@@ -112,12 +112,12 @@ impl State {
 ///
 /// # Errors
 /// `OutOfMemory`; compiler errors; driver errors.
-pub fn run(rows: &Rows<'_>, stream: &Stream) -> Result<()> {
+pub fn run(rows: &SortInput<'_>, stream: &Stream) -> Result<()> {
     let device = stream.device();
-    let plan = Plan::of(rows);
+    let plan = RadixSortPlan::of(rows);
     let count = compiled(rows, &plan, device, true)?;
     let sweep = compiled(rows, &plan, device, false)?;
-    let state = State::new(rows, &plan, stream)?;
+    let state = RadixSortScratch::new(rows, &plan, stream)?;
     // SAFETY: the kernel was compiled for these keys; the shared memory has the size for them.
     unsafe { launch_count(rows, &count, &state, stream)? };
     // Passes alternate between two buffers, so that the last one writes to the result. With positions the last pass
@@ -138,7 +138,7 @@ pub fn run(rows: &Rows<'_>, stream: &Stream) -> Result<()> {
         let (is_last, side) = (pass == plan.passes - 1, ((plan.passes - 1 - pass) % 2) as usize);
         let to = if is_last { rows.values } else { Some(&keys[side]) };
         let places_to = if is_last { rows.places } else { places.as_ref().map(|places| &places[side]) };
-        let step = Step { from, places_from, to, places_to, pass };
+        let step = RadixPass { from, places_from, to, places_to, pass };
         // SAFETY: as above; the arrays have a key and a position for each element.
         unsafe { launch_sweep(rows, &plan, &sweep, &state, &step, stream)? };
         (from, places_from) = (to, places_to);
@@ -147,7 +147,7 @@ pub fn run(rows: &Rows<'_>, stream: &Stream) -> Result<()> {
 }
 
 /// Inputs and outputs of a pass.
-struct Step<'a> {
+struct RadixPass<'a> {
     from: Option<&'a Array>,
     places_from: Option<&'a Array>,
     to: Option<&'a Array>,
@@ -161,7 +161,12 @@ fn shape(grid: [u32; 2]) -> LaunchShape {
 
 /// # Safety
 /// The function and the state must have been created for the plan of these rows.
-unsafe fn launch_count(rows: &Rows<'_>, function: &Function, state: &State, stream: &Stream) -> Result<()> {
+unsafe fn launch_count(
+    rows: &SortInput<'_>,
+    function: &Function,
+    state: &RadixSortScratch,
+    stream: &Stream,
+) -> Result<()> {
     let mut values = Arguments::new();
     values.push_word(rows.input.address() as u64);
     values.push_word(state.address(0));
@@ -177,11 +182,11 @@ unsafe fn launch_count(rows: &Rows<'_>, function: &Function, state: &State, stre
 /// # Safety
 /// As [`launch_count`]; the arrays of the step must have room for a key and a position of each element.
 unsafe fn launch_sweep(
-    rows: &Rows<'_>,
-    plan: &Plan,
+    rows: &SortInput<'_>,
+    plan: &RadixSortPlan,
     function: &Function,
-    state: &State,
-    step: &Step<'_>,
+    state: &RadixSortScratch,
+    step: &RadixPass<'_>,
     stream: &Stream,
 ) -> Result<()> {
     let address = |array: Option<&Array>| array.map_or(0, |array| array.address() as u64);
@@ -202,7 +207,8 @@ unsafe fn launch_sweep(
     values.push_word(next);
     values.push_word(state.address(state.tickets + 4 * step.pass));
     let read = [Some(rows.input), step.from, step.places_from];
-    let mut uses: Vec<Use<'_>> = read.into_iter().flatten().map(|array| (array.allocation(), Access::Read)).collect();
+    let mut uses: Vec<BlockUse<'_>> =
+        read.into_iter().flatten().map(|array| (array.allocation(), Access::Read)).collect();
     uses.extend([step.to, step.places_to].into_iter().flatten().map(|array| (array.allocation(), Access::Write)));
     uses.extend([&state.memory, &state.other].map(|array| (array.allocation(), Access::Write)));
     let blocks = u32::try_from(rows.rows * plan.tiles).unwrap_or(u32::MAX);
@@ -211,19 +217,19 @@ unsafe fn launch_sweep(
 }
 
 /// Keys that a thread of the counting kernel reads at once.
-fn counted_each(rows: &Rows<'_>) -> usize {
+fn counted_each(rows: &SortInput<'_>) -> usize {
     (COUNTED_AT_ONCE / rows.keys.bytes()).clamp(1, 16)
 }
 
-fn compiled(rows: &Rows<'_>, plan: &Plan, device: Device, is_count: bool) -> Result<Function> {
+fn compiled(rows: &SortInput<'_>, plan: &RadixSortPlan, device: Device, is_count: bool) -> Result<Function> {
     let with_places = plan.with_places && !is_count;
-    let mut key = Key::from_slice(&[b's', is_count.into(), with_places.into(), plan.is_long.into()]);
+    let mut key = VariantKey::from_slice(&[b's', is_count.into(), with_places.into(), plan.is_long.into()]);
     key.extend(rows.keys.identity());
     let name = if is_count { COUNT } else { SWEEP };
     COMPILED.function(device, &key, name, || source(rows, plan, device, is_count))
 }
 
-fn source(rows: &Rows<'_>, plan: &Plan, device: Device, is_count: bool) -> Source {
+fn source(rows: &SortInput<'_>, plan: &RadixSortPlan, device: Device, is_count: bool) -> KernelSource {
     let keys = rows.keys.text();
     let head = kernel_source::head(&[&keys], "");
     let each = if is_count { counted_each(rows) } else { plan.each };

@@ -7,16 +7,16 @@ use super::sort_input::scratch;
 use crate::{elementwise_kernel, kernel_source};
 use pygpu_array::Array;
 use pygpu_backend::LaunchShape;
-use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_base::error::Result;
-use pygpu_codegen::variant_cache::Key;
+use pygpu_codegen::variant_cache::VariantKey;
 use pygpu_copy as copy;
 use pygpu_device::Device;
 use pygpu_device::stream::Stream;
-use pygpu_kernel::{Arguments, Source, launch};
-use pygpu_layout::Order;
-use pygpu_memory::readback::Word;
-use pygpu_memory::{Access, Use};
+use pygpu_kernel::{Arguments, KernelSource, launch};
+use pygpu_layout::MemoryOrder;
+use pygpu_memory::readback::Readback;
+use pygpu_memory::{Access, BlockUse};
 
 const TEXT: &str = include_str!("runs.cu");
 const NAME: &str = "pygpu_sort_runs";
@@ -44,12 +44,12 @@ pub(super) struct Runs {
     /// The number of each element's run, stored at the element's position before the sort.
     pub(super) inverse: Option<Array>,
     /// The number of runs, readable after the kernel.
-    pub(super) total: Word,
+    pub(super) total: Readback,
 }
 
 /// Options of `runs`.
 #[derive(Clone, Copy)]
-pub(super) struct Beside<'a> {
+pub(super) struct RunOutputs<'a> {
     pub(super) starts: bool,
     /// The elements' positions before the sort, if the inverse is requested.
     pub(super) places: Option<&'a Array>,
@@ -61,16 +61,16 @@ pub(super) struct Beside<'a> {
 ///
 /// # Errors
 /// `OutOfMemory`; compiler errors; driver errors.
-pub(super) fn runs(sorted: &Array, beside: Beside<'_>, stream: &Stream) -> Result<Runs> {
-    let Beside { starts, places, nan_apart } = beside;
+pub(super) fn runs(sorted: &Array, beside: RunOutputs<'_>, stream: &Stream) -> Result<Runs> {
+    let RunOutputs { starts, places, nan_apart } = beside;
     let count = sorted.layout().size();
-    let new = |length: i64, dtype: DType| Array::empty(&[length], dtype, Order::C, stream.clone());
-    let whole = DType::new(Kind::Int64);
+    let new = |length: i64, dtype: DType| Array::empty(&[length], dtype, MemoryOrder::C, stream.clone());
+    let whole = DType::new(ScalarType::Int64);
     let found = Runs {
         values: new(count, sorted.dtype())?,
         starts: starts.then(|| new(count + 1, whole)).transpose()?,
         inverse: places.map(|_| new(count, whole)).transpose()?,
-        total: Word::new(stream.device())?,
+        total: Readback::new(stream.device())?,
     };
     let tiles = (count as u64).div_ceil(u64::from(THREADS) * each(sorted.dtype()));
     let (is_long, device) = (count >= LONG, stream.device());
@@ -78,7 +78,7 @@ pub(super) fn runs(sorted: &Array, beside: Beside<'_>, stream: &Stream) -> Resul
     let state = scratch(said + 4, stream)?;
     copy::fill(&state, &[0], stream)?;
     let keys = Keys { kind: sorted.dtype().kind(), descending: false, as_equal: true };
-    let mut key = Key::from_slice(&[b'u', is_long.into(), nan_apart.into()]);
+    let mut key = VariantKey::from_slice(&[b'u', is_long.into(), nan_apart.into()]);
     key.extend(keys.identity());
     let function = COMPILED.function(device, &key, NAME, || source(&keys, is_long, nan_apart, device))?;
     let outputs = [Some(&found.values), found.starts.as_ref(), found.inverse.as_ref()];
@@ -92,7 +92,7 @@ pub(super) fn runs(sorted: &Array, beside: Beside<'_>, stream: &Stream) -> Resul
     values.push_word((state.address() as u64).wrapping_add_signed(said));
     let read = [Some(sorted), places].into_iter().flatten().map(|array| (array.allocation(), Access::Read));
     let written = outputs.into_iter().flatten().chain([&state]).map(|array| (array.allocation(), Access::Write));
-    let uses: Vec<Use<'_>> = read.chain(written).collect();
+    let uses: Vec<BlockUse<'_>> = read.chain(written).collect();
     let shape = LaunchShape { grid: [tiles as u32, 1, 1], block: [THREADS, 1, 1], shared: 0, cooperative: false };
     // SAFETY: the kernel was compiled for these keys; the arrays have as many elements as the sorted one, and the
     // look-back memory has an entry for each tile. The total is read after the kernel.
@@ -100,7 +100,7 @@ pub(super) fn runs(sorted: &Array, beside: Beside<'_>, stream: &Stream) -> Resul
     Ok(found)
 }
 
-fn source(keys: &Keys, is_long: bool, nan_apart: bool, device: Device) -> Source {
+fn source(keys: &Keys, is_long: bool, nan_apart: bool, device: Device) -> KernelSource {
     let text = keys.text();
     let head = kernel_source::head(&[&text], "");
     let number = if is_long { "unsigned long long" } else { "unsigned" };

@@ -8,15 +8,15 @@ use crate::ufunc::kernel::stored_as;
 use crate::{elementwise_kernel, kernel_source};
 use pygpu_array::Array;
 use pygpu_backend::LaunchShape;
-use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_base::error::Result;
-use pygpu_codegen::variant_cache::Key;
+use pygpu_codegen::variant_cache::VariantKey;
 use pygpu_copy as copy;
 use pygpu_device::Device;
 use pygpu_device::stream::Stream;
-use pygpu_kernel::{Arguments, Function, Source, launch};
-use pygpu_layout::{Dims, Order};
-use pygpu_memory::{Access, Use};
+use pygpu_kernel::{Arguments, Function, KernelSource, launch};
+use pygpu_layout::{Dims, MemoryOrder};
+use pygpu_memory::{Access, BlockUse};
 
 const TEXT: &str = include_str!("search.cu");
 const SUMS: &str = include_str!("sums.cu");
@@ -39,7 +39,7 @@ const ENOUGH: i64 = 1024;
 
 /// Kernel variant: searches, or counts the positions found, or counts the values themselves.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Task {
+struct SearchVariant {
     searches: bool,
     counts: bool,
     holds: bool,
@@ -62,9 +62,9 @@ pub enum Counted<'a> {
 /// `OutOfMemory`; compiler errors; driver errors.
 pub fn search(sorted: &Array, values: &Array, right: bool, stream: &Stream) -> Result<Array> {
     let shape: Dims = values.layout().shape().collect();
-    let places = Array::empty(&shape, DType::new(Kind::Int64), Order::C, stream.clone())?;
+    let places = Array::empty(&shape, DType::new(ScalarType::Int64), MemoryOrder::C, stream.clone())?;
     if !values.layout().is_empty() {
-        let task = Task { searches: true, counts: false, holds: has_room(sorted), is_few: false };
+        let task = SearchVariant { searches: true, counts: false, holds: has_room(sorted), is_few: false };
         run(task, Some(sorted), values, &places, u64::from(right), stream)?;
     }
     Ok(places)
@@ -79,11 +79,11 @@ pub fn count(what: Counted<'_>, values: &Array, stream: &Stream) -> Result<Array
         Counted::Between(edges) => (Some(edges), (edges.layout().size() - 1).max(0)),
         Counted::Below(bins) => (None, bins),
     };
-    let counts = Array::empty(&[bins], DType::new(Kind::Int64), Order::C, stream.clone())?;
+    let counts = Array::empty(&[bins], DType::new(ScalarType::Int64), MemoryOrder::C, stream.clone())?;
     copy::fill(&counts, &[0; 8], stream)?;
     if bins > 0 && !values.layout().is_empty() {
         let holds = edges.is_some_and(has_room);
-        let task = Task { searches: edges.is_some(), counts: true, holds, is_few: bins <= FEW };
+        let task = SearchVariant { searches: edges.is_some(), counts: true, holds, is_few: bins <= FEW };
         run(task, edges, values, &counts, bins as u64, stream)?;
     }
     Ok(counts)
@@ -93,7 +93,14 @@ fn has_room(sorted: &Array) -> bool {
     sorted.layout().size() * sorted.dtype().itemsize() as i64 <= HELD
 }
 
-fn run(task: Task, sorted: Option<&Array>, values: &Array, result: &Array, last: u64, stream: &Stream) -> Result<()> {
+fn run(
+    task: SearchVariant,
+    sorted: Option<&Array>,
+    values: &Array,
+    result: &Array,
+    last: u64,
+    stream: &Stream,
+) -> Result<()> {
     let own = dense(values, stream)?;
     let values = own.as_ref().unwrap_or(values);
     let held = sorted.map(|sorted| dense(sorted, stream)).transpose()?.flatten();
@@ -107,7 +114,7 @@ fn run(task: Task, sorted: Option<&Array>, values: &Array, result: &Array, last:
     arguments.push_word(count);
     arguments.push_word(result.address() as u64);
     arguments.push_word(last);
-    let mut uses: Vec<Use<'_>> = vec![(values.allocation(), Access::Read), (result.allocation(), Access::Write)];
+    let mut uses: Vec<BlockUse<'_>> = vec![(values.allocation(), Access::Read), (result.allocation(), Access::Write)];
     uses.extend(sorted.map(|sorted| (sorted.allocation(), Access::Read)));
     let most = match task.holds || task.is_few {
         true => u64::from(at_once(stream.device())) * BLOCKS,
@@ -120,14 +127,14 @@ fn run(task: Task, sorted: Option<&Array>, values: &Array, result: &Array, last:
     unsafe { launch::launch(&function, &shape, stream, &mut arguments, &uses) }
 }
 
-fn compiled(task: Task, kind: Kind, device: Device) -> Result<Function> {
-    let Task { searches, counts, holds, is_few } = task;
-    let key = Key::from_slice(&[b'b', searches.into(), counts.into(), holds.into(), is_few.into(), kind as u8]);
+fn compiled(task: SearchVariant, kind: ScalarType, device: Device) -> Result<Function> {
+    let SearchVariant { searches, counts, holds, is_few } = task;
+    let key = VariantKey::from_slice(&[b'b', searches.into(), counts.into(), holds.into(), is_few.into(), kind as u8]);
     let name = if counts { COUNT } else { SEARCH };
     COMPILED.function(device, &key, name, || source(task, name, kind))
 }
 
-fn source(task: Task, name: &str, kind: Kind) -> Source {
+fn source(task: SearchVariant, name: &str, kind: ScalarType) -> KernelSource {
     let keys = Keys { kind, descending: false, as_equal: true };
     let types = match task.searches {
         true => keys.text(),
@@ -154,7 +161,7 @@ pub fn sum_runs(weights: &Array, places: &Array, starts: &Array, stream: &Stream
     let runs = starts.layout().size() - 1;
     let each = places.layout().size() / runs.max(1);
     let parts = (ENOUGH / runs.max(1)).clamp(1, MOST_PARTS).min((each / i64::from(THREADS)).max(1));
-    let sums = Array::empty(&[runs, parts], DType::new(Kind::Float64), Order::C, stream.clone())?;
+    let sums = Array::empty(&[runs, parts], DType::new(ScalarType::Float64), MemoryOrder::C, stream.clone())?;
     if runs == 0 {
         return Ok(sums);
     }
@@ -172,7 +179,7 @@ pub fn sum_runs(weights: &Array, places: &Array, starts: &Array, stream: &Stream
     [weights, places, starts, &sums].into_iter().for_each(|array| arguments.push_word(array.address() as u64));
     arguments.push_word(runs as u64);
     let read = [weights, places, starts].map(|array| (array.allocation(), Access::Read));
-    let uses: Vec<Use<'_>> = read.into_iter().chain([(sums.allocation(), Access::Write)]).collect();
+    let uses: Vec<BlockUse<'_>> = read.into_iter().chain([(sums.allocation(), Access::Write)]).collect();
     let blocks = u32::try_from(runs).unwrap_or(u32::MAX).min(1 << 30);
     let shape = LaunchShape { grid: [blocks, parts as u32, 1], block: [threads, 1, 1], shared: 0, cooperative: false };
     // SAFETY: these are the kernel's parameters; the caller guarantees that positions are inside the weights and starts

@@ -1,17 +1,17 @@
 //! Sort along the last axis.
 
 use super::radix_keys::Keys;
-use super::sort_input::{Rows, dense, is_dense};
+use super::sort_input::{SortInput, dense, is_dense};
 use super::{block_sort, radix_sort};
 use pygpu_array::Array;
-use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_base::error::Result;
 use pygpu_device::stream::Stream;
-use pygpu_layout::Order;
+use pygpu_layout::MemoryOrder;
 
 /// Requested outputs of a sort.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Wanted {
+pub struct SortOutputs {
     /// The sorted elements.
     pub values: bool,
     /// Their positions in the unsorted row (argsort).
@@ -33,14 +33,14 @@ pub struct Sorted {
 ///
 /// # Errors
 /// `OutOfMemory`; compiler errors; driver errors.
-pub fn sort(input: &Array, wanted: Wanted, stream: &Stream) -> Result<Sorted> {
+pub fn sort(input: &Array, wanted: SortOutputs, stream: &Stream) -> Result<Sorted> {
     let shape: Vec<i64> = input.layout().shape().collect();
     let new = |is_wanted: bool, dtype: DType| {
-        is_wanted.then(|| Array::empty(&shape, dtype, Order::C, stream.clone())).transpose()
+        is_wanted.then(|| Array::empty(&shape, dtype, MemoryOrder::C, stream.clone())).transpose()
     };
     let values = new(wanted.values, input.dtype())?;
     let needs_places = wanted.places || input.dtype().kind().is_complex();
-    let sorted = Sorted { values, places: new(needs_places, DType::new(Kind::Int64))? };
+    let sorted = Sorted { values, places: new(needs_places, DType::new(ScalarType::Int64))? };
     run(input, &sorted, wanted.descending, stream)?;
     Ok(Sorted { places: sorted.places.filter(|_| wanted.places), ..sorted })
 }
@@ -73,7 +73,7 @@ fn run(input: &Array, sorted: &Sorted, descending: bool, stream: &Stream) -> Res
     let keys = Keys { kind: input.dtype().kind(), descending, as_equal: places.is_some() };
     let count = count(input);
     let rows = input.layout().size() / count;
-    let rows = Rows { keys, input: own.as_ref().unwrap_or(input), values, places, rows, count };
+    let rows = SortInput { keys, input: own.as_ref().unwrap_or(input), values, places, rows, count };
     match block_sort::has_room(count) {
         true => block_sort::run(&rows, stream),
         false => radix_sort::run(&rows, stream),

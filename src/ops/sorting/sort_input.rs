@@ -2,14 +2,14 @@
 
 use super::radix_keys::Keys;
 use pygpu_array::Array;
-use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_base::error::Result;
 use pygpu_copy as copy;
 use pygpu_device::stream::Stream;
-use pygpu_layout::{Layout, Order};
+use pygpu_layout::{Layout, MemoryOrder};
 
 /// Consecutive rows of equal length, and the outputs.
-pub(super) struct Rows<'a> {
+pub(super) struct SortInput<'a> {
     pub(super) keys: Keys,
     pub(super) input: &'a Array,
     pub(super) values: Option<&'a Array>,
@@ -29,13 +29,13 @@ pub(super) fn dense(input: &Array, stream: &Stream) -> Result<Option<Array>> {
         return Ok(None);
     }
     let shape: Vec<i64> = input.layout().shape().collect();
-    let copied = Array::empty(&shape, input.dtype(), Order::C, stream.clone())?;
+    let copied = Array::empty(&shape, input.dtype(), MemoryOrder::C, stream.clone())?;
     copy::between(&copied, input, stream)?;
     Ok(Some(copied))
 }
 
 /// Allocates untyped device memory.
 pub(super) fn scratch(bytes: i64, stream: &Stream) -> Result<Array> {
-    let layout = Layout::contiguous(&[bytes], 1, Order::C)?;
-    Array::on_new_memory(layout, DType::new(Kind::UInt8), stream.clone())
+    let layout = Layout::contiguous(&[bytes], 1, MemoryOrder::C)?;
+    Array::on_new_memory(layout, DType::new(ScalarType::UInt8), stream.clone())
 }

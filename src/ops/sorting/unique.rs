@@ -1,18 +1,18 @@
 //! Unique elements of an array.
 
-use super::runs::{Beside, runs};
-use super::sort::{Sorted, Wanted, sort};
+use super::runs::{RunOutputs, runs};
+use super::sort::{SortOutputs, Sorted, sort};
 use pygpu_array::Array;
-use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_base::error::Result;
 use pygpu_copy as copy;
 use pygpu_device::stream::Stream;
-use pygpu_layout::{Layout, Order};
+use pygpu_layout::{Layout, MemoryOrder};
 use pygpu_memory::capture;
 
 /// Optional outputs of unique.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Asked {
+pub struct UniqueOutputs {
     /// The start of each value's run in the sorted elements.
     pub starts: bool,
     /// The positions of the sorted elements before the sort.
@@ -39,9 +39,9 @@ pub struct Unique {
 ///
 /// # Errors
 /// `NotSupported` in a capture; `OutOfMemory`; compiler errors; driver errors.
-pub fn unique(input: &Array, asked: Asked, stream: &Stream) -> Result<Unique> {
+pub fn unique(input: &Array, asked: UniqueOutputs, stream: &Stream) -> Result<Unique> {
     capture::refuse("unique, whose values the host counts,", stream)?;
-    let wanted = Wanted { values: true, places: asked.places || asked.inverse, descending: false };
+    let wanted = SortOutputs { values: true, places: asked.places || asked.inverse, descending: false };
     let Sorted { values: sorted, places } = sort(input, wanted, stream)?;
     let sorted = sorted.unwrap_or_else(|| input.clone());
     if input.layout().is_empty() {
@@ -49,8 +49,11 @@ pub fn unique(input: &Array, asked: Asked, stream: &Stream) -> Result<Unique> {
         let inverse = places.clone().filter(|_| asked.inverse);
         return Ok(Unique { values: sorted, starts, places, inverse });
     }
-    let beside =
-        Beside { starts: asked.starts, places: places.as_ref().filter(|_| asked.inverse), nan_apart: asked.nan_apart };
+    let beside = RunOutputs {
+        starts: asked.starts,
+        places: places.as_ref().filter(|_| asked.inverse),
+        nan_apart: asked.nan_apart,
+    };
     let found = runs(&sorted, beside, stream)?;
     let total = found.total.read_behind(stream)? as i64;
     Ok(Unique {
@@ -63,7 +66,7 @@ pub fn unique(input: &Array, asked: Asked, stream: &Stream) -> Result<Unique> {
 
 /// The starts for an empty array: a single 0.
 fn zero(stream: &Stream) -> Result<Array> {
-    let array = Array::empty(&[1], DType::new(Kind::Int64), Order::C, stream.clone())?;
+    let array = Array::empty(&[1], DType::new(ScalarType::Int64), MemoryOrder::C, stream.clone())?;
     copy::fill(&array, &[0; 8], stream)?;
     Ok(array)
 }
@@ -71,6 +74,6 @@ fn zero(stream: &Stream) -> Result<Array> {
 /// The first elements of an array: a view, or a copy if a view would keep much unused memory alive.
 fn trimmed(array: Array, count: i64, stream: &Stream) -> Result<Array> {
     let room = array.layout().size();
-    let view = array.view(Layout::contiguous(&[count], array.dtype().itemsize() as i64, Order::C)?)?;
-    if 2 * count >= room { Ok(view) } else { copy::duplicate(&view, Order::C, stream) }
+    let view = array.view(Layout::contiguous(&[count], array.dtype().itemsize() as i64, MemoryOrder::C)?)?;
+    if 2 * count >= room { Ok(view) } else { copy::duplicate(&view, MemoryOrder::C, stream) }
 }

@@ -1,13 +1,13 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 use super::*;
-use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::dtype::{DType, ScalarType};
 
 fn vectors(names: &str) -> Vec<Argument> {
     let of = |name: &str| Argument {
         name: name.to_owned(),
         c_type: "float".to_owned(),
-        dtype: DType::new(Kind::Float32),
-        role: Role::Vector { constant: false },
+        dtype: DType::new(ScalarType::Float32),
+        role: ArgumentRole::Vector { constant: false },
     };
     names.split(' ').map(of).collect()
 }
@@ -16,13 +16,13 @@ fn of(names: &str, operation: &str) -> Analysis {
     Analysis::of(&vectors(names), &Texts { operation: operation.to_owned(), ..Texts::default() })
 }
 
-fn written(names: &str, operation: &str) -> Vec<Written> {
+fn written(names: &str, operation: &str) -> Vec<WrittenNames> {
     of(names, operation).usages.iter().flatten().map(|usage| usage.written).collect()
 }
 
 #[test]
 fn an_assignment_writes_and_a_comparison_does_not() {
-    use Written::{Maybe, No, Yes};
+    use WrittenNames::{Maybe, No, Yes};
     assert_eq!(written("z x y", "z[i] = 2 * x[i] + y[i]"), [Yes, No, No]);
     assert_eq!(written("z x", "z[i] = x[i] == 3 && x[i] != 1 && x[i] <= 2 && x[i] >= 4"), [Yes, No]);
     assert_eq!(written("z x y", "z[i] += 1; x[i]++; --y[i]"), [Yes, Yes, Maybe]);
@@ -40,12 +40,12 @@ fn a_function_that_takes_references_may_write() {
         let texts = Texts { operation: "z[i] = f(x[i])".into(), preamble: preamble.into(), ..Texts::default() };
         Analysis::of(&vectors("z x"), &texts).usages[1].unwrap().written
     };
-    assert_eq!(with("__device__ float f(float x) { return x; }"), Written::No);
-    assert_eq!(with("__device__ float f(const float &x) { return x; }"), Written::No);
-    assert_eq!(with("__device__ float f(float &x) { return x++; }"), Written::Maybe);
-    assert_eq!(with("#define f(x) (x = 1)"), Written::Maybe);
-    assert_eq!(with("#include <pycuda-complex.hpp>"), Written::No);
-    assert_eq!(with("#include <mine.h>"), Written::Maybe);
+    assert_eq!(with("__device__ float f(float x) { return x; }"), WrittenNames::No);
+    assert_eq!(with("__device__ float f(const float &x) { return x; }"), WrittenNames::No);
+    assert_eq!(with("__device__ float f(float &x) { return x++; }"), WrittenNames::Maybe);
+    assert_eq!(with("#define f(x) (x = 1)"), WrittenNames::Maybe);
+    assert_eq!(with("#include <pycuda-complex.hpp>"), WrittenNames::No);
+    assert_eq!(with("#include <mine.h>"), WrittenNames::Maybe);
 }
 
 #[test]

@@ -1,15 +1,15 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 use super::*;
-use pygpu_layout::{Index, Layout, Order, Rules};
+use pygpu_layout::{Index, Layout, LoopNestRules, MemoryOrder};
 
 fn dense(shape: &[i64], itemsize: i64) -> Layout {
-    Layout::contiguous(shape, itemsize, Order::C).unwrap()
+    Layout::contiguous(shape, itemsize, MemoryOrder::C).unwrap()
 }
 
 /// Tiles for arrays of which only the last is written.
-fn turned(layouts: &[&Layout], itemsize: usize) -> Option<Turned> {
+fn turned(layouts: &[&Layout], itemsize: usize) -> Option<TileTraversal> {
     let written = layouts.len() - 1;
-    let walk = Walk::plan(layouts, Rules { lead: Some(written), reduced: 0 }).unwrap();
+    let walk = LoopNest::plan(layouts, LoopNestRules { lead: Some(written), reduced: 0 }).unwrap();
     Tiles::of(&walk, &(0..written).collect::<Vec<_>>(), itemsize)
 }
 
@@ -66,13 +66,13 @@ fn tiles_fill_a_block_and_follow_short_sides() {
 fn a_parameter_has_the_tiles_and_the_lengths_in_elements() {
     let across = dense(&[5, 300, 200], 4).transpose(Some(&[0, 2, 1])).unwrap();
     let result = dense(&[5, 200, 300], 4);
-    let mut walk = Walk::plan(&[&across, &result], Rules { lead: Some(1), reduced: 0 }).unwrap();
-    let Turned { tiles, axis, sides } = Tiles::of(&walk, &[0], 4).unwrap();
+    let mut walk = LoopNest::plan(&[&across, &result], LoopNestRules { lead: Some(1), reduced: 0 }).unwrap();
+    let TileTraversal { tiles, axis, sides } = Tiles::of(&walk, &[0], 4).unwrap();
     assert_eq!((axis, &sides[..]), (1, &[0][..]));
     walk.bring(axis);
-    assert_eq!((tiles.blocks(&walk), Tiles::span(&walk, 0..2)), (Some(5 * 7 * 5), Span::Short));
-    let (mut found, mut expected) = (Record::new(), Record::new());
-    tiles.push(&mut found, Span::Short, &walk, 0..2);
+    assert_eq!((tiles.blocks(&walk), Tiles::span(&walk, 0..2)), (Some(5 * 7 * 5), IndexWidth::Short));
+    let (mut found, mut expected) = (ParameterBlock::new(), ParameterBlock::new());
+    tiles.push(&mut found, IndexWidth::Short, &walk, 0..2);
     [7, 5].into_iter().for_each(|len| expected.push_divisor(len));
     [240_000, 4, 800, 240_000, 1200, 4].into_iter().for_each(|step| expected.push(step));
     [300, 200].into_iter().for_each(|len| expected.push_word(len));

@@ -2,10 +2,10 @@
 
 use super::kernel::{stored, type_of};
 use super::kernel_cache;
-use crate::argument::{Argument, Role};
+use crate::argument::{Argument, ArgumentRole};
 use crate::{Elementwise, Texts};
 use pygpu_array::Array;
-use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_base::error::Result;
 use pygpu_device::stream::Stream;
 use pygpu_kernel::Arguments;
@@ -26,9 +26,9 @@ pub struct Spacing<'a> {
 }
 
 /// The type in which values of a type are computed, and of the kernel's parameters.
-pub fn computed_in(kind: Kind) -> Kind {
+pub fn computed_in(kind: ScalarType) -> ScalarType {
     match kind {
-        Kind::Float16 | Kind::BFloat16 => Kind::Float32,
+        ScalarType::Float16 | ScalarType::BFloat16 => ScalarType::Float32,
         kind => kind,
     }
 }
@@ -39,7 +39,7 @@ pub fn computed_in(kind: Kind) -> Kind {
 /// Compiler errors; driver errors.
 pub fn arange(target: &Array, first: &[u8], second: &[u8], stream: &Stream) -> Result<()> {
     let kind = target.dtype().kind();
-    let kernel = known(Sequence::Arange, kind, kind)?;
+    let kernel = known(ArangeSequence::Arange, kind, kind)?;
     let mut values = Arguments::new();
     values.push(first);
     values.push(second);
@@ -50,8 +50,8 @@ pub fn arange(target: &Array, first: &[u8], second: &[u8], stream: &Stream) -> R
 ///
 /// # Errors
 /// Compiler errors; driver errors.
-pub fn linspace(target: &Array, kind: Kind, spacing: &Spacing<'_>, stream: &Stream) -> Result<()> {
-    let kernel = known(Sequence::Linspace, kind, target.dtype().kind())?;
+pub fn linspace(target: &Array, kind: ScalarType, spacing: &Spacing<'_>, stream: &Stream) -> Result<()> {
+    let kernel = known(ArangeSequence::Linspace, kind, target.dtype().kind())?;
     let mut values = Arguments::new();
     [spacing.start, spacing.stop, spacing.step].into_iter().for_each(|value| values.push(value));
     values.push_word(spacing.parts as u64);
@@ -60,12 +60,12 @@ pub fn linspace(target: &Array, kind: Kind, spacing: &Spacing<'_>, stream: &Stre
     run(kernel, target, values, stream)
 }
 
-const fn is_float(kind: Kind) -> bool {
-    matches!(kind, Kind::Float16 | Kind::BFloat16 | Kind::Float32 | Kind::Float64)
+const fn is_float(kind: ScalarType) -> bool {
+    matches!(kind, ScalarType::Float16 | ScalarType::BFloat16 | ScalarType::Float32 | ScalarType::Float64)
 }
 
 #[derive(Clone, Copy)]
-enum Sequence {
+enum ArangeSequence {
     Arange,
     Linspace,
 }
@@ -76,15 +76,15 @@ fn run(kernel: &Elementwise, target: &Array, mut values: Arguments, stream: &Str
     unsafe { kernel.run(&plan, &[target], &mut values, None, stream) }
 }
 
-fn known(sequence: Sequence, kind: Kind, output: Kind) -> Result<&'static Elementwise> {
+fn known(sequence: ArangeSequence, kind: ScalarType, output: ScalarType) -> Result<&'static Elementwise> {
     // These small numbers cannot be addresses of table entries.
     let key = (sequence as usize, (kind as u64) << 8 | output as u64);
     if let Some(known) = kernel_cache::find(key) {
         return Ok(known);
     }
     let made = match sequence {
-        Sequence::Arange => write("pygpu_arange", kind, &["a", "b"], &[], arange_text(kind), kind)?,
-        Sequence::Linspace => {
+        ArangeSequence::Arange => write("pygpu_arange", kind, &["a", "b"], &[], arange_text(kind), kind)?,
+        ArangeSequence::Linspace => {
             let text = linspace_text(kind, output);
             write("pygpu_linspace", kind, &["a", "b", "s"], &["parts", "last"], text, output)?
         }
@@ -93,7 +93,7 @@ fn known(sequence: Sequence, kind: Kind, output: Kind) -> Result<&'static Elemen
 }
 
 /// Integers wrap around, as in NumPy; floats are rounded after the product and after the sum.
-fn arange_text(kind: Kind) -> String {
+fn arange_text(kind: ScalarType) -> String {
     let class = type_of(kind);
     let far = match kind {
         _ if kind.is_complex() => "CLASS(a.real() + i * (b.real() - a.real()), a.imag() + i * (b.imag() - a.imag()))",
@@ -103,19 +103,19 @@ fn arange_text(kind: Kind) -> String {
     format!("z[i] = {};", stored(&format!("i < 2 ? i ? b : a : {}", far.replace("CLASS", class)), kind, kind))
 }
 
-fn linspace_text(kind: Kind, output: Kind) -> String {
+fn linspace_text(kind: ScalarType, output: ScalarType) -> String {
     let class = type_of(kind);
     // In 16-bit types NumPy rounds after each operation.
     let rounded = |text: &str| match kind {
-        Kind::Float16 | Kind::BFloat16 => format!("(float){}({text})", DType::new(kind).c_name()),
+        ScalarType::Float16 | ScalarType::BFloat16 => format!("(float){}({text})", DType::new(kind).c_name()),
         _ => format!("({text})"),
     };
     let number = if kind.is_complex() { "pygpu_real" } else { class };
     let index = rounded(&format!("({number})i"));
     let (far, part) = (rounded("pygpu_i * s"), rounded(&format!("pygpu_i / ({number})parts")));
     let (part, sum) = (rounded(&format!("{part} * s")), rounded("pygpu_far + a"));
-    let real = if kind == Kind::Complex64 { "float" } else { "double" };
-    let is_whole = !is_float(output) && !output.is_complex() && output != Kind::Bool;
+    let real = if kind == ScalarType::Complex64 { "float" } else { "double" };
+    let is_whole = !is_float(output) && !output.is_complex() && output != ScalarType::Bool;
     let value = if is_whole { "floor(pygpu_sum)" } else { "pygpu_sum" };
     format!(
         "typedef {real} pygpu_real;\nconst {number} pygpu_i = {index};\nconst {class} pygpu_far = parts ? {part} : {far};\n\
@@ -127,20 +127,20 @@ fn linspace_text(kind: Kind, output: Kind) -> String {
 /// A kernel with scalars of the computation's type, integers, and the array.
 fn write(
     name: &str,
-    kind: Kind,
+    kind: ScalarType,
     numbers: &[&str],
     counts: &[&str],
     operation: String,
-    output: Kind,
+    output: ScalarType,
 ) -> Result<Elementwise> {
-    let argument = |name: &str, kind: Kind, role| {
+    let argument = |name: &str, kind: ScalarType, role| {
         let dtype = DType::new(kind);
         Argument { name: name.to_owned(), c_type: dtype.c_name().to_owned(), dtype, role }
     };
     let mut arguments: Vec<Argument> = Vec::new();
-    arguments.extend(numbers.iter().map(|name| argument(name, computed_in(kind), Role::Scalar)));
-    arguments.extend(counts.iter().map(|name| argument(name, Kind::Int64, Role::Scalar)));
-    arguments.push(argument("z", output, Role::Vector { constant: false }));
+    arguments.extend(numbers.iter().map(|name| argument(name, computed_in(kind), ArgumentRole::Scalar)));
+    arguments.extend(counts.iter().map(|name| argument(name, ScalarType::Int64, ArgumentRole::Scalar)));
+    arguments.push(argument("z", output, ArgumentRole::Vector { constant: false }));
     let texts = Texts { operation, ..Texts::default() };
     Elementwise::new(name.to_owned(), arguments, texts, vec!["--fmad=false".to_owned()])
 }

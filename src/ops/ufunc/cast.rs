@@ -1,34 +1,34 @@
 //! Casts between element types, by the kernel of the identity function.
 
-use super::kernel::{self, Given};
-use super::table::{Group, Host, Kinds, Nature, Output, Row};
+use super::kernel::{self, LoopOperand};
+use super::table::{HostEvaluation, Kinds, Output, ScalarRule, UfuncEntry, UfuncGroup};
 use pygpu_array::Array;
-use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_base::error::Result;
 use pygpu_copy as copy;
 use pygpu_device::stream::Stream;
 use pygpu_kernel::Arguments;
 
 /// The identity for every type; internal, without a public name.
-static IDENTITY: Row = Row {
+static IDENTITY: UfuncEntry = UfuncEntry {
     name: "cast",
     inputs: 1,
-    groups: &[Group { kinds: Kinds::ALL, output: Output::Same, text: "{a}", second: None, weight: 0 }],
+    groups: &[UfuncGroup { kinds: Kinds::ALL, output: Output::Same, text: "{a}", second: None, weight: 0 }],
     preamble: "",
     fixed: None,
-    nature: Nature::Plain,
-    host: Host::Steps,
+    nature: ScalarRule::Plain,
+    host: HostEvaluation::Steps,
     summary: "The values as they are.",
 };
 
 /// The identity function, whose result may have another type.
-pub fn as_it_is() -> &'static Row {
+pub fn as_it_is() -> &'static UfuncEntry {
     &IDENTITY
 }
 
 /// Source of a cast.
 #[derive(Clone, Copy)]
-pub enum Source<'a> {
+pub enum CastSource<'a> {
     /// The elements of an array, broadcast.
     Array(&'a Array),
     /// One element of the target's type, as bytes.
@@ -46,15 +46,15 @@ pub fn is_castable(from: DType, to: DType) -> bool {
 /// # Errors
 /// `ValueError` for shapes that do not broadcast; `TypeError` for unsupported types; `OutOfMemory` for a required copy;
 /// compiler errors; driver errors.
-pub fn cast(target: &Array, source: Source<'_>, mask: Option<&Array>, stream: &Stream) -> Result<()> {
+pub fn cast(target: &Array, source: CastSource<'_>, mask: Option<&Array>, stream: &Stream) -> Result<()> {
     if !is_aligned(target) {
         return beside(target, source, mask, stream);
     }
     let (own_source, own_mask);
     let source = match source {
-        Source::Array(array) => {
+        CastSource::Array(array) => {
             own_source = apart_from(target, array, stream)?;
-            Source::Array(own_source.as_ref().unwrap_or(array))
+            CastSource::Array(own_source.as_ref().unwrap_or(array))
         }
         item => item,
     };
@@ -70,7 +70,7 @@ pub fn cast(target: &Array, source: Source<'_>, mask: Option<&Array>, stream: &S
 
 /// Casts to a temporary array, which is then copied to a target that no kernel can write.
 #[cold]
-fn beside(target: &Array, source: Source<'_>, mask: Option<&Array>, stream: &Stream) -> Result<()> {
+fn beside(target: &Array, source: CastSource<'_>, mask: Option<&Array>, stream: &Stream) -> Result<()> {
     let made = Array::on_new_memory(target.layout().dense_like(), target.dtype(), stream.clone())?;
     if mask.is_some() {
         copy::between(&made, target, stream)?;
@@ -99,29 +99,29 @@ fn is_aligned(array: &Array) -> bool {
 
 /// The type as which unchanged elements are read: a 16-bit float would be converted via float, which does not preserve
 /// NaN payloads.
-fn same_bits(kind: Kind) -> Kind {
+fn same_bits(kind: ScalarType) -> ScalarType {
     match kind {
-        Kind::Float16 | Kind::BFloat16 => Kind::UInt16,
+        ScalarType::Float16 | ScalarType::BFloat16 => ScalarType::UInt16,
         other => other,
     }
 }
 
-fn run(target: &Array, source: Source<'_>, mask: Option<&Array>, stream: &Stream) -> Result<()> {
-    let is_same = !matches!(source, Source::Array(array) if array.dtype() != target.dtype());
+fn run(target: &Array, source: CastSource<'_>, mask: Option<&Array>, stream: &Stream) -> Result<()> {
+    let is_same = !matches!(source, CastSource::Array(array) if array.dtype() != target.dtype());
     let read_as = |dtype: DType| if is_same { same_bits(dtype.kind()) } else { dtype.kind() };
     let to = read_as(target.dtype());
     let mut values = Arguments::new();
     let (from, given) = match source {
-        Source::Array(array) => (read_as(array.dtype()), Given::Array(read_as(array.dtype()))),
-        Source::Item(bytes) => {
+        CastSource::Array(array) => (read_as(array.dtype()), LoopOperand::Array(read_as(array.dtype()))),
+        CastSource::Item(bytes) => {
             values.push(bytes);
-            (to, Given::Value)
+            (to, LoopOperand::Value)
         }
     };
     let kernel = kernel::kernel(&IDENTITY, from, &[given], to, mask.is_some())?;
     let array = match source {
-        Source::Array(array) => Some(array),
-        Source::Item(_) => None,
+        CastSource::Array(array) => Some(array),
+        CastSource::Item(_) => None,
     };
     let arrays: smallvec::SmallVec<[&Array; 3]> = array.into_iter().chain(mask).chain([target]).collect();
     let plan = kernel.plan(&arrays, false)?;

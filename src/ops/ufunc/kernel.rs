@@ -1,26 +1,32 @@
 //! Kernels of elementwise loops, specialized for the types of operands and results.
 
-use super::kernel_cache::{self, Key};
-use super::table::Row;
-use crate::argument::{Argument, Role};
+use super::kernel_cache::{self, LoopKey};
+use super::table::UfuncEntry;
+use crate::argument::{Argument, ArgumentRole};
 use crate::{Elementwise, Texts};
-use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_base::error::{Error, Result};
 
 /// Kind of an operand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Given {
+pub enum LoopOperand {
     /// An array with elements of this type.
-    Array(Kind),
+    Array(ScalarType),
     /// A scalar of the loop's type.
     Value,
 }
 
-fn key(row: &'static Row, kind: Kind, inputs: &[Given], outputs: &[Kind], masked: bool) -> Key {
+fn key(
+    row: &'static UfuncEntry,
+    kind: ScalarType,
+    inputs: &[LoopOperand],
+    outputs: &[ScalarType],
+    masked: bool,
+) -> LoopKey {
     const KINDS: u64 = 32; // and one more digit for a scalar
-    let digit = |given: &Given| match given {
-        Given::Array(kind) => *kind as u64,
-        Given::Value => KINDS - 1,
+    let digit = |given: &LoopOperand| match given {
+        LoopOperand::Array(kind) => *kind as u64,
+        LoopOperand::Value => KINDS - 1,
     };
     let types = inputs.iter().fold(1, |types, given| types * KINDS + digit(given));
     let types = outputs.iter().fold(types * KINDS + kind as u64, |types, output| types * KINDS + *output as u64);
@@ -41,10 +47,10 @@ const OUTPUTS: [&str; 2] = ["z", "w"];
 /// # Errors
 /// `TypeError` for a type without a loop.
 pub fn kernel(
-    row: &'static Row,
-    kind: Kind,
-    inputs: &[Given],
-    output: Kind,
+    row: &'static UfuncEntry,
+    kind: ScalarType,
+    inputs: &[LoopOperand],
+    output: ScalarType,
     masked: bool,
 ) -> Result<&'static Elementwise> {
     kernel_of(row, kind, inputs, &[output], masked)
@@ -55,10 +61,10 @@ pub fn kernel(
 /// # Errors
 /// `TypeError` for a type without a loop.
 pub fn kernel_of(
-    row: &'static Row,
-    kind: Kind,
-    inputs: &[Given],
-    outputs: &[Kind],
+    row: &'static UfuncEntry,
+    kind: ScalarType,
+    inputs: &[LoopOperand],
+    outputs: &[ScalarType],
     masked: bool,
 ) -> Result<&'static Elementwise> {
     let key = key(row, kind, inputs, outputs, masked);
@@ -69,33 +75,33 @@ pub fn kernel_of(
 }
 
 /// The type of the computation.
-pub fn type_of(kind: Kind) -> &'static str {
+pub fn type_of(kind: ScalarType) -> &'static str {
     match kind {
-        Kind::Float16 | Kind::BFloat16 => "float",
+        ScalarType::Float16 | ScalarType::BFloat16 => "float",
         kind => DType::new(kind).c_name(),
     }
 }
 
 /// The type in which integers wrap around: wide enough that C does not promote it to a type that overflows.
-pub fn unsigned_of(kind: Kind) -> &'static str {
+pub fn unsigned_of(kind: ScalarType) -> &'static str {
     if DType::new(kind).itemsize() > 4 { "unsigned long long" } else { "unsigned" }
 }
 
 /// Converts an element to the loop's type.
-pub fn converted(text: &str, from: Kind, to: Kind) -> String {
+pub fn converted(text: &str, from: ScalarType, to: ScalarType) -> String {
     let text = match from {
-        Kind::Float16 | Kind::BFloat16 => format!("(float){text}"),
+        ScalarType::Float16 | ScalarType::BFloat16 => format!("(float){text}"),
         // A bool array may be a view of other memory, with any byte as an element; nonzero is true.
-        Kind::Bool => format!("({text} != 0)"),
+        ScalarType::Bool => format!("({text} != 0)"),
         _ => text.to_owned(),
     };
-    if to == Kind::Bool {
+    if to == ScalarType::Bool {
         return format!("({text} != 0)");
     }
     match (from.is_complex(), to.is_complex()) {
         _ if from == to && from.is_complex() => format!("{}({text})", type_of(to)),
         (false, true) => {
-            let part = if to == Kind::Complex64 { "float" } else { "double" };
+            let part = if to == ScalarType::Complex64 { "float" } else { "double" };
             format!("{}(({part})({text}))", type_of(to))
         }
         (true, true) => format!("{}({text})", type_of(to)),
@@ -105,18 +111,18 @@ pub fn converted(text: &str, from: Kind, to: Kind) -> String {
 }
 
 /// Converts a result to the output's element type. For a real output the imaginary part is dropped.
-pub fn stored(text: &str, from: Kind, to: Kind) -> String {
+pub fn stored(text: &str, from: ScalarType, to: ScalarType) -> String {
     match to {
-        _ if from.is_complex() && !to.is_complex() && to != Kind::Bool => {
-            let part = if from == Kind::Complex64 { Kind::Float32 } else { Kind::Float64 };
+        _ if from.is_complex() && !to.is_complex() && to != ScalarType::Bool => {
+            let part = if from == ScalarType::Complex64 { ScalarType::Float32 } else { ScalarType::Float64 };
             stored(&format!("({text}).real()"), part, to)
         }
-        Kind::Bool if from == Kind::Bool => format!("({text}) ? 1 : 0"),
-        Kind::Bool => format!("({text}) != 0"),
-        Kind::Float16 if from == Kind::Float64 => format!("pygpu::float16({text})"), // rounded once
-        Kind::Float16 | Kind::BFloat16 => format!("{}((float)({text}))", DType::new(to).c_name()),
+        ScalarType::Bool if from == ScalarType::Bool => format!("({text}) ? 1 : 0"),
+        ScalarType::Bool => format!("({text}) != 0"),
+        ScalarType::Float16 if from == ScalarType::Float64 => format!("pygpu::float16({text})"), // rounded once
+        ScalarType::Float16 | ScalarType::BFloat16 => format!("{}((float)({text}))", DType::new(to).c_name()),
         _ if to.is_complex() && !from.is_complex() => {
-            let part = if to == Kind::Complex64 { "float" } else { "double" };
+            let part = if to == ScalarType::Complex64 { "float" } else { "double" };
             format!("{}(({part})({text}))", DType::new(to).c_name())
         }
         _ if to.is_complex() => format!("{}({text})", DType::new(to).c_name()),
@@ -130,16 +136,22 @@ pub fn stored(text: &str, from: Kind, to: Kind) -> String {
 
 /// The type of an array's elements in memory. Bools are stored as bytes, because a compiler may assume that a bool is 0
 /// or 1.
-pub fn stored_as(kind: Kind) -> &'static str {
-    if kind == Kind::Bool { "unsigned char" } else { DType::new(kind).c_name() }
+pub fn stored_as(kind: ScalarType) -> &'static str {
+    if kind == ScalarType::Bool { "unsigned char" } else { DType::new(kind).c_name() }
 }
 
-fn array(name: &str, kind: Kind, constant: bool) -> Argument {
+fn array(name: &str, kind: ScalarType, constant: bool) -> Argument {
     let (dtype, c_type) = (DType::new(kind), stored_as(kind).to_owned());
-    Argument { name: name.to_owned(), c_type, dtype, role: Role::Vector { constant } }
+    Argument { name: name.to_owned(), c_type, dtype, role: ArgumentRole::Vector { constant } }
 }
 
-fn write(row: &Row, kind: Kind, inputs: &[Given], outputs: &[Kind], masked: bool) -> Result<Elementwise> {
+fn write(
+    row: &UfuncEntry,
+    kind: ScalarType,
+    inputs: &[LoopOperand],
+    outputs: &[ScalarType],
+    masked: bool,
+) -> Result<Elementwise> {
     let Some(group) = row.group(kind) else {
         return Err(Error::type_error(format!("{} has no loop for {}", row.name, DType::new(kind).name())));
     };
@@ -148,17 +160,17 @@ fn write(row: &Row, kind: Kind, inputs: &[Given], outputs: &[Kind], masked: bool
     for (place, (given, name)) in inputs.iter().zip(INPUTS).enumerate() {
         let own = row.takes(place, kind);
         let (from, text) = match given {
-            Given::Array(from) => (*from, format!("{name}[i]")),
-            Given::Value => (own, name.to_owned()),
+            LoopOperand::Array(from) => (*from, format!("{name}[i]")),
+            LoopOperand::Value => (own, name.to_owned()),
         };
         arguments.push(match given {
-            Given::Array(_) => array(name, from, true),
-            Given::Value => Argument { role: Role::Scalar, ..array(name, from, true) },
+            LoopOperand::Array(_) => array(name, from, true),
+            LoopOperand::Value => Argument { role: ArgumentRole::Scalar, ..array(name, from, true) },
         });
         lines.push_str(&format!("const {} pygpu_{name} = {};\n", type_of(own), converted(&text, from, own)));
     }
     if masked {
-        arguments.push(array("m", Kind::Bool, true));
+        arguments.push(array("m", ScalarType::Bool, true));
     }
     let texts = [Some((group.output, group.text)), group.second];
     for ((name, output), (result, text)) in OUTPUTS.iter().zip(outputs).zip(texts.into_iter().flatten()) {

@@ -7,31 +7,31 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use crate::Elementwise;
 
 /// Key of a kernel: the address of the table entry, which is static, and the types as digits.
-pub type Key = (usize, u64);
+pub type LoopKey = (usize, u64);
 
-struct Entry {
-    key: Key,
+struct CachedLoopKernel {
+    key: LoopKey,
     kernel: Elementwise,
-    next: *const Entry,
+    next: *const CachedLoopKernel,
 }
 
 const PLACES: usize = 256;
 
-static KNOWN: [AtomicPtr<Entry>; PLACES] = [const { AtomicPtr::new(ptr::null_mut()) }; PLACES];
+static KNOWN: [AtomicPtr<CachedLoopKernel>; PLACES] = [const { AtomicPtr::new(ptr::null_mut()) }; PLACES];
 
 #[inline]
-fn place(key: Key) -> &'static AtomicPtr<Entry> {
+fn place(key: LoopKey) -> &'static AtomicPtr<CachedLoopKernel> {
     let mixed = (key.1 ^ key.0 as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     &KNOWN[(mixed >> 56) as usize % PLACES]
 }
 
 /// Searches a linked list of entries.
 #[inline]
-fn among(mut entry: *const Entry, key: Key) -> Option<&'static Elementwise> {
+fn among(mut entry: *const CachedLoopKernel, key: LoopKey) -> Option<&'static Elementwise> {
     loop {
         // SAFETY: the pointer is null or refers to an entry that was complete when it was published, and is never
         // changed or freed.
-        let one: &'static Entry = unsafe { entry.as_ref() }?;
+        let one: &'static CachedLoopKernel = unsafe { entry.as_ref() }?;
         if one.key == key {
             return Some(&one.kernel);
         }
@@ -41,15 +41,15 @@ fn among(mut entry: *const Entry, key: Key) -> Option<&'static Elementwise> {
 
 /// Looks up a kernel.
 #[inline]
-pub fn find(key: Key) -> Option<&'static Elementwise> {
+pub fn find(key: LoopKey) -> Option<&'static Elementwise> {
     among(place(key).load(Ordering::Acquire), key)
 }
 
 /// Adds a kernel. If another thread has added it meanwhile, that one is returned.
-pub fn keep(key: Key, kernel: Elementwise) -> &'static Elementwise {
+pub fn keep(key: LoopKey, kernel: Elementwise) -> &'static Elementwise {
     let place = place(key);
     let mut first = place.load(Ordering::Acquire);
-    let mut made = Box::new(Entry { key, kernel, next: first });
+    let mut made = Box::new(CachedLoopKernel { key, kernel, next: first });
     loop {
         if let Some(known) = among(first, key) {
             return known;

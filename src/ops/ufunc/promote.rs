@@ -5,14 +5,14 @@
 
 use smallvec::SmallVec;
 
-use super::table::{Group, Output, Row};
-use pygpu_base::dtype::Kind::{self, *};
+use super::table::{Output, UfuncEntry, UfuncGroup};
+use pygpu_base::dtype::ScalarType::{self, *};
 
 /// The type of an operand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Operand {
+pub enum PromotionOperand {
     /// Of an array or a NumPy scalar.
-    Strong(Kind),
+    Strong(ScalarType),
     /// A Python `int`.
     Int,
     /// A Python `float`.
@@ -29,7 +29,7 @@ enum Class {
     Complex,
 }
 
-fn class(kind: Kind) -> Option<Class> {
+fn class(kind: ScalarType) -> Option<Class> {
     match kind {
         Bool => Some(Class::Bool),
         Int8 | Int16 | Int32 | Int64 | UInt8 | UInt16 | UInt32 | UInt64 => Some(Class::Integer),
@@ -39,12 +39,12 @@ fn class(kind: Kind) -> Option<Class> {
     }
 }
 
-fn is_signed(kind: Kind) -> bool {
+fn is_signed(kind: ScalarType) -> bool {
     matches!(kind, Int8 | Int16 | Int32 | Int64)
 }
 
 /// Number of bits of an integer type.
-fn bits(kind: Kind) -> u32 {
+fn bits(kind: ScalarType) -> u32 {
     match kind {
         Int8 | UInt8 => 8,
         Int16 | UInt16 => 16,
@@ -55,7 +55,7 @@ fn bits(kind: Kind) -> u32 {
 
 /// Maximum width of integers that are implicitly cast to a real type in NumPy, where float64 counts as sufficient for
 /// 64 bits.
-fn reach(kind: Kind) -> u32 {
+fn reach(kind: ScalarType) -> u32 {
     match kind {
         Float16 | BFloat16 => 8,
         Float32 | Complex64 => 16,
@@ -64,7 +64,7 @@ fn reach(kind: Kind) -> u32 {
 }
 
 /// Whether NumPy considers a cast safe: `numpy.can_cast(from, to)`.
-pub fn can_cast(from: Kind, to: Kind) -> bool {
+pub fn can_cast(from: ScalarType, to: ScalarType) -> bool {
     let (Some(low), Some(high)) = (class(from), class(to)) else { return from == to };
     match (low, high) {
         _ if from == to => true,
@@ -87,7 +87,7 @@ pub fn can_cast(from: Kind, to: Kind) -> bool {
 }
 
 /// Whether a result may be stored in an array of another type by NumPy's `same_kind` rule.
-pub fn can_cast_same_kind(from: Kind, to: Kind) -> bool {
+pub fn can_cast_same_kind(from: ScalarType, to: ScalarType) -> bool {
     if from == to || can_cast(from, to) {
         return true;
     }
@@ -131,7 +131,7 @@ impl Casting {
 
     /// Whether the rule allows a cast.
     #[inline]
-    pub fn allows(self, from: Kind, to: Kind) -> bool {
+    pub fn allows(self, from: ScalarType, to: ScalarType) -> bool {
         from == to
             || match self {
                 Self::No | Self::Equiv => false,
@@ -143,39 +143,40 @@ impl Casting {
 }
 
 /// The type of an operand next to strong ones.
-fn weak(operand: Operand, strong: &[Kind]) -> Kind {
+fn weak(operand: PromotionOperand, strong: &[ScalarType]) -> ScalarType {
     let highest = strong.iter().copied().max_by_key(|kind| class(*kind));
     let class = highest.and_then(class);
     match (operand, highest, class) {
-        (Operand::Strong(kind), ..) => kind,
-        (Operand::Int, Some(kind), Some(Class::Integer | Class::Real | Class::Complex)) => kind,
-        (Operand::Int, ..) => Int64,
-        (Operand::Float, Some(kind), Some(Class::Real | Class::Complex)) => kind,
-        (Operand::Float, ..) => Float64,
-        (Operand::Complex, Some(kind), Some(Class::Complex)) => kind,
-        (Operand::Complex, Some(Float16 | BFloat16 | Float32), _) => Complex64,
-        (Operand::Complex, ..) => Complex128,
+        (PromotionOperand::Strong(kind), ..) => kind,
+        (PromotionOperand::Int, Some(kind), Some(Class::Integer | Class::Real | Class::Complex)) => kind,
+        (PromotionOperand::Int, ..) => Int64,
+        (PromotionOperand::Float, Some(kind), Some(Class::Real | Class::Complex)) => kind,
+        (PromotionOperand::Float, ..) => Float64,
+        (PromotionOperand::Complex, Some(kind), Some(Class::Complex)) => kind,
+        (PromotionOperand::Complex, Some(Float16 | BFloat16 | Float32), _) => Complex64,
+        (PromotionOperand::Complex, ..) => Complex128,
     }
 }
 
 /// The types that determine the loop, with weak operands already converted.
-fn deciding(row: &Row, operands: &[Operand]) -> SmallVec<[Kind; 4]> {
+fn deciding(row: &UfuncEntry, operands: &[PromotionOperand]) -> SmallVec<[ScalarType; 4]> {
     let deciding = || {
         let is_deciding = |place: usize| row.fixed.is_none_or(|(fixed, _)| fixed != place);
         operands.iter().enumerate().filter(move |(place, _)| is_deciding(*place)).map(|(_, operand)| *operand)
     };
-    let mut strong: SmallVec<[Kind; 4]> = SmallVec::new();
+    let mut strong: SmallVec<[ScalarType; 4]> = SmallVec::new();
     for operand in deciding() {
-        if let Operand::Strong(kind) = operand {
+        if let PromotionOperand::Strong(kind) = operand {
             strong.push(kind);
         }
     }
     // NumPy accepts any integer next to the exponent of `ldexp`, if that is an integer array.
-    let has_exponents =
-        row.fixed.is_some_and(|(place, kind)| kind == Int64 && !matches!(operands[place], Operand::Strong(Bool)));
+    let has_exponents = row
+        .fixed
+        .is_some_and(|(place, kind)| kind == Int64 && !matches!(operands[place], PromotionOperand::Strong(Bool)));
     let mut kinds = SmallVec::new();
     for operand in deciding() {
-        kinds.push(if has_exponents && operand == Operand::Int { Bool } else { weak(operand, &strong) });
+        kinds.push(if has_exponents && operand == PromotionOperand::Int { Bool } else { weak(operand, &strong) });
     }
     kinds
 }
@@ -183,23 +184,23 @@ fn deciding(row: &Row, operands: &[Operand]) -> SmallVec<[Kind; 4]> {
 /// Whether an operand with a fixed type is acceptable. For the condition of `where` any type is, because only its truth
 /// value matters.
 #[inline]
-fn fits(row: &Row, operands: &[Operand]) -> bool {
+fn fits(row: &UfuncEntry, operands: &[PromotionOperand]) -> bool {
     let Some((place, kind)) = row.fixed else { return true };
     match operands[place] {
-        Operand::Strong(given) => kind == Bool || can_cast(given, kind),
-        Operand::Int => true,
-        Operand::Float | Operand::Complex => kind == Bool,
+        PromotionOperand::Strong(given) => kind == Bool || can_cast(given, kind),
+        PromotionOperand::Int => true,
+        PromotionOperand::Float | PromotionOperand::Complex => kind == Bool,
     }
 }
 
 /// The type in which a selected loop computes.
 #[inline]
-fn computing(row: &Row, found: Kind) -> Option<Kind> {
+fn computing(row: &UfuncEntry, found: ScalarType) -> Option<ScalarType> {
     computed_by(row.group(found)?, found)
 }
 
 #[inline]
-fn computed_by(group: &Group, found: Kind) -> Option<Kind> {
+fn computed_by(group: &UfuncGroup, found: ScalarType) -> Option<ScalarType> {
     match group.output {
         Output::As(kind) => Some(kind),
         Output::Refused => None,
@@ -209,15 +210,15 @@ fn computed_by(group: &Group, found: Kind) -> Option<Kind> {
 
 /// The common type of all operands that determine the loop, if the strong ones agree and weak ones can take their type.
 #[inline]
-fn common(row: &Row, operands: &[Operand]) -> Option<Kind> {
+fn common(row: &UfuncEntry, operands: &[PromotionOperand]) -> Option<ScalarType> {
     let (mut common, mut least) = (None, None);
     for (place, operand) in operands.iter().enumerate() {
         match (*operand, common) {
             _ if row.fixed.is_some_and(|(fixed, _)| fixed == place) => {}
-            (Operand::Strong(kind), None) => common = Some(kind),
-            (Operand::Strong(kind), Some(first)) if kind == first => {}
-            (Operand::Int, _) if row.fixed.is_none() => least = least.max(Some(Class::Integer)),
-            (Operand::Float, _) if row.fixed.is_none() => least = least.max(Some(Class::Real)),
+            (PromotionOperand::Strong(kind), None) => common = Some(kind),
+            (PromotionOperand::Strong(kind), Some(first)) if kind == first => {}
+            (PromotionOperand::Int, _) if row.fixed.is_none() => least = least.max(Some(Class::Integer)),
+            (PromotionOperand::Float, _) if row.fixed.is_none() => least = least.max(Some(Class::Real)),
             _ => return None,
         }
     }
@@ -226,7 +227,7 @@ fn common(row: &Row, operands: &[Operand]) -> Option<Kind> {
 
 /// Selects the loop for operands, by its type; `None` without a suitable loop.
 #[inline]
-pub fn resolve(row: &Row, operands: &[Operand]) -> Option<Kind> {
+pub fn resolve(row: &UfuncEntry, operands: &[PromotionOperand]) -> Option<ScalarType> {
     if !fits(row, operands) {
         return None;
     }
@@ -249,13 +250,13 @@ pub fn resolve(row: &Row, operands: &[Operand]) -> Option<Kind> {
 }
 
 /// Selects a loop by its result type: the first one to which all operands can be cast safely, or else the first one.
-pub fn resolve_to(row: &Row, operands: &[Operand], result: Kind) -> Option<Kind> {
+pub fn resolve_to(row: &UfuncEntry, operands: &[PromotionOperand], result: ScalarType) -> Option<ScalarType> {
     if !fits(row, operands) {
         return None;
     }
     let kinds = deciding(row, operands);
     let is_wanted =
-        |kind: &Kind| computing(row, *kind) == Some(*kind) && row.results(*kind).iter().all(|one| *one == result);
+        |kind: &ScalarType| computing(row, *kind) == Some(*kind) && row.results(*kind).iter().all(|one| *one == result);
     let loops = || row.kinds().filter(is_wanted);
     loops().find(|kind| kinds.iter().all(|given| can_cast(*given, *kind))).or_else(|| loops().next())
 }

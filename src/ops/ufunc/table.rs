@@ -6,24 +6,24 @@
 
 use smallvec::SmallVec;
 
-use pygpu_base::dtype::Kind;
-use pygpu_base::dtype::Kind::*;
+use pygpu_base::dtype::ScalarType;
+use pygpu_base::dtype::ScalarType::*;
 
 /// Types in the order in which NumPy tries loops.
-pub const ORDER: [Kind; 15] = [
+pub const ORDER: [ScalarType; 15] = [
     Bool, Int8, UInt8, Int16, UInt16, Int32, UInt32, Int64, UInt64, Float16, BFloat16, Float32, Float64, Complex64,
     Complex128,
 ];
 
-const BOOL: &[Kind] = &[Bool];
-const SIGNED: &[Kind] = &[Int8, Int16, Int32, Int64];
-const UNSIGNED: &[Kind] = &[UInt8, UInt16, UInt32, UInt64];
-const INTEGERS: &[Kind] = &[Int8, UInt8, Int16, UInt16, Int32, UInt32, Int64, UInt64];
-const REAL: &[Kind] = &[Float16, BFloat16, Float32, Float64];
-const WIDE: &[Kind] = &[Float32, Float64];
-const COMPLEX: &[Kind] = &[Complex64, Complex128];
+const BOOL: &[ScalarType] = &[Bool];
+const SIGNED: &[ScalarType] = &[Int8, Int16, Int32, Int64];
+const UNSIGNED: &[ScalarType] = &[UInt8, UInt16, UInt32, UInt64];
+const INTEGERS: &[ScalarType] = &[Int8, UInt8, Int16, UInt16, Int32, UInt32, Int64, UInt64];
+const REAL: &[ScalarType] = &[Float16, BFloat16, Float32, Float64];
+const WIDE: &[ScalarType] = &[Float32, Float64];
+const COMPLEX: &[ScalarType] = &[Complex64, Complex128];
 /// A group that rejects bool operands, for functions that NumPy does not define for bools.
-const NO_BOOL: Group = with(BOOL, Output::Refused, "");
+const NO_BOOL: UfuncGroup = with(BOOL, Output::Refused, "");
 
 /// Functions used by the expressions.
 const ARITHMETIC: &str = include_str!("arithmetic.h");
@@ -36,9 +36,9 @@ pub enum Output {
     /// The operands' type.
     Same,
     /// A fixed type.
-    Fixed(Kind),
+    Fixed(ScalarType),
     /// A fixed type, which is also the loop's type.
-    As(Kind),
+    As(ScalarType),
     /// The real type with the operands' precision.
     Real,
     /// Rejected, although the operands could be cast to another loop's type: bools have no sign.
@@ -54,7 +54,7 @@ impl Kinds {
     pub const ALL: Self = Self::of(&ORDER);
 
     /// The types of a list.
-    pub const fn of(list: &[Kind]) -> Self {
+    pub const fn of(list: &[ScalarType]) -> Self {
         let (mut bits, mut at) = (0, 0);
         while at < list.len() {
             bits |= 1 << list[at] as u32;
@@ -65,14 +65,14 @@ impl Kinds {
 
     /// Whether a type is in the set.
     #[inline]
-    pub const fn contains(self, kind: Kind) -> bool {
+    pub const fn contains(self, kind: ScalarType) -> bool {
         self.0 >> kind as u32 & 1 == 1
     }
 }
 
 /// Loops that differ by type only.
 #[derive(Debug)]
-pub struct Group {
+pub struct UfuncGroup {
     /// Their types.
     pub kinds: Kinds,
     /// The type of the result.
@@ -88,7 +88,7 @@ pub struct Group {
 
 /// Requirements of a function on Python scalars.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Nature {
+pub enum ScalarRule {
     /// The loop's type must be able to represent them.
     Plain,
     /// None: integers of any size are compared correctly.
@@ -101,7 +101,7 @@ pub enum Nature {
 
 /// Implementation for host memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Host {
+pub enum HostEvaluation {
     /// NumPy's ufunc of the same name.
     Ufunc,
     /// Several NumPy calls.
@@ -112,34 +112,34 @@ pub enum Host {
 
 /// One function.
 #[derive(Debug)]
-pub struct Row {
+pub struct UfuncEntry {
     /// NumPy's name.
     pub name: &'static str,
     /// Number of operands.
     pub inputs: usize,
     /// Its loops.
-    pub groups: &'static [Group],
+    pub groups: &'static [UfuncGroup],
     /// C functions used by the expressions.
     pub preamble: &'static str,
     /// An operand whose type does not depend on the loop.
-    pub fixed: Option<(usize, Kind)>,
+    pub fixed: Option<(usize, ScalarType)>,
     /// Requirements on Python scalars.
-    pub nature: Nature,
+    pub nature: ScalarRule,
     /// Implementation for host memory.
-    pub host: Host,
+    pub host: HostEvaluation,
     /// One-sentence description for the documentation.
     pub summary: &'static str,
 }
 
-impl Row {
+impl UfuncEntry {
     /// The group that contains a loop for a type.
     #[inline]
-    pub fn group(&self, kind: Kind) -> Option<&Group> {
+    pub fn group(&self, kind: ScalarType) -> Option<&UfuncGroup> {
         self.groups.iter().find(|group| group.kinds.contains(kind))
     }
 
     /// The types with loops, in the order in which they are tried.
-    pub fn kinds(&self) -> impl Iterator<Item = Kind> {
+    pub fn kinds(&self) -> impl Iterator<Item = ScalarType> {
         ORDER.into_iter().filter(|kind| self.group(*kind).is_some_and(|group| group.output != Output::Refused))
     }
 
@@ -150,7 +150,7 @@ impl Row {
 
     /// The type of an operand in the loop of a type.
     #[inline]
-    pub fn takes(&self, place: usize, kind: Kind) -> Kind {
+    pub fn takes(&self, place: usize, kind: ScalarType) -> ScalarType {
         match self.fixed {
             Some((fixed, own)) if fixed == place => own,
             _ => kind,
@@ -158,7 +158,7 @@ impl Row {
     }
 
     /// The types of the results of a loop.
-    pub fn results(&self, kind: Kind) -> SmallVec<[Kind; 2]> {
+    pub fn results(&self, kind: ScalarType) -> SmallVec<[ScalarType; 2]> {
         let mut results = SmallVec::new();
         if let Some(group) = self.group(kind) {
             results.push(group.output.of(kind));
@@ -170,7 +170,7 @@ impl Row {
 
 impl Output {
     /// The type of the result for operands of type `kind`.
-    pub fn of(self, kind: Kind) -> Kind {
+    pub fn of(self, kind: ScalarType) -> ScalarType {
         match self {
             Self::Same | Self::Refused => kind,
             Self::Fixed(fixed) | Self::As(fixed) => fixed,
@@ -204,12 +204,12 @@ pub const ALIASES: [(&str, &str); 16] = [
 ];
 
 /// Looks up an entry by name.
-pub fn row(name: &str) -> Option<&'static Row> {
+pub fn row(name: &str) -> Option<&'static UfuncEntry> {
     TABLE.iter().find(|row| row.name == name)
 }
 
 /// Looks up an entry at compile time; an unknown name is a compile error.
-pub const fn known_row(name: &str) -> &'static Row {
+pub const fn known_row(name: &str) -> &'static UfuncEntry {
     let mut place = 0;
     while !is_same(TABLE[place].name.as_bytes(), name.as_bytes()) {
         place += 1;
@@ -225,50 +225,50 @@ const fn is_same(one: &[u8], other: &[u8]) -> bool {
     at == one.len() && at == other.len()
 }
 
-const fn same(kinds: &'static [Kind], text: &'static str) -> Group {
+const fn same(kinds: &'static [ScalarType], text: &'static str) -> UfuncGroup {
     with(kinds, Output::Same, text)
 }
 
-const fn to(kind: Kind, kinds: &'static [Kind], text: &'static str) -> Group {
+const fn to(kind: ScalarType, kinds: &'static [ScalarType], text: &'static str) -> UfuncGroup {
     with(kinds, Output::Fixed(kind), text)
 }
 
-const fn with(kinds: &'static [Kind], output: Output, text: &'static str) -> Group {
-    Group { kinds: Kinds::of(kinds), output, text, second: None, weight: 0 }
+const fn with(kinds: &'static [ScalarType], output: Output, text: &'static str) -> UfuncGroup {
+    UfuncGroup { kinds: Kinds::of(kinds), output, text, second: None, weight: 0 }
 }
 
-const fn two(kinds: &'static [Kind], first: &'static str, second: Output, text: &'static str) -> Group {
-    Group { kinds: Kinds::of(kinds), output: Output::Same, text: first, second: Some((second, text)), weight: 0 }
+const fn two(kinds: &'static [ScalarType], first: &'static str, second: Output, text: &'static str) -> UfuncGroup {
+    UfuncGroup { kinds: Kinds::of(kinds), output: Output::Same, text: first, second: Some((second, text)), weight: 0 }
 }
 
-impl Group {
+impl UfuncGroup {
     const fn weighs(self, weight: u8) -> Self {
         Self { weight, ..self }
     }
 }
 
-impl Row {
+impl UfuncEntry {
     const fn of(name: &'static str, inputs: usize, summary: &'static str) -> Self {
-        let (nature, host) = (Nature::Plain, Host::Ufunc);
+        let (nature, host) = (ScalarRule::Plain, HostEvaluation::Ufunc);
         Self { name, inputs, groups: &[], preamble: "", fixed: None, nature, host, summary }
     }
 
-    const fn by(self, host: Host) -> Self {
+    const fn by(self, host: HostEvaluation) -> Self {
         Self { host, ..self }
     }
 
-    const fn nature(self, nature: Nature) -> Self {
+    const fn nature(self, nature: ScalarRule) -> Self {
         Self { nature, ..self }
     }
 
-    const fn fixed(self, place: usize, kind: Kind) -> Self {
+    const fn fixed(self, place: usize, kind: ScalarType) -> Self {
         Self { fixed: Some((place, kind)), ..self }
     }
 }
 
 macro_rules! row {
     ($name:literal $inputs:literal $summary:literal $preamble:expr; $($group:expr),+) => {
-        Row { groups: &[$($group),+], preamble: $preamble, ..Row::of($name, $inputs, $summary) }
+        UfuncEntry { groups: &[$($group),+], preamble: $preamble, ..UfuncEntry::of($name, $inputs, $summary) }
     };
 }
 
@@ -277,7 +277,7 @@ macro_rules! comparison {
     ($name:literal $summary:literal $real:literal $complex:literal) => {
         row!($name 2 $summary "";
             to(Bool, BOOL, $real), to(Bool, INTEGERS, $real), to(Bool, REAL, $real), to(Bool, COMPLEX, $complex))
-        .nature(Nature::Comparison)
+        .nature(ScalarRule::Comparison)
     };
 }
 
@@ -292,7 +292,7 @@ macro_rules! real {
 }
 
 /// All functions.
-pub static TABLE: &[Row] = &[
+pub static TABLE: &[UfuncEntry] = &[
     row!("add" 2 "The sum." "";
         same(BOOL, "{a} || {b}"), same(INTEGERS, "({U}){a} + ({U}){b}"), same(REAL, "{a} + {b}"), same(COMPLEX, "{a} + {b}")),
     row!("subtract" 2 "The difference." "";
@@ -312,7 +312,7 @@ pub static TABLE: &[Row] = &[
         same(REAL, "fmod({a}, {b})").weighs(13)),
     row!("power" 2 "The first operand to the power of the second." ARITHMETIC;
         same(INTEGERS, "pygpu_op::power<{T}>({a}, {b})"), same(REAL, "pow({a}, {b})").weighs(8),
-        same(COMPLEX, "pygpu_op::complex_power({a}, {b})").weighs(30)).nature(Nature::Power),
+        same(COMPLEX, "pygpu_op::complex_power({a}, {b})").weighs(30)).nature(ScalarRule::Power),
     row!("float_power" 2 "The first operand to the power of the second, in `float64` or `complex128`." ARITHMETIC;
         same(&[Float64], "pow({a}, {b})").weighs(8), same(&[Complex128], "pygpu_op::complex_power({a}, {b})").weighs(30)),
     row!("divmod" 2 "`floor_divide` and `remainder` at once." ARITHMETIC;
@@ -341,9 +341,9 @@ pub static TABLE: &[Row] = &[
         "{a}.real() > {b}.real() && {a}.imag() == {a}.imag() && {b}.imag() == {b}.imag() || {a}.real() == {b}.real() && {a}.imag() > {b}.imag()"),
     comparison!("greater_equal" "Whether the first is not less." "{a} >= {b}"
         "{a}.real() > {b}.real() && {a}.imag() == {a}.imag() && {b}.imag() == {b}.imag() || {a}.real() == {b}.real() && {a}.imag() >= {b}.imag()"),
-    comparison!("logical_and" "Whether both are true." "{a} != 0 && {b} != 0" "{a} != 0 && {b} != 0").nature(Nature::Logical),
-    comparison!("logical_or" "Whether one is true." "{a} != 0 || {b} != 0" "{a} != 0 || {b} != 0").nature(Nature::Logical),
-    comparison!("logical_xor" "Whether exactly one is true." "({a} != 0) != ({b} != 0)" "({a} != 0) != ({b} != 0)").nature(Nature::Logical),
+    comparison!("logical_and" "Whether both are true." "{a} != 0 && {b} != 0" "{a} != 0 && {b} != 0").nature(ScalarRule::Logical),
+    comparison!("logical_or" "Whether one is true." "{a} != 0 || {b} != 0" "{a} != 0 || {b} != 0").nature(ScalarRule::Logical),
+    comparison!("logical_xor" "Whether exactly one is true." "({a} != 0) != ({b} != 0)" "({a} != 0) != ({b} != 0)").nature(ScalarRule::Logical),
     row!("bitwise_and" 2 "The bits that both have." ""; same(BOOL, "{a} && {b}"), same(INTEGERS, "{a} & {b}")),
     row!("bitwise_or" 2 "The bits that one has." ""; same(BOOL, "{a} || {b}"), same(INTEGERS, "{a} | {b}")),
     row!("bitwise_xor" 2 "The bits that exactly one has." ""; same(BOOL, "{a} != {b}"), same(INTEGERS, "{a} ^ {b}")),
@@ -439,55 +439,57 @@ pub static TABLE: &[Row] = &[
     real!("degrees" "An angle in degrees." "{a} * ({T})57.29577951308232" 0),
     real!("radians" "An angle in radians." "{a} * ({T})0.017453292519943295" 0),
     row!("real" 1 "The real part." "";
-        same(BOOL, "{a}"), same(INTEGERS, "{a}"), same(REAL, "{a}"), with(COMPLEX, Output::Real, "{a}.real()")).by(Host::Steps),
+        same(BOOL, "{a}"), same(INTEGERS, "{a}"), same(REAL, "{a}"), with(COMPLEX, Output::Real, "{a}.real()")).by(HostEvaluation::Steps),
     row!("imag" 1 "The imaginary part; 0 for real numbers." "";
-        same(BOOL, "false"), same(INTEGERS, "0"), same(REAL, "0"), with(COMPLEX, Output::Real, "{a}.imag()")).by(Host::Steps),
+        same(BOOL, "false"), same(INTEGERS, "0"), same(REAL, "0"), with(COMPLEX, Output::Real, "{a}.imag()")).by(HostEvaluation::Steps),
     row!("sinc" 1 "sin(pi x) / (pi x), 1 for 0." SPECIAL;
         with(BOOL, Output::As(Float64), ""), with(INTEGERS, Output::As(Float64), ""), same(REAL, "pygpu_op::sinc<{T}>({a})").weighs(26),
-        same(COMPLEX, "pygpu_op::complex_sinc({a})").weighs(24)).by(Host::Steps),
+        same(COMPLEX, "pygpu_op::complex_sinc({a})").weighs(24)).by(HostEvaluation::Steps),
     row!("i0" 1 "The modified Bessel function of the first kind and order 0." SPECIAL;
-        with(BOOL, Output::As(Float64), ""), with(INTEGERS, Output::As(Float64), ""), same(REAL, "pygpu_op::i0<{T}>({a})").weighs(10)).by(Host::Steps),
-    real!("erf" "The error function." "erf({a})" 2).by(Host::Kernel),
-    real!("erfc" "1 - erf(x), exact where that is small." "erfc({a})" 3).by(Host::Kernel),
-    real!("gamma" "The gamma function, (x - 1)! for whole numbers." "tgamma({a})" 13).by(Host::Kernel),
-    real!("lgamma" "The logarithm of the size of the gamma function." "lgamma({a})" 13).by(Host::Kernel),
+        with(BOOL, Output::As(Float64), ""), with(INTEGERS, Output::As(Float64), ""), same(REAL, "pygpu_op::i0<{T}>({a})").weighs(10)).by(HostEvaluation::Steps),
+    real!("erf" "The error function." "erf({a})" 2).by(HostEvaluation::Kernel),
+    real!("erfc" "1 - erf(x), exact where that is small." "erfc({a})" 3).by(HostEvaluation::Kernel),
+    real!("gamma" "The gamma function, (x - 1)! for whole numbers." "tgamma({a})" 13).by(HostEvaluation::Kernel),
+    real!("lgamma" "The logarithm of the size of the gamma function." "lgamma({a})" 13).by(HostEvaluation::Kernel),
 ];
 
 /// Functions with parameters besides the arrays, which `PyGPU` exposes as separate functions.
-pub static WHERE: Row = row!("where" 3 "The second operand where the first is true, the third elsewhere." "";
+pub static WHERE: UfuncEntry = row!("where" 3 "The second operand where the first is true, the third elsewhere." "";
     same(&ORDER, "{a} ? {b} : {c}"))
 .fixed(0, Bool)
-.by(Host::Steps);
+.by(HostEvaluation::Steps);
 /// The second and third operand are the lower and the upper limit.
-pub static CLIP: Row = row!("clip" 3 "The number, or the limit that it is beyond." ARITHMETIC;
+pub static CLIP: UfuncEntry = row!("clip" 3 "The number, or the limit that it is beyond." ARITHMETIC;
     same(BOOL, "({a} || {b}) && {c}"), same(INTEGERS, "pygpu_op::clip<{T}>({a}, {b}, {c})"),
     same(REAL, "pygpu_op::clip<{T}>({a}, {b}, {c})"),
     same(COMPLEX, "pygpu_op::minimum(pygpu_op::maximum({a}, {b}), {c})"));
 /// The second operand is 10 to the power of the number of decimals.
-pub static ROUND_BEHIND: Row = row!("round_behind" 2 "The nearest number with so many digits behind the point." "";
+pub static ROUND_BEHIND: UfuncEntry =
+    row!("round_behind" 2 "The nearest number with so many digits behind the point." "";
     same(REAL, "rint({a} * {b}) / {b}"),
     same(COMPLEX, "{T}(rint({a}.real() * {b}.real()) / {b}.real(), rint({a}.imag() * {b}.real()) / {b}.real())"))
-.by(Host::Steps);
+    .by(HostEvaluation::Steps);
 /// The second operand is 10 to the power of the number of trailing zeros before the decimal point.
-pub static ROUND_BEFORE: Row = row!("round_before" 2 "The nearest number with so many zeros before the point." "";
+pub static ROUND_BEFORE: UfuncEntry =
+    row!("round_before" 2 "The nearest number with so many zeros before the point." "";
     same(INTEGERS, "({T})(rint((double){a} / (double){b}) * (double){b})"), same(REAL, "rint({a} / {b}) * {b}"),
     same(COMPLEX, "{T}(rint({a}.real() / {b}.real()) * {b}.real(), rint({a}.imag() / {b}.real()) * {b}.real())"))
-.by(Host::Steps);
+    .by(HostEvaluation::Steps);
 /// In radians.
-pub static ANGLE: Row = row!("angle" 1 "The angle of a complex number." ARITHMETIC;
+pub static ANGLE: UfuncEntry = row!("angle" 1 "The angle of a complex number." ARITHMETIC;
     with(BOOL, Output::As(Float64), ""), same(REAL, "pygpu_op::angle({a})"), with(COMPLEX, Output::Real, "arg({a})"))
-.by(Host::Steps);
+.by(HostEvaluation::Steps);
 /// In degrees.
-pub static ANGLE_IN_DEGREES: Row = row!("angle_in_degrees" 1 "The angle of a complex number." ARITHMETIC;
+pub static ANGLE_IN_DEGREES: UfuncEntry = row!("angle_in_degrees" 1 "The angle of a complex number." ARITHMETIC;
     with(BOOL, Output::As(Float64), ""), same(REAL, "pygpu_op::angle({a}) * ({T})57.29577951308232"), with(COMPLEX, Output::Real, "arg({a}) * 57.29577951308232"))
-.by(Host::Steps);
+.by(HostEvaluation::Steps);
 /// The other operands replace NaN and the infinities.
-pub static NAN_TO_NUM: Row = row!("nan_to_num" 4 "Finite numbers in place of NaN and the infinities." ARITHMETIC;
+pub static NAN_TO_NUM: UfuncEntry = row!("nan_to_num" 4 "Finite numbers in place of NaN and the infinities." ARITHMETIC;
     same(REAL, "pygpu_op::finite<{T}>({a}, {b}, {c}, {d})"),
     same(COMPLEX, "{T}(pygpu_op::finite({a}.real(), {b}.real(), {c}.real(), {d}.real()), pygpu_op::finite({a}.imag(), {b}.real(), {c}.real(), {d}.real()))"))
-.by(Host::Steps);
+.by(HostEvaluation::Steps);
 /// Each of the two operands is followed by its factor.
-pub static WEIGHTED_SUM: Row = row!("weighted_sum" 4 "The sum of two products." "";
+pub static WEIGHTED_SUM: UfuncEntry = row!("weighted_sum" 4 "The sum of two products." "";
     same(BOOL, "({a} && {b}) || ({c} && {d})"), same(INTEGERS, "({U}){a} * ({U}){b} + ({U}){c} * ({U}){d}"), same(REAL, "{a} * {b} + {c} * {d}"),
     same(COMPLEX, "{a} * {b} + {c} * {d}"))
-.by(Host::Steps);
+.by(HostEvaluation::Steps);

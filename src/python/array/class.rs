@@ -24,7 +24,7 @@ use crate::runtime::device_memory::give_out;
 use pygpu_array::{Array, DeferredArray};
 use pygpu_backend::Address;
 use pygpu_base::dtype::DType;
-use pygpu_base::flush::{self, Cause, PythonAccess};
+use pygpu_base::flush::{self, FlushReason, PythonAccess};
 use pygpu_base::iterative_drop;
 use pygpu_device::Device;
 use pygpu_device::shutdown;
@@ -328,7 +328,7 @@ impl GpuArray {
         }
         let is_last = Arc::strong_count(self.array.allocation()) == 1;
         if !is_last && let Some(scope) = fusion::holds_too_much(self.array.allocation()) {
-            flush::flush_now(scope, Cause::Held);
+            flush::flush_now(scope, FlushReason::Held);
         }
         false
     }

@@ -4,13 +4,13 @@ use pyo3::prelude::*;
 
 use super::owner::{Heritage, Owner};
 use pygpu_array::{Array, DeferredArray};
-use pygpu_memory::custom_allocator::{self, Choice};
+use pygpu_memory::custom_allocator::{self, AllocatorChoice};
 
 /// Restores this thread's allocator choice when dropped.
-pub(crate) struct Chosen(Option<Choice>);
+pub(crate) struct Chosen(Option<AllocatorChoice>);
 
 impl Chosen {
-    pub(crate) fn instead(choice: Option<Choice>) -> Self {
+    pub(crate) fn instead(choice: Option<AllocatorChoice>) -> Self {
         Self(custom_allocator::choose_for_thread(choice))
     }
 }
@@ -56,5 +56,5 @@ fn inherit_from<'a>(py: Python<'_>, mut operands: impl Iterator<Item = &'a Defer
         return Ok(None);
     }
     let Some(found) = operands.find_map(of) else { return Ok(None) };
-    Ok(Some(Chosen::instead(Some(Choice::Plugged(found.allocator(py)?)))))
+    Ok(Some(Chosen::instead(Some(AllocatorChoice::Plugged(found.allocator(py)?)))))
 }

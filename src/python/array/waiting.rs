@@ -10,7 +10,7 @@ use pygpu_base::dtype::DType;
 use pygpu_device::stream::Stream;
 use pygpu_layout::Layout;
 use pygpu_memory::Allocation;
-use pygpu_ops::fusion::{Node, Operands, Work};
+use pygpu_ops::fusion::{DeferredNode, DeferredOp, Operands};
 
 impl GpuArray {
     /// The stream on which an operation on this array alone can be deferred; `None` if it must be launched eagerly.
@@ -30,7 +30,7 @@ impl GpuArray {
 /// Those of `make`; driver errors of pending operations.
 #[inline(always)] // only two callers, one of which determines the cost of an operator
 pub(crate) fn made<'py>(
-    (work, operands): (Work, Operands),
+    (work, operands): (DeferredOp, Operands),
     (bytes, stream): (usize, Stream),
     make: impl FnOnce(Arc<Allocation>) -> PyResult<Bound<'py, GpuArray>>,
 ) -> PyResult<Bound<'py, GpuArray>> {
@@ -38,7 +38,7 @@ pub(crate) fn made<'py>(
     let result = Arc::downgrade(&block);
     let made = make(block)?;
     let array = made.get().unlaunched()?;
-    put_off::push(Node::boxed(work, operands, array, result, stream), array.allocation())?;
+    put_off::push(DeferredNode::boxed(work, operands, array, result, stream), array.allocation())?;
     Ok(made)
 }
 
@@ -48,7 +48,7 @@ pub(crate) fn made<'py>(
 /// Driver errors of pending operations.
 pub(crate) fn new_waiting<'py>(
     py: Python<'py>,
-    work: Work,
+    work: DeferredOp,
     operands: Operands,
     (layout, dtype): (Layout, DType),
     stream: Stream,

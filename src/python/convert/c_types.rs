@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use crate::names::names;
 
 use super::dtype as dtypes;
-use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_kernel::{Aliases, Element, element, words};
 
 /// Returns the C spelling of a dtype.
@@ -24,7 +24,7 @@ use pygpu_kernel::{Aliases, Element, element, words};
 #[pyo3(signature = (dtype: "DTypeLike") -> "str | None")]
 fn _c_name(dtype: &Bound<'_, PyAny>) -> PyResult<Option<&'static str>> {
     let dtype = dtypes::from_python(dtype)?;
-    Ok(dtype.row().and_then(|row| (row.c_name != row.name || row.kind == Kind::Bool).then_some(row.c_name)))
+    Ok(dtype.row().and_then(|row| (row.c_name != row.name || row.kind == ScalarType::Bool).then_some(row.c_name)))
 }
 
 /// Returns the dtype of a C type name, without pointers.

@@ -12,8 +12,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyString, PyType};
 
 use crate::once::{PyOnce, intern};
-use pygpu_base::dtype::{DType, Kind, Origin, TABLE};
-use pygpu_base::fork_safe::Global;
+use pygpu_base::dtype::{DType, Origin, ScalarType, TABLE};
+use pygpu_base::fork_safe::ForkSafeMutex;
 
 const SLOTS: usize = 128;
 
@@ -43,7 +43,7 @@ fn cached(key: *mut ffi::PyObject) -> Option<DType> {
 fn remember(object: &Bound<'_, PyAny>, dtype: DType) {
     let slot = slot_of(object.as_ptr());
     let free = slot.key.compare_exchange(std::ptr::null_mut(), object.as_ptr(), Ordering::AcqRel, Ordering::Relaxed);
-    if free.is_ok() && dtype.kind() != Kind::Opaque {
+    if free.is_ok() && dtype.kind() != ScalarType::Opaque {
         std::mem::forget(object.clone());
         slot.kind.store(dtype.kind() as u64 + 1, Ordering::Release);
     }
@@ -66,7 +66,7 @@ pub(crate) fn from_python(object: &Bound<'_, PyAny>) -> PyResult<DType> {
 pub(crate) fn or_float64(object: Option<&Bound<'_, PyAny>>) -> PyResult<DType> {
     match object {
         Some(object) if !object.is_none() => from_python(object),
-        _ => Ok(DType::new(Kind::Float64)),
+        _ => Ok(DType::new(ScalarType::Float64)),
     }
 }
 
@@ -122,7 +122,7 @@ pub(crate) fn from_numpy(descr: &Bound<'_, PyAny>) -> PyResult<DType> {
         return Err(unsupported(descr)?);
     }
     match DType::from_typestr(&typestr) {
-        Ok(dtype) if dtype.kind() == Kind::Opaque => opaque(descr, dtype.itemsize()),
+        Ok(dtype) if dtype.kind() == ScalarType::Opaque => opaque(descr, dtype.itemsize()),
         Ok(dtype) => {
             remember(descr, dtype);
             Ok(dtype)
@@ -140,7 +140,7 @@ fn unsupported(descr: &Bound<'_, PyAny>) -> PyResult<PyErr> {
 }
 
 /// NumPy dtypes of opaque items, by `tag - 1`. Programs have few, and they are never removed.
-static OPAQUE: Global<Vec<Py<PyAny>>> = Global::new(Vec::new());
+static OPAQUE: ForkSafeMutex<Vec<Py<PyAny>>> = ForkSafeMutex::new(Vec::new());
 
 fn opaque(descr: &Bound<'_, PyAny>, itemsize: usize) -> PyResult<DType> {
     let py = descr.py();

@@ -13,7 +13,7 @@ use crate::once::{PyOnce, intern};
 use pygpu_backend::Address;
 use pygpu_base::dtype::DType;
 use pygpu_base::error::Result;
-use pygpu_copy::HostSide;
+use pygpu_copy::HostBuffer;
 use pygpu_layout::{Dims, Layout};
 
 /// Makes rust-numpy look up NumPy's functions now. Otherwise it does so under locks of pyo3 that a child forked
@@ -69,10 +69,10 @@ pub(crate) fn has_gil(py: Python<'_>) -> bool {
 ///
 /// # Errors
 /// `ValueError` for an invalid shape.
-pub(crate) fn side(array: &Bound<'_, PyUntypedArray>, itemsize: usize) -> Result<HostSide> {
+pub(crate) fn side(array: &Bound<'_, PyUntypedArray>, itemsize: usize) -> Result<HostBuffer> {
     let shape: Dims = array.shape().iter().map(|&len| len as i64).collect();
     let strides: Dims = array.strides().iter().map(|&stride| stride as i64).collect();
-    Ok(HostSide { address: address(array), layout: Layout::strided(&shape, &strides, 0, itemsize as i64)? })
+    Ok(HostBuffer { address: address(array), layout: Layout::strided(&shape, &strides, 0, itemsize as i64)? })
 }
 
 /// Returns an address of an array that NumPy can read. NumPy would allocate memory for null. `copyto` reads a byte at

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 
 use crate::once::{PyOnce, intern};
 use pygpu_backend::Address;
-use pygpu_base::dtype::Kind;
+use pygpu_base::dtype::ScalarType;
 
 /// A ctypes pointer, created on first use.
 #[derive(Default)]
@@ -47,25 +47,25 @@ pub(crate) fn void_pointer(py: Python<'_>, address: Address) -> PyResult<Bound<'
 }
 
 /// Returns the name of the element type in ctypes, if it exists.
-fn name_in_ctypes(kind: Kind) -> Option<&'static str> {
+fn name_in_ctypes(kind: ScalarType) -> Option<&'static str> {
     Some(match kind {
-        Kind::Bool => "c_bool",
-        Kind::Int8 => "c_int8",
-        Kind::Int16 => "c_int16",
-        Kind::Int32 => "c_int32",
-        Kind::Int64 => "c_int64",
-        Kind::UInt8 => "c_uint8",
-        Kind::UInt16 => "c_uint16",
-        Kind::UInt32 => "c_uint32",
-        Kind::UInt64 => "c_uint64",
-        Kind::Float32 => "c_float",
-        Kind::Float64 => "c_double",
+        ScalarType::Bool => "c_bool",
+        ScalarType::Int8 => "c_int8",
+        ScalarType::Int16 => "c_int16",
+        ScalarType::Int32 => "c_int32",
+        ScalarType::Int64 => "c_int64",
+        ScalarType::UInt8 => "c_uint8",
+        ScalarType::UInt16 => "c_uint16",
+        ScalarType::UInt32 => "c_uint32",
+        ScalarType::UInt64 => "c_uint64",
+        ScalarType::Float32 => "c_float",
+        ScalarType::Float64 => "c_double",
         _ => return None,
     })
 }
 
 /// Creates a pointer to an element type; a `c_void_p` for types that ctypes lacks.
-pub(crate) fn typed_pointer(py: Python<'_>, kind: Kind, address: Address) -> PyResult<Bound<'_, PyAny>> {
+pub(crate) fn typed_pointer(py: Python<'_>, kind: ScalarType, address: Address) -> PyResult<Bound<'_, PyAny>> {
     let Some(name) = name_in_ctypes(kind) else { return void_pointer(py, address) };
     let ctypes = py.import(intern!(py, "ctypes"))?;
     let class = ctypes.call_method1(intern!(py, "POINTER"), (ctypes.getattr(name)?,))?;

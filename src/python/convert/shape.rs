@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 use crate::ffi::numbers::{self, TooLarge};
 use crate::ffi::objects;
 
-use pygpu_layout::{Dims, Order};
+use pygpu_layout::{Dims, MemoryOrder};
 
 /// Converts a shape: an integer, or any sequence of integers.
 ///
@@ -166,11 +166,11 @@ impl OrderArgument {
     }
 
     /// Converts the order for functions that create an array from a shape alone.
-    pub(crate) fn c_or_f(object: Option<&Bound<'_, PyAny>>) -> PyResult<Order> {
-        let Some(object) = object.filter(|object| !object.is_none()) else { return Ok(Order::C) };
+    pub(crate) fn c_or_f(object: Option<&Bound<'_, PyAny>>) -> PyResult<MemoryOrder> {
+        let Some(object) = object.filter(|object| !object.is_none()) else { return Ok(MemoryOrder::C) };
         match Self::from_python(object)? {
-            Self::C => Ok(Order::C),
-            Self::F => Ok(Order::F),
+            Self::C => Ok(MemoryOrder::C),
+            Self::F => Ok(MemoryOrder::F),
             _ => Err(PyValueError::new_err(format!("only 'C' or 'F' order is permitted (got {object:?})"))),
         }
     }

@@ -19,7 +19,7 @@ use crate::runtime::stream as streams;
 use crate::runtime::stream::stream_or_default;
 use pygpu_copy as copy;
 use pygpu_device::stream::Stream;
-use pygpu_layout::{Layout, Order};
+use pygpu_layout::{Layout, MemoryOrder};
 
 /// An array over the memory at an address, with all that is known of its use.
 ///
@@ -76,7 +76,7 @@ fn array_at<'py>(
     let lengths = shape::from_python(shape)?;
     let layout = match strides.filter(|strides| !strides.is_none()) {
         Some(strides) => Layout::strided(&lengths, &shape::from_python(strides)?, 0, itemsize)?,
-        None => Layout::contiguous(&lengths, itemsize, Order::C)?,
+        None => Layout::contiguous(&lengths, itemsize, MemoryOrder::C)?,
     };
     let behind = offset.map_or(Ok(0), |offset| number::size(offset, "offset"))?;
     let wanted = |device| match stream_or_default(py, stream, device) {

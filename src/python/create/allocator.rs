@@ -19,7 +19,7 @@ use crate::once::intern;
 use crate::runtime::stream::PyStream;
 use pygpu_base::error::{Error, Result};
 use pygpu_device::stream::Stream;
-use pygpu_memory::custom_allocator::{self, Allocator, Block, Choice};
+use pygpu_memory::custom_allocator::{self, Allocator, AllocatorBlock, AllocatorChoice};
 use pygpu_memory::{Access, ordered};
 
 /// A callable that takes a number of bytes (PyCUDA's way), or an object whose `allocate` takes a stream as well.
@@ -74,7 +74,7 @@ impl PyAllocator {
         self.gave_nothing.load(Ordering::Relaxed)
     }
 
-    fn call(&self, py: Python<'_>, bytes: usize, stream: &Stream) -> PyResult<Block> {
+    fn call(&self, py: Python<'_>, bytes: usize, stream: &Stream) -> PyResult<AllocatorBlock> {
         let object = self.object.object().bind(py);
         let (memory, stream) = match self.takes_stream {
             true => {
@@ -116,7 +116,7 @@ impl PyAllocator {
         }
         let allocator = self.is_inherited.then(|| kept_for_results(object));
         let owner = Owner { object: Kept::new(memory.unbind()), is_arrays: true, allocator };
-        Ok(Block { address, stream, owner: Box::new(owner) })
+        Ok(AllocatorBlock { address, stream, owner: Box::new(owner) })
     }
 }
 
@@ -150,7 +150,7 @@ impl Drop for Deeper {
 }
 
 impl Allocator for PyAllocator {
-    fn allocate(&self, bytes: usize, stream: &Stream) -> Result<Block> {
+    fn allocate(&self, bytes: usize, stream: &Stream) -> Result<AllocatorBlock> {
         let given = with_interpreter(|py| {
             // What an allocator makes is no result: one that is inherited would be asked for that, too.
             let _chosen = self.is_inherited.then(|| Chosen::instead(None));
@@ -177,18 +177,18 @@ pub(super) fn kept_for_results(object: &Bound<'_, PyAny>) -> Heritage {
 /// `TypeError` for what is no allocator.
 pub(crate) fn chosen(argument: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Chosen>> {
     let Some(object) = argument.filter(|object| !object.is_none()) else { return Ok(None) };
-    Ok(Some(Chosen::instead(Some(Choice::Plugged(for_results(object)?)))))
+    Ok(Some(Chosen::instead(Some(AllocatorChoice::Plugged(for_results(object)?)))))
 }
 
-fn to_choice(object: &Bound<'_, PyAny>) -> PyResult<Choice> {
+fn to_choice(object: &Bound<'_, PyAny>) -> PyResult<AllocatorChoice> {
     Ok(match object.is_none() {
-        true => Choice::Pool,
-        false => Choice::Plugged(Arc::new(PyAllocator::new(object)?)),
+        true => AllocatorChoice::Pool,
+        false => AllocatorChoice::Plugged(Arc::new(PyAllocator::new(object)?)),
     })
 }
 
-fn to_python(py: Python<'_>, choice: &Choice) -> Py<PyAny> {
-    let Choice::Plugged(allocator) = choice else { return py.None() };
+fn to_python(py: Python<'_>, choice: &AllocatorChoice) -> Py<PyAny> {
+    let AllocatorChoice::Plugged(allocator) = choice else { return py.None() };
     let allocator: &dyn Any = &**allocator;
     allocator.downcast_ref::<PyAllocator>().map_or_else(|| py.None(), |own| own.object.object().clone_ref(py))
 }
@@ -221,7 +221,7 @@ fn get_allocator(py: Python<'_>) -> Py<PyAny> {
 
 /// Chooses for this thread, until `put_back`; see `PyGPU.using_allocator`.
 #[pyclass(frozen, name = "_ThreadsAllocator", module = "PyGPU._core")]
-struct ThreadsAllocator(Option<Choice>);
+struct ThreadsAllocator(Option<AllocatorChoice>);
 
 #[pymethods]
 impl ThreadsAllocator {
@@ -229,7 +229,7 @@ impl ThreadsAllocator {
     #[pyo3(signature = (allocator: "Any", is_inherited: "bool" = false) -> "Self")]
     fn new(allocator: &Bound<'_, PyAny>, is_inherited: bool) -> PyResult<Self> {
         let choice = match is_inherited {
-            true => Choice::Plugged(Arc::new(PyAllocator::inherited(allocator)?)),
+            true => AllocatorChoice::Plugged(Arc::new(PyAllocator::inherited(allocator)?)),
             false => to_choice(allocator)?,
         };
         Ok(Self(custom_allocator::choose_for_thread(Some(choice))))

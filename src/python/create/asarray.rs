@@ -25,7 +25,7 @@ use pygpu_array::Array;
 use pygpu_base::dtype::DType;
 use pygpu_device::Device;
 use pygpu_device::stream::Stream;
-use pygpu_layout::{Layout, Order};
+use pygpu_layout::{Layout, MemoryOrder};
 
 /// What the caller wants of the result.
 struct Wish {
@@ -304,10 +304,10 @@ impl Wish {
     }
 
     /// The order in which the elements should follow each other and do not.
-    fn wrong_order(&self, layout: &Layout) -> Option<Order> {
+    fn wrong_order(&self, layout: &Layout) -> Option<MemoryOrder> {
         match self.order {
-            OrderArgument::C if !layout.is_c_contiguous() => Some(Order::C),
-            OrderArgument::F if !layout.is_f_contiguous() => Some(Order::F),
+            OrderArgument::C if !layout.is_c_contiguous() => Some(MemoryOrder::C),
+            OrderArgument::F if !layout.is_f_contiguous() => Some(MemoryOrder::F),
             _ => None,
         }
     }

@@ -15,7 +15,7 @@ use crate::host::{cast, transfer};
 use crate::names::names;
 use pygpu_base::dtype::DType;
 use pygpu_layout::Layout;
-use pygpu_ops::fusion::{Operands, Work};
+use pygpu_ops::fusion::{DeferredOp, Operands};
 use pygpu_ops::ufunc::as_it_is;
 
 /// Whether elements follow each other as an order says, so that nothing need be copied for its sake.
@@ -112,7 +112,7 @@ fn put_off<'py>(
         return Ok(None);
     }
     let layout = like_layout(array.layout(), dtype.itemsize() as i64, order, None)?;
-    let work = Work::Loop(as_it_is(), array.dtype().kind());
+    let work = DeferredOp::Loop(as_it_is(), array.dtype().kind());
     let read = Operands::of(array);
     new_waiting(own.py(), work, read, (layout, dtype), stream).map(Some)
 }

@@ -12,10 +12,10 @@ use crate::array::class::{GpuArray, new_of_class};
 use crate::array::rare::{Given, Rare};
 use crate::ffi::objects::has_same_init;
 use pygpu_array::Array;
-use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_device::Device;
 use pygpu_device::stream::Stream;
-use pygpu_layout::Order;
+use pygpu_layout::MemoryOrder;
 
 /// The arguments in their order; `copy` has a name only.
 const NAMES: [&str; 8] = ["shape", "dtype", "allocator", "base", "gpudata", "strides", "order", "copy"];
@@ -86,7 +86,7 @@ fn has_own_init(class: &Bound<'_, PyType>) -> bool {
 /// A value with no element, of an array which its `__init__` is to make.
 fn nothing() -> PyResult<GpuArray> {
     let stream = Stream::default_of(Device::current()?);
-    Ok(GpuArray::from_array(Array::empty(&[0], DType::new(Kind::Float64), Order::C, stream)?))
+    Ok(GpuArray::from_array(Array::empty(&[0], DType::new(ScalarType::Float64), MemoryOrder::C, stream)?))
 }
 
 #[pymethods]

@@ -26,7 +26,7 @@ use pygpu_base::dtype::DType;
 use pygpu_copy as copy;
 use pygpu_device::Device;
 use pygpu_device::stream;
-use pygpu_layout::{Dense, Dims, Layout, Order};
+use pygpu_layout::{Dense, Dims, Layout, MemoryOrder};
 
 type Given<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
 type Result<'py> = PyResult<Bound<'py, GpuArray>>;
@@ -74,7 +74,7 @@ fn new_array_by(
     allocator: Option<&Bound<'_, PyAny>>,
     shape: &[i64],
     dtype: DType,
-    order: Order,
+    order: MemoryOrder,
     device: Device,
 ) -> PyResult<Array> {
     match allocator.filter(|allocator| !allocator.is_none()) {

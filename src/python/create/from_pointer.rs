@@ -21,8 +21,8 @@ use crate::runtime::stream::stream_or_default;
 use pygpu_backend::Address;
 use pygpu_device::shutdown;
 use pygpu_device::stream::Stream;
-use pygpu_layout::{Layout, Order};
-use pygpu_memory::Lent;
+use pygpu_layout::{Layout, MemoryOrder};
+use pygpu_memory::OwnerBox;
 
 /// Calls a function of C with an address, once, when the last array over the memory has gone.
 struct Deleter {
@@ -61,14 +61,14 @@ enum Kind {
 }
 
 impl Keeper for Kind {
-    fn beside(self) -> Lent {
+    fn beside(self) -> OwnerBox {
         match self {
             Self::Deleter(deleter) => deleter,
             Self::Object(owner) => owner.beside(),
         }
     }
 
-    fn alone(self) -> Lent {
+    fn alone(self) -> OwnerBox {
         match self {
             Self::Deleter(deleter) => deleter,
             Self::Object(owner) => owner.alone(),
@@ -160,7 +160,7 @@ fn from_pointer<'py>(
     let mut layout = Layout::scalar(itemsize);
     match strides {
         Some(strides) => layout = Layout::strided(&lengths, &shape::from_python(strides)?, 0, itemsize)?,
-        None => layout.set_contiguous(&lengths, itemsize, Order::C)?,
+        None => layout.set_contiguous(&lengths, itemsize, MemoryOrder::C)?,
     }
     let wanted = device.map(|device| device::from_argument(py, Some(device))).transpose()?;
     let place = Place::of(address)?;

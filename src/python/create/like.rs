@@ -15,7 +15,7 @@ use crate::runtime::device as device_argument;
 use crate::views::assign;
 use pygpu_base::dtype::DType;
 use pygpu_device::Device;
-use pygpu_layout::{Dims, Layout, Order};
+use pygpu_layout::{Dims, Layout, MemoryOrder};
 
 /// What `*_like` functions need to know of the other array.
 struct Like<'py> {
@@ -75,14 +75,14 @@ pub(super) fn like_layout(
     let fortran = source.is_f_contiguous() && !source.is_c_contiguous();
     let contiguous = |order| Layout::contiguous(&shape, itemsize, order);
     Ok(match order {
-        OrderArgument::C => contiguous(Order::C)?,
-        OrderArgument::F => contiguous(Order::F)?,
+        OrderArgument::C => contiguous(MemoryOrder::C)?,
+        OrderArgument::F => contiguous(MemoryOrder::F)?,
         // As in NumPy: with another number of axes there is no order to keep.
-        OrderArgument::K if shape.len() != own.len() => contiguous(Order::C)?,
-        OrderArgument::A | OrderArgument::K if fortran => contiguous(Order::F)?,
-        OrderArgument::A => contiguous(Order::C)?,
+        OrderArgument::K if shape.len() != own.len() => contiguous(MemoryOrder::C)?,
+        OrderArgument::A | OrderArgument::K if fortran => contiguous(MemoryOrder::F)?,
+        OrderArgument::A => contiguous(MemoryOrder::C)?,
         OrderArgument::K if shape == own => source.with_itemsize(itemsize)?,
-        OrderArgument::K if source.is_c_contiguous() => contiguous(Order::C)?,
+        OrderArgument::K if source.is_c_contiguous() => contiguous(MemoryOrder::C)?,
         OrderArgument::K => {
             let strides: Dims = source.strides().collect();
             Layout::strided(&shape, &strides, 0, itemsize)?.dense_like()

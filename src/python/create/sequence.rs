@@ -17,11 +17,11 @@ use crate::once::intern;
 use crate::runtime::stream as stream_argument;
 use crate::views::item;
 use pygpu_array::Array;
-use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_base::error::Error;
 use pygpu_device::Device;
 use pygpu_device::stream::{self, Stream};
-use pygpu_layout::Order;
+use pygpu_layout::MemoryOrder;
 use pygpu_memory::capture;
 use pygpu_ops::ufunc::{self, Spacing};
 
@@ -168,7 +168,7 @@ impl<'py> Range<'py> {
     /// `None` for a dtype that has no kernel, and without a compiler.
     fn on_device(&self, stream: &Stream) -> PyResult<Option<Array>> {
         let (py, kind) = (self.start.py(), self.dtype.kind());
-        if kind == Kind::Bool || !ufunc::is_castable(self.dtype, self.dtype) {
+        if kind == ScalarType::Bool || !ufunc::is_castable(self.dtype, self.dtype) {
             return Ok(None);
         }
         let second = self.start.add(&self.step)?;
@@ -176,7 +176,7 @@ impl<'py> Range<'py> {
         let first = computed(py, self.dtype, &[&self.start, &second])?;
         let Some([first, second]) = first else { return Ok(None) };
         let (count, dtype) = (self.count, self.dtype);
-        let made = py.without_gil(|| Array::empty(&[count], dtype, Order::C, stream.clone()))?;
+        let made = py.without_gil(|| Array::empty(&[count], dtype, MemoryOrder::C, stream.clone()))?;
         if self.count == 0 {
             return Ok(Some(made));
         }
@@ -306,7 +306,10 @@ pub(crate) fn linspace<'py>(
 
 fn is_whole(dtype: DType) -> bool {
     !dtype.kind().is_complex()
-        && !matches!(dtype.kind(), Kind::Float16 | Kind::BFloat16 | Kind::Float32 | Kind::Float64)
+        && !matches!(
+            dtype.kind(),
+            ScalarType::Float16 | ScalarType::BFloat16 | ScalarType::Float32 | ScalarType::Float64
+        )
 }
 
 /// What `linspace` is asked for.
@@ -362,7 +365,7 @@ impl<'py> Line<'_, 'py> {
             return Ok(None);
         };
         cast::warn_of_dropped_parts(py, computed_as, wanted)?;
-        let made = new_array(py, &[self.num], wanted, Order::C, device)?;
+        let made = new_array(py, &[self.num], wanted, MemoryOrder::C, device)?;
         if self.num > 0 {
             let ends = self.endpoint && self.num > 1;
             let parts = if is_lost { parts } else { 0 };

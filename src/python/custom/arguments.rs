@@ -13,12 +13,12 @@ use crate::gil::WithoutGil;
 use crate::kernel::call::{refusal, values};
 use crate::once::intern;
 use pygpu_array::Array;
-use pygpu_base::dtype::Kind;
+use pygpu_base::dtype::ScalarType;
 use pygpu_base::settings;
 use pygpu_device::stream::Stream;
 use pygpu_kernel::Arguments;
 use pygpu_memory::retired;
-use pygpu_ops::{Argument, Role};
+use pygpu_ops::{Argument, ArgumentRole};
 
 /// The declared arguments: a text in C, or a list of `VectorArg` and `ScalarArg`.
 pub(crate) fn arguments(declared: &Bound<'_, PyAny>) -> PyResult<Vec<Argument>> {
@@ -45,7 +45,7 @@ pub(crate) fn arguments(declared: &Bound<'_, PyAny>) -> PyResult<Vec<Argument>> 
             name: one.getattr(intern!(py, "name"))?.extract()?,
             c_type,
             dtype: dtypes::from_python(&dtype_object)?,
-            role: if is_vector { Role::Vector { constant } } else { Role::Scalar },
+            role: if is_vector { ArgumentRole::Vector { constant } } else { ArgumentRole::Scalar },
         });
     }
     Ok(list)
@@ -150,7 +150,7 @@ impl<'a> Given<'a> {
 #[inline]
 fn push_scalar(arguments: &mut Arguments, argument: &Argument, value: &Bound<'_, PyAny>) -> PyResult<()> {
     let kind = argument.dtype.kind();
-    if kind == Kind::Opaque {
+    if kind == ScalarType::Opaque {
         let (dtype, bytes) = values::bytes_of_numpy(value)?;
         if dtype.itemsize() != argument.dtype.itemsize() {
             return Err(PyTypeError::new_err(format!(

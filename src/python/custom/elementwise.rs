@@ -15,8 +15,8 @@ use crate::names::names;
 use crate::runtime::compiler::warn_of_cache;
 use crate::runtime::stream as stream_argument;
 use pygpu_array::Array;
-use pygpu_ops::text_analysis::{Texts, Written};
-use pygpu_ops::{Elementwise, Range};
+use pygpu_ops::text_analysis::{Texts, WrittenNames};
+use pygpu_ops::{Elementwise, IndexRange};
 
 /// A kernel that does one thing for each element of arrays of any layout.
 ///
@@ -139,8 +139,9 @@ impl PyElementwise {
         let keywords =
             kwargs.map_or_else(|| Ok(Keywords::default()), |kwargs| Keywords::read(kernel.name(), kwargs))?;
         let usages = &kernel.analysis().usages;
-        let is_written =
-            |position: usize| usages.get(position).copied().flatten().is_some_and(|usage| usage.written > Written::No);
+        let is_written = |position: usize| {
+            usages.get(position).copied().flatten().is_some_and(|usage| usage.written > WrittenNames::No)
+        };
         let mut given = Given::read(kernel.name(), kernel.arguments(), is_written, args)?;
         let mut scalars = std::mem::take(&mut given.scalars);
         let arrays: SmallVec<[&Array; 6]> = given.arrays().collect();
@@ -216,10 +217,10 @@ impl<'py> Keywords<'py> {
     }
 
     /// The indices that are chosen, of `size`.
-    fn indices(&self, name: &str, size: i64) -> PyResult<Option<Range>> {
+    fn indices(&self, name: &str, size: i64) -> PyResult<Option<IndexRange>> {
         if let Some(slice) = &self.slice {
             let (start, stop, step): (i64, i64, i64) = slice.call_method1("indices", (size,))?.extract()?;
-            return Ok(Some(Range { start, step, count: count(start, stop, step) }));
+            return Ok(Some(IndexRange { start, step, count: count(start, stop, step) }));
         }
         let Some(range) = &self.range else { return Ok(None) };
         let part = |part: &str| -> PyResult<Option<i64>> {
@@ -239,7 +240,7 @@ impl<'py> Keywords<'py> {
                 "{name}(): range goes from {start} to {last}, and there are {size} elements"
             )));
         }
-        Ok(Some(Range { start, step, count }))
+        Ok(Some(IndexRange { start, step, count }))
     }
 }
 

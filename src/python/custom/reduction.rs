@@ -21,9 +21,9 @@ use crate::runtime::stream as stream_argument;
 use pygpu_array::Array;
 use pygpu_base::dtype::DType;
 use pygpu_device::stream::Stream;
-use pygpu_layout::{Layout, Order};
-use pygpu_ops::text_analysis::Written;
-use pygpu_ops::{Reduce, Reduction, reduction_kernel};
+use pygpu_layout::{Layout, MemoryOrder};
+use pygpu_ops::text_analysis::WrittenNames;
+use pygpu_ops::{Reduce, ReductionSpec, reduction_kernel};
 
 /// A kernel that joins all elements of arrays of any layout to one value.
 ///
@@ -163,7 +163,7 @@ impl PyReduction {
         };
         let arguments = request.require_array(arguments)?;
         let (options, preamble) = request.options(dtype_out.py())?;
-        let of = Reduction {
+        let of = ReductionSpec {
             name: name.to_owned(),
             dtype,
             c_type,
@@ -189,8 +189,9 @@ impl PyReduction {
         let (name, dtype) = (&kernel.reduction().name, kernel.reduction().dtype);
         let keywords = kwargs.map_or_else(|| Ok(Keywords::default()), |kwargs| Keywords::read(name, kwargs))?;
         let usages = &kernel.analysis().usages;
-        let is_written =
-            |position: usize| usages.get(position).copied().flatten().is_some_and(|usage| usage.written > Written::No);
+        let is_written = |position: usize| {
+            usages.get(position).copied().flatten().is_some_and(|usage| usage.written > WrittenNames::No)
+        };
         let mut given = Given::read(name, kernel.arguments(), is_written, args)?;
         let scalars = std::mem::take(&mut given.scalars);
         let arrays: SmallVec<[&Array; 6]> = given.arrays().collect();
@@ -262,11 +263,11 @@ pub(crate) fn new_array(
 ) -> PyResult<GpuArray> {
     match allocator {
         Some(allocator) => {
-            let layout = Layout::contiguous(shape, dtype.itemsize() as i64, Order::C)?;
+            let layout = Layout::contiguous(shape, dtype.itemsize() as i64, MemoryOrder::C)?;
             Ok(GpuArray::from_array(foreign::from_callable(allocator, layout, dtype, stream.device())?))
         }
         None => {
-            let array = py.without_gil(|| Array::empty(shape, dtype, Order::C, stream.clone()))?;
+            let array = py.without_gil(|| Array::empty(shape, dtype, MemoryOrder::C, stream.clone()))?;
             Ok(GpuArray::from_array(array))
         }
     }

@@ -13,10 +13,10 @@ use crate::ffi::interpreter::if_held;
 use crate::gil::WithoutGil;
 use crate::names::names;
 use pygpu_array::DeferredArray;
-use pygpu_base::flush::{self as hooks, Cause, Scope};
+use pygpu_base::flush::{self as hooks, FlushReason, Scope};
 use pygpu_device::shutdown;
 use pygpu_memory::{Access, Allocation};
-use pygpu_ops::fusion::{self, Mode, Refused};
+use pygpu_ops::fusion::{self, EagerReason, FusionMode};
 
 /// Registers the flush with the layers below.
 pub(crate) fn set_hooks() {
@@ -24,7 +24,7 @@ pub(crate) fn set_hooks() {
 }
 
 /// Flushes without the GIL, in whatever state the thread is. It asks for none: the helper thread and others come here without.
-fn flush_from_anywhere(scope: Scope, cause: Cause) {
+fn flush_from_anywhere(scope: Scope, cause: FlushReason) {
     let flush = || fusion::flush(scope, cause);
     if shutdown::exiting() || if_held(|py| py.without_gil(flush)).is_none() {
         flush();
@@ -33,13 +33,13 @@ fn flush_from_anywhere(scope: Scope, cause: Cause) {
 
 /// Launches pending operations.
 #[inline(always)]
-pub(crate) fn close(_: Python<'_>, cause: Cause) {
+pub(crate) fn close(_: Python<'_>, cause: FlushReason) {
     hooks::flush(cause);
 }
 
 /// Launches the pending operations of all threads, before a wait, a capture or a reset.
 #[inline]
-pub(crate) fn close_all(_: Python<'_>, cause: Cause) {
+pub(crate) fn close_all(_: Python<'_>, cause: FlushReason) {
     hooks::flush_all(cause);
 }
 
@@ -62,8 +62,8 @@ pub(crate) fn give_values(block: &Arc<Allocation>) -> PyResult<()> {
     if block.device().is_cpu() {
         return Ok(()); // no deferred operation uses it
     }
-    hooks::flush(Cause::Values);
-    block.flush(Access::Read, Cause::Values);
+    hooks::flush(FlushReason::Values);
+    block.flush(Access::Read, FlushReason::Values);
     block.check()?;
     if !block.is_pending() {
         return Ok(());
@@ -91,12 +91,12 @@ pub(crate) fn give_values(block: &Arc<Allocation>) -> PyResult<()> {
 #[pyfunction]
 #[pyo3(signature = (mode: "str") -> "str")]
 fn _set_fusion(py: Python<'_>, mode: &str) -> PyResult<&'static str> {
-    let Some(mode) = Mode::named(mode) else {
+    let Some(mode) = FusionMode::named(mode) else {
         return Err(PyValueError::new_err(format!("fusion is 'auto' or 'off', and not '{mode}'")));
     };
     let before = fusion::current()?;
     if mode != before {
-        close(py, Cause::Asked);
+        close(py, FlushReason::Asked);
         fusion::enter(mode);
     }
     Ok(before.name())
@@ -130,7 +130,7 @@ fn _get_fusion() -> PyResult<&'static str> {
 #[pyfunction]
 #[pyo3(signature = () -> "None")]
 fn flush(py: Python<'_>) -> PyResult<()> {
-    close(py, Cause::Asked);
+    close(py, FlushReason::Asked);
     Ok(hooks::take_error().map_or(Ok(()), Err)?)
 }
 
@@ -166,10 +166,10 @@ fn _fusion_figures(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
         all.set_item(name, count)?;
     }
     let (closed, refused) = (PyDict::new(py), PyDict::new(py));
-    for (cause, count) in Cause::ALL.iter().zip(figures.closed) {
+    for (cause, count) in FlushReason::ALL.iter().zip(figures.closed) {
         closed.set_item(cause.name(), count)?;
     }
-    for (why, count) in Refused::ALL.iter().zip(figures.refused) {
+    for (why, count) in EagerReason::ALL.iter().zip(figures.refused) {
         refused.set_item(why.name(), count)?;
     }
     all.set_item("closed", closed)?;

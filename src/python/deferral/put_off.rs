@@ -5,24 +5,24 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 
 use pygpu_array::DeferredArray;
-use pygpu_base::flush::{self, Cause};
+use pygpu_base::flush::{self, FlushReason};
 use pygpu_copy as copy;
 use pygpu_device::stream::{self, Stream};
 use pygpu_kernel as kernel;
 use pygpu_memory::Allocation;
-use pygpu_ops::fusion::{self, Mode, Node, Obstacle, Operands, Reach, Refused, Work};
+use pygpu_ops::fusion::{self, DeferredNode, DeferredOp, EagerReason, FusionMode, Obstacle, Operands, Visibility};
 
 /// Why an operand may change before a kernel reads it, or cannot be read as it is; `None` if it may wait.
 #[inline]
-pub(crate) fn refusal(array: &DeferredArray) -> Option<Refused> {
+pub(crate) fn refusal(array: &DeferredArray) -> Option<EagerReason> {
     let block = array.allocation();
     if !block.is_own() {
-        return Some(Refused::Foreign);
+        return Some(EagerReason::Foreign);
     }
     if !block.is_private() {
-        return Some(Refused::Exposed);
+        return Some(EagerReason::Exposed);
     }
-    (!is_aligned(array)).then_some(Refused::Form)
+    (!is_aligned(array)).then_some(EagerReason::Form)
 }
 
 /// Whether each element lies where a device reads it at once; one whose memory was put off does.
@@ -42,7 +42,7 @@ fn is_aligned(array: &DeferredArray) -> bool {
 /// What the environment says that is no mode.
 pub(crate) fn order_of(array: &DeferredArray) -> PyResult<Option<Stream>> {
     let (mode, stream) = (fusion::current()?, stream::current(array.device()));
-    let can_wait = mode != Mode::Off
+    let can_wait = mode != FusionMode::Off
         && !array.layout().is_empty()
         && Allocation::may_be_put_off(&stream)
         && refusal(array).is_none();
@@ -64,21 +64,21 @@ pub(crate) fn prepare(stream: &Stream) {
 /// # Errors
 /// Those of operations that make its operands.
 #[inline]
-pub(crate) fn push(node: Box<Node>, block: &Allocation) -> PyResult<()> {
+pub(crate) fn push(node: Box<DeferredNode>, block: &Allocation) -> PyResult<()> {
     let reach = match fusion::push(node, block) {
         Ok(reach) => reach,
         Err(back) => push_behind(back, block)?,
     };
-    if reach == Reach::Others {
+    if reach == Visibility::Others {
         // An operand was given out since it was looked at, by code that ran meanwhile: others may write there behind this call.
-        flush::flush(Cause::Operation);
+        flush::flush(FlushReason::Operation);
     }
     Ok(())
 }
 
 /// Behind what is pending, or being launched.
 #[cold]
-fn push_behind((mut node, mut obstacle): (Box<Node>, Obstacle), block: &Allocation) -> PyResult<Reach> {
+fn push_behind((mut node, mut obstacle): (Box<DeferredNode>, Obstacle), block: &Allocation) -> PyResult<Visibility> {
     loop {
         flush::flush_now(obstacle.scope, obstacle.cause);
         for array in node.arrays().iter().chain(node.target.as_deref().map(DeferredArray::of)) {
@@ -103,7 +103,7 @@ pub(crate) fn is_waiting(array: &DeferredArray) -> bool {
 ///
 /// # Errors
 /// The driver's, of what waited.
-pub(crate) fn into_given(work: Work, operands: Operands, target: &DeferredArray) -> PyResult<bool> {
+pub(crate) fn into_given(work: DeferredOp, operands: Operands, target: &DeferredArray) -> PyResult<bool> {
     let Some(stream) = order_of(target)?.filter(|_| !is_waiting(target)) else { return Ok(false) };
     let target = target.materialized()?;
     let meets = |array: &DeferredArray| {
@@ -117,7 +117,7 @@ pub(crate) fn into_given(work: Work, operands: Operands, target: &DeferredArray)
     let (layout, dtype) = (target.layout().clone(), target.dtype());
     let (result, target) = (Arc::downgrade(target.allocation()), target.clone());
     let block = Arc::clone(target.allocation());
-    let node = Node { work, operands, layout, dtype, stream, result, target: Some(Box::new(target)) };
+    let node = DeferredNode { work, operands, layout, dtype, stream, result, target: Some(Box::new(target)) };
     push(Box::new(node), &block)?;
     Ok(true)
 }

@@ -15,10 +15,10 @@ use crate::gil::WithoutGil;
 use crate::host::cpu_view;
 use crate::once::{PyOnce, intern};
 use pygpu_array::Array;
-use pygpu_base::dtype::{DType, Kind, TABLE};
+use pygpu_base::dtype::{DType, ScalarType, TABLE};
 use pygpu_base::error::Error;
 use pygpu_interop::cai;
-use pygpu_interop::imported_memory::Description;
+use pygpu_interop::imported_memory::ImportedMemory;
 use pygpu_layout::Dims;
 
 /// Dictionaries to copy, one per dtype: inserting six keys into an empty dictionary would resize it.
@@ -253,7 +253,7 @@ impl<'py> Said<'py> {
             return Err(wrong_type(format_args!("'typestr' is text such as '<f4', not {typestr:?}")));
         };
         let known = DType::from_typestr(text.to_str()?)?;
-        if known.kind() != Kind::Opaque {
+        if known.kind() != ScalarType::Opaque {
             return Ok(known);
         }
         let source = match self.get("descr")? {
@@ -288,12 +288,12 @@ impl<'py> Said<'py> {
         }
     }
 
-    fn description(&self) -> PyResult<Description> {
+    fn description(&self) -> PyResult<ImportedMemory> {
         self.check_version_and_mask()?;
         let shape = self.integers("shape", &self.must("shape")?)?;
         let strides = self.get("strides")?.map(|strides| self.integers("strides", &strides)).transpose()?;
         let (address, readonly) = self.data()?;
-        Ok(Description { address, shape, strides, dtype: self.dtype()?, readonly })
+        Ok(ImportedMemory { address, shape, strides, dtype: self.dtype()?, readonly })
     }
 }
 

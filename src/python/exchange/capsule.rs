@@ -8,7 +8,7 @@ use crate::deferral;
 use crate::ffi::capsule::of_tensor;
 use crate::ffi::numbers;
 use pygpu_array::Array;
-use pygpu_base::flush::Cause;
+use pygpu_base::flush::FlushReason;
 use pygpu_device::stream::Stream;
 use pygpu_interop::dlpack::{DlpackFlags, export};
 
@@ -27,7 +27,7 @@ pub(crate) fn capsule<'py>(
             of_tensor(py, export::legacy(array, consumer)?)
         }
     }?;
-    deferral::close(py, Cause::Values); // operations that another thread deferred while this one waited
+    deferral::close(py, FlushReason::Values); // operations that another thread deferred while this one waited
     Ok(capsule)
 }
 

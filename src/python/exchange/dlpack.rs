@@ -18,7 +18,7 @@ use pygpu_device::Device;
 use pygpu_device::stream::{self, Stream};
 use pygpu_interop::dlpack::{self, DlpackFlags, export};
 use pygpu_interop::stream_numbers;
-use pygpu_layout::{Dims, Layout, Order};
+use pygpu_layout::{Dims, Layout, MemoryOrder};
 
 #[pymethods]
 impl GpuArray {
@@ -144,14 +144,14 @@ fn on_host(py: Python<'_>, array: &Array, stream: Option<i64>, copy: Option<bool
         )));
     }
     let shape: Dims = array.layout().shape().collect();
-    let dense = Layout::contiguous(&shape, array.layout().itemsize(), Order::C)?;
+    let dense = Layout::contiguous(&shape, array.layout().itemsize(), MemoryOrder::C)?;
     copies::copy_to(py, array, Device::cpu()?, dense)
 }
 
 /// Copies in C order on the same device; the copy is usable on the consumer's stream.
 fn on_stream(py: Python<'_>, array: &Array, consumer: Option<&Stream>) -> PyResult<Array> {
     let stream = consumer.cloned().unwrap_or_else(|| stream::current(array.device()));
-    Ok(py.without_gil(|| copy::duplicate(array, Order::C, &stream))?)
+    Ok(py.without_gil(|| copy::duplicate(array, MemoryOrder::C, &stream))?)
 }
 
 /// Drops an array in any state of the thread. The free may wait for the driver, and the thread inside the driver may

@@ -19,7 +19,7 @@ use pygpu_array::Array;
 use pygpu_base::error::Error;
 use pygpu_device::Device;
 use pygpu_device::stream::Stream;
-use pygpu_interop::dlpack::import::Tensor;
+use pygpu_interop::dlpack::import::ImportedTensor;
 use pygpu_interop::{dlpack, stream_numbers};
 
 /// Imports an object whose data is on a device; `None` for host data of any kind.
@@ -193,7 +193,7 @@ pub(crate) fn ready_stream(py: Python<'_>, device: Device, wanted: Option<&Bound
     Ok(Stream::default_of(device))
 }
 
-pub(crate) fn finish(tensor: Tensor, ready: Stream) -> PyResult<(Array, bool)> {
+pub(crate) fn finish(tensor: ImportedTensor, ready: Stream) -> PyResult<(Array, bool)> {
     let copied = tensor.is_copied();
     Ok((tensor.into_array(ready)?, copied))
 }

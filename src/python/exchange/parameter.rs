@@ -12,7 +12,7 @@ use crate::runtime::device_memory::DeviceAllocation;
 use crate::runtime::event::PyEvent;
 use crate::runtime::stream::PyStream;
 use pygpu_backend::Address;
-use pygpu_base::flush::Cause;
+use pygpu_base::flush::FlushReason;
 
 #[pymethods]
 impl GpuArray {
@@ -65,7 +65,7 @@ impl PyStream {
     /// Driver handle for a function of `ctypes`.
     #[getter]
     fn _as_parameter_<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        deferral::close(py, Cause::Order); // as for its address
+        deferral::close(py, FlushReason::Order); // as for its address
         void_pointer(py, self.stream()?.handle().0)
     }
 }
@@ -75,7 +75,7 @@ impl PyEvent {
     /// Driver handle for a function of `ctypes`.
     #[getter]
     fn _as_parameter_<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        deferral::close(py, Cause::Order);
+        deferral::close(py, FlushReason::Order);
         void_pointer(py, self.raw_handle()?)
     }
 }

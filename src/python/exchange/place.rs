@@ -20,29 +20,29 @@ use crate::gil::WithoutGil;
 use crate::once::intern;
 use crate::runtime::device_memory::{Behind, DeviceAllocation};
 use crate::runtime::raw;
-use pygpu_array::{Array, Ground};
+use pygpu_array::{Array, ArrayPlacement};
 use pygpu_backend::{Address, PointerKind};
-use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_device::Device;
 use pygpu_device::stream::Stream;
 use pygpu_layout::Layout;
-use pygpu_memory::address_registry::{self, Blocks, Found, Nature};
-use pygpu_memory::{Allocation, Lent};
+use pygpu_memory::address_registry::{self, AddressLookup, AddressedMemory, ContainingBlocks};
+use pygpu_memory::{Allocation, OwnerBox};
 
 /// Owner that is kept alive while arrays refer to its memory.
 pub(crate) trait Keeper {
     /// Converts the owner for memory in a block that is freed separately.
-    fn beside(self) -> Lent;
+    fn beside(self) -> OwnerBox;
     /// Converts the owner for memory that is freed with it.
-    fn alone(self) -> Lent;
+    fn alone(self) -> OwnerBox;
 }
 
 impl Keeper for Owner {
-    fn beside(self) -> Lent {
+    fn beside(self) -> OwnerBox {
         Box::new(self)
     }
 
-    fn alone(self) -> Lent {
+    fn alone(self) -> OwnerBox {
         Box::new(self.object)
     }
 }
@@ -51,7 +51,7 @@ impl Keeper for Owner {
 pub(crate) struct Place {
     address: Address,
     /// Registered blocks that contain the address, innermost first.
-    blocks: Blocks,
+    blocks: ContainingBlocks,
     /// Start and end (exclusive) of the memory, as reported by the object that has the address.
     told: Option<(Address, Address)>,
     readonly: bool,
@@ -97,11 +97,11 @@ impl Place {
     /// `CudaError` for freed memory.
     pub(crate) fn at(address: Address) -> PyResult<Self> {
         let blocks = match address_registry::look_up(address) {
-            Found::Blocks(blocks) => blocks,
-            Found::Freed => return Err(freed(address).into()),
-            Found::Unknown => Blocks::new(),
+            AddressLookup::Blocks(blocks) => blocks,
+            AddressLookup::Freed => return Err(freed(address).into()),
+            AddressLookup::Unknown => ContainingBlocks::new(),
         };
-        let readonly = blocks.first().is_some_and(|(_, nature)| *nature == Nature::Lent { readonly: true });
+        let readonly = blocks.first().is_some_and(|(_, nature)| *nature == AddressedMemory::Lent { readonly: true });
         Ok(Self { address, blocks, told: None, readonly })
     }
 
@@ -113,7 +113,7 @@ impl Place {
     }
 
     fn within(address: Address, block: Arc<Allocation>, readonly: bool) -> Self {
-        Self { address, blocks: smallvec![(block, Nature::Own)], told: None, readonly }
+        Self { address, blocks: smallvec![(block, AddressedMemory::Own)], told: None, readonly }
     }
 
     /// Adds the extent that the object reports: `nbytes` or `size` of itself, of its `_block` (PyGPU's pointer
@@ -158,7 +158,7 @@ impl Place {
 
     /// Returns the block of a device that contains the address, for synchronization with its uses.
     pub(crate) fn block(&self) -> Option<&Arc<Allocation>> {
-        self.blocks.iter().find(|(_, nature)| *nature != Nature::Pinned).map(|(block, _)| block)
+        self.blocks.iter().find(|(_, nature)| *nature != AddressedMemory::Pinned).map(|(block, _)| block)
     }
 
     /// Returns an array of all bytes from the address to the end of the block, for a kernel that receives the
@@ -167,7 +167,7 @@ impl Place {
         let block = self.block()?;
         let offset = self.address.wrapping_sub(block.address()) as i64;
         let layout = Layout::strided(&[block.bytes() as i64 - offset], &[1], offset, 1).ok()?;
-        Array::over(Arc::clone(block), layout, DType::new(Kind::UInt8), self.readonly).ok()
+        Array::over(Arc::clone(block), layout, DType::new(ScalarType::UInt8), self.readonly).ok()
     }
 
     /// Advances the address by `bytes`.
@@ -204,13 +204,13 @@ impl Place {
 
     /// Returns the known extent. Imported memory may be part of a larger block.
     fn extent(&self) -> Option<(Address, Address)> {
-        let own = self.blocks.iter().filter(|(_, nature)| !matches!(nature, Nature::Lent { .. }));
+        let own = self.blocks.iter().filter(|(_, nature)| !matches!(nature, AddressedMemory::Lent { .. }));
         let largest = own.max_by_key(|(block, _)| block.bytes());
         largest.map(|(block, _)| (block.address(), block.address() + block.bytes())).or(self.told)
     }
 
     /// Returns the innermost block that contains all bytes from `low` to `high`, relative to the address.
-    fn holder(&self, low: i64, high: i64) -> Option<&(Arc<Allocation>, Nature)> {
+    fn holder(&self, low: i64, high: i64) -> Option<&(Arc<Allocation>, AddressedMemory)> {
         let place = self.address as i128;
         self.blocks.iter().find(|(block, _)| {
             let (first, end) = (block.address() as i128, (block.address() + block.bytes()) as i128);
@@ -245,30 +245,30 @@ impl Place {
         layout: &Layout,
         stream: impl FnOnce(Device) -> Stream,
         owner: Option<impl Keeper>,
-    ) -> PyResult<Ground> {
+    ) -> PyResult<ArrayPlacement> {
         let extent = layout.extent();
         let (low, high) = extent.unwrap_or((0, 0));
         self.check(low, high)?;
         let holder = self.holder(low, high).cloned();
         let pinned = match holder {
-            Some((block, Nature::Pinned)) => Some(block),
+            Some((block, AddressedMemory::Pinned)) => Some(block),
             Some((block, _)) => {
                 let shift = self.address.wrapping_sub(block.address()) as i64;
                 let keeper = owner.map(Keeper::beside);
-                return Ok(Ground { allocation: block, shift, readonly: self.readonly, keeper });
+                return Ok(ArrayPlacement { allocation: block, shift, readonly: self.readonly, keeper });
             }
             None => None,
         };
         let device = device_of(self.address, layout.nbytes())?;
         let (address, readonly) = (self.address, self.readonly);
         let stream = stream(device);
-        let owner: Option<Lent> = match pinned {
+        let owner: Option<OwnerBox> = match pinned {
             // New arrays over pinned memory own it only through this value.
             Some(pinned) => Some(Box::new((owner.map(Keeper::alone), pinned))),
             None => owner.map(Keeper::alone),
         };
         // SAFETY: the user guarantees the memory, and the owner keeps it alive; as in C, this cannot be verified.
-        let lent = || unsafe { Ground::lent(address, extent, readonly, stream, owner) };
+        let lent = || unsafe { ArrayPlacement::lent(address, extent, readonly, stream, owner) };
         // Only a driver call can block other threads.
         Ok(if device.is_cpu() { lent()? } else { py.without_gil(lent)? })
     }

@@ -9,7 +9,7 @@ use crate::ending;
 use crate::ffi::calls::call_method;
 use crate::ffi::capsule::{name_of, take_tensor};
 use crate::once::{PyOnce, intern};
-use pygpu_interop::dlpack::import::Tensor;
+use pygpu_interop::dlpack::import::ImportedTensor;
 use pygpu_interop::dlpack::{HOST, VERSION};
 
 /// Request to a producer.
@@ -25,7 +25,7 @@ pub(crate) struct Request {
 
 /// Answer of a producer.
 pub(crate) struct Answer {
-    pub(crate) tensor: Tensor,
+    pub(crate) tensor: ImportedTensor,
     /// Whether it supports `stream`; otherwise the data is usable on the legacy default stream.
     pub(crate) knew_stream: bool,
 }
@@ -119,7 +119,7 @@ fn max_version(py: Python<'_>) -> PyResult<&Bound<'_, PyTuple>> {
 /// # Errors
 /// `TypeError` for an object that is not a capsule; `ValueError` for a used capsule, or one with another name;
 /// `BufferError` for an unsupported version.
-pub(crate) fn take(capsule: &Bound<'_, PyAny>) -> PyResult<Tensor> {
+pub(crate) fn take(capsule: &Bound<'_, PyAny>) -> PyResult<ImportedTensor> {
     let Ok(named) = capsule.cast::<PyCapsule>() else {
         return Err(PyTypeError::new_err(format!(
             "__dlpack__() gives a capsule, and {} came from it",
@@ -129,10 +129,10 @@ pub(crate) fn take(capsule: &Bound<'_, PyAny>) -> PyResult<Tensor> {
     // SAFETY: a capsule of that name contains a tensor of that format, which this function owns after the renaming.
     unsafe {
         if let Some(tensor) = take_tensor(capsule)? {
-            return Ok(Tensor::versioned(tensor)?);
+            return Ok(ImportedTensor::versioned(tensor)?);
         }
         if let Some(tensor) = take_tensor(capsule)? {
-            return Ok(Tensor::legacy(tensor));
+            return Ok(ImportedTensor::legacy(tensor));
         }
     }
     Err(refuse_name(named))

@@ -20,10 +20,10 @@ use crate::gil::WithoutGil;
 use crate::once::intern;
 use pygpu_array::Array;
 use pygpu_backend::{BackendKind, StreamHandle};
-use pygpu_base::flush::Cause;
+use pygpu_base::flush::FlushReason;
 use pygpu_device::stream;
 use pygpu_interop::dlpack::ffi::{DLDeviceType, DLManagedTensorVersioned, DLTensor};
-use pygpu_interop::dlpack::import::Tensor;
+use pygpu_interop::dlpack::import::ImportedTensor;
 use pygpu_interop::dlpack::{self, DlpackFlags, export};
 use pygpu_interop::stream_numbers;
 
@@ -70,7 +70,7 @@ impl Exchange for Arrays {
         Ok(export::versioned(array, DlpackFlags::empty(), Some(stream::current(array.device())))?)
     }
 
-    fn import(py: Python<'_>, tensor: Tensor) -> PyResult<Bound<'_, PyAny>> {
+    fn import(py: Python<'_>, tensor: ImportedTensor) -> PyResult<Bound<'_, PyAny>> {
         let ready = stream::own_current(tensor.device()?);
         let array = tensor.into_array(ready)?;
         Ok(new_exact(py, GpuArray::from_array(array))?.into_any())
@@ -84,7 +84,7 @@ impl Exchange for Arrays {
     }
 
     fn current_stream(py: Python<'_>, device_type: DLDeviceType, id: i32) -> PyResult<usize> {
-        deferral::close(py, Cause::Order); // the holder of the handle may wait for the stream, or time it
+        deferral::close(py, FlushReason::Order); // the holder of the handle may wait for the stream, or time it
         let device = dlpack::device_of(device_type.0.into(), id.into())?;
         Ok(stream::current(device).handle().0)
     }

@@ -14,7 +14,7 @@ use pygpu_interop::dlpack::VERSION;
 use pygpu_interop::dlpack::ffi::{
     DLDeviceType, DLManagedTensorVersioned, DLPackExchangeAPI, DLPackExchangeAPIHeader, DLTensor,
 };
-use pygpu_interop::dlpack::import::{Tensor, allocate_like};
+use pygpu_interop::dlpack::import::{ImportedTensor, allocate_like};
 
 /// The name of a capsule of a table.
 pub(crate) const NAME: &CStr = c"dlpack_exchange_api";
@@ -31,7 +31,7 @@ pub(crate) trait Exchange {
     ///
     /// # Errors
     /// For a tensor that cannot be imported.
-    fn import(py: Python<'_>, tensor: Tensor) -> PyResult<Bound<'_, PyAny>>;
+    fn import(py: Python<'_>, tensor: ImportedTensor) -> PyResult<Bound<'_, PyAny>>;
 
     /// The tensor of an object for as long as the object lives.
     ///
@@ -72,7 +72,7 @@ unsafe extern "C" fn from_object<E: Exchange>(object: *mut c_void, out: *mut *mu
         answer(|py| {
             out.write(E::export(py, Bound::from_borrowed_ptr_or_opt(py, object.cast()))?.as_ptr());
             // What another thread wrote down while this one waited; the tensor is there whatever became of that.
-            pygpu_base::flush::flush(pygpu_base::flush::Cause::Values);
+            pygpu_base::flush::flush(pygpu_base::flush::FlushReason::Values);
             Ok(())
         })
     }
@@ -83,7 +83,7 @@ unsafe extern "C" fn to_object<E: Exchange>(tensor: *mut DLManagedTensorVersione
     unsafe {
         answer(|py| {
             let tensor = NonNull::new(tensor).ok_or_else(|| PyBufferError::new_err("the DLPack tensor is null"))?;
-            out.write(E::import(py, Tensor::versioned(tensor)?)?.into_ptr().cast());
+            out.write(E::import(py, ImportedTensor::versioned(tensor)?)?.into_ptr().cast());
             Ok(())
         })
     }
@@ -94,7 +94,7 @@ unsafe extern "C" fn lend<E: Exchange>(object: *mut c_void, out: *mut DLTensor) 
     unsafe {
         answer(|py| {
             out.write(E::lend(py, Bound::from_borrowed_ptr_or_opt(py, object.cast()))?);
-            pygpu_base::flush::flush(pygpu_base::flush::Cause::Values); // what another thread wrote down while this one waited
+            pygpu_base::flush::flush(pygpu_base::flush::FlushReason::Values); // what another thread wrote down while this one waited
             Ok(())
         })
     }
@@ -195,7 +195,7 @@ impl OtherTable {
     ///
     /// # Errors
     /// The producer's; `BufferError` for a tensor that cannot be imported.
-    pub(crate) fn take(self, object: &Bound<'_, PyAny>) -> PyResult<Tensor> {
+    pub(crate) fn take(self, object: &Bound<'_, PyAny>) -> PyResult<ImportedTensor> {
         let mut out = std::ptr::null_mut();
         let status = match self.0.managed_tensor_from_py_object_no_sync {
             // SAFETY: the object is of the type that the table belongs to, and the GIL is held.
@@ -204,7 +204,7 @@ impl OtherTable {
         };
         match NonNull::new(out) {
             // SAFETY: the producer gave the tensor away.
-            Some(tensor) if status == 0 => Ok(unsafe { Tensor::versioned(tensor) }?),
+            Some(tensor) if status == 0 => Ok(unsafe { ImportedTensor::versioned(tensor) }?),
             _ => Err(raised(object.py(), "managed_tensor_from_py_object_no_sync")),
         }
     }

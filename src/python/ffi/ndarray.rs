@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 
 use super::objects::class_of;
 use crate::once::PyOnce;
-use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_layout::Dims;
 
 /// The address of an ndarray's element zero.
@@ -125,31 +125,35 @@ pub(crate) fn empty<'py>(
 /// Offset of the value in a NumPy scalar.
 const VALUE_OFFSET: usize = size_of::<ffi::PyObject>();
 
-type Scalars = [(usize, Kind); 16];
+type Scalars = [(usize, ScalarType); 16];
 
 /// The classes of NumPy's scalars by their address.
 fn scalars(py: Python<'_>) -> &'static Scalars {
     static SCALARS: PyOnce<Scalars> = PyOnce::new();
     SCALARS.get_or_init(py, || {
         use NpyTypes::*;
-        let long = if cfg!(windows) { (Kind::Int32, Kind::UInt32) } else { (Kind::Int64, Kind::UInt64) };
+        let long = if cfg!(windows) {
+            (ScalarType::Int32, ScalarType::UInt32)
+        } else {
+            (ScalarType::Int64, ScalarType::UInt64)
+        };
         [
-            (PyFloatArrType_Type, Kind::Float32),
-            (PyIntArrType_Type, Kind::Int32),
-            (PyDoubleArrType_Type, Kind::Float64),
+            (PyFloatArrType_Type, ScalarType::Float32),
+            (PyIntArrType_Type, ScalarType::Int32),
+            (PyDoubleArrType_Type, ScalarType::Float64),
             (PyLongArrType_Type, long.0),
-            (PyUIntArrType_Type, Kind::UInt32),
+            (PyUIntArrType_Type, ScalarType::UInt32),
             (PyULongArrType_Type, long.1),
-            (PyLongLongArrType_Type, Kind::Int64),
-            (PyULongLongArrType_Type, Kind::UInt64),
-            (PyBoolArrType_Type, Kind::Bool),
-            (PyByteArrType_Type, Kind::Int8),
-            (PyUByteArrType_Type, Kind::UInt8),
-            (PyShortArrType_Type, Kind::Int16),
-            (PyUShortArrType_Type, Kind::UInt16),
-            (PyHalfArrType_Type, Kind::Float16),
-            (PyCFloatArrType_Type, Kind::Complex64),
-            (PyCDoubleArrType_Type, Kind::Complex128),
+            (PyLongLongArrType_Type, ScalarType::Int64),
+            (PyULongLongArrType_Type, ScalarType::UInt64),
+            (PyBoolArrType_Type, ScalarType::Bool),
+            (PyByteArrType_Type, ScalarType::Int8),
+            (PyUByteArrType_Type, ScalarType::UInt8),
+            (PyShortArrType_Type, ScalarType::Int16),
+            (PyUShortArrType_Type, ScalarType::UInt16),
+            (PyHalfArrType_Type, ScalarType::Float16),
+            (PyCFloatArrType_Type, ScalarType::Complex64),
+            (PyCDoubleArrType_Type, ScalarType::Complex128),
         ]
         // SAFETY: the GIL is held, and NumPy was imported with the module.
         .map(|(class, kind)| (unsafe { npyffi::get_type_object(py, class) } as usize, kind))
@@ -159,7 +163,7 @@ fn scalars(py: Python<'_>) -> &'static Scalars {
 /// The kind and the bytes of a NumPy scalar whose class is exactly one of the named types': the value behind the object's header, which is
 /// read there, since asking NumPy costs more than all else about an argument.
 #[inline]
-pub(crate) fn numpy_scalar<'a>(value: &'a Bound<'_, PyAny>) -> Option<(Kind, &'a [u8])> {
+pub(crate) fn numpy_scalar<'a>(value: &'a Bound<'_, PyAny>) -> Option<(ScalarType, &'a [u8])> {
     let class = class_of(value) as usize;
     let (_, kind) = scalars(value.py()).iter().find(|(known, _)| *known == class)?;
     // SAFETY: objects of these classes are a header and the value, which never changes.

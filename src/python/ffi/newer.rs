@@ -5,7 +5,7 @@ use std::ffi::{CStr, c_int, c_void};
 
 use pyo3::ffi;
 
-use pygpu_base::fork_safe::Once;
+use pygpu_base::fork_safe::ForkSafeOnce;
 
 /// In the limited API from 3.12 on, in every CPython from 3.9 on: what stands in for it costs as much as the whole import of
 /// an array.
@@ -42,7 +42,7 @@ fn address(name: &CStr) -> Option<*mut c_void> {
 /// `PyObject_VectorcallMethod`.
 #[inline]
 pub(super) fn vectorcall_method() -> Option<VectorcallMethod> {
-    static FOUND: Once<Option<VectorcallMethod>> = Once::new();
+    static FOUND: ForkSafeOnce<Option<VectorcallMethod>> = ForkSafeOnce::new();
     // SAFETY: CPython's function of that name has this type in every version that has it.
     *FOUND.get_or_init(|| address(c"PyObject_VectorcallMethod").map(|found| unsafe { std::mem::transmute(found) }))
 }
@@ -50,7 +50,7 @@ pub(super) fn vectorcall_method() -> Option<VectorcallMethod> {
 /// `PyObject_Vectorcall`.
 #[inline]
 pub(super) fn vectorcall() -> Option<Vectorcall> {
-    static FOUND: Once<Option<Vectorcall>> = Once::new();
+    static FOUND: ForkSafeOnce<Option<Vectorcall>> = ForkSafeOnce::new();
     // SAFETY: as in `vectorcall_method`.
     *FOUND.get_or_init(|| address(c"PyObject_Vectorcall").map(|found| unsafe { std::mem::transmute(found) }))
 }
@@ -60,7 +60,7 @@ pub(super) fn vectorcall() -> Option<Vectorcall> {
 /// # Safety
 /// The interpreter is initialised, and the thread is known to it.
 pub(super) unsafe fn holds_gil() -> bool {
-    static FOUND: Once<Option<GilStateCheck>> = Once::new();
+    static FOUND: ForkSafeOnce<Option<GilStateCheck>> = ForkSafeOnce::new();
     // SAFETY: as above.
     let found = FOUND.get_or_init(|| address(c"PyGILState_Check").map(|found| unsafe { std::mem::transmute(found) }));
     // SAFETY: promised by the caller.

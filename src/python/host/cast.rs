@@ -11,14 +11,14 @@ use crate::ffi::ndarray::write_item;
 use crate::gil::WithoutGil;
 use crate::once::{PyOnce, intern};
 use pygpu_array::Array;
-use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_base::error::{Error, Result};
 use pygpu_copy as copy;
 use pygpu_device::stream::{self, Stream};
 use pygpu_layout::Layout;
 use pygpu_memory::capture;
 use pygpu_ops::Elementwise;
-use pygpu_ops::ufunc::{self, Source};
+use pygpu_ops::ufunc::{self, CastSource};
 
 /// Source of a cast.
 #[derive(Clone, Copy)]
@@ -53,8 +53,8 @@ pub(crate) fn cast_into(
             return Ok(py.without_gil(|| copy::between(target, array, stream))?);
         }
         Values::Item(bytes) if mask.is_none() => return Ok(py.without_gil(|| copy::fill(target, bytes, stream))?),
-        Values::Of(array) => (Source::Array(array), array.dtype()),
-        Values::Item(bytes) => (Source::Item(bytes), target.dtype()),
+        Values::Of(array) => (CastSource::Array(array), array.dtype()),
+        Values::Item(bytes) => (CastSource::Item(bytes), target.dtype()),
     };
     if is_numpys(target, stream)? {
         return by_numpy(py, target, values, mask);
@@ -84,7 +84,7 @@ pub(crate) fn cast(py: Python<'_>, source: &Array, dtype: DType, layout: Layout,
     let made = py.without_gil(|| -> Result<Array> {
         let made = Array::on_new_memory(layout, dtype, stream.clone())?;
         if is_kernels {
-            is_cast = match ufunc::cast(&made, Source::Array(source), None, stream) {
+            is_cast = match ufunc::cast(&made, CastSource::Array(source), None, stream) {
                 Err(Error::Unavailable(_)) => false, // no compiler
                 other => other.map(|()| true)?,
             };
@@ -113,7 +113,7 @@ pub(crate) fn is_silent(from: DType, to: DType) -> bool {
 }
 
 fn drops_parts(from: DType, to: DType) -> bool {
-    from.kind().is_complex() && !to.kind().is_complex() && !matches!(to.kind(), Kind::Bool | Kind::Opaque)
+    from.kind().is_complex() && !to.kind().is_complex() && !matches!(to.kind(), ScalarType::Bool | ScalarType::Opaque)
 }
 
 /// Issues NumPy's warning about discarded imaginary parts.

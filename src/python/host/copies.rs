@@ -9,13 +9,13 @@ use pygpu_base::error::Result;
 use pygpu_copy as copy;
 use pygpu_device::Device;
 use pygpu_device::stream;
-use pygpu_layout::{Dims, Layout, Order};
+use pygpu_layout::{Dims, Layout, MemoryOrder};
 
 /// A dense layout with an array's shape.
 ///
 /// # Errors
 /// `ValueError` for more bytes than can be addressed.
-pub(crate) fn dense_in(array: &Array, order: Order) -> Result<Layout> {
+pub(crate) fn dense_in(array: &Array, order: MemoryOrder) -> Result<Layout> {
     let shape: Dims = array.layout().shape().collect();
     Layout::contiguous(&shape, array.layout().itemsize(), order)
 }

@@ -12,7 +12,7 @@ use pygpu_base::dtype::DType;
 use pygpu_base::error::Result;
 use pygpu_device::Device;
 use pygpu_device::stream::{self, Stream};
-use pygpu_layout::{Layout, Order};
+use pygpu_layout::{Layout, MemoryOrder};
 use pygpu_memory::{Allocation, custom_allocator};
 
 /// Whether an allocation needs no driver call. The GIL is then kept, because releasing it costs more than the
@@ -37,7 +37,13 @@ pub(crate) fn new_block(py: Python<'_>, bytes: usize, device: Device) -> PyResul
 
 /// Allocates an array in the order of the thread's current stream.
 #[inline]
-pub(crate) fn new_array(py: Python<'_>, shape: &[i64], dtype: DType, order: Order, device: Device) -> PyResult<Array> {
+pub(crate) fn new_array(
+    py: Python<'_>,
+    shape: &[i64],
+    dtype: DType,
+    order: MemoryOrder,
+    device: Device,
+) -> PyResult<Array> {
     if is_process_memory(device) {
         return Ok(Array::empty(shape, dtype, order, Stream::default_of(device))?);
     }

@@ -7,14 +7,14 @@ use crate::callback::Kept;
 use crate::convert::ndarray;
 use pygpu_array::Array;
 use pygpu_base::error::Result;
-use pygpu_copy::{self as copy, HostSide};
+use pygpu_copy::{self as copy, HostBuffer};
 use pygpu_device::stream::Stream;
 use pygpu_layout::Layout;
 use pygpu_memory::retired;
 
 /// The memory of an ndarray as one side of a copy, and the ndarray, which keeps it.
 pub(crate) struct HostOperand {
-    side: HostSide,
+    side: HostBuffer,
     keeper: Option<Py<PyAny>>,
 }
 
@@ -26,7 +26,7 @@ impl HostOperand {
     }
 
     /// Combines a side with the ndarray that has its memory.
-    pub(super) fn of(side: HostSide, keeper: Bound<'_, PyAny>) -> Self {
+    pub(super) fn of(side: HostBuffer, keeper: Bound<'_, PyAny>) -> Self {
         Self { side, keeper: Some(keeper.unbind()) }
     }
 

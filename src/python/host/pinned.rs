@@ -21,7 +21,7 @@ use pygpu_base::dtype::DType;
 use pygpu_device::Device;
 use pygpu_layout::Layout;
 use pygpu_memory::Allocation;
-use pygpu_memory::address_registry::{self, Nature};
+use pygpu_memory::address_registry::{self, AddressedMemory};
 
 /// Block of pinned host memory: the `base` of the ndarrays over it, freed with the last of them.
 ///
@@ -91,7 +91,7 @@ fn new_ndarray<'py>(
         Ok::<_, pygpu_base::error::Error>(Arc::new(allocation))
     })?;
     let address = allocation.address();
-    address_registry::enter(&allocation, Nature::Pinned);
+    address_registry::enter(&allocation, AddressedMemory::Pinned);
     let owner =
         Bound::new(py, PinnedMemory { allocation: Detached::new(allocation), parameter: Parameter::default() })?;
     ndarray::over_memory(py, address, layout, descr, true, owner.into_any())

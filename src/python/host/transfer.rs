@@ -15,9 +15,9 @@ use crate::host::result;
 use crate::once::intern;
 use crate::runtime::{device as device_argument, stream as stream_argument};
 use pygpu_array::Array;
-use pygpu_copy::{self as copy, HostSide, ring};
+use pygpu_copy::{self as copy, HostBuffer, ring};
 use pygpu_device::stream::{self, Stream};
-use pygpu_layout::{Order, tuple_text};
+use pygpu_layout::{MemoryOrder, tuple_text};
 
 /// Uploads an ndarray with the array's dtype and shape, and waits until its memory is no longer needed.
 ///
@@ -61,7 +61,7 @@ pub(crate) fn to_ndarray<'py>(py: Python<'py>, source: &Array) -> PyResult<Bound
 ///
 /// # Errors
 /// `OutOfMemoryError`; driver errors.
-pub(crate) fn device_copy(py: Python<'_>, source: &Array, order: Order) -> PyResult<Array> {
+pub(crate) fn device_copy(py: Python<'_>, source: &Array, order: MemoryOrder) -> PyResult<Array> {
     copy_to(py, source, source.device(), dense_in(source, order)?)
 }
 
@@ -139,14 +139,14 @@ fn given_target<'py>(source: &Array, ary: &Bound<'py, PyAny>) -> PyResult<Bound<
 }
 
 /// The ndarray's memory, with the array's shape if PyCUDA allows a different shape of equal size.
-fn side_as(array: &Bound<'_, PyUntypedArray>, like: &Array, operation: &str) -> PyResult<HostSide> {
+fn side_as(array: &Bound<'_, PyUntypedArray>, like: &Array, operation: &str) -> PyResult<HostBuffer> {
     let side = ndarray::side(array, like.dtype().itemsize())?;
     if side.layout.shape().eq(like.layout().shape()) {
         return Ok(side);
     }
     let shape: Vec<i64> = like.layout().shape().collect();
-    match side.layout.reshape(&shape, Order::C)? {
-        Some(layout) => Ok(HostSide { layout, ..side }),
+    match side.layout.reshape(&shape, MemoryOrder::C)? {
+        Some(layout) => Ok(HostBuffer { layout, ..side }),
         None => Err(PyValueError::new_err(format!(
             "{operation}: the ndarray has shape {} and cannot be seen as {} without a copy",
             tuple_text(array.shape()),
@@ -428,9 +428,9 @@ impl GpuArray {
         let fortran = array.layout().is_f_contiguous() && !array.layout().is_c_contiguous();
         let dense = match order {
             OrderArgument::K => array.layout().dense_like(),
-            OrderArgument::F => dense_in(array, Order::F)?,
-            OrderArgument::A if fortran => dense_in(array, Order::F)?,
-            OrderArgument::C | OrderArgument::A => dense_in(array, Order::C)?,
+            OrderArgument::F => dense_in(array, MemoryOrder::F)?,
+            OrderArgument::A if fortran => dense_in(array, MemoryOrder::F)?,
+            OrderArgument::C | OrderArgument::A => dense_in(array, MemoryOrder::C)?,
         };
         let target = match device.filter(|device| !device.is_none()) {
             Some(device) => device_argument::from_argument(slf.py(), Some(device))?,

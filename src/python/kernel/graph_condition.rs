@@ -11,7 +11,7 @@ use super::argument::KernelArgument;
 use crate::gil::WithoutGil;
 use crate::names::names;
 use crate::runtime::graph::PyGraph;
-use pygpu_array::graph::conditional::{self, Body, Condition};
+use pygpu_array::graph::conditional::{self, Condition, ConditionalBody};
 use pygpu_backend::Branching;
 use pygpu_device::stream::{self, Stream};
 
@@ -57,7 +57,7 @@ impl PyGraphCondition {
 /// Inside ``with`` the thread's current stream captures the body.
 #[pyclass(frozen, weakref, name = "GraphBody", module = "PyGPU")]
 pub(crate) struct PyGraphBody {
-    body: Body,
+    body: ConditionalBody,
     stream: Mutex<Option<Stream>>,
 }
 

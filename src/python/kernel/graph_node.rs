@@ -13,12 +13,12 @@ use crate::gil::WithoutGil;
 use crate::names::names;
 use crate::once::intern;
 use crate::runtime::graph::PyGraph;
-use pygpu_array::graph::{self, Node};
+use pygpu_array::graph::{self, GraphOperation};
 use pygpu_backend::{LaunchShape, NodeKind};
 use pygpu_base::error::Error;
 use pygpu_device::stream::{self, Stream};
 use pygpu_kernel::launch::{self, Launched};
-use pygpu_memory::Use;
+use pygpu_memory::BlockUse;
 
 /// Operation of a graph: an element of `Graph.nodes`.
 #[pyclass(frozen, name = "GraphNode", module = "PyGPU")]
@@ -56,7 +56,7 @@ impl PyGraphNode {
 }
 
 /// The launch from which a node was created.
-fn launched(node: &Node) -> Option<Arc<Launched>> {
+fn launched(node: &GraphOperation) -> Option<Arc<Launched>> {
     node.part.clone()?.downcast::<Launched>().ok()
 }
 
@@ -227,7 +227,7 @@ enum Parameters<'a, 'py> {
     /// A function whose one operation is to be the node's.
     Function(Bound<'py, PyAny>),
     /// The launch of the node once more, with another shape.
-    Again { launch: Arc<Launched>, node: Node, shape: ShapeChange<'a, 'py> },
+    Again { launch: Arc<Launched>, node: GraphOperation, shape: ShapeChange<'a, 'py> },
     /// A launch of the node's kernel.
     Kernel { launch: Arc<Launched>, shape: ShapeChange<'a, 'py>, arguments: &'a Bound<'py, PyTuple>, rules: Rules },
     /// A target and a source.
@@ -317,8 +317,14 @@ fn within(stream: &Stream, call: impl FnOnce() -> PyResult<()>) -> PyResult<()> 
 }
 
 /// Repeats the launch of a node with another shape.
-fn again(py: Python<'_>, node: &Node, launched: &Launched, shape: &LaunchShape, stream: &Stream) -> PyResult<()> {
-    let uses: Vec<Use<'_>> = node.uses.iter().map(|(block, access)| (block, *access)).collect();
+fn again(
+    py: Python<'_>,
+    node: &GraphOperation,
+    launched: &Launched,
+    shape: &LaunchShape,
+    stream: &Stream,
+) -> PyResult<()> {
+    let uses: Vec<BlockUse<'_>> = node.uses.iter().map(|(block, access)| (block, *access)).collect();
     let mut arguments = launched.arguments.clone();
     // SAFETY: the arguments are those of the original launch, whose memory the graph keeps alive.
     Ok(py.without_gil(|| unsafe { launch::launch(&launched.function, shape, stream, &mut arguments, &uses) })?)

@@ -12,7 +12,7 @@ use crate::runtime::compiler::with_compiler;
 use crate::runtime::device as device_argument;
 use pygpu_backend::LoadOptions;
 use pygpu_device::Device;
-use pygpu_kernel::{self as kernel, Cache, Declarations, Module, Source};
+use pygpu_kernel::{self as kernel, Cache, Declarations, KernelSource, Module};
 
 /// File name extensions of source code.
 const TEXTS: [&str; 7] = ["cu", "cuh", "hip", "cpp", "cc", "c", "txt"];
@@ -152,7 +152,7 @@ pub(crate) struct Wanted {
 }
 
 enum Read {
-    Source(Box<Source>),
+    Source(Box<KernelSource>),
     Image(Vec<u8>, Vec<String>),
 }
 
@@ -168,7 +168,7 @@ impl Request<'_, '_> {
             Given::Image(image) => Ok(Wanted { device, given: Read::Image(image, options), names: Vec::new() }),
             Given::Text(text, name) => {
                 let names = Declarations::read(&text, &[]).described();
-                let source = Source {
+                let source = KernelSource {
                     text,
                     name,
                     options,
@@ -227,11 +227,11 @@ pub(crate) fn load_image(py: Python<'_>, device: Device, image: Vec<u8>, options
 }
 
 /// Compiles and loads a source without issuing the compilers' warnings, which stay in the log.
-pub(crate) fn load_quietly(py: Python<'_>, device: Device, source: Source) -> PyResult<Module> {
+pub(crate) fn load_quietly(py: Python<'_>, device: Device, source: KernelSource) -> PyResult<Module> {
     with_compiler(py, device, &source, |hints| kernel::load(device, &source, hints))
 }
 
-fn load_source(py: Python<'_>, device: Device, source: Source) -> PyResult<Module> {
+fn load_source(py: Python<'_>, device: Device, source: KernelSource) -> PyResult<Module> {
     let module = load_quietly(py, device, source)?;
     if module.log().contains("warning") {
         let text = std::ffi::CString::new(module.log().replace('\0', " "))?;

@@ -9,7 +9,7 @@ use crate::convert::number;
 use crate::gil::WithoutGil;
 use crate::names::names;
 use crate::runtime::device::PyDevice;
-use pygpu_kernel::tensor_map::{self, Boxes};
+use pygpu_kernel::tensor_map::{self, BoxSpec};
 use pygpu_layout::tuple_text;
 use pygpu_memory::Access;
 
@@ -70,7 +70,7 @@ const OOB_FILL: &[&str] = &["zero", "nan"];
 #[pyclass(frozen, weakref, extends = KernelArgument, name = "TensorMap", module = "PyGPU")]
 pub(crate) struct TensorMap {
     array: Py<GpuArray>,
-    boxes: Boxes,
+    boxes: BoxSpec,
 }
 
 /// The enumerator of a name; None is the first.
@@ -133,7 +133,7 @@ impl TensorMap {
             )));
         };
         let extent = lengths(r#box, "box")?;
-        let boxes = Boxes {
+        let boxes = BoxSpec {
             steps: element_strides
                 .map_or_else(|| Ok(vec![1; extent.len()]), |steps| lengths(steps, "element_strides"))?,
             extent,

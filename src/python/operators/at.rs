@@ -12,14 +12,14 @@ use crate::names::names;
 use crate::once::intern;
 use pygpu_copy as copy;
 use pygpu_device::stream;
-use pygpu_ops::selection::{self, Call};
-use pygpu_ops::ufunc::{self, Operand, Row};
+use pygpu_ops::selection::{self, UfuncAt};
+use pygpu_ops::ufunc::{self, PromotionOperand, UfuncEntry};
 
 /// A call with an array, a key, and a second operand if the function has two.
 ///
 /// # Errors
 /// `TypeError`, `ValueError` and `IndexError` as NumPy's; the driver's.
-pub(super) fn call(row: &'static Row, given: &Bound<'_, PyTuple>) -> PyResult<()> {
+pub(super) fn call(row: &'static UfuncEntry, given: &Bound<'_, PyTuple>) -> PyResult<()> {
     let py = given.py();
     if row.inputs > 2 || row.outputs() > 1 {
         return Err(PyValueError::new_err("Only unary and binary ufuncs supported at this time"));
@@ -51,8 +51,8 @@ fn _apply_at(
     let own = array.get().array(py)?;
     let (places, order) = (places.get().array(py)?, order.get().array(py)?);
     let values = values.map(|values| values.get().array(py)).transpose()?;
-    let operands: Vec<Operand> =
-        [Some(own), values].into_iter().flatten().map(|one| Operand::Strong(one.dtype().kind())).collect();
+    let operands: Vec<PromotionOperand> =
+        [Some(own), values].into_iter().flatten().map(|one| PromotionOperand::Strong(one.dtype().kind())).collect();
     let kind = ufunc::resolve(row, &operands);
     let Some(kind) = kind else {
         return Err(PyTypeError::new_err(format!("ufunc '{name}' not supported for the input types of {name}.at")));
@@ -63,7 +63,7 @@ fn _apply_at(
     };
     let values = apart.as_ref().or(values);
     let stream = stream::current(own.device());
-    let call = Call { row, kind, array: own, places, order, values };
+    let call = UfuncAt { row, kind, array: own, places, order, values };
     Ok(py.without_gil(|| selection::at(&call, &stream))?)
 }
 

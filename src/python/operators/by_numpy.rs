@@ -12,14 +12,14 @@ use crate::ffi::calls;
 use crate::host::cpu_view;
 use crate::once::{PyOnce, intern};
 use pygpu_array::Array;
-use pygpu_base::dtype::{DType, Kind};
-use pygpu_ops::ufunc::{Casting, Host, Row, TABLE};
+use pygpu_base::dtype::{DType, ScalarType};
+use pygpu_ops::ufunc::{Casting, HostEvaluation, TABLE, UfuncEntry};
 
 /// What is computed.
 pub(super) struct Asked<'a> {
-    pub(super) row: &'static Row,
+    pub(super) row: &'static UfuncEntry,
     /// The type of the results, if it was asked for.
-    pub(super) dtype: Option<Kind>,
+    pub(super) dtype: Option<ScalarType>,
     pub(super) casting: Casting,
     pub(super) mask: Option<&'a Array>,
 }
@@ -31,8 +31,8 @@ pub(super) struct Asked<'a> {
 #[inline(always)] // as in `result`
 pub(super) fn run(py: Python<'_>, asked: &Asked<'_>, values: &Values<'_, '_>, targets: &Targets<'_>) -> PyResult<()> {
     let view = |array: &Array| match asked.row.host {
-        Host::Ufunc => cpu_view::borrowed(py, array),
-        Host::Steps | Host::Kernel => cpu_view::kept(py, array),
+        HostEvaluation::Ufunc => cpu_view::borrowed(py, array),
+        HostEvaluation::Steps | HostEvaluation::Kernel => cpu_view::kept(py, array),
     };
     // Results may stand behind the operands: so nothing is looked up by its name.
     let mut given: SmallVec<[Bound<'_, PyAny>; 6]> = SmallVec::new();
@@ -49,7 +49,7 @@ pub(super) fn run(py: Python<'_>, asked: &Asked<'_>, values: &Values<'_, '_>, ta
     let is_plain = asked.mask.is_none() && asked.dtype.is_none() && asked.casting == Casting::SameKind;
     // These two take results by name only.
     let is_plain = is_plain && !matches!(asked.row.name, "maximum" | "minimum");
-    if asked.row.host == Host::Ufunc && is_plain {
+    if asked.row.host == HostEvaluation::Ufunc && is_plain {
         return calls::call(&ufunc(py, asked.row)?, &given).map(drop);
     }
     let outs: SmallVec<[Bound<'_, PyAny>; 2]> = given.drain(values.len()..).collect();
@@ -65,8 +65,8 @@ pub(super) fn run(py: Python<'_>, asked: &Asked<'_>, values: &Values<'_, '_>, ta
         keywords.set_item(intern!(py, "dtype"), dtype::to_python(py, DType::new(kind))?)?;
     }
     let function = match asked.row.host {
-        Host::Ufunc => ufunc(py, asked.row)?,
-        Host::Steps | Host::Kernel => {
+        HostEvaluation::Ufunc => ufunc(py, asked.row)?,
+        HostEvaluation::Steps | HostEvaluation::Kernel => {
             py.import(intern!(py, "PyGPU._native.host_functions"))?.getattr(asked.row.name)?
         }
     };
@@ -75,11 +75,11 @@ pub(super) fn run(py: Python<'_>, asked: &Asked<'_>, values: &Values<'_, '_>, ta
 }
 
 /// NumPy's ufunc of the name of a row.
-fn ufunc<'py>(py: Python<'py>, row: &'static Row) -> PyResult<Bound<'py, PyAny>> {
+fn ufunc<'py>(py: Python<'py>, row: &'static UfuncEntry) -> PyResult<Bound<'py, PyAny>> {
     static FUNCTIONS: PyOnce<Vec<Option<Py<PyAny>>>> = PyOnce::new();
     let find = |name: &str| ndarray::numpy(py)?.getattr(name);
     let all = FUNCTIONS.get_or_init(py, || TABLE.iter().map(|row| find(row.name).ok().map(Bound::unbind)).collect());
-    let place = (std::ptr::from_ref(row).addr().wrapping_sub(TABLE.as_ptr().addr())) / size_of::<Row>();
+    let place = (std::ptr::from_ref(row).addr().wrapping_sub(TABLE.as_ptr().addr())) / size_of::<UfuncEntry>();
     match all.get(place).and_then(Option::as_ref) {
         Some(function) => Ok(function.bind(py).clone()),
         None => find(row.name),

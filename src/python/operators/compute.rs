@@ -14,13 +14,13 @@ use super::result::{self, Lying, Results};
 use crate::array::class::GpuArray;
 use crate::array::heritage;
 use crate::deferral;
-use pygpu_base::dtype::{DType, Kind};
-use pygpu_base::flush::Cause;
+use pygpu_base::dtype::{DType, ScalarType};
+use pygpu_base::flush::FlushReason;
 use pygpu_device::Device;
 use pygpu_device::stream;
 use pygpu_layout::Dims;
 use pygpu_memory::capture;
-use pygpu_ops::ufunc::{self, Host, Operand, Row};
+use pygpu_ops::ufunc::{self, HostEvaluation, PromotionOperand, UfuncEntry};
 
 /// The result of a function, or a tuple of two; `None` if an operand is nothing to compute with.
 ///
@@ -28,7 +28,7 @@ use pygpu_ops::ufunc::{self, Host, Operand, Row};
 /// `TypeError`, `ValueError` and `OverflowError` as NumPy's; the driver's.
 pub(crate) fn call<'py>(
     py: Python<'py>,
-    row: &'static Row,
+    row: &'static UfuncEntry,
     operands: &[&Bound<'py, PyAny>],
     wish: &Wish<'py>,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
@@ -56,7 +56,7 @@ pub(crate) fn call<'py>(
     {
         return Ok(Some(out.clone().into_any()));
     }
-    deferral::close(py, Cause::Operation);
+    deferral::close(py, FlushReason::Operation);
     for array in values.iter().filter_map(Value::array) {
         deferral::materialize(array)?;
     }
@@ -74,7 +74,7 @@ pub(crate) fn call<'py>(
 
 /// Refuses arrays for results that cannot take them.
 #[inline]
-fn check_outs(row: &'static Row, kind: Kind, shape: &Dims, wish: &Wish<'_>) -> PyResult<()> {
+fn check_outs(row: &'static UfuncEntry, kind: ScalarType, shape: &Dims, wish: &Wish<'_>) -> PyResult<()> {
     if wish.out.iter().all(Option::is_none) {
         return Ok(()); // before the table of result types is read, for the usual call
     }
@@ -90,7 +90,7 @@ fn check_outs(row: &'static Row, kind: Kind, shape: &Dims, wish: &Wish<'_>) -> P
 #[inline]
 fn allocate<'py>(
     py: Python<'py>,
-    (row, kind, device): (&'static Row, Kind, Device),
+    (row, kind, device): (&'static UfuncEntry, ScalarType, Device),
     values: &Values<'_, 'py>,
     shape: &Dims,
     wish: &Wish<'py>,
@@ -130,8 +130,8 @@ fn finish<'py>(
 
 /// The kind of the loop of a call.
 #[inline(always)] // two callers since products are there, each short
-pub(super) fn loop_of(row: &'static Row, values: &Values<'_, '_>, wish: &Wish<'_>) -> PyResult<Kind> {
-    let mut kinds: SmallVec<[Operand; 4]> = SmallVec::new();
+pub(super) fn loop_of(row: &'static UfuncEntry, values: &Values<'_, '_>, wish: &Wish<'_>) -> PyResult<ScalarType> {
+    let mut kinds: SmallVec<[PromotionOperand; 4]> = SmallVec::new();
     for value in values {
         kinds.push(value.operand());
     }
@@ -143,10 +143,10 @@ pub(super) fn loop_of(row: &'static Row, values: &Values<'_, '_>, wish: &Wish<'_
 }
 
 #[cold]
-fn no_loop(row: &Row, values: &Values<'_, '_>, wish: &Wish<'_>) -> PyErr {
+fn no_loop(row: &UfuncEntry, values: &Values<'_, '_>, wish: &Wish<'_>) -> PyErr {
     let names: Vec<&str> = values.iter().map(Value::name).collect();
     let names = names.join(", ");
-    let is_bool = values.iter().all(|value| value.operand() == Operand::Strong(Kind::Bool));
+    let is_bool = values.iter().all(|value| value.operand() == PromotionOperand::Strong(ScalarType::Bool));
     PyTypeError::new_err(match (wish.dtype, row.name) {
         (Some(dtype), name) => format!(
             "No loop matching the specified signature and casting was found for ufunc {name} of {names} with dtype={}",
@@ -183,7 +183,7 @@ fn compute(
     if !of.device.is_cpu() || capture::is_capturing(&stream::current(of.device))? {
         return on_device::run(py, of, values, targets, are_given);
     }
-    if of.row.host == Host::Kernel && has_compiler(of.device) {
+    if of.row.host == HostEvaluation::Kernel && has_compiler(of.device) {
         return on_device::run(py, of, values, targets, are_given);
     }
     let asked = Asked { row: of.row, dtype: wish.dtype, casting: wish.casting, mask: of.mask };

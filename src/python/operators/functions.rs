@@ -12,25 +12,29 @@ use crate::host::transfer;
 use crate::kernel::call::values;
 use crate::names::names;
 use crate::once::intern;
-use pygpu_base::dtype::Kind;
-use pygpu_ops::ufunc::{Row, known_row, table};
+use pygpu_base::dtype::ScalarType;
+use pygpu_ops::ufunc::{UfuncEntry, known_row, table};
 
 /// The row of a ufunc of NumPy's that is in no table of names there either.
-pub(super) fn row_of_ufunc(name: &str) -> Option<&'static Row> {
+pub(super) fn row_of_ufunc(name: &str) -> Option<&'static UfuncEntry> {
     (name == "clip").then_some(&table::CLIP)
 }
 
 /// The kind of an array; `None` for what is none of ours.
-fn kind_of(object: &Bound<'_, PyAny>) -> Option<Kind> {
+fn kind_of(object: &Bound<'_, PyAny>) -> Option<ScalarType> {
     object.cast::<GpuArray>().ok().map(|own| own.get().dtype().kind())
 }
 
 fn is_whole(object: &Bound<'_, PyAny>) -> bool {
-    kind_of(object).is_some_and(|kind| values::is_integer(kind) || kind == Kind::Bool)
+    kind_of(object).is_some_and(|kind| values::is_integer(kind) || kind == ScalarType::Bool)
 }
 
 /// The result of a row, which must have one.
-fn computed<'py>(row: &'static Row, operands: &[&Bound<'py, PyAny>], wish: &Wish<'py>) -> PyResult<Bound<'py, PyAny>> {
+fn computed<'py>(
+    row: &'static UfuncEntry,
+    operands: &[&Bound<'py, PyAny>],
+    wish: &Wish<'py>,
+) -> PyResult<Bound<'py, PyAny>> {
     let py = operands[0].py();
     compute::call(py, row, operands, wish)?.ok_or_else(|| {
         PyTypeError::new_err(format!("{}(): an operand is no number and no array of a device", row.name))
@@ -84,7 +88,7 @@ fn limit<'a, 'py>(
     is_least: bool,
 ) -> PyResult<Option<&'a Bound<'py, PyAny>>> {
     let Some(object) = given.filter(|object| !object.is_none()) else { return Ok(None) };
-    let Some(kind) = kind_of(a).filter(|kind| values::is_integer(*kind) && *kind != Kind::Bool) else {
+    let Some(kind) = kind_of(a).filter(|kind| values::is_integer(*kind) && *kind != ScalarType::Bool) else {
         return Ok(Some(object));
     };
     let is_beyond = object.is_instance_of::<PyInt>() && !values::is_in_range(kind, object) && object.lt(0)? == is_least;
@@ -161,7 +165,7 @@ pub(super) fn round<'py>(
     let wish = out_of(out);
     if is_whole(a) && decimals >= 0 {
         return match kind_of(a) {
-            Some(Kind::Bool) => computed(const { known_row("rint") }, &[a], &wish),
+            Some(ScalarType::Bool) => computed(const { known_row("rint") }, &[a], &wish),
             _ => computed(const { known_row("positive") }, &[a], &wish),
         };
     }
@@ -227,10 +231,10 @@ fn nan_to_num<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = x.py();
     let most = match x.get().dtype().kind() {
-        Kind::Float16 => 65504.0,
-        Kind::BFloat16 => 3.389_531_389_251_535_5e38,
-        Kind::Float32 | Kind::Complex64 => f64::from(f32::MAX),
-        Kind::Float64 | Kind::Complex128 => f64::MAX,
+        ScalarType::Float16 => 65504.0,
+        ScalarType::BFloat16 => 3.389_531_389_251_535_5e38,
+        ScalarType::Float32 | ScalarType::Complex64 => f64::from(f32::MAX),
+        ScalarType::Float64 | ScalarType::Complex128 => f64::MAX,
         _ if !copy => return Ok(x.clone().into_any()),
         _ => {
             let copied = transfer::device_copy_like(py, x.get().array(py)?)?;

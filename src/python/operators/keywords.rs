@@ -6,8 +6,8 @@ use pyo3::types::{PyBool, PyDict, PyString, PyTuple};
 
 use crate::array::class::GpuArray;
 use crate::convert::dtype;
-use pygpu_base::dtype::Kind;
-use pygpu_ops::ufunc::{Casting, Row};
+use pygpu_base::dtype::ScalarType;
+use pygpu_ops::ufunc::{Casting, UfuncEntry};
 
 /// In which order the axes of a new result lie.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
@@ -29,7 +29,7 @@ pub(crate) struct Wish<'py> {
     /// Where they are written: an array of bools.
     pub(crate) mask: Option<Bound<'py, GpuArray>>,
     /// The type of the results, which chooses the loop.
-    pub(crate) dtype: Option<Kind>,
+    pub(crate) dtype: Option<ScalarType>,
     /// What may be converted to what.
     pub(crate) casting: Casting,
     /// How a new result lies.
@@ -46,7 +46,7 @@ impl<'py> Wish<'py> {
     ///
     /// # Errors
     /// `TypeError` and `ValueError` as NumPy's.
-    pub(crate) fn read(row: &Row, keywords: &Bound<'py, PyDict>) -> PyResult<Option<Self>> {
+    pub(crate) fn read(row: &UfuncEntry, keywords: &Bound<'py, PyDict>) -> PyResult<Option<Self>> {
         let mut wish = Self::default();
         for (key, value) in keywords {
             let key = key.cast_into::<PyString>()?;
@@ -96,7 +96,7 @@ impl<'py> Wish<'py> {
         Ok(true)
     }
 
-    fn read_out(&mut self, row: &Row, value: Bound<'py, PyAny>) -> PyResult<bool> {
+    fn read_out(&mut self, row: &UfuncEntry, value: Bound<'py, PyAny>) -> PyResult<bool> {
         if value.is_none() {
             return Ok(true);
         }
@@ -119,12 +119,12 @@ impl<'py> Wish<'py> {
         Ok(true)
     }
 
-    fn read_mask(&mut self, row: &Row, value: Bound<'py, PyAny>) -> PyResult<bool> {
+    fn read_mask(&mut self, row: &UfuncEntry, value: Bound<'py, PyAny>) -> PyResult<bool> {
         if value.is_instance_of::<PyBool>() && value.is_truthy()? {
             return Ok(true);
         }
         let Ok(own) = value.cast_into::<GpuArray>() else { return Ok(false) };
-        if own.get().dtype().kind() != Kind::Bool {
+        if own.get().dtype().kind() != ScalarType::Bool {
             return Err(PyTypeError::new_err(format!(
                 "{}: where= is an array of bool: Cannot cast array data from dtype('{}') to dtype('bool') according to the rule \
                  'safe'",

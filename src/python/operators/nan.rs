@@ -9,16 +9,19 @@ use super::reductions::{asked, parameter, reduction_entry, reductions, row};
 use crate::array::class::GpuArray;
 use crate::array::own::Own;
 use crate::names::names;
-use pygpu_base::dtype::Kind;
-use pygpu_ops::reductions::Row;
+use pygpu_base::dtype::ScalarType;
+use pygpu_ops::reductions::ReductionEntry;
 
 type Given<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
 type Result<'py> = PyResult<Bound<'py, GpuArray>>;
 
 /// Where an extreme is, of which every place must have one: the least number is fetched, which is below 0 where there is none.
-fn index<'py>(row: &'static Row, a: &Bound<'py, GpuArray>, options: &Asked<'py>) -> Result<'py> {
+fn index<'py>(row: &'static ReductionEntry, a: &Bound<'py, GpuArray>, options: &Asked<'py>) -> Result<'py> {
     let found = reduction::call(row, a, options)?;
-    let has_nan = matches!(a.get().dtype().kind(), Kind::Float16 | Kind::BFloat16 | Kind::Float32 | Kind::Float64);
+    let has_nan = matches!(
+        a.get().dtype().kind(),
+        ScalarType::Float16 | ScalarType::BFloat16 | ScalarType::Float32 | ScalarType::Float64
+    );
     if has_nan && !a.get().device().is_cpu() && !found.get().layout().is_empty() {
         let least = reduction::call(self::row("min")?, &found, &asked([None; 5], false))?;
         if least.call_method0("item")?.lt(0)? {
@@ -29,8 +32,8 @@ fn index<'py>(row: &'static Row, a: &Bound<'py, GpuArray>, options: &Asked<'py>)
 }
 
 /// The greatest element less the least one, of which truths have none.
-fn extent<'py>(row: &'static Row, a: &Bound<'py, GpuArray>, options: &Asked<'py>) -> Result<'py> {
-    if a.get().dtype().kind() == Kind::Bool {
+fn extent<'py>(row: &'static ReductionEntry, a: &Bound<'py, GpuArray>, options: &Asked<'py>) -> Result<'py> {
+    if a.get().dtype().kind() == ScalarType::Bool {
         return Err(PyTypeError::new_err(
             "ptp: numpy boolean subtract, the `-` operator, is not supported, use max() ^ min() of the array",
         ));

@@ -14,9 +14,9 @@ use crate::ffi::ndarray::is_numpy_scalar;
 use crate::kernel::call::values::{self, Number};
 use crate::once::intern;
 use pygpu_array::{Array, DeferredArray};
-use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_kernel::Arguments;
-use pygpu_ops::ufunc::{Casting, Nature, Operand, Row};
+use pygpu_ops::ufunc::{Casting, PromotionOperand, ScalarRule, UfuncEntry};
 
 /// One operand.
 pub(super) enum Value<'a, 'py> {
@@ -25,7 +25,7 @@ pub(super) enum Value<'a, 'py> {
     /// One of somebody else's, or a copy.
     Held { array: Box<Array>, is_foreign: bool },
     /// A number.
-    Number { object: Bound<'py, PyAny>, kind: Operand },
+    Number { object: Bound<'py, PyAny>, kind: PromotionOperand },
 }
 
 pub(super) type Values<'a, 'py> = SmallVec<[Value<'a, 'py>; 4]>;
@@ -41,11 +41,11 @@ impl<'a, 'py> Value<'a, 'py> {
             return Ok(Some(Self::Own(DeferredArray::of(own.get().array(object.py())?))));
         }
         let kind = match Number::read(object) {
-            Some(Number::Int) => Operand::Int,
-            Some(Number::Bool) => Operand::Strong(Kind::Bool),
-            Some(Number::Typed(kind)) => Operand::Strong(kind),
-            Some(Number::Float) => Operand::Float,
-            Some(Number::Complex) => Operand::Complex,
+            Some(Number::Int) => PromotionOperand::Int,
+            Some(Number::Bool) => PromotionOperand::Strong(ScalarType::Bool),
+            Some(Number::Typed(kind)) => PromotionOperand::Strong(kind),
+            Some(Number::Float) => PromotionOperand::Float,
+            Some(Number::Complex) => PromotionOperand::Complex,
             None => return Self::read_other(object),
         };
         Ok(Some(Self::Number { object: object.clone(), kind }))
@@ -58,14 +58,14 @@ impl<'a, 'py> Value<'a, 'py> {
                 return Err(own::refused(object));
             }
             let kind = dtype::from_numpy(host.dtype().as_any())?.kind();
-            return number(Operand::Strong(kind));
+            return number(PromotionOperand::Strong(kind));
         }
         if object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>() {
             return Err(own::refused(object));
         }
         if is_numpy_scalar(object) {
             let kind = dtype::from_numpy(&object.getattr(intern!(object.py(), "dtype"))?)?.kind();
-            return number(Operand::Strong(kind));
+            return number(PromotionOperand::Strong(kind));
         }
         Ok(import::device_array(object)?.map(|array| Self::Held { array: Box::new(array), is_foreign: true }))
     }
@@ -80,20 +80,20 @@ impl<'a, 'py> Value<'a, 'py> {
     }
 
     #[inline]
-    pub(super) fn operand(&self) -> Operand {
+    pub(super) fn operand(&self) -> PromotionOperand {
         match self {
             Self::Number { kind, .. } => *kind,
-            Self::Own(array) => Operand::Strong(array.dtype().kind()),
-            Self::Held { array, .. } => Operand::Strong(array.dtype().kind()),
+            Self::Own(array) => PromotionOperand::Strong(array.dtype().kind()),
+            Self::Held { array, .. } => PromotionOperand::Strong(array.dtype().kind()),
         }
     }
 
     pub(super) fn name(&self) -> &'static str {
         match self.operand() {
-            Operand::Strong(kind) => DType::new(kind).name(),
-            Operand::Int => "int",
-            Operand::Float => "float",
-            Operand::Complex => "complex",
+            PromotionOperand::Strong(kind) => DType::new(kind).name(),
+            PromotionOperand::Int => "int",
+            PromotionOperand::Float => "float",
+            PromotionOperand::Complex => "complex",
         }
     }
 
@@ -102,32 +102,32 @@ impl<'a, 'py> Value<'a, 'py> {
     /// # Errors
     /// `TypeError`, `OverflowError`, `ValueError`.
     #[inline]
-    pub(super) fn check(&self, row: &Row, place: usize, kind: Kind, casting: Casting) -> PyResult<()> {
+    pub(super) fn check(&self, row: &UfuncEntry, place: usize, kind: ScalarType, casting: Casting) -> PyResult<()> {
         match self.operand() {
-            Operand::Strong(own) if own == kind || casting.allows(own, kind) || is_truth(row, place) => Ok(()),
-            Operand::Strong(own) => Err(cast_refused(row, place, own, kind, casting)),
-            Operand::Int => self.check_int(row, place, kind),
+            PromotionOperand::Strong(own) if own == kind || casting.allows(own, kind) || is_truth(row, place) => Ok(()),
+            PromotionOperand::Strong(own) => Err(cast_refused(row, place, own, kind, casting)),
+            PromotionOperand::Int => self.check_int(row, place, kind),
             _ => self.check_weak(row, place, kind, casting),
         }
     }
 
-    fn check_int(&self, row: &Row, place: usize, kind: Kind) -> PyResult<()> {
+    fn check_int(&self, row: &UfuncEntry, place: usize, kind: ScalarType) -> PyResult<()> {
         let Self::Number { object, .. } = self else { return Ok(()) };
-        if !values::is_integer(kind) || kind == Kind::Bool {
+        if !values::is_integer(kind) || kind == ScalarType::Bool {
             return Ok(());
         }
         if !values::is_in_range(kind, object) {
             let name = DType::new(kind).name();
             return Err(PyOverflowError::new_err(format!("Python integer {object} out of bounds for {name}")));
         }
-        match row.nature == Nature::Power && place == 1 && object.lt(0)? {
+        match row.nature == ScalarRule::Power && place == 1 && object.lt(0)? {
             true => Err(PyValueError::new_err("Integers to negative integer powers are not allowed.")),
             false => Ok(()),
         }
     }
 
-    fn check_weak(&self, row: &Row, place: usize, kind: Kind, casting: Casting) -> PyResult<()> {
-        let least = if self.operand() == Operand::Float { Kind::Float16 } else { Kind::Complex64 };
+    fn check_weak(&self, row: &UfuncEntry, place: usize, kind: ScalarType, casting: Casting) -> PyResult<()> {
+        let least = if self.operand() == PromotionOperand::Float { ScalarType::Float16 } else { ScalarType::Complex64 };
         match casting.allows(least, kind) || Casting::SameKind.allows(least, kind) || is_truth(row, place) {
             true => Ok(()),
             false => Err(cast_refused(row, place, least, kind, casting)),
@@ -136,12 +136,12 @@ impl<'a, 'py> Value<'a, 'py> {
 }
 
 /// Whether of an operand the truth only is asked.
-fn is_truth(row: &Row, place: usize) -> bool {
-    row.fixed == Some((place, Kind::Bool))
+fn is_truth(row: &UfuncEntry, place: usize) -> bool {
+    row.fixed == Some((place, ScalarType::Bool))
 }
 
 #[cold]
-fn cast_refused(row: &Row, place: usize, from: Kind, to: Kind, casting: Casting) -> PyErr {
+fn cast_refused(row: &UfuncEntry, place: usize, from: ScalarType, to: ScalarType, casting: Casting) -> PyErr {
     let place = if row.inputs > 1 { format!(" {place}") } else { String::new() };
     PyTypeError::new_err(format!(
         "Cannot cast ufunc '{}' input{place} from dtype('{}') to dtype('{}') with casting rule '{}'",
@@ -160,7 +160,7 @@ fn cast_refused(row: &Row, place: usize, from: Kind, to: Kind, casting: Casting)
 pub(super) fn read_unlaunched<'a, 'py>(values: &mut Values<'a, 'py>, object: &'a Bound<'py, PyAny>) -> PyResult<bool> {
     // What is most often beside an array is no array, which would be found out last.
     if object.is_exact_instance_of::<PyFloat>() {
-        values.push(Value::Number { object: object.clone(), kind: Operand::Float });
+        values.push(Value::Number { object: object.clone(), kind: PromotionOperand::Float });
         return Ok(true);
     }
     // Written where it stays: to hand one on that was just written costs as much as to read it.
@@ -178,12 +178,12 @@ pub(super) fn read_unlaunched<'a, 'py>(values: &mut Values<'a, 'py>, object: &'a
 /// # Errors
 /// Those of the objects.
 #[inline]
-pub(super) fn settle(row: &Row, values: &mut Values<'_, '_>) -> PyResult<()> {
+pub(super) fn settle(row: &UfuncEntry, values: &mut Values<'_, '_>) -> PyResult<()> {
     match row.nature {
-        Nature::Comparison => compare_with_any_integer(values),
-        Nature::Logical => ask_for_truth(values),
-        Nature::Plain | Nature::Power => match row.fixed {
-            Some((place, Kind::Bool)) => ask_for_truth(&mut values[place..=place]),
+        ScalarRule::Comparison => compare_with_any_integer(values),
+        ScalarRule::Logical => ask_for_truth(values),
+        ScalarRule::Plain | ScalarRule::Power => match row.fixed {
+            Some((place, ScalarType::Bool)) => ask_for_truth(&mut values[place..=place]),
             _ => Ok(()),
         },
     }
@@ -193,16 +193,16 @@ pub(super) fn settle(row: &Row, values: &mut Values<'_, '_>) -> PyResult<()> {
 /// there are none.
 fn compare_with_any_integer(values: &mut [Value<'_, '_>]) -> PyResult<()> {
     let other = values.iter().find_map(|value| match value.operand() {
-        Operand::Strong(kind) => Some(kind),
+        PromotionOperand::Strong(kind) => Some(kind),
         _ => None,
     });
     let Some(other) = other else { return Ok(()) };
     for value in values {
-        let Value::Number { object, kind: kind @ Operand::Int } = value else { continue };
-        if values::is_integer(other) && other != Kind::Bool && !values::is_in_range(other, object) {
+        let Value::Number { object, kind: kind @ PromotionOperand::Int } = value else { continue };
+        if values::is_integer(other) && other != ScalarType::Bool && !values::is_in_range(other, object) {
             let sign = if object.lt(0)? { f64::NEG_INFINITY } else { f64::INFINITY };
             *object = PyFloat::new(object.py(), sign).into_any();
-            *kind = Operand::Strong(Kind::Float64);
+            *kind = PromotionOperand::Strong(ScalarType::Float64);
         }
     }
     Ok(())
@@ -212,7 +212,7 @@ fn ask_for_truth(values: &mut [Value<'_, '_>]) -> PyResult<()> {
     for value in values {
         if let Value::Number { object, kind } = value {
             *object = PyBool::new(object.py(), object.is_truthy()?).to_owned().into_any();
-            *kind = Operand::Strong(Kind::Bool);
+            *kind = PromotionOperand::Strong(ScalarType::Bool);
         }
     }
     Ok(())
@@ -223,7 +223,7 @@ fn ask_for_truth(values: &mut [Value<'_, '_>]) -> PyResult<()> {
 /// # Errors
 /// `TypeError` for what is no such number.
 #[inline]
-pub(super) fn push(arguments: &mut Arguments, kind: Kind, object: &Bound<'_, PyAny>) -> PyResult<()> {
+pub(super) fn push(arguments: &mut Arguments, kind: ScalarType, object: &Bound<'_, PyAny>) -> PyResult<()> {
     if !object.is_instance_of::<PyBool>() && values::push_value(arguments, kind, object).unwrap_or(false) {
         return Ok(());
     }
@@ -231,11 +231,11 @@ pub(super) fn push(arguments: &mut Arguments, kind: Kind, object: &Bound<'_, PyA
 }
 
 #[cold]
-fn push_converted(arguments: &mut Arguments, kind: Kind, object: &Bound<'_, PyAny>) -> PyResult<()> {
+fn push_converted(arguments: &mut Arguments, kind: ScalarType, object: &Bound<'_, PyAny>) -> PyResult<()> {
     let py = object.py();
     let is_numpys = is_numpy_scalar(object) || object.cast::<PyUntypedArray>().is_ok();
     let plain = if is_numpys { object.call_method0(intern!(py, "item"))? } else { object.clone() };
-    let plain = if plain.is_instance_of::<PyBool>() && kind != Kind::Bool {
+    let plain = if plain.is_instance_of::<PyBool>() && kind != ScalarType::Bool {
         py.get_type::<PyInt>().call1((plain,))?
     } else {
         plain

@@ -11,12 +11,12 @@ use crate::host::{cpu_view, new, transfer};
 use crate::names::names;
 use crate::once::intern;
 use pygpu_array::Array;
-use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_copy as copy;
 use pygpu_device::stream;
-use pygpu_layout::{Order, normalize_axis};
+use pygpu_layout::{MemoryOrder, normalize_axis};
 use pygpu_memory::capture;
-use pygpu_ops::sorting::{self, Wanted};
+use pygpu_ops::sorting::{self, SortOutputs};
 
 type Given<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
 
@@ -60,11 +60,11 @@ fn along(a: &Bound<'_, GpuArray>, axis: Option<i64>) -> PyResult<(Array, usize)>
         return Err(PyTypeError::new_err(format!("sort: there is no order of {}", array.dtype().name())));
     }
     let Some(axis) = axis else {
-        let flat = match array.layout().ravel(Order::C)? {
+        let flat = match array.layout().ravel(MemoryOrder::C)? {
             Some(flat) => array.view(flat)?,
             None => {
-                let copied = transfer::device_copy(py, array, Order::C)?;
-                let flat = copied.layout().ravel(Order::C)?;
+                let copied = transfer::device_copy(py, array, MemoryOrder::C)?;
+                let flat = copied.layout().ravel(MemoryOrder::C)?;
                 flat.map_or_else(|| Ok(copied.clone()), |flat| copied.view(flat))?
             }
         };
@@ -81,7 +81,7 @@ fn with_last(array: &Array, axis: usize) -> pygpu_base::error::Result<Array> {
 /// What was made with an axis in the last place, with it where it was, in C order.
 fn with_axis(array: &Array, axis: usize, stream: &stream::Stream) -> pygpu_base::error::Result<Array> {
     let view = array.view(array.layout().move_axis(&[-1], &[axis as i64])?)?;
-    if view.layout().is_c_contiguous() { Ok(view) } else { copy::duplicate(&view, Order::C, stream) }
+    if view.layout().is_c_contiguous() { Ok(view) } else { copy::duplicate(&view, MemoryOrder::C, stream) }
 }
 
 /// Whether NumPy sorts: in host memory, but not in a capture.
@@ -95,7 +95,7 @@ fn order_by_numpy(py: Python<'_>, array: &Array, axis: usize, descending: bool) 
     let functions = py.import(intern!(py, "PyGPU._native.host_order"))?;
     let view = cpu_view::kept(py, array)?;
     let order = functions.call_method1(intern!(py, "argsort"), (view, axis, descending))?;
-    new::upload_new(py, &order.cast_into()?, DType::new(Kind::Int64), array.device())
+    new::upload_new(py, &order.cast_into()?, DType::new(ScalarType::Int64), array.device())
 }
 
 fn sort_by_numpy(py: Python<'_>, array: &Array, axis: usize, descending: bool) -> PyResult<()> {
@@ -110,13 +110,13 @@ fn sorted<'py>(a: &Bound<'py, GpuArray>, options: Options<'_, 'py>) -> PyResult<
     options.check()?;
     let (array, axis) = along(a, options.axis)?;
     let result = if is_numpys(&array)? {
-        let copied = transfer::device_copy(py, &array, Order::C)?;
+        let copied = transfer::device_copy(py, &array, MemoryOrder::C)?;
         sort_by_numpy(py, &copied, axis, descending)?;
         copied
     } else {
         py.without_gil(|| {
             let stream = stream::current(array.device());
-            let wanted = Wanted { values: true, places: false, descending };
+            let wanted = SortOutputs { values: true, places: false, descending };
             let values = sorting::sort(&with_last(&array, axis)?, wanted, &stream)?.values;
             with_axis(&values.unwrap_or_else(|| array.clone()), axis, &stream)
         })?
@@ -133,7 +133,7 @@ fn order_of<'py>(a: &Bound<'py, GpuArray>, options: Options<'_, 'py>) -> PyResul
     } else {
         py.without_gil(|| {
             let stream = stream::current(array.device());
-            let wanted = Wanted { values: false, places: true, descending };
+            let wanted = SortOutputs { values: false, places: true, descending };
             let places = sorting::sort(&with_last(&array, axis)?, wanted, &stream)?.places;
             with_axis(&places.unwrap_or_else(|| array.clone()), axis, &stream)
         })?
@@ -156,7 +156,7 @@ fn sort_in_place<'py>(a: &Bound<'py, GpuArray>, options: Options<'_, 'py>) -> Py
         if sorting::sort_in_place(&rows, descending, &stream)? {
             return Ok(());
         }
-        let wanted = Wanted { values: true, places: false, descending };
+        let wanted = SortOutputs { values: true, places: false, descending };
         match sorting::sort(&rows, wanted, &stream)?.values {
             Some(values) => copy::between(&rows, &values, &stream),
             None => Ok(()),

@@ -14,12 +14,12 @@ use crate::names::names;
 use crate::runtime::device::PyDevice;
 use pygpu_array::Array;
 use pygpu_backend as backend;
-use pygpu_backend::libraries::{self, Places, Rand, Table};
+use pygpu_backend::libraries::{self, Rand, SearchPaths, SobolTable};
 use pygpu_device::Device;
 use pygpu_device::stream::{self, Stream};
-use pygpu_layout::{Dims, Order};
+use pygpu_layout::{Dims, MemoryOrder};
 use pygpu_memory::capture;
-use pygpu_ops::random::{self, Distribution, NUMBERS, Place, Position, Task};
+use pygpu_ops::random::{self, Distribution, NUMBERS, PositionSource, RandomFill, StreamPosition};
 
 type Own<'py> = Bound<'py, GpuArray>;
 
@@ -33,7 +33,7 @@ struct RandomPlace {
 
 struct Here {
     key: [u64; 2],
-    position: Position,
+    position: StreamPosition,
     is_away: bool,
 }
 
@@ -42,7 +42,7 @@ impl RandomPlace {
     #[new]
     #[pyo3(signature = (device: "Device", key: "Sequence[int]", numbers: "Sequence[int]") -> "Self")]
     fn new(device: &Bound<'_, PyDevice>, key: [u64; 2], numbers: [u64; NUMBERS]) -> Self {
-        let here = Here { key, position: Position::read(numbers), is_away: false };
+        let here = Here { key, position: StreamPosition::read(numbers), is_away: false };
         Self { device: device.get().device, here: Mutex::new(here) }
     }
 
@@ -57,7 +57,7 @@ impl RandomPlace {
     #[pyo3(signature = (key: "Sequence[int]", numbers: "Sequence[int]") -> "None")]
     fn write(&self, key: [u64; 2], numbers: [u64; NUMBERS]) {
         let mut here = self.locked();
-        (here.key, here.position) = (key, Position::read(numbers));
+        (here.key, here.position) = (key, StreamPosition::read(numbers));
     }
 
     /// The same as `read`, and the last that the host counted.
@@ -91,7 +91,7 @@ impl RandomPlace {
             if capture::is_capturing(&stream)? {
                 return Ok(None);
             }
-            let target = Array::empty(&shape, dtype, Order::C, stream.clone())?;
+            let target = Array::empty(&shape, dtype, MemoryOrder::C, stream.clone())?;
             self.draw_here(&target, Drawn { distribution, bounds, scale, means: None }, &stream)
                 .map(|is_drawn| is_drawn.then_some(target))
         });
@@ -147,9 +147,9 @@ struct Drawn<'a> {
 }
 
 impl<'a> Drawn<'a> {
-    fn task(self, key: [u64; 2], place: Place<'a>) -> Task<'a> {
+    fn task(self, key: [u64; 2], place: PositionSource<'a>) -> RandomFill<'a> {
         let Self { distribution, bounds, scale, means } = self;
-        Task { distribution, key, place, bounds, scale, means }
+        RandomFill { distribution, key, place, bounds, scale, means }
     }
 }
 
@@ -166,7 +166,7 @@ impl RandomPlace {
                 return Ok(false);
             }
             let key = here.key;
-            let task = drawn.task(key, Place::Here(here.position));
+            let task = drawn.task(key, PositionSource::Here(here.position));
             here.position.pass(&task.amount(target.dtype().kind(), target.layout().size() as u64), key);
             task
         };
@@ -181,7 +181,7 @@ impl RandomPlace {
         stream: &Stream,
     ) -> pygpu_base::error::Result<bool> {
         let key = self.locked().key;
-        let task = drawn.task(key, Place::There(there));
+        let task = drawn.task(key, PositionSource::There(there));
         random::draw(target, &task, stream)?;
         let amount = task.amount(target.dtype().kind(), target.layout().size() as u64);
         random::advance(there, key, &amount, stream).map(|()| true)
@@ -221,7 +221,7 @@ fn _philox(counter: [u64; 4], key: [u64; 2]) -> [u64; 4] {
 }
 
 /// The vendor's library of random numbers.
-fn library(places: &Places) -> pygpu_base::error::Result<&'static Rand> {
+fn library(places: &SearchPaths) -> pygpu_base::error::Result<&'static Rand> {
     let backend = backend::default_backend()?;
     libraries::rand(backend.kind(), backend.driver_version(), places)
 }
@@ -238,7 +238,7 @@ fn _rand_library_version(py: Python<'_>) -> PyResult<Option<i32>> {
 #[pyfunction]
 #[pyo3(signature = (which: "int", bytes: "int") -> "bytes")]
 fn _rand_library_table(py: Python<'_>, which: i32, bytes: usize) -> PyResult<Bound<'_, PyBytes>> {
-    let Some(table) = Table::numbered(which) else {
+    let Some(table) = SobolTable::numbered(which) else {
         return Err(PyValueError::new_err(format!("there is no table {which}")));
     };
     let places = places(py, "curand")?;

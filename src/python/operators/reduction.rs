@@ -16,14 +16,14 @@ use crate::host::{cpu_view, new, transfer};
 use crate::kernel::call::values;
 use crate::once::intern;
 use pygpu_array::Array;
-use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_copy as copy;
 use pygpu_device::stream;
 use pygpu_layout::tuple_text;
-use pygpu_layout::{Dims, Layout, Order, normalize_axis};
+use pygpu_layout::{Dims, Layout, MemoryOrder, normalize_axis};
 use pygpu_memory::capture;
-use pygpu_ops::fusion::{Operands, Reduction, Work};
-use pygpu_ops::reductions::{self, Call, Elements, Row};
+use pygpu_ops::fusion::{DeferredOp, DeferredReduction, Operands};
+use pygpu_ops::reductions::{self, AxisReduction, Elements, ReductionEntry};
 use pygpu_ops::ufunc::{self, Casting};
 
 /// What goes with the array of a reduction.
@@ -62,12 +62,12 @@ fn axes_of(asked: &Asked<'_>, ndim: usize) -> PyResult<u64> {
     Ok(bits)
 }
 
-fn is_number(kind: Kind) -> bool {
+fn is_number(kind: ScalarType) -> bool {
     ufunc::table::ORDER.contains(&kind)
 }
 
 /// The type in which is computed.
-fn computed(row: &Row, kind: Kind, asked: &Asked<'_>) -> PyResult<Kind> {
+fn computed(row: &ReductionEntry, kind: ScalarType, asked: &Asked<'_>) -> PyResult<ScalarType> {
     let found = match &asked.dtype {
         Some(dtype) if !dtype.is_none() => dtype::from_python(dtype)?.kind(),
         _ => row.computed(kind),
@@ -88,9 +88,10 @@ fn computed(row: &Row, kind: Kind, asked: &Asked<'_>) -> PyResult<Kind> {
 ///
 /// # Errors
 /// `TypeError`.
-pub(super) fn check_kinds(row: &Row, kind: Kind, found: Kind) -> PyResult<()> {
-    let is_whole = |kind: Kind| kind == Kind::Bool || values::is_integer(kind);
-    let has = |one: Kind| is_number(one) && (row.of_complex || !one.is_complex()) && (row.of_floats || is_whole(one));
+pub(super) fn check_kinds(row: &ReductionEntry, kind: ScalarType, found: ScalarType) -> PyResult<()> {
+    let is_whole = |kind: ScalarType| kind == ScalarType::Bool || values::is_integer(kind);
+    let has =
+        |one: ScalarType| is_number(one) && (row.of_complex || !one.is_complex()) && (row.of_floats || is_whole(one));
     if has(found) && is_number(kind) && (row.of_floats || is_whole(kind)) {
         return Ok(());
     }
@@ -107,7 +108,7 @@ fn shapes(layout: &Layout, reduced: u64) -> (Dims, Dims) {
 
 /// The array that takes the results, if one was given, as its user sees it: one that may be written, on the operand's device.
 pub(super) fn given_out<'py>(
-    row: &Row,
+    row: &ReductionEntry,
     array: &Array,
     out: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Option<Bound<'py, GpuArray>>> {
@@ -134,11 +135,11 @@ pub(super) fn given_out<'py>(
 
 /// The same, which has the results' shape and may take them.
 fn fitting_out<'py>(
-    row: &Row,
+    row: &ReductionEntry,
     array: &Array,
     asked: &Asked<'py>,
     wanted: &Dims,
-    result: Kind,
+    result: ScalarType,
 ) -> PyResult<Option<Bound<'py, GpuArray>>> {
     let Some(out) = given_out(row, array, asked.out.as_ref())? else { return Ok(None) };
     let own = out.get();
@@ -162,7 +163,7 @@ fn fitting_out<'py>(
 }
 
 /// Which elements count; `None` for all.
-fn mask_of<'py>(row: &Row, array: &Array, asked: &Asked<'py>) -> PyResult<Option<Bound<'py, GpuArray>>> {
+fn mask_of<'py>(row: &ReductionEntry, array: &Array, asked: &Asked<'py>) -> PyResult<Option<Bound<'py, GpuArray>>> {
     let Some(object) = asked.mask.as_ref().filter(|mask| !mask.is_none()) else { return Ok(None) };
     if object.is_instance_of::<PyBool>() && object.is_truthy()? {
         return Ok(None);
@@ -171,7 +172,7 @@ fn mask_of<'py>(row: &Row, array: &Array, asked: &Asked<'py>) -> PyResult<Option
         return Err(PyTypeError::new_err(format!("{}: where= is True or an array of PyGPU", row.name)));
     };
     let own = mask.get();
-    if own.dtype().kind() != Kind::Bool || own.device() != array.device() {
+    if own.dtype().kind() != ScalarType::Bool || own.device() != array.device() {
         return Err(PyTypeError::new_err(format!(
             "{}: where= is an array of bool on {}, and not of {} on {}",
             row.name,
@@ -184,7 +185,7 @@ fn mask_of<'py>(row: &Row, array: &Array, asked: &Asked<'py>) -> PyResult<Option
 }
 
 /// The function by which an initial value joins.
-fn joining(row: &Row) -> Option<&'static ufunc::Row> {
+fn joining(row: &ReductionEntry) -> Option<&'static ufunc::UfuncEntry> {
     ufunc::row(match row.name {
         "sum" | "nansum" => "add",
         "prod" | "nanprod" => "multiply",
@@ -196,19 +197,19 @@ fn joining(row: &Row) -> Option<&'static ufunc::Row> {
 
 /// Axes, types and shapes of one reduction.
 struct Resolved {
-    row: &'static Row,
+    row: &'static ReductionEntry,
     /// The axes that are reduced, as bits.
     reduced: u64,
     /// The type in which is computed, and that of the results.
-    computed: Kind,
-    result: Kind,
+    computed: ScalarType,
+    result: ScalarType,
     /// The shapes of the results with the reduced axes, of one element each, and without.
     whole: Dims,
     dropped: Dims,
 }
 
 impl Resolved {
-    fn new(row: &'static Row, layout: &Layout, kind: Kind, asked: &Asked<'_>) -> PyResult<Self> {
+    fn new(row: &'static ReductionEntry, layout: &Layout, kind: ScalarType, asked: &Asked<'_>) -> PyResult<Self> {
         let reduced = axes_of(asked, layout.ndim())?;
         let computed = computed(row, kind, asked)?;
         let (whole, dropped) = shapes(layout, reduced);
@@ -252,7 +253,7 @@ impl Resolved {
         if let Some(out) = fitting_out(self.row, array, asked, wanted, self.result)? {
             return Ok(out);
         }
-        let made = new::new_array(own.py(), wanted, DType::new(self.result), Order::C, array.device())?;
+        let made = new::new_array(own.py(), wanted, DType::new(self.result), MemoryOrder::C, array.device())?;
         new_like(own, GpuArray::from_array(made))
     }
 
@@ -275,7 +276,8 @@ impl Resolved {
         };
         let copied = (apart(array)?, mask.map(apart).transpose()?.flatten());
         let (input, mask) = (copied.0.as_ref().unwrap_or(array), copied.1.as_ref().or(mask));
-        let call = Call { row, computed, input: Elements::Array(input), mask, out: &view, reduced, less: asked.less };
+        let call =
+            AxisReduction { row, computed, input: Elements::Array(input), mask, out: &view, reduced, less: asked.less };
         let stream = stream::current(array.device());
         Ok(py.without_gil(|| reductions::run(&call, &stream))?)
     }
@@ -286,7 +288,7 @@ impl Resolved {
 /// # Errors
 /// `TypeError`, `ValueError` and `IndexError` as NumPy's; the driver's.
 pub(super) fn call<'py>(
-    row: &'static Row,
+    row: &'static ReductionEntry,
     own: &Bound<'py, GpuArray>,
     asked: &Asked<'py>,
 ) -> PyResult<Bound<'py, GpuArray>> {
@@ -335,9 +337,9 @@ fn waiting<'py>(
     let Some(stream) = GpuArray::can_wait_on(own)? else { return Ok(None) };
     let &Resolved { row, computed, reduced, result, .. } = resolved;
     let dtype = DType::new(result);
-    let lying = |shape: &Dims| Layout::contiguous(shape, dtype.itemsize() as i64, Order::C);
+    let lying = |shape: &Dims| Layout::contiguous(shape, dtype.itemsize() as i64, MemoryOrder::C);
     let (layout, kept) = (lying(resolved.shape(asked))?, lying(&resolved.whole)?);
-    let work = Work::Reduction(Box::new(Reduction { row, computed, reduced, less: asked.less, kept }));
+    let work = DeferredOp::Reduction(Box::new(DeferredReduction { row, computed, reduced, less: asked.less, kept }));
     new_waiting(own.py(), work, Operands::of(array), (layout, dtype), stream).map(Some)
 }
 
@@ -350,7 +352,7 @@ fn kept(target: &Array, reduced: u64, ndim: usize) -> PyResult<Array> {
 /// The results of no elements.
 fn fill_neutral(
     py: Python<'_>,
-    row: &Row,
+    row: &ReductionEntry,
     out: &Bound<'_, GpuArray>,
     initial: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<()> {
@@ -370,7 +372,7 @@ fn fill_neutral(
 /// NumPy's own function on views of the same memory.
 fn by_numpy(
     py: Python<'_>,
-    row: &Row,
+    row: &ReductionEntry,
     array: &Array,
     asked: &Asked<'_>,
     mask: Option<&Bound<'_, GpuArray>>,
@@ -410,13 +412,13 @@ fn by_numpy(
 }
 
 /// Whether NumPy's function has the keyword `dtype`.
-fn takes_dtype(row: &Row) -> bool {
+fn takes_dtype(row: &ReductionEntry) -> bool {
     matches!(row.name.trim_start_matches("nan"), "sum" | "prod" | "mean" | "var") || row.name.starts_with("bitwise")
 }
 
 /// The standard deviation: the root of what a row of variances gives.
 pub(super) fn deviation<'py>(
-    var: &'static Row,
+    var: &'static ReductionEntry,
     own: &Bound<'py, GpuArray>,
     asked: &Asked<'py>,
 ) -> PyResult<Bound<'py, GpuArray>> {
@@ -442,7 +444,7 @@ const FUNCTIONS: [(&str, &str); 10] = [
 ];
 
 /// The reduction that repeats a function of two operands.
-pub(super) fn of_function(name: &str) -> Option<&'static Row> {
+pub(super) fn of_function(name: &str) -> Option<&'static ReductionEntry> {
     FUNCTIONS.iter().find(|(function, _)| *function == name).and_then(|(_, row)| reductions::row(row))
 }
 

@@ -11,13 +11,13 @@ use crate::ending;
 use crate::names::names;
 use crate::once::intern;
 use crate::runtime::current::Current;
-use pygpu_ops::reductions::{self as axis_reductions, Row};
+use pygpu_ops::reductions::{self as axis_reductions, ReductionEntry};
 use pyo3::exceptions::PyTypeError;
 
 type Given<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
 type Result<'py> = PyResult<Bound<'py, GpuArray>>;
 
-pub(super) fn row(name: &str) -> PyResult<&'static Row> {
+pub(super) fn row(name: &str) -> PyResult<&'static ReductionEntry> {
     axis_reductions::row(name).ok_or_else(|| PyTypeError::new_err(format!("there is no reduction {name}")))
 }
 
@@ -149,7 +149,7 @@ pub(super) use reductions;
 
 /// A reduction with PyCUDA's keywords: on a stream, in an allocator's memory.
 fn truth<'py>(
-    row: &'static Row,
+    row: &'static ReductionEntry,
     a: &Bound<'py, GpuArray>,
     (options, stream, allocator): (Asked<'py>, Given<'_, 'py>, Given<'_, 'py>),
 ) -> Result<'py> {

@@ -11,13 +11,13 @@ use super::operand::{Value, Values};
 use crate::array::class::{GpuArray, new_like, new_on};
 use crate::host::new;
 use pygpu_array::DeferredArray;
-use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_base::error::Result;
 use pygpu_device::Device;
 use pygpu_layout::tuple_text;
-use pygpu_layout::{Dense, Dims, Layout, Order, broadcast_shapes};
+use pygpu_layout::{Dense, Dims, Layout, MemoryOrder, broadcast_shapes};
 use pygpu_memory::Allocation;
-use pygpu_ops::ufunc::Row;
+use pygpu_ops::ufunc::UfuncEntry;
 
 /// The arrays that results go into: new ones, and those that were given. A new one is an object from the beginning, since to move an
 /// array costs more than to write one.
@@ -32,7 +32,7 @@ fn layouts<'v>(values: &'v Values<'_, '_>, wish: &'v Wish<'_>) -> impl Iterator<
 
 /// The device of all arrays of a call.
 #[inline(always)] // two callers since products are there, each short
-pub(super) fn common_device(row: &Row, values: &Values<'_, '_>, wish: &Wish<'_>) -> PyResult<Device> {
+pub(super) fn common_device(row: &UfuncEntry, values: &Values<'_, '_>, wish: &Wish<'_>) -> PyResult<Device> {
     let mut found: Option<Device> = None;
     let mut meet = |device: Device| match found {
         Some(first) if first != device => Err(devices_differ(row, first, device)),
@@ -51,7 +51,7 @@ pub(super) fn common_device(row: &Row, values: &Values<'_, '_>, wish: &Wish<'_>)
 }
 
 #[cold]
-fn devices_differ(row: &Row, first: Device, second: Device) -> PyErr {
+fn devices_differ(row: &UfuncEntry, first: Device, second: Device) -> PyErr {
     PyValueError::new_err(format!(
         "{}: the arrays are on {first} and {second}; copy them to one device first, with PyGPU.asarray(a, device='{first}')",
         row.name
@@ -121,9 +121,9 @@ impl Lying<'_> {
                 layout.assign(&Layout::in_k_order(self.shape, &walked, dense.itemsize())?);
                 return Ok(());
             }
-            Lie::F => Order::F,
-            Lie::A if values.iter().filter_map(Value::array).all(|array| is_f(array.layout())) => Order::F,
-            _ => Order::C,
+            Lie::F => MemoryOrder::F,
+            Lie::A if values.iter().filter_map(Value::array).all(|array| is_f(array.layout())) => MemoryOrder::F,
+            _ => MemoryOrder::C,
         };
         layout.set_dense(dense, order);
         Ok(())
@@ -135,10 +135,10 @@ impl Lying<'_> {
 /// # Errors
 /// `ValueError` for a read-only one and for one of another shape; `TypeError` for one of another type.
 pub(super) fn check_out(
-    row: &Row,
+    row: &UfuncEntry,
     place: usize,
     out: &Bound<'_, GpuArray>,
-    result: Kind,
+    result: ScalarType,
     shape: &[i64],
     wish: &Wish<'_>,
 ) -> PyResult<()> {

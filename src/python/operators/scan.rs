@@ -15,13 +15,13 @@ use crate::gil::WithoutGil;
 use crate::host::{cpu_view, new, transfer};
 use crate::names::names;
 use pygpu_array::Array;
-use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_copy as copy;
 use pygpu_device::stream;
 use pygpu_layout::tuple_text;
-use pygpu_layout::{Layout, Order, normalize_axis};
+use pygpu_layout::{Layout, MemoryOrder, normalize_axis};
 use pygpu_memory::capture;
-use pygpu_ops::reductions::{Row, scan};
+use pygpu_ops::reductions::{ReductionEntry, scan};
 
 type Given<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
 type Result<'py> = PyResult<Bound<'py, GpuArray>>;
@@ -42,7 +42,7 @@ impl<'py> Asked<'py> {
     }
 }
 
-fn check_shape(row: &Row, out: &Layout, wanted: &Layout) -> PyResult<()> {
+fn check_shape(row: &ReductionEntry, out: &Layout, wanted: &Layout) -> PyResult<()> {
     if out.shape().eq(wanted.shape()) {
         return Ok(());
     }
@@ -51,7 +51,12 @@ fn check_shape(row: &Row, out: &Layout, wanted: &Layout) -> PyResult<()> {
 }
 
 /// The type in which is computed: that which was asked for, or else the results'.
-fn computed(row: &Row, kind: Kind, asked: &Asked<'_>, out: Option<Kind>) -> PyResult<Kind> {
+fn computed(
+    row: &ReductionEntry,
+    kind: ScalarType,
+    asked: &Asked<'_>,
+    out: Option<ScalarType>,
+) -> PyResult<ScalarType> {
     let found = match &asked.dtype {
         Some(dtype) if !dtype.is_none() => dtype::from_python(dtype)?.kind(),
         _ => out.filter(|_| !row.is_of_truths()).unwrap_or_else(|| row.computed(kind)),
@@ -64,7 +69,7 @@ fn computed(row: &Row, kind: Kind, asked: &Asked<'_>, out: Option<Kind>) -> PyRe
 ///
 /// # Errors
 /// `TypeError`, `ValueError` and `IndexError` as NumPy's; the driver's.
-pub(super) fn call<'py>(row: &'static Row, own: &Bound<'py, GpuArray>, asked: &Asked<'py>) -> Result<'py> {
+pub(super) fn call<'py>(row: &'static ReductionEntry, own: &Bound<'py, GpuArray>, asked: &Asked<'py>) -> Result<'py> {
     let py = own.py();
     let whole = own.get().array(py)?;
     let flat = match asked.axis {
@@ -103,28 +108,28 @@ pub(super) fn call<'py>(row: &'static Row, own: &Bound<'py, GpuArray>, asked: &A
         true => Some(transfer::device_copy_like(py, array)?),
         false => None,
     };
-    let call = scan::Call { row, computed, input: apart.as_ref().unwrap_or(array), out: target, axis };
+    let call = scan::AxisScan { row, computed, input: apart.as_ref().unwrap_or(array), out: target, axis };
     py.without_gil(|| scan::run(&call, &stream))?;
     Ok(out)
 }
 
 /// The elements in C order along one axis.
 fn raveled(py: Python<'_>, array: &Array) -> PyResult<Array> {
-    if let Some(layout) = array.layout().ravel(Order::C)? {
+    if let Some(layout) = array.layout().ravel(MemoryOrder::C)? {
         return Ok(array.view(layout)?);
     }
-    let copied = transfer::device_copy(py, array, Order::C)?;
-    let flat = copied.layout().ravel(Order::C)?;
+    let copied = transfer::device_copy(py, array, MemoryOrder::C)?;
+    let flat = copied.layout().ravel(MemoryOrder::C)?;
     Ok(flat.map(|layout| copied.view(layout)).transpose()?.unwrap_or(copied))
 }
 
 /// NumPy's own function on views of the same memory.
 fn by_numpy(
     py: Python<'_>,
-    row: &Row,
+    row: &ReductionEntry,
     array: &Array,
     axis: usize,
-    computed: Kind,
+    computed: ScalarType,
     out: &Bound<'_, GpuArray>,
 ) -> PyResult<()> {
     let keywords = PyDict::new(py);

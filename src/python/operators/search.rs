@@ -10,7 +10,7 @@ use crate::names::names;
 use crate::once::intern;
 use pygpu_array::Array;
 use pygpu_device::stream;
-use pygpu_ops::sorting::{self, Asked, Counted, Unique};
+use pygpu_ops::sorting::{self, Counted, Unique, UniqueOutputs};
 
 type Given<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
 type Own<'py> = Bound<'py, GpuArray>;
@@ -33,7 +33,7 @@ fn _unique<'py>(array: &Own<'py>, starts: bool, places: bool, inverse: bool, nan
     let py = array.py();
     let own = array.get().array(py)?;
     checked("unique", own)?;
-    let asked = Asked { starts, places, inverse, nan_apart };
+    let asked = UniqueOutputs { starts, places, inverse, nan_apart };
     let Unique { values, starts, places, inverse } =
         py.without_gil(|| sorting::unique(own, asked, &stream::current(own.device())))?;
     let wrap = |made: Array| new_like(array, GpuArray::from_array(made));

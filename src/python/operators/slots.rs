@@ -25,9 +25,9 @@ use crate::ending;
 use crate::ffi::ndarray::is_numpy_scalar;
 use crate::kernel::call::values;
 use crate::once::{PyOnce, intern};
-use pygpu_base::dtype::Kind;
+use pygpu_base::dtype::ScalarType;
 use pygpu_ops::product::table;
-use pygpu_ops::ufunc::{self, Row};
+use pygpu_ops::ufunc::{self, UfuncEntry};
 
 #[cold]
 fn refusal(what: impl std::fmt::Display) -> PyErr {
@@ -90,7 +90,7 @@ fn is_operand(object: &Bound<'_, PyAny>) -> PyResult<bool> {
 
 /// What an operator answers: `NotImplemented` where the other side is nothing to compute with.
 #[inline]
-fn answer(py: Python<'_>, row: &'static Row, operands: &[&Bound<'_, PyAny>]) -> PyResult<Py<PyAny>> {
+fn answer(py: Python<'_>, row: &'static UfuncEntry, operands: &[&Bound<'_, PyAny>]) -> PyResult<Py<PyAny>> {
     match compute::call(py, row, operands, &Wish::default())? {
         Some(result) => Ok(result.unbind()),
         None => Ok(py.NotImplemented()),
@@ -123,7 +123,7 @@ fn compare_with_stranger(
 }
 
 /// What an operator that assigns does: the result goes into the array itself.
-fn assign(row: &'static Row, own: &Bound<'_, GpuArray>, other: &Bound<'_, PyAny>) -> PyResult<()> {
+fn assign(row: &'static UfuncEntry, own: &Bound<'_, GpuArray>, other: &Bound<'_, PyAny>) -> PyResult<()> {
     match compute::call(own.py(), row, &[own.as_any(), other], &Wish::into_array(own))? {
         Some(_) => Ok(()),
         None => Err(PyTypeError::new_err(format!("{}: {} is nothing to compute with", row.name, other.get_type()))),
@@ -138,16 +138,17 @@ macro_rules! row {
 }
 
 /// The function that a power by a number of Python's is, where it is one: NumPy's operator has the same.
-fn plain_power(base: &Bound<'_, GpuArray>, exponent: &Bound<'_, PyAny>) -> Option<&'static Row> {
+fn plain_power(base: &Bound<'_, GpuArray>, exponent: &Bound<'_, PyAny>) -> Option<&'static UfuncEntry> {
     let kind = base.get().dtype().kind();
     let is_int = exponent.is_exact_instance_of::<PyInt>();
-    let is_real = kind.is_complex() || matches!(kind, Kind::Float16 | Kind::BFloat16 | Kind::Float32 | Kind::Float64);
+    let is_real = kind.is_complex()
+        || matches!(kind, ScalarType::Float16 | ScalarType::BFloat16 | ScalarType::Float32 | ScalarType::Float64);
     if !(is_int || is_real && exponent.is_exact_instance_of::<PyFloat>()) {
         return None;
     }
     let exponent: f64 = exponent.extract().ok()?;
     match exponent {
-        2.0 if is_real || values::is_integer(kind) && kind != Kind::Bool => Some(row!("square")),
+        2.0 if is_real || values::is_integer(kind) && kind != ScalarType::Bool => Some(row!("square")),
         0.5 if is_real => Some(row!("sqrt")),
         -1.0 if is_real => Some(row!("reciprocal")),
         _ => None,

@@ -13,9 +13,9 @@ use crate::array::class::{GpuArray, new_exact, new_view};
 use crate::array::own::Own;
 use crate::exchange::import;
 use crate::names::names;
-use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_layout::{Dims, Layout};
-use pygpu_ops::ufunc::{self, Row};
+use pygpu_ops::ufunc::{self, UfuncEntry};
 
 /// A line for each function, in the order of the table: its formula if it has one, a call and what that gives.
 const EXAMPLES: &str = include_str!("examples.txt");
@@ -39,14 +39,14 @@ const EXAMPLES: &str = include_str!("examples.txt");
 // stub: @property
 // stub: def __doc__(self) -> str: ...  # type: ignore[override]
 #[pyclass(frozen, dict, name = "Ufunc", module = "PyGPU")]
-pub(crate) struct Ufunc(&'static Row);
+pub(crate) struct Ufunc(&'static UfuncEntry);
 
 /// A call with operands, results perhaps behind them, and keywords; `None` if somebody else's array is among them.
 ///
 /// # Errors
 /// As [`compute::call`].
 pub(super) fn call(
-    row: &'static Row,
+    row: &'static UfuncEntry,
     given: &Bound<'_, PyTuple>,
     keywords: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Option<Py<PyAny>>> {
@@ -97,7 +97,7 @@ fn with_places<'py>(
 }
 
 #[cold]
-fn not_taken(row: &Row, operands: &Bound<'_, PyTuple>) -> PyErr {
+fn not_taken(row: &UfuncEntry, operands: &Bound<'_, PyTuple>) -> PyErr {
     PyTypeError::new_err(format!(
         "{}(): {operands} holds what is no number and no array of a device, or out= or where= what is no array of PyGPU",
         row.name
@@ -109,7 +109,7 @@ fn not_taken(row: &Row, operands: &Bound<'_, PyTuple>) -> PyErr {
 /// # Errors
 /// `ValueError` for a function that has not two operands; as [`compute::call`].
 pub(super) fn outer(
-    row: &'static Row,
+    row: &'static UfuncEntry,
     given: &Bound<'_, PyTuple>,
     keywords: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Option<Py<PyAny>>> {
@@ -302,7 +302,7 @@ impl Ufunc {
     /// The types of operands and results of each loop, in the order in which they are tried, such as ``'float32,float32->bool'``.
     #[getter]
     fn types(&self) -> Vec<String> {
-        let name_of = |kind: Kind| DType::new(kind).name();
+        let name_of = |kind: ScalarType| DType::new(kind).name();
         let text = |kind| {
             let operands: Vec<&str> = (0..self.0.inputs).map(|place| name_of(self.0.takes(place, kind))).collect();
             let results: Vec<&str> = self.0.results(kind).into_iter().map(name_of).collect();
@@ -317,7 +317,7 @@ impl Ufunc {
 }
 
 /// What `help` says of a function.
-fn text_of(row: &Row, [formula, call, result]: [&str; 3]) -> String {
+fn text_of(row: &UfuncEntry, [formula, call, result]: [&str; 3]) -> String {
     [
         row.summary,
         if formula.is_empty() { "" } else { "\n\n" },

@@ -13,7 +13,7 @@ use crate::once::intern;
 use pygpu_backend::{BackendKind, libraries};
 use pygpu_base::error::{Error, Result};
 use pygpu_device::Device;
-use pygpu_kernel::{self as kernel, Source};
+use pygpu_kernel::{self as kernel, KernelSource};
 
 /// Runs `work` with the possible files of the compiler's library, as found by Python: first those that are found
 /// fast.
@@ -68,7 +68,7 @@ pub(crate) fn register() {
 pub(crate) fn with_compiler<T: Send>(
     py: Python<'_>,
     device: Device,
-    source: &Source,
+    source: &KernelSource,
     work: impl Fn(&[PathBuf]) -> Result<T> + Send + Sync,
 ) -> PyResult<T> {
     match source.compiler {

@@ -18,11 +18,11 @@ use crate::names::names;
 use pygpu_array::Array;
 use pygpu_backend::Address;
 use pygpu_base::error::{Error, Result};
-use pygpu_base::flush::{self, Cause};
+use pygpu_base::flush::{self, FlushReason};
 use pygpu_device::Device;
 use pygpu_device::shutdown;
 use pygpu_memory::Allocation;
-use pygpu_memory::address_registry::{self, Nature};
+use pygpu_memory::address_registry::{self, AddressedMemory};
 
 /// Block of device memory with an address.
 ///
@@ -86,7 +86,7 @@ pub(crate) struct Behind {
 impl DeviceAllocation {
     pub(crate) fn new(block: Allocation) -> Self {
         let block = Arc::new(block);
-        address_registry::enter(&block, Nature::Own);
+        address_registry::enter(&block, AddressedMemory::Own);
         Self::wrap(block.address(), true, Memory::Block(block))
     }
 
@@ -142,7 +142,7 @@ impl DeviceAllocation {
             self.is_given_out.store(true, Ordering::Relaxed);
         }
         drop(slot);
-        flush::flush(Cause::Values); // operations deferred before the address escaped
+        flush::flush(FlushReason::Values); // operations deferred before the address escaped
         Ok(self.address)
     }
 }
@@ -151,8 +151,8 @@ impl DeviceAllocation {
 #[cold]
 pub(crate) fn give_out(array: &Array) {
     let nature = match array.allocation().is_lent() {
-        true => Nature::Lent { readonly: array.readonly() },
-        false => Nature::Own,
+        true => AddressedMemory::Lent { readonly: array.readonly() },
+        false => AddressedMemory::Own,
     };
     address_registry::enter(array.allocation(), nature);
 }

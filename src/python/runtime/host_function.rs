@@ -19,7 +19,7 @@ use crate::ffi::interpreter::with_interpreter;
 use crate::gil::WithoutGil;
 use pygpu_backend as backend;
 use pygpu_base::error::{Error, Result};
-use pygpu_base::flush::Cause;
+use pygpu_base::flush::FlushReason;
 use pygpu_device::shutdown;
 use pygpu_device::stream::Stream;
 use pygpu_memory::capture;
@@ -114,7 +114,7 @@ impl PyStream {
     /// ['all of it']
     #[pyo3(signature = (function: "Callable[..., object]", *arguments: "object") -> "None")]
     fn launch_host_function(&self, function: &Bound<'_, PyAny>, arguments: &Bound<'_, PyTuple>) -> PyResult<()> {
-        deferral::close(function.py(), Cause::Order);
+        deferral::close(function.py(), FlushReason::Order);
         if !function.is_callable() {
             let given = function.get_type();
             return Err(PyTypeError::new_err(format!("launch_host_function takes a function, not {given}")));

@@ -14,28 +14,28 @@ use crate::gil::WithoutGil;
 use crate::names::names;
 use pygpu_backend::{self as backend, Address, HostFlags};
 use pygpu_base::error::{DriverError, Error, Result};
-use pygpu_base::flush::Cause;
-use pygpu_base::fork_safe::{Global, Guard};
+use pygpu_base::flush::FlushReason;
+use pygpu_base::fork_safe::{ForkSafeGuard, ForkSafeMutex};
 use pygpu_device::Device;
 use pygpu_device::shutdown;
 use pygpu_device::stream::Stream;
 use pygpu_memory::Allocation;
-use pygpu_memory::address_registry::{self, Nature};
+use pygpu_memory::address_registry::{self, AddressedMemory};
 
-pub(super) type Table<T> = Global<BTreeMap<Address, T>>;
+pub(super) type Table<T> = ForkSafeMutex<BTreeMap<Address, T>>;
 
-pub(super) static ON_DEVICE: Table<Arc<Allocation>> = Global::new(BTreeMap::new());
-static PINNED: Table<Arc<Allocation>> = Global::new(BTreeMap::new());
+pub(super) static ON_DEVICE: Table<Arc<Allocation>> = ForkSafeMutex::new(BTreeMap::new());
+static PINNED: Table<Arc<Allocation>> = ForkSafeMutex::new(BTreeMap::new());
 /// Blocks allocated in stream order.
-pub(super) static IN_ORDER: Table<Arc<Allocation>> = Global::new(BTreeMap::new());
-static REGISTERED: Table<Device> = Global::new(BTreeMap::new());
+pub(super) static IN_ORDER: Table<Arc<Allocation>> = ForkSafeMutex::new(BTreeMap::new());
+static REGISTERED: Table<Device> = ForkSafeMutex::new(BTreeMap::new());
 
 const INVALID_VALUE: u32 = 1;
 const ALREADY_REGISTERED: u32 = 712;
 const NOT_REGISTERED: u32 = 713;
 
 /// Locks a table, for a few instructions only: values whose drop calls a driver are taken out first.
-pub(super) fn lock<T: Send>(table: &'static Table<T>) -> Guard<BTreeMap<Address, T>> {
+pub(super) fn lock<T: Send>(table: &'static Table<T>) -> ForkSafeGuard<BTreeMap<Address, T>> {
     table.lock()
 }
 
@@ -62,7 +62,7 @@ pub(crate) fn invalid_value(operation: &'static str, detail: String) -> Error {
     refusal(operation, INVALID_VALUE, detail)
 }
 
-pub(super) fn give_out(table: &'static Table<Arc<Allocation>>, block: Allocation, nature: Nature) -> Address {
+pub(super) fn give_out(table: &'static Table<Arc<Allocation>>, block: Allocation, nature: AddressedMemory) -> Address {
     let address = block.address();
     if address != 0 {
         let block = Arc::new(block);
@@ -96,7 +96,7 @@ fn allocate(device: Device, bytes: usize) -> Result<Address> {
     if bytes > 0 {
         stream.synchronize()?;
     }
-    Ok(give_out(&ON_DEVICE, block, Nature::Own))
+    Ok(give_out(&ON_DEVICE, block, AddressedMemory::Own))
 }
 
 /// Allocates uninitialised memory of a device.
@@ -158,7 +158,7 @@ fn raw_allocate(nbytes: &Bound<'_, PyAny>, device: Option<&Bound<'_, PyAny>>) ->
 #[pyfunction]
 #[pyo3(signature = (address: "int") -> "None")]
 fn raw_free(address: &Bound<'_, PyAny>) -> PyResult<()> {
-    deferral::close(address.py(), Cause::Order);
+    deferral::close(address.py(), FlushReason::Order);
     let freed = number::size(address, "address")?;
     Ok(address.py().without_gil(|| {
         let in_order = lock(&IN_ORDER).remove(&freed);
@@ -201,7 +201,7 @@ fn host_allocate(nbytes: &Bound<'_, PyAny>, portable: bool, mapped: bool, write_
     let bytes = number::size(nbytes, "nbytes")?;
     Ok(nbytes.py().without_gil(|| {
         let block = Allocation::pinned(Device::current()?, bytes, HostFlags { portable, mapped, write_combined })?;
-        Ok::<_, Error>(give_out(&PINNED, block, Nature::Pinned))
+        Ok::<_, Error>(give_out(&PINNED, block, AddressedMemory::Pinned))
     })?)
 }
 
@@ -224,7 +224,7 @@ fn host_allocate(nbytes: &Bound<'_, PyAny>, portable: bool, mapped: bool, write_
 #[pyfunction]
 #[pyo3(signature = (address: "int") -> "None")]
 fn host_free(address: &Bound<'_, PyAny>) -> PyResult<()> {
-    deferral::close(address.py(), Cause::Order);
+    deferral::close(address.py(), FlushReason::Order);
     let freed = number::size(address, "address")?;
     Ok(address.py().without_gil(|| take_back(&PINNED, "cudaFreeHost", freed))?)
 }

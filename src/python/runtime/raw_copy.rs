@@ -16,8 +16,8 @@ use pygpu_backend::{Address, Direction, Extent, HostUse, Pattern, Pitched, Point
 use pygpu_base::error::{Error, Result};
 use pygpu_device::Device;
 use pygpu_device::stream::Stream;
-use pygpu_memory::address_registry::{self, Blocks, Found, Nature};
-use pygpu_memory::{Access, Allocation, Use, capture, ordered};
+use pygpu_memory::address_registry::{self, AddressLookup, AddressedMemory, ContainingBlocks};
+use pygpu_memory::{Access, Allocation, BlockUse, capture, ordered};
 
 /// Kinds of memory that the caller specifies.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -61,7 +61,7 @@ struct End {
 }
 
 impl End {
-    fn uses(&self, access: Access) -> impl Iterator<Item = Use<'_>> {
+    fn uses(&self, access: Access) -> impl Iterator<Item = BlockUse<'_>> {
         self.block.iter().map(move |block| (block, access))
     }
 
@@ -74,9 +74,9 @@ impl End {
         let operation = if access == Access::Write { "copy to an address" } else { "copy from an address" };
         let refused = |why: String| Err(raw::invalid_value(operation, format!("{bytes} bytes at {address:#x}: {why}")));
         let known = match address_registry::look_up(address) {
-            Found::Freed => return refused("the memory was freed".to_owned()),
-            Found::Blocks(blocks) => blocks,
-            Found::Unknown => Blocks::new(),
+            AddressLookup::Freed => return refused("the memory was freed".to_owned()),
+            AddressLookup::Blocks(blocks) => blocks,
+            AddressLookup::Unknown => ContainingBlocks::new(),
         };
         if quarantine::was_freed(address, bytes) {
             return refused("it reaches into memory that was freed".to_owned());
@@ -84,13 +84,13 @@ impl End {
         let there = |block: &Allocation| block.address() + block.bytes() - address;
         let inner = known.iter().find(|(block, _)| there(block) >= bytes).or_else(|| known.first());
         match inner {
-            Some((block, Nature::Own | Nature::Pinned)) if there(block) < bytes => {
+            Some((block, AddressedMemory::Own | AddressedMemory::Pinned)) if there(block) < bytes => {
                 refused(format!("the memory has {} from there on", there(block)))
             }
-            Some((_, Nature::Lent { readonly: true })) if access == Access::Write => {
+            Some((_, AddressedMemory::Lent { readonly: true })) if access == Access::Write => {
                 refused("the memory is read-only".to_owned())
             }
-            Some((_, Nature::Pinned)) => Ok(Self { side: Side::Host, block: None }),
+            Some((_, AddressedMemory::Pinned)) => Ok(Self { side: Side::Host, block: None }),
             Some((block, _)) => Ok(Self { side: side_on(block.device()), block: Some(Arc::clone(block)) }),
             None => Ok(Self { side: asked(near, address)?, block: None }),
         }
@@ -193,7 +193,7 @@ pub(super) fn copy(rows: &Rows, kind: Kind, given: Option<&Stream>) -> Result<()
     let near = given.map_or_else(Device::current, |stream| Ok(stream.device()))?;
     let to = End::of(near, rows.target.address, rows.span(&rows.target), Access::Write)?;
     let from = End::of(near, rows.source.address, rows.span(&rows.source), Access::Read)?;
-    let uses: Vec<Use<'_>> = to.uses(Access::Write).chain(from.uses(Access::Read)).collect();
+    let uses: Vec<BlockUse<'_>> = to.uses(Access::Write).chain(from.uses(Access::Read)).collect();
     let (target, source) = (to.side, from.side);
     if kind == Kind::HostToHost {
         for (side, address) in [(target, rows.target.address), (source, rows.source.address)] {
@@ -256,7 +256,13 @@ fn copy_on_host(rows: &Rows, given: Option<&Stream>) -> Result<()> {
     Ok(())
 }
 
-fn copy_to_peer(rows: &Rows, target: Device, source: Device, given: Option<&Stream>, uses: &[Use<'_>]) -> Result<()> {
+fn copy_to_peer(
+    rows: &Rows,
+    target: Device,
+    source: Device,
+    given: Option<&Stream>,
+    uses: &[BlockUse<'_>],
+) -> Result<()> {
     if !rows.is_range {
         return Err(Error::not_supported(format!(
             "rows of {source} are not copied to {target} by one call: copy them to the host, or whole by cudaMemcpyPeer"
@@ -291,7 +297,7 @@ fn copy_to_peer(rows: &Rows, target: Device, source: Device, given: Option<&Stre
 fn on_stream(
     device: Device,
     given: Option<&Stream>,
-    uses: &[Use<'_>],
+    uses: &[BlockUse<'_>],
     work: impl FnOnce(&Stream) -> Result<()>,
 ) -> Result<()> {
     match given {

@@ -13,7 +13,7 @@ use pygpu_base::error::{Error, Result};
 use pygpu_device::Device;
 use pygpu_device::shutdown;
 use pygpu_device::stream::Stream;
-use pygpu_memory::address_registry::{self, Found, Nature};
+use pygpu_memory::address_registry::{self, AddressLookup, AddressedMemory};
 use pygpu_memory::{Access, Allocation, capture};
 
 /// Allocates plain memory of the current device, which other processes and network cards can reach.
@@ -42,7 +42,7 @@ fn raw_allocate_plain(nbytes: &Bound<'_, PyAny>) -> PyResult<Address> {
         }
         let device = Device::current()?;
         let block = Allocation::by_driver(device, || Ok((device.backend().allocate(device.index(), bytes)?, bytes)))?;
-        Ok::<_, Error>(give_out(&ON_DEVICE, block, Nature::Own))
+        Ok::<_, Error>(give_out(&ON_DEVICE, block, AddressedMemory::Own))
     })?)
 }
 
@@ -77,7 +77,7 @@ fn raw_allocate_managed(nbytes: &Bound<'_, PyAny>, of_host: bool) -> PyResult<Ad
         let memory = device.backend().driver_memory()?;
         let block =
             Allocation::by_driver(device, || Ok((memory.allocate_managed(device.index(), bytes, attachment)?, bytes)))?;
-        Ok::<_, Error>(give_out(&ON_DEVICE, block, Nature::Own))
+        Ok::<_, Error>(give_out(&ON_DEVICE, block, AddressedMemory::Own))
     })?)
 }
 
@@ -126,7 +126,7 @@ fn raw_allocate_async(nbytes: &Bound<'_, PyAny>, stream: &Bound<'_, PyAny>) -> P
         // Memory on a stream that may be destroyed before the free is allocated on another stream.
         block.hand_over(Access::Write, &stream)?;
         let address = block.address();
-        address_registry::enter(&block, Nature::Own);
+        address_registry::enter(&block, AddressedMemory::Own);
         let dead = lock(&IN_ORDER).insert(address, block);
         drop(dead);
         Ok::<_, Error>(address)
@@ -187,14 +187,14 @@ fn kind_of(address: Address) -> Result<Option<(&'static str, i32)>> {
     let near = Device::current()?;
     let asked = near.backend().pointer_kind(address)?;
     let known = match address_registry::look_up(address) {
-        Found::Freed => return Ok(None),
-        Found::Blocks(blocks) => blocks.into_iter().next(),
-        Found::Unknown => None,
+        AddressLookup::Freed => return Ok(None),
+        AddressLookup::Blocks(blocks) => blocks.into_iter().next(),
+        AddressLookup::Unknown => None,
     };
     let index = known.as_ref().map_or(near.index(), |(block, _)| block.device().index());
     Ok(match (asked, known) {
         (PointerKind::Managed, _) => Some((MANAGED, index)),
-        (PointerKind::Host, _) | (_, Some((_, Nature::Pinned))) => Some((HOST, index)),
+        (PointerKind::Host, _) | (_, Some((_, AddressedMemory::Pinned))) => Some((HOST, index)),
         (PointerKind::Device(device), _) => Some((DEVICE, device)),
         (PointerKind::Unregistered, Some(_)) => Some((DEVICE, index)),
         (PointerKind::Unregistered, None) => None,

@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 
 use crate::convert::ndarray;
 use crate::ffi::objects::is_last;
-use pygpu_base::fork_safe::{Global, Guard};
+use pygpu_base::fork_safe::{ForkSafeGuard, ForkSafeMutex};
 use pygpu_memory::host_block_cache;
 
 const MOST_BYTES: usize = 32 << 20;
@@ -32,9 +32,9 @@ struct Table {
     next: u64,
 }
 
-static TABLE: Global<Table> = Global::new(Table { entries: VecDeque::new(), bytes: 0, next: 0 });
+static TABLE: ForkSafeMutex<Table> = ForkSafeMutex::new(Table { entries: VecDeque::new(), bytes: 0, next: 0 });
 
-fn table() -> Guard<Table> {
+fn table() -> ForkSafeGuard<Table> {
     TABLE.lock()
 }
 

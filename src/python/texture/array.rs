@@ -20,7 +20,7 @@ use pygpu_backend::{ArrayBox, ArrayCopy, ArrayShape, LAYERED, SURFACE};
 use pygpu_base::error::Error;
 use pygpu_copy as copy;
 use pygpu_device::stream::{self, Stream};
-use pygpu_layout::{Dims, Order, tuple_text};
+use pygpu_layout::{Dims, MemoryOrder, tuple_text};
 use pygpu_memory::texture::DriverArray;
 
 /// Array on a device in the layout that textures read fastest, which only the driver knows: a CUDA array.
@@ -121,7 +121,7 @@ impl TextureArray {
     /// Copies the elements to an array in plain device memory.
     fn read(&self, stream: &Stream) -> Result<Array, Error> {
         let dtype = words::dtype_of(self.array.shape().texel.format);
-        let plain = Array::empty(&self.outer(), dtype, Order::C, stream.clone())?;
+        let plain = Array::empty(&self.outer(), dtype, MemoryOrder::C, stream.clone())?;
         self.copy_whole(&plain, ArrayCopy::Read, stream)?;
         Ok(plain)
     }
@@ -146,7 +146,7 @@ fn check_device(plain: &Array, array: &DriverArray) -> PyResult<()> {
 
 /// Returns the array, or a contiguous copy of it.
 fn dense(array: &Array, stream: &Stream) -> Result<Array, Error> {
-    if array.layout().is_c_contiguous() { Ok(array.clone()) } else { copy::duplicate(array, Order::C, stream) }
+    if array.layout().is_c_contiguous() { Ok(array.clone()) } else { copy::duplicate(array, MemoryOrder::C, stream) }
 }
 
 #[pymethods]
@@ -170,7 +170,7 @@ impl TextureArray {
         let py = shape.py();
         let dtype = match dtype {
             Some(dtype) => dtypes::from_python(dtype)?,
-            None => pygpu_base::dtype::DType::new(pygpu_base::dtype::Kind::Float32),
+            None => pygpu_base::dtype::DType::new(pygpu_base::dtype::ScalarType::Float32),
         };
         let texel = words::texel(dtype, channels)?;
         let axes = shapes::from_python(shape)?;
@@ -403,7 +403,7 @@ impl TextureArray {
         let shape = shapes::from_python(&host.getattr(intern!(py, "shape"))?)?;
         let on = streams::from_argument(py, stream, self.array.device())?;
         let (dtype, axes) = (dtypes::from_python(&dtype)?, shape);
-        let plain = py.without_gil(|| Array::empty(&axes, dtype, Order::C, on))?;
+        let plain = py.without_gil(|| Array::empty(&axes, dtype, MemoryOrder::C, on))?;
         self.check_same(&plain)?;
         let plain = new_exact(py, GpuArray::from_array(plain))?;
         let keywords = PyDict::new(py);

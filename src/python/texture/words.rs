@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 use pygpu_backend::{AddressMode, Texel, TexelFormat};
-use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_base::error::{Error, Result};
 
 /// Names of the address modes.
@@ -16,15 +16,15 @@ const ADDRESS_MODES: [(&str, AddressMode); 4] = [
     ("border", AddressMode::Border),
 ];
 
-const KINDS: [(Kind, TexelFormat); 8] = [
-    (Kind::UInt8, TexelFormat::UInt8),
-    (Kind::UInt16, TexelFormat::UInt16),
-    (Kind::UInt32, TexelFormat::UInt32),
-    (Kind::Int8, TexelFormat::Int8),
-    (Kind::Int16, TexelFormat::Int16),
-    (Kind::Int32, TexelFormat::Int32),
-    (Kind::Float16, TexelFormat::Float16),
-    (Kind::Float32, TexelFormat::Float32),
+const KINDS: [(ScalarType, TexelFormat); 8] = [
+    (ScalarType::UInt8, TexelFormat::UInt8),
+    (ScalarType::UInt16, TexelFormat::UInt16),
+    (ScalarType::UInt32, TexelFormat::UInt32),
+    (ScalarType::Int8, TexelFormat::Int8),
+    (ScalarType::Int16, TexelFormat::Int16),
+    (ScalarType::Int32, TexelFormat::Int32),
+    (ScalarType::Float16, TexelFormat::Float16),
+    (ScalarType::Float32, TexelFormat::Float32),
 ];
 
 /// Returns elements of a dtype with `channels` channels.
@@ -45,7 +45,7 @@ pub(super) fn texel(dtype: DType, channels: u32) -> Result<Texel> {
 /// Returns the dtype of a channel.
 pub(super) fn dtype_of(format: TexelFormat) -> DType {
     let found = KINDS.iter().find(|(_, one)| *one == format);
-    DType::new(found.map_or(Kind::Float32, |(kind, _)| *kind))
+    DType::new(found.map_or(ScalarType::Float32, |(kind, _)| *kind))
 }
 
 fn address_mode(word: &Bound<'_, PyAny>) -> PyResult<AddressMode> {

@@ -23,7 +23,7 @@ use pygpu_array::{Array, DeferredArray};
 use pygpu_copy as copy;
 use pygpu_device::stream::{self, Stream};
 use pygpu_layout::{Dims, Layout};
-use pygpu_ops::fusion::{Operands, Work};
+use pygpu_ops::fusion::{DeferredOp, Operands};
 use pygpu_ops::ufunc::as_it_is;
 
 /// Assigns a value to all elements of `target`.
@@ -54,7 +54,7 @@ pub(super) fn is_put_off(target: &DeferredArray, value: &Bound<'_, PyAny>) -> Py
     if !is_alike || !is_waiting(source) || !cast::is_silent(source.dtype(), target.dtype()) {
         return Ok(false);
     }
-    let work = Work::Loop(as_it_is(), source.dtype().kind());
+    let work = DeferredOp::Loop(as_it_is(), source.dtype().kind());
     into_given(work, Operands::of(source), target)
 }
 
@@ -99,7 +99,8 @@ fn assign_host(py: Python<'_>, target: &Array, value: &Bound<'_, PyAny>) -> PyRe
     if layout != side.layout {
         // Transfers the unbroadcast array and broadcasts it on the device.
         let shape: Dims = side.layout.shape().collect();
-        let landed = Array::empty(&shape, target.dtype(), pygpu_layout::Order::C, stream::current(target.device()))?;
+        let landed =
+            Array::empty(&shape, target.dtype(), pygpu_layout::MemoryOrder::C, stream::current(target.device()))?;
         transfer::upload(py, &landed, &source)?;
         let landed = landed.view(broadcast(landed.layout(), target.layout())?)?;
         py.without_gil(|| copy::between(target, &landed, &stream::current(target.device())))?;
@@ -120,7 +121,9 @@ fn converted<'py>(py: Python<'py>, target: &Array, value: &Bound<'py, PyAny>) ->
     let is_number = is_number(value) && !value.hasattr(intern!(py, "__len__"))?;
     let shape = if is_number {
         ().into_pyobject(py)?.into_any()
-    } else if target.dtype().kind() == pygpu_base::dtype::Kind::Opaque && !value.is_instance_of::<PyUntypedArray>() {
+    } else if target.dtype().kind() == pygpu_base::dtype::ScalarType::Opaque
+        && !value.is_instance_of::<PyUntypedArray>()
+    {
         // A tuple is one structured item, a list a row of items: left to NumPy.
         return ndarray::as_ndarray(value, Some(target.dtype()));
     } else {

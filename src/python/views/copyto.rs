@@ -14,7 +14,7 @@ use crate::host::new;
 use crate::names::names;
 use crate::once::intern;
 use pygpu_array::Array;
-use pygpu_base::dtype::Kind;
+use pygpu_base::dtype::ScalarType;
 use pygpu_device::stream;
 
 /// The mask on the target's device; `None` if it is true everywhere.
@@ -31,7 +31,7 @@ fn mask_for(target: &Array, given: &Bound<'_, PyAny>) -> PyResult<Option<Array>>
             new::upload_new(py, &host, kind, target.device())?
         }
     };
-    if mask.dtype().kind() != Kind::Bool {
+    if mask.dtype().kind() != ScalarType::Bool {
         let name = mask.dtype().name();
         return Err(PyTypeError::new_err(format!("copyto: where= is an array of bool, not {name}")));
     }

@@ -10,7 +10,7 @@ use pyo3::types::{PyList, PyString};
 use crate::convert::dtype;
 use crate::once::intern;
 use pygpu_array::Array;
-use pygpu_base::dtype::Kind;
+use pygpu_base::dtype::ScalarType;
 use pygpu_layout::{Dims, Layout};
 
 /// The view of a structured array that a name or a list of names selects; `None` for any other key or dtype. The view
@@ -20,7 +20,7 @@ use pygpu_layout::{Dims, Layout};
 /// `ValueError` and `KeyError` as NumPy for an unknown name.
 #[cold]
 pub(crate) fn select(array: &Array, key: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
-    if array.dtype().kind() != Kind::Opaque {
+    if array.dtype().kind() != ScalarType::Opaque {
         return Ok(None);
     }
     let py = key.py();
@@ -59,7 +59,7 @@ fn one(array: &Array, field: &Bound<'_, PyAny>) -> PyResult<Array> {
     }
     let dtype = dtype::from_numpy(&descr)?;
     let itemsize = dtype.itemsize() as i64;
-    let dense = Layout::contiguous(&inner, itemsize, pygpu_layout::Order::C)?;
+    let dense = Layout::contiguous(&inner, itemsize, pygpu_layout::MemoryOrder::C)?;
     let layout = array.layout();
     let shape: Dims = layout.shape().chain(dense.shape()).collect();
     let strides: Dims = layout.strides().chain(dense.strides()).collect();

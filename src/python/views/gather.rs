@@ -28,10 +28,10 @@ use crate::host::transfer;
 use crate::once::intern;
 use pygpu_array::Array;
 use pygpu_base::error::Error;
-use pygpu_base::log_queue::{self, Level};
+use pygpu_base::log_queue::{self, LogLevel};
 use pygpu_copy as copy;
 use pygpu_device::stream;
-use pygpu_layout::{Dims, Order};
+use pygpu_layout::{Dims, MemoryOrder};
 use pygpu_memory::capture;
 use pygpu_ops::selection as mask_selection;
 use pygpu_ops::ufunc::is_castable;
@@ -62,7 +62,7 @@ fn values<'py>(array: &Bound<'py, GpuArray>) -> PyResult<Bound<'py, PyUntypedArr
     if is_numpys(array.get().array(array.py())?)? {
         return cpu_view::view(array);
     }
-    log_queue::tell(Level::Info, || {
+    log_queue::tell(LogLevel::Info, || {
         let own = array.get();
         let bytes = own.array(array.py()).map_or(0, |own| own.layout().nbytes());
         format!(
@@ -163,7 +163,8 @@ fn values_for(array: &Array, shape: &[i64], value: &Bound<'_, PyAny>) -> PyResul
     }
     let own: Dims = if is_number(value)? { Dims::new() } else { shape.iter().copied().collect() };
     // A separate copy: converted, broadcast, and not overlapping the target.
-    let values = py.without_gil(|| Array::empty(&own, array.dtype(), Order::C, stream::current(array.device())))?;
+    let values =
+        py.without_gil(|| Array::empty(&own, array.dtype(), MemoryOrder::C, stream::current(array.device())))?;
     match assign::assign(py, &values, value) {
         Err(refused) if refused.is_instance_of::<PyValueError>(py) || refused.is_instance_of::<PyTypeError>(py) => {
             return Ok(None); // NumPy raises the error

@@ -7,7 +7,7 @@ use super::basic::basic;
 use super::{assign, fields, gather};
 use crate::array::class::{GpuArray, new_view_of, new_view_with};
 use crate::deferral;
-use pygpu_base::flush::Cause;
+use pygpu_base::flush::FlushReason;
 use pygpu_layout::Layout;
 
 #[pymethods]
@@ -40,7 +40,7 @@ impl GpuArray {
             if assign::is_put_off(&target, value)? {
                 return Ok(());
             }
-            deferral::close(py, Cause::Operation);
+            deferral::close(py, FlushReason::Operation);
             deferral::materialize(&target)?;
             return assign::assign(py, target.materialized()?, value);
         }

@@ -10,7 +10,7 @@ use crate::ffi::ndarray::with_dense_bytes;
 use crate::ffi::numbers;
 use crate::once::intern;
 use pygpu_array::Array;
-use pygpu_base::dtype::Kind;
+use pygpu_base::dtype::ScalarType;
 
 /// The bytes of one element.
 pub(crate) type Item = SmallVec<[u8; 16]>;
@@ -41,7 +41,7 @@ pub(crate) fn element(array: &Bound<'_, PyUntypedArray>, place: usize, itemsize:
 
 /// Converts a Python `int` or `float` that the type can represent. All other values, and those that NumPy would reject
 /// or warn about, are left to NumPy.
-pub(super) fn plain_number(kind: Kind, value: &Bound<'_, PyAny>) -> Option<Item> {
+pub(super) fn plain_number(kind: ScalarType, value: &Bound<'_, PyAny>) -> Option<Item> {
     if let Ok(number) = value.cast_exact::<PyFloat>() {
         return real_bytes(kind, number.value());
     }
@@ -52,29 +52,29 @@ pub(super) fn plain_number(kind: Kind, value: &Bound<'_, PyAny>) -> Option<Item>
     (!overflow).then(|| whole_bytes(kind, number)).flatten()
 }
 
-fn real_bytes(kind: Kind, number: f64) -> Option<Item> {
+fn real_bytes(kind: ScalarType, number: f64) -> Option<Item> {
     match kind {
-        Kind::Float64 => Some(Item::from_slice(&number.to_le_bytes())),
-        Kind::Float32 if number.is_finite() == (number as f32).is_finite() => {
+        ScalarType::Float64 => Some(Item::from_slice(&number.to_le_bytes())),
+        ScalarType::Float32 if number.is_finite() == (number as f32).is_finite() => {
             Some(Item::from_slice(&(number as f32).to_le_bytes()))
         }
         _ => None,
     }
 }
 
-fn whole_bytes(kind: Kind, number: i64) -> Option<Item> {
+fn whole_bytes(kind: ScalarType, number: i64) -> Option<Item> {
     fn bytes<T: TryFrom<i64>, const N: usize>(number: i64, to_bytes: impl Fn(T) -> [u8; N]) -> Option<Item> {
         T::try_from(number).ok().map(|number| Item::from_slice(&to_bytes(number)))
     }
     match kind {
-        Kind::Int8 => bytes(number, i8::to_le_bytes),
-        Kind::Int16 => bytes(number, i16::to_le_bytes),
-        Kind::Int32 => bytes(number, i32::to_le_bytes),
-        Kind::Int64 => bytes(number, i64::to_le_bytes),
-        Kind::UInt8 => bytes(number, u8::to_le_bytes),
-        Kind::UInt16 => bytes(number, u16::to_le_bytes),
-        Kind::UInt32 => bytes(number, u32::to_le_bytes),
-        Kind::UInt64 => bytes(number, u64::to_le_bytes),
+        ScalarType::Int8 => bytes(number, i8::to_le_bytes),
+        ScalarType::Int16 => bytes(number, i16::to_le_bytes),
+        ScalarType::Int32 => bytes(number, i32::to_le_bytes),
+        ScalarType::Int64 => bytes(number, i64::to_le_bytes),
+        ScalarType::UInt8 => bytes(number, u8::to_le_bytes),
+        ScalarType::UInt16 => bytes(number, u16::to_le_bytes),
+        ScalarType::UInt32 => bytes(number, u32::to_le_bytes),
+        ScalarType::UInt64 => bytes(number, u64::to_le_bytes),
         _ => real_bytes(kind, number as f64),
     }
 }

@@ -13,10 +13,10 @@ use crate::host::new;
 use crate::host::transfer;
 use crate::once::intern;
 use pygpu_array::Array;
-use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_copy::Bounds;
 use pygpu_device::stream;
-use pygpu_layout::{Dims, Layout, Order};
+use pygpu_layout::{Dims, Layout, MemoryOrder};
 use pygpu_ops::selection;
 
 /// One item of a key.
@@ -98,7 +98,7 @@ fn read_item<'py>(array: &Array, item: &Bound<'py, PyAny>) -> PyResult<Option<It
             return Ok(None);
         }
         return Ok(match (indices.dtype().kind(), indices.layout().ndim()) {
-            (Kind::Bool, _) => Some(Item::Mask(indices.clone())),
+            (ScalarType::Bool, _) => Some(Item::Mask(indices.clone())),
             _ if !is_integer(indices.dtype()) => None,
             (_, 0) => Some(Item::Single(indices.clone(), None)),
             _ => Some(Item::Indices(indices.clone(), Bounds::Checked)),
@@ -129,7 +129,7 @@ fn read_host<'py>(array: &Array, item: &Bound<'py, PyAny>) -> PyResult<Option<It
         indices = integers.cast_into::<PyUntypedArray>()?;
     }
     let Ok(kind) = dtype::from_numpy(indices.dtype().as_any()) else { return Ok(None) };
-    if kind.kind() == Kind::Bool {
+    if kind.kind() == ScalarType::Bool {
         return Ok(Some(match indices.ndim() {
             0 => Item::Truth(truth(py, array, indices.is_truthy()?)?),
             _ => Item::HostMask(indices),
@@ -147,7 +147,8 @@ fn read_host<'py>(array: &Array, item: &Bound<'py, PyAny>) -> PyResult<Option<It
 
 /// The indices for a truth value: one 0, or none.
 fn truth(py: Python<'_>, array: &Array, is_true: bool) -> PyResult<Array> {
-    let made = new::new_array(py, &[i64::from(is_true)], DType::new(Kind::Int64), Order::C, array.device())?;
+    let made =
+        new::new_array(py, &[i64::from(is_true)], DType::new(ScalarType::Int64), MemoryOrder::C, array.device())?;
     py.without_gil(|| pygpu_copy::fill(&made, &[0; 8], &stream::current(array.device())))?;
     Ok(made)
 }
@@ -231,6 +232,13 @@ fn value_of<'py>(py: Python<'py>, array: &Array) -> PyResult<Bound<'py, PyAny>> 
 pub(super) fn is_integer(dtype: DType) -> bool {
     matches!(
         dtype.kind(),
-        Kind::Int8 | Kind::Int16 | Kind::Int32 | Kind::Int64 | Kind::UInt8 | Kind::UInt16 | Kind::UInt32 | Kind::UInt64
+        ScalarType::Int8
+            | ScalarType::Int16
+            | ScalarType::Int32
+            | ScalarType::Int64
+            | ScalarType::UInt8
+            | ScalarType::UInt16
+            | ScalarType::UInt32
+            | ScalarType::UInt64
     )
 }

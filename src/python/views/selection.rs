@@ -11,7 +11,7 @@ use super::key::{self, Item};
 use crate::ffi::slices;
 use crate::host::new;
 use pygpu_array::Array;
-use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_copy::{Bounds, Indexed, Selection};
 use pygpu_layout::{Dims, Indexer, Layout, broadcast_shapes};
 
@@ -36,7 +36,7 @@ pub(super) fn masked(py: Python<'_>, array: &Array, items: &[Item<'_>]) -> PyRes
     let Some((view, place)) = view_beside_mask(array.layout(), items) else { return Ok(None) };
     let mask = match mask {
         Item::Mask(mask) => mask.clone(),
-        Item::HostMask(mask) => new::upload_new(py, mask, DType::new(Kind::Bool), array.device())?,
+        Item::HostMask(mask) => new::upload_new(py, mask, DType::new(ScalarType::Bool), array.device())?,
         _ => return Ok(None),
     };
     let Some(spread) = spread(mask.layout(), &view, place) else { return Ok(None) };

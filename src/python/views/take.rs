@@ -17,7 +17,7 @@ use crate::host::{cpu_view, new, transfer};
 use crate::names::names;
 use crate::once::intern;
 use pygpu_array::Array;
-use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_base::error::Error;
 use pygpu_copy::{self as copy, Bounds, Indexed, Selection};
 use pygpu_device::stream;
@@ -142,11 +142,11 @@ fn _put(
 fn _nonzero<'py>(array: &Bound<'py, GpuArray>) -> PyResult<Bound<'py, GpuArray>> {
     let py = array.py();
     let own = array.get().array(py)?;
-    let kind = DType::new(Kind::Bool);
+    let kind = DType::new(ScalarType::Bool);
     let stream = stream::current(own.device());
     let mask = match own.dtype().kind() {
-        Kind::Bool => own.clone(),
-        Kind::Int8 | Kind::UInt8 => own.view_as(own.layout().clone(), kind)?,
+        ScalarType::Bool => own.clone(),
+        ScalarType::Int8 | ScalarType::UInt8 => own.view_as(own.layout().clone(), kind)?,
         _ if is_castable(own.dtype(), kind) => cast::cast(py, own, kind, own.layout().with_itemsize(1)?, &stream)?,
         _ => {
             let name = own.dtype().name();

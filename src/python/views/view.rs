@@ -11,14 +11,14 @@ use crate::convert::dtype;
 use crate::convert::shape::{self, ABSENT, Argument, OrderArgument};
 use crate::host::transfer;
 use crate::names::names;
-use pygpu_layout::{Dims, Layout, Order};
+use pygpu_layout::{Dims, Layout, MemoryOrder};
 
 /// Parses axes: `None`, one integer or a sequence of integers.
 fn axes(object: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Dims>> {
     object.filter(|object| !object.is_none()).map(shape::from_python).transpose()
 }
 
-fn reshaped<'py>(slf: &Bound<'py, GpuArray>, shape: &[i64], order: Order) -> PyResult<Bound<'py, GpuArray>> {
+fn reshaped<'py>(slf: &Bound<'py, GpuArray>, shape: &[i64], order: MemoryOrder) -> PyResult<Bound<'py, GpuArray>> {
     let array = slf.get().array(slf.py())?;
     let mut is_view = true;
     let view = new_view_with(slf, |view| {
@@ -28,7 +28,7 @@ fn reshaped<'py>(slf: &Bound<'py, GpuArray>, shape: &[i64], order: Order) -> PyR
     if is_view { Ok(view) } else { copy_reshaped(slf, shape, order) }
 }
 
-fn copy_reshaped<'py>(slf: &Bound<'py, GpuArray>, shape: &[i64], order: Order) -> PyResult<Bound<'py, GpuArray>> {
+fn copy_reshaped<'py>(slf: &Bound<'py, GpuArray>, shape: &[i64], order: MemoryOrder) -> PyResult<Bound<'py, GpuArray>> {
     let copy = transfer::device_copy(slf.py(), slf.get().array(slf.py())?, order)?;
     match copy.layout().reshape(shape, order)? {
         Some(layout) => new_like(slf, GpuArray::from_array(copy.view(layout)?)),
@@ -37,13 +37,13 @@ fn copy_reshaped<'py>(slf: &Bound<'py, GpuArray>, shape: &[i64], order: Order) -
 }
 
 /// The order in which a reshape reads elements.
-fn reading_order(layout: &Layout, order: Option<&Bound<'_, PyAny>>) -> PyResult<Order> {
-    let Some(order) = order.filter(|order| !order.is_none()) else { return Ok(Order::C) };
+fn reading_order(layout: &Layout, order: Option<&Bound<'_, PyAny>>) -> PyResult<MemoryOrder> {
+    let Some(order) = order.filter(|order| !order.is_none()) else { return Ok(MemoryOrder::C) };
     match OrderArgument::from_python(order)? {
-        OrderArgument::C => Ok(Order::C),
-        OrderArgument::F => Ok(Order::F),
-        OrderArgument::A if layout.is_f_contiguous() && !layout.is_c_contiguous() => Ok(Order::F),
-        OrderArgument::A => Ok(Order::C),
+        OrderArgument::C => Ok(MemoryOrder::C),
+        OrderArgument::F => Ok(MemoryOrder::F),
+        OrderArgument::A if layout.is_f_contiguous() && !layout.is_c_contiguous() => Ok(MemoryOrder::F),
+        OrderArgument::A => Ok(MemoryOrder::C),
         OrderArgument::K => Err(PyValueError::new_err("order 'K' is not permitted for reshaping")),
     }
 }
@@ -146,8 +146,8 @@ impl GpuArray {
         let layout = slf.get().layout();
         // Callers of `ravel` expect contiguous elements; evenly strided ones are a view for `reshape` only.
         let contiguous = match order {
-            Order::C => layout.is_c_contiguous(),
-            Order::F => layout.is_f_contiguous(),
+            MemoryOrder::C => layout.is_c_contiguous(),
+            MemoryOrder::F => layout.is_f_contiguous(),
         };
         if contiguous { reshaped(slf, &[-1], order) } else { copy_reshaped(slf, &[-1], order) }
     }

@@ -11,15 +11,15 @@ use loom::sync::Mutex;
 use loom::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use loom::thread;
 
-use crate::marks::{Escape, Landing, Mark, NodeId, Pending, QUEUES, Usage};
+use crate::marks::{Escape, Landing, NodeId, Pending, PendingMark, QUEUES, Usage};
 
 /// Address of a result after its launch.
 const ADDRESS: usize = 4096;
 
 struct Block {
     address: AtomicUsize,
-    written_by: Mark,
-    read_by: Mark,
+    written_by: PendingMark,
+    read_by: PendingMark,
     published: Escape,
     /// Number of operations that have read the block, for a writer.
     reads: AtomicUsize,
@@ -27,7 +27,7 @@ struct Block {
 
 impl Block {
     fn new(address: usize) -> Self {
-        let mark = || Mark(AtomicU64::new(0));
+        let mark = || PendingMark(AtomicU64::new(0));
         let (published, reads) = (Escape::new(), AtomicUsize::new(0));
         Self { address: AtomicUsize::new(address), written_by: mark(), read_by: mark(), published, reads }
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use loom::sync::Mutex;
 
 use crate::driver::{Driver, Kind, Model, Operation};
-use crate::hazards::{Access, Order, Queue, Ticket};
+use crate::hazards::{Access, HazardTracker, Queue, UseToken};
 
 /// One action of a thread. Queue 0 is the block's allocation stream.
 #[derive(Clone, Copy, Debug)]
@@ -31,7 +31,7 @@ const QUEUES: usize = 5;
 
 struct Block {
     driver: Arc<Driver>,
-    order: Order<Model>,
+    order: HazardTracker<Model>,
     operations: Mutex<Vec<Operation>>,
     /// Operations that have returned. A thread that reads this set observes them, as it would through the GIL; a
     /// thread that does not read it observes only its own.
@@ -42,7 +42,7 @@ impl Block {
     fn new() -> Self {
         let driver = Driver::new(QUEUES);
         let home = Model { driver: Arc::clone(&driver), number: HOME, kind: Kind::Lasting };
-        Self { driver, order: Order::new(home), operations: Mutex::default(), returned: Mutex::default() }
+        Self { driver, order: HazardTracker::new(home), operations: Mutex::default(), returned: Mutex::default() }
     }
 
     fn queue(&self, number: usize, kind: Kind) -> Model {
@@ -61,13 +61,13 @@ impl Block {
         }
         let queue = self.queue(number, kind);
         // The same steps as in a transaction.
-        let is_at_home = self.order.is_at_home(queue.identity());
-        let ticket = match is_at_home.then_some(Ticket::AT_HOME).or_else(|| self.order.begin_alone(&queue)) {
+        let is_at_home = self.order.is_only_used_on(queue.identity());
+        let ticket = match is_at_home.then_some(UseToken::AT_HOME).or_else(|| self.order.begin_uncontended(&queue)) {
             Some(ticket) => ticket,
             None => self.order.begin(access, &queue).unwrap(),
         };
         let end = |ticket| {
-            if !is_at_home || !self.order.is_untouched() {
+            if !is_at_home || !self.order.has_no_other_stream() {
                 self.order.end(ticket, access, &queue).unwrap();
             }
         };
@@ -85,7 +85,7 @@ impl Block {
             // block.
             end(ticket);
             self.driver.put(number, work);
-            self.order.note(access, &queue).unwrap();
+            self.order.record(access, &queue).unwrap();
         } else {
             self.driver.put(number, work);
             end(ticket);
@@ -108,7 +108,7 @@ impl Block {
     /// Checks that every operation waited for the operations its thread had observed, and that the free waits for
     /// all.
     fn check(mut self, case: &str) {
-        self.order.join_for_the_end().unwrap();
+        self.order.wait_before_free().unwrap();
         let operations = self.operations.lock().unwrap().clone();
         let end = self.driver.before_end(HOME);
         for (work, operation) in operations.iter().enumerate() {
@@ -229,8 +229,8 @@ fn what_fails_before_its_work_leaves_no_trace() {
         let block = Block::new();
         let mut own = BTreeSet::new();
         [Failed(Write, 1), Use(Read, 1), Use(Write, 0)].iter().for_each(|act| block.act(*act, &mut own, false));
-        assert!(block.order.is_all_of(block.order.home()));
-        assert!(block.order.home().lasts());
+        assert!(block.order.needs_no_wait_on(block.order.alloc_stream()));
+        assert!(block.order.alloc_stream().lasts());
     };
     loom::model(block_is_alone);
 }

@@ -29,9 +29,9 @@ mod child {
 
     use pygpu::backend::*;
     use pygpu::device::Device;
-    use pygpu::dtype::{DType, Kind};
+    use pygpu::dtype::{DType, ScalarType};
     use pygpu::error::Error;
-    use pygpu::kernel::{self, Arguments, Module, Source};
+    use pygpu::kernel::{self, Arguments, KernelSource, Module};
     use pygpu::stream::Stream;
 
     use crate::fakes::is_alone;
@@ -169,7 +169,7 @@ mod child {
             let error = launch(&shape).unwrap_err().to_string();
             assert!(error.contains(text), "{error}");
         }
-        assert_eq!(DType::new(Kind::Float32).itemsize(), 4);
+        assert_eq!(DType::new(ScalarType::Float32).itemsize(), 4);
         assert_eq!(alive(), 1);
         drop((module, scale));
         pygpu::memory::retired::sweep(device);
@@ -222,7 +222,7 @@ mod child {
     fn builds(folder: &Path) {
         let device = Device::current().unwrap();
         let text = "//!k _Z5scalePf 8\n//!k _ZI0 8 4\n__global__ void scale(float *x); template<class T> __global__ void t(T *x, T a);";
-        let source = Source { text: text.into(), instances: vec!["t<int>".into()], ..Source::default() };
+        let source = KernelSource { text: text.into(), instances: vec!["t<int>".into()], ..KernelSource::default() };
         let module = || kernel::load(device, &source, &[]).unwrap();
         let first = module();
         assert_eq!(first.function("scale").unwrap().parameters().unwrap()[0].to_string(), "float* x");

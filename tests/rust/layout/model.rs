@@ -1,6 +1,6 @@
 //! The slow model: the plain list of the byte offsets of all elements, with every view computed index by index.
 
-use pygpu::layout::{Index, Indexer, Layout, Order, broadcast_shapes};
+use pygpu::layout::{Index, Indexer, Layout, MemoryOrder, broadcast_shapes};
 
 /// Shape, and the offset of every element in C order.
 #[derive(Clone, Debug)]
@@ -42,8 +42,8 @@ impl Model {
         indices(&reversed).iter().map(|index| place(shape, &back(index))).collect()
     }
 
-    pub fn reshape(&self, shape: &[i64], order: Order) -> Self {
-        if order == Order::C {
+    pub fn reshape(&self, shape: &[i64], order: MemoryOrder) -> Self {
+        if order == MemoryOrder::C {
             return Self { shape: shape.to_vec(), offsets: self.offsets.clone() };
         }
         let mut offsets = vec![0; self.offsets.len()];
@@ -112,7 +112,7 @@ pub fn apply(step: &Step, layout: &Layout, model: &Model) -> Option<(Layout, Mod
     let inserted = |axis: usize, value: i64, list: &[i64]| [&list[..axis], &[value], &list[axis..]].concat();
     let some_axis = |value: u8| (ndim > 0).then(|| fold(value, ndim.max(1)));
     let negative = |axis: usize, value: u8| if value & 128 == 0 { axis as i64 } else { axis as i64 - ndim as i64 };
-    let order = |f: bool| if f { Order::F } else { Order::C };
+    let order = |f: bool| if f { MemoryOrder::F } else { MemoryOrder::C };
     Some(match *step {
         Step::Integer(axis, i) => {
             let axis = some_axis(axis)?;

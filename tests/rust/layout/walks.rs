@@ -8,7 +8,7 @@
 use std::thread;
 use std::time::SystemTime;
 
-use pygpu::layout::{Form, Layout, Rules, SharedAxis, Walk, fastest};
+use pygpu::layout::{Layout, LoopNest, LoopNestRules, SharedAxis, StridePattern, fastest};
 
 /// The full number takes half a minute in a build without optimisation.
 const CASES: u64 = if cfg!(debug_assertions) { 200_000 } else { 1_000_000 };
@@ -48,7 +48,7 @@ struct Case {
     /// Common shape.
     shape: Vec<i64>,
     sides: Vec<Layout>,
-    rules: Rules,
+    rules: LoopNestRules,
 }
 
 impl Case {
@@ -66,7 +66,7 @@ impl Case {
         let lead = (!random.one_in(4)).then(|| random.below(count));
         let common = common_shape(&sides);
         let reduced = if random.one_in(2) { random.next() & ((1 << common.len()) - 1) } else { 0 };
-        Self { shape: common, sides, rules: Rules { lead, reduced } }
+        Self { shape: common, sides, rules: LoopNestRules { lead, reduced } }
     }
 
     fn is_reduced(&self, axis: usize) -> bool {
@@ -151,7 +151,7 @@ fn side(random: &mut Random, shape: &[i64]) -> Layout {
 }
 
 /// Returns the elements that a loop nest visits, in its order, with the index along the kept axes.
-fn visited(walk: &Walk) -> Vec<Place> {
+fn visited(walk: &LoopNest) -> Vec<Place> {
     let axes = walk.axes::<4>();
     let mut first = Place::default();
     (0..walk.sides()).for_each(|side| first.at[side] = walk.offset(side));
@@ -183,7 +183,7 @@ fn bag(places: &[Place], with_kept: bool) -> u64 {
 
 fn check(case: &Case) {
     let sides: Vec<&Layout> = case.sides.iter().collect();
-    let walk = Walk::plan(&sides, case.rules).unwrap();
+    let walk = LoopNest::plan(&sides, case.rules).unwrap();
     let (expected, found) = (case.places(), visited(&walk));
     assert_eq!(walk.size(), expected.len() as i64);
     match case.rules.lead {
@@ -208,7 +208,7 @@ fn check(case: &Case) {
 }
 
 /// Checks that no axis can be dropped or merged, and that the leading array has positive, sorted strides.
-fn check_axes(case: &Case, walk: &Walk, expected: &[Place]) {
+fn check_axes(case: &Case, walk: &LoopNest, expected: &[Place]) {
     let axes = walk.axes::<4>();
     assert!(axes.iter().all(|axis| axis.len > 1));
     let kept_len: i64 = axes[..walk.kept()].iter().map(|axis| axis.len).product();
@@ -240,16 +240,16 @@ fn check_axes(case: &Case, walk: &Walk, expected: &[Place]) {
     }
 }
 
-fn check_forms(case: &Case, walk: &Walk, found: &[Place]) {
+fn check_forms(case: &Case, walk: &LoopNest, found: &[Place]) {
     for side in 0..case.sides.len() {
         let first = found[0].at[side];
         let mut steps = found.iter().zip(0..).map(|(place, number)| (place.at[side] - first, number * ITEMSIZE));
         let is_flat = steps.clone().all(|(step, expected)| step == expected);
         let is_repeated = steps.all(|(step, _)| step == 0);
         let wanted = match (is_flat, is_repeated) {
-            (true, _) => Form::Flat,
-            (_, true) => Form::Repeated,
-            _ => Form::Strided,
+            (true, _) => StridePattern::Flat,
+            (_, true) => StridePattern::Repeated,
+            _ => StridePattern::Strided,
         };
         assert_eq!(walk.form(side, ITEMSIZE), wanted);
         let axes = walk.axes::<4>();
@@ -297,14 +297,14 @@ impl Drop for Told<'_> {
 #[test]
 fn shapes_that_do_not_broadcast_are_refused_in_numpys_words() {
     let of = |shape: &[i64]| Layout::strided(shape, &vec![0; shape.len()], 0, 1).unwrap();
-    let refused = |sides: &[&Layout]| Walk::plan(sides, Rules::default()).unwrap_err().to_string();
+    let refused = |sides: &[&Layout]| LoopNest::plan(sides, LoopNestRules::default()).unwrap_err().to_string();
     let text = refused(&[&of(&[2, 3]), &of(&[4])]);
     assert!(text.contains("operands could not be broadcast together with shapes (2,3) (4,)"), "{text}");
     let (tall, wide) = (of(&[1 << 40, 1]), of(&[1 << 40]));
     assert!(refused(&[&tall, &wide]).contains("array is too big"));
     // Shapes without elements must still be compatible.
     assert!(refused(&[&of(&[0, 3]), &of(&[0, 4])]).contains("could not be broadcast"));
-    assert_eq!(Walk::plan(&[&of(&[0, 3]), &of(&[1, 3])], Rules::default()).unwrap().size(), 0);
+    assert_eq!(LoopNest::plan(&[&of(&[0, 3]), &of(&[1, 3])], LoopNestRules::default()).unwrap().size(), 0);
 }
 
 #[test]
@@ -314,18 +314,18 @@ fn many_axes_and_many_arrays_have_a_walk() {
     let strides: Vec<i64> = (0..15).map(|axis| 3 << (2 * axis)).collect();
     let odd = Layout::strided(&shape, &strides, 0, 4).unwrap();
     let sides: Vec<&Layout> = std::iter::repeat_n(&deep, 40).chain([&odd]).collect();
-    let walk = Walk::plan(&sides, Rules { lead: Some(40), reduced: 0 }).unwrap();
+    let walk = LoopNest::plan(&sides, LoopNestRules { lead: Some(40), reduced: 0 }).unwrap();
     assert_eq!((walk.rank(), walk.sides(), walk.size()), (15, 41, 1 << 15));
     assert!(walk.strides(40).eq(strides.iter().rev().copied()) && walk.has_short_strides(40));
-    assert_eq!((walk.form(3, 4), walk.offset(3)), (Form::Repeated, 8));
+    assert_eq!((walk.form(3, 4), walk.offset(3)), (StridePattern::Repeated, 8));
     let far = Layout::strided(&[2, 2], &[1 << 31, 4], 0, 4).unwrap();
-    assert!(!Walk::c_order(&far).has_short_strides(0));
+    assert!(!LoopNest::c_order(&far).has_short_strides(0));
 }
 
 #[test]
 fn an_axis_that_every_array_repeats_stays_apart_from_the_others() {
     let row = Layout::strided(&[3, 1, 4], &[16, 0, 4], 0, 4).unwrap();
-    let walk = Walk::plan(&[&row, &Layout::scalar(4)], Rules { lead: Some(0), reduced: 0b010 }).unwrap();
+    let walk = LoopNest::plan(&[&row, &Layout::scalar(4)], LoopNestRules { lead: Some(0), reduced: 0b010 }).unwrap();
     assert_eq!((walk.rank(), walk.kept(), walk.size()), (1, 1, 12));
-    assert_eq!((walk.form(0, 4), walk.form(1, 4)), (Form::Flat, Form::Repeated));
+    assert_eq!((walk.form(0, 4), walk.form(1, 4)), (StridePattern::Flat, StridePattern::Repeated));
 }

@@ -12,52 +12,52 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 
-pub use operation::{Body, Cell, Operation};
+pub use operation::{ConditionValue, GraphBody, Operation};
 
 use super::error_codes::{self, INVALID_HANDLE, refuse};
 use crate::{Captured, ConditionHandle, GraphHandle, HostWork, NodeHandle, NodeKind, StreamHandle};
 use pygpu_base::error::Result;
-use pygpu_base::fork_safe::{Global, Guard};
+use pygpu_base::fork_safe::{ForkSafeGuard, ForkSafeMutex};
 
 /// Active captures, and the graphs of ended ones.
 pub struct Captures {
     /// Number of capturing streams. While it is 0 no call takes the lock.
     streams: AtomicUsize,
-    table: &'static Global<Table>,
+    table: &'static ForkSafeMutex<CaptureRegistry>,
 }
 
 /// Table of the process.
-pub static TABLE: Global<Table> = Global::new(Table::new());
+pub static TABLE: ForkSafeMutex<CaptureRegistry> = ForkSafeMutex::new(CaptureRegistry::new());
 
 /// Captures and graphs.
-pub struct Table {
+pub struct CaptureRegistry {
     last: usize,
     /// Capture of each capturing stream.
     streams: BTreeMap<usize, u64>,
-    captures: BTreeMap<u64, Capture>,
+    captures: BTreeMap<u64, CpuCapture>,
     /// Graphs and executable graphs: the same work under two handles.
-    graphs: BTreeMap<usize, Work>,
+    graphs: BTreeMap<usize, GraphWork>,
     /// Bodies of conditional operations, owned by their operations.
-    bodies: BTreeMap<usize, Weak<Body>>,
+    bodies: BTreeMap<usize, Weak<GraphBody>>,
     /// Conditions by handle, owned by their creators and by the conditional operations.
-    conditions: BTreeMap<u64, Weak<Cell>>,
+    conditions: BTreeMap<u64, Weak<ConditionValue>>,
 }
 
 /// Operations of a graph in order. The handle of an operation is its index plus 1.
-pub type Work = Arc<Vec<Arc<Operation>>>;
+pub type GraphWork = Arc<Vec<Arc<Operation>>>;
 
-struct Capture {
+struct CpuCapture {
     origin: usize,
     is_valid: bool,
     work: Vec<Arc<Operation>>,
     /// Last operation of each stream.
     last: BTreeMap<usize, usize>,
     /// Body that receives the work, if it is not a graph by itself.
-    body: Option<(usize, Arc<Body>)>,
+    body: Option<(usize, Arc<GraphBody>)>,
 }
 
 impl Captures {
-    pub const fn new(table: &'static Global<Table>) -> Self {
+    pub const fn new(table: &'static ForkSafeMutex<CaptureRegistry>) -> Self {
         Self { streams: AtomicUsize::new(0), table }
     }
 
@@ -190,7 +190,7 @@ impl Captures {
         table.streams.insert(stream.0, capture as u64);
         table.captures.insert(
             capture as u64,
-            Capture { origin: stream.0, is_valid: true, work: Vec::new(), last: BTreeMap::new(), body },
+            CpuCapture { origin: stream.0, is_valid: true, work: Vec::new(), last: BTreeMap::new(), body },
         );
         self.count(&table);
         Ok(())
@@ -219,13 +219,13 @@ impl Captures {
         Ok(GraphHandle(handle))
     }
 
-    pub fn graph(&self, operation: &'static str, handle: usize) -> Result<Work> {
+    pub fn graph(&self, operation: &'static str, handle: usize) -> Result<GraphWork> {
         let found = self.lock().graphs.get(&handle).cloned();
         found.ok_or_else(|| refuse(operation, INVALID_HANDLE, format!("graph {handle}")))
     }
 
     /// Replaces the work of a graph. A launch in progress continues with the previous work.
-    pub fn exchange(&self, operation: &'static str, handle: usize, work: Work) -> Result<()> {
+    pub fn exchange(&self, operation: &'static str, handle: usize, work: GraphWork) -> Result<()> {
         let mut table = self.lock();
         let before = table.graphs.get_mut(&handle).map(|known| std::mem::replace(known, work));
         drop(table); // before the work, whose drop may free an array
@@ -238,16 +238,16 @@ impl Captures {
         graph.map(drop).ok_or_else(|| refuse(operation, INVALID_HANDLE, format!("graph {handle}")))
     }
 
-    fn count(&self, table: &Table) {
+    fn count(&self, table: &CaptureRegistry) {
         self.streams.store(table.streams.len(), Ordering::Release);
     }
 
-    pub fn lock(&self) -> Guard<Table> {
+    pub fn lock(&self) -> ForkSafeGuard<CaptureRegistry> {
         self.table.lock()
     }
 }
 
-impl Table {
+impl CaptureRegistry {
     pub const fn new() -> Self {
         Self {
             last: 0,
@@ -260,25 +260,25 @@ impl Table {
     }
 
     /// Registers a body.
-    pub fn enter_body(&mut self, body: &Arc<Body>) -> GraphHandle {
+    pub fn enter_body(&mut self, body: &Arc<GraphBody>) -> GraphHandle {
         self.bodies.retain(|_, known| known.strong_count() != 0);
         let handle = self.new_number();
         self.bodies.insert(handle, Arc::downgrade(body));
         GraphHandle(handle)
     }
 
-    fn body(&self, operation: &'static str, handle: GraphHandle) -> Result<Arc<Body>> {
+    fn body(&self, operation: &'static str, handle: GraphHandle) -> Result<Arc<GraphBody>> {
         let known = self.bodies.get(&handle.0).and_then(Weak::upgrade);
         known.ok_or_else(|| refuse(operation, INVALID_HANDLE, format!("graph {}", handle.0)))
     }
 
     /// Registers a condition.
-    pub fn enter_condition(&mut self, cell: &Arc<Cell>) {
+    pub fn enter_condition(&mut self, cell: &Arc<ConditionValue>) {
         self.conditions.retain(|_, known| known.strong_count() != 0);
         self.conditions.insert(cell.handle().0, Arc::downgrade(cell));
     }
 
-    pub fn condition(&self, operation: &'static str, handle: ConditionHandle) -> Result<Arc<Cell>> {
+    pub fn condition(&self, operation: &'static str, handle: ConditionHandle) -> Result<Arc<ConditionValue>> {
         let known = self.conditions.get(&handle.0).and_then(Weak::upgrade);
         known.ok_or_else(|| refuse(operation, INVALID_HANDLE, format!("condition {:#x}", handle.0)))
     }
@@ -288,7 +288,7 @@ impl Table {
         self.last
     }
 
-    pub fn enter(&mut self, work: Work) -> usize {
+    pub fn enter(&mut self, work: GraphWork) -> usize {
         let handle = self.new_number();
         self.graphs.insert(handle, work);
         handle
@@ -313,7 +313,7 @@ impl Table {
     }
 
     /// Returns the capture of a stream; fails if it was invalidated.
-    fn capture_of(&mut self, operation: &'static str, stream: StreamHandle) -> Result<&mut Capture> {
+    fn capture_of(&mut self, operation: &'static str, stream: StreamHandle) -> Result<&mut CpuCapture> {
         let number = self.streams.get(&stream.0).copied();
         match number.and_then(|number| self.captures.get_mut(&number)) {
             Some(capture) if capture.is_valid => Ok(capture),

@@ -22,12 +22,12 @@ impl Operation {
 }
 
 /// Value of a condition, set by kernels.
-pub struct Cell {
+pub struct ConditionValue {
     number: AtomicU32,
     default: Option<u32>,
 }
 
-impl Cell {
+impl ConditionValue {
     /// Creates a condition that each launch resets to `default`; `None` leaves it unchanged.
     pub fn new(default: Option<u32>) -> Self {
         Self { number: AtomicU32::new(default.unwrap_or_default()), default }
@@ -53,9 +53,9 @@ impl Cell {
 
 /// Operations that a condition controls, in order.
 #[derive(Default)]
-pub struct Body(Mutex<Vec<Arc<Operation>>>);
+pub struct GraphBody(Mutex<Vec<Arc<Operation>>>);
 
-impl Body {
+impl GraphBody {
     fn lock(&self) -> MutexGuard<'_, Vec<Arc<Operation>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -8,15 +8,15 @@ use super::super::error_codes::{
     CAPTURE_IMPLICIT, CAPTURE_INVALIDATED, CAPTURE_ISOLATION, CAPTURE_MERGE, CAPTURE_UNMATCHED, CAPTURE_UNSUPPORTED,
     CAPTURED_EVENT, ILLEGAL_STATE,
 };
-use super::{Captures, Table};
+use super::{CaptureRegistry, Captures};
 use crate::*;
 use pygpu_base::error::Result;
-use pygpu_base::fork_safe::Global;
+use pygpu_base::fork_safe::ForkSafeMutex;
 
 const FLAGS: EventFlags = EventFlags { timing: false, blocking_sync: false, interprocess: false };
 
 fn host() -> Cpu {
-    Cpu::new(Captures::new(Box::leak(Box::new(Global::new(Table::new())))))
+    Cpu::new(Captures::new(Box::leak(Box::new(ForkSafeMutex::new(CaptureRegistry::new())))))
 }
 
 fn stream(cpu: &Cpu) -> StreamHandle {

@@ -3,9 +3,9 @@
 use std::path::{Path, absolute};
 use std::time::SystemTime;
 
-use crate::{CompileOption, CompileRequest, Compiled, Compiler, Witness, includes};
+use crate::{CompileOption, CompileRequest, Compiled, Compiler, FileFingerprint, includes};
 use pygpu_base::error::{CompileError, Error, Result};
-use pygpu_cpu_engine::{self as engine, Build, CxxCompiler, Failure, Host, Included, build, find};
+use pygpu_cpu_engine::{self as engine, Build, CxxCompiler, Failure, HostEnvironment, IncludedFile, build, find};
 
 /// A compiler that was found.
 pub struct HostCompiler {
@@ -19,7 +19,7 @@ impl HostCompiler {
     ///
     /// # Errors
     /// `Unavailable` with all names that were tried.
-    pub fn open(host: &Host) -> Result<Self> {
+    pub fn open(host: &HostEnvironment) -> Result<Self> {
         let compiler = find(host).map_err(Error::Unavailable)?;
         let name = compiler.path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
         let path = compiler.path.display().to_string();
@@ -63,7 +63,7 @@ fn spelled(option: &CompileOption) -> Option<String> {
 const LISTED: [&str; 6] = ["-iquote", "-idirafter", "-imacros", "-isystem", "-include", "-I"];
 
 /// Returns fingerprints of the files that the source was compiled from; `None` if they cannot be determined.
-fn read(request: &CompileRequest<'_>, included: &Included, begun: SystemTime) -> Option<Vec<Witness>> {
+fn read(request: &CompileRequest<'_>, included: &IncludedFile, begun: SystemTime) -> Option<Vec<FileFingerprint>> {
     let mut unknown = Vec::new();
     let mut options = request.options.iter();
     while let Some(option) = options.next() {

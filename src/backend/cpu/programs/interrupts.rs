@@ -5,16 +5,16 @@ use std::error::Error as StdError;
 use std::sync::Arc;
 
 use pygpu_base::error::Error;
-use pygpu_base::fork_safe::Once;
+use pygpu_base::fork_safe::ForkSafeOnce;
 use pygpu_cpu_engine::fault_handlers as faults;
 
 /// The caller's error type.
 pub type Raised = Arc<dyn StdError + Send + Sync>;
 
 /// Interrupt check: returns the exception if the thread should stop waiting because of Ctrl-C.
-pub type Question = fn() -> Option<Raised>;
+pub type InterruptCheck = fn() -> Option<Raised>;
 
-static QUESTION: Once<Question> = Once::new();
+static QUESTION: ForkSafeOnce<InterruptCheck> = ForkSafeOnce::new();
 
 thread_local! {
     /// Exception between the interrupt check and the end of the launch, both on the same thread.
@@ -22,7 +22,7 @@ thread_local! {
 }
 
 /// Registers the interrupt check.
-pub fn ask_with(question: Question) {
+pub fn ask_with(question: InterruptCheck) {
     QUESTION.set(question);
     faults::ask_with(ask);
 }

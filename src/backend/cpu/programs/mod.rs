@@ -12,7 +12,7 @@ use std::ffi::{CStr, c_void};
 use std::path::PathBuf;
 
 use self::compiler::HostCompiler;
-use pygpu_cpu_engine::{Host, Kernel, Library, Order, Shape};
+use pygpu_cpu_engine::{HostEnvironment, HostKernel, Library, Shape, StartOrder};
 
 use super::driver::{Cpu, check_device};
 use super::error_codes::{self, NOT_FOUND, refuse};
@@ -24,18 +24,18 @@ use crate::{
     LaunchShape, Launches, LoadOptions, Loaded, ModuleHandle, ParameterPlace, Programs, StreamHandle,
 };
 use pygpu_base::error::{Error, Result};
-use pygpu_base::fork_safe::{Global, Once};
+use pygpu_base::fork_safe::{ForkSafeMutex, ForkSafeOnce};
 use pygpu_base::settings::{self, Settings, Variable};
 
-static COMPILER: Once<HostCompiler> = Once::new();
+static COMPILER: ForkSafeOnce<HostCompiler> = ForkSafeOnce::new();
 
 /// Returns the engine's environment, built from the settings.
-fn host() -> &'static Host {
-    static HOST: Once<Host> = Once::new();
+fn host() -> &'static HostEnvironment {
+    static HOST: ForkSafeOnce<HostEnvironment> = ForkSafeOnce::new();
     let settings = settings::get();
     HOST.get_or_init(|| {
         let named = |variable: Variable| Some((variable.name(), settings.text(variable)?));
-        Host {
+        HostEnvironment {
             environment: settings.environment(),
             named: [Variable::OWN_CXX, Variable::CXX].into_iter().filter_map(named).collect(),
             path: settings.get(Variable::PATH).unwrap_or_default().to_owned(),
@@ -54,8 +54,8 @@ fn host() -> &'static Host {
     })
 }
 
-fn order_of(settings: &Settings) -> Option<Order> {
-    Order::named(&settings.text(Variable::CPU_ORDER).unwrap_or_default())
+fn order_of(settings: &Settings) -> Option<StartOrder> {
+    StartOrder::named(&settings.text(Variable::CPU_ORDER).unwrap_or_default())
 }
 
 /// Validates the start order in the settings: a run that is meant to find races must not silently use the plain
@@ -94,9 +94,9 @@ unsafe fn library<'a>(module: ModuleHandle) -> &'a Library {
 ///
 /// # Safety
 /// The handle came from `function`, and its module is loaded.
-unsafe fn kernel<'a>(function: FunctionHandle) -> &'a Kernel {
+unsafe fn kernel<'a>(function: FunctionHandle) -> &'a HostKernel {
     // SAFETY: the handle is the address of an entry in the module's list, which does not change.
-    unsafe { &*(function.0 as *const Kernel) }
+    unsafe { &*(function.0 as *const HostKernel) }
 }
 
 fn name_of(name: &CStr) -> Result<&str> {
@@ -123,8 +123,8 @@ fn code_of(failure: i32) -> u32 {
 /// Runs a kernel and converts its failure to an error.
 ///
 /// # Safety
-/// As for [`Kernel::launch`].
-unsafe fn run(kernel: &Kernel, shape: &Shape, arguments: *const *const c_void) -> Result<()> {
+/// As for [`HostKernel::launch`].
+unsafe fn run(kernel: &HostKernel, shape: &Shape, arguments: *const *const c_void) -> Result<()> {
     // SAFETY: the caller guarantees the conditions of the called function.
     let ran = unsafe { kernel.launch(shape, arguments) };
     ran.map_err(|(failure, text)| match interrupts::raised().filter(|_| failure == INTERRUPTED) {
@@ -136,19 +136,19 @@ unsafe fn run(kernel: &Kernel, shape: &Shape, arguments: *const *const c_void) -
 /// Storage with the maximum alignment of any parameter.
 #[derive(Clone, Copy)]
 #[repr(C, align(128))]
-struct Cell([u8; 128]);
+struct ParameterCell([u8; 128]);
 
 /// Copied argument values of a launch that is executed later.
-struct Values(Vec<Vec<Cell>>);
+struct CapturedArguments(Vec<Vec<ParameterCell>>);
 
-impl Values {
+impl CapturedArguments {
     /// Copies the arguments.
     ///
     /// # Safety
     /// There is one pointer for each parameter, to as many bytes as the parameter has.
-    unsafe fn of(kernel: &Kernel, arguments: *const *const c_void) -> Self {
+    unsafe fn of(kernel: &HostKernel, arguments: *const *const c_void) -> Self {
         let copied = kernel.parameters.iter().enumerate().map(|(place, &(bytes, _))| {
-            let mut cells = vec![Cell([0; 128]); bytes.div_ceil(size_of::<Cell>()).max(1)];
+            let mut cells = vec![ParameterCell([0; 128]); bytes.div_ceil(size_of::<ParameterCell>()).max(1)];
             // SAFETY: guaranteed by the caller; the cells have enough bytes.
             unsafe {
                 std::ptr::copy_nonoverlapping((*arguments.add(place)).cast(), cells.as_mut_ptr().cast::<u8>(), bytes);
@@ -186,7 +186,7 @@ impl Programs for Cpu {
     fn load(&self, device: i32, image: &[u8], _: &LoadOptions) -> Result<Loaded> {
         check_device("load", device)?;
         // A child forked while the loader works would find partially loaded libraries.
-        static LOADING: Global<()> = Global::new(());
+        static LOADING: ForkSafeMutex<()> = ForkSafeMutex::new(());
         let loading = LOADING.lock();
         let library = Library::load(image, host()).map_err(Error::value)?;
         drop(loading);
@@ -291,7 +291,7 @@ impl Programs for Cpu {
             return unsafe { run(kernel, &shape, arguments) };
         }
         // SAFETY: the caller promises one pointer for each parameter.
-        let (kernel, values) = (kernel.clone(), unsafe { Values::of(kernel, arguments) });
+        let (kernel, values) = (kernel.clone(), unsafe { CapturedArguments::of(kernel, arguments) });
         self.run("launch", stream, move || {
             // SAFETY: the values match the parameters; the owner of the capture keeps module and memory alive.
             unsafe { run(&kernel, &shape, values.pointers().as_ptr()) }

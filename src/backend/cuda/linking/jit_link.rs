@@ -3,35 +3,35 @@
 use std::ffi::{CString, c_char, c_void};
 use std::path::{Path, PathBuf};
 
-use crate::vendor::Passage;
+use crate::vendor::DriverCallGuard;
 use crate::vendor::loader::symbol_table;
 use crate::{Compiled, Library, LinkInput, LinkKind, LoadOptions};
 use pygpu_base::settings::{Settings, Variable};
 use pygpu_base::small_sort;
 
-type Handle = *mut c_void;
+type JitLinkHandle = *mut c_void;
 
 /// Functions of the library, with the types of NVIDIA's header.
 macro_rules! nvjitlink_api {
     ($expand:ident) => {
         $expand! {
             required {
-                fn nvJitLinkCreate(handle: *mut Handle, count: u32, options: *mut *const c_char);
-                fn nvJitLinkDestroy(handle: *mut Handle);
+                fn nvJitLinkCreate(handle: *mut JitLinkHandle, count: u32, options: *mut *const c_char);
+                fn nvJitLinkDestroy(handle: *mut JitLinkHandle);
                 fn nvJitLinkAddData(
-                    handle: Handle,
+                    handle: JitLinkHandle,
                     kind: u32,
                     data: *const c_void,
                     bytes: usize,
                     name: *const c_char
                 );
-                fn nvJitLinkComplete(handle: Handle);
-                fn nvJitLinkGetLinkedCubinSize(handle: Handle, bytes: *mut usize);
-                fn nvJitLinkGetLinkedCubin(handle: Handle, cubin: *mut c_void);
-                fn nvJitLinkGetErrorLogSize(handle: Handle, bytes: *mut usize);
-                fn nvJitLinkGetErrorLog(handle: Handle, log: *mut c_char);
-                fn nvJitLinkGetInfoLogSize(handle: Handle, bytes: *mut usize);
-                fn nvJitLinkGetInfoLog(handle: Handle, log: *mut c_char);
+                fn nvJitLinkComplete(handle: JitLinkHandle);
+                fn nvJitLinkGetLinkedCubinSize(handle: JitLinkHandle, bytes: *mut usize);
+                fn nvJitLinkGetLinkedCubin(handle: JitLinkHandle, cubin: *mut c_void);
+                fn nvJitLinkGetErrorLogSize(handle: JitLinkHandle, bytes: *mut usize);
+                fn nvJitLinkGetErrorLog(handle: JitLinkHandle, log: *mut c_char);
+                fn nvJitLinkGetInfoLogSize(handle: JitLinkHandle, bytes: *mut usize);
+                fn nvJitLinkGetInfoLog(handle: JitLinkHandle, log: *mut c_char);
             }
             optional {}
         }
@@ -91,23 +91,23 @@ pub fn open(driver: i32, beside: Option<&str>, settings: &Settings) -> Option<Ji
 }
 
 /// State of one link; destroyed when dropped.
-struct State<'a> {
+struct JitLinkage<'a> {
     api: &'a Api,
-    handle: Handle,
+    handle: JitLinkHandle,
 }
 
-impl Drop for State<'_> {
+impl Drop for JitLinkage<'_> {
     fn drop(&mut self) {
         // SAFETY: created by `link`, destroyed once.
         unsafe { (self.api.nvJitLinkDestroy)(&mut self.handle) };
     }
 }
 
-impl State<'_> {
+impl JitLinkage<'_> {
     fn log(
         &self,
-        size: unsafe extern "C" fn(Handle, *mut usize) -> u32,
-        get: unsafe extern "C" fn(Handle, *mut c_char) -> u32,
+        size: unsafe extern "C" fn(JitLinkHandle, *mut usize) -> u32,
+        get: unsafe extern "C" fn(JitLinkHandle, *mut c_char) -> u32,
     ) -> String {
         let mut length = 0;
         // SAFETY: the link state is alive, and the out-parameter is writable.
@@ -134,7 +134,7 @@ impl JitLink {
     /// # Errors
     /// A text with the linker's log.
     pub fn link(&self, architecture: &str, inputs: &[LinkInput<'_>], wanted: &LoadOptions) -> Result<Compiled, String> {
-        let _passage = Passage::begin();
+        let _passage = DriverCallGuard::begin();
         let mut texts = vec![format!("-arch={architecture}")];
         texts.extend(wanted.debug.then(|| "-g".to_owned()));
         texts.extend(wanted.line_info.then(|| "-lineinfo".to_owned()));
@@ -142,13 +142,13 @@ impl JitLink {
         let texts: Vec<CString> = texts.into_iter().filter_map(|text| CString::new(text).ok()).collect();
         let mut options: Vec<*const c_char> = texts.iter().map(|text| text.as_ptr()).collect();
         let api = &self.0;
-        let mut handle: Handle = std::ptr::null_mut();
+        let mut handle: JitLinkHandle = std::ptr::null_mut();
         // SAFETY: a writable out-parameter; the given number of options, each ending with a zero byte.
         let code = unsafe { (api.nvJitLinkCreate)(&mut handle, options.len() as u32, options.as_mut_ptr()) };
         if code != SUCCESS {
             return Err(format!("nvJitLinkCreate failed with {code} for {architecture}"));
         }
-        let state = State { api, handle };
+        let state = JitLinkage { api, handle };
         for input in inputs {
             // PTX is text: its final zero byte is part of the size.
             let data = if input.kind == LinkKind::Ptx { [input.data, &[0]].concat() } else { input.data.to_vec() };

@@ -10,9 +10,9 @@ pub mod search;
 use std::ffi::{c_char, c_int};
 use std::time::SystemTime;
 
-use crate::vendor::Passage;
+use crate::vendor::DriverCallGuard;
 use crate::vendor::loader::symbol_table;
-use crate::vendor::rtc::{self, Calls, Handle as nvrtcProgram, Program, SUCCESS};
+use crate::vendor::rtc::{self, Program, RtcFunctions, RtcHandle as nvrtcProgram, SUCCESS};
 use crate::{CompileOption, CompileRequest, Compiled, Compiler, Library};
 use pygpu_base::error::{Error, Result};
 use pygpu_base::settings;
@@ -59,7 +59,7 @@ nvrtc_api!(symbol_table);
 /// Opened library.
 pub struct Nvrtc {
     api: Api,
-    calls: Calls,
+    calls: RtcFunctions,
     version: String,
     path: String,
     /// Architectures for which it produces cubins, ascending: 75, 80, ... 120.
@@ -164,7 +164,7 @@ impl Compiler for Nvrtc {
     fn compile(&self, request: &CompileRequest<'_>) -> Result<Compiled> {
         let options = self.spell(request)?;
         let begun = SystemTime::now();
-        let _passage = Passage::begin();
+        let _passage = DriverCallGuard::begin();
         let program = Program::new(&self.calls, request)?;
         let code = program.compile(&options)?;
         let log = program.log()?;
@@ -186,7 +186,7 @@ impl Compiler for Nvrtc {
     }
 }
 
-fn calls(api: &Api) -> Calls {
+fn calls(api: &Api) -> RtcFunctions {
     rtc::calls!(
         api,
         "NVRTC",

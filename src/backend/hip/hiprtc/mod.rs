@@ -8,9 +8,9 @@ use std::ffi::{c_char, c_int};
 use std::path::PathBuf;
 use std::time::SystemTime;
 
-use crate::vendor::Passage;
+use crate::vendor::DriverCallGuard;
 use crate::vendor::loader::symbol_table;
-use crate::vendor::rtc::{self, Calls, Handle as hiprtcProgram, Program, SUCCESS};
+use crate::vendor::rtc::{self, Program, RtcFunctions, RtcHandle as hiprtcProgram, SUCCESS};
 use crate::{CompileOption, CompileRequest, Compiled, Compiler, Library};
 use pygpu_base::error::{Error, Result};
 use pygpu_base::settings;
@@ -52,7 +52,7 @@ hiprtc_api!(symbol_table);
 /// Opened library.
 pub struct Hiprtc {
     api: Api,
-    calls: Calls,
+    calls: RtcFunctions,
     version: String,
     path: String,
     /// Architectures of the runtime's devices, with their features.
@@ -161,7 +161,7 @@ impl Compiler for Hiprtc {
     fn compile(&self, request: &CompileRequest<'_>) -> Result<Compiled> {
         let options = self.spell(request)?;
         let begun = SystemTime::now();
-        let _passage = Passage::begin();
+        let _passage = DriverCallGuard::begin();
         let text = named(request);
         let program = Program::new(&self.calls, &CompileRequest { source: &text, ..*request })?;
         let code = program.compile(&options)?;

@@ -7,13 +7,13 @@ use super::NOT_SUPPORTED;
 /// Parameters: handle, operations, lengths, factor, operands with type and leading dimension, factor, result,
 /// accumulation type, algorithm.
 #[rustfmt::skip]
-pub type One<N> = unsafe extern "C" fn(
+pub type GemmFn<N> = unsafe extern "C" fn(
     *mut c_void, u32, u32, N, N, N, *const c_void, *const c_void, u32, N, *const c_void, u32, N,
     *const c_void, *mut c_void, u32, N, u32, c_int,
 ) -> u32;
 /// The same, with a stride after each leading dimension and the number of matrices before the accumulation type.
 #[rustfmt::skip]
-pub type Many<N> = unsafe extern "C" fn(
+pub type BatchedGemmFn<N> = unsafe extern "C" fn(
     *mut c_void, u32, u32, N, N, N, *const c_void, *const c_void, u32, N, i64, *const c_void, u32, N, i64,
     *const c_void, *mut c_void, u32, N, i64, N, u32, c_int,
 ) -> u32;
@@ -22,7 +22,7 @@ pub type Many<N> = unsafe extern "C" fn(
 type Lengths<N> = [N; 7];
 
 /// Arguments of a product function, except lengths, leading dimensions and strides.
-pub struct Call {
+pub struct GemmCall {
     pub handle: *mut c_void,
     pub operations: [u32; 2],
     pub number: u32,
@@ -34,12 +34,12 @@ pub struct Call {
     pub algorithm: c_int,
 }
 
-impl Call {
+impl GemmCall {
     /// Calls the function for a single product.
     ///
     /// # Safety
     /// As [`super::Blas::gemm`]; the factors have the accumulation type.
-    pub unsafe fn one<N>(&self, function: Option<One<N>>, [m, n, k, lda, ldb, ldc, _]: Lengths<N>) -> u32 {
+    pub unsafe fn one<N>(&self, function: Option<GemmFn<N>>, [m, n, k, lda, ldb, ldc, _]: Lengths<N>) -> u32 {
         let Some(function) = function else { return NOT_SUPPORTED };
         let Self { handle, number, out, sums, algorithm, .. } = *self;
         let ([op_a, op_b], [one, none], [a, b]) = (self.operations, self.factors, self.operands);
@@ -56,7 +56,11 @@ impl Call {
     ///
     /// # Safety
     /// As [`Self::one`].
-    pub unsafe fn many<N>(&self, function: Option<Many<N>>, [m, n, k, lda, ldb, ldc, count]: Lengths<N>) -> u32 {
+    pub unsafe fn many<N>(
+        &self,
+        function: Option<BatchedGemmFn<N>>,
+        [m, n, k, lda, ldb, ldc, count]: Lengths<N>,
+    ) -> u32 {
         let Some(function) = function else { return NOT_SUPPORTED };
         let Self { handle, number, out, sums, algorithm, apart: [next_a, next_b, next_out], .. } = *self;
         let ([op_a, op_b], [one, none], [a, b]) = (self.operations, self.factors, self.operands);

@@ -2,8 +2,8 @@
 
 use std::ffi::{c_int, c_void};
 
-use super::{Blas, BlasHandle, Desk, NOUN};
-use crate::libraries::{Element, Task, What};
+use super::{Blas, BlasHandle, BlasWorkspace, NOUN};
+use crate::libraries::{Element, Factorization, FactorizationKind};
 use crate::{BackendKind, Library};
 use pygpu_base::error::{Error, Result};
 
@@ -15,12 +15,12 @@ type Getrf = unsafe extern "C" fn(P, c_int, P, c_int, P, P, c_int) -> u32;
 type Getrs = unsafe extern "C" fn(P, u32, c_int, c_int, P, c_int, P, P, c_int, *mut c_int, c_int) -> u32;
 
 /// Functions for each element type.
-pub struct Functions {
+pub struct LuFunctions {
     getrf: [Option<Getrf>; 4],
     getrs: [Option<Getrs>; 4],
 }
 
-impl Functions {
+impl LuFunctions {
     /// Looks up the functions.
     ///
     /// # Safety
@@ -56,14 +56,14 @@ impl Blas {
     ///
     /// # Errors
     /// Errors of the library.
-    pub unsafe fn lu(&self, handle: BlasHandle, desk: &Desk, task: &Task) -> Result<()> {
+    pub unsafe fn lu(&self, handle: BlasHandle, desk: &BlasWorkspace, task: &Factorization) -> Result<()> {
         // SAFETY: guaranteed by the caller.
         unsafe { self.sit_down(handle, desk) }.map_err(|code| self.refusal(code, "SetStream"))?;
         let number = task.element as usize;
         let [n, k, batch] = [task.n, task.k, task.batch].map(|number| number as c_int);
         let [_, matrices, pivots, fourth, sides, _] = task.addresses.map(pointer);
         let (code, name) = match task.what {
-            What::LuSolveOfMany { transposed } => {
+            FactorizationKind::LuSolveOfMany { transposed } => {
                 let operation = u32::from(transposed) + if self.is_hip() { 111 } else { 0 };
                 let mut wrong = 0;
                 let getrs = self.lu.getrs.get(number).copied().flatten();

@@ -2,13 +2,13 @@
 
 use std::ffi::c_int;
 
-use super::{Handle, I, P, Solver, Task, What};
+use super::{Factorization, FactorizationKind, I, P, Solver, SolverHandle};
 use crate::{BackendKind, StreamHandle};
 use pygpu_base::error::Result;
 
 /// Workspace of a task.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Room {
+pub struct SolverWorkspace {
     /// Size reported by the library, in elements.
     asked: usize,
     /// Bytes on the device.
@@ -72,14 +72,14 @@ macro_rules! geev {
 
 /// Addresses of a task's arrays for one of its matrices.
 struct At<'a> {
-    task: &'a Task,
-    steps: [usize; Task::PARTS],
+    task: &'a Factorization,
+    steps: [usize; Factorization::PARTS],
 }
 
 impl<'a> At<'a> {
-    fn new(task: &'a Task) -> Self {
-        use super::Role::{Addresses, Elements, Integers, Reals};
-        let mut steps = [0; Task::PARTS];
+    fn new(task: &'a Factorization) -> Self {
+        use super::ArrayRole::{Addresses, Elements, Integers, Reals};
+        let mut steps = [0; Factorization::PARTS];
         for (step, (role, count, _)) in steps.iter_mut().zip(task.parts()) {
             *step = count
                 * match role {
@@ -92,7 +92,7 @@ impl<'a> At<'a> {
         Self { task, steps }
     }
 
-    fn matrix(&self, number: usize) -> [P; Task::PARTS] {
+    fn matrix(&self, number: usize) -> [P; Factorization::PARTS] {
         std::array::from_fn(|place| pointer(self.task.addresses[place] + number * self.steps[place]))
     }
 }
@@ -106,7 +106,7 @@ impl Solver {
     ///
     /// # Errors
     /// Errors of the library.
-    pub fn room(&self, handle: &Handle, task: &Task) -> Result<Room> {
+    pub fn room(&self, handle: &SolverHandle, task: &Factorization) -> Result<SolverWorkspace> {
         let typed = self.of(task.element);
         let choices = self.choices();
         let [a, b, c, d, ..] = At::new(task).matrix(0);
@@ -116,20 +116,24 @@ impl Solver {
         let mut asked: I = 0;
         let mut more = 0;
         match task.what {
-            What::Lu => call!(self, typed.getrf_size, "getrf_bufferSize", own, m, n, a, m, &mut asked)?,
-            What::LuSolve { .. } | What::CholeskyOfMany { .. } => (),
-            What::LuOfMany | What::LuSolveOfMany { .. } => return Err(self.absent("getrfBatched")),
-            What::Cholesky { lower } => {
+            FactorizationKind::Lu => call!(self, typed.getrf_size, "getrf_bufferSize", own, m, n, a, m, &mut asked)?,
+            FactorizationKind::LuSolve { .. } | FactorizationKind::CholeskyOfMany { .. } => (),
+            FactorizationKind::LuOfMany | FactorizationKind::LuSolveOfMany { .. } => {
+                return Err(self.absent("getrfBatched"));
+            }
+            FactorizationKind::Cholesky { lower } => {
                 let triangle = choices.triangle(lower);
                 call!(self, typed.potrf_size, "potrf_bufferSize", own, triangle, n, a, n, &mut asked)?;
             }
-            What::Qr => call!(self, typed.geqrf_size, "geqrf_bufferSize", own, m, n, a, m, &mut asked)?,
-            What::QrVectors => call!(self, typed.orgqr_size, "orgqr_bufferSize", own, m, n, k, a, m, b, &mut asked)?,
-            What::Eigh { lower, vectors } => {
+            FactorizationKind::Qr => call!(self, typed.geqrf_size, "geqrf_bufferSize", own, m, n, a, m, &mut asked)?,
+            FactorizationKind::QrVectors => {
+                call!(self, typed.orgqr_size, "orgqr_bufferSize", own, m, n, k, a, m, b, &mut asked)?
+            }
+            FactorizationKind::Eigh { lower, vectors } => {
                 let (mode, triangle) = (choices.vectors(vectors), choices.triangle(lower));
                 call!(self, typed.syevd_size, "syevd_bufferSize", own, mode, triangle, n, a, n, b, &mut asked)?;
             }
-            What::EighOfMany { lower, vectors } => {
+            FactorizationKind::EighOfMany { lower, vectors } => {
                 let (mode, triangle) = (choices.vectors(vectors), choices.triangle(lower));
                 call!(
                     self,
@@ -147,7 +151,7 @@ impl Solver {
                     batch,
                 )?;
             }
-            What::Svd { vectors, full } => {
+            FactorizationKind::Svd { vectors, full } => {
                 let mode = choices.vectors(vectors);
                 call!(
                     self,
@@ -169,7 +173,7 @@ impl Solver {
                     handle.gesvdj,
                 )?;
             }
-            What::SvdOfMany { vectors } => {
+            FactorizationKind::SvdOfMany { vectors } => {
                 let mode = choices.vectors(vectors);
                 call!(
                     self,
@@ -191,15 +195,15 @@ impl Solver {
                     batch,
                 )?;
             }
-            What::SvdByQr { .. } => {
+            FactorizationKind::SvdByQr { .. } => {
                 call!(self, typed.gesvd_size, "gesvd_bufferSize", own, m, n, &mut asked)?;
                 more = 5 * task.few() * task.element.real_bytes();
             }
-            What::Eig { vectors } => return self.room_of_eig(handle, task, vectors),
+            FactorizationKind::Eig { vectors } => return self.room_of_eig(handle, task, vectors),
         }
         let asked = usize::try_from(asked).unwrap_or(0);
         let bytes = (asked * task.element.bytes()).next_multiple_of(ALIGNMENT) + more;
-        Ok(Room { asked, bytes, host: 0 })
+        Ok(SolverWorkspace { asked, bytes, host: 0 })
     }
 
     /// Enqueues a task on a stream; its device must be current.
@@ -212,28 +216,28 @@ impl Solver {
     /// both are valid in stream order.
     pub unsafe fn run(
         &self,
-        handle: &Handle,
-        task: &Task,
+        handle: &SolverHandle,
+        task: &Factorization,
         stream: StreamHandle,
-        room: (Room, usize),
+        room: (SolverWorkspace, usize),
         host: &mut [u8],
     ) -> Result<()> {
         call!(self, self.functions.set_stream, "SetStream", handle.own, pointer(stream.0))?;
         let at = At::new(task);
         match task.what {
-            What::CholeskyOfMany { .. } | What::EighOfMany { .. } | What::SvdOfMany { .. } => {
-                self.all_at_once(handle, task, at.matrix(0), room)
-            }
+            FactorizationKind::CholeskyOfMany { .. }
+            | FactorizationKind::EighOfMany { .. }
+            | FactorizationKind::SvdOfMany { .. } => self.all_at_once(handle, task, at.matrix(0), room),
             _ => (0..task.batch).try_for_each(|number| self.one(handle, task, at.matrix(number), room, host)),
         }
     }
 
     fn one(
         &self,
-        handle: &Handle,
-        task: &Task,
-        [a, b, c, d, e, _]: [P; Task::PARTS],
-        (room, address): (Room, usize),
+        handle: &SolverHandle,
+        task: &Factorization,
+        [a, b, c, d, e, _]: [P; Factorization::PARTS],
+        (room, address): (SolverWorkspace, usize),
         host: &mut [u8],
     ) -> Result<()> {
         let typed = self.of(task.element);
@@ -242,21 +246,21 @@ impl Solver {
         let [m, n, k, asked] = [task.m, task.n, task.k, room.asked].map(|number| number as I);
         let work = pointer(address);
         match task.what {
-            What::Lu => call!(self, typed.getrf, "getrf", own, m, n, a, m, work, b, c),
-            What::LuSolve { transposed } => {
+            FactorizationKind::Lu => call!(self, typed.getrf, "getrf", own, m, n, a, m, work, b, c),
+            FactorizationKind::LuSolve { transposed } => {
                 let transposed = choices.transposed(transposed);
                 call!(self, typed.getrs, "getrs", own, transposed, n, k, a, n, b, c, n, d)
             }
-            What::Cholesky { lower } => {
+            FactorizationKind::Cholesky { lower } => {
                 call!(self, typed.potrf, "potrf", own, choices.triangle(lower), n, a, n, work, asked, b)
             }
-            What::Qr => call!(self, typed.geqrf, "geqrf", own, m, n, a, m, b, work, asked, c),
-            What::QrVectors => call!(self, typed.orgqr, "orgqr", own, m, n, k, a, m, b, work, asked, c),
-            What::Eigh { lower, vectors } => {
+            FactorizationKind::Qr => call!(self, typed.geqrf, "geqrf", own, m, n, a, m, b, work, asked, c),
+            FactorizationKind::QrVectors => call!(self, typed.orgqr, "orgqr", own, m, n, k, a, m, b, work, asked, c),
+            FactorizationKind::Eigh { lower, vectors } => {
                 let (mode, triangle) = (choices.vectors(vectors), choices.triangle(lower));
                 call!(self, typed.syevd, "syevd", own, mode, triangle, n, a, n, b, work, asked, c)
             }
-            What::Svd { vectors, full } => {
+            FactorizationKind::Svd { vectors, full } => {
                 let mode = choices.vectors(vectors);
                 let params = handle.gesvdj;
                 call!(
@@ -281,7 +285,7 @@ impl Solver {
                     params,
                 )
             }
-            What::SvdByQr { vectors, full } => {
+            FactorizationKind::SvdByQr { vectors, full } => {
                 let job = if !vectors {
                     b'N'
                 } else if full {
@@ -293,18 +297,20 @@ impl Solver {
                 let rows = task.sides()[1] as I;
                 call!(self, typed.gesvd, "gesvd", own, job, job, m, n, a, m, b, c, m, d, rows, work, asked, more, e,)
             }
-            What::Eig { vectors } => self.eig(handle, task, [a, b, c, d], vectors, (room, work), host),
-            What::CholeskyOfMany { .. } | What::EighOfMany { .. } | What::SvdOfMany { .. } => Ok(()),
-            What::LuOfMany | What::LuSolveOfMany { .. } => Err(self.absent("getrfBatched")),
+            FactorizationKind::Eig { vectors } => self.eig(handle, task, [a, b, c, d], vectors, (room, work), host),
+            FactorizationKind::CholeskyOfMany { .. }
+            | FactorizationKind::EighOfMany { .. }
+            | FactorizationKind::SvdOfMany { .. } => Ok(()),
+            FactorizationKind::LuOfMany | FactorizationKind::LuSolveOfMany { .. } => Err(self.absent("getrfBatched")),
         }
     }
 
     fn all_at_once(
         &self,
-        handle: &Handle,
-        task: &Task,
-        [a, b, c, d, e, _]: [P; Task::PARTS],
-        (room, address): (Room, usize),
+        handle: &SolverHandle,
+        task: &Factorization,
+        [a, b, c, d, e, _]: [P; Factorization::PARTS],
+        (room, address): (SolverWorkspace, usize),
     ) -> Result<()> {
         let typed = self.of(task.element);
         let choices = self.choices();
@@ -312,16 +318,16 @@ impl Solver {
         let [m, n, batch, asked] = [task.m, task.n, task.batch, room.asked].map(|number| number as I);
         let work = pointer(address);
         match task.what {
-            What::CholeskyOfMany { lower } => {
+            FactorizationKind::CholeskyOfMany { lower } => {
                 let triangle = choices.triangle(lower);
                 call!(self, typed.potrf_batched, "potrfBatched", own, triangle, n, b, n, c, batch)
             }
-            What::EighOfMany { lower, vectors } => {
+            FactorizationKind::EighOfMany { lower, vectors } => {
                 let (mode, triangle) = (choices.vectors(vectors), choices.triangle(lower));
                 let params = handle.syevj;
                 call!(self, typed.syevj, "syevjBatched", own, mode, triangle, n, a, n, b, work, asked, c, params, batch)
             }
-            What::SvdOfMany { vectors } => {
+            FactorizationKind::SvdOfMany { vectors } => {
                 let mode = choices.vectors(vectors);
                 let params = handle.gesvdj;
                 call!(
@@ -350,20 +356,20 @@ impl Solver {
         }
     }
 
-    fn room_of_eig(&self, handle: &Handle, task: &Task, vectors: bool) -> Result<Room> {
+    fn room_of_eig(&self, handle: &SolverHandle, task: &Factorization, vectors: bool) -> Result<SolverWorkspace> {
         let [a, w, v, ..] = At::new(task).matrix(0);
         let (mut bytes, mut host) = (0, 0);
         geev!(self, geev_size, "Xgeev_bufferSize", handle, task, vectors, [a, w, v], &mut bytes, &mut host)?;
-        Ok(Room { asked: 0, bytes, host })
+        Ok(SolverWorkspace { asked: 0, bytes, host })
     }
 
     fn eig(
         &self,
-        handle: &Handle,
-        task: &Task,
+        handle: &SolverHandle,
+        task: &Factorization,
         [a, w, v, info]: [P; 4],
         vectors: bool,
-        (room, work): (Room, P),
+        (room, work): (SolverWorkspace, P),
         host: &mut [u8],
     ) -> Result<()> {
         let (address, bytes) = (host.as_mut_ptr().cast(), host.len());

@@ -4,7 +4,7 @@ use super::Element;
 
 /// Kind of factorisation, or of a computation with its result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum What {
+pub enum FactorizationKind {
     /// Overwrites `a` with its LU factors, and writes pivots.
     Lu,
     /// Overwrites `b` with the solution, using the factors of a matrix.
@@ -74,7 +74,7 @@ pub enum What {
     },
 }
 
-impl What {
+impl FactorizationKind {
     /// Returns the task kind of a name; the meaning of the two options depends on it.
     pub fn named(name: &str, first: bool, second: bool) -> Option<Self> {
         Some(match name {
@@ -103,14 +103,14 @@ impl What {
 
     /// Returns whether the library waits for the device inside the call, which would break a capture.
     pub const fn waits(self) -> bool {
-        use What::{Eig, Eigh, EighOfMany, Svd, SvdByQr, SvdOfMany};
+        use FactorizationKind::{Eig, Eigh, EighOfMany, Svd, SvdByQr, SvdOfMany};
         matches!(self, Eig { .. } | Eigh { .. } | EighOfMany { .. } | Svd { .. } | SvdByQr { .. } | SvdOfMany { .. })
     }
 }
 
 /// Content of an array.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Role {
+pub enum ArrayRole {
     /// Elements of the matrices' type.
     Elements,
     /// Real numbers of the matching precision.
@@ -122,13 +122,13 @@ pub enum Role {
 }
 
 /// Array of a task: its content, its length per matrix, and whether it is read only.
-pub type Part = (Role, usize, bool);
+pub type ArraySpec = (ArrayRole, usize, bool);
 
 /// Factorisation of a batch of consecutive column-major matrices.
 #[derive(Clone, Copy, Debug)]
-pub struct Task {
+pub struct Factorization {
     /// Kind of factorisation.
-    pub what: What,
+    pub what: FactorizationKind,
     /// Element type.
     pub element: Element,
     /// Number of matrices.
@@ -143,7 +143,7 @@ pub struct Task {
     pub addresses: [usize; Self::PARTS],
 }
 
-impl Task {
+impl Factorization {
     /// Maximum number of arrays.
     pub const PARTS: usize = 6;
 
@@ -155,39 +155,41 @@ impl Task {
     /// Columns of the left and right vectors of the singular value decompositions.
     pub fn sides(&self) -> [usize; 2] {
         let is_whole = match self.what {
-            What::Svd { full, .. } | What::SvdByQr { full, .. } => full,
+            FactorizationKind::Svd { full, .. } | FactorizationKind::SvdByQr { full, .. } => full,
             _ => true,
         };
         if is_whole { [self.m, self.n] } else { [self.few(); 2] }
     }
 
     /// Returns the arrays of the task.
-    pub fn parts(&self) -> Vec<Part> {
-        use Role::{Addresses, Elements, Integers, Reals};
+    pub fn parts(&self) -> Vec<ArraySpec> {
+        use ArrayRole::{Addresses, Elements, Integers, Reals};
         let &Self { m, n, k, .. } = self;
         let [left, right] = self.sides();
         let a = (Elements, m * n, false);
         let info = (Integers, 1, false);
         match self.what {
-            What::Lu => vec![a, (Integers, n, false), info],
-            What::LuSolve { .. } => vec![(Elements, n * n, true), (Integers, n, true), (Elements, n * k, false), info],
-            What::LuOfMany => vec![a, (Addresses, 1, true), (Integers, n, false), info],
-            What::LuSolveOfMany { .. } => vec![
+            FactorizationKind::Lu => vec![a, (Integers, n, false), info],
+            FactorizationKind::LuSolve { .. } => {
+                vec![(Elements, n * n, true), (Integers, n, true), (Elements, n * k, false), info]
+            }
+            FactorizationKind::LuOfMany => vec![a, (Addresses, 1, true), (Integers, n, false), info],
+            FactorizationKind::LuSolveOfMany { .. } => vec![
                 (Elements, n * n, true),
                 (Addresses, 1, true),
                 (Integers, n, true),
                 (Elements, n * k, false),
                 (Addresses, 1, true),
             ],
-            What::Cholesky { .. } => vec![a, info],
-            What::CholeskyOfMany { .. } => vec![a, (Addresses, 1, true), info],
-            What::Qr => vec![a, (Elements, self.few(), false), info],
-            What::QrVectors => vec![a, (Elements, k, true), info],
-            What::Eigh { .. } | What::EighOfMany { .. } => vec![a, (Reals, n, false), info],
-            What::Svd { .. } | What::SvdOfMany { .. } | What::SvdByQr { .. } => {
+            FactorizationKind::Cholesky { .. } => vec![a, info],
+            FactorizationKind::CholeskyOfMany { .. } => vec![a, (Addresses, 1, true), info],
+            FactorizationKind::Qr => vec![a, (Elements, self.few(), false), info],
+            FactorizationKind::QrVectors => vec![a, (Elements, k, true), info],
+            FactorizationKind::Eigh { .. } | FactorizationKind::EighOfMany { .. } => vec![a, (Reals, n, false), info],
+            FactorizationKind::Svd { .. } | FactorizationKind::SvdOfMany { .. } | FactorizationKind::SvdByQr { .. } => {
                 vec![a, (Reals, self.few(), false), (Elements, m * left, false), (Elements, n * right, false), info]
             }
-            What::Eig { .. } => vec![a, (Elements, n, false), (Elements, n * n, false), info],
+            FactorizationKind::Eig { .. } => vec![a, (Elements, n, false), (Elements, n * n, false), info],
         }
     }
 
@@ -200,11 +202,11 @@ impl Task {
             && self.n > 0
             && self.m > 0
             && match self.what {
-                What::Qr | What::Svd { .. } | What::SvdOfMany { .. } => true,
-                What::SvdByQr { .. } => self.m >= self.n,
-                What::QrVectors => self.m >= self.n && self.n >= self.k && self.k > 0,
-                What::LuSolve { .. } | What::LuSolveOfMany { .. } => is_square && self.k > 0,
-                What::Eig { .. } => is_square && self.element.is_complex(),
+                FactorizationKind::Qr | FactorizationKind::Svd { .. } | FactorizationKind::SvdOfMany { .. } => true,
+                FactorizationKind::SvdByQr { .. } => self.m >= self.n,
+                FactorizationKind::QrVectors => self.m >= self.n && self.n >= self.k && self.k > 0,
+                FactorizationKind::LuSolve { .. } | FactorizationKind::LuSolveOfMany { .. } => is_square && self.k > 0,
+                FactorizationKind::Eig { .. } => is_square && self.element.is_complex(),
                 _ => is_square,
             }
     }

@@ -1,21 +1,21 @@
 //! cuSOLVER and hipSOLVER: factorisations of dense column-major matrices.
 //!
 //! hipSOLVER has cuSOLVER's functions with the same parameters under different names, except general eigenvalues; its
-//! constants for options differ. [`Task`] describes the operation and its memory, [`Solver::run`] executes it.
+//! constants for options differ. [`Factorization`] describes the operation and its memory, [`Solver::run`] executes it.
 
 mod calls;
 mod factorization;
 
 use std::ffi::{c_int, c_void};
 
-use super::{Noun, Opened, Places, Shelf, functions};
+use super::{LibrarySpec, ObjectPool, OpenLibraries, SearchPaths, functions};
 use crate::{BackendKind, Library};
 use pygpu_base::error::{Error, Result};
-use pygpu_base::fork_safe::Once;
+use pygpu_base::fork_safe::ForkSafeOnce;
 
-pub use factorization::{Role, Task, What};
+pub use factorization::{ArrayRole, Factorization, FactorizationKind};
 
-static NOUN: Noun = Noun {
+static NOUN: LibrarySpec = LibrarySpec {
     names: ["cuSOLVER", "hipSOLVER"],
     cuda: &[(13, "libcusolver.so.12"), (12, "libcusolver.so.11")],
     hip: &["libhipsolver.so.1", "libhipsolver.so.0", "libhipsolver.so"],
@@ -24,8 +24,8 @@ static NOUN: Noun = Noun {
 
 type P = *mut c_void;
 type I = c_int;
-type Make = unsafe extern "C" fn(*mut P) -> u32;
-type End = unsafe extern "C" fn(P) -> u32;
+type CreateFn = unsafe extern "C" fn(*mut P) -> u32;
+type DestroyFn = unsafe extern "C" fn(P) -> u32;
 #[rustfmt::skip]
 type GeevSize = unsafe extern "C" fn(
     P, P, u32, u32, i64, u32, P, i64, u32, P, u32, P, i64, u32, P, i64, u32, *mut usize, *mut usize,
@@ -36,15 +36,15 @@ type Geev = unsafe extern "C" fn(
 ) -> u32;
 
 functions! {
-    create: Make = "cusolverDnCreate", "hipsolverDnCreate";
-    destroy: End = "cusolverDnDestroy", "hipsolverDnDestroy";
+    create: CreateFn = "cusolverDnCreate", "hipsolverDnCreate";
+    destroy: DestroyFn = "cusolverDnDestroy", "hipsolverDnDestroy";
     set_stream: unsafe extern "C" fn(P, P) -> u32 = "cusolverDnSetStream", "hipsolverDnSetStream";
-    create_gesvdj: Make = "cusolverDnCreateGesvdjInfo", "hipsolverDnCreateGesvdjInfo";
-    destroy_gesvdj: End = "cusolverDnDestroyGesvdjInfo", "hipsolverDnDestroyGesvdjInfo";
-    create_syevj: Make = "cusolverDnCreateSyevjInfo", "hipsolverDnCreateSyevjInfo";
-    destroy_syevj: End = "cusolverDnDestroySyevjInfo", "hipsolverDnDestroySyevjInfo";
-    create_params: Make = "cusolverDnCreateParams", "hipsolverDnCreateParams";
-    destroy_params: End = "cusolverDnDestroyParams", "hipsolverDnDestroyParams";
+    create_gesvdj: CreateFn = "cusolverDnCreateGesvdjInfo", "hipsolverDnCreateGesvdjInfo";
+    destroy_gesvdj: DestroyFn = "cusolverDnDestroyGesvdjInfo", "hipsolverDnDestroyGesvdjInfo";
+    create_syevj: CreateFn = "cusolverDnCreateSyevjInfo", "hipsolverDnCreateSyevjInfo";
+    destroy_syevj: DestroyFn = "cusolverDnDestroySyevjInfo", "hipsolverDnDestroySyevjInfo";
+    create_params: CreateFn = "cusolverDnCreateParams", "hipsolverDnCreateParams";
+    destroy_params: DestroyFn = "cusolverDnDestroyParams", "hipsolverDnDestroyParams";
     geev_size: GeevSize = "cusolverDnXgeev_bufferSize", "hipsolverDnXgeev_bufferSize";
     geev: Geev = "cusolverDnXgeev", "hipsolverDnXgeev";
 }
@@ -168,7 +168,7 @@ pub struct Solver {
 }
 
 /// Objects used by one call at a time: the library's handle, and the parameters of its iterative algorithms.
-pub struct Handle {
+pub struct SolverHandle {
     own: P,
     gesvdj: P,
     syevj: P,
@@ -176,17 +176,17 @@ pub struct Handle {
 }
 
 // SAFETY: the library's objects may be used by any thread, one at a time.
-unsafe impl Send for Handle {}
+unsafe impl Send for SolverHandle {}
 
 /// Backend, device and the device's epoch.
-pub type Key = (BackendKind, i32, u32);
+pub type SolverHandleKey = (BackendKind, i32, u32);
 
 /// Pool of unused handles; it grows to the number of concurrent calls. Not freed at process exit.
-pub static HANDLES_AT_REST: Shelf<Key, Handle> = Shelf::new(usize::MAX);
+pub static HANDLES_AT_REST: ObjectPool<SolverHandleKey, SolverHandle> = ObjectPool::new(usize::MAX);
 
-static OPENED: Opened<Solver> = Opened::new();
+static OPENED: OpenLibraries<Solver> = OpenLibraries::new();
 
-fn place(kind: BackendKind) -> Result<&'static Once<Solver>> {
+fn place(kind: BackendKind) -> Result<&'static ForkSafeOnce<Solver>> {
     OPENED.of(kind).ok_or_else(|| {
         Error::not_supported(
             "NumPy computes linear algebra in host memory, and cannot be captured: call it before the capture begins",
@@ -207,7 +207,7 @@ pub fn open_solver(kind: BackendKind) -> Result<Option<&'static Solver>> {
 ///
 /// # Errors
 /// `Unavailable` with the package to install and the names that were tried; `NotSupported` on the CPU.
-pub fn solver(kind: BackendKind, driver: i32, places: &Places) -> Result<&'static Solver> {
+pub fn solver(kind: BackendKind, driver: i32, places: &SearchPaths) -> Result<&'static Solver> {
     NOUN.at(place(kind)?, kind, driver, places, Solver::open)
 }
 
@@ -229,8 +229,8 @@ impl Solver {
     ///
     /// # Errors
     /// Errors of the library.
-    pub fn handle(&self) -> Result<Handle> {
-        let make = |make: Option<Make>, name| -> Result<P> {
+    pub fn handle(&self) -> Result<SolverHandle> {
+        let make = |make: Option<CreateFn>, name| -> Result<P> {
             let mut made = std::ptr::null_mut();
             let Some(make) = make else { return Ok(made) };
             // SAFETY: the out-parameter is writable.
@@ -245,9 +245,9 @@ impl Solver {
             ])
         };
         match others() {
-            Ok([gesvdj, syevj, params]) => Ok(Handle { own, gesvdj, syevj, params }),
+            Ok([gesvdj, syevj, params]) => Ok(SolverHandle { own, gesvdj, syevj, params }),
             Err(error) => {
-                self.end(&Handle {
+                self.end(&SolverHandle {
                     own,
                     gesvdj: std::ptr::null_mut(),
                     syevj: std::ptr::null_mut(),
@@ -259,7 +259,7 @@ impl Solver {
     }
 
     /// Destroys a handle whose creation failed half-way.
-    fn end(&self, handle: &Handle) {
+    fn end(&self, handle: &SolverHandle) {
         let Functions { destroy, destroy_gesvdj, destroy_syevj, destroy_params, .. } = &self.functions;
         let all = [
             (handle.gesvdj, destroy_gesvdj),

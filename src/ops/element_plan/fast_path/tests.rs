@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use super::super::{Form, Plan, Way};
-use crate::argument::{Argument, Role};
+use super::super::{AccessPattern, ElementPlan, PackLayout};
+use crate::argument::{Argument, ArgumentRole};
 use crate::text_analysis::{Analysis, Texts};
 use pygpu_array::Array;
-use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_device::Device;
 use pygpu_device::stream::Stream;
-use pygpu_layout::{Index, Layout, Order};
+use pygpu_layout::{Index, Layout, MemoryOrder};
 use pygpu_memory::Allocation;
 
 const BLOCK: usize = 1 << 12;
@@ -20,29 +20,29 @@ const NAMES: [&str; 3] = ["a", "b", "z"];
 /// A random array inside one of two blocks.
 #[derive(Clone, Debug)]
 struct Drawn {
-    kind: Kind,
+    kind: ScalarType,
     block: usize,
     offset: i64,
-    order: Order,
+    order: MemoryOrder,
     /// Sometimes not plain: reversed, strided, or with an additional axis.
     view: u8,
 }
 
 fn drawn() -> impl Strategy<Value = Drawn> {
     let kinds = prop::sample::select(vec![
-        Kind::Float32,
-        Kind::Float32,
-        Kind::UInt8,
-        Kind::Float16,
-        Kind::Float64,
-        Kind::Complex128,
-        Kind::Opaque,
+        ScalarType::Float32,
+        ScalarType::Float32,
+        ScalarType::UInt8,
+        ScalarType::Float16,
+        ScalarType::Float64,
+        ScalarType::Complex128,
+        ScalarType::Opaque,
     ]);
-    let order = prop::sample::select(vec![Order::C, Order::C, Order::C, Order::F]);
+    let order = prop::sample::select(vec![MemoryOrder::C, MemoryOrder::C, MemoryOrder::C, MemoryOrder::F]);
     let offset = prop_oneof![4 => (0_i64..64).prop_map(|at| at * 16), 1 => 0_i64..64];
     (kinds, 0_usize..2, offset, order, prop_oneof![5 => Just(0_u8), 1 => 1_u8..4]).prop_map(
         |(kind, block, offset, order, view)| {
-            let offset = if kind == Kind::Opaque {
+            let offset = if kind == ScalarType::Opaque {
                 offset
             } else {
                 offset / 16 * 16 + offset % 16 / size_of(kind) * size_of(kind)
@@ -52,12 +52,12 @@ fn drawn() -> impl Strategy<Value = Drawn> {
     )
 }
 
-fn size_of(kind: Kind) -> i64 {
+fn size_of(kind: ScalarType) -> i64 {
     dtype(kind).itemsize() as i64
 }
 
-fn dtype(kind: Kind) -> DType {
-    if kind == Kind::Opaque { DType::opaque(3, 0) } else { DType::new(kind) }
+fn dtype(kind: ScalarType) -> DType {
+    if kind == ScalarType::Opaque { DType::opaque(3, 0) } else { DType::new(kind) }
 }
 
 fn array(one: &Drawn, shape: &[i64], blocks: &[Arc<Allocation>]) -> Array {
@@ -79,7 +79,7 @@ fn arguments(all: &[Drawn], constant: bool) -> Vec<Argument> {
         name: (*name).to_owned(),
         c_type: "T".to_owned(),
         dtype: dtype(one.kind),
-        role: Role::Vector { constant: constant && *name != "z" },
+        role: ArgumentRole::Vector { constant: constant && *name != "z" },
     };
     all.iter().zip(&NAMES).map(of).collect()
 }
@@ -99,7 +99,7 @@ fn the_short_way_says_what_the_long_one_says() {
         let analysis = Analysis::of(&arguments, &Texts { operation: text.to_owned(), ..Texts::default() });
         if let Some(short) = super::plan(&analysis, &arrays) {
             taken.set(taken.get() + 1);
-            let long = Plan::of_any("f", &arguments, &analysis, &arrays).unwrap();
+            let long = ElementPlan::of_any("f", &arguments, &analysis, &arrays).unwrap();
             prop_assert_eq!((short.pack, short.way), (long.pack, long.way));
             prop_assert_eq!(&short.operands, &long.operands);
             prop_assert_eq!((short.size(), short.key(false)), (long.size(), long.key(false)));
@@ -112,15 +112,15 @@ fn the_short_way_says_what_the_long_one_says() {
 fn arrays_that_are_all_plain_go_the_short_way() {
     let stream = Stream::default_of(Device::cpu().unwrap());
     let block = [Arc::new(Allocation::new(BLOCK, stream).unwrap())];
-    let pack = |kinds: [Kind; 3], offsets: [i64; 3], shape: &[i64]| {
-        let of = |at: usize| Drawn { kind: kinds[at], block: 0, offset: offsets[at], order: Order::C, view: 0 };
+    let pack = |kinds: [ScalarType; 3], offsets: [i64; 3], shape: &[i64]| {
+        let of = |at: usize| Drawn { kind: kinds[at], block: 0, offset: offsets[at], order: MemoryOrder::C, view: 0 };
         let all = [of(0), of(1), of(2)];
         let arguments = arguments(&all, true);
         let texts = Texts { operation: "z[i] = a[i] + b[i]".to_owned(), ..Texts::default() };
         let arrays = all.each_ref().map(|one| array(one, shape, &block));
         super::plan(&Analysis::of(&arguments, &texts), &arrays.each_ref()).map(|plan| plan.pack)
     };
-    let (f32, f16, c128) = (Kind::Float32, Kind::Float16, Kind::Complex128);
+    let (f32, f16, c128) = (ScalarType::Float32, ScalarType::Float16, ScalarType::Complex128);
     assert_eq!(pack([f32; 3], [0, 256, 512], &[2, 8]), Some(4));
     assert_eq!(pack([f16; 3], [0, 0, 512], &[2, 8]), Some(8));
     assert_eq!(pack([f32, f16, c128], [0, 256, 512], &[8]), Some(4));
@@ -138,19 +138,25 @@ fn rows_columns_and_parts_of_matrices_are_read_in_whole_packs() {
         let shape = [6, columns];
         let made = |strides: &[i64], offset: i64| {
             let layout = Layout::strided(&shape, strides, offset, 4).unwrap();
-            Array::over(Arc::clone(&block), layout, DType::new(Kind::Float32), false).unwrap()
+            Array::over(Arc::clone(&block), layout, DType::new(ScalarType::Float32), false).unwrap()
         };
         let [a, b] = sides.map(|(strides, offset)| made(strides, offset));
         let z = made(&[4 * columns, 4], 2048);
-        let plain = Drawn { kind: Kind::Float32, block: 0, offset: 0, order: Order::C, view: 0 };
+        let plain = Drawn { kind: ScalarType::Float32, block: 0, offset: 0, order: MemoryOrder::C, view: 0 };
         let arguments = arguments(&[plain.clone(), plain.clone(), plain], true);
         let texts = Texts { operation: "z[i] = a[i] + b[i]".to_owned(), ..Texts::default() };
-        let plan = Plan::of("f", &arguments, &Analysis::of(&arguments, &texts), &[&a, &b, &z]).unwrap();
-        (plan.way == Way::Lines).then(|| [plan.operands[0].form, plan.operands[1].form, plan.operands[2].form])
+        let plan = ElementPlan::of("f", &arguments, &Analysis::of(&arguments, &texts), &[&a, &b, &z]).unwrap();
+        (plan.way == PackLayout::Lines).then(|| [plan.operands[0].form, plan.operands[1].form, plan.operands[2].form])
     };
     let (row, column, part, odd): (&[i64], &[i64], &[i64], &[i64]) = (&[0, 4], &[4, 0], &[64, 4], &[60, 4]);
-    assert_eq!(forms([(&[32, 4], 0), (row, 512)], 8), Some([Form::Flat, Form::Line, Form::Flat]));
-    assert_eq!(forms([(column, 4), (part, 512)], 8), Some([Form::Level, Form::Line, Form::Flat]));
+    assert_eq!(
+        forms([(&[32, 4], 0), (row, 512)], 8),
+        Some([AccessPattern::Flat, AccessPattern::Line, AccessPattern::Flat])
+    );
+    assert_eq!(
+        forms([(column, 4), (part, 512)], 8),
+        Some([AccessPattern::Level, AccessPattern::Line, AccessPattern::Flat])
+    );
     assert_eq!(forms([(&[32, 4], 0), (odd, 512)], 8), None, "rows are not aligned");
     assert_eq!(forms([(&[32, 4], 0), (row, 516)], 8), None, "the row is not aligned");
     assert_eq!(forms([(&[28, 4], 0), (row, 512)], 7), None, "a row is no whole packs");

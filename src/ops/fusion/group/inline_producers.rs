@@ -6,30 +6,30 @@ use std::sync::atomic::Ordering;
 use smallvec::SmallVec;
 
 use super::super::limits::limit;
-use super::super::node::Node;
-use super::{Group, Needs, Nodes, PARAMETERS, Places, Weight, go_together};
+use super::super::node::DeferredNode;
+use super::{Dependencies, FusionGroup, KernelCost, NodeIndices, Nodes, PARAMETERS, go_together};
 use pygpu_array::DeferredArray;
 use pygpu_copy as copy;
 use pygpu_layout::Layout;
 
 /// The kernel of such an operation, including all operations that only it needs, if layouts and kernel limits allow it.
-pub(super) fn consumer(nodes: &Nodes, needs: &Needs, place: usize) -> Group {
+pub(super) fn consumer(nodes: &Nodes, needs: &Dependencies, place: usize) -> FusionGroup {
     let alone =
-        || Group { places: SmallVec::from_slice(&[place as u8]), outputs: SmallVec::from_slice(&[place as u8]) };
+        || FusionGroup { places: SmallVec::from_slice(&[place as u8]), outputs: SmallVec::from_slice(&[place as u8]) };
     let Some(node) = nodes[place].as_deref() else { return alone() };
     let places = only_for(nodes, needs, node, place);
     if places.len() < 2 {
         return alone();
     }
-    let weight = Weight::of(nodes, needs, &places);
+    let weight = KernelCost::of(nodes, needs, &places);
     let is_little = weight.leaves.len() < limit().arrays.load(Ordering::Relaxed) && weight.parameters() <= PARAMETERS;
-    if is_little && can_read(nodes, &weight, &places, node) { Group { places, ..alone() } } else { alone() }
+    if is_little && can_read(nodes, &weight, &places, node) { FusionGroup { places, ..alone() } } else { alone() }
 }
 
 /// The operations needed by no other operation than `consumer`, in order, followed by `consumer`.
-fn only_for(nodes: &Nodes, needs: &Needs, consumer: &Node, last: usize) -> Places {
+fn only_for(nodes: &Nodes, needs: &Dependencies, consumer: &DeferredNode, last: usize) -> NodeIndices {
     let mut uses: SmallVec<[u8; 32]> = SmallVec::from_elem(0, nodes.len());
-    let mut places: Places = SmallVec::from_slice(&[last as u8]);
+    let mut places: NodeIndices = SmallVec::from_slice(&[last as u8]);
     let Some(shape) = consumer.arrays().first().map(DeferredArray::layout) else { return places };
     for (_, needed) in needs.needed(consumer) {
         uses[needed] += 1;
@@ -51,7 +51,7 @@ fn only_for(nodes: &Nodes, needs: &Needs, consumer: &Node, last: usize) -> Place
 }
 
 /// Whether all readers of a result read the whole of it, in its original layout.
-fn is_whole(nodes: &Nodes, needs: &Needs, readers: &[u8], place: usize, node: &Node) -> bool {
+fn is_whole(nodes: &Nodes, needs: &Dependencies, readers: &[u8], place: usize, node: &DeferredNode) -> bool {
     readers.iter().filter_map(|reader| nodes[usize::from(*reader)].as_deref()).all(|reader| {
         let mut read = needs.needed(reader).filter(|(_, needed)| *needed == place);
         read.all(|(operand, _)| node.is_read_by(operand))
@@ -60,7 +60,7 @@ fn is_whole(nodes: &Nodes, needs: &Needs, readers: &[u8], place: usize, node: &N
 
 /// Whether the consumer's kernel can read the operands of the inlined operations. A reduction requires the layout of
 /// their results. A write over an array that is also read requires elementwise access to it.
-fn can_read(nodes: &Nodes, weight: &Weight<'_>, places: &[u8], consumer: &Node) -> bool {
+fn can_read(nodes: &Nodes, weight: &KernelCost<'_>, places: &[u8], consumer: &DeferredNode) -> bool {
     match &consumer.target {
         Some(target) => {
             let has_shape = nodes[usize::from(places[0])].as_deref().is_some_and(|first| go_together(first, consumer));

@@ -5,13 +5,13 @@ use std::sync::atomic::Ordering;
 
 use smallvec::SmallVec;
 
-use super::{LARGE, PLACES, Queue, Queues, lock};
+use super::{LARGE, PLACES, PendingQueue, PendingQueues, lock};
 use crate::fusion::limits::limit;
-use crate::fusion::node::Node;
-use pygpu_base::flush::{Cause, Pending, Scope};
+use crate::fusion::node::DeferredNode;
+use pygpu_base::flush::{FlushReason, Pending, Scope};
 use pygpu_memory::Allocation;
 
-impl Queue {
+impl PendingQueue {
     /// Size in bytes of large operands that only nodes keep alive, minus that of referenced results without memory.
     fn held(&self, leaving: Option<&Arc<Allocation>>) -> usize {
         let arrays = || self.nodes.iter().flatten().flat_map(|node| node.arrays());
@@ -31,7 +31,7 @@ impl Queue {
             }
         }
         let uses = |result: &Allocation| arrays().filter(|array| std::ptr::eq(&**array.allocation(), result)).count();
-        let held = |node: &Node| {
+        let held = |node: &DeferredNode| {
             let count = node.result.strong_count();
             node.target.is_none()
                 && node.result.upgrade().is_some_and(|result| !result.has_memory() && count > uses(&result))
@@ -42,18 +42,18 @@ impl Queue {
     }
 
     /// The reason for a flush before a node with a result of `bytes` bytes can be queued.
-    pub(super) fn is_full(&self, bytes: usize) -> Option<Cause> {
+    pub(super) fn is_full(&self, bytes: usize) -> Option<FlushReason> {
         if self.nodes.is_empty() {
             return None;
         }
         if self.live >= limit().nodes.load(Ordering::Relaxed) || self.nodes.len() >= PLACES {
-            return Some(Cause::Nodes);
+            return Some(FlushReason::Nodes);
         }
         let results = self.results.saturating_add(bytes);
         if results > limit().results.load(Ordering::Relaxed) {
-            return Some(Cause::Bytes);
+            return Some(FlushReason::Bytes);
         }
-        self.holds_too_much(None).then_some(Cause::Held)
+        self.holds_too_much(None).then_some(FlushReason::Held)
     }
 
     fn holds_too_much(&self, leaving: Option<&Arc<Allocation>>) -> bool {
@@ -62,11 +62,11 @@ impl Queue {
     }
 }
 
-impl Queues {
+impl PendingQueues {
     /// Whether large operands that only nodes keep alive exceed the limit over all queues.
     pub(super) fn hold_too_much(&self, leaving: Option<&Arc<Allocation>>) -> bool {
         let most = limit().held.load(Ordering::Relaxed);
-        let sum = |bytes: &dyn Fn(&Queue) -> usize| self.queues.iter().map(bytes).fold(0, usize::saturating_add);
+        let sum = |bytes: &dyn Fn(&PendingQueue) -> usize| self.queues.iter().map(bytes).fold(0, usize::saturating_add);
         sum(&|queue| queue.operands) > most && sum(&|queue| queue.held(leaving)) > most
     }
 
@@ -80,7 +80,7 @@ impl Queues {
 pub fn holds_too_much(block: &Arc<Allocation>) -> Option<Scope> {
     let pending = block.read_by().pending().filter(|_| block.bytes() >= LARGE)?;
     let queues = lock();
-    let is_too_much = |queue: &Queue| queue.holds_too_much(Some(block));
+    let is_too_much = |queue: &PendingQueue| queue.holds_too_much(Some(block));
     match pending {
         Pending::One(id) if queues.queues.get(id.queue()).is_some_and(is_too_much) => Some(Scope::One(id.queue())),
         _ => queues.hold_too_much(Some(block)).then_some(Scope::All),

@@ -1,15 +1,15 @@
 //! Queues an operation, or returns the flush that must precede it.
 
-use super::{Queue, large_operands, lock, own};
+use super::{PendingQueue, large_operands, lock, own};
 use crate::fusion::limits::limit;
-use crate::fusion::node::Node;
+use crate::fusion::node::DeferredNode;
 use pygpu_array::DeferredArray;
-use pygpu_base::flush::{self, Cause, NodeId, Pending, Scope};
+use pygpu_base::flush::{self, FlushReason, NodeId, Pending, Scope};
 use pygpu_memory::{Allocation, pool};
 
 /// Visibility of an operation's operands and target when it is queued.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Reach {
+pub enum Visibility {
     /// Private: only PyGPU can access them.
     Private,
     /// Other code can access them.
@@ -22,11 +22,11 @@ pub struct Obstacle {
     /// The queues to flush.
     pub scope: Scope,
     /// The reason.
-    pub cause: Cause,
+    pub cause: FlushReason,
 }
 
 impl Obstacle {
-    const fn own(cause: Cause) -> Self {
+    const fn own(cause: FlushReason) -> Self {
         Self { scope: Scope::Own, cause }
     }
 }
@@ -36,7 +36,10 @@ impl Obstacle {
 /// The check that the operands are private, the marks and the push are one step under the lock. A thread that lets a
 /// block's address escape (`Allocation::publish`) first records the escape and then acquires the same lock once. It
 /// therefore finds the mark, or the check finds the escape.
-pub fn push(node: Box<Node>, block: &Allocation) -> std::result::Result<Reach, (Box<Node>, Obstacle)> {
+pub fn push(
+    node: Box<DeferredNode>,
+    block: &Allocation,
+) -> std::result::Result<Visibility, (Box<DeferredNode>, Obstacle)> {
     let own = own();
     flush::begin_use();
     let mut queues = lock();
@@ -44,15 +47,15 @@ pub fn push(node: Box<Node>, block: &Allocation) -> std::result::Result<Reach, (
     let bytes = node.layout.nbytes() as usize;
     let has_room = !pool::exceeds_limit(node.stream.device(), || queues.results().saturating_add(bytes));
     if !has_room && !queues.is_idle() {
-        return Err((node, Obstacle { scope: Scope::All, cause: Cause::Memory }));
+        return Err((node, Obstacle { scope: Scope::All, cause: FlushReason::Memory }));
     }
     let large = large_operands(&node);
     if large > 0 && queues.hold_too_much(None) {
-        return Err((node, Obstacle { scope: Scope::All, cause: Cause::Held }));
+        return Err((node, Obstacle { scope: Scope::All, cause: FlushReason::Held }));
     }
-    let Some(queue) = queues.queues.get_mut(own) else { return Err((node, Obstacle::own(Cause::Operation))) };
+    let Some(queue) = queues.queues.get_mut(own) else { return Err((node, Obstacle::own(FlushReason::Operation))) };
     if queue.has_barrier {
-        return Err((node, Obstacle::own(Cause::Operation)));
+        return Err((node, Obstacle::own(FlushReason::Operation)));
     }
     for array in node.arrays() {
         if let Some(obstacle) = obstacle(queue, own, array.allocation().written_by().pending()) {
@@ -72,7 +75,8 @@ pub fn push(node: Box<Node>, block: &Allocation) -> std::result::Result<Reach, (
         return Err((node, Obstacle::own(full)));
     }
     let mut arrays = node.arrays().iter().chain(node.target.as_deref().map(DeferredArray::of));
-    let reach = if arrays.all(|array| array.allocation().is_private()) { Reach::Private } else { Reach::Others };
+    let reach =
+        if arrays.all(|array| array.allocation().is_private()) { Visibility::Private } else { Visibility::Others };
     let id = NodeId::new(own, queue.first + queue.nodes.len() as u64);
     node.arrays().iter().for_each(|array| array.allocation().read_by().add(id));
     block.written_by().set(id);
@@ -92,10 +96,10 @@ pub fn push(node: Box<Node>, block: &Allocation) -> std::result::Result<Reach, (
 
 /// The flush that must precede an operation that uses a block with pending operations.
 #[inline]
-fn obstacle(queue: &Queue, own: usize, pending: Option<Pending>) -> Option<Obstacle> {
+fn obstacle(queue: &PendingQueue, own: usize, pending: Option<Pending>) -> Option<Obstacle> {
     match pending? {
         Pending::One(id) if id.queue() == own && id.number() >= queue.first => None,
-        Pending::One(id) => Some(Obstacle { scope: Scope::One(id.queue()), cause: Cause::Operation }),
-        Pending::Many => Some(Obstacle { scope: Scope::All, cause: Cause::Operation }),
+        Pending::One(id) => Some(Obstacle { scope: Scope::One(id.queue()), cause: FlushReason::Operation }),
+        Pending::Many => Some(Obstacle { scope: Scope::All, cause: FlushReason::Operation }),
     }
 }

@@ -1,30 +1,30 @@
 //! Launches of scans along an axis.
 
-use super::plan::{self, INPUT, OUT, Plan, Way};
+use super::plan::{self, INPUT, OUT, ScanPlan, ScanStrategy};
 use super::source;
-use crate::reductions::source::Types;
-use crate::reductions::table::Row;
-use crate::reductions::{self, plan::Memory};
+use crate::reductions::source::ReductionTypes;
+use crate::reductions::table::ReductionEntry;
+use crate::reductions::{self, plan::OperandAddresses};
 use pygpu_array::Array;
 use pygpu_backend::LaunchShape;
-use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_base::error::Result;
-use pygpu_codegen::variant_cache::{Family, Key};
+use pygpu_codegen::variant_cache::{KernelFamily, VariantKey};
 use pygpu_copy as copy;
 use pygpu_device::stream::Stream;
 use pygpu_kernel::{Arguments, Function, launch};
-use pygpu_layout::Order;
-use pygpu_memory::{Access, Use};
+use pygpu_layout::MemoryOrder;
+use pygpu_memory::{Access, BlockUse};
 
-static COMPILED: Family = Family::of_library(FAMILY);
+static COMPILED: KernelFamily = KernelFamily::of_library(FAMILY);
 const FAMILY: u16 = 17;
 
 /// A scan of an array.
-pub struct Call<'a> {
+pub struct AxisScan<'a> {
     /// The function: a reduction whose state is a single number.
-    pub row: &'static Row,
+    pub row: &'static ReductionEntry,
     /// The type of the computation.
-    pub computed: Kind,
+    pub computed: ScalarType,
     /// The elements; nonempty.
     pub input: &'a Array,
     /// The output, of the input's shape, and either identical to the input or disjoint.
@@ -33,20 +33,20 @@ pub struct Call<'a> {
     pub axis: usize,
 }
 
-impl Call<'_> {
-    fn types(&self) -> Types {
-        Types { input: self.input.dtype().kind(), computed: self.computed, out: self.out.dtype().kind() }
+impl AxisScan<'_> {
+    fn types(&self) -> ReductionTypes {
+        ReductionTypes { input: self.input.dtype().kind(), computed: self.computed, out: self.out.dtype().kind() }
     }
 
-    fn key(&self, plan: &Plan, is_sum: bool) -> Key {
+    fn key(&self, plan: &ScanPlan, is_sum: bool) -> VariantKey {
         let mut key = plan.key();
-        let Types { input, computed, out } = self.types();
+        let ReductionTypes { input, computed, out } = self.types();
         key.extend([input as u8, computed as u8, out as u8, u8::from(is_sum)]);
         key.extend_from_slice(self.row.name.as_bytes());
         key
     }
 
-    fn function(&self, plan: &Plan, is_sum: bool, stream: &Stream) -> Result<Function> {
+    fn function(&self, plan: &ScanPlan, is_sum: bool, stream: &Stream) -> Result<Function> {
         let source = || source::source(self.row, self.types(), plan, is_sum);
         COMPILED.function(stream.device(), &self.key(plan, is_sum), &source::name_of(self.row), source)
     }
@@ -56,9 +56,9 @@ impl Call<'_> {
 ///
 /// # Errors
 /// `OutOfMemory`; compiler errors; driver errors.
-pub fn run(call: &Call<'_>, stream: &Stream) -> Result<()> {
+pub fn run(call: &AxisScan<'_>, stream: &Stream) -> Result<()> {
     let ends = [call.input, call.out];
-    let memory = Memory {
+    let memory = OperandAddresses {
         itemsize: ends.map(|array| array.dtype().itemsize()),
         address: ends.map(|array| array.allocation().address()),
     };
@@ -66,10 +66,10 @@ pub fn run(call: &Call<'_>, stream: &Stream) -> Result<()> {
     let plan =
         plan::plan(ends.map(Array::layout), call.axis, memory, bytes, reductions::launch::room(stream.device()))?;
     let function = call.function(&plan, false, stream)?;
-    let new = |bytes: u64| Array::empty(&[bytes as i64], DType::new(Kind::UInt8), Order::C, stream.clone());
+    let new = |bytes: u64| Array::empty(&[bytes as i64], DType::new(ScalarType::UInt8), MemoryOrder::C, stream.clone());
     let places = plan.places as u64;
     match plan.way {
-        Way::Along { is_chained: true, lanes, .. } => {
+        ScanStrategy::Along { is_chained: true, lanes, .. } => {
             let tiles = (plan.len as u64).div_ceil(plan.tile());
             let words = bytes.div_ceil(size_of::<u32>()) as u64;
             let (in_group, in_league) = (u64::from(lanes), u64::from(lanes * lanes));
@@ -80,12 +80,12 @@ pub fn run(call: &Call<'_>, stream: &Stream) -> Result<()> {
             // for the states of all levels.
             unsafe { launch(call, &plan, &function, Some((&board, Access::Write)), tiles, [places * tiles, 1], stream) }
         }
-        Way::Along { rows, .. } => {
+        ScanStrategy::Along { rows, .. } => {
             let blocks = places.div_ceil(u64::from(rows));
             // SAFETY: as above, without look-back memory.
             unsafe { launch(call, &plan, &function, None, 1, [blocks, 1], stream) }
         }
-        Way::Across { columns, .. } => {
+        ScanStrategy::Across { columns, .. } => {
             let (strips, splits) = (places.div_ceil(u64::from(columns)), u64::from(plan.splits));
             let part = plan.part(plan.splits);
             if splits == 1 {
@@ -108,8 +108,8 @@ pub fn run(call: &Call<'_>, stream: &Stream) -> Result<()> {
 /// The function must have been compiled for the plan, and the plan created for the call's arrays. The additional memory
 /// must have the size that the kernel expects.
 unsafe fn launch(
-    call: &Call<'_>,
-    plan: &Plan,
+    call: &AxisScan<'_>,
+    plan: &ScanPlan,
     function: &Function,
     memory: Option<(&Array, Access)>,
     number: u64,
@@ -129,7 +129,8 @@ unsafe fn launch(
     values.push_word(memory.map_or(0, |(array, _)| array.address() as u64));
     values.push_word(number);
     plan.push(&mut values);
-    let mut uses: Vec<Use<'_>> = vec![(call.input.allocation(), Access::Read), (call.out.allocation(), Access::Write)];
+    let mut uses: Vec<BlockUse<'_>> =
+        vec![(call.input.allocation(), Access::Read), (call.out.allocation(), Access::Write)];
     uses.extend(memory.map(|(array, access)| (array.allocation(), access)));
     // A larger grid would need more elements than fit into a device.
     let grid = blocks.map(|count| u32::try_from(count).unwrap_or(u32::MAX));

@@ -4,4 +4,4 @@ pub mod launch;
 pub mod plan;
 mod source;
 
-pub use launch::{Call, run};
+pub use launch::{AxisScan, run};

@@ -1,12 +1,12 @@
 //! Plan of a scan: along contiguous memory, with several rows per block or several blocks per row, or down adjacent
 //! columns.
 
-use crate::reductions::plan::{Memory, Room};
+use crate::reductions::plan::{DeviceCapacity, OperandAddresses};
 use pygpu_base::error::Result;
-use pygpu_codegen::array_access::{Record, Span};
-use pygpu_codegen::variant_cache::Key;
+use pygpu_codegen::array_access::{IndexWidth, ParameterBlock};
+use pygpu_codegen::variant_cache::VariantKey;
 use pygpu_kernel::Arguments;
-use pygpu_layout::{Dims, Layout, Rules, Walk};
+use pygpu_layout::{Dims, Layout, LoopNest, LoopNestRules};
 
 /// Index of the input in the loop nest.
 pub const INPUT: usize = 0;
@@ -32,7 +32,7 @@ const TILES_OF_CHAIN: u64 = 4;
 
 /// Arrangement of a block's threads, as far as it is compiled into a kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Way {
+pub enum ScanStrategy {
     /// Consecutive elements of a row are close to each other in memory.
     Along {
         /// Rows of a block.
@@ -59,16 +59,16 @@ pub enum Way {
 
 /// The plan of a scan.
 #[derive(Clone, Debug)]
-pub struct Plan {
-    kept: Walk,
-    span: Span,
+pub struct ScanPlan {
+    kept: LoopNest,
+    span: IndexWidth,
     steps: [i64; 2],
     /// Elements along the axis.
     pub len: i64,
     /// Number of rows or columns, i.e. positions along the other axes.
     pub places: i64,
     /// The arrangement of threads.
-    pub way: Way,
+    pub way: ScanStrategy,
     /// Blocks that share a column. More than one need another launch before.
     pub splits: u32,
 }
@@ -86,25 +86,39 @@ fn without(layout: &Layout, axis: usize) -> Result<Layout> {
 /// state has `state_bytes` bytes.
 ///
 /// # Errors
-/// As [`Walk::plan`].
-pub fn plan(sides: [&Layout; 2], axis: usize, memory: Memory, state_bytes: usize, room: Room) -> Result<Plan> {
+/// As [`LoopNest::plan`].
+pub fn plan(
+    sides: [&Layout; 2],
+    axis: usize,
+    memory: OperandAddresses,
+    state_bytes: usize,
+    room: DeviceCapacity,
+) -> Result<ScanPlan> {
     let along = |side: &Layout| side.axes().get(axis).map_or((1, 0), |found| (found.len, found.stride));
     let steps = sides.map(|side| along(side).1);
     let (input, out) = (without(sides[INPUT], axis)?, without(sides[OUT], axis)?);
-    let kept = Walk::plan(&[&input, &out], Rules { lead: Some(OUT), reduced: 0 })?;
+    let kept = LoopNest::plan(&[&input, &out], LoopNestRules { lead: Some(OUT), reduced: 0 })?;
     let (len, places) = (along(sides[INPUT]).0, kept.size());
-    let span = Span::of(&kept, 0..2);
+    let span = IndexWidth::of(&kept, 0..2);
     let nearest = kept.strides(INPUT).next_back().map(i64::unsigned_abs);
     let largest = memory.itemsize.into_iter().max().unwrap_or(1).max(state_bytes) as u32;
-    let plan = Plan { kept, span, steps, len, places, way: Way::Across { columns: 1, down: 1, each: 1 }, splits: 1 };
+    let plan = ScanPlan {
+        kept,
+        span,
+        steps,
+        len,
+        places,
+        way: ScanStrategy::Across { columns: 1, down: 1, each: 1 },
+        splits: 1,
+    };
     Ok(match nearest {
         Some(nearest) if nearest < steps[INPUT].unsigned_abs() => plan.across(largest, room),
         _ => plan.along(memory, largest, room),
     })
 }
 
-impl Plan {
-    fn along(self, memory: Memory, largest: u32, room: Room) -> Self {
+impl ScanPlan {
+    fn along(self, memory: OperandAddresses, largest: u32, room: DeviceCapacity) -> Self {
         let len = self.len as u64;
         let has_few_rows = self.places as u64 * 4 < u64::from(room.blocks);
         let (bytes, most) =
@@ -122,11 +136,11 @@ impl Plan {
         let tiles = len.div_ceil(u64::from(lanes * each));
         let is_chained = rows == 1 && tiles >= TILES_OF_CHAIN && has_few_rows;
         let vectors = [INPUT, OUT].map(|side| self.vector(side, each, memory));
-        Self { way: Way::Along { rows, lanes, each, vectors, is_chained }, ..self }
+        Self { way: ScanStrategy::Along { rows, lanes, each, vectors, is_chained }, ..self }
     }
 
     /// Size of a pack: elements that are contiguous and aligned wherever a thread begins.
-    fn vector(&self, side: usize, each: u32, memory: Memory) -> u32 {
+    fn vector(&self, side: usize, each: u32, memory: OperandAddresses) -> u32 {
         let itemsize = memory.itemsize[side] as i64;
         let start = (memory.address[side] as i64).wrapping_add(self.kept.offset(side));
         let mut vector = (PACK_BYTES / itemsize as u32).clamp(1, each);
@@ -140,7 +154,7 @@ impl Plan {
         vector
     }
 
-    fn across(self, largest: u32, room: Room) -> Self {
+    fn across(self, largest: u32, room: DeviceCapacity) -> Self {
         let beside = (COLUMN_BYTES / largest).max(COLUMNS);
         let columns = beside.min(room.threads).min((self.places as u64).next_power_of_two().min(1 << 16) as u32);
         let down = (room.threads / columns).max(1);
@@ -152,7 +166,7 @@ impl Plan {
             true => (u64::from(room.blocks) / strips).clamp(1, most.max(1)) as u32,
             false => 1,
         };
-        let plan = Self { way: Way::Across { columns, down, each }, ..self };
+        let plan = Self { way: ScanStrategy::Across { columns, down, each }, ..self };
         let splits = (plan.len as u64).div_ceil(plan.part(splits)) as u32;
         Self { splits, ..plan }
     }
@@ -165,29 +179,29 @@ impl Plan {
     /// Elements of a row or column that a block processes at once.
     pub fn tile(&self) -> u64 {
         u64::from(match self.way {
-            Way::Along { lanes, each, .. } => lanes * each,
-            Way::Across { down, each, .. } => down * each,
+            ScanStrategy::Along { lanes, each, .. } => lanes * each,
+            ScanStrategy::Across { down, each, .. } => down * each,
         })
     }
 
     /// Threads of a block.
     pub fn threads(&self) -> u32 {
         match self.way {
-            Way::Along { rows, lanes, .. } => rows * lanes,
-            Way::Across { columns, down, .. } => columns * down,
+            ScanStrategy::Along { rows, lanes, .. } => rows * lanes,
+            ScanStrategy::Across { columns, down, .. } => columns * down,
         }
     }
 
     /// Whether indices have 32 bits.
     pub fn is_short(&self) -> bool {
-        self.span == Span::Short
+        self.span == IndexWidth::Short
     }
 
     /// Part of the variant key, in addition to the types.
-    pub fn key(&self) -> Key {
+    pub fn key(&self) -> VariantKey {
         let shape = [self.kept.rank() as u8, self.span as u8];
         let way = match self.way {
-            Way::Along { rows, lanes, each, vectors, is_chained } => [
+            ScanStrategy::Along { rows, lanes, each, vectors, is_chained } => [
                 1 + u8::from(is_chained),
                 rows.ilog2() as u8,
                 lanes.ilog2() as u8,
@@ -195,7 +209,7 @@ impl Plan {
                 vectors[0] as u8,
                 vectors[1] as u8,
             ],
-            Way::Across { columns, down, each } => {
+            ScanStrategy::Across { columns, down, each } => {
                 [3, columns.ilog2() as u8, down.ilog2() as u8, each as u8, u8::from(self.splits > 1), 0]
             }
         };
@@ -221,7 +235,7 @@ impl Plan {
     /// Appends the loop nest to the arguments of a launch.
     pub fn push(&self, arguments: &mut Arguments) {
         if self.kept.rank() > 0 {
-            let mut record = Record::new();
+            let mut record = ParameterBlock::new();
             let steps = [INPUT, OUT].into_iter().map(|side| self.kept.strides(side));
             record.push_walk(self.span, self.kept.lens(), steps);
             record.pass(arguments);
@@ -233,18 +247,18 @@ impl Plan {
 mod tests {
     #![allow(clippy::unwrap_used, missing_docs)]
     use super::*;
-    use pygpu_layout::Order;
+    use pygpu_layout::MemoryOrder;
 
-    const H200: Room = Room { threads: 256, blocks: 1056 };
-    const EVEN: Memory = Memory { itemsize: [4, 4], address: [0x1000, 0x1000] };
+    const H200: DeviceCapacity = DeviceCapacity { threads: 256, blocks: 1056 };
+    const EVEN: OperandAddresses = OperandAddresses { itemsize: [4, 4], address: [0x1000, 0x1000] };
 
-    fn planned(shape: &[i64], axis: usize) -> Plan {
-        let side = Layout::contiguous(shape, 4, Order::C).unwrap();
+    fn planned(shape: &[i64], axis: usize) -> ScanPlan {
+        let side = Layout::contiguous(shape, 4, MemoryOrder::C).unwrap();
         plan([&side, &side], axis, EVEN, 4, H200).unwrap()
     }
 
-    fn along(rows: u32, lanes: u32, each: u32, vector: u32, is_chained: bool) -> Way {
-        Way::Along { rows, lanes, each, vectors: [vector; 2], is_chained }
+    fn along(rows: u32, lanes: u32, each: u32, vector: u32, is_chained: bool) -> ScanStrategy {
+        ScanStrategy::Along { rows, lanes, each, vectors: [vector; 2], is_chained }
     }
 
     #[test]
@@ -255,8 +269,8 @@ mod tests {
         assert_eq!(way(&[1 << 14, 1 << 14], 1), along(1, 256, 16, 4, false));
         assert_eq!(way(&[1 << 26, 4], 1), along(256, 1, 4, 4, false));
         assert_eq!(way(&[1 << 20, 50], 1), along(64, 4, 16, 2, false));
-        assert_eq!(way(&[1 << 14, 1 << 14], 0), Way::Across { columns: 32, down: 8, each: 8 });
-        assert_eq!(way(&[1 << 14, 6], 0), Way::Across { columns: 8, down: 32, each: 8 });
+        assert_eq!(way(&[1 << 14, 1 << 14], 0), ScanStrategy::Across { columns: 32, down: 8, each: 8 });
+        assert_eq!(way(&[1 << 14, 6], 0), ScanStrategy::Across { columns: 8, down: 32, each: 8 });
     }
 
     #[test]

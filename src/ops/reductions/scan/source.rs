@@ -1,28 +1,28 @@
 //! Source of the scan kernels.
 
-use super::plan::{INPUT, OUT, Plan, Way};
+use super::plan::{INPUT, OUT, ScanPlan, ScanStrategy};
 use crate::elementwise_kernel;
 use crate::kernel_source;
-use crate::reductions::source::{Types, definitions, offset, spelled};
-use crate::reductions::table::Row;
-use pygpu_base::dtype::{DType, Kind};
-use pygpu_kernel::Source;
+use crate::reductions::source::{ReductionTypes, definitions, offset, spelled};
+use crate::reductions::table::ReductionEntry;
+use pygpu_base::dtype::{DType, ScalarType};
+use pygpu_kernel::KernelSource;
 
 /// Templates of the kernels, into which names are inserted.
 const ALONG: &str = include_str!("along.cu");
 const ACROSS: &str = include_str!("across.cu");
 
 /// Size of a state in bytes.
-pub fn state_bytes(row: &Row, computed: Kind) -> usize {
+pub fn state_bytes(row: &ReductionEntry, computed: ScalarType) -> usize {
     match computed {
         _ if row.first == "bool" => 1,
-        Kind::Float16 | Kind::BFloat16 => size_of::<f32>(),
+        ScalarType::Float16 | ScalarType::BFloat16 => size_of::<f32>(),
         kind => DType::new(kind).itemsize(),
     }
 }
 
 /// The name of a scan's kernels.
-pub fn name_of(row: &Row) -> String {
+pub fn name_of(row: &ReductionEntry) -> String {
     format!("pygpu_scan_{}", row.name)
 }
 
@@ -35,10 +35,10 @@ fn pack(name: &str, element: &str, vector: u32) -> String {
 }
 
 /// The kernel; with `is_sum` the one that only computes the states of divided columns' parts.
-pub fn source(row: &Row, types: Types, plan: &Plan, is_sum: bool) -> Source {
+pub fn source(row: &ReductionEntry, types: ReductionTypes, plan: &ScanPlan, is_sum: bool) -> KernelSource {
     let name = name_of(row);
     let (threads, text, memory) = match plan.way {
-        Way::Along { rows, lanes, each, vectors, is_chained } => (
+        ScanStrategy::Along { rows, lanes, each, vectors, is_chained } => (
             format!(
                 "#define PYGPU_ROWS {rows}\n#define PYGPU_LANES {lanes}\n#define PYGPU_EACH {each}\n\
                  #define PYGPU_IN_VECTOR {}\n#define PYGPU_OUT_VECTOR {}\n#define PYGPU_IS_CHAINED {}\n\
@@ -53,7 +53,7 @@ pub fn source(row: &Row, types: Types, plan: &Plan, is_sum: bool) -> Source {
             ALONG,
             "size_t rows, size_t len, unsigned long long *board, size_t tiles",
         ),
-        Way::Across { columns, down, each } => (
+        ScanStrategy::Across { columns, down, each } => (
             format!(
                 "#define PYGPU_COLUMNS {columns}\n#define PYGPU_DOWN {down}\n#define PYGPU_EACH {each}\n\
                  #define PYGPU_IS_SHARED {}\n#define PYGPU_IS_SUM {}\n",
@@ -66,7 +66,7 @@ pub fn source(row: &Row, types: Types, plan: &Plan, is_sum: bool) -> Source {
     };
     let bounds = match plan.way {
         // As many blocks as shared memory allows.
-        Way::Along { is_chained: true, .. } => "__launch_bounds__(PYGPU_THREADS, 5)",
+        ScanStrategy::Along { is_chained: true, .. } => "__launch_bounds__(PYGPU_THREADS, 5)",
         _ => "__launch_bounds__(PYGPU_THREADS)",
     };
     let kept = plan.kept_type();

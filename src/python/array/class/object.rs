@@ -14,7 +14,7 @@ use super::GpuArray;
 use crate::ffi::new_object::{self, Collected, value_offset};
 use crate::ffi::objects::{Frozen, is_exact};
 use crate::once::intern;
-use pygpu_array::{Array, Ground};
+use pygpu_array::{Array, ArrayPlacement};
 use pygpu_base::dtype::DType;
 use pygpu_interop::dlpack::LentDimensions;
 use pygpu_layout::Layout;
@@ -57,16 +57,16 @@ pub(crate) fn new_exact(py: Python<'_>, value: GpuArray) -> PyResult<Bound<'_, G
     new_object::new_exact(py, value)
 }
 
-/// Creates an exact `GPUArray` at a placement, with a layout whose offset counts from element zero; see [`Ground`].
+/// Creates an exact `GPUArray` at a placement, with a layout whose offset counts from element zero; see [`ArrayPlacement`].
 #[inline]
 pub(crate) fn new_at<'py>(
     py: Python<'py>,
-    ground: Ground,
+    ground: ArrayPlacement,
     layout: &Layout,
     dtype: DType,
     base: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, GpuArray>> {
-    let Ground { allocation, shift, readonly, keeper } = ground;
+    let ArrayPlacement { allocation, shift, readonly, keeper } = ground;
     // SAFETY: the function writes a complete array.
     unsafe {
         let write = |slot| Array::write_new(slot, allocation, dtype);

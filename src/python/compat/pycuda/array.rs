@@ -11,7 +11,7 @@ use crate::once::intern;
 use crate::operators::functions;
 use crate::runtime::current::Current;
 use pygpu_array::Array;
-use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_base::error::Error;
 use pygpu_layout::{Dims, Layout};
 
@@ -25,8 +25,8 @@ enum Part {
 /// The parts of complex numbers where they lie; `None` for numbers that have none.
 fn part_of(array: &Array, part: Part) -> PyResult<Option<Array>> {
     let kind = match array.dtype().kind() {
-        Kind::Complex64 => Kind::Float32,
-        Kind::Complex128 => Kind::Float64,
+        ScalarType::Complex64 => ScalarType::Float32,
+        ScalarType::Complex128 => ScalarType::Float64,
         _ => return Ok(None),
     };
     let dtype = DType::new(kind);

@@ -16,7 +16,7 @@ use crate::kernel::module::PyKernelModule;
 use crate::names::names;
 use crate::texture::object;
 use pygpu_array::Array;
-use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_base::error::Result;
 use pygpu_copy as copy;
 use pygpu_device::stream::Stream;
@@ -78,8 +78,8 @@ fn variable(module: &Module, name: &str) -> Result<Array> {
     let stream = Stream::default_of(module.device());
     // SAFETY: a texture's or surface's variable has at least this, as long as the module, which is kept.
     let block = unsafe { Allocation::of_nobody(address, BYTES, stream) };
-    let layout = Layout::contiguous(&[1], BYTES as i64, layout::Order::C)?;
-    Array::over(Arc::new(block), layout, DType::new(Kind::UInt64), false)
+    let layout = Layout::contiguous(&[1], BYTES as i64, layout::MemoryOrder::C)?;
+    Array::over(Arc::new(block), layout, DType::new(ScalarType::UInt64), false)
 }
 
 impl References {

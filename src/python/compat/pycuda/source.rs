@@ -15,7 +15,7 @@ use crate::runtime::device as device_argument;
 use pygpu_backend::BackendKind;
 use pygpu_base::error::Result;
 use pygpu_device::Device;
-use pygpu_kernel::{self as kernel, Cache, Declarations, Source};
+use pygpu_kernel::{self as kernel, Cache, Declarations, KernelSource};
 
 /// Where an image may be kept: `None` and `True` for the usual folder, `False` for none, or a folder.
 fn place(cache: Option<&Bound<'_, PyAny>>) -> PyResult<Cache> {
@@ -33,8 +33,8 @@ fn source(
     compiler: Option<String>,
     extern_c: bool,
     cache: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Source> {
-    Ok(Source {
+) -> PyResult<KernelSource> {
+    Ok(KernelSource {
         text,
         name: "kernel.cu".to_owned(),
         options: option_texts(options)?,

@@ -10,7 +10,7 @@ use super::{pointers, refusal};
 use crate::gil::WithoutGil;
 use pygpu_kernel::launch;
 use pygpu_kernel::{Configuration, check_ends};
-use pygpu_memory::{Use, retired};
+use pygpu_memory::{BlockUse, retired};
 
 impl<'py> Call<'_, 'py> {
     /// The rarely used extras, allocated if necessary.
@@ -56,7 +56,7 @@ impl<'py> Call<'_, 'py> {
         rare.handlers.iter().try_for_each(|handler| handler.enter(&told))?;
         let arguments = &mut self.arguments;
         rare.wide.iter().for_each(|wide| arguments.align(*wide));
-        let mut uses: SmallVec<[Use<'_>; 8]> = self.uses.iter().copied().collect();
+        let mut uses: SmallVec<[BlockUse<'_>; 8]> = self.uses.iter().copied().collect();
         uses.extend(self.blocks.iter().map(|(block, access)| (block, *access)));
         uses.extend(rare.foreign.iter().map(|(array, access)| (array.allocation(), *access)));
         uses.extend(rare.host.iter().map(|(temporary, access)| (temporary.array().allocation(), *access)));

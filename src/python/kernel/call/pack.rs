@@ -21,11 +21,11 @@ use crate::gil::WithoutGil;
 use crate::runtime::device_memory::{Behind, DeviceAllocation};
 use pygpu_array::Array;
 use pygpu_backend::Address;
-use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_device::stream::Stream;
 use pygpu_kernel::launch;
 use pygpu_kernel::{Arguments, Configuration, Function, Parameter, ParameterKind, check_ends, fits};
-use pygpu_memory::{Access, Allocation, Use, address_registry};
+use pygpu_memory::{Access, Allocation, BlockUse, address_registry};
 
 /// Strictness of the argument checks.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -45,7 +45,7 @@ pub(crate) struct Call<'a, 'py> {
     pub(super) rules: Rules,
     pub(super) arguments: Arguments,
     /// Blocks of PyGPU arrays, which the argument tuple keeps alive.
-    pub(super) uses: SmallVec<[Use<'a>; 8]>,
+    pub(super) uses: SmallVec<[BlockUse<'a>; 8]>,
     /// Explicitly allocated blocks, which another thread may free meanwhile.
     pub(super) blocks: Blocks,
     /// Rarely used extras.
@@ -99,7 +99,7 @@ pub(crate) fn call_beside<C: Configuration>(
     }
     let Call { arguments, uses, blocks, .. } = &mut call;
     if !blocks.is_empty() {
-        let mut all: SmallVec<[Use<'_>; 8]> = uses.iter().copied().collect();
+        let mut all: SmallVec<[BlockUse<'_>; 8]> = uses.iter().copied().collect();
         all.extend(blocks.iter().map(|(block, access)| (block, *access)));
         // SAFETY: as below.
         py.without_gil(|| unsafe { launch::launch(function, shape, stream, arguments, &all) })?;
@@ -167,7 +167,7 @@ impl<'a, 'py> Call<'a, 'py> {
         let is_address = match parameter.map(|parameter| parameter.kind) {
             None | Some(ParameterKind::Pointer { .. } | ParameterKind::Unknown | ParameterKind::Bytes(8)) => true,
             // PyCUDA programs pass `numpy.intp` for a pointer.
-            Some(ParameterKind::Scalar(Kind::Int64 | Kind::UInt64)) => self.rules == Rules::Lenient,
+            Some(ParameterKind::Scalar(ScalarType::Int64 | ScalarType::UInt64)) => self.rules == Rules::Lenient,
             Some(_) => false,
         };
         if !is_address {
@@ -220,7 +220,7 @@ impl<'a, 'py> Call<'a, 'py> {
         &mut self,
         position: usize,
         parameter: Option<&Parameter>,
-        kind: Kind,
+        kind: ScalarType,
         bytes: &[u8],
         value: &Bound<'py, PyAny>,
     ) -> PyResult<()> {
@@ -234,7 +234,7 @@ impl<'a, 'py> Call<'a, 'py> {
             }
             Some(ParameterKind::Bytes(size)) => size == bytes.len(),
             // An address computed with NumPy.
-            Some(ParameterKind::Pointer { .. }) => matches!(kind, Kind::Int64 | Kind::UInt64),
+            Some(ParameterKind::Pointer { .. }) => matches!(kind, ScalarType::Int64 | ScalarType::UInt64),
         };
         if !is_good {
             return Err(refusal::scalar(&self.place(position, parameter), parameter, DType::new(kind), value));

@@ -8,7 +8,7 @@ use crate::callback::Kept;
 use crate::gil::WithoutGil;
 use pygpu_array::Array;
 use pygpu_device::stream::Stream;
-use pygpu_kernel::Wide;
+use pygpu_kernel::WideValue;
 use pygpu_memory::Access;
 
 /// Extras of a launch.
@@ -20,7 +20,7 @@ pub(crate) struct Rare<'py> {
     pub(super) owners: Vec<Kept>,
     pub(super) host: Vec<(Temporary<'py>, Access)>,
     pub(super) handlers: Vec<Handler<'py>>,
-    pub(super) wide: Vec<Wide>,
+    pub(super) wide: Vec<WideValue>,
 }
 
 impl Rare<'_> {

@@ -10,7 +10,7 @@ use crate::array::class::GpuArray;
 use crate::once::intern;
 use crate::runtime::device_memory::DeviceAllocation;
 use pygpu_array::Array;
-use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_kernel::{Function, Parameter, ParameterKind};
 use pygpu_layout::tuple_text;
 use pygpu_memory::Allocation;
@@ -67,7 +67,7 @@ pub(crate) fn scalar(place: &str, parameter: Option<&Parameter>, given: DType, v
     let advice = match parameter.map(|parameter| parameter.kind) {
         Some(ParameterKind::Scalar(wanted)) => {
             let name = DType::new(wanted).name().to_owned();
-            format!("write numpy.{}({value})", if wanted == Kind::Bool { "bool_".to_owned() } else { name })
+            format!("write numpy.{}({value})", if wanted == ScalarType::Bool { "bool_".to_owned() } else { name })
         }
         Some(ParameterKind::Bytes(size)) => format!("the parameter has {size} bytes"),
         _ => "the parameter is a pointer".to_owned(),

@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 
 use super::pack::Call;
 use crate::texture::object;
-use pygpu_base::dtype::Kind;
+use pygpu_base::dtype::ScalarType;
 use pygpu_kernel::{Parameter, ParameterKind};
 
 impl Call<'_, '_> {
@@ -19,7 +19,7 @@ impl Call<'_, '_> {
         let Some((object, is_surface)) = object::of_python(value) else { return Ok(false) };
         let fits = match parameter.map(|parameter| parameter.kind) {
             None | Some(ParameterKind::Unknown | ParameterKind::Bytes(8)) => true,
-            Some(ParameterKind::Scalar(Kind::UInt64 | Kind::Int64)) => true,
+            Some(ParameterKind::Scalar(ScalarType::UInt64 | ScalarType::Int64)) => true,
             Some(_) => false,
         };
         let spelled = parameter.map_or("", |parameter| &parameter.spelled);

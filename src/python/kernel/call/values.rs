@@ -12,12 +12,12 @@ use crate::convert::ndarray;
 use crate::convert::strict;
 use crate::ffi;
 use crate::once::{PyOnce, intern};
-use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_kernel::Arguments;
 
 /// Type and bytes of a NumPy scalar, if its class is exactly one of NumPy's named types.
 #[inline]
-pub(crate) fn numpy_scalar<'a>(value: &'a Bound<'_, PyAny>) -> Option<(Kind, &'a [u8])> {
+pub(crate) fn numpy_scalar<'a>(value: &'a Bound<'_, PyAny>) -> Option<(ScalarType, &'a [u8])> {
     if value.is_exact_instance_of::<PyFloat>() {
         return None; // the most common case, excluded before searching NumPy's classes
     }
@@ -28,7 +28,7 @@ pub(crate) fn numpy_scalar<'a>(value: &'a Bound<'_, PyAny>) -> Option<(Kind, &'a
 #[derive(Clone, Copy)]
 pub(crate) enum Number {
     /// A NumPy scalar.
-    Typed(Kind),
+    Typed(ScalarType),
     Bool,
     Int,
     Float,
@@ -57,7 +57,7 @@ impl Number {
 /// # Errors
 /// As [`push_number`].
 #[inline]
-pub(crate) fn push_value(arguments: &mut Arguments, kind: Kind, value: &Bound<'_, PyAny>) -> PyResult<bool> {
+pub(crate) fn push_value(arguments: &mut Arguments, kind: ScalarType, value: &Bound<'_, PyAny>) -> PyResult<bool> {
     match numpy_scalar(value) {
         Some((own, bytes)) if own == kind => {
             arguments.push(bytes);
@@ -100,44 +100,46 @@ pub(crate) fn bytes_of_ctypes(value: &Bound<'_, PyAny>) -> PyResult<Option<Vec<u
 /// # Errors
 /// `ValueError` for an integer out of the type's range.
 #[inline]
-pub(crate) fn push_number(arguments: &mut Arguments, kind: Kind, value: &Bound<'_, PyAny>) -> PyResult<bool> {
+pub(crate) fn push_number(arguments: &mut Arguments, kind: ScalarType, value: &Bound<'_, PyAny>) -> PyResult<bool> {
     let (is_int, is_float) = (ffi::numbers::is_int(value), ffi::numbers::is_float(value));
     match kind {
-        Kind::Float32 | Kind::Float64 if is_int || is_float => {
+        ScalarType::Float32 | ScalarType::Float64 if is_int || is_float => {
             let number = ffi::numbers::real(value)?;
             match kind {
-                Kind::Float32 => arguments.push(&(number as f32).to_le_bytes()),
+                ScalarType::Float32 => arguments.push(&(number as f32).to_le_bytes()),
                 _ => arguments.push_word(number.to_bits()),
             }
             Ok(true)
         }
-        Kind::Bool | Kind::Int8 | Kind::Int16 | Kind::Int32 | Kind::Int64 if is_int => {
+        ScalarType::Bool | ScalarType::Int8 | ScalarType::Int16 | ScalarType::Int32 | ScalarType::Int64 if is_int => {
             push_signed(arguments, kind, value)
         }
-        Kind::UInt8 | Kind::UInt16 | Kind::UInt32 | Kind::UInt64 if is_int => push_unsigned(arguments, kind, value),
+        ScalarType::UInt8 | ScalarType::UInt16 | ScalarType::UInt32 | ScalarType::UInt64 if is_int => {
+            push_unsigned(arguments, kind, value)
+        }
         _ => push_rare(arguments, kind, value),
     }
 }
 
 /// The range of a signed integer type, or of bool.
 #[inline]
-fn signed_range(kind: Kind) -> (i64, i64) {
+fn signed_range(kind: ScalarType) -> (i64, i64) {
     match kind {
-        Kind::Bool => (0, 1),
-        Kind::Int8 => (i64::from(i8::MIN), i64::from(i8::MAX)),
-        Kind::Int16 => (i64::from(i16::MIN), i64::from(i16::MAX)),
-        Kind::Int32 => (i64::from(i32::MIN), i64::from(i32::MAX)),
+        ScalarType::Bool => (0, 1),
+        ScalarType::Int8 => (i64::from(i8::MIN), i64::from(i8::MAX)),
+        ScalarType::Int16 => (i64::from(i16::MIN), i64::from(i16::MAX)),
+        ScalarType::Int32 => (i64::from(i32::MIN), i64::from(i32::MAX)),
         _ => (i64::MIN, i64::MAX),
     }
 }
 
 /// The maximum of an unsigned integer type.
 #[inline]
-fn unsigned_range(kind: Kind) -> u64 {
+fn unsigned_range(kind: ScalarType) -> u64 {
     match kind {
-        Kind::UInt8 => u64::from(u8::MAX),
-        Kind::UInt16 => u64::from(u16::MAX),
-        Kind::UInt32 => u64::from(u32::MAX),
+        ScalarType::UInt8 => u64::from(u8::MAX),
+        ScalarType::UInt16 => u64::from(u16::MAX),
+        ScalarType::UInt32 => u64::from(u32::MAX),
         _ => u64::MAX,
     }
 }
@@ -151,8 +153,8 @@ fn unsigned(value: &Bound<'_, PyAny>) -> Option<u64> {
 
 /// Whether a Python int is in the range of an integer type or of bool.
 #[inline]
-pub(crate) fn is_in_range(kind: Kind, value: &Bound<'_, PyAny>) -> bool {
-    if matches!(kind, Kind::UInt8 | Kind::UInt16 | Kind::UInt32 | Kind::UInt64) {
+pub(crate) fn is_in_range(kind: ScalarType, value: &Bound<'_, PyAny>) -> bool {
+    if matches!(kind, ScalarType::UInt8 | ScalarType::UInt16 | ScalarType::UInt32 | ScalarType::UInt64) {
         return unsigned(value).is_some_and(|number| number <= unsigned_range(kind));
     }
     let ((number, overflow), (least, most)) = (ffi::numbers::signed(value), signed_range(kind));
@@ -161,13 +163,13 @@ pub(crate) fn is_in_range(kind: Kind, value: &Bound<'_, PyAny>) -> bool {
 
 /// Adds a NumPy integer for a parameter of a wider type that contains its value.
 #[cold]
-pub(crate) fn widen(arguments: &mut Arguments, wanted: Kind, kind: Kind, bytes: &[u8]) -> bool {
-    let is_whole = |kind| is_integer(kind) && kind != Kind::Bool;
+pub(crate) fn widen(arguments: &mut Arguments, wanted: ScalarType, kind: ScalarType, bytes: &[u8]) -> bool {
+    let is_whole = |kind| is_integer(kind) && kind != ScalarType::Bool;
     let is_wider = DType::new(wanted).itemsize() > bytes.len();
     if !(is_wider && is_whole(wanted) && is_whole(kind)) {
         return false;
     }
-    let is_signed = |kind| matches!(kind, Kind::Int8 | Kind::Int16 | Kind::Int32 | Kind::Int64);
+    let is_signed = |kind| matches!(kind, ScalarType::Int8 | ScalarType::Int16 | ScalarType::Int32 | ScalarType::Int64);
     let is_negative = is_signed(kind) && bytes.last().is_some_and(|last| last & 0x80 != 0);
     if is_negative && !is_signed(wanted) {
         return false;
@@ -179,7 +181,7 @@ pub(crate) fn widen(arguments: &mut Arguments, wanted: Kind, kind: Kind, bytes: 
 }
 
 #[inline]
-fn push_signed(arguments: &mut Arguments, kind: Kind, value: &Bound<'_, PyAny>) -> PyResult<bool> {
+fn push_signed(arguments: &mut Arguments, kind: ScalarType, value: &Bound<'_, PyAny>) -> PyResult<bool> {
     let (number, overflow) = ffi::numbers::signed(value);
     let (least, most) = signed_range(kind);
     if overflow || number < least || number > most {
@@ -190,7 +192,7 @@ fn push_signed(arguments: &mut Arguments, kind: Kind, value: &Bound<'_, PyAny>) 
 }
 
 #[inline]
-fn push_unsigned(arguments: &mut Arguments, kind: Kind, value: &Bound<'_, PyAny>) -> PyResult<bool> {
+fn push_unsigned(arguments: &mut Arguments, kind: ScalarType, value: &Bound<'_, PyAny>) -> PyResult<bool> {
     let most = unsigned_range(kind);
     match unsigned(value).filter(|number| *number <= most) {
         Some(number) => arguments.push_word(number),
@@ -201,7 +203,7 @@ fn push_unsigned(arguments: &mut Arguments, kind: Kind, value: &Bound<'_, PyAny>
 
 #[cold]
 fn out_of_range(
-    kind: Kind,
+    kind: ScalarType,
     value: &Bound<'_, PyAny>,
     least: &dyn std::fmt::Display,
     most: &dyn std::fmt::Display,
@@ -212,11 +214,11 @@ fn out_of_range(
 
 /// Adds a number of a type without a Python equivalent, converted by NumPy or `ml_dtypes`.
 #[cold]
-fn push_rare(arguments: &mut Arguments, kind: Kind, value: &Bound<'_, PyAny>) -> PyResult<bool> {
+fn push_rare(arguments: &mut Arguments, kind: ScalarType, value: &Bound<'_, PyAny>) -> PyResult<bool> {
     let is_real = value.is_instance_of::<PyFloat>() || value.is_instance_of::<PyInt>();
     let fits = match kind {
-        Kind::Complex64 | Kind::Complex128 => is_real || value.is_instance_of::<PyComplex>(),
-        Kind::Opaque => false,
+        ScalarType::Complex64 | ScalarType::Complex128 => is_real || value.is_instance_of::<PyComplex>(),
+        ScalarType::Opaque => false,
         // An integer-like object of another library is accepted; a float never is.
         _ if is_integer(kind) => ffi::numbers::is_index(value) && !value.is_instance_of::<PyBool>(),
         _ => is_real,
@@ -234,8 +236,8 @@ fn push_rare(arguments: &mut Arguments, kind: Kind, value: &Bound<'_, PyAny>) ->
     Ok(true)
 }
 
-pub(crate) fn is_integer(kind: Kind) -> bool {
-    use Kind::*;
+pub(crate) fn is_integer(kind: ScalarType) -> bool {
+    use ScalarType::*;
     matches!(kind, Bool | Int8 | Int16 | Int32 | Int64 | UInt8 | UInt16 | UInt32 | UInt64)
 }
 

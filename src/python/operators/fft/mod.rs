@@ -21,7 +21,7 @@ use pygpu_base::error::{Error, Result};
 use pygpu_device::Device;
 use pygpu_device::stream;
 use pygpu_memory::capture;
-use pygpu_ops::fft::{self, Task, Transform};
+use pygpu_ops::fft::{self, FftProblem, Transform};
 use pygpu_ops::ufunc::Casting;
 
 /// A transform under NumPy's name of it. `ours`: nobody needs what is read any more.
@@ -75,7 +75,7 @@ fn _fft<'py>(
             named.along_one(axes[axes.len() - 1].1)
         )));
     }
-    let task = Task {
+    let task = FftProblem {
         library: library(py, device)?,
         input: array,
         is_ours: ours,
@@ -89,7 +89,7 @@ fn _fft<'py>(
     }
     let out_array = out.map(|out| out.get().array(py)).transpose()?;
     let _inherited = heritage::inherit(py, [array].into_iter())?;
-    let made = py.without_gil(|| run(&Task { out: out_array, ..task }))?;
+    let made = py.without_gil(|| run(&FftProblem { out: out_array, ..task }))?;
     match out {
         Some(out) => Ok(out.clone()),
         None => new_like(own, GpuArray::from_array(made)),
@@ -106,7 +106,7 @@ fn library(py: Python<'_>, device: Device) -> PyResult<&'static Fft> {
 }
 
 /// Transforms in the order of the current stream: at once, or where an axis is named twice one axis after the other.
-fn run(task: &Task<'_>) -> Result<Array> {
+fn run(task: &FftProblem<'_>) -> Result<Array> {
     let stream = stream::current(task.input.device());
     let is_twice = |place: usize| task.axes[..place].iter().any(|one| one.0 == task.axes[place].0);
     if !(1..task.axes.len()).any(is_twice) {
@@ -126,7 +126,7 @@ fn run(task: &Task<'_>) -> Result<Array> {
         };
         let is_end = turn == last;
         let next = fft::run(
-            &Task {
+            &FftProblem {
                 input,
                 is_ours: turn > 0,
                 out: task.out.filter(|_| is_end),
@@ -143,7 +143,7 @@ fn run(task: &Task<'_>) -> Result<Array> {
 }
 
 /// Refuses an array that cannot take the result.
-fn check_out(named: Named, task: &Task<'_>, out: &Bound<'_, GpuArray>) -> PyResult<()> {
+fn check_out(named: Named, task: &FftProblem<'_>, out: &Bound<'_, GpuArray>) -> PyResult<()> {
     let own = out.get();
     let name = named.along_one(task.axes[task.axes.len() - 1].1);
     own.check_writable(name)?;

@@ -7,9 +7,9 @@ use crate::array::class::GpuArray;
 use crate::gil::WithoutGil;
 use crate::libraries::places;
 use crate::names::names;
-use pygpu_backend::libraries::{self, What};
+use pygpu_backend::libraries::{self, FactorizationKind};
 use pygpu_device::stream;
-use pygpu_ops::linalg::{self, Asked};
+use pygpu_ops::linalg::{self, FactorizeRequest};
 
 /// Factorises matrices that lie one behind the other, column by column; `docs/design/linalg.md` says which arrays a name wants.
 /// False where the library has no such function and another name has to do.
@@ -26,14 +26,14 @@ fn _factorize(
     first: bool,
     second: bool,
 ) -> PyResult<bool> {
-    let (Some(what), Some(like)) = (What::named(name, first, second), arrays.first()) else {
+    let (Some(what), Some(like)) = (FactorizationKind::named(name, first, second), arrays.first()) else {
         return Err(PyValueError::new_err(format!("there is no factorisation {name:?} of {} arrays", arrays.len())));
     };
     let py = like.py();
     let device = like.get().device();
     let backend = device.backend();
     let given = arrays.iter().map(|array| array.get().array(py)).collect::<PyResult<Vec<_>>>()?;
-    let asked = Asked { what, batch, sizes, arrays: &given };
+    let asked = FactorizeRequest { what, batch, sizes, arrays: &given };
     let stream = stream::current(device);
     if what.is_of_blas() {
         return Ok(py.without_gil(|| linalg::run_by_blas(&asked, &stream))?);

@@ -9,14 +9,14 @@ use super::operand::{self, Value, Values};
 use crate::gil::WithoutGil;
 use crate::host::transfer;
 use pygpu_array::Array;
-use pygpu_base::dtype::Kind;
+use pygpu_base::dtype::ScalarType;
 use pygpu_base::error::Result;
 use pygpu_copy as copy;
 use pygpu_device::Device;
 use pygpu_device::stream;
 use pygpu_kernel::Arguments;
 use pygpu_memory::retired;
-use pygpu_ops::ufunc::{self, Given, Row};
+use pygpu_ops::ufunc::{self, LoopOperand, UfuncEntry};
 
 /// The arrays that results go into.
 pub(super) type Targets<'a> = SmallVec<[&'a Array; 2]>;
@@ -32,8 +32,8 @@ fn apart_from(py: Python<'_>, array: &Array, targets: &Targets<'_>) -> PyResult<
 
 /// What is computed: a loop of a function.
 pub(super) struct Loop<'a> {
-    pub(super) row: &'static Row,
-    pub(super) kind: Kind,
+    pub(super) row: &'static UfuncEntry,
+    pub(super) kind: ScalarType,
     pub(super) device: Device,
     /// Where its results are written.
     pub(super) mask: Option<&'a Array>,
@@ -63,27 +63,27 @@ pub(super) fn run(
             mask_copy = apart_from(py, mask, targets)?;
         }
     }
-    let mut kinds: SmallVec<[Given; 4]> = SmallVec::new();
+    let mut kinds: SmallVec<[LoopOperand; 4]> = SmallVec::new();
     let mut arrays: SmallVec<[&Array; 8]> = SmallVec::new();
     let mut arguments = Arguments::new();
     for (place, value) in values.iter().enumerate() {
         match value {
             Value::Number { object, .. } => {
-                kinds.push(Given::Value);
+                kinds.push(LoopOperand::Value);
                 operand::push(&mut arguments, of.row.takes(place, of.kind), object)?;
             }
             Value::Own(array) => {
-                kinds.push(Given::Array(array.dtype().kind()));
+                kinds.push(LoopOperand::Array(array.dtype().kind()));
                 arrays.push(array.materialized()?);
             }
             Value::Held { array, .. } => {
-                kinds.push(Given::Array(array.dtype().kind()));
+                kinds.push(LoopOperand::Array(array.dtype().kind()));
                 arrays.push(array);
             }
         }
     }
     arrays.extend(mask_copy.as_deref().or(of.mask));
-    let mut results: SmallVec<[Kind; 2]> = SmallVec::new();
+    let mut results: SmallVec<[ScalarType; 2]> = SmallVec::new();
     for target in targets {
         results.push(target.dtype().kind());
         arrays.push(target);

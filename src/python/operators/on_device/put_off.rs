@@ -8,14 +8,14 @@ use super::super::result::Lying;
 use crate::array::class::GpuArray;
 use crate::array::waiting;
 use crate::deferral::put_off;
-use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_device::Device;
 use pygpu_device::stream;
 use pygpu_kernel::Arguments;
 use pygpu_layout::Dense;
 use pygpu_memory::Allocation;
-use pygpu_ops::fusion::{self, Mode, Operands, Refused, Scalar, Work};
-use pygpu_ops::ufunc::Row;
+use pygpu_ops::fusion::{self, DeferredOp, EagerReason, FusionMode, Operands, Scalar};
+use pygpu_ops::ufunc::UfuncEntry;
 
 /// The result of a call that can wait; `None` for one that is launched by its line.
 ///
@@ -24,7 +24,7 @@ use pygpu_ops::ufunc::Row;
 #[inline]
 pub(in crate::operators) fn result<'py>(
     py: Python<'py>,
-    (row, kind, device): (&'static Row, Kind, Device),
+    (row, kind, device): (&'static UfuncEntry, ScalarType, Device),
     values: &Values<'_, 'py>,
     shape: &[i64],
     wish: &Wish<'py>,
@@ -36,14 +36,14 @@ pub(in crate::operators) fn result<'py>(
     let mode = fusion::current()?;
     if let Some(why) = refusal(mode, row, values, shape, wish, operands) {
         // What goes into an array that was given may still wait, and `into_given` knows.
-        if why != Refused::Form || wish.out[0].is_none() {
+        if why != EagerReason::Form || wish.out[0].is_none() {
             fusion::refused(why);
         }
         return Ok(None);
     }
     let stream = stream::current(device);
     if !Allocation::may_be_put_off(&stream) {
-        fusion::refused(Refused::Place);
+        fusion::refused(EagerReason::Place);
         return Ok(None);
     }
     put_off::prepare(&stream);
@@ -52,7 +52,7 @@ pub(in crate::operators) fn result<'py>(
     let dense = Dense::of(shape, result.itemsize() as i64)?;
     let lying = Lying { shape, order: wish.order };
     let made = |block| lying.on_block(py, values, wish, (result, dense), block);
-    waiting::made((Work::Loop(row, kind), read), (dense.bytes(), stream), made).map(Some)
+    waiting::made((DeferredOp::Loop(row, kind), read), (dense.bytes(), stream), made).map(Some)
 }
 
 /// Puts a call off whose one result goes into an array that was given; `false` for one that is launched by its line.
@@ -60,7 +60,7 @@ pub(in crate::operators) fn result<'py>(
 /// # Errors
 /// As [`result`].
 pub(in crate::operators) fn into_given<'py>(
-    (row, kind, device): (&'static Row, Kind, Device),
+    (row, kind, device): (&'static UfuncEntry, ScalarType, Device),
     values: &Values<'_, 'py>,
     wish: &Wish<'py>,
 ) -> PyResult<bool> {
@@ -68,14 +68,14 @@ pub(in crate::operators) fn into_given<'py>(
         return Ok(false);
     }
     let is_put_off = one_into_given((row, kind), values, wish)?;
-    if !is_put_off && fusion::current()? != Mode::Off {
-        fusion::refused(Refused::Form);
+    if !is_put_off && fusion::current()? != FusionMode::Off {
+        fusion::refused(EagerReason::Form);
     }
     Ok(is_put_off)
 }
 
 fn one_into_given<'py>(
-    (row, kind): (&'static Row, Kind),
+    (row, kind): (&'static UfuncEntry, ScalarType),
     values: &Values<'_, 'py>,
     wish: &Wish<'py>,
 ) -> PyResult<bool> {
@@ -84,12 +84,12 @@ fn one_into_given<'py>(
         return Ok(false);
     }
     let Some(read) = operands_of(row, kind, values)? else { return Ok(false) };
-    put_off::into_given(Work::Loop(row, kind), read, out.get().unlaunched()?)
+    put_off::into_given(DeferredOp::Loop(row, kind), read, out.get().unlaunched()?)
 }
 
 /// The operands as they are written down; `None` if one is held for this call alone.
 #[inline]
-fn operands_of(row: &'static Row, kind: Kind, values: &Values<'_, '_>) -> PyResult<Option<Operands>> {
+fn operands_of(row: &'static UfuncEntry, kind: ScalarType, values: &Values<'_, '_>) -> PyResult<Option<Operands>> {
     let mut operands = Operands::with_room(values.len());
     for (place, value) in values.iter().enumerate() {
         match value {
@@ -108,26 +108,26 @@ fn operands_of(row: &'static Row, kind: Kind, values: &Values<'_, '_>) -> PyResu
 /// Why a call cannot wait.
 #[inline]
 fn refusal(
-    mode: Mode,
-    row: &Row,
+    mode: FusionMode,
+    row: &UfuncEntry,
     values: &Values<'_, '_>,
     shape: &[i64],
     wish: &Wish<'_>,
     operands: &[&Bound<'_, PyAny>],
-) -> Option<Refused> {
-    if mode == Mode::Off {
-        return Some(Refused::Off);
+) -> Option<EagerReason> {
+    if mode == FusionMode::Off {
+        return Some(EagerReason::Off);
     }
     let is_exact = |operand: &&Bound<'_, PyAny>| {
         operand.is_exact_instance_of::<GpuArray>() || !operand.is_instance_of::<GpuArray>()
     };
     let is_plain = wish.out[0].is_none() && wish.out[1].is_none() && wish.mask.is_none() && row.outputs() == 1;
     if !is_plain || shape.contains(&0) || !operands.iter().all(is_exact) {
-        return Some(Refused::Form);
+        return Some(EagerReason::Form);
     }
     values.iter().find_map(|value| match value {
         Value::Own(array) => put_off::refusal(array),
-        Value::Held { .. } => Some(Refused::Foreign),
+        Value::Held { .. } => Some(EagerReason::Foreign),
         Value::Number { .. } => None,
     })
 }

@@ -9,7 +9,7 @@ use crate::array::class::GpuArray;
 use crate::ending;
 use crate::names::names;
 use crate::once::intern;
-use pygpu_ops::product::{Named, table};
+use pygpu_ops::product::{ProductFunction, table};
 
 #[pymethods]
 impl GpuArray {
@@ -40,7 +40,7 @@ impl GpuArray {
 }
 
 fn function<'py>(
-    named: &'static Named,
+    named: &'static ProductFunction,
     given: &Bound<'py, PyTuple>,
     keywords: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {

@@ -19,13 +19,13 @@ use crate::gil::WithoutGil;
 use crate::host::transfer;
 use crate::once::intern;
 use pygpu_array::{Array, DeferredArray};
-use pygpu_base::dtype::{DType, Kind};
+use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_copy as copy;
 use pygpu_device::Device;
 use pygpu_device::stream;
 use pygpu_layout::{Dims, Layout, broadcast_shapes, tuple_text};
 use pygpu_memory::capture;
-use pygpu_ops::product::{self, Named, Product, table};
+use pygpu_ops::product::{self, Product, ProductFunction, table};
 
 pub(super) use functions::register;
 
@@ -40,7 +40,7 @@ struct Cores {
 }
 
 /// The axes of operands that are no batch.
-fn cores_of(named: &Named, layouts: [&Layout; 2]) -> PyResult<Cores> {
+fn cores_of(named: &ProductFunction, layouts: [&Layout; 2]) -> PyResult<Cores> {
     let are_vectors = named.are_vectors.unwrap_or_else(|| layouts.map(|layout| layout.ndim() == 1));
     let own = are_vectors.map(|is_vector| if is_vector { 1 } else { 2 });
     for (place, layout) in layouts.iter().enumerate() {
@@ -72,7 +72,7 @@ fn cores_of(named: &Named, layouts: [&Layout; 2]) -> PyResult<Cores> {
 }
 
 #[cold]
-fn too_few(named: &Named, place: usize, ndim: usize, least: usize) -> PyErr {
+fn too_few(named: &ProductFunction, place: usize, ndim: usize, least: usize) -> PyErr {
     PyValueError::new_err(format!(
         "{}: Input operand {place} does not have enough dimensions (has {ndim}, gufunc core with signature {} requires {least})",
         named.row.name, named.signature
@@ -80,7 +80,13 @@ fn too_few(named: &Named, place: usize, ndim: usize, least: usize) -> PyErr {
 }
 
 /// Refuses an array that cannot take the result; it may have more batches.
-fn check_out(named: &Named, cores: &mut Cores, kind: Kind, out: &Bound<'_, GpuArray>, wish: &Wish<'_>) -> PyResult<()> {
+fn check_out(
+    named: &ProductFunction,
+    cores: &mut Cores,
+    kind: ScalarType,
+    out: &Bound<'_, GpuArray>,
+    wish: &Wish<'_>,
+) -> PyResult<()> {
     let own: Dims = out.get().layout().shape().collect();
     result::check_out(&named.row, 0, out, kind, &own, wish)?;
     if own == cores.shape {
@@ -120,7 +126,7 @@ fn check_out(named: &Named, cores: &mut Cores, kind: Kind, out: &Bound<'_, GpuAr
 /// `TypeError` and `ValueError` as NumPy's; the driver's.
 pub(super) fn call<'py>(
     py: Python<'py>,
-    named: &'static Named,
+    named: &'static ProductFunction,
     operands: Operands<'_, 'py>,
     wish: &Wish<'py>,
 ) -> PyResult<Option<Bound<'py, GpuArray>>> {
@@ -175,9 +181,9 @@ pub(super) fn call<'py>(
 
 /// What is computed.
 struct Work {
-    named: &'static Named,
+    named: &'static ProductFunction,
     cores: Cores,
-    kind: Kind,
+    kind: ScalarType,
     device: Device,
 }
 
@@ -245,7 +251,7 @@ pub(super) fn assign(own: &Bound<'_, GpuArray>, other: &Bound<'_, PyAny>) -> PyR
 /// # Errors
 /// As [`call`].
 pub(super) fn with_keywords<'py>(
-    named: &'static Named,
+    named: &'static ProductFunction,
     given: &Bound<'py, PyTuple>,
     keywords: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {

@@ -22,21 +22,21 @@ use crate::worker::Then;
 
 use super::rtc::{images, together};
 
-use self::engine::{Host, Kernel, Library, Order, Shape};
+use self::engine::{HostEnvironment, HostKernel, Library, Shape, StartOrder};
 
 /// Environment for the engine, read once: a driver reads the environment when it is opened.
-pub fn host() -> &'static Host {
-    static HOST: OnceLock<Host> = OnceLock::new();
+pub fn host() -> &'static HostEnvironment {
+    static HOST: OnceLock<HostEnvironment> = OnceLock::new();
     HOST.get_or_init(|| {
         let filled = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
         let named = |name: &'static str| Some((name, filled(name)?.trim().to_owned()));
-        Host {
+        HostEnvironment {
             environment: std::env::vars_os().collect(),
             named: ["PYGPU_CXX", "CXX"].into_iter().filter_map(named).collect(),
             path: std::env::var_os("PATH").unwrap_or_default(),
             temporary: std::env::temp_dir(),
             kept: images::folder().cloned(),
-            order: Order::named(filled("PYGPU_CPU_ORDER").unwrap_or_default().trim()).unwrap_or_default(),
+            order: StartOrder::named(filled("PYGPU_CPU_ORDER").unwrap_or_default().trim()).unwrap_or_default(),
             options: Vec::new(),
             breaks: filled("PYGPU_CPU_BREAK").is_some(),
         }
@@ -48,7 +48,7 @@ pub fn host() -> &'static Host {
 pub struct Function {
     module: Arc<Module>,
     /// Kernel in the engine.
-    pub kernel: Kernel,
+    pub kernel: HostKernel,
 }
 
 struct Module {
@@ -59,7 +59,7 @@ struct Module {
 }
 
 impl Module {
-    fn kernel(&self, name: &str) -> Option<&Kernel> {
+    fn kernel(&self, name: &str) -> Option<&HostKernel> {
         match self.number {
             Some(number) => self.library.kernel(&together::numbered(name, number)),
             None => self.library.kernel(name),

@@ -11,7 +11,7 @@ use crate::argument::In;
 use crate::code::{INVALID_HANDLE, INVALID_VALUE, Outcome};
 use crate::copy::{Memory, Side};
 use crate::driver::Driver;
-use crate::kernel::engine::Image;
+use crate::kernel::engine::TextureImage;
 
 /// `CUDA_ARRAY3D_DESCRIPTOR`, `HIP_ARRAY3D_DESCRIPTOR`.
 #[repr(C)]
@@ -52,7 +52,7 @@ const PITCH_ALIGNMENT: u64 = 32;
 
 #[derive(Clone, Copy)]
 struct Array {
-    image: Image,
+    image: TextureImage,
     flags: u32,
 }
 
@@ -97,7 +97,7 @@ impl Driver {
         let bytes = width.checked_mul(item(format, channels)?).and_then(|row| row.checked_mul(height.max(1)));
         let bytes = bytes.and_then(|plane| plane.checked_mul(depth.max(1))).ok_or(INVALID_VALUE)?;
         let address = self.allocate(device, bytes)?;
-        let image = Image::of_array(address, (width, height, depth), (format, channels));
+        let image = TextureImage::of_array(address, (width, height, depth), (format, channels));
         let handle = self.lock().new_handle();
         self.textures.with(|tables| tables.arrays.insert(handle, Array { image, flags }));
         Ok(handle)
@@ -159,14 +159,14 @@ impl Driver {
                 }
                 let item = item(format, channels)?;
                 if resource.kind == 2 {
-                    Image::of_array(address, (words[2] / item, 0, 0), (format, channels))
+                    TextureImage::of_array(address, (words[2] / item, 0, 0), (format, channels))
                 } else {
                     let (width, height, pitch) = (words[2], words[3], words[4]);
                     if !pitch.is_multiple_of(PITCH_ALIGNMENT) || pitch < width * item {
                         return Err(INVALID_VALUE);
                     }
-                    let image = Image::of_array(address, (width, height, 0), (format, channels));
-                    Image { row_pitch: pitch, ..image }
+                    let image = TextureImage::of_array(address, (width, height, 0), (format, channels));
+                    TextureImage { row_pitch: pitch, ..image }
                 }
             }
             _ => return Err(INVALID_VALUE),
@@ -178,7 +178,7 @@ impl Driver {
             return Err(INVALID_VALUE);
         }
         Ok(self.given_out(
-            Image {
+            TextureImage {
                 address: how.address,
                 linear: how.filter,
                 as_integer: how.flags & 1,
@@ -203,7 +203,7 @@ impl Driver {
         Ok(self.given_out(array.image, true))
     }
 
-    fn given_out(&self, image: Image, is_surface: bool) -> u64 {
+    fn given_out(&self, image: TextureImage, is_surface: bool) -> u64 {
         let number = Box::into_raw(Box::new(image)).expose_provenance() as u64;
         self.textures.with(|tables| tables.objects.insert(number, is_surface));
         number
@@ -219,7 +219,10 @@ impl Driver {
             return Err(INVALID_VALUE);
         }
         // SAFETY: leaked above and never freed; a kernel that reads it concurrently has undefined results anyway.
-        unsafe { std::ptr::with_exposed_provenance_mut::<Image>(object as usize).write_volatile(Image::default()) };
+        unsafe {
+            std::ptr::with_exposed_provenance_mut::<TextureImage>(object as usize)
+                .write_volatile(TextureImage::default())
+        };
         Ok(())
     }
 }
