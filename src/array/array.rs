@@ -36,7 +36,7 @@ pub struct Array {
     layout: Layout,
     dtype: DType,
     readonly: bool,
-    keeper: Option<Arc<BaseOwner>>,
+    owner: Option<Arc<BaseOwner>>,
 }
 
 /// Owner that an array keeps alive in addition to its block.
@@ -61,7 +61,7 @@ pub struct ArrayPlacement {
     /// Whether writes are rejected.
     pub readonly: bool,
     /// Owner to keep alive in addition to the block.
-    pub keeper: Option<OwnerBox>,
+    pub owner: Option<OwnerBox>,
 }
 
 impl ArrayPlacement {
@@ -71,7 +71,7 @@ impl ArrayPlacement {
     /// `ValueError` if the elements would lie outside the address space.
     ///
     /// # Safety
-    /// As for [`Array::lent`], for the bytes of `extent` relative to `address`.
+    /// As for [`Array::imported`], for the bytes of `extent` relative to `address`.
     pub unsafe fn lent(
         address: Address,
         extent: Option<(i64, i64)>,
@@ -91,12 +91,12 @@ impl ArrayPlacement {
         // SAFETY: the caller upholds the contract of this function, which is the same.
         let allocation = unsafe {
             match owner {
-                Some(owner) => Allocation::lent(first, bytes, stream, owner),
-                None => Allocation::of_nobody(first, bytes, stream),
+                Some(owner) => Allocation::imported(first, bytes, stream, owner),
+                None => Allocation::unowned(first, bytes, stream),
             }
         };
         // The offset now counts from the first byte of the block.
-        Ok(Self { allocation: Arc::new(allocation), shift: -low, readonly, keeper: None })
+        Ok(Self { allocation: Arc::new(allocation), shift: -low, readonly, owner: None })
     }
 
     /// Creates an array over this memory.
@@ -106,8 +106,8 @@ impl ArrayPlacement {
     pub fn array(self, layout: Layout, dtype: DType) -> Result<Array> {
         let layout = if self.shift == 0 { layout } else { layout.with_offset(layout.offset() + self.shift)? };
         let array = Array::over(self.allocation, layout, dtype, self.readonly)?;
-        Ok(match self.keeper {
-            Some(keeper) => array.kept_by(keeper),
+        Ok(match self.owner {
+            Some(owner) => array.with_owner(owner),
             None => array,
         })
     }
@@ -131,7 +131,7 @@ impl Array {
     #[inline]
     pub fn on_new_memory(layout: Layout, dtype: DType, stream: Stream) -> Result<Self> {
         let allocation = Arc::new(Allocation::new(layout.nbytes() as usize, stream)?);
-        Ok(Self { allocation, layout, dtype, readonly: false, keeper: None })
+        Ok(Self { allocation, layout, dtype, readonly: false, owner: None })
     }
 
     /// Creates an array over an existing block.
@@ -141,19 +141,19 @@ impl Array {
     #[inline]
     pub fn over(allocation: Arc<Allocation>, layout: Layout, dtype: DType, readonly: bool) -> Result<Self> {
         check_extent(&allocation, &layout)?;
-        Ok(Self { allocation, layout, dtype, readonly, keeper: None })
+        Ok(Self { allocation, layout, dtype, readonly, owner: None })
     }
 
     /// Returns the same array with an additional owner, which its views keep alive too.
     #[must_use]
-    pub fn kept_by(self, keeper: OwnerBox) -> Self {
-        Self { keeper: Some(Arc::new(BaseOwner(Some(keeper)))), ..self }
+    pub fn with_owner(self, owner: OwnerBox) -> Self {
+        Self { owner: Some(Arc::new(BaseOwner(Some(owner)))), ..self }
     }
 
     /// The additional owner, and the number of arrays that share it.
-    pub fn keeper(&self) -> Option<(&(dyn Any + Send + Sync), usize)> {
-        let keeper = self.keeper.as_ref()?;
-        Some((&**keeper.0.as_ref()?, Arc::strong_count(keeper)))
+    pub fn owner(&self) -> Option<(&(dyn Any + Send + Sync), usize)> {
+        let owner = self.owner.as_ref()?;
+        Some((&**owner.0.as_ref()?, Arc::strong_count(owner)))
     }
 
     /// Creates an array over external memory. The block is freed with the last array over it.
@@ -165,7 +165,7 @@ impl Array {
     /// `address` is the address of element zero. The bytes that the layout reaches must be memory of the stream's
     /// device, usable in the order of the stream. They must stay valid until `owner` is dropped, or without an owner
     /// while the array and its views are used.
-    pub unsafe fn lent(
+    pub unsafe fn imported(
         address: Address,
         layout: Layout,
         dtype: DType,
@@ -191,7 +191,7 @@ impl Array {
             Layout::write_scalar(&raw mut (*slot).layout, dtype.itemsize() as i64);
             (&raw mut (*slot).dtype).write(dtype);
             (&raw mut (*slot).readonly).write(false);
-            (&raw mut (*slot).keeper).write(None);
+            (&raw mut (*slot).owner).write(None);
         }
     }
 
@@ -249,21 +249,21 @@ impl Array {
             (&raw mut (*slot).allocation).write(Arc::clone(&self.allocation));
             (&raw mut (*slot).dtype).write(self.dtype);
             (&raw mut (*slot).readonly).write(self.readonly);
-            (&raw mut (*slot).keeper).write(self.keeper.clone());
+            (&raw mut (*slot).owner).write(self.owner.clone());
         }
     }
 
     /// Frees the block if this array is its only user and no driver call is needed. Afterwards the array may only be
     /// dropped.
     #[inline]
-    pub fn end_without_driver(&mut self) -> bool {
-        self.keeper.is_none() && Arc::get_mut(&mut self.allocation).is_some_and(Allocation::end_without_driver)
+    pub fn try_return_to_cache(&mut self) -> bool {
+        self.owner.is_none() && Arc::get_mut(&mut self.allocation).is_some_and(Allocation::try_return_to_cache)
     }
 
     /// Frees the block if its memory is deferred, this array is its only user, and `forget` discards the operation that
     /// computes it. Afterwards the array may only be dropped.
-    pub fn end_put_off(&self, forget: impl FnOnce(NodeId) -> bool) -> bool {
-        Arc::strong_count(&self.allocation) == 1 && self.allocation.end_put_off(forget)
+    pub fn drop_unproduced(&self, forget: impl FnOnce(NodeId) -> bool) -> bool {
+        Arc::strong_count(&self.allocation) == 1 && self.allocation.drop_unproduced(forget)
     }
 
     /// The layout of a view that is being created, for the caller to set.
@@ -283,7 +283,7 @@ impl Array {
     #[inline]
     pub fn view_as(&self, layout: Layout, dtype: DType) -> Result<Self> {
         let view = Self::over(Arc::clone(&self.allocation), layout, dtype, self.readonly)?;
-        Ok(Self { keeper: self.keeper.clone(), ..view })
+        Ok(Self { owner: self.owner.clone(), ..view })
     }
 
     /// Sets layout and owner of an array that was created over the block of a [`ArrayPlacement`]. The layout's offset counts
@@ -292,14 +292,14 @@ impl Array {
     /// # Errors
     /// `ValueError` if the layout reaches outside the block.
     #[inline]
-    pub fn settle(&mut self, layout: &Layout, shift: i64, readonly: bool, keeper: Option<OwnerBox>) -> Result<()> {
+    pub fn settle(&mut self, layout: &Layout, shift: i64, readonly: bool, owner: Option<OwnerBox>) -> Result<()> {
         self.layout.assign(layout);
         if shift != 0 {
             self.layout = self.layout.with_offset(layout.offset() + shift)?;
         }
         check_extent(&self.allocation, &self.layout)?;
         self.readonly = readonly;
-        self.keeper = keeper.map(|keeper| Arc::new(BaseOwner(Some(keeper))));
+        self.owner = owner.map(|owner| Arc::new(BaseOwner(Some(owner))));
         Ok(())
     }
 
@@ -334,7 +334,7 @@ impl Array {
 
     /// The access that another library gets if the array is exported.
     #[inline]
-    pub fn access_of_others(&self) -> Access {
+    pub fn exported_access(&self) -> Access {
         if self.readonly { Access::Read } else { Access::Write }
     }
 

@@ -66,8 +66,8 @@ impl DeferredArray {
     }
 
     /// The additional owner, and the number of arrays that share it.
-    pub fn keeper(&self) -> Option<(&(dyn Any + Send + Sync), usize)> {
-        self.0.keeper()
+    pub fn owner(&self) -> Option<(&(dyn Any + Send + Sync), usize)> {
+        self.0.owner()
     }
 
     /// Shape, strides and offset.

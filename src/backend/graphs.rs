@@ -77,7 +77,7 @@ pub struct Condition {
     /// Driver handle, passed to kernels.
     pub handle: ConditionHandle,
     /// Kept alive by the caller that passes the handle to kernels.
-    pub keeper: Option<Arc<dyn Any + Send + Sync>>,
+    pub owner: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 /// Kinds of conditional operations, with the driver's values.

@@ -31,7 +31,7 @@ mod vendor;
 pub use contexts::Contexts;
 pub use copies::{Copies, Direction, Extent, HostUse, Pattern, Pitched};
 pub use cpu::heap::overrun as overrun_of_block;
-pub use cpu::interrupts::ask_with as ask_about_interrupts;
+pub use cpu::interrupts::set_check as set_interrupt_check;
 pub use cpu::quarantine;
 pub use default_device::{default_device, set_default_device};
 pub use devices::{BackendKind, DeviceProperties, Devices, MemoryInfo};

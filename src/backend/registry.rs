@@ -100,7 +100,7 @@ fn first_default_backend() -> Result<&'static dyn Backend> {
             cpu::read_device_count(settings)?;
             cpu::check_order(settings)?;
             let backend = choose(settings)?;
-            log_queue::tell(LogLevel::Debug, || format!("the backend is {}", backend.kind().name()));
+            log_queue::log(LogLevel::Debug, || format!("the backend is {}", backend.kind().name()));
             default_device::read(settings, backend)?;
             Ok(backend)
         })

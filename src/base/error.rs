@@ -77,14 +77,14 @@ impl fmt::Display for CompileError {
             write!(f, " with {}", self.options.join(" "))?;
         }
         f.write_str(":")?;
-        told_once(&self.log).iter().try_for_each(|line| write!(f, "\n{line}"))
+        distinct_lines(&self.log).iter().try_for_each(|line| write!(f, "\n{line}"))
     }
 }
 
 /// Returns the lines of a compiler's log without repetitions. A generated kernel contains the user's expression once
 /// per element of a pack, so the compiler reports each mistake several times. A repeated message is omitted together
 /// with the indented lines that show its position.
-fn told_once(log: &str) -> Vec<&str> {
+fn distinct_lines(log: &str) -> Vec<&str> {
     let (mut told, mut is_known): (Vec<&str>, bool) = (Vec::new(), false);
     for line in log.trim_end().lines() {
         let is_detail = line.is_empty() || line.starts_with([' ', '\t']);
@@ -239,14 +239,14 @@ pub use python::raise_with;
 
 #[cfg(test)]
 mod tests {
-    use super::told_once;
+    use super::distinct_lines;
 
     #[test]
     fn what_a_compiler_says_again_is_left_out_with_its_details() {
         let first = "a(1): error: no x\n  x = 1\n  ^";
         let other = "a(2): error: no y\n  y = 1\n  ^";
         let log = format!("{first}\n\n{other}\n\n{first}\n\n2 errors detected\n");
-        assert_eq!(told_once(&log).join("\n"), format!("{first}\n\n{other}\n\n2 errors detected"));
-        assert!(told_once("").is_empty());
+        assert_eq!(distinct_lines(&log).join("\n"), format!("{first}\n\n{other}\n\n2 errors detected"));
+        assert!(distinct_lines("").is_empty());
     }
 }

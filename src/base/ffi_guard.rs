@@ -1,13 +1,13 @@
 //! Stops panics at `extern "C"` functions that other libraries call, because a C frame cannot unwind.
 //!
-//! Every `extern "C"` function immediately passes its work to [`caught`]; `tests/exchange/test_callbacks.py` verifies
+//! Every `extern "C"` function immediately passes its work to [`catch_panic`]; `tests/exchange/test_callbacks.py` verifies
 //! this. Functions that call Python additionally go through `python::callback`.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Runs `work` and returns its result, or `otherwise` if it panics. Values held by the panicking work are leaked.
 #[inline]
-pub fn caught<T>(otherwise: T, work: impl FnOnce() -> T) -> T {
+pub fn catch_panic<T>(otherwise: T, work: impl FnOnce() -> T) -> T {
     // Unwind safety: no caller relies on state that a panic leaves incomplete. PyGPU's locks ignore poisoning, and
     // values moved into `work` are leaked.
     catch_unwind(AssertUnwindSafe(work)).unwrap_or(otherwise)
@@ -20,7 +20,7 @@ mod tests {
 
     #[test]
     fn a_panic_is_answered_and_goes_no_further() {
-        assert_eq!(caught(7, || 3), 3);
-        assert_eq!(caught(7, || panic!("of a test")), 7);
+        assert_eq!(catch_panic(7, || 3), 3);
+        assert_eq!(catch_panic(7, || panic!("of a test")), 7);
     }
 }

@@ -16,21 +16,21 @@ pub enum FlushReason {
     /// The values or the address of an array are requested.
     Values,
     /// Other work is enqueued on a stream: a copy, a fill, a kernel, a graph.
-    Work,
+    OtherWork,
     /// The program waits, records an event, changes the current stream, or begins a capture.
-    Order,
+    StreamSync,
     /// An eager operation uses a pending result, or follows an in-place barrier.
-    Operation,
+    EagerOperation,
     /// The queue reached its maximum number of operations.
-    Nodes,
+    NodeLimit,
     /// Pending results reached their maximum size.
-    Bytes,
+    ResultLimit,
     /// Operands referenced only by pending operations reached their maximum size.
-    Held,
+    OperandLimit,
     /// A device is out of memory.
-    Memory,
+    OutOfMemory,
     /// The program called `flush` or changed the mode.
-    Asked,
+    Explicit,
     /// The oldest pending operation reached its maximum age.
     Age,
 }
@@ -39,14 +39,14 @@ impl FlushReason {
     /// All reasons, in the order used by reports.
     pub const ALL: [Self; 10] = [
         Self::Values,
-        Self::Work,
-        Self::Order,
-        Self::Operation,
-        Self::Nodes,
-        Self::Bytes,
-        Self::Held,
-        Self::Memory,
-        Self::Asked,
+        Self::OtherWork,
+        Self::StreamSync,
+        Self::EagerOperation,
+        Self::NodeLimit,
+        Self::ResultLimit,
+        Self::OperandLimit,
+        Self::OutOfMemory,
+        Self::Explicit,
         Self::Age,
     ];
 
@@ -54,14 +54,14 @@ impl FlushReason {
     pub fn name(self) -> &'static str {
         match self {
             Self::Values => "values",
-            Self::Work => "work",
-            Self::Order => "order",
-            Self::Operation => "operation",
-            Self::Nodes => "nodes",
-            Self::Bytes => "bytes",
-            Self::Held => "held",
-            Self::Memory => "memory",
-            Self::Asked => "asked",
+            Self::OtherWork => "work",
+            Self::StreamSync => "order",
+            Self::EagerOperation => "operation",
+            Self::NodeLimit => "nodes",
+            Self::ResultLimit => "bytes",
+            Self::OperandLimit => "held",
+            Self::OutOfMemory => "memory",
+            Self::Explicit => "asked",
             Self::Age => "age",
         }
     }
@@ -123,7 +123,7 @@ pub struct FlushHooks {
     /// Releases the GIL meanwhile.
     pub flush: fn(Scope, FlushReason),
     /// Removes an operation from its queue because its result was dropped.
-    pub forget: fn(NodeId),
+    pub discard_result: fn(NodeId),
     /// Waits until the operation that another thread is queueing is in its queue.
     pub await_push: fn(),
     /// Adds to the number of blocks with a fault; the argument may be negative.
@@ -151,7 +151,7 @@ pub fn register(hooks: &'static FlushHooks) {
 
 /// Stores the count of pending operations. The caller holds the queues' lock.
 #[inline]
-pub fn set_count(count: usize) {
+pub fn set_pending_count(count: usize) {
     LANDING.set_count(count);
 }
 
@@ -163,17 +163,17 @@ pub fn land(queue: usize, number: u64) {
 
 /// Returns whether any operation is pending or any block has a fault.
 #[inline(always)]
-pub fn is_any() -> bool {
+pub fn has_pending() -> bool {
     LANDING.is_any()
 }
 
-/// Launches the calling thread's pending operations; with [`FlushReason::Memory`], those of all threads.
+/// Launches the calling thread's pending operations; with [`FlushReason::OutOfMemory`], those of all threads.
 ///
 /// Never fails: a driver error becomes a fault of the affected blocks.
 #[inline(always)]
 pub fn flush(cause: FlushReason) {
-    if is_any() {
-        let scope = if cause == FlushReason::Memory { Scope::All } else { Scope::Own };
+    if has_pending() {
+        let scope = if cause == FlushReason::OutOfMemory { Scope::All } else { Scope::Own };
         flush_now(scope, cause);
     }
 }
@@ -181,7 +181,7 @@ pub fn flush(cause: FlushReason) {
 /// Launches the pending operations of all threads, before a wait or a capture.
 #[inline]
 pub fn flush_all(cause: FlushReason) {
-    if is_any() {
+    if has_pending() {
         flush_now(Scope::All, cause);
     }
 }
@@ -207,9 +207,9 @@ pub fn flush_pending(pending: Pending, cause: FlushReason) {
 
 /// Removes an operation from its queue because its result was dropped.
 #[cold]
-pub fn forget(id: NodeId) {
+pub fn discard_result(id: NodeId) {
     if let Some(hooks) = HOOKS.get().filter(|_| id.is_pending()) {
-        (hooks.forget)(id);
+        (hooks.discard_result)(id);
     }
 }
 
@@ -255,7 +255,7 @@ static HAS_ERRORS: AtomicBool = AtomicBool::new(false);
 
 /// Records that a queue stores an error for its thread. The caller holds the queues' lock.
 #[cold]
-pub fn keep_error() {
+pub fn store_error() {
     HAS_ERRORS.store(true, Ordering::Release);
 }
 

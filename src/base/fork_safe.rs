@@ -17,7 +17,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError}
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::ffi_guard::caught;
+use crate::ffi_guard::catch_panic;
 
 /// Time for which `fork` tries to acquire the locks. Some are held while a driver is opened.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -69,7 +69,7 @@ thread_local! {
 /// thread that waits for the lock. Counted only in builds with debug assertions, which verify it at each driver call
 /// (`backend::exit::Passage`).
 #[cfg(debug_assertions)]
-pub fn held() -> usize {
+pub fn locks_held() -> usize {
     HELD.try_with(Cell::get).unwrap_or(0)
 }
 
@@ -203,7 +203,7 @@ impl LockNode {
 }
 
 extern "C" fn before_fork() {
-    caught((), || {
+    catch_panic((), || {
         begin_change();
         let held = hold_all();
         let _ = HELD_OVER_FORK.try_with(|over| over.replace(held));
@@ -211,7 +211,7 @@ extern "C" fn before_fork() {
 }
 
 extern "C" fn after_fork() {
-    caught((), || {
+    catch_panic((), || {
         let held = HELD_OVER_FORK.try_with(RefCell::take);
         drop(held);
         end_change();

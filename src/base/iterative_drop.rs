@@ -1,7 +1,7 @@
 //! Drops long owner chains without recursion.
 //!
 //! An array may own an exporter that owns an array, thousands deep, with frames of Python, NumPy and others in
-//! between. Each `Drop` on such a chain passes its contents to [`end`]: up to `DEEPEST` levels are dropped in place,
+//! between. Each `Drop` on such a chain passes its contents to [`drop_iteratively`]: up to `DEEPEST` levels are dropped in place,
 //! deeper ones are queued per thread and dropped by the outermost call. (CPython's containers do the same with their
 //! "trashcan"; objects of extensions do not.)
 
@@ -27,7 +27,7 @@ thread_local! {
 /// Drops `value`: immediately by `now`, or, if too deeply nested, by `later` when the outermost drop returns. `later`
 /// may run in any state of the thread, `now` only inside this call.
 #[inline]
-pub fn end<T: 'static>(value: T, now: impl FnOnce(T), later: fn(T)) {
+pub fn drop_iteratively<T: 'static>(value: T, now: impl FnOnce(T), later: fn(T)) {
     CHAIN.with(|chain| {
         let depth = chain.depth.get();
         if depth >= DEEPEST {
@@ -92,7 +92,7 @@ mod tests {
     impl Drop for Link {
         fn drop(&mut self) {
             if let Some(next) = self.0.take() {
-                end(next, drop, drop);
+                drop_iteratively(next, drop, drop);
             }
         }
     }
@@ -117,7 +117,7 @@ mod tests {
                 ENDED.set(ENDED.get() + 1);
             }
         }
-        end(Counted, drop, |_| unreachable!());
+        drop_iteratively(Counted, drop, |_| unreachable!());
         assert_eq!(ENDED.get(), 1);
     }
 }

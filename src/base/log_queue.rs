@@ -1,6 +1,6 @@
 //! Queue of log messages from slow paths (compilation, library loading, fallbacks) for Python's `logging`.
 //!
-//! The logging thread may hold locks and lack the GIL, so [`tell`] only queues a record and calls the wake-up
+//! The logging thread may hold locks and lack the GIL, so [`log`] only queues a record and calls the wake-up
 //! function that `python` registered. Without one, records are dropped. Fast paths never log, hence there is no
 //! switch.
 
@@ -33,13 +33,13 @@ static NOTES: ForkSafeMutex<Vec<LogRecord>> = ForkSafeMutex::new(Vec::new());
 static BELL: ForkSafeOnce<fn()> = ForkSafeOnce::new();
 
 /// Registers the wake-up function, which must be callable in any state of any thread. Later calls have no effect.
-pub fn ring_with(bell: fn()) {
+pub fn set_wakeup(bell: fn()) {
     BELL.set(bell);
 }
 
 /// Queues a record.
 #[cold]
-pub fn tell(level: LogLevel, text: impl FnOnce() -> String) {
+pub fn log(level: LogLevel, text: impl FnOnce() -> String) {
     let Some(ring) = BELL.get() else { return };
     let note = LogRecord { level, text: text() };
     let mut notes = NOTES.lock();
@@ -61,11 +61,11 @@ mod tests {
 
     #[test]
     fn notes_are_kept_in_order_once_somebody_listens_and_not_without_bound() {
-        tell(LogLevel::Info, || "lost".to_owned());
+        log(LogLevel::Info, || "lost".to_owned());
         assert!(take().is_empty());
-        ring_with(|| {});
+        set_wakeup(|| {});
         for number in 0..MOST + 5 {
-            tell(LogLevel::Debug, || number.to_string());
+            log(LogLevel::Debug, || number.to_string());
         }
         let texts: Vec<_> = take().into_iter().map(|note| note.text).collect();
         // Other tests of the process may log records meanwhile.

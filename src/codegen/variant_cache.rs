@@ -83,7 +83,7 @@ impl KernelFamily {
         match self.find(device, key) {
             Some(function) => Ok(function),
             None if flush::is_in_batch() => Err(self.postpone(device, key, name, source())),
-            None => self.made(device, key, || kernel::load_searching(device, &source())?.function(name)),
+            None => self.get_or_compile(device, key, || kernel::load_searching(device, &source())?.function(name)),
         }
     }
 
@@ -113,7 +113,12 @@ impl KernelFamily {
     /// # Errors
     /// Those of `make`.
     #[cold]
-    pub fn made(&self, device: Device, key: &[u8], make: impl FnOnce() -> Result<Function>) -> Result<Function> {
+    pub fn get_or_compile(
+        &self,
+        device: Device,
+        key: &[u8],
+        make: impl FnOnce() -> Result<Function>,
+    ) -> Result<Function> {
         let made = COMPILED.find_or_make(&self.identity(device, key), || make().map(Some))?;
         self.note(device);
         made.ok_or_else(|| Error::Unavailable("the kernel could not be compiled before".to_owned()))

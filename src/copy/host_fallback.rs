@@ -64,7 +64,7 @@ impl HostSpan {
 
 /// Copies an array into a non-overlapping array of the same device.
 pub(super) fn between(target: &Array, source: &Array, stream: &Stream) -> Result<()> {
-    log_queue::tell(LogLevel::Info, || {
+    log_queue::log(LogLevel::Info, || {
         let bytes = target.layout().size() * target.layout().itemsize();
         format!(
             "{}: a strided copy of {bytes} bytes goes over the host, since there is no compiler of kernels",

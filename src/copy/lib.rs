@@ -118,7 +118,7 @@ pub fn may_overlap(target: &Array, source: &Array) -> bool {
     if std::sync::Arc::ptr_eq(target.allocation(), source.allocation()) {
         return layout::overlap(target.layout(), source.layout());
     }
-    if !target.allocation().is_lent() && !source.allocation().is_lent() {
+    if !target.allocation().is_imported() && !source.allocation().is_imported() {
         return false;
     }
     // Two imported blocks may be parts of the same memory: compares addresses instead of offsets.
@@ -214,7 +214,7 @@ fn reach_over(target: &Array, source: &Array, stream: &Stream) -> Result<bool> {
     // range, another library's pool, another process's block) may be accessible on its own device only. During a
     // capture the driver cannot be queried.
     if capture::is_any()
-        || !far.allocation().is_own()
+        || !far.allocation().is_from_pool()
         || !here.backend().can_access_peer(here.index(), there.index())?
     {
         return Ok(false);

@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use crate::fiber_stacks::{self, Stacks};
 use crate::lock_free_functions;
 use crate::signal_stack;
-use pygpu_base::ffi_guard::caught;
+use pygpu_base::ffi_guard::catch_panic;
 
 /// Thread at work on a launch (`pygpu_cpu_guarded`).
 #[repr(C)]
@@ -66,7 +66,7 @@ thread_local! {
 }
 
 unsafe extern "C" fn enter(guarded: *mut Guarded) {
-    caught((), || {
+    catch_panic((), || {
         signal_stack::have_one();
         if is_main_thread() {
             keep_ctrl_c();
@@ -108,7 +108,7 @@ fn keep_ctrl_c() {
 }
 
 unsafe extern "C" fn leave(guarded: *mut Guarded) {
-    caught((), || {
+    catch_panic((), || {
         INSIDE.fetch_sub(1, Ordering::Relaxed);
         // SAFETY: as in `enter`.
         CURRENT.set(unsafe { (*guarded).outer });
@@ -122,14 +122,14 @@ static QUESTION: AtomicUsize = AtomicUsize::new(0);
 
 /// Registers the interrupt check. Without one a kernel continues.
 #[allow(dead_code, reason = "the simulated drivers have nobody to ask")]
-pub fn ask_with(question: InterruptCheck) {
+pub fn set_interrupt_check(question: InterruptCheck) {
     QUESTION.store(question as usize, Ordering::Release);
 }
 
 extern "C" fn interrupted() -> c_int {
-    caught(0, || match QUESTION.load(Ordering::Acquire) {
+    catch_panic(0, || match QUESTION.load(Ordering::Acquire) {
         0 => 0,
-        // SAFETY: only `ask_with` stores a value there, and it stores a `InterruptCheck`.
+        // SAFETY: only `set_interrupt_check` stores a value there, and it stores a `InterruptCheck`.
         question => c_int::from(unsafe { std::mem::transmute::<usize, InterruptCheck>(question) }()),
     })
 }

@@ -8,7 +8,7 @@ use std::ffi::{c_char, c_uint, c_ulonglong};
 use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use pygpu_base::ffi_guard::caught;
+use pygpu_base::ffi_guard::catch_panic;
 
 /// Declaration of `abi.h`.
 #[repr(C)]
@@ -56,7 +56,7 @@ impl Drop for Stacks {
 
 /// Takes stacks for 32 threads of a block; null if there is no memory.
 pub extern "C" fn take(bytes: c_ulonglong) -> *mut Stacks {
-    caught(ptr::null_mut(), || {
+    catch_panic(ptr::null_mut(), || {
         // A terminating thread has no cache any more.
         let kept = KEPT.try_with(|kept| {
             let mut kept = kept.try_borrow_mut().ok()?;
@@ -73,7 +73,7 @@ pub extern "C" fn take(bytes: c_ulonglong) -> *mut Stacks {
 /// # Safety
 /// They come from `take`, and no fiber uses them.
 pub unsafe extern "C" fn give(stacks: *mut Stacks) {
-    caught((), || {
+    catch_panic((), || {
         // SAFETY: the caller promises that it comes from `take`, which leaks a `Box`.
         let mut stacks = Some(*unsafe { Box::from_raw(stacks) });
         let _ = KEPT.try_with(|kept| {

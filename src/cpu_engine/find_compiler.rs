@@ -29,7 +29,7 @@ pub fn find(host: &HostEnvironment) -> Result<CxxCompiler, String> {
     let usual = USUAL.iter().map(|&name| (name.to_owned(), name.to_owned()));
     let mut tried = Vec::new();
     for (label, program) in named.chain(usual) {
-        match ask(&program, host) {
+        match probe(&program, host) {
             Ok(compiler) => return Ok(compiler),
             Err(reason) if label.starts_with(BINDING) => {
                 return Err(format!(
@@ -46,7 +46,7 @@ pub fn find(host: &HostEnvironment) -> Result<CxxCompiler, String> {
     ))
 }
 
-fn ask(program: &str, host: &HostEnvironment) -> Result<CxxCompiler, String> {
+fn probe(program: &str, host: &HostEnvironment) -> Result<CxxCompiler, String> {
     let absent = if program.contains('/') { "there is no such file" } else { "not on PATH" };
     let path = on_path(program, host).ok_or(absent)?;
     let output = host.command(&path).arg("--version").output().map_err(|error| error.to_string())?;

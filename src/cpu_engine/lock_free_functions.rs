@@ -7,7 +7,7 @@
 use std::ffi::{CStr, c_int, c_ulonglong};
 use std::sync::atomic::{AtomicI32, AtomicU64, AtomicUsize, Ordering};
 
-use pygpu_base::ffi_guard::caught;
+use pygpu_base::ffi_guard::catch_panic;
 
 /// Distance around a function within which the variants that it jumps to are found.
 const AROUND: u64 = 4096;
@@ -62,7 +62,7 @@ fn function(name: &CStr) -> u64 {
 
 #[cfg(target_os = "linux")]
 unsafe extern "C" fn mathematics(library: *mut libc::dl_phdr_info, _: libc::size_t, _: *mut libc::c_void) -> c_int {
-    caught((), || {
+    catch_panic((), || {
         // SAFETY: a pointer from the loader, valid during the call.
         unsafe { add_mathematics(&*library) };
     });
@@ -94,7 +94,7 @@ unsafe fn add_mathematics(library: &libc::dl_phdr_info) {
 
 /// Returns the kind of function that contains an instruction; 0 for all others. Called in signal handlers.
 pub extern "C" fn is_plain(instruction: c_ulonglong) -> c_int {
-    caught(0, || {
+    catch_panic(0, || {
         let known = &RANGES[..COUNT.load(Ordering::Acquire).min(MOST)];
         let holds = |range: &&CodeRange| {
             range.begin.load(Ordering::Relaxed) <= instruction && instruction < range.end.load(Ordering::Relaxed)

@@ -26,7 +26,7 @@ thread_local! {
 }
 
 /// Stops all driver calls but those of the calling thread and frees nothing from now on: the process is about to end.
-pub fn leave_to_process() {
+pub fn begin_exit() {
     // Sequentially consistent: the thread that ends the process next checks for threads that have not seen the flag.
     EXITING.store(true, Ordering::SeqCst);
     backend::close_drivers();
@@ -39,7 +39,7 @@ pub fn exiting() -> bool {
 }
 
 thread_local! {
-    /// Results of destructors on this thread for the enclosing `caught` calls, innermost last.
+    /// Results of destructors on this thread for the enclosing `collect_errors` calls, innermost last.
     static CAUGHT: RefCell<Vec<Result<()>>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -47,7 +47,7 @@ thread_local! {
 ///
 /// # Errors
 /// The first error of a destructor.
-pub fn caught(work: impl FnOnce()) -> Result<()> {
+pub fn collect_errors(work: impl FnOnce()) -> Result<()> {
     CAUGHT.with_borrow_mut(|caught| caught.push(Ok(())));
     work();
     CAUGHT.with_borrow_mut(|caught| caught.pop().unwrap_or(Ok(())))
@@ -61,11 +61,11 @@ pub fn defer(result: Result<()>) {
         return;
     }
     let Some(error) = uncaught(error) else { return };
-    drop(keep(error)); // not under the lock: the drop may run another library's code
+    drop(store_error(error)); // not under the lock: the drop may run another library's code
 }
 
 /// Stores an error for the next report; returns it if one is already stored.
-pub fn keep(error: Error) -> Option<Error> {
+pub fn store_error(error: Error) -> Option<Error> {
     let mut deferred = DEFERRED.lock();
     if deferred.is_some() {
         return Some(error);
@@ -79,15 +79,15 @@ pub fn keep(error: Error) -> Option<Error> {
 /// Postpones the drop of a value inside a function that a stream calls. Its destructor would call the driver, which
 /// waits for that function to return.
 #[cold]
-pub fn put_off(thing: Box<dyn Any + Send>) {
+pub fn defer_drop(thing: Box<dyn Any + Send>) {
     PUT_OFF.lock().push(thing);
     HAS_DEFERRED.store(true, Ordering::Release);
 }
 
-/// Returns the error, unless an enclosing `caught` of this thread takes it.
+/// Returns the error, unless an enclosing `collect_errors` of this thread takes it.
 fn uncaught(error: Error) -> Option<Error> {
     let mut error = Some(error);
-    // A terminating thread has no `caught` left to take the error.
+    // A terminating thread has no `collect_errors` left to take the error.
     let _ = CAUGHT.try_with(|caught| {
         if let Ok(mut caught) = caught.try_borrow_mut()
             && let Some(first) = caught.last_mut()
@@ -162,13 +162,13 @@ mod tests {
 
     #[test]
     fn who_ends_something_on_purpose_is_told_and_nobody_else() {
-        let result = caught(|| {
+        let result = collect_errors(|| {
             defer(Err(Error::value("inner")));
-            assert!(caught(|| defer(Err(Error::value("innermost")))).is_err());
+            assert!(collect_errors(|| defer(Err(Error::value("innermost")))).is_err());
             defer(Err(Error::value("later")));
         });
         assert!(matches!(result, Err(Error::Value(text)) if text == "inner"));
-        assert!(caught(|| ()).is_ok());
+        assert!(collect_errors(|| ()).is_ok());
     }
 
     #[test]

@@ -16,7 +16,7 @@ use pygpu_memory::OwnerBox;
 
 /// The producer's object, and how PyGPU's use of its memory ends.
 struct ImportedInterface {
-    keeper: Option<OwnerBox>,
+    owner: Option<OwnerBox>,
     ready: Stream,
     /// Whether the producer works on a separate stream, not on the legacy default stream.
     has_own_stream: bool,
@@ -25,7 +25,7 @@ struct ImportedInterface {
 impl Drop for ImportedInterface {
     fn drop(&mut self) {
         if shutdown::exiting() {
-            std::mem::forget(self.keeper.take());
+            std::mem::forget(self.owner.take());
             return;
         }
         // The protocol requires the producer's stream to wait for PyGPU's at this point, and to live as long as the
@@ -49,7 +49,7 @@ impl ImportedInterface {
 /// Returns the producer's object from an owner that [`import`] created. `None` also if returning it requires a wait.
 pub fn keeper_of(lender: &(dyn Any + Send + Sync)) -> Option<&(dyn Any + Send + Sync)> {
     let borrowed = lender.downcast_ref::<ImportedInterface>().filter(|borrowed| borrowed.ends_at_once())?;
-    borrowed.keeper.as_deref()
+    borrowed.owner.as_deref()
 }
 
 /// Whether imports wait for the producer's stream. Users who synchronize by other means disable it.
@@ -67,8 +67,8 @@ fn waits_for_producers() -> bool {
 /// `ValueError` for inconsistent descriptions; `Unavailable` without a GPU; driver errors.
 ///
 /// # Safety
-/// The description of the memory must be true until `keeper` is dropped.
-pub unsafe fn import(description: &ImportedMemory, stream: Option<i64>, keeper: OwnerBox) -> Result<Array> {
+/// The description of the memory must be true until `owner` is dropped.
+pub unsafe fn import(description: &ImportedMemory, stream: Option<i64>, owner: OwnerBox) -> Result<Array> {
     let producer = stream_numbers::of_cai_producer(stream)?;
     description.check()?;
     description.check_alignment(false)?;
@@ -82,7 +82,7 @@ pub unsafe fn import(description: &ImportedMemory, stream: Option<i64>, keeper: 
         ready.wait_for(&Stream::named(device, handle)?)?;
     }
     let has_own_stream = producer.is_some_and(|handle| handle != StreamHandle::DEFAULT);
-    let owner = ImportedInterface { keeper: Some(keeper), ready: ready.clone(), has_own_stream };
+    let owner = ImportedInterface { owner: Some(owner), ready: ready.clone(), has_own_stream };
     // SAFETY: the caller guarantees that the description is true.
     unsafe { description.adopt(ready, Box::new(owner)) }
 }
@@ -117,8 +117,8 @@ fn device_of(description: &ImportedMemory) -> Result<Device> {
 /// Driver errors.
 pub fn export(array: &Array) -> Result<Option<usize>> {
     let allocation = array.allocation();
-    allocation.expose();
-    let stream = allocation.join(array.access_of_others())?;
+    allocation.mark_untracked();
+    let stream = allocation.ordered_stream(array.exported_access())?;
     match array.device().kind() {
         BackendKind::Cpu => Ok(None),
         // The interface cannot name a HIP stream: the work is completed before the memory is exported.

@@ -101,7 +101,7 @@ impl ImportedMemory {
     pub unsafe fn adopt(&self, stream: Stream, owner: OwnerBox) -> Result<Array> {
         let layout = self.checked_layout()?;
         // SAFETY: the caller guarantees that the description is true until the owner is dropped.
-        unsafe { Array::lent(self.address, layout, self.dtype, self.readonly, stream, Some(owner)) }
+        unsafe { Array::imported(self.address, layout, self.dtype, self.readonly, stream, Some(owner)) }
     }
 
     fn check_extent(&self, low: i64, high: i64) -> Result<()> {

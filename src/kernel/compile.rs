@@ -98,7 +98,7 @@ fn build_if(
     }
     let key = key(&identity, &request);
     if let Some(compiled) = cache::find(&source.cache, &key) {
-        log_queue::tell(LogLevel::Debug, || format!("{name} for {architecture}: taken from the cache of kernels"));
+        log_queue::log(LogLevel::Debug, || format!("{name} for {architecture}: taken from the cache of kernels"));
         return Ok(Some(CompiledSource { compiled, options, kept: Some(key) }));
     }
     if !may_compile {
@@ -187,12 +187,12 @@ fn compile(device: Device, compiler: &dyn Compiler, request: &CompileRequest<'_>
 /// Compiles and logs the duration.
 fn timed(device: Device, compiler: &dyn Compiler, request: &CompileRequest<'_>) -> Result<Compiled> {
     let (name, architecture) = (request.name, request.architecture);
-    log_queue::tell(LogLevel::Debug, || format!("{name} for {architecture}: not in the cache of kernels"));
+    log_queue::log(LogLevel::Debug, || format!("{name} for {architecture}: not in the cache of kernels"));
     let _range = range(|| format!("PyGPU compile {name}"));
     let begin = Instant::now();
     let compiled = compile(device, compiler, request);
     let end = if compiled.is_ok() { "compiled" } else { "refused" };
-    log_queue::tell(LogLevel::Info, || {
+    log_queue::log(LogLevel::Info, || {
         let (by, version) = (compiler.name(), compiler.version());
         format!("{name} for {architecture}: {end} by {by} {version} in {:.3} s", begin.elapsed().as_secs_f64())
     });

@@ -32,7 +32,7 @@ mod symbols;
 pub mod tensor_map;
 mod types;
 
-pub use cache::{Cache, cache_folder, refusal as cache_refusal, untold_refusal as untold_cache_refusal};
+pub use cache::{Cache, cache_folder, refusal as cache_refusal, unreported_refusal as untold_cache_refusal};
 pub use compile::{CompiledSource, KernelSource, build};
 pub use compiler_search::{CompilerSearch, files, is_kept, load_searching, resolve, search_with};
 pub use config::{Configuration, LaunchConfig};

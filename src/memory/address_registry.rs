@@ -66,17 +66,17 @@ pub enum AddressLookup {
 }
 
 /// Locks the registry. Held briefly; nothing may be dropped meanwhile, because freeing a block may call a driver.
-fn table() -> ForkSafeGuard<AddressTable> {
+fn registry() -> ForkSafeGuard<AddressTable> {
     TABLE.lock()
 }
 
 /// Registers a block. Does nothing if it is registered already.
-pub fn enter(block: &Arc<Allocation>, nature: AddressedMemory) {
+pub fn register(block: &Arc<Allocation>, nature: AddressedMemory) {
     if block.bytes() == 0 {
         return;
     }
-    block.publish();
-    let mut table = table();
+    block.mark_escaped();
+    let mut table = registry();
     let same = table.entries.entry(block.address()).or_default();
     if same.iter().any(|entry| entry.is(block)) {
         return;
@@ -87,15 +87,15 @@ pub fn enter(block: &Arc<Allocation>, nature: AddressedMemory) {
     table.longest = table.longest.max(block.bytes());
     table.sweep();
     drop(table);
-    let is_backends = !block.is_lent() && block.lender().is_none();
+    let is_backends = !block.is_imported() && block.owner().is_none();
     if block.device().is_cpu() && is_backends {
-        quarantine::note(block.address());
+        quarantine::mark_escaped(block.address());
     }
 }
 
 /// Marks a block as explicitly freed: its addresses may soon belong to other memory.
 pub fn forget(block: &Arc<Allocation>) {
-    let mut table = table();
+    let mut table = registry();
     let entries = table.entries.get_mut(&block.address());
     if let Some(entry) = entries.and_then(|same| same.iter_mut().find(|entry| entry.is(block))) {
         entry.freed = true;
@@ -104,16 +104,16 @@ pub fn forget(block: &Arc<Allocation>) {
 
 /// The live block owned by PyGPU that contains an address.
 pub fn find(address: Address) -> Option<Arc<Allocation>> {
-    let AddressLookup::Blocks(blocks) = look_up(address) else { return None };
+    let AddressLookup::Blocks(blocks) = lookup(address) else { return None };
     blocks.into_iter().find_map(|(block, nature)| (nature == AddressedMemory::Own).then_some(block))
 }
 
 /// Looks up an address.
-pub fn look_up(address: Address) -> AddressLookup {
+pub fn lookup(address: Address) -> AddressLookup {
     // The references are dropped after the lock is released: each may be the last owner by then.
     let mut blocks = ContainingBlocks::new();
     let (mut freed, mut ended) = (false, None);
-    for (first, entry) in table().reaching(address) {
+    for (first, entry) in registry().reaching(address) {
         if address - first >= entry.bytes {
             continue;
         }
@@ -135,7 +135,7 @@ pub fn look_up(address: Address) -> AddressLookup {
         false => AddressLookup::Blocks(blocks),
         true if freed
             || quarantine::was_freed(address, 1)
-            || ended.is_some_and(|device| is_nobodys(device, address)) =>
+            || ended.is_some_and(|device| is_unknown_to_driver(device, address)) =>
         {
             AddressLookup::Freed
         }
@@ -145,7 +145,7 @@ pub fn look_up(address: Address) -> AddressLookup {
 
 /// Whether the driver no longer recognizes a former device address. Host addresses may belong to other memory without
 /// any way to detect it.
-fn is_nobodys(device: Device, address: Address) -> bool {
+fn is_unknown_to_driver(device: Device, address: Address) -> bool {
     !device.is_cpu() && matches!(device.backend().pointer_kind(address), Ok(PointerKind::Unregistered))
 }
 
@@ -194,47 +194,47 @@ mod tests {
     }
 
     fn finds(address: Address, wanted: &Arc<Allocation>) -> bool {
-        matches!(look_up(address), AddressLookup::Blocks(found) if Arc::ptr_eq(&found[0].0, wanted))
+        matches!(lookup(address), AddressLookup::Blocks(found) if Arc::ptr_eq(&found[0].0, wanted))
     }
 
     #[test]
     fn each_byte_of_a_living_block_finds_it_and_none_beyond() {
         let own = block(100);
         assert!(!finds(own.address(), &own));
-        enter(&own, AddressedMemory::Own);
-        enter(&own, AddressedMemory::Own);
+        register(&own, AddressedMemory::Own);
+        register(&own, AddressedMemory::Own);
         assert!(finds(own.address(), &own) && finds(own.address() + 99, &own));
         assert!(!finds(own.address() + 100, &own) && !finds(own.address() - 1, &own));
         let address = own.address();
         drop(own);
-        assert!(matches!(look_up(address), AddressLookup::Freed));
+        assert!(matches!(lookup(address), AddressLookup::Freed));
     }
 
     #[test]
     fn a_block_that_was_freed_by_hand_is_freed_though_an_array_keeps_it() {
         let own = block(64);
-        enter(&own, AddressedMemory::Own);
+        register(&own, AddressedMemory::Own);
         forget(&own);
-        assert!(matches!(look_up(own.address() + 63), AddressLookup::Freed));
+        assert!(matches!(lookup(own.address() + 63), AddressLookup::Freed));
     }
 
     #[test]
     fn a_part_that_was_lent_is_found_where_no_block_of_our_own_is() {
         let (own, stream) = (block(64), Stream::default_of(Device::cpu().unwrap()));
         // SAFETY: `own` keeps the memory alive.
-        let part = Arc::new(unsafe { Allocation::of_nobody(own.address() + 16, 8, stream) });
-        enter(&part, AddressedMemory::Lent { readonly: true });
+        let part = Arc::new(unsafe { Allocation::unowned(own.address() + 16, 8, stream) });
+        register(&part, AddressedMemory::Lent { readonly: true });
         assert!(finds(own.address() + 16, &part) && !finds(own.address() + 24, &part));
-        enter(&own, AddressedMemory::Own);
+        register(&own, AddressedMemory::Own);
         assert!(finds(own.address() + 16, &own));
     }
 
     #[test]
     fn the_table_forgets_the_dead() {
         for _ in 0..1000 {
-            enter(&block(32), AddressedMemory::Own);
+            register(&block(32), AddressedMemory::Own);
         }
-        let table = table();
+        let table = registry();
         assert!(table.entries.len() <= table.sweep_at, "{}", table.entries.len());
     }
 }

@@ -25,29 +25,29 @@ use self::location::BlockLocation;
 
 enum BlockOrigin {
     /// From the device's pool, or by plain allocation without a pool.
-    Own,
+    Pool,
     /// Pinned host memory.
     Pinned(HostFlags),
     /// From a custom allocator, which takes the memory back in the order of the stream.
-    Plugged(Option<OwnerBox>),
+    Custom(Option<OwnerBox>),
     /// Imported from another library.
-    Lent(Option<OwnerBox>),
+    Imported(Option<OwnerBox>),
 }
 
 /// A block of memory. Arrays and exported buffers share it through an `Arc`.
 pub struct Allocation {
-    place: BlockLocation,
+    location: BlockLocation,
     bytes: usize,
     epoch: u32,
     origin: BlockOrigin,
-    /// The uses of the block. Their home is the stream in whose order pool memory is allocated and freed.
-    order: HazardTracker<Stream>,
+    /// The uses of the block. The allocation stream is the one in whose order pool memory is allocated and freed.
+    hazards: HazardTracker<Stream>,
     /// Whether the block is untracked: its address is used elsewhere, and the end of this use is never reported. The
     /// free waits for the whole device.
-    exposed: Escape,
+    untracked: Escape,
     /// Whether the address escaped: operations on the block are not deferred, because PyGPU does not see accesses by
     /// other code.
-    published: Escape,
+    escaped: Escape,
     /// Number of exports that have not ended.
     exports: AtomicU32,
 }
@@ -72,7 +72,7 @@ impl Allocation {
     fn beside(bytes: usize, stream: Stream) -> Result<Self> {
         let device = stream.device();
         if bytes > 0 && capture::number_of(&stream)?.is_some() {
-            return Self::on(bytes, capture::home(device)?);
+            return Self::on(bytes, capture::alloc_stream(device)?);
         }
         // A borrowed stream may be destroyed before the block is freed; the default stream never is.
         Self::on(bytes, if stream.is_foreign() { Stream::default_of(device) } else { stream })
@@ -88,7 +88,7 @@ impl Allocation {
         }
         let epoch = device.epoch();
         let (address, source) = if bytes == 0 { (0, BlockSource::Plain) } else { pool::allocate(bytes, &stream)? };
-        Ok(Self::with(BlockLocation::new(address, source), bytes, epoch, BlockOrigin::Own, stream))
+        Ok(Self::with(BlockLocation::new(address, source), bytes, epoch, BlockOrigin::Pool, stream))
     }
 
     /// Allocates a block of `bytes` bytes, not 0, by a custom allocator, in the order of `stream`.
@@ -106,7 +106,7 @@ impl Allocation {
         };
         account.keep();
         let place = BlockLocation::new(block.address, BlockSource::Plain);
-        Ok(Self::with(place, bytes, epoch, BlockOrigin::Plugged(Some(block.owner)), block.stream))
+        Ok(Self::with(place, bytes, epoch, BlockOrigin::Custom(Some(block.owner)), block.stream))
     }
 
     /// Allocates memory of a kind that the driver offers besides its pools. `ask` returns the address and the size;
@@ -114,12 +114,12 @@ impl Allocation {
     ///
     /// # Errors
     /// `OutOfMemory`, after synchronizing and trimming the pool; driver errors.
-    pub fn by_driver(device: Device, ask: impl Fn() -> Result<(Address, usize)>) -> Result<Self> {
+    pub fn from_driver(device: Device, ask: impl Fn() -> Result<(Address, usize)>) -> Result<Self> {
         let epoch = device.epoch();
         let (address, bytes) = pool::allocate_by(device, ask)?;
         let place = BlockLocation::new(address, BlockSource::Plain);
-        let block = Self::with(place, bytes, epoch, BlockOrigin::Own, Stream::default_of(device));
-        block.publish(); // the host or other processes may access it
+        let block = Self::with(place, bytes, epoch, BlockOrigin::Pool, Stream::default_of(device));
+        block.mark_escaped(); // the host or other processes may access it
         Ok(block)
     }
 
@@ -127,9 +127,9 @@ impl Allocation {
     ///
     /// # Safety
     /// There must be `bytes` bytes of the stream's device at the address while anything uses the block.
-    pub unsafe fn of_nobody(address: Address, bytes: usize, stream: Stream) -> Self {
+    pub unsafe fn unowned(address: Address, bytes: usize, stream: Stream) -> Self {
         let epoch = stream.device().epoch();
-        Self::with(BlockLocation::new(address, BlockSource::Plain), bytes, epoch, BlockOrigin::Lent(None), stream)
+        Self::with(BlockLocation::new(address, BlockSource::Plain), bytes, epoch, BlockOrigin::Imported(None), stream)
     }
 
     /// Allocates pinned host memory that the device's copy engines access directly.
@@ -147,34 +147,34 @@ impl Allocation {
     ///
     /// # Safety
     /// There must be `bytes` bytes of the stream's device at the address until `owner` is dropped.
-    pub unsafe fn lent(address: Address, bytes: usize, stream: Stream, owner: OwnerBox) -> Self {
+    pub unsafe fn imported(address: Address, bytes: usize, stream: Stream, owner: OwnerBox) -> Self {
         let epoch = stream.device().epoch();
         Self::with(
             BlockLocation::new(address, BlockSource::Plain),
             bytes,
             epoch,
-            BlockOrigin::Lent(Some(owner)),
+            BlockOrigin::Imported(Some(owner)),
             stream,
         )
     }
 
     #[inline(always)]
-    fn with(place: BlockLocation, bytes: usize, epoch: u32, origin: BlockOrigin, stream: Stream) -> Self {
-        let (exposed, published, exports) = (Escape::new(), Escape::new(), AtomicU32::new(0));
-        Self { place, bytes, epoch, origin, order: HazardTracker::new(stream), exposed, published, exports }
+    fn with(location: BlockLocation, bytes: usize, epoch: u32, origin: BlockOrigin, stream: Stream) -> Self {
+        let (untracked, escaped, exports) = (Escape::new(), Escape::new(), AtomicU32::new(0));
+        Self { location, bytes, epoch, origin, hazards: HazardTracker::new(stream), untracked, escaped, exports }
     }
 
     /// The device of the memory; for pinned memory, the device it was pinned for.
     #[inline]
     pub fn device(&self) -> Device {
-        self.order.home().device()
+        self.hazards.alloc_stream().device()
     }
 
     /// The first byte; for imported memory, the address of element zero. 0 until a deferred operation has been given
     /// its memory.
     #[inline]
     pub fn address(&self) -> Address {
-        self.place.address()
+        self.location.address()
     }
 
     /// Size of the block in bytes.
@@ -202,33 +202,35 @@ impl Allocation {
 
     /// Whether another library owns the memory.
     #[inline]
-    pub fn is_lent(&self) -> bool {
-        matches!(self.origin, BlockOrigin::Lent(_))
+    pub fn is_imported(&self) -> bool {
+        matches!(self.origin, BlockOrigin::Imported(_))
     }
 
     /// Whether it is PyGPU's own device memory, which is accessible from all devices that can access its device.
     #[inline]
-    pub fn is_own(&self) -> bool {
-        matches!(self.origin, BlockOrigin::Own)
+    pub fn is_from_pool(&self) -> bool {
+        matches!(self.origin, BlockOrigin::Pool)
     }
 
     /// Whether it is PyGPU's own device memory outside of any pool.
     #[inline]
     fn is_plain(&self) -> bool {
-        self.is_own() && self.place.source() == BlockSource::Plain
+        self.is_from_pool() && self.location.source() == BlockSource::Plain
     }
 
     /// Whether the memory has an owner that must be dropped.
     #[inline]
     fn has_owner(&self) -> bool {
-        matches!(self.origin, BlockOrigin::Lent(_) | BlockOrigin::Plugged(_))
+        matches!(self.origin, BlockOrigin::Imported(_) | BlockOrigin::Custom(_))
     }
 
     /// The owner of imported memory; `None` also if dropping it requires waiting for work on other streams.
     #[inline]
-    pub fn lender(&self) -> Option<&(dyn Any + Send + Sync)> {
+    pub fn owner(&self) -> Option<&(dyn Any + Send + Sync)> {
         match &self.origin {
-            BlockOrigin::Lent(Some(owner)) | BlockOrigin::Plugged(Some(owner)) if self.order.is_untouched() => {
+            BlockOrigin::Imported(Some(owner)) | BlockOrigin::Custom(Some(owner))
+                if self.hazards.has_no_other_stream() =>
+            {
                 Some(&**owner)
             }
             _ => None,
@@ -236,23 +238,23 @@ impl Allocation {
     }
 
     /// The owner of memory from a custom allocator.
-    pub fn plugged(&self) -> Option<&(dyn Any + Send + Sync)> {
+    pub fn allocator_owner(&self) -> Option<&(dyn Any + Send + Sync)> {
         match &self.origin {
-            BlockOrigin::Plugged(Some(owner)) => Some(&**owner),
+            BlockOrigin::Custom(Some(owner)) => Some(&**owner),
             _ => None,
         }
     }
 
     /// Whether a use on `stream` needs no wait, because no other stream has ever used the block.
     #[inline]
-    pub(super) fn is_at_home(&self, stream: StreamId) -> bool {
-        self.order.is_at_home(stream) && self.is_alive()
+    pub(super) fn is_only_used_on(&self, stream: StreamId) -> bool {
+        self.hazards.is_only_used_on(stream) && self.is_alive()
     }
 
-    /// Whether no stream other than its home has ever used the block.
+    /// Whether no stream other than its allocation stream has ever used the block.
     #[inline]
-    pub(super) fn is_untouched(&self) -> bool {
-        self.order.is_untouched()
+    pub(super) fn has_no_other_stream(&self) -> bool {
+        self.hazards.has_no_other_stream()
     }
 
     /// Makes `stream` wait for all uses that conflict with an access. Called by [`super::ordered`] only, which also
@@ -272,10 +274,10 @@ impl Allocation {
             )));
         }
         if let Some(capture) = capture::of(stream)? {
-            capture.note(self, access, stream)?;
+            capture.record_block(self, access, stream)?;
             return Ok(UseToken::NOTHING);
         }
-        match self.order.begin_alone(stream) {
+        match self.hazards.begin_uncontended(stream) {
             Some(ticket) => Ok(ticket),
             None => self.begin_among_others(access, stream),
         }
@@ -285,7 +287,7 @@ impl Allocation {
     #[inline]
     fn begin_on_cpu(self: &Arc<Self>, access: Access, stream: &Stream) -> Result<UseToken> {
         if let Some(capture) = capture::of(stream)? {
-            capture.note(self, access, stream)?;
+            capture.record_block(self, access, stream)?;
         }
         Ok(UseToken::NOTHING)
     }
@@ -296,14 +298,14 @@ impl Allocation {
             self.settle()?;
             return Ok(UseToken::NOTHING);
         }
-        self.order.begin(access, stream)
+        self.hazards.begin(access, stream)
     }
 
     /// Blocks the host until no work uses the block, for a capture by another library, whose launches PyGPU does not
     /// see.
     #[cold]
     fn settle(&self) -> Result<()> {
-        self.expose();
+        self.mark_untracked();
         self.synchronize()
     }
 
@@ -313,12 +315,12 @@ impl Allocation {
     /// Driver errors.
     #[inline]
     pub(super) fn end(&self, ticket: UseToken, access: Access, stream: &Stream) -> Result<()> {
-        self.order.end(ticket, access, stream)
+        self.hazards.end(ticket, access, stream)
     }
 
     /// Ends a use without enqueued work.
     pub(super) fn cancel(&self, ticket: UseToken) {
-        self.order.cancel(ticket);
+        self.hazards.cancel(ticket);
     }
 
     /// Records a use on `stream` by work that PyGPU did not enqueue: later uses and the free wait for it.
@@ -329,14 +331,14 @@ impl Allocation {
         if self.device().is_cpu() || capture::is_capturing(stream)? {
             return Ok(());
         }
-        self.order.note(Access::Write, stream)
+        self.hazards.record(Access::Write, stream)
     }
 
     /// Whether work on `stream` needs no wait for any recorded use, so that an operation there needs no driver call for
     /// it.
     #[inline(always)]
     pub fn is_in_order_of(&self, stream: &Stream) -> bool {
-        self.epoch == self.device().epoch() && self.order.is_all_of(stream) && !capture::is_any()
+        self.epoch == self.device().epoch() && self.hazards.needs_no_wait_on(stream) && !capture::is_any()
     }
 
     /// Returns a stream of the block's device on which all uses that conflict with an access are ordered, and which
@@ -344,11 +346,11 @@ impl Allocation {
     ///
     /// # Errors
     /// `ValueError` if the device was reset since the allocation; driver errors.
-    pub fn join(self: &Arc<Self>, access: Access) -> Result<Stream> {
+    pub fn ordered_stream(self: &Arc<Self>, access: Access) -> Result<Stream> {
         // A copy between devices is written on the source's stream, which is useless to a consumer of this block.
-        let own = self.order.latest_writer().filter(|stream| stream.device() == self.device());
+        let own = self.hazards.latest_writer().filter(|stream| stream.device() == self.device());
         let stream = own.unwrap_or_else(|| Stream::default_of(self.device()));
-        self.hand_over(access, &stream)?;
+        self.order_before(access, &stream)?;
         Ok(stream)
     }
 
@@ -357,7 +359,7 @@ impl Allocation {
     ///
     /// # Errors
     /// `ValueError` if the device was reset since the allocation; driver errors.
-    pub fn hand_over(self: &Arc<Self>, access: Access, stream: &Stream) -> Result<()> {
+    pub fn order_before(self: &Arc<Self>, access: Access, stream: &Stream) -> Result<()> {
         super::ordered(&[(self, access)], stream, || Ok(()))
     }
 
@@ -366,7 +368,7 @@ impl Allocation {
     /// # Errors
     /// Driver errors.
     pub fn synchronize(&self) -> Result<()> {
-        if self.device().is_cpu() { Ok(()) } else { self.order.synchronize() }
+        if self.device().is_cpu() { Ok(()) } else { self.hazards.synchronize() }
     }
 
     /// After a wait for the block: returns errors of other devices that wrote it, which its own device does not report.
@@ -376,18 +378,18 @@ impl Allocation {
     #[inline]
     pub fn check_other_devices(&self) -> Result<()> {
         let own = self.device();
-        if own.is_cpu() || self.order.is_untouched() {
+        if own.is_cpu() || self.hazards.has_no_other_stream() {
             return Ok(());
         }
-        self.order.synchronize_where(|stream, access| access == Access::Write && stream.device() != own)
+        self.hazards.synchronize_where(|stream, access| access == Access::Write && stream.device() != own)
     }
 
-    /// Makes the home stream wait for every use, before the free.
+    /// Makes the allocation stream wait for every use, before the free.
     fn wait_before_free(&mut self) -> Result<()> {
-        self.order.join_for_the_end()?;
-        if self.exposed.is_begun() {
+        self.hazards.wait_before_free()?;
+        if self.untracked.is_begun() {
             match PooledEvent::record_device(self.device())? {
-                Some(mark) => self.order.home().wait_event(mark.event())?,
+                Some(mark) => self.hazards.alloc_stream().wait_event(mark.event())?,
                 // On HIP no event covers other libraries' streams: only waiting on the host is safe.
                 None => self.device().synchronize()?,
             }
@@ -398,18 +400,18 @@ impl Allocation {
     /// Moves the block out, to be dropped later. `self` owns nothing afterwards.
     fn take(&mut self) -> Self {
         Self {
-            place: self.place.take(),
+            location: self.location.take(),
             bytes: std::mem::take(&mut self.bytes),
             epoch: self.epoch,
-            origin: std::mem::replace(&mut self.origin, BlockOrigin::Own),
-            order: self.order.take(),
-            exposed: std::mem::take(&mut self.exposed),
-            published: std::mem::take(&mut self.published),
+            origin: std::mem::replace(&mut self.origin, BlockOrigin::Pool),
+            hazards: self.hazards.take(),
+            untracked: std::mem::take(&mut self.untracked),
+            escaped: std::mem::take(&mut self.escaped),
             exports: AtomicU32::new(*self.exports.get_mut()),
         }
     }
 
-    /// Frees memory that may be reused in the order of its home stream.
+    /// Frees memory that may be reused in the order of its allocation stream.
     fn release_in_order(&mut self, free: impl FnOnce(&Self) -> Result<()>) -> Result<()> {
         let ordered = if self.device().is_cpu() { Ok(()) } else { self.wait_before_free() };
         if ordered.is_err() && self.device().synchronize().is_err() {
@@ -426,24 +428,24 @@ impl Allocation {
         let device = self.device();
         let (backend, index) = (device.backend(), device.index());
         match &mut self.origin {
-            BlockOrigin::Own if self.place.source() == BlockSource::Plain => {
+            BlockOrigin::Pool if self.location.source() == BlockSource::Plain => {
                 // SAFETY: this is the last owner; the driver waits for the device, and the CPU backend has no work in
                 // progress.
-                unsafe { backend.free(index, self.place.address(), self.bytes)? };
+                unsafe { backend.free(index, self.location.address(), self.bytes)? };
                 pool::account_for_free(device, self.bytes);
                 Ok(())
             }
-            BlockOrigin::Own => {
+            BlockOrigin::Pool => {
                 // Blocks used by other libraries are returned to the driver, which tracks all streams of the device.
-                let is_private = self.order.is_untouched() && !self.exposed.is_begun();
-                let is_recyclable = is_private && self.place.source() == BlockSource::Recyclable;
+                let is_private = self.hazards.has_no_other_stream() && !self.untracked.is_begun();
+                let is_recyclable = is_private && self.location.source() == BlockSource::Recyclable;
                 self.release_in_order(|block| {
                     // SAFETY: this is the last owner; every recorded use precedes this point of the stream, or is
                     // complete.
-                    unsafe { pool::free(block.address(), block.bytes, block.order.home(), is_recyclable) }
+                    unsafe { pool::free(block.address(), block.bytes, block.hazards.alloc_stream(), is_recyclable) }
                 })
             }
-            BlockOrigin::Plugged(owner) => {
+            BlockOrigin::Custom(owner) => {
                 let owner = owner.take();
                 if self.epoch != device.epoch() {
                     // A reset destroyed the memory and the streams; the allocator frees its own resources.
@@ -457,13 +459,17 @@ impl Allocation {
             BlockOrigin::Pinned(flags) => {
                 // A caller that copies asynchronously keeps the memory alive until the copy is complete (`pending`).
                 // SAFETY: this is the last owner, and no copy is in progress.
-                unsafe { pinned_cache::free(device, self.place.address(), self.bytes, *flags, self.epoch) }
+                unsafe { pinned_cache::free(device, self.location.address(), self.bytes, *flags, self.epoch) }
             }
-            BlockOrigin::Lent(None) => Ok(()), // no owner to wait for
-            BlockOrigin::Lent(owner) => {
+            BlockOrigin::Imported(None) => Ok(()), // no owner to wait for
+            BlockOrigin::Imported(owner) => {
                 let owner = owner.take();
                 // The owner only knows the stream on which it made the memory usable.
-                let result = if self.order.is_all_of(self.order.home()) { Ok(()) } else { self.synchronize() };
+                let result = if self.hazards.needs_no_wait_on(self.hazards.alloc_stream()) {
+                    Ok(())
+                } else {
+                    self.synchronize()
+                };
                 drop(owner);
                 result
             }
@@ -474,16 +480,16 @@ impl Allocation {
 impl Drop for Allocation {
     fn drop(&mut self) {
         if shutdown::exiting() {
-            if let BlockOrigin::Lent(owner) | BlockOrigin::Plugged(owner) = &mut self.origin {
+            if let BlockOrigin::Imported(owner) | BlockOrigin::Custom(owner) = &mut self.origin {
                 // The Python part of the owner may already be destroyed, so the deleter must not run.
                 std::mem::forget(owner.take());
             }
             return;
         }
-        if let Some(id) = self.place.written_by.latest() {
-            flush::forget(id);
+        if let Some(id) = self.location.written_by.latest() {
+            flush::discard_result(id);
         }
-        if self.is_own() && self.address() == 0 {
+        if self.is_from_pool() && self.address() == 0 {
             return; // zero bytes, or never materialized
         }
         let dead = self.epoch != self.device().epoch();
@@ -491,7 +497,7 @@ impl Drop for Allocation {
             return;
         }
         if backend::is_host_call() && !self.device().is_cpu() {
-            shutdown::put_off(Box::new(self.take()));
+            shutdown::defer_drop(Box::new(self.take()));
             return;
         }
         if capture::is_any() && !self.device().is_cpu() {

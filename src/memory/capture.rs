@@ -47,11 +47,11 @@ pub struct Capture {
     number: u64,
     contents: Mutex<GraphContents>,
     /// For the body of a conditional node: the enclosing capture and its stream.
-    around: Option<(Arc<Capture>, Stream)>,
+    enclosing: Option<(Arc<Capture>, Stream)>,
     /// Number of bodies that are being captured inside this capture.
     bodies: AtomicUsize,
     /// Number of uses recorded directly in this capture.
-    notes: AtomicUsize,
+    recorded: AtomicUsize,
 }
 
 /// A block that a graph uses.
@@ -191,7 +191,7 @@ pub fn refusal(what: &str) -> Error {
 ///
 /// # Errors
 /// Driver errors.
-pub(super) fn home(device: Device) -> Result<Stream> {
+pub(super) fn alloc_stream(device: Device) -> Result<Stream> {
     let slot = HOMES.of(device);
     let epoch = device.epoch();
     let known = |home: &Option<CaptureAllocStream>| {
@@ -228,7 +228,7 @@ impl Capture {
     pub fn begin(stream: &Stream, mode: CaptureMode) -> Result<Arc<Self>> {
         let device = stream.device();
         let graphs = device.backend().graphs()?;
-        home(device)?;
+        alloc_stream(device)?;
         // SAFETY: the borrow keeps the stream alive.
         unsafe { graphs.begin_capture(device.index(), stream.handle(), mode) }?;
         Self::of_stream(stream, None)
@@ -240,29 +240,29 @@ impl Capture {
     /// Driver errors.
     ///
     /// # Safety
-    /// The body must belong to a node of `around`, which must be active.
+    /// The body must belong to a node of `enclosing`, which must be active.
     pub unsafe fn begin_body(
         stream: &Stream,
         body: GraphHandle,
         mode: CaptureMode,
-        around: (Arc<Self>, Stream),
+        enclosing: (Arc<Self>, Stream),
     ) -> Result<Arc<Self>> {
         let device = stream.device();
         // SAFETY: the borrow keeps the stream alive; the caller guarantees the rest.
         unsafe { device.backend().graphs()?.begin_body(device.index(), stream.handle(), body, mode) }?;
-        around.0.bodies.fetch_add(1, Ordering::AcqRel);
-        Self::of_stream(stream, Some(around))
+        enclosing.0.bodies.fetch_add(1, Ordering::AcqRel);
+        Self::of_stream(stream, Some(enclosing))
     }
 
-    fn of_stream(stream: &Stream, around: Option<(Arc<Self>, Stream)>) -> Result<Arc<Self>> {
+    fn of_stream(stream: &Stream, enclosing: Option<(Arc<Self>, Stream)>) -> Result<Arc<Self>> {
         let number = number_of(stream)?.unwrap_or_default();
         let capture = Arc::new(Self {
             device: stream.device(),
             number,
             contents: Mutex::default(),
-            around,
+            enclosing,
             bodies: AtomicUsize::new(0),
-            notes: AtomicUsize::new(0),
+            recorded: AtomicUsize::new(0),
         });
         let mut table = TABLE.lock();
         table.captures.push(Arc::clone(&capture));
@@ -273,9 +273,9 @@ impl Capture {
     /// Ends the capture of a body. Its resources become those of the whole graph; compare [`Capture::close`].
     pub fn close_body(&self) {
         let GraphContents { things, made, shared, .. } = self.close();
-        let Some((around, _)) = &self.around else { return };
-        around.bodies.fetch_sub(1, Ordering::AcqRel);
-        let mut contents = lock(&around.contents);
+        let Some((enclosing, _)) = &self.enclosing else { return };
+        enclosing.bodies.fetch_sub(1, Ordering::AcqRel);
+        let mut contents = lock(&enclosing.contents);
         contents.things.extend(things);
         contents.shared.extend(shared);
         for made in made {
@@ -285,13 +285,13 @@ impl Capture {
     }
 
     /// The enclosing capture of a body.
-    pub fn around(&self) -> Option<&Arc<Self>> {
-        self.around.as_ref().map(|(around, _)| around)
+    pub fn enclosing(&self) -> Option<&Arc<Self>> {
+        self.enclosing.as_ref().map(|(enclosing, _)| enclosing)
     }
 
     /// Number of uses recorded directly in this capture. A later call shows whether more were recorded.
-    pub fn notes(&self) -> usize {
-        self.notes.load(Ordering::Acquire)
+    pub fn recorded_count(&self) -> usize {
+        self.recorded.load(Ordering::Acquire)
     }
 
     /// Makes a stream of the capture depend on everything captured so far, so that a body may use any block.
@@ -323,11 +323,11 @@ impl Capture {
     }
 
     /// Records a use of a block on a stream of the capture, after conflicting uses on other streams of the capture.
-    pub(super) fn note(&self, block: &Arc<Allocation>, access: Access, stream: &Stream) -> Result<()> {
+    pub(super) fn record_block(&self, block: &Arc<Allocation>, access: Access, stream: &Stream) -> Result<()> {
         self.check_open()?;
-        block.publish(); // code with the graph's handle can access the block from now on
-        self.notes.fetch_add(1, Ordering::AcqRel);
-        self.note_use(block, access, stream)
+        block.mark_escaped(); // code with the graph's handle can access the block from now on
+        self.recorded.fetch_add(1, Ordering::AcqRel);
+        self.record_use(block, access, stream)
     }
 
     /// Returns an error if a body is being captured inside this capture.
@@ -344,10 +344,10 @@ impl Capture {
         ))
     }
 
-    fn note_use(&self, block: &Arc<Allocation>, access: Access, stream: &Stream) -> Result<()> {
-        if let Some((around, origin)) = &self.around {
+    fn record_use(&self, block: &Arc<Allocation>, access: Access, stream: &Stream) -> Result<()> {
+        if let Some((enclosing, origin)) = &self.enclosing {
             // The conditional node of the body uses the block.
-            around.note_use(block, access, origin)?;
+            enclosing.record_use(block, access, origin)?;
         }
         let is_before = |(other, earlier): &(Stream, Access)| {
             !other.has_handle_of(stream) && (access == Access::Write || *earlier == Access::Write)
@@ -408,7 +408,7 @@ impl Capture {
     }
 
     /// Keeps an object alive as long as the graph.
-    pub fn keep(&self, thing: GraphResource) {
+    pub fn retain(&self, thing: GraphResource) {
         lock(&self.contents).things.push(thing);
     }
 }

@@ -143,7 +143,7 @@ mod tests {
         let before = choose_for_thread(Some(AllocatorChoice::Plugged(Arc::new(allocator))));
         let (block, empty) = (Allocation::new(3, stream.clone()).unwrap(), Allocation::new(0, stream.clone()).unwrap());
         assert_eq!((live.load(Ordering::Relaxed), empty.address()), (1, 0));
-        assert!(!block.is_lent());
+        assert!(!block.is_imported());
         choose_for_thread(before);
         let own = Allocation::new(3, stream).unwrap();
         assert_eq!(live.load(Ordering::Relaxed), 1);

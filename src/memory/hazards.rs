@@ -61,8 +61,8 @@ pub trait Queue: Clone {
 /// The end of a use.
 enum UseEnd<Mark> {
     /// The end of the queue at the time a waiter needs it.
-    End,
-    Mark(Arc<Mark>),
+    Lazy,
+    Event(Arc<Mark>),
     /// Unknown: the driver failed to record an event.
     Unknown,
 }
@@ -76,8 +76,8 @@ struct SyncPoint<Q: Queue> {
 impl<Q: Queue> Clone for SyncPoint<Q> {
     fn clone(&self) -> Self {
         let until = match &self.until {
-            UseEnd::End => UseEnd::End,
-            UseEnd::Mark(mark) => UseEnd::Mark(Arc::clone(mark)),
+            UseEnd::Lazy => UseEnd::Lazy,
+            UseEnd::Event(mark) => UseEnd::Event(Arc::clone(mark)),
             UseEnd::Unknown => UseEnd::Unknown,
         };
         Self { queue: self.queue.clone(), until }
@@ -90,10 +90,10 @@ impl<Q: Queue> SyncPoint<Q> {
     fn of(queue: &Q) -> (Option<Self>, Result<(), Q::Error>) {
         let point = |until| Some(Self { queue: queue.clone(), until });
         if queue.lasts() {
-            return (point(UseEnd::End), Ok(()));
+            return (point(UseEnd::Lazy), Ok(()));
         }
         match queue.mark() {
-            Ok(mark) => (point(UseEnd::Mark(Arc::new(mark))), Ok(())),
+            Ok(mark) => (point(UseEnd::Event(Arc::new(mark))), Ok(())),
             Err(error) if queue.synchronize().is_ok() => (None, Err(error)),
             Err(error) => (point(UseEnd::Unknown), Err(error)),
         }
@@ -101,22 +101,22 @@ impl<Q: Queue> SyncPoint<Q> {
 
     fn let_wait(&self, waiter: &Q) -> Result<(), Q::Error> {
         match &self.until {
-            UseEnd::End => waiter.wait(&self.queue.mark()?),
-            UseEnd::Mark(mark) => waiter.wait(mark),
+            UseEnd::Lazy => waiter.wait(&self.queue.mark()?),
+            UseEnd::Event(mark) => waiter.wait(mark),
             UseEnd::Unknown => self.queue.synchronize_device(),
         }
     }
 
     fn synchronize(&self) -> Result<(), Q::Error> {
         match &self.until {
-            UseEnd::End => self.queue.synchronize(),
-            UseEnd::Mark(mark) => Q::synchronize_mark(mark),
+            UseEnd::Lazy => self.queue.synchronize(),
+            UseEnd::Event(mark) => Q::synchronize_mark(mark),
             UseEnd::Unknown => self.queue.synchronize_device(),
         }
     }
 
     fn is_late(&self) -> bool {
-        matches!(self.until, UseEnd::End)
+        matches!(self.until, UseEnd::Lazy)
     }
 }
 
@@ -198,9 +198,9 @@ pub struct UseToken {
 #[derive(Clone, Copy, PartialEq)]
 enum UseTokenKind {
     /// Ordered by other means.
-    Nothing,
+    OrderedElsewhere,
     /// No other operation was active.
-    Alone,
+    Uncontended,
     /// Other operations can see that it is active.
     Announced,
 }
@@ -208,16 +208,16 @@ enum UseTokenKind {
 impl UseToken {
     /// Token for operations that are ordered by other means: on the host, and in captures, which track their own
     /// dependencies.
-    pub const NOTHING: Self = Self { seen: 0, kind: UseTokenKind::Nothing };
-    /// The token that [`HazardTracker::begin_alone`] returns for a block that [`HazardTracker::is_at_home`].
-    pub const AT_HOME: Self = Self { seen: MADE, kind: UseTokenKind::Alone };
+    pub const NOTHING: Self = Self { seen: 0, kind: UseTokenKind::OrderedElsewhere };
+    /// The token that [`HazardTracker::begin_uncontended`] returns for a block that [`HazardTracker::is_only_used_on`].
+    pub const AT_HOME: Self = Self { seen: MADE, kind: UseTokenKind::Uncontended };
 }
 
 /// The uses of one block.
 pub struct HazardTracker<Q: Queue> {
     /// The queue in whose order the block is allocated and freed.
-    home: Q,
-    /// Empty while only `home` has used the block, which holds for most blocks until they are freed.
+    alloc_stream: Q,
+    /// Empty while only `alloc_stream` has used the block, which holds for most blocks until they are freed.
     uses: OnceLock<Box<Mutex<UseList<Q>>>>,
 }
 
@@ -229,48 +229,48 @@ const MADE: u64 = 1;
 const MANY: usize = 32;
 
 impl<Q: Queue> HazardTracker<Q> {
-    /// A block that becomes usable in the order of `home`.
+    /// A block that becomes usable in the order of `alloc_stream`.
     #[inline(always)]
-    pub fn new(home: Q) -> Self {
-        debug_assert!(home.lasts(), "a block is at home on a queue that lasts");
-        Self { home, uses: OnceLock::new() }
+    pub fn new(alloc_stream: Q) -> Self {
+        debug_assert!(alloc_stream.lasts(), "the allocation stream of a block lasts");
+        Self { alloc_stream, uses: OnceLock::new() }
     }
 
     /// The queue in whose order the block is allocated and freed.
     #[inline]
-    pub fn home(&self) -> &Q {
-        &self.home
+    pub fn alloc_stream(&self) -> &Q {
+        &self.alloc_stream
     }
 
-    /// Whether no queue other than `home` has used the block.
+    /// Whether no queue other than `alloc_stream` has used the block.
     #[inline]
-    pub fn is_untouched(&self) -> bool {
+    pub fn has_no_other_stream(&self) -> bool {
         self.uses.get().is_none()
     }
 
-    /// Whether no queue other than `home` has used the block, and `home` has this identity.
+    /// Whether no queue other than `alloc_stream` has used the block, and `alloc_stream` has this identity.
     #[inline]
-    pub fn is_at_home(&self, identity: Q::Identity) -> bool {
-        self.is_untouched() && self.home.identity() == identity
+    pub fn is_only_used_on(&self, identity: Q::Identity) -> bool {
+        self.has_no_other_stream() && self.alloc_stream.identity() == identity
     }
 
     /// Whether all uses are in the order of `queue`. Work on it then neither waits nor is recorded.
     #[inline]
-    pub fn is_all_of(&self, queue: &Q) -> bool {
+    pub fn needs_no_wait_on(&self, queue: &Q) -> bool {
         self.seen_alone(queue).is_some()
     }
 
     /// Begins an operation without an announcement, if it has nothing to wait for.
     #[inline]
-    pub fn begin_alone(&self, queue: &Q) -> Option<UseToken> {
-        self.seen_alone(queue).map(|seen| UseToken { seen, kind: UseTokenKind::Alone })
+    pub fn begin_uncontended(&self, queue: &Q) -> Option<UseToken> {
+        self.seen_alone(queue).map(|seen| UseToken { seen, kind: UseTokenKind::Uncontended })
     }
 
     #[inline]
     fn seen_alone(&self, queue: &Q) -> Option<u64> {
         let identity = queue.identity();
         match self.uses.get() {
-            None => (self.home.identity() == identity).then_some(MADE),
+            None => (self.alloc_stream.identity() == identity).then_some(MADE),
             Some(uses) => {
                 let uses = lock(uses);
                 uses.are_all_of(identity).then_some(uses.latest)
@@ -313,9 +313,9 @@ impl<Q: Queue> HazardTracker<Q> {
     #[inline]
     pub fn end(&self, ticket: UseToken, access: Access, queue: &Q) -> Result<(), Q::Error> {
         match ticket.kind {
-            UseTokenKind::Nothing => Ok(()),
-            UseTokenKind::Alone if self.is_all_of(queue) => Ok(()),
-            UseTokenKind::Alone => self.add(access, queue, ticket.seen, 0),
+            UseTokenKind::OrderedElsewhere => Ok(()),
+            UseTokenKind::Uncontended if self.needs_no_wait_on(queue) => Ok(()),
+            UseTokenKind::Uncontended => self.add(access, queue, ticket.seen, 0),
             UseTokenKind::Announced => self.add(access, queue, ticket.seen, 1),
         }
     }
@@ -324,8 +324,8 @@ impl<Q: Queue> HazardTracker<Q> {
     ///
     /// # Errors
     /// Driver errors while recording an event. Later uses wait for the work nevertheless.
-    pub fn note(&self, access: Access, queue: &Q) -> Result<(), Q::Error> {
-        if self.is_all_of(queue) { Ok(()) } else { self.add(access, queue, 0, 0) }
+    pub fn record(&self, access: Access, queue: &Q) -> Result<(), Q::Error> {
+        if self.needs_no_wait_on(queue) { Ok(()) } else { self.add(access, queue, 0, 0) }
     }
 
     #[cold]
@@ -350,8 +350,8 @@ impl<Q: Queue> HazardTracker<Q> {
     /// Removes uses whose events are complete.
     fn forget_passed(&self) {
         let mark_of = |one: &RecordedUse<Q>| match &one.point.until {
-            UseEnd::Mark(mark) => Some((one.number, Arc::clone(mark))),
-            UseEnd::End | UseEnd::Unknown => None,
+            UseEnd::Event(mark) => Some((one.number, Arc::clone(mark))),
+            UseEnd::Lazy | UseEnd::Unknown => None,
         };
         let marks: Vec<_> = lock(self.uses()).list.iter().filter_map(mark_of).collect();
         let passed: Vec<u64> = marks.iter().filter(|(_, mark)| Q::is_passed(mark)).map(|(number, _)| *number).collect();
@@ -362,26 +362,26 @@ impl<Q: Queue> HazardTracker<Q> {
         drop::<Few<RecordedUse<Q>>>(gone);
     }
 
-    /// Makes `home` wait for every use, before the block is freed.
+    /// Makes `alloc_stream` wait for every use, before the block is freed.
     ///
     /// # Errors
     /// Driver errors.
-    pub fn join_for_the_end(&mut self) -> Result<(), Q::Error> {
+    pub fn wait_before_free(&mut self) -> Result<(), Q::Error> {
         let Some(uses) = self.uses.get_mut() else { return Ok(()) };
         let uses = uses.get_mut().unwrap_or_else(PoisonError::into_inner);
-        let before = uses.before(Access::Write, self.home.identity());
-        before.iter().try_for_each(|point| point.let_wait(&self.home))
+        let before = uses.before(Access::Write, self.alloc_stream.identity());
+        before.iter().try_for_each(|point| point.let_wait(&self.alloc_stream))
     }
 
     /// Moves all recorded uses to the result, which takes over freeing the block. `self` keeps no uses.
     #[must_use]
     pub fn take(&mut self) -> Self {
-        Self { home: self.home.clone(), uses: std::mem::take(&mut self.uses) }
+        Self { alloc_stream: self.alloc_stream.clone(), uses: std::mem::take(&mut self.uses) }
     }
 
     /// The queue of the latest write, if it is persistent.
     pub fn latest_writer(&self) -> Option<Q> {
-        let Some(uses) = self.uses.get() else { return Some(self.home.clone()) };
+        let Some(uses) = self.uses.get() else { return Some(self.alloc_stream.clone()) };
         let uses = lock(uses);
         let writes = uses.list.iter().filter(|one| one.access == Access::Write);
         writes.max_by_key(|one| one.number).filter(|one| one.point.is_late()).map(|one| one.point.queue.clone())
@@ -401,7 +401,7 @@ impl<Q: Queue> HazardTracker<Q> {
     /// Driver errors.
     pub fn synchronize_where(&self, concerns: impl Fn(&Q, Access) -> bool) -> Result<(), Q::Error> {
         let Some(uses) = self.uses.get() else {
-            return if concerns(&self.home, Access::Write) { self.home.synchronize() } else { Ok(()) };
+            return if concerns(&self.alloc_stream, Access::Write) { self.alloc_stream.synchronize() } else { Ok(()) };
         };
         let points: Few<SyncPoint<Q>> = {
             let uses = lock(uses);
@@ -412,9 +412,9 @@ impl<Q: Queue> HazardTracker<Q> {
 
     fn uses(&self) -> &Mutex<UseList<Q>> {
         self.uses.get_or_init(|| {
-            let home = &self.home;
-            let point = SyncPoint { queue: home.clone(), until: UseEnd::End };
-            let (identity, access) = (home.identity(), Access::Write);
+            let alloc_stream = &self.alloc_stream;
+            let point = SyncPoint { queue: alloc_stream.clone(), until: UseEnd::Lazy };
+            let (identity, access) = (alloc_stream.identity(), Access::Write);
             let made = RecordedUse { point, identity, access, number: MADE, behind: 0 };
             Box::new(Mutex::new(UseList { list: SmallVec::from_iter([made]), latest: MADE, under_way: 0 }))
         })

@@ -141,7 +141,7 @@ fn most_kept(stream: &Stream) -> Result<usize> {
     static IS_ON: ForkSafeOnce<bool> = ForkSafeOnce::new();
     let is_on =
         || *IS_ON.get_or_init(|| !matches!(settings::get().text(Variable::RECYCLE).as_deref(), Some("0" | "off")));
-    if !stream.keeps_spare() || !is_on() || backend::is_forked() || capture::number_of(stream)?.is_some() {
+    if !stream.has_block_cache() || !is_on() || backend::is_forked() || capture::number_of(stream)?.is_some() {
         return Ok(0);
     }
     Ok(accounts(stream.device()).threshold.load(Ordering::Relaxed).min(MOST) as usize)
@@ -154,7 +154,7 @@ pub(super) fn take_kept(bytes: usize, stream: &Stream) -> Option<Address> {
         return None;
     }
     let accounts = accounts(stream.device());
-    if (flush::is_any() && limit(stream.device()).is_some()) || !fits(accounts, bytes) {
+    if (flush::has_pending() && limit(stream.device()).is_some()) || !fits(accounts, bytes) {
         return None;
     }
     let found = stream.take_spare(bytes);
@@ -173,7 +173,7 @@ pub(super) fn take_kept(bytes: usize, stream: &Stream) -> Option<Address> {
 pub(super) unsafe fn keep(address: Address, bytes: usize, stream: &Stream) -> bool {
     let most = if is_never_captured(stream) { most_kept(stream).unwrap_or(0) } else { 0 };
     // SAFETY: the caller upholds the contract of this function.
-    let is_kept = most > 0 && unsafe { stream.keep_spare(address, bytes, most) };
+    let is_kept = most > 0 && unsafe { stream.cache_block(address, bytes, most) };
     if is_kept {
         account_for_free(stream.device(), bytes);
     }
@@ -199,7 +199,7 @@ pub(super) unsafe fn free(address: Address, bytes: usize, stream: &Stream, is_re
     let device = stream.device();
     let most = if is_recyclable { most_kept(stream).unwrap_or(0) } else { 0 };
     // SAFETY: the caller upholds the contract of this function.
-    if most > 0 && unsafe { stream.keep_spare(address, bytes, most) } {
+    if most > 0 && unsafe { stream.cache_block(address, bytes, most) } {
         return Ok(());
     }
     // SAFETY: the caller upholds the contract of this function.
@@ -233,7 +233,7 @@ fn give_way(device: Device) -> Result<()> {
     if flush::is_in_batch() {
         return Ok(());
     }
-    flush::flush(FlushReason::Memory);
+    flush::flush(FlushReason::OutOfMemory);
     retired::synchronize(device)
 }
 
@@ -358,11 +358,11 @@ pub fn exceeds_limit(device: Device, bytes: impl FnOnce() -> usize) -> bool {
 /// free operands.
 #[inline]
 fn make_room(device: Device, bytes: usize) {
-    if flush::is_any()
+    if flush::has_pending()
         && !flush::is_in_batch()
         && exceeds_limit(device, || bytes.saturating_add(flush::pending_bytes()))
     {
-        flush::flush(FlushReason::Memory);
+        flush::flush(FlushReason::OutOfMemory);
     }
 }
 

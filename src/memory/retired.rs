@@ -34,7 +34,7 @@ const MOST_WAITING: usize = 64;
 pub fn keep_until_passed(stream: &Stream, thing: Box<dyn Any + Send>) -> Result<()> {
     let device = stream.device();
     if let Some(capture) = capture::of(stream)? {
-        capture.keep(thing);
+        capture.retain(thing);
         return Ok(());
     }
     if stream.is_foreign() && capture::number_of(stream)?.is_some() {

@@ -22,7 +22,7 @@ enum BegunUses {
     /// None, or all have ended.
     Nothing,
     /// All uses, of blocks that only this stream has ever used: the most common case.
-    AtHome,
+    SingleStream,
     /// The first uses, one for each ticket.
     Each(SmallVec<[UseToken; USUAL]>),
 }
@@ -45,10 +45,10 @@ impl<'a> Submission<'a> {
     #[inline]
     fn begin(&mut self) -> Result<()> {
         let identity = self.stream.identity();
-        if capture::is_any() || !self.uses.iter().all(|(block, _)| block.is_at_home(identity)) {
+        if capture::is_any() || !self.uses.iter().all(|(block, _)| block.is_only_used_on(identity)) {
             return self.begin_each();
         }
-        self.begun = BegunUses::AtHome;
+        self.begun = BegunUses::SingleStream;
         Ok(())
     }
 
@@ -69,19 +69,19 @@ impl<'a> Submission<'a> {
 
     #[inline]
     fn end(&mut self) -> Result<()> {
-        let is_untouched = || self.uses.iter().all(|(block, _)| block.is_untouched());
-        if matches!(self.begun, BegunUses::AtHome) && (!self.is_put || is_untouched()) {
+        let is_untouched = || self.uses.iter().all(|(block, _)| block.has_no_other_stream());
+        if matches!(self.begun, BegunUses::SingleStream) && (!self.is_put || is_untouched()) {
             self.begun = BegunUses::Nothing;
             return Ok(());
         }
-        self.end_noted()
+        self.end_recorded()
     }
 
     #[inline(never)]
-    fn end_noted(&mut self) -> Result<()> {
+    fn end_recorded(&mut self) -> Result<()> {
         match std::mem::replace(&mut self.begun, BegunUses::Nothing) {
             BegunUses::Nothing => Ok(()),
-            BegunUses::AtHome => self.end_each(std::iter::repeat(UseToken::AT_HOME)),
+            BegunUses::SingleStream => self.end_each(std::iter::repeat(UseToken::AT_HOME)),
             BegunUses::Each(tickets) => self.end_each(tickets.into_iter()),
         }
     }
@@ -124,9 +124,9 @@ fn come_after_pending(uses: &[BlockUse<'_>]) -> Result<()> {
     if flush::is_in_batch() {
         return uses.iter().try_for_each(|(block, _)| block.check_lost());
     }
-    flush::flush(FlushReason::Work);
+    flush::flush(FlushReason::OtherWork);
     for (block, access) in uses {
-        block.flush(*access, FlushReason::Work);
+        block.flush(*access, FlushReason::OtherWork);
     }
     uses.iter().try_for_each(|(block, _)| block.check())
 }
@@ -138,7 +138,7 @@ fn come_after_pending(uses: &[BlockUse<'_>]) -> Result<()> {
 /// `ValueError` for memory destroyed by a device reset; driver errors; those of `work`.
 #[inline]
 pub fn ordered<T>(uses: &[BlockUse<'_>], stream: &Stream, work: impl FnOnce() -> Result<T>) -> Result<T> {
-    if flush::is_any() {
+    if flush::has_pending() {
         come_after_pending(uses)?;
     }
     let mut transaction = Submission::new(uses, stream);

@@ -48,7 +48,7 @@ impl Drop for DriverObjectGuard {
 /// Owner of such a block. When the block is freed, its allocation stream has waited for the other streams, but may
 /// itself still have work.
 struct DriverObjectOwner {
-    home: Stream,
+    alloc_stream: Stream,
     taken: Option<DriverObjectGuard>,
 }
 
@@ -58,17 +58,17 @@ impl Drop for DriverObjectOwner {
         if shutdown::exiting() || taken.device.is_cpu() || taken.epoch != taken.device.epoch() {
             return;
         }
-        shutdown::defer(retired::keep_until_passed(&self.home, Box::new(taken)));
+        shutdown::defer(retired::keep_until_passed(&self.alloc_stream, Box::new(taken)));
     }
 }
 
 /// A block of zero bytes that tracks the uses of the object. Uses the default stream in place of a borrowed one, which
 /// may be destroyed first.
 fn block(stream: &Stream, taken: DriverObjectGuard) -> Arc<Allocation> {
-    let home = if stream.is_foreign() { Stream::default_of(stream.device()) } else { stream.clone() };
-    let owner = DriverObjectOwner { home: home.clone(), taken: Some(taken) };
+    let alloc_stream = if stream.is_foreign() { Stream::default_of(stream.device()) } else { stream.clone() };
+    let owner = DriverObjectOwner { alloc_stream: alloc_stream.clone(), taken: Some(taken) };
     // SAFETY: the block has no bytes, so that its address is never accessed.
-    Arc::new(unsafe { Allocation::lent(0, 0, home, Box::new(owner)) })
+    Arc::new(unsafe { Allocation::imported(0, 0, alloc_stream, Box::new(owner)) })
 }
 
 /// A driver array. Clones refer to the same array.

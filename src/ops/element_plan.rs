@@ -24,23 +24,23 @@ pub use vectorize::PackLayout;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum AccessPattern {
     /// Contiguous in the order of the loop nest: a pointer.
-    Flat,
+    Contiguous,
     /// One element for all indices.
-    Repeated,
+    Broadcast,
     /// Strided along the common axes.
     Strided,
     /// Strided, but contiguous along the last axis, in whole packs.
-    Line,
+    InnerContiguous,
     /// Strided, with a single element along the last axis.
-    Level,
+    InnerBroadcast,
     /// Strided along this number of separate axes.
-    Apart(u8),
+    OwnAxes(u8),
     /// The same array as an earlier argument, whose access pattern it has.
-    Same(u8),
+    SameAs(u8),
     /// Transposed relative to the results: read by tiles and transposed in shared memory.
-    Turned,
+    Transposed,
     /// Contiguous, but misaligned relative to the results: read in aligned words that are combined by shifts.
-    Shifted,
+    Misaligned,
 }
 
 /// One array of a call.
@@ -122,7 +122,7 @@ impl ElementPlan {
             apart: Vec::new(),
             operands: SmallVec::new(),
             pack: 1,
-            way: PackLayout::Neighbours,
+            way: PackLayout::Contiguous,
             span: IndexWidth::Short,
         }
     }
@@ -130,7 +130,7 @@ impl ElementPlan {
     fn flat(size: i64, used: &Used<'_>) -> Self {
         let mut plan = Self::over(LoopNest::flat(size));
         for (array, _) in used {
-            plan.operands.push(ElementOperand { address: array.address(), form: AccessPattern::Flat, side: 0 });
+            plan.operands.push(ElementOperand { address: array.address(), form: AccessPattern::Contiguous, side: 0 });
         }
         plan
     }
@@ -148,12 +148,16 @@ impl ElementPlan {
         let mut side = 0;
         for (array, usage) in used {
             if !usage.at_index {
-                plan.operands.push(ElementOperand { address: array.address(), form: AccessPattern::Flat, side: 0 });
+                plan.operands.push(ElementOperand {
+                    address: array.address(),
+                    form: AccessPattern::Contiguous,
+                    side: 0,
+                });
                 continue;
             }
             let form = match plan.walk.form(side, array.layout().itemsize()) {
-                layout::StridePattern::Flat => AccessPattern::Flat,
-                layout::StridePattern::Repeated => AccessPattern::Repeated,
+                layout::StridePattern::Contiguous => AccessPattern::Contiguous,
+                layout::StridePattern::Broadcast => AccessPattern::Broadcast,
                 layout::StridePattern::Strided => AccessPattern::Strided,
             };
             let address = array.allocation().address().wrapping_add_signed(plan.walk.offset(side) as isize);
@@ -170,13 +174,13 @@ impl ElementPlan {
             let (layout, operand) = (array.layout(), &mut self.operands[position]);
             if usage.bare {
                 let is_dense = layout.is_c_contiguous() || (!usage.at_index && layout.is_f_contiguous());
-                if !is_dense || operand.form != AccessPattern::Flat {
+                if !is_dense || operand.form != AccessPattern::Contiguous {
                     return Err(not_a_pointer(name, vector(arguments, position), layout));
                 }
             } else if !usage.at_index && !layout.is_c_contiguous() {
                 let own = LoopNest::c_order(layout);
                 if own.rank() > 0 {
-                    operand.form = AccessPattern::Apart(own.rank() as u8);
+                    operand.form = AccessPattern::OwnAxes(own.rank() as u8);
                     operand.side = self.apart.len() as u16;
                     self.apart.push(own);
                 }
@@ -191,7 +195,7 @@ impl ElementPlan {
             let alignment = alignment_of(argument);
             let bits = match operand.form {
                 AccessPattern::Strided => joined(&self.walk, operand.side.into()),
-                AccessPattern::Apart(_) => joined(&self.apart[usize::from(operand.side)], 0),
+                AccessPattern::OwnAxes(_) => joined(&self.apart[usize::from(operand.side)], 0),
                 _ => 0,
             };
             // The alignment is a power of two, so one check on the combined bits covers address and strides.
@@ -260,8 +264,8 @@ impl ElementPlan {
     /// Number of positions without an element: before the first one, or in the last group of rows.
     pub fn missing(&self) -> i64 {
         match self.way {
-            PackLayout::Behind(head) => head.into(),
-            PackLayout::Rows => {
+            PackLayout::Peeled(head) => head.into(),
+            PackLayout::StackedRows => {
                 let rows = self.walk.lens().last().unwrap_or(1) * i64::from(self.pack);
                 (rows - self.size() % rows) % rows
             }
@@ -269,10 +273,10 @@ impl ElementPlan {
         }
     }
 
-    /// The access pattern of an array, with `Same` resolved.
+    /// The access pattern of an array, with `SameAs` resolved.
     pub fn own_form(&self, operand: &ElementOperand) -> AccessPattern {
         match operand.form {
-            AccessPattern::Same(first) => self.operands[usize::from(first)].form,
+            AccessPattern::SameAs(first) => self.operands[usize::from(first)].form,
             form => form,
         }
     }
@@ -300,7 +304,7 @@ impl ElementPlan {
     /// The index of an operand's array among the strided arrays.
     pub fn slot(&self, operand: &ElementOperand) -> usize {
         let side = match operand.form {
-            AccessPattern::Same(first) => self.operands[usize::from(first)].side,
+            AccessPattern::SameAs(first) => self.operands[usize::from(first)].side,
             _ => operand.side,
         };
         self.strided().position(|strided| strided == usize::from(side)).unwrap_or(0)
@@ -310,11 +314,11 @@ impl ElementPlan {
     pub fn key(&self, ranged: bool) -> VariantKey {
         let rank = if self.has_strided() { self.walk.rank() as u8 } else { 0 };
         let way = match self.way {
-            PackLayout::Neighbours => [0, 0, 0],
-            PackLayout::Spread => [1, 0, 0],
-            PackLayout::Behind(_) => [3, 0, 0],
-            PackLayout::Lines => [4, 0, 0],
-            PackLayout::Rows => [5, 0, 0],
+            PackLayout::Contiguous => [0, 0, 0],
+            PackLayout::BlockStrided => [1, 0, 0],
+            PackLayout::Peeled(_) => [3, 0, 0],
+            PackLayout::InnerContiguous => [4, 0, 0],
+            PackLayout::StackedRows => [5, 0, 0],
             PackLayout::Tiles(tiles) => tiles.key(),
         };
         const START: usize = 7;
@@ -324,15 +328,15 @@ impl ElementPlan {
         for (digits, operand) in forms.as_chunks_mut().0.iter_mut().zip(&self.operands) {
             let slot = if is_strided(operand.form) { self.slot(operand) as u8 } else { 0 };
             *digits = match operand.form {
-                AccessPattern::Flat => [0, 0],
-                AccessPattern::Repeated => [1, 0],
+                AccessPattern::Contiguous => [0, 0],
+                AccessPattern::Broadcast => [1, 0],
                 AccessPattern::Strided => [2, slot],
-                AccessPattern::Apart(rank) => [3, rank],
-                AccessPattern::Same(other) => [4, other],
-                AccessPattern::Turned => [5, slot],
-                AccessPattern::Shifted => [6, 0],
-                AccessPattern::Line => [7, slot],
-                AccessPattern::Level => [8, slot],
+                AccessPattern::OwnAxes(rank) => [3, rank],
+                AccessPattern::SameAs(other) => [4, other],
+                AccessPattern::Transposed => [5, slot],
+                AccessPattern::Misaligned => [6, 0],
+                AccessPattern::InnerContiguous => [7, slot],
+                AccessPattern::InnerBroadcast => [8, slot],
             };
         }
         key
@@ -348,12 +352,12 @@ impl ElementPlan {
             }
             record.pass(arguments);
         }
-        if let PackLayout::Behind(head) = self.way {
+        if let PackLayout::Peeled(head) = self.way {
             arguments.push_word(head.into());
         }
         for operand in &self.operands {
             arguments.push_word(operand.address as u64);
-            if let AccessPattern::Apart(_) = operand.form {
+            if let AccessPattern::OwnAxes(_) = operand.form {
                 let own = &self.apart[usize::from(operand.side)];
                 let mut record = ParameterBlock::new();
                 record.push_walk(self.span, own.lens(), std::iter::once(own.strides(0)));
@@ -365,7 +369,13 @@ impl ElementPlan {
 
 /// Whether an access pattern uses the strides of the loop nest.
 fn is_strided(form: AccessPattern) -> bool {
-    matches!(form, AccessPattern::Strided | AccessPattern::Line | AccessPattern::Level | AccessPattern::Turned)
+    matches!(
+        form,
+        AccessPattern::Strided
+            | AccessPattern::InnerContiguous
+            | AccessPattern::InnerBroadcast
+            | AccessPattern::Transposed
+    )
 }
 
 /// Bitwise OR of all strides of an array.

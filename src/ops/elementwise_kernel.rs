@@ -178,7 +178,7 @@ impl Elementwise {
         if !function.device().is_cpu() && !WAS_RUN.load(Ordering::Relaxed) {
             WAS_RUN.store(true, Ordering::Relaxed);
         }
-        check_ends(function, &uses, |block| whose(&self.arguments, arrays, block))
+        check_ends(function, &uses, |block| owner_name(&self.arguments, arrays, block))
     }
 
     /// The launch shape. By default each thread has one iteration. Long-running expressions get several iterations per
@@ -199,7 +199,7 @@ impl Elementwise {
 
 /// Describes the argument to which a block belongs.
 #[cold]
-pub(super) fn whose(arguments: &[Argument], arrays: &[&Array], block: &Arc<Allocation>) -> String {
+pub(super) fn owner_name(arguments: &[Argument], arrays: &[&Array], block: &Arc<Allocation>) -> String {
     let vectors = arguments.iter().filter(|argument| matches!(argument.role, ArgumentRole::Vector { .. }));
     let mut named = arrays.iter().zip(vectors).filter(|(array, _)| Arc::ptr_eq(array.allocation(), block));
     named.next().map_or_else(|| "of the result".to_owned(), |(_, argument)| format!("of the array {}", argument.name))

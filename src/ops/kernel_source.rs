@@ -62,13 +62,13 @@ pub fn scalar_parameters(arguments: &[Argument]) -> Vec<String> {
 /// The parameters of the arrays, matching the values that `ElementPlan::push` appends.
 pub fn vector_parameters(plan: &ElementPlan, arguments: &[Argument], usages: &[Option<Usage>]) -> Vec<String> {
     let mut list: Vec<String> = plan.walk_type().map(|walk| format!("{walk} pygpu_walk")).into_iter().collect();
-    if let PackLayout::Behind(_) = plan.way {
+    if let PackLayout::Peeled(_) = plan.way {
         list.push("size_t pygpu_head".to_owned());
     }
     for ((argument, usage), operand) in vectors(arguments, usages).zip(&plan.operands) {
         let name = &argument.name;
         list.push(format!("{} *pygpu_array_{name}", element_type(argument, usage)));
-        if let AccessPattern::Apart(rank) = operand.form {
+        if let AccessPattern::OwnAxes(rank) = operand.form {
             list.push(format!("{} pygpu_walk_{name}", plan.apart_type(rank)));
         }
     }
@@ -89,15 +89,18 @@ fn binding(plan: &ElementPlan, argument: &Argument, operand: &ElementOperand, el
     let own = &argument.name;
     let array = format!("({element} *)pygpu_array_{own}");
     match plan.own_form(operand) {
-        AccessPattern::Flat | AccessPattern::Shifted | AccessPattern::Same(_) => {
+        AccessPattern::Contiguous | AccessPattern::Misaligned | AccessPattern::SameAs(_) => {
             format!("    {element} *{name} = {array};")
         }
-        AccessPattern::Repeated => format!("    pygpu::repeated<{element}> {name} = {{{array}}};"),
-        AccessPattern::Strided | AccessPattern::Line | AccessPattern::Level | AccessPattern::Turned => {
+        AccessPattern::Broadcast => format!("    pygpu::repeated<{element}> {name} = {{{array}}};"),
+        AccessPattern::Strided
+        | AccessPattern::InnerContiguous
+        | AccessPattern::InnerBroadcast
+        | AccessPattern::Transposed => {
             let (walk, slot) = (plan.walk_type().unwrap_or_default(), plan.slot(operand));
             format!("    pygpu::strided<{element}, {walk}, {slot}> {name} = {{{array}, pygpu_walk}};")
         }
-        AccessPattern::Apart(rank) => {
+        AccessPattern::OwnAxes(rank) => {
             let walk = plan.apart_type(rank);
             format!("    pygpu::strided<{element}, {walk}, 0> {name} = {{{array}, pygpu_walk_{own}}};")
         }
@@ -133,7 +136,7 @@ pub fn elementwise(
         (_, pack, _) => packs::body(usize::from(pack), plan, arguments, usages, texts),
     };
     // In a packed loop the names are defined inside the loop.
-    let is_plain = plan.pack == 1 && plan.way == PackLayout::Neighbours;
+    let is_plain = plan.pack == 1 && plan.way == PackLayout::Contiguous;
     let names = if is_plain { bindings(plan, arguments, usages) } else { String::new() };
     let bounds = if plan.tiles().is_some() { tiles::BOUNDS } else { "" };
     let _ = write!(
@@ -142,8 +145,8 @@ pub fn elementwise(
          \x20   unsigned tid = threadIdx.x, total_threads = gridDim.x * blockDim.x, cta_start = blockDim.x * blockIdx.x;\n\
          {names}{loop_prep}{loop_text}{after_loop}}}\n",
         parameters.join(", "),
-        loop_prep = told("loop_prep", &texts.loop_prep),
-        after_loop = told("after_loop", &texts.after_loop),
+        loop_prep = source_locations("loop_prep", &texts.loop_prep),
+        after_loop = source_locations("after_loop", &texts.after_loop),
     );
     source
 }
@@ -151,7 +154,7 @@ pub fn elementwise(
 fn plain_loop(texts: &Texts) -> String {
     format!(
         "    size_t i;\n    for (i = cta_start + tid; i < n; i += total_threads) {{{}    }}\n",
-        told("operation", &texts.operation)
+        source_locations("operation", &texts.operation)
     )
 }
 
@@ -159,12 +162,12 @@ fn ranged_loop(texts: &Texts) -> String {
     format!(
         "    for (size_t pygpu_turn = cta_start + tid; pygpu_turn < pygpu_count; pygpu_turn += total_threads) {{\n    \
          long long i = pygpu_start + (long long)pygpu_turn * pygpu_step;{}    }}\n",
-        told("operation", &texts.operation)
+        source_locations("operation", &texts.operation)
     )
 }
 
 /// `#line` directives: the user's source under a descriptive name, then the generated source.
-fn told(what: &str, text: &str) -> String {
+fn source_locations(what: &str, text: &str) -> String {
     if text.trim().is_empty() {
         String::new()
     } else {
@@ -187,7 +190,7 @@ struct PackedOperand<'a> {
 fn held<'a>(plan: &'a ElementPlan, arguments: &'a [Argument], usages: &'a [Option<Usage>]) -> Vec<PackedOperand<'a>> {
     let all: Vec<_> = vectors(arguments, usages).zip(&plan.operands).collect();
     let shares =
-        |other: usize, position: usize| other == position || all[other].1.form == AccessPattern::Same(position as u8);
+        |other: usize, position: usize| other == position || all[other].1.form == AccessPattern::SameAs(position as u8);
     let sharers = |position: usize| (0..all.len()).filter(move |&other| shares(other, position));
     let hold =
         |(position, &((argument, usage), operand)): (usize, &((&'a Argument, &'a Usage), &'a ElementOperand))| {
@@ -196,7 +199,7 @@ fn held<'a>(plan: &'a ElementPlan, arguments: &'a [Argument], usages: &'a [Optio
                 usage,
                 operand,
                 first: match operand.form {
-                    AccessPattern::Same(first) => &all[usize::from(first)].0.0.name,
+                    AccessPattern::SameAs(first) => &all[usize::from(first)].0.0.name,
                     _ => &argument.name,
                 },
                 is_read: sharers(position).count() > 1 || !usage.overwritten,

@@ -7,7 +7,7 @@
 
 use super::argument::{self, Argument, ArgumentRole};
 use super::element_plan::ElementPlan;
-use super::elementwise_kernel::{at_once, source, uses, whose};
+use super::elementwise_kernel::{at_once, owner_name, source, uses};
 use super::kernel_source;
 use super::text_analysis::{Analysis, Texts};
 use pygpu_array::Array;
@@ -313,7 +313,7 @@ impl Reduce {
         uses.push((out.allocation(), Access::Write));
         // SAFETY: the caller upholds the contract; `push` appends the parameters that the generated source declares.
         unsafe { launch::launch(function, &self.shape(function, *blocks), stream, &mut values, &uses)? };
-        check_ends(function, &uses, |block| whose(&self.arguments, arrays, block))
+        check_ends(function, &uses, |block| owner_name(&self.arguments, arrays, block))
     }
 
     /// Launches the second kernel, which combines `parts`.

@@ -120,7 +120,7 @@ impl Scan {
         let found = |part: &str, module: &dyn Fn() -> Result<Module>| match self.variants.find(device, part.as_bytes())
         {
             Some(function) => Ok(function),
-            None => self.variants.made(device, part.as_bytes(), || module()?.function(&named(part))),
+            None => self.variants.get_or_compile(device, part.as_bytes(), || module()?.function(&named(part))),
         };
         let join = found("join", &|| kernel::load_searching(device, &self.source(device)))?;
         let module = || Ok(join.module().clone());

@@ -55,7 +55,7 @@ impl Tiles {
         sides.extend(across.filter(|(_, other)| *other == axis).map(|(side, _)| side).take(MOST_TURNED - 1));
         let tiles = Self::fitting(largest, walk.lens().next_back()?, walk.lens().nth(axis)?);
         let mut brought = walk.clone();
-        brought.bring(axis);
+        brought.move_axis_before_innermost(axis);
         tiles.blocks(&brought).map(|_| TileTraversal { tiles, axis, sides })
     }
 

@@ -14,7 +14,7 @@ use crate::ending;
 use crate::ffi::interpreter::{Ensured, call_later, holds_gil, with_interpreter};
 use crate::ffi::objects::{Reference, is_last};
 use crate::once::intern;
-use pygpu_base::ffi_guard::caught;
+use pygpu_base::ffi_guard::catch_panic;
 use pygpu_base::flush::PythonAccess;
 use pygpu_base::fork_safe::ForkSafeMutex;
 use pygpu_base::iterative_drop;
@@ -49,7 +49,7 @@ impl Drop for Kept {
     fn drop(&mut self) {
         // SAFETY: taken out once, here.
         let object = unsafe { ManuallyDrop::take(&mut self.0) };
-        iterative_drop::end(object, let_go, let_go);
+        iterative_drop::drop_iteratively(object, let_go, let_go);
     }
 }
 
@@ -98,7 +98,7 @@ pub(crate) fn ring() {
 }
 
 extern "C" fn pick_up_pending(_: *mut c_void) -> c_int {
-    caught(0, || {
+    catch_panic(0, || {
         with_interpreter(pick_up);
         0
     })
@@ -128,7 +128,7 @@ fn pick_up_all(py: Python<'_>) {
 
 /// Lets the journal say that there is something.
 pub(crate) fn register() {
-    log_queue::ring_with(ring);
+    log_queue::set_wakeup(ring);
 }
 
 /// Gives Python's `logging` what the journal has. Whatever runs may have raised something, which is no business of a logger's.

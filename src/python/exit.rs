@@ -20,7 +20,7 @@ use pygpu_ops::{Elementwise, Reduce, Scan};
 /// Drops what calls a driver in its drop, with the GIL released: the driver may wait for a thread that waits for the GIL.
 pub(crate) fn drop_detached<T: Send + 'static>(value: T) {
     if backend::is_host_call() || PythonAccess::expected().is_none() {
-        shutdown::put_off(Box::new(value));
+        shutdown::defer_drop(Box::new(value));
         return;
     }
     if shutdown::exiting() {

@@ -81,7 +81,7 @@ pub(crate) fn end(py: Python<'_>) {
     /// With what a user has written: it would be ended in the middle, and the process with it.
     const LONG_PATIENCE: Duration = Duration::from_secs(10);
     ending::begin();
-    shutdown::leave_to_process();
+    shutdown::begin_exit();
     let start = Instant::now();
     let is_waited_for = || {
         let patience = if ending::is_any_users() { LONG_PATIENCE } else { PATIENCE };

@@ -10,7 +10,7 @@ use pyo3::types::PyDict;
 
 use crate::callback::Raised;
 use crate::ffi::interpreter::with_interpreter;
-use pygpu_backend::ask_about_interrupts;
+use pygpu_backend::set_interrupt_check;
 use pygpu_base::settings;
 use pygpu_device::shutdown;
 
@@ -35,5 +35,5 @@ fn interrupted() -> Option<Arc<dyn Error + Send + Sync>> {
 /// Says who reads, and who knows of Ctrl-C.
 pub(crate) fn register() {
     settings::read_with(environment);
-    ask_about_interrupts(interrupted);
+    set_interrupt_check(interrupted);
 }

@@ -2,7 +2,7 @@
 
     python tests/fusion/mutations.py [--backend cuda] [--markdown FILE] [part of a place ...]
 
-One extension is built, of a copy of the sources, in which the calls of `flush::flush` and `flush::is_any` look at
+One extension is built, of a copy of the sources, in which the calls of `flush::flush` and `flush::has_pending` look at
 environment variables: the call whose place one of them names does as if nothing waited, and another one names a file
 for the tests that come to a place while something waits. All tests are run once with that; then for each place those
 that come there, the ones with the fewest other places first, until one fails.
@@ -25,10 +25,10 @@ ROOT = Path(__file__).parents[2]
 BUILD = ROOT / "build/fusion_mutated"
 LEFT_OUT, FOUND = "FUSION_LEFT_OUT", "FUSION_FOUND"
 # What launches, and what asks whether anything waits; its own folder says it without the module's name.
-CALLS = re.compile(r"\b(?:flush|hooks|deferral)::(?:flush|flush_all|close|close_all|is_any)\(")
+CALLS = re.compile(r"\b(?:flush|hooks|deferral)::(?:flush|flush_all|close|close_all|has_pending)\(")
 INSIDE = re.compile(r"(?<![\w:.])(?<!fn )close(?:_all)?\((?:py, )?\w")
 # By another name, or past the gate, it would not be found.
-RENAMED = r"^ *(?:pub\S* )?use [^;]*\bflush::(?:\{[^}]*\b)?(?:flush|flush_all|is_any)\b"
+RENAMED = r"^ *(?:pub\S* )?use [^;]*\bflush::(?:\{[^}]*\b)?(?:flush|flush_all|has_pending)\b"
 HIDDEN = re.compile(rf"{RENAMED}|\bfusion::flush\(", re.MULTILINE)
 FUNCTION = re.compile(r"^\s*(?:pub(?:\([\w ]+\))? )?(?:unsafe )?(?:extern \"C\" )?fn (\w+)")
 # The gate itself, which is asked, and the folder whose calls have no module's name.
@@ -135,7 +135,7 @@ def build() -> None:
     for name in ("benches", "tests"):
         (folder / name).symlink_to(ROOT / name)
     text = (folder / GATE).read_text()
-    text = replaced(text, "#[inline(always)]\npub fn is_any", "#[track_caller]\npub fn is_any")
+    text = replaced(text, "#[inline(always)]\npub fn has_pending", "#[track_caller]\npub fn has_pending")
     count = "LANDING.is_any()"
     text = replaced(text, f"{count}\n", f"{count} && !is_left_out()\n")
     text = replaced(text, "#[inline(always)]\npub fn flush", "#[track_caller]\npub fn flush")

@@ -160,13 +160,13 @@ MUTATIONS = [
     ),
     (
         "the end waits for nobody",
-        "before.iter().try_for_each(|point| point.let_wait(&self.home))",
+        "before.iter().try_for_each(|point| point.let_wait(&self.alloc_stream))",
         "drop(before);\n        Ok(())",
     ),
     (
         "the end waits for writes only",
-        "uses.before(Access::Write, self.home.identity())",
-        "uses.before(Access::Read, self.home.identity())",
+        "uses.before(Access::Write, self.alloc_stream.identity())",
+        "uses.before(Access::Read, self.alloc_stream.identity())",
     ),
     (
         "a write forgets what came since it began (A2)",

@@ -93,7 +93,7 @@ fn memory_whose_address_was_handed_out_is_given_back_behind_the_whole_device() {
     let bench = bench();
     let home = bench.stream();
     let block = bench.block(&home);
-    block.expose();
+    block.mark_untracked();
     drop(block);
     let calls = bench.driver.take();
     assert!(matches!(calls[0], Call::RecordDevice { .. }), "{calls:?}");
@@ -268,8 +268,8 @@ fn two_readers_that_a_block_is_handed_to_do_not_wait_for_each_other() {
     let bench = bench();
     let (home, first, second) = (bench.stream(), bench.stream(), bench.stream());
     let block = bench.block(&home);
-    block.hand_over(Access::Read, &first).unwrap();
-    block.hand_over(Access::Read, &second).unwrap();
+    block.order_before(Access::Read, &first).unwrap();
+    block.order_before(Access::Read, &second).unwrap();
     let (home, first, second) = (home.handle().0, first.handle().0, second.handle().0);
     assert_eq!(bench.waits(), [(first, home), (second, home)]);
 }
@@ -280,13 +280,13 @@ fn what_was_handed_out_and_came_back_waits_for_its_consumer_and_not_for_the_devi
     let bench = bench();
     let (home, consumer) = (bench.stream(), bench.stream());
     let block = bench.block(&home);
-    block.hand_over(Access::Write, &consumer).unwrap();
-    block.give_out();
+    block.order_before(Access::Write, &consumer).unwrap();
+    block.export();
     assert_eq!(block.exports(), 1);
     // Meanwhile the block is written on its own stream, which stands for the hand-over; the consumer continues.
     use_on(&block, Access::Write, &home);
     bench.driver.take();
-    block.take_back(Access::Write, Some(&consumer)).unwrap();
+    block.end_export(Access::Write, Some(&consumer)).unwrap();
     assert_eq!((block.exports(), bench.driver.take()), (0, vec![]));
     drop(block);
     let calls = bench.driver.take();
@@ -301,8 +301,8 @@ fn a_consumer_that_names_no_stream_or_one_that_may_be_gone_is_waited_for_with_th
     for consumer in [None, Some(Stream::foreign(bench.device, StreamHandle(7), None))] {
         let home = bench.stream();
         let block = bench.block(&home);
-        block.give_out();
-        block.take_back(Access::Read, consumer.as_ref()).unwrap();
+        block.export();
+        block.end_export(Access::Read, consumer.as_ref()).unwrap();
         drop(block);
         let calls = bench.driver.take();
         assert!(matches!(calls[0], Call::RecordDevice { .. }), "{calls:?}");

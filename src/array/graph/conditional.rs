@@ -26,12 +26,12 @@ pub struct Condition {
 
 /// The work of one branch of a conditional node, to be captured.
 pub struct ConditionalBody {
-    around: Arc<Capture>,
+    enclosing: Arc<Capture>,
     /// The stream whose capture contains the conditional node.
     stream: Stream,
     graph: GraphHandle,
     /// Number of records of the enclosing capture just after the node was added.
-    notes: usize,
+    recorded: usize,
 }
 
 /// A body that is being captured. Dropping it ends the capture.
@@ -62,9 +62,9 @@ impl Condition {
         let device = stream.device();
         // SAFETY: the borrow keeps the stream alive.
         let raw = unsafe { device.backend().graphs()?.create_condition(device.index(), stream.handle(), default) }?;
-        if let Some(keeper) = &raw.keeper {
+        if let Some(owner) = &raw.owner {
             // Kernels of the graph use its address.
-            capture.keep(Box::new(Arc::clone(keeper)));
+            capture.retain(Box::new(Arc::clone(owner)));
         }
         Ok(Self { raw, capture, decides: AtomicBool::new(false) })
     }
@@ -75,8 +75,8 @@ impl Condition {
     }
 
     /// Owner that must outlive all kernels with the handle.
-    pub fn keeper(&self) -> Option<Arc<dyn Any + Send + Sync>> {
-        self.raw.keeper.clone()
+    pub fn owner(&self) -> Option<Arc<dyn Any + Send + Sync>> {
+        self.raw.owner.clone()
     }
 
     /// Adds a conditional node with `bodies` bodies to a capturing stream.
@@ -85,8 +85,8 @@ impl Condition {
     /// `ValueError` for a condition of another graph or one that is already used by a node; `NotSupported` if the
     /// driver lacks this kind of node; driver errors.
     pub fn put(&self, stream: &Stream, branching: Branching, bodies: usize) -> Result<Vec<ConditionalBody>> {
-        let around = capture_of(stream)?;
-        if !is_within(&around, &self.capture) {
+        let enclosing = capture_of(stream)?;
+        if !is_within(&enclosing, &self.capture) {
             return Err(Error::value("the condition is of another graph; make one in this capture"));
         }
         if self.decides.load(Ordering::Relaxed) {
@@ -94,8 +94,8 @@ impl Condition {
                 "the condition decides in another operation already, and drivers allow one; make one more",
             ));
         }
-        around.check_open()?;
-        around.gather(stream)?;
+        enclosing.check_open()?;
+        enclosing.gather(stream)?;
         let device = stream.device();
         // SAFETY: the borrow keeps the stream alive; the condition belongs to the captured graph or to an enclosing
         // one, as checked above.
@@ -104,8 +104,9 @@ impl Condition {
             graphs.put_conditional(device.index(), stream.handle(), self.raw.handle, branching, bodies)
         }?;
         self.decides.store(true, Ordering::Relaxed);
-        let notes = around.notes();
-        let body = |graph| ConditionalBody { around: Arc::clone(&around), stream: stream.clone(), graph, notes };
+        let recorded = enclosing.recorded_count();
+        let body =
+            |graph| ConditionalBody { enclosing: Arc::clone(&enclosing), stream: stream.clone(), graph, recorded };
         Ok(made.into_iter().map(body).collect())
     }
 }
@@ -117,7 +118,7 @@ fn is_within(inner: &Arc<Capture>, outer: &Arc<Capture>) -> bool {
         if Arc::ptr_eq(capture, outer) {
             return true;
         }
-        next = capture.around();
+        next = capture.enclosing();
     }
     false
 }
@@ -129,17 +130,17 @@ impl ConditionalBody {
     /// `ValueError` if the enclosing capture has ended or has captured other work since; driver errors.
     pub fn begin(&self) -> Result<Stream> {
         let late = "a body of a conditional node is captured right after the node, before the graph goes on";
-        if !capture::of(&self.stream)?.is_some_and(|now| Arc::ptr_eq(&now, &self.around)) {
+        if !capture::of(&self.stream)?.is_some_and(|now| Arc::ptr_eq(&now, &self.enclosing)) {
             return Err(Error::value(format!("the graph of the body is not being captured any more: {late}")));
         }
-        self.around.check_open()?;
-        if self.around.notes() != self.notes {
+        self.enclosing.check_open()?;
+        if self.enclosing.recorded_count() != self.recorded {
             return Err(Error::value(format!("other work was captured since: {late}")));
         }
         let stream = Stream::create(self.stream.device(), StreamFlags { non_blocking: true, priority: 0 })?;
-        let around = (Arc::clone(&self.around), self.stream.clone());
-        // SAFETY: the node is in the graph of `around`, whose capture was just checked to be active.
-        let capture = unsafe { Capture::begin_body(&stream, self.graph, CaptureMode::Relaxed, around) }?;
+        let enclosing = (Arc::clone(&self.enclosing), self.stream.clone());
+        // SAFETY: the node is in the graph of `enclosing`, whose capture was just checked to be active.
+        let capture = unsafe { Capture::begin_body(&stream, self.graph, CaptureMode::Relaxed, enclosing) }?;
         OPEN.lock().push(OpenBody { stream: stream.clone(), capture });
         Ok(stream)
     }

@@ -16,7 +16,7 @@ impl Cpu {
         self.captures.next_or_refuse("create_condition", stream)?;
         let cell = Arc::new(ConditionValue::new(default));
         self.captures.lock().enter_condition(&cell);
-        Ok(Condition { handle: cell.handle(), keeper: Some(cell) })
+        Ok(Condition { handle: cell.handle(), owner: Some(cell) })
     }
 
     /// Implements `Graphs::put_conditional`.

@@ -21,7 +21,7 @@ pub fn block(bytes: usize) -> Option<Address> {
 pub unsafe fn give_back(address: Address, bytes: usize) {
     // SAFETY: the caller guarantees the conditions of the called function.
     unsafe {
-        if !quarantine::keep_back(address, bytes) {
+        if !quarantine::withhold(address, bytes) {
             heap::free(address, bytes);
         }
     }

@@ -61,7 +61,7 @@ fn table() -> ForkSafeGuard<Quarantine> {
 }
 
 /// Records that the address of a live block escaped.
-pub fn note(address: Address) {
+pub fn mark_escaped(address: Address) {
     let (word, bit) = bit_of(address);
     word.fetch_or(bit, Ordering::Relaxed);
     table().noted.insert(address);
@@ -81,18 +81,18 @@ pub fn was_freed(address: Address, bytes: usize) -> bool {
 /// # Safety
 /// The block came from `heap::allocate` with the same `bytes`, and is no longer in use.
 #[inline]
-pub(super) unsafe fn keep_back(address: Address, bytes: usize) -> bool {
+pub(super) unsafe fn withhold(address: Address, bytes: usize) -> bool {
     let (word, bit) = bit_of(address);
     // SAFETY: the caller guarantees the conditions of the called function.
-    word.load(Ordering::Relaxed) & bit != 0 && unsafe { keep_noted_back(address, bytes) }
+    word.load(Ordering::Relaxed) & bit != 0 && unsafe { withhold_escaped(address, bytes) }
 }
 
 /// Takes a block into quarantine whose address may have escaped.
 ///
 /// # Safety
-/// As for [`keep_back`].
+/// As for [`withhold`].
 #[cold]
-unsafe fn keep_noted_back(address: Address, bytes: usize) -> bool {
+unsafe fn withhold_escaped(address: Address, bytes: usize) -> bool {
     let surplus = {
         let mut table = table();
         if !table.noted.remove(&address) {
@@ -130,7 +130,7 @@ impl QuarantineQueue {
 
 fn free_all(blocks: &[(Address, usize)]) {
     for &(address, bytes) in blocks {
-        // SAFETY: the caller of `keep_back` guaranteed that the block is not in use, and it is in no list any more.
+        // SAFETY: the caller of `withhold` guaranteed that the block is not in use, and it is in no list any more.
         unsafe { heap::free(address, bytes) };
     }
 }
@@ -150,7 +150,7 @@ pub fn trim() {
 }
 
 /// Bytes in quarantine, without blocks whose pages were returned.
-pub fn kept() -> usize {
+pub fn quarantined_bytes() -> usize {
     table().small.bytes
 }
 
@@ -168,7 +168,7 @@ mod tests {
         let _turn = ONE_AT_A_TIME.lock();
         for bytes in [16, 100_000, 5 << 20] {
             let address = block(bytes).unwrap();
-            note(address);
+            mark_escaped(address);
             assert!(!was_freed(address, bytes));
             // SAFETY: a block of this many bytes, which is not in use.
             unsafe { give_back(address, bytes) };
@@ -198,13 +198,13 @@ mod tests {
         trim();
         for _ in 0..40 {
             let address = block(LARGE - 64).unwrap();
-            note(address);
+            mark_escaped(address);
             // SAFETY: a block of this many bytes, which is not in use.
             unsafe { give_back(address, LARGE - 64) };
         }
-        assert!(kept() <= 16 << 20, "{}", kept());
-        assert!(kept() > 14 << 20, "{}", kept());
+        assert!(quarantined_bytes() <= 16 << 20, "{}", quarantined_bytes());
+        assert!(quarantined_bytes() > 14 << 20, "{}", quarantined_bytes());
         trim();
-        assert_eq!(kept(), 0);
+        assert_eq!(quarantined_bytes(), 0);
     }
 }

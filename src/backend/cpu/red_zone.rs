@@ -27,12 +27,12 @@ pub(super) unsafe fn write(end: *mut u8) {
     // SAFETY: guaranteed by the caller.
     unsafe { end.cast::<[u64; BYTES / 8]>().write_unaligned([PATTERN; BYTES / 8]) };
     if SANITIZER.load(Ordering::Relaxed) != NOBODY {
-        tell(end);
+        report_overrun(end);
     }
 }
 
 #[cold]
-fn tell(end: *const u8) {
+fn report_overrun(end: *const u8) {
     if SANITIZER.load(Ordering::Relaxed) == 0 {
         // SAFETY: only looks up a symbol in the process.
         let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"__asan_poison_memory_region".as_ptr()) } as usize;

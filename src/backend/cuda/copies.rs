@@ -26,7 +26,7 @@ impl VendorCopies for Cuda {
         }
     }
 
-    fn told(_: Direction) -> String {
+    fn direction_suffix(_: Direction) -> String {
         String::new()
     }
 

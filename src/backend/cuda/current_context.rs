@@ -40,7 +40,7 @@ impl VendorContexts for Cuda {
 }
 
 /// Returns the retained context of a device, if there is one.
-fn known(slot: &AtomicPtr<c_void>) -> Option<CUcontext> {
+fn cached_context(slot: &AtomicPtr<c_void>) -> Option<CUcontext> {
     std::ptr::NonNull::new(slot.load(Ordering::Acquire)).map(|context| context.as_ptr().cast())
 }
 
@@ -66,7 +66,7 @@ impl Driver<Cuda> {
     /// Returns the primary context of a device, retaining it on first use.
     #[inline]
     fn retained(&self, device: i32, slot: &DeviceSlot<Cuda>) -> Result<CUcontext> {
-        match known(&slot.own) {
+        match cached_context(&slot.own) {
             Some(context) => Ok(context),
             None => self.retain(device, slot),
         }
@@ -99,7 +99,7 @@ impl Driver<Cuda> {
 
     /// Returns the device of a retained primary context.
     pub fn owner(&self, context: CUcontext) -> Option<i32> {
-        let same = |slot: &DeviceSlot<Cuda>| known(&slot.own) == Some(context);
+        let same = |slot: &DeviceSlot<Cuda>| cached_context(&slot.own) == Some(context);
         self.slots.iter().position(same).and_then(|position| i32::try_from(position).ok())
     }
 

@@ -9,7 +9,7 @@ use crate::vendor::{VendorErrors, spoken};
 
 pub const STUB_LIBRARY: u32 = CUresult::CUDA_ERROR_STUB_LIBRARY as u32;
 
-fn look_up(ask: impl FnOnce(*mut *const c_char) -> u32) -> String {
+fn lookup(ask: impl FnOnce(*mut *const c_char) -> u32) -> String {
     let mut text = std::ptr::null();
     let known = if ask(&mut text) == SUCCESS { text } else { std::ptr::null() };
     // SAFETY: on success the driver returns a C string that stays valid for the life of the process.
@@ -37,12 +37,12 @@ impl VendorErrors for Cuda {
 
     fn name(api: &Api, code: u32) -> String {
         // SAFETY: calls the driver's function with its signature.
-        look_up(|text| unsafe { (api.cuGetErrorName)(code, text) })
+        lookup(|text| unsafe { (api.cuGetErrorName)(code, text) })
     }
 
     fn text(api: &Api, code: u32) -> String {
         // SAFETY: calls the driver's function with its signature.
-        look_up(|text| unsafe { (api.cuGetErrorString)(code, text) })
+        lookup(|text| unsafe { (api.cuGetErrorString)(code, text) })
     }
 
     /// The driver stores no last error.

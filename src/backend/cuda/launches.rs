@@ -18,7 +18,7 @@ type Occupancy = unsafe extern "C" fn(*mut c_int, CUfunction, *const CUlaunchCon
 ///
 /// # Safety
 /// The function is alive.
-unsafe fn ask(
+unsafe fn query(
     driver: &Driver<Cuda>,
     device: i32,
     (operation, question): (&'static str, Option<Occupancy>),
@@ -62,7 +62,7 @@ impl VendorLaunches for Cuda {
     ) -> Result<c_int> {
         let question = ("cuOccupancyMaxPotentialClusterSize", driver.api.cuOccupancyMaxPotentialClusterSize);
         // SAFETY: the caller guarantees the conditions of the called function.
-        unsafe { ask(driver, device, question, function, config) }
+        unsafe { query(driver, device, question, function, config) }
     }
 
     unsafe fn active_clusters(
@@ -73,6 +73,6 @@ impl VendorLaunches for Cuda {
     ) -> Result<c_int> {
         let question = ("cuOccupancyMaxActiveClusters", driver.api.cuOccupancyMaxActiveClusters);
         // SAFETY: the caller guarantees the conditions of the called function.
-        unsafe { ask(driver, device, question, function, config) }
+        unsafe { query(driver, device, question, function, config) }
     }
 }

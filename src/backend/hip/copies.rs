@@ -27,7 +27,7 @@ impl VendorCopies for Hip {
         "hipMemcpyAsync"
     }
 
-    fn told(direction: Direction) -> String {
+    fn direction_suffix(direction: Direction) -> String {
         format!("{direction:?}, ")
     }
 

@@ -85,10 +85,10 @@ pub fn libraries() -> Vec<LibraryReport> {
     LOOKED_FOR.lock().clone()
 }
 
-fn note(report: LibraryReport) {
+fn record(report: LibraryReport) {
     match &report.path {
-        Some(path) => log_queue::tell(LogLevel::Debug, || format!("opened {path} as {}", report.name)),
-        None => log_queue::tell(LogLevel::Info, || {
+        Some(path) => log_queue::log(LogLevel::Debug, || format!("opened {path} as {}", report.name)),
+        None => log_queue::log(LogLevel::Info, || {
             let tried: Vec<_> = report.attempts.iter().map(|attempt| attempt.name.as_str()).collect();
             format!("{} was not found; searched {}", report.name, tried.join(", "))
         }),
@@ -162,7 +162,7 @@ impl LibrarySpec {
             None => in_process(&self.files(kind, driver))
                 .or_else(|| first(&self.candidates(kind, driver, &places.hints, settings::get()), &mut attempts)),
         };
-        note(LibraryReport {
+        record(LibraryReport {
             name: self.name(kind),
             path: opened.as_ref().map(|library| library.name().to_owned()),
             attempts: attempts.clone(),

@@ -85,7 +85,7 @@ fn first() {
     };
     if let Err(error) = done {
         switch_off();
-        log_queue::tell(LogLevel::Warning, || format!("{} asks for ranges: {error}", Variable::PROFILE.name()));
+        log_queue::log(LogLevel::Warning, || format!("{} asks for ranges: {error}", Variable::PROFILE.name()));
     }
 }
 

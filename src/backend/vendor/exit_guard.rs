@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
-use pygpu_base::ffi_guard::caught;
+use pygpu_base::ffi_guard::catch_panic;
 #[cfg(debug_assertions)]
 use pygpu_base::fork_safe;
 use pygpu_base::fork_safe::ForkSafeOnce;
@@ -30,7 +30,7 @@ impl DriverCallGuard {
     #[inline]
     pub fn begin() -> Self {
         #[cfg(debug_assertions)]
-        assert!(fork_safe::held() == 0, "a driver is called under a lock of the process");
+        assert!(fork_safe::locks_held() == 0, "a driver is called under a lock of the process");
         INSIDE.fetch_add(1, Ordering::SeqCst);
         if CLOSED.load(Ordering::SeqCst) {
             stay_outside();
@@ -68,7 +68,7 @@ pub fn close() {
 }
 
 extern "C" fn wait_for_those_inside() {
-    caught((), || {
+    catch_panic((), || {
         let start = Instant::now();
         while INSIDE.load(Ordering::SeqCst) > 0 && start.elapsed() < PATIENCE {
             thread::sleep(Duration::from_micros(200));

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::BackendKind;
 use pygpu_base::error::{Error, Result};
-use pygpu_base::ffi_guard::caught;
+use pygpu_base::ffi_guard::catch_panic;
 use pygpu_base::fork_safe::ForkSafeOnce;
 
 /// Both reasons in one word, because every driver call checks them: the lowest bit marks a forked child, the other
@@ -39,7 +39,7 @@ pub fn watch() {
 
 #[cfg(unix)]
 extern "C" fn in_child() {
-    caught((), || {
+    catch_panic((), || {
         REASONS.fetch_or(FORKED, Ordering::Relaxed);
     });
 }

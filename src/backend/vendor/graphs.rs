@@ -208,7 +208,7 @@ impl<V: VendorGraphs> Graphs for Driver<V> {
     unsafe fn create_condition(&self, device: i32, stream: StreamHandle, default: Option<u32>) -> Result<Condition> {
         // SAFETY: the caller guarantees the conditions of the called function.
         let handle = unsafe { V::create_condition(self, device, stream, default) }?;
-        Ok(Condition { handle, keeper: None })
+        Ok(Condition { handle, owner: None })
     }
 
     unsafe fn put_conditional(

@@ -6,7 +6,7 @@
 use smallvec::SmallVec;
 
 use super::choose::{CopyKernel, DIVISIBLE, LARGEST, Units};
-use super::{asked, compile, numbered, run, variant};
+use super::{compile, numbered, overrides, run, variant};
 use pygpu_array::Array;
 use pygpu_backend::Address;
 use pygpu_base::error::Result;
@@ -25,12 +25,12 @@ pub(crate) const LONGEST: i64 = 512;
 /// # Errors
 /// Driver errors.
 pub(crate) fn fill(target: &Array, pieces: &ContiguousRuns, item: &[u8], stream: &Stream) -> Result<bool> {
-    if asked().driver {
+    if overrides().driver {
         return Ok(false);
     }
     let units = units(pieces, target.allocation().address(), item.len() as i64);
     let period = period(item.len() as i64, units.unit);
-    let mut class = units.straight(asked().wish);
+    let mut class = units.straight(overrides().wish);
     if period > 1 && units.axes.last().is_some_and(|axis| axis.len >= DIVISIBLE) {
         class = CopyKernel::Flat { wide: true };
     }

@@ -44,7 +44,7 @@ struct CopyOverrides {
     driver: bool,
 }
 
-fn asked() -> &'static CopyOverrides {
+fn overrides() -> &'static CopyOverrides {
     static ASKED: ForkSafeOnce<CopyOverrides> = ForkSafeOnce::new();
     if let Some(asked) = ASKED.get() {
         return asked;
@@ -73,7 +73,7 @@ fn asked() -> &'static CopyOverrides {
 /// Whether a kernel is the fastest way to copy these blocks.
 pub(super) fn suit(blocks: &CopyBlocks) -> bool {
     match blocks {
-        _ if asked().driver => false,
+        _ if overrides().driver => false,
         CopyBlocks::One { .. } => false,
         CopyBlocks::Uniform(rows) => {
             // The driver would read broadcast rows from memory repeatedly.
@@ -93,7 +93,7 @@ pub(super) fn suit(blocks: &CopyBlocks) -> bool {
 pub(super) fn copy(target: &Array, source: &Array, stream: &Stream) -> Result<bool> {
     let pieces = ContiguousRuns::of(target.layout(), source.layout())?;
     let units = Units::of(&pieces, target.allocation().address(), source.allocation().address());
-    let (units, class) = units.choose(asked().wish);
+    let (units, class) = units.choose(overrides().wish);
     let (class, parameters) = numbered(&units, class);
     let variant = variant(class, &units);
     let Some(function) = compile::function(stream.device(), variant) else { return Ok(false) };
@@ -106,17 +106,17 @@ pub(super) fn copy(target: &Array, source: &Array, stream: &Stream) -> Result<bo
 
 /// The parameters for a kernel. Falls back to the `Flat` kernel if the launch would need too many blocks.
 fn numbered(units: &Units, class: CopyKernel) -> (CopyKernel, CopyParameters) {
-    let parameters = parameters::parameters(units, class, asked().tuning);
+    let parameters = parameters::parameters(units, class, overrides().tuning);
     if parameters.shares < choose::DIVISIBLE || matches!(class, CopyKernel::Flat { .. }) {
         return (class, parameters);
     }
     let class = CopyKernel::Flat { wide: true };
-    (class, parameters::parameters(units, class, asked().tuning))
+    (class, parameters::parameters(units, class, overrides().tuning))
 }
 
 /// The compiled variant for a kernel.
 fn variant(class: CopyKernel, units: &Units) -> CopyVariant {
-    let Tuning { group, lanes, turns } = asked().tuning;
+    let Tuning { group, lanes, turns } = overrides().tuning;
     let (unit, rank) = (units.unit, parameters::rank_for(parameters::outer_axes(units, class).len()));
     let common = [("UNIT", unit), ("DIMS", rank as i64)];
     match class {

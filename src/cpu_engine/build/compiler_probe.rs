@@ -50,7 +50,7 @@ fn find(question: Probe, compiler: &CxxCompiler, options: &[String]) -> Option<&
     None
 }
 
-fn keep(question: Probe, compiler: &CxxCompiler, options: &[String], answer: Vec<u8>) {
+fn cache(question: Probe, compiler: &CxxCompiler, options: &[String], answer: Vec<u8>) {
     let known =
         ProbeAnswer { question, compiler: named(compiler), options: options.to_vec(), answer, next: ptr::null() };
     let known = Box::leak(Box::new(known));
@@ -66,7 +66,7 @@ fn keep(question: Probe, compiler: &CxxCompiler, options: &[String], answer: Vec
 
 /// Returns whether the result may be cached. It may not if options name folders in a way that a folder created later
 /// changes.
-fn is_kept(question: Probe, run: &CompilerRun<'_>) -> bool {
+fn is_cacheable(question: Probe, run: &CompilerRun<'_>) -> bool {
     question == Probe::Scheduler || precompiled::are_plain(run.options)
 }
 
@@ -83,12 +83,12 @@ enum ProbeState {
 }
 
 /// Starts a probe, unless its result is cached.
-pub fn ask(question: Probe, run: &CompilerRun<'_>) -> Result<CachedProbe, Failure> {
+pub fn probe(question: Probe, run: &CompilerRun<'_>) -> Result<CachedProbe, Failure> {
     let options = match question {
         Probe::Scheduler => run.options.to_vec(),
         Probe::Folders => precompiled::without_named_folders(run.options),
     };
-    let state = match find(question, run.compiler, &options).filter(|_| is_kept(question, run)) {
+    let state = match find(question, run.compiler, &options).filter(|_| is_cacheable(question, run)) {
         Some(known) => ProbeState::Known(known),
         None => {
             let run = CompilerRun { options: &options, ..*run };
@@ -118,8 +118,8 @@ impl CachedProbe {
             Probe::Scheduler => fs::read(run.place.join(SCHEDULER)).map_err(machine("the scheduler cannot be read"))?,
             Probe::Folders => output.stderr,
         };
-        if is_kept(self.question, run) {
-            keep(self.question, run.compiler, &self.options, answer.clone());
+        if is_cacheable(self.question, run) {
+            cache(self.question, run.compiler, &self.options, answer.clone());
         }
         Ok(Ok(answer))
     }

@@ -118,7 +118,7 @@ impl CompilerRun<'_> {
         match self.compile_text(request, &source, &[])? {
             Ok(told) => Ok(log + &told),
             Err(told) => {
-                log.push_str(&self.told_of_the_source(&told)?);
+                log.push_str(&self.source_errors(&told)?);
                 Err(Failure::Source(log))
             }
         }
@@ -127,7 +127,7 @@ impl CompilerRun<'_> {
     /// Compiles the original text, before preprocessing and rewriting, to get error messages with correct columns.
     /// Device keywords are defined as empty. Returns `told`, the output for the rewritten text, if the original text
     /// has no error.
-    fn told_of_the_source(&self, told: &str) -> Result<String, Failure> {
+    fn source_errors(&self, told: &str) -> Result<String, Failure> {
         let mut arguments: Vec<String> =
             NOTHING.iter().map(|word| format!("-D{word}=")).chain(["-D__constant__=static".to_owned()]).collect();
         arguments.extend(["-D__launch_bounds__(...)=", "-fsyntax-only", "unit.cpp"].map(str::to_owned));

@@ -109,10 +109,10 @@ impl BuildJob<'_> {
         let run = CompilerRun { compiler: self.compiler, place, options: self.options };
         // Neither depends on the source, so both run concurrently with it; their results are cached for the process.
         let scheduler = match (ready, &making) {
-            (None, None) => Some(compiler_probe::ask(Probe::Scheduler, &run)?),
+            (None, None) => Some(compiler_probe::probe(Probe::Scheduler, &run)?),
             _ => None,
         };
-        let folders = compiler_probe::ask(Probe::Folders, &run)?;
+        let folders = compiler_probe::probe(Probe::Folders, &run)?;
         let compiled = run.compile(self.request);
         let made = making.map(PreparedBuild::end);
         let scheduler = scheduler.map(|asked| asked.answer(&run)).transpose()?;
@@ -122,7 +122,7 @@ impl BuildJob<'_> {
             (Some(folder), _) => folder.join(SCHEDULER),
             (None, scheduler) => {
                 let scheduler =
-                    scheduler.map_or_else(|| compiler_probe::ask(Probe::Scheduler, &run)?.answer(&run), Ok)?;
+                    scheduler.map_or_else(|| compiler_probe::probe(Probe::Scheduler, &run)?.answer(&run), Ok)?;
                 let object = scheduler
                     .map_err(|told| Failure::Source(format!("{log}PyGPU's own scheduler does not compile:\n{told}")))?;
                 fs::write(place.join(SCHEDULER), object).map_err(machine("the scheduler cannot be written"))?;

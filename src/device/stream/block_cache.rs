@@ -80,7 +80,7 @@ impl Stream {
     /// Returns whether freed blocks are cached in this stream's order. False if the handle denotes another stream in
     /// another thread, or if PyGPU does not see the stream's destruction.
     #[inline]
-    pub fn keeps_spare(&self) -> bool {
+    pub fn has_block_cache(&self) -> bool {
         self.handle() != PER_THREAD && !self.is_foreign() && !self.device.is_cpu()
     }
 
@@ -93,7 +93,7 @@ impl Stream {
         };
         match &self.inner {
             None => work(&mut OF_DEFAULT.of(self.device).lock()),
-            Some(inner) => work(&mut inner.spare.lock().unwrap_or_else(PoisonError::into_inner)),
+            Some(inner) => work(&mut inner.block_cache.lock().unwrap_or_else(PoisonError::into_inner)),
         }
     }
 
@@ -114,7 +114,7 @@ impl Stream {
     /// The block was allocated from the device's pool with [`spare_size`]`(bytes)` bytes, and all its uses precede
     /// this point of the stream.
     #[inline]
-    pub unsafe fn keep_spare(&self, address: Address, bytes: usize, most: usize) -> bool {
+    pub unsafe fn cache_block(&self, address: Address, bytes: usize, most: usize) -> bool {
         let Some((size, place)) = size_of(bytes) else { return false };
         self.with_spare(|spare| {
             let fits = spare.bytes + size <= most;

@@ -48,18 +48,18 @@ struct StreamInner {
     /// Distinguishes streams that had the same handle; see [`StreamId`].
     serial: u64,
     /// Cache of blocks that were freed in this stream's order.
-    spare: Mutex<StreamBlockCache>,
+    block_cache: Mutex<StreamBlockCache>,
 }
 
 impl StreamInner {
     fn new(device: Device, handle: StreamHandle, epoch: u32, owner: HandleOwner, serial: u64) -> Self {
-        Self { device, handle, epoch, owner, serial, spare: Mutex::default() }
+        Self { device, handle, epoch, owner, serial, block_cache: Mutex::default() }
     }
 }
 
 enum HandleOwner {
     Ours,
-    Foreign { _keeper: Option<StreamOwner> },
+    Foreign { _owner: Option<StreamOwner> },
 }
 
 impl PartialEq for Stream {
@@ -91,19 +91,19 @@ impl Stream {
     }
 
     /// Returns the stream of a handle that another library passed. If a live PyGPU stream has the handle, that stream
-    /// is returned. `keeper` keeps another library's stream alive as long as this object.
-    pub fn foreign(device: Device, handle: StreamHandle, keeper: Option<StreamOwner>) -> Self {
+    /// is returned. `owner` keeps another library's stream alive as long as this object.
+    pub fn foreign(device: Device, handle: StreamHandle, owner: Option<StreamOwner>) -> Self {
         if matches!(handle, StreamHandle::DEFAULT | LEGACY) {
             return Self::default_of(device);
         }
-        let (serial, keeper) = match (Self::of_ours(device, handle), keeper) {
+        let (serial, owner) = match (Self::of_ours(device, handle), owner) {
             (Some(stream), None) => return stream,
             // Keep the PyGPU stream alive together with the caller's owner.
-            (Some(stream), Some(keeper)) => (stream.identity().serial, Some(Box::new((stream, keeper)) as StreamOwner)),
-            (None, Some(keeper)) => (0, Some(keeper)),
+            (Some(stream), Some(owner)) => (stream.identity().serial, Some(Box::new((stream, owner)) as StreamOwner)),
+            (None, Some(owner)) => (0, Some(owner)),
             (None, None) => (new_serial(), None),
         };
-        let owner = HandleOwner::Foreign { _keeper: keeper };
+        let owner = HandleOwner::Foreign { _owner: owner };
         Self { device, inner: Some(Arc::new(StreamInner::new(device, handle, device.epoch(), owner, serial))) }
     }
 
@@ -181,7 +181,7 @@ impl Stream {
     /// Errors of the driver, including those of earlier asynchronous work.
     pub fn synchronize(&self) -> Result<()> {
         self.check_alive("synchronize")?;
-        // SAFETY: the handle is alive: `inner` owns a PyGPU stream, and `keeper` keeps a borrowed one alive.
+        // SAFETY: the handle is alive: `inner` owns a PyGPU stream, and `owner` keeps a borrowed one alive.
         unsafe { self.device.backend().synchronize_stream(self.device.index(), self.handle()) }
     }
 
@@ -225,7 +225,7 @@ impl Drop for StreamInner {
         }
         drop(ours);
         if !shutdown::exiting() && self.epoch == self.device.epoch() {
-            shutdown::defer(block_cache::free_at_the_end(self.device, self.handle, &mut self.spare));
+            shutdown::defer(block_cache::free_at_the_end(self.device, self.handle, &mut self.block_cache));
             // SAFETY: this is the last owner of a handle returned by `create_stream`.
             shutdown::defer(unsafe { self.device.backend().destroy_stream(self.device.index(), self.handle) });
         }

@@ -12,7 +12,7 @@ use super::ffi::{DLManagedTensor, DLManagedTensorVersioned, DLTensor};
 use super::{Dimensions, DlpackFlags, VERSION, tensor_of, write_dimensions};
 use pygpu_array::Array;
 use pygpu_base::error::{Error, Result};
-use pygpu_base::ffi_guard::caught;
+use pygpu_base::ffi_guard::catch_panic;
 use pygpu_base::fork_safe::ForkSafeOnce;
 use pygpu_device::shutdown;
 use pygpu_device::stream::Stream;
@@ -85,7 +85,7 @@ fn boxed<M>(
             (&raw mut (*slot).dimensions).drop_in_place();
             return Err(error);
         }
-        array.allocation().give_out();
+        array.allocation().export();
         (&raw mut (*slot).consumer).write(consumer);
         array.write_view((&raw mut (*slot).array).cast());
         (*slot).array.layout_mut().assign(array.layout());
@@ -97,7 +97,7 @@ fn boxed<M>(
 
 /// Deleter that the consumer calls.
 unsafe extern "C" fn delete<M>(managed: *mut M) {
-    caught((), || {
+    catch_panic((), || {
         // At exit the driver may be partly shut down: the memory is leaked to the process.
         if managed.is_null() || shutdown::exiting() {
             return;
@@ -105,7 +105,7 @@ unsafe extern "C" fn delete<M>(managed: *mut M) {
         // SAFETY: `boxed` created the block, and the consumer must call its deleter exactly once.
         let block = unsafe { Box::from_raw(managed.cast::<ExportedTensor<M>>()) };
         let array = &block.array;
-        shutdown::defer(array.allocation().take_back(array.access_of_others(), block.consumer.as_ref()));
+        shutdown::defer(array.allocation().end_export(array.exported_access(), block.consumer.as_ref()));
         match RELEASE.get() {
             Some(release) if needs_care(array) => release(block.array),
             // The array is dropped in place, because it is large.

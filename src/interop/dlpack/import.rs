@@ -43,7 +43,7 @@ impl Drop for ImportedTensor {
             shutdown::defer(Stream::default_of(stream.device()).wait_for(&stream));
         }
         // The tensor may own an array that owns a tensor, and so on.
-        iterative_drop::end(self.managed, ManagedTensor::delete, ManagedTensor::delete);
+        iterative_drop::drop_iteratively(self.managed, ManagedTensor::delete, ManagedTensor::delete);
     }
 }
 

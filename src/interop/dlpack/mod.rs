@@ -160,7 +160,7 @@ impl LentDimensions {
             write_dimensions(array, &mut made)?;
             Ok::<_, Error>(made)
         })?;
-        array.allocation().expose();
+        array.allocation().mark_untracked();
         tensor_of(array, dimensions.as_ptr().cast_mut())
     }
 }

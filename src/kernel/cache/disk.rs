@@ -43,7 +43,7 @@ pub fn refusal(folder: &Path) -> Option<String> {
 }
 
 /// Takes an unreported reason as a sentence and marks it as reported.
-pub fn untold_refusal() -> Option<String> {
+pub fn unreported_refusal() -> Option<String> {
     if !HAS_UNTOLD.load(Ordering::Relaxed) || !HAS_UNTOLD.swap(false, Ordering::Relaxed) {
         return None;
     }
@@ -338,7 +338,7 @@ mod tests {
             assert!(DiskCache::open(&made, true).is_none());
             assert!(refusal(&made).unwrap().contains("others may write"));
         }
-        let told = std::iter::from_fn(untold_refusal).filter(|text| text.contains(made.to_str().unwrap())).count();
+        let told = std::iter::from_fn(unreported_refusal).filter(|text| text.contains(made.to_str().unwrap())).count();
         assert_eq!(told, 1);
         fs::set_permissions(&made, fs::Permissions::from_mode(0o700)).unwrap();
         assert!(DiskCache::open(&made, true).is_some() && refusal(&made).is_none());

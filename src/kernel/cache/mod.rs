@@ -25,7 +25,7 @@ use pygpu_base::fork_safe::{ForkSafeGuard, ForkSafeMutex};
 use pygpu_base::log_queue::{self, LogLevel};
 use pygpu_base::settings::{self, Settings, Variable};
 
-pub use self::disk::{refusal, untold_refusal};
+pub use self::disk::{refusal, unreported_refusal};
 
 const DEFAULT_SIZE: u64 = 256 << 20;
 /// Limit of the images cached in memory, in bytes.
@@ -83,7 +83,7 @@ fn bound(settings: &Settings) -> u64 {
     bytes_of(&text).unwrap_or_else(|| {
         if !IS_TOLD.swap(true, Ordering::Relaxed) {
             let name = Variable::CACHE_SIZE.name();
-            log_queue::tell(LogLevel::Warning, || {
+            log_queue::log(LogLevel::Warning, || {
                 format!("{name}={text} is no size such as 256M or 2G; {DEFAULT_SIZE} bytes are kept")
             });
         }

@@ -42,9 +42,9 @@ pub struct LoopNestRules {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum StridePattern {
     /// The elements are contiguous in loop order.
-    Flat,
+    Contiguous,
     /// A single element, repeated.
-    Repeated,
+    Broadcast,
     /// Any other pattern.
     Strided,
 }
@@ -120,7 +120,7 @@ impl LoopNest {
 
     /// Number of axes that are not reduced; the reduced axes follow them.
     #[inline]
-    pub fn kept(&self) -> usize {
+    pub fn unreduced_rank(&self) -> usize {
         self.kept as usize
     }
 
@@ -151,7 +151,7 @@ impl LoopNest {
     /// Returns the access pattern of an array.
     pub fn form(&self, side: usize, itemsize: i64) -> StridePattern {
         if self.size() <= 1 {
-            return StridePattern::Flat;
+            return StridePattern::Contiguous;
         }
         let mut expected = itemsize;
         let is_flat = self.rows().rev().all(|row| {
@@ -160,8 +160,8 @@ impl LoopNest {
             is_next
         });
         match is_flat {
-            true => StridePattern::Flat,
-            false if self.strides(side).all(|stride| stride == 0) => StridePattern::Repeated,
+            true => StridePattern::Contiguous,
+            false if self.strides(side).all(|stride| stride == 0) => StridePattern::Broadcast,
             false => StridePattern::Strided,
         }
     }
@@ -172,7 +172,7 @@ impl LoopNest {
     }
 
     /// Moves an axis directly before the innermost one; `axis` must not be the innermost.
-    pub fn bring(&mut self, axis: usize) {
+    pub fn move_axis_before_innermost(&mut self, axis: usize) {
         let width = self.width();
         let (from, end) = ((1 + axis) * width, self.rank() * width);
         if from < end {

@@ -10,13 +10,13 @@ use pygpu_device::stream::Stream;
 
 impl Allocation {
     /// Marks the block as untracked: its address is used elsewhere, and the end of this use is never reported.
-    pub fn expose(&self) {
-        self.exposed.escape(|| self.flush_exposed());
+    pub fn mark_untracked(&self) {
+        self.untracked.escape(|| self.flush_exposed());
     }
 
-    /// Begins an export, which ends with [`Self::take_back`].
+    /// Begins an export, which ends with [`Self::end_export`].
     #[inline]
-    pub fn give_out(&self) {
+    pub fn export(&self) {
         self.exports.fetch_add(1, Ordering::Relaxed);
         self.flush_exposed();
     }
@@ -31,7 +31,7 @@ impl Allocation {
     #[cold]
     fn flush_exposed_now(&self) -> bool {
         flush::await_push();
-        if !flush::is_any() || self.device().is_cpu() {
+        if !flush::has_pending() || self.device().is_cpu() {
             return true;
         }
         self.flush(Access::Write, FlushReason::Values);
@@ -44,13 +44,13 @@ impl Allocation {
     /// # Errors
     /// Driver errors.
     #[inline]
-    pub fn take_back(&self, access: Access, consumer: Option<&Stream>) -> Result<()> {
+    pub fn end_export(&self, access: Access, consumer: Option<&Stream>) -> Result<()> {
         self.exports.fetch_sub(1, Ordering::Relaxed);
         match consumer {
             _ if self.device().is_cpu() || !self.is_alive() => Ok(()),
-            Some(stream) if !stream.is_foreign() => self.order.note(access, stream),
+            Some(stream) if !stream.is_foreign() => self.hazards.record(access, stream),
             _ => {
-                self.expose();
+                self.mark_untracked();
                 Ok(())
             }
         }
@@ -63,13 +63,13 @@ impl Allocation {
 
     /// Marks the block's address as escaped.
     #[inline]
-    pub fn publish(&self) {
-        self.published.escape(|| self.flush_exposed());
+    pub fn mark_escaped(&self) {
+        self.escaped.escape(|| self.flush_exposed());
     }
 
     /// Whether only PyGPU can currently access the block.
     #[inline]
     pub fn is_private(&self) -> bool {
-        self.is_own() && !self.published.is_begun() && !self.exposed.is_begun() && self.exports() == 0
+        self.is_from_pool() && !self.escaped.is_begun() && !self.untracked.is_begun() && self.exports() == 0
     }
 }

@@ -12,7 +12,7 @@ use pygpu_device::stream::Stream;
 impl Allocation {
     /// Takes a block from the stream's cache; `None` if a driver call is needed.
     #[inline]
-    pub fn kept(bytes: usize, stream: &Stream) -> Option<Self> {
+    pub fn from_stream_cache(bytes: usize, stream: &Stream) -> Option<Self> {
         if bytes == 0 || custom_allocator::is_in_use() || capture::is_any() {
             return None;
         }
@@ -22,21 +22,21 @@ impl Allocation {
             BlockLocation::new(address, BlockSource::Recyclable),
             bytes,
             epoch,
-            BlockOrigin::Own,
+            BlockOrigin::Pool,
             stream.clone(),
         ))
     }
 
     /// Returns the block to its stream's cache, if no driver call is needed. Nothing is left of it then.
     #[inline]
-    pub fn end_without_driver(&mut self) -> bool {
-        let is_recyclable = self.is_own() && self.place.source() == BlockSource::Recyclable && self.bytes > 0;
-        let is_private = self.order.is_untouched() && !self.exposed.is_begun();
+    pub fn try_return_to_cache(&mut self) -> bool {
+        let is_recyclable = self.is_from_pool() && self.location.source() == BlockSource::Recyclable && self.bytes > 0;
+        let is_private = self.hazards.has_no_other_stream() && !self.untracked.is_begun();
         if !is_recyclable || !is_private || !self.is_alive() || capture::is_any() || backend::is_host_call() {
             return false;
         }
-        // SAFETY: this is the last owner, and every use is in the order of the home stream.
-        let is_kept = unsafe { pool::keep(self.address(), self.bytes, self.order.home()) };
+        // SAFETY: this is the last owner, and every use is in the order of the allocation stream.
+        let is_kept = unsafe { pool::keep(self.address(), self.bytes, self.hazards.alloc_stream()) };
         if is_kept {
             self.bytes = 0;
         }

@@ -40,7 +40,7 @@ pub(super) fn plan(analysis: &Analysis, arrays: &[&Array]) -> Option<ElementPlan
             return None;
         }
         spans.push((address, end, vector.access));
-        plan.operands.push(ElementOperand { address, form: AccessPattern::Flat, side: 0 });
+        plan.operands.push(ElementOperand { address, form: AccessPattern::Contiguous, side: 0 });
         largest = largest.max(itemsize);
         if vector.access == Access::Write {
             smallest = smallest.min(itemsize);
@@ -48,8 +48,8 @@ pub(super) fn plan(analysis: &Analysis, arrays: &[&Array]) -> Option<ElementPlan
     }
     let pack = if largest < BYTES { side_by_side(smallest, largest) as u8 } else { APART };
     (plan.pack, plan.way) = match size < i64::from(pack) {
-        true => (1, PackLayout::Neighbours),
-        false => (pack, if largest < BYTES { PackLayout::Neighbours } else { PackLayout::Spread }),
+        true => (1, PackLayout::Contiguous),
+        false => (pack, if largest < BYTES { PackLayout::Contiguous } else { PackLayout::BlockStrided }),
     };
     Some(plan)
 }

@@ -22,15 +22,15 @@ const ROWS: u8 = 8;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PackLayout {
     /// Contiguous in each array.
-    Neighbours,
+    Contiguous,
     /// Contiguous, preceded by this number of missing elements, so that stores are aligned.
-    Behind(u8),
+    Peeled(u8),
     /// Contiguous along the last axis, which has only whole packs: each array is contiguous there or broadcast.
-    Lines,
+    InnerContiguous,
     /// A block's width apart.
-    Spread,
+    BlockStrided,
     /// Vertically adjacent: consecutive rows of the last axis.
-    Rows,
+    StackedRows,
     /// Rows of a tile, one tile per block.
     Tiles(Tiles),
 }
@@ -58,32 +58,32 @@ impl ElementPlan {
         let pack = side_by_side(smallest, largest);
         let is_even = |address: usize, itemsize: usize| address.is_multiple_of((itemsize * pack).min(BYTES));
         let is_flat = walked().all(|((array, _), one)| match one.form {
-            AccessPattern::Flat => is_even(one.address, array.dtype().itemsize()),
-            form => form == AccessPattern::Repeated,
+            AccessPattern::Contiguous => is_even(one.address, array.dtype().itemsize()),
+            form => form == AccessPattern::Broadcast,
         });
         (self.pack, self.way) = match is_flat && pack > 1 {
-            true => (pack as u8, PackLayout::Neighbours),
-            false => (APART, PackLayout::Spread),
+            true => (pack as u8, PackLayout::Contiguous),
+            false => (APART, PackLayout::BlockStrided),
         };
         if self.size() < i64::from(self.pack) {
-            (self.pack, self.way) = (1, PackLayout::Neighbours);
+            (self.pack, self.way) = (1, PackLayout::Contiguous);
             return;
         }
         if may_turn && !is_flat {
             self.turn(used, largest);
             self.shift(used, largest);
         }
-        if self.way == PackLayout::Spread {
+        if self.way == PackLayout::BlockStrided {
             self.line(used, BYTES / largest);
         }
-        if may_turn && self.way == PackLayout::Spread {
+        if may_turn && self.way == PackLayout::BlockStrided {
             self.stack(used, largest);
         }
         for (first, second) in same {
-            if !matches!(self.operands[second].form, AccessPattern::Same(_)) {
+            if !matches!(self.operands[second].form, AccessPattern::SameAs(_)) {
                 self.operands[second].form = match self.operands[first].form {
-                    AccessPattern::Same(earlier) => AccessPattern::Same(earlier),
-                    _ => AccessPattern::Same(first as u8),
+                    AccessPattern::SameAs(earlier) => AccessPattern::SameAs(earlier),
+                    _ => AccessPattern::SameAs(first as u8),
                 };
             }
         }
@@ -101,21 +101,21 @@ impl ElementPlan {
             let is_even = |bits: usize| bits.is_multiple_of((itemsize * pack).min(BYTES));
             forms.push(match one.form {
                 AccessPattern::Strided => match self.walk.strides(one.side.into()).last() {
-                    Some(0) => AccessPattern::Level,
+                    Some(0) => AccessPattern::InnerBroadcast,
                     Some(stride) if stride == itemsize as i64 => {
                         let outer = self.walk.strides(one.side.into()).take(self.walk.rank() - 1);
                         if !is_even(outer.fold(one.address, |bits, stride| bits | stride as usize)) {
                             return;
                         }
-                        AccessPattern::Line
+                        AccessPattern::InnerContiguous
                     }
                     _ => return,
                 },
-                AccessPattern::Flat if usage.at_index && !is_even(one.address) => return,
+                AccessPattern::Contiguous if usage.at_index && !is_even(one.address) => return,
                 form => form,
             });
         }
-        (self.pack, self.way) = (pack as u8, PackLayout::Lines);
+        (self.pack, self.way) = (pack as u8, PackLayout::InnerContiguous);
         for (one, form) in self.operands.iter_mut().zip(forms) {
             one.form = form;
         }
@@ -152,7 +152,7 @@ impl ElementPlan {
             }
         }
         if is_rows_apart {
-            (self.pack, self.way) = (rows, PackLayout::Rows);
+            (self.pack, self.way) = (rows, PackLayout::StackedRows);
         }
     }
 
@@ -168,11 +168,11 @@ impl ElementPlan {
             }
         }
         let Some(TileTraversal { tiles, axis, sides }) = Tiles::of(&self.walk, &read, largest) else { return };
-        self.walk.bring(axis);
+        self.walk.move_axis_before_innermost(axis);
         for one in &mut self.operands {
             one.form = match one.form {
-                AccessPattern::Repeated => AccessPattern::Repeated,
-                _ if sides.contains(&usize::from(one.side)) => AccessPattern::Turned,
+                AccessPattern::Broadcast => AccessPattern::Broadcast,
+                _ if sides.contains(&usize::from(one.side)) => AccessPattern::Transposed,
                 _ => AccessPattern::Strided, // contiguous arrays become strided along the axes
             };
         }
@@ -186,7 +186,7 @@ impl ElementPlan {
         const LARGEST: usize = 2;
         const LEAST_SIZE: i64 = 1 << 14;
         let is_flat = used.iter().zip(&self.operands).all(|((_, usage), one)| {
-            usage.at_index && matches!(one.form, AccessPattern::Flat | AccessPattern::Repeated)
+            usage.at_index && matches!(one.form, AccessPattern::Contiguous | AccessPattern::Broadcast)
         });
         if !is_flat || largest > LARGEST || self.size() < LEAST_SIZE {
             return;
@@ -202,10 +202,10 @@ impl ElementPlan {
         if written.any(|(one, (array, _))| behind(one, array) != head) {
             return;
         }
-        (self.pack, self.way) = (pack as u8, PackLayout::Behind(head as u8));
+        (self.pack, self.way) = (pack as u8, PackLayout::Peeled(head as u8));
         for (one, (array, _)) in self.operands.iter_mut().zip(used) {
-            if one.form == AccessPattern::Flat && behind(one, array) != head {
-                one.form = AccessPattern::Shifted;
+            if one.form == AccessPattern::Contiguous && behind(one, array) != head {
+                one.form = AccessPattern::Misaligned;
             }
         }
     }
@@ -246,7 +246,7 @@ impl ElementPlan {
 
     /// The address range of an array: its first byte and the end.
     fn reach(&self, operand: &ElementOperand, array: &Array, usage: &Usage) -> (usize, usize) {
-        if operand.form == AccessPattern::Flat && usage.at_index {
+        if operand.form == AccessPattern::Contiguous && usage.at_index {
             return (operand.address, operand.address + self.size() as usize * array.dtype().itemsize());
         }
         match array.layout().extent() {

@@ -79,7 +79,7 @@ impl SharedFftPlan {
             return Ok(());
         }
         match capture::of(stream)? {
-            Some(own) => own.keep(Box::new(Arc::clone(this))),
+            Some(own) => own.retain(Box::new(Arc::clone(this))),
             // The plan is leaked: the end of another library's graph is unknown.
             None => std::mem::forget(Arc::clone(this)),
         }

@@ -21,7 +21,7 @@ pub fn flush(scope: Scope, cause: FlushReason) {
         return;
     }
     if backend::is_forked() {
-        return abandon();
+        return discard_after_fork();
     }
     for queue in queue::numbers(scope) {
         flush_queue(queue, cause);
@@ -74,7 +74,7 @@ fn launch(mut taken: queue::TakenNodes, cause: FlushReason, policy: Policy) -> V
         let token = FlushToken::begin();
         (launch::all(&mut taken, policy, &token), variant_cache::take_postponed())
     };
-    report::flushed(Some(cause).filter(|_| policy.is_first), taken.live, &outcome.counts);
+    report::record_flush(Some(cause).filter(|_| policy.is_first), taken.live, &outcome.counts);
     if taken.nodes.iter().all(Option::is_none) {
         variant_cache::forget_refused();
         if let Some(orphan) = queue::land(taken, outcome.error, outcome.faults) {
@@ -88,7 +88,7 @@ fn launch(mut taken: queue::TakenNodes, cause: FlushReason, policy: Policy) -> V
 
 /// Drops pending operations in a forked child, which cannot use the driver: the parent launches its own.
 #[cold]
-fn abandon() {
+fn discard_after_fork() {
     for mut taken in queue::take_all_forked() {
         let token = FlushToken::begin();
         let (batch, mut faults) = (taken.id(0), 0);

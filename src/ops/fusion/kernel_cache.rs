@@ -43,9 +43,9 @@ const MOST: usize = 1024;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum CompileDecision {
     /// Below the compile threshold: only used if an earlier process has compiled it.
-    First,
+    IfCached,
     /// Compiled on demand.
-    Often,
+    Compile,
 }
 
 /// Looks up or generates the code for a kernel spec and counts a use; `None` if the structure has been rejected before
@@ -55,7 +55,7 @@ pub(super) enum CompileDecision {
 /// `TypeError` for a type without a loop, which deferred operations never have.
 ///
 /// If `counts` is false, as in a second attempt of the same flush, the number of uses stays unchanged.
-pub(super) fn form(
+pub(super) fn lookup_or_compile(
     draft: &FusedKernelSpec<'_>,
     nodes: &Nodes,
     group: &FusionGroup,
@@ -63,13 +63,13 @@ pub(super) fn form(
 ) -> Result<Option<(FusedCode, CompileDecision)>> {
     static LATEST: AtomicU64 = AtomicU64::new(0);
     let meetings = match limit().meetings.load(Ordering::Relaxed) {
-        0 => mode::meetings(),
+        0 => mode::compile_threshold(),
         asked => asked,
     };
-    if let Some((form, times)) = look_up(draft, counts) {
+    if let Some((form, times)) = lookup(draft, counts) {
         return Ok(match times {
-            times if times >= meetings => Some((form, CompileDecision::Often)),
-            _ if !counts => Some((form, CompileDecision::First)),
+            times if times >= meetings => Some((form, CompileDecision::Compile)),
+            _ if !counts => Some((form, CompileDecision::IfCached)),
             _ => None,
         });
     }
@@ -81,11 +81,11 @@ pub(super) fn form(
         false => FusedCode::Kernel(Arc::new(source::write(draft, nodes, group)?)),
     };
     remember(draft, form.clone());
-    Ok(Some((form, if meetings <= 1 { CompileDecision::Often } else { CompileDecision::First })))
+    Ok(Some((form, if meetings <= 1 { CompileDecision::Compile } else { CompileDecision::IfCached })))
 }
 
 /// The code for a structure, and its number of uses including this one.
-fn look_up(draft: &FusedKernelSpec<'_>, counts: bool) -> Option<(FusedCode, u64)> {
+fn lookup(draft: &FusedKernelSpec<'_>, counts: bool) -> Option<(FusedCode, u64)> {
     let mut table = TABLE.lock();
     let known = table.as_mut()?.get_mut(draft.key.as_slice())?;
     known.times += u64::from(counts);

@@ -175,10 +175,10 @@ impl<'a> LaunchBatch<'a> {
     fn together(&mut self, group: &FusionGroup) -> Option<Result<()>> {
         let nodes = &self.taken.nodes;
         let draft = FusedKernelSpec::of(self.taken.id(0), nodes, group);
-        let outputs = match kernel_cache::form(&draft, nodes, group, self.policy.counts) {
+        let outputs = match kernel_cache::lookup_or_compile(&draft, nodes, group, self.policy.counts) {
             Ok(Some((FusedCode::Kernel(kernel), met))) => fused(&draft, nodes, group, (&kernel, met), self.token),
-            Ok(Some((FusedCode::Map(map), CompileDecision::Often))) => mapped(&draft, nodes, group, &map, self.token),
-            Ok(Some((FusedCode::Map(_), CompileDecision::First)) | None) => Ok(None),
+            Ok(Some((FusedCode::Map(map), CompileDecision::Compile))) => mapped(&draft, nodes, group, &map, self.token),
+            Ok(Some((FusedCode::Map(_), CompileDecision::IfCached)) | None) => Ok(None),
             Err(error) => Err(error),
         };
         match outputs.transpose()? {
@@ -225,7 +225,7 @@ fn target(node: &DeferredNode, token: &FlushToken) -> Result<Array> {
         return Array::on_new_memory(node.layout.clone(), node.dtype, node.stream.clone());
     };
     if !array.allocation().has_memory() {
-        array.allocation().give_memory(token)?;
+        array.allocation().materialize(token)?;
     }
     Ok(array)
 }
@@ -257,7 +257,7 @@ fn fused(
         return Ok(None);
     };
     let plan = kernel.plan(&arrays, false)?;
-    if met == CompileDecision::First && !kernel.is_at_hand(node.stream.device(), &plan) {
+    if met == CompileDecision::IfCached && !kernel.is_at_hand(node.stream.device(), &plan) {
         return Ok(None);
     }
     // SAFETY: as in `run`.

@@ -27,5 +27,7 @@ pub use limits::{limit, reset_limits};
 pub use mode::{FusionMode, current, enter};
 pub use node::{DeferredNode, DeferredOp, DeferredReduction};
 pub use operands::{Operands, Scalar};
-pub use queue::{Obstacle, Visibility, figures, forget_quietly, holds_too_much, keep, push, waiting};
-pub use report::{EagerReason, FusionCounts, refused, watch};
+pub use queue::{
+    Obstacle, Visibility, discard_result_without_error, figures, holds_too_much, install_hooks, pending_count, push,
+};
+pub use report::{EagerReason, FusionCounts, record_eager, watch};

@@ -99,6 +99,6 @@ pub fn enter(mode: FusionMode) {
 }
 
 /// The compile threshold: the number of uses of a structure from which on it is compiled.
-pub(super) fn meetings() -> u64 {
+pub(super) fn compile_threshold() -> u64 {
     usual().map_or(MEETINGS, |usual| usual.meetings)
 }

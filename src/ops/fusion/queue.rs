@@ -163,7 +163,7 @@ impl PendingQueue {
         match (error, &self.error) {
             (Some(error), None) if self.owners > 0 => {
                 self.error = Some((batch, error));
-                flush::keep_error();
+                flush::store_error();
                 None
             }
             (error, _) => error.filter(|_| self.owners == 0),
@@ -207,7 +207,7 @@ impl PendingQueues {
 
     fn add(&mut self, count: isize) {
         self.count = self.count.saturating_add_signed(count);
-        flush::set_count(self.count);
+        flush::set_pending_count(self.count);
     }
 
     /// Takes all operations out of a queue; `None` if it is empty.
@@ -363,7 +363,7 @@ fn large_operands(node: &DeferredNode) -> usize {
 
 /// Installs the flush hooks. `flush` is called by lower layers; it releases the GIL and then calls this module's
 /// function.
-pub fn keep(flush: fn(Scope, FlushReason)) {
+pub fn install_hooks(flush: fn(Scope, FlushReason)) {
     static HOOKS: ForkSafeOnce<FlushHooks> = ForkSafeOnce::new();
     let await_push = || drop(lock());
     let pending_bytes = || lock().results();
@@ -381,7 +381,7 @@ pub fn keep(flush: fn(Scope, FlushReason)) {
     };
     flush::register(HOOKS.get_or_init(|| FlushHooks {
         flush,
-        forget,
+        discard_result,
         await_push,
         count_faults,
         pending_bytes,
@@ -391,7 +391,7 @@ pub fn keep(flush: fn(Scope, FlushReason)) {
 }
 
 /// Number of pending operations.
-pub fn waiting() -> usize {
+pub fn pending_count() -> usize {
     lock().queues.iter().map(|queue| queue.live).sum()
 }
 
@@ -414,7 +414,7 @@ pub fn figures() -> FusionCounts {
 }
 
 /// Discards an operation whose result is no longer referenced.
-pub fn forget(id: NodeId) {
+pub fn discard_result(id: NodeId) {
     let mut queues = lock();
     let node = drop_one(&mut queues, id);
     drop(queues);
@@ -428,8 +428,8 @@ fn drop_one(queues: &mut PendingQueues, id: NodeId) -> Option<Box<DeferredNode>>
     Some(node)
 }
 
-/// Discards like [`forget`], unless an operand would be freed, which may call a driver; `false` in this case.
-pub fn forget_quietly(id: NodeId) -> bool {
+/// Discards like [`discard_result`], unless an operand would be freed, which may call a driver; `false` in this case.
+pub fn discard_result_without_error(id: NodeId) -> bool {
     let mut queues = lock();
     let is_quiet = |node: &DeferredNode| {
         node.arrays().iter().all(|array: &DeferredArray| Arc::strong_count(array.allocation()) > 1)

@@ -11,27 +11,28 @@ pub enum EagerReason {
     /// The mode is off.
     Off,
     /// An operand's address escaped, or other libraries have it.
-    Exposed,
+    Escaped,
     /// An operand is external, pinned or managed memory, or from a custom allocator.
-    Foreign,
+    ExternalMemory,
     /// `out`, `where`, two results, a subclass, or a function without a single ufunc kernel.
-    Form,
+    UnsupportedForm,
     /// A capture, a borrowed stream, or a custom allocator for results.
-    Place,
+    UnsupportedStream,
 }
 
 impl EagerReason {
     /// All reasons, in the order of a report.
-    pub const ALL: [Self; 5] = [Self::Off, Self::Exposed, Self::Foreign, Self::Form, Self::Place];
+    pub const ALL: [Self; 5] =
+        [Self::Off, Self::Escaped, Self::ExternalMemory, Self::UnsupportedForm, Self::UnsupportedStream];
 
     /// Its name in reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Off => "off",
-            Self::Exposed => "exposed",
-            Self::Foreign => "foreign",
-            Self::Form => "form",
-            Self::Place => "place",
+            Self::Escaped => "exposed",
+            Self::ExternalMemory => "foreign",
+            Self::UnsupportedForm => "form",
+            Self::UnsupportedStream => "place",
         }
     }
 }
@@ -133,12 +134,12 @@ fn count(counter: &AtomicU64, by: u64) {
 
 /// Counts an eager operation.
 #[inline]
-pub fn refused(why: EagerReason) {
+pub fn record_eager(why: EagerReason) {
     count(&COUNTERS.refused[why as usize], 1);
 }
 
 /// Adds the counts of a batch. Logged only while a report is open, because logging costs too much relative to a launch.
-pub(super) fn flushed(cause: Option<FlushReason>, operations: usize, counts: &Counts) {
+pub(super) fn record_flush(cause: Option<FlushReason>, operations: usize, counts: &Counts) {
     count(&COUNTERS.computed, counts.computed);
     count(&COUNTERS.kernels, counts.kernels);
     count(&COUNTERS.fused, counts.fused);
@@ -149,7 +150,7 @@ pub(super) fn flushed(cause: Option<FlushReason>, operations: usize, counts: &Co
     count(&COUNTERS.closed[cause as usize], 1);
     if WATCHERS.load(Ordering::Relaxed) > 0 {
         let plural = if operations == 1 { "operation" } else { "operations" };
-        log_queue::tell(LogLevel::Debug, || format!("launches {operations} deferred {plural}: {}", cause.name()));
+        log_queue::log(LogLevel::Debug, || format!("launches {operations} deferred {plural}: {}", cause.name()));
     }
 }
 

@@ -5,7 +5,7 @@
 //! in several rounds, and the remainder is processed as a pack too.
 
 use super::super::element_plan::{AccessPattern, ElementOperand, ElementPlan, PackLayout};
-use super::{Argument, Texts, Usage, binding, bindings, element_type, held, told};
+use super::{Argument, Texts, Usage, binding, bindings, element_type, held, source_locations};
 
 /// Compile time in milliseconds up to which an expression is fully unrolled for a pack and the remainder; also the
 /// limit for the sum of all copies.
@@ -35,11 +35,11 @@ pub(super) fn body(
     let width = width(plan.way);
     let is_whole = match plan.way {
         // Excludes the first and the last two packs, because reads extend beyond a pack but must stay in the array.
-        PackLayout::Behind(_) => format!("pygpu_at > 0 && pygpu_at + {} <= (long long)n", 2 * pack),
-        PackLayout::Lines => "true".to_owned(),
+        PackLayout::Peeled(_) => format!("pygpu_at > 0 && pygpu_at + {} <= (long long)n", 2 * pack),
+        PackLayout::InnerContiguous => "true".to_owned(),
         _ => format!("pygpu_at + {} * {width} < n", pack - 1),
     };
-    let operation = told("operation", &texts.operation);
+    let operation = source_locations("operation", &texts.operation);
     let turns = match at_once(pack, texts.weight) {
         Some(at_once) => parts.in_rounds(pack, at_once, width, &is_whole, &operation),
         None => {
@@ -49,7 +49,7 @@ pub(super) fn body(
                  pygpu_turn * {width};\n{names}{operation}    }}\n"
             );
             let rest = match plan.way {
-                PackLayout::Lines => String::new(), // there are only whole packs
+                PackLayout::InnerContiguous => String::new(), // there are only whole packs
                 _ => format!(
                     "else {{\n{}    for (int pygpu_turn = 0; pygpu_turn < {pack}; pygpu_turn++) {{\n    size_t i = pygpu_at + \
                      pygpu_turn * {width};\n    if (i >= n) continue;\n{operation}    }}\n    }}\n",
@@ -65,8 +65,8 @@ pub(super) fn body(
 /// Distance of a pack's elements from each other, in C order.
 fn width(way: PackLayout) -> &'static str {
     match way {
-        PackLayout::Spread => "blockDim.x",
-        PackLayout::Rows => "pygpu_length",
+        PackLayout::BlockStrided => "blockDim.x",
+        PackLayout::StackedRows => "pygpu_length",
         _ => "1",
     }
 }
@@ -74,9 +74,9 @@ fn width(way: PackLayout) -> &'static str {
 /// The head of the loop over a thread's packs.
 fn walk(pack: usize, plan: &ElementPlan) -> String {
     let start = match plan.way {
-        PackLayout::Rows => return rows(pack, plan.last()),
-        PackLayout::Spread => format!("(size_t)cta_start * {pack} + tid"),
-        PackLayout::Behind(_) => format!("((size_t)cta_start + tid) * {pack} - pygpu_head"),
+        PackLayout::StackedRows => return rows(pack, plan.last()),
+        PackLayout::BlockStrided => format!("(size_t)cta_start * {pack} + tid"),
+        PackLayout::Peeled(_) => format!("((size_t)cta_start + tid) * {pack} - pygpu_head"),
         _ => format!("((size_t)cta_start + tid) * {pack}"),
     };
     format!(
@@ -115,7 +115,7 @@ impl PackLoop {
         let mut parts = Self::default();
         for one in &held(plan, arguments, usages) {
             let (name, element) = (&one.argument.name, element_type(one.argument, one.usage));
-            let is_walked = one.usage.at_index && one.operand.form != AccessPattern::Repeated;
+            let is_walked = one.usage.at_index && one.operand.form != AccessPattern::Broadcast;
             if !is_walked {
                 parts.names.push_str(&(binding(plan, one.argument, one.operand, &element, name) + "\n"));
                 continue;
@@ -143,28 +143,30 @@ impl PackLoop {
         let each = |text: String| {
             format!("#pragma unroll\n    for (int pygpu_turn = 0; pygpu_turn < {pack}; pygpu_turn++) {text}\n")
         };
-        let is_spread = matches!(plan.way, PackLayout::Spread | PackLayout::Rows);
+        let is_spread = matches!(plan.way, PackLayout::BlockStrided | PackLayout::StackedRows);
         let array = match plan.way {
-            PackLayout::Spread | PackLayout::Rows | PackLayout::Lines => format!("pygpu_all_{name}"),
+            PackLayout::BlockStrided | PackLayout::StackedRows | PackLayout::InnerContiguous => {
+                format!("pygpu_all_{name}")
+            }
             // An array that this argument only reads may be written through another argument.
             _ => format!("(({c_type} *)pygpu_array_{name})"),
         };
         let at = format!("pygpu_at + pygpu_turn * {}", width(plan.way));
         let neighbours = match operand.form {
-            AccessPattern::Line => format!("*({kind} *)&{array}[pygpu_at]"),
+            AccessPattern::InnerContiguous => format!("*({kind} *)&{array}[pygpu_at]"),
             _ => format!("*({kind} *)(pygpu_array_{name} + pygpu_at)"),
         };
         let item = format!("pygpu_pack_{name}.item[pygpu_turn]");
         self.declared.push_str(&format!("    {kind} pygpu_pack_{name};\n"));
         self.rotate.push_str(&format!("    pygpu::rotate<pygpu_at_once>(pygpu_pack_{name});\n"));
-        if is_spread || plan.way == PackLayout::Lines {
+        if is_spread || plan.way == PackLayout::InnerContiguous {
             self.arrays.push_str(&(binding(plan, argument, operand, c_type, &array) + "\n"));
         }
         if is_read {
             self.load.push_str(&match operand.form {
                 _ if is_spread => each(format!("{item} = {array}[{at}];")),
-                AccessPattern::Level => each(format!("{item} = {array}[pygpu_at];")),
-                AccessPattern::Shifted => {
+                AccessPattern::InnerBroadcast => each(format!("{item} = {array}[pygpu_at];")),
+                AccessPattern::Misaligned => {
                     format!("    pygpu_pack_{name} = pygpu::shifted<{kind}>(pygpu_array_{name} + pygpu_at);\n")
                 }
                 _ => format!("    pygpu_pack_{name} = {neighbours};\n"),

@@ -4,7 +4,7 @@
 
 use super::super::element_plan::AccessPattern;
 use super::super::tiles::Tiles;
-use super::{Argument, ElementPlan, Texts, Usage, binding, element_type, held, packs, told};
+use super::{Argument, ElementPlan, Texts, Usage, binding, element_type, held, packs, source_locations};
 
 /// Launch bounds for the compiler. Without them it limits registers for blocks of up to 1024 threads.
 pub(super) const BOUNDS: &str = "__launch_bounds__(256) ";
@@ -31,13 +31,13 @@ pub(super) fn body(
     for one in held(plan, arguments, usages) {
         let (name, c_type, first) = (&one.argument.name, &one.argument.c_type, one.first);
         let (element, slot) = (element_type(one.argument, one.usage), plan.slot(one.operand));
-        if one.operand.form == AccessPattern::Repeated {
+        if one.operand.form == AccessPattern::Broadcast {
             names.push_str(&(binding(plan, one.argument, one.operand, &element, name) + "\n"));
             continue;
         }
         let array = format!("({c_type} *)pygpu_array_{name}");
         let pack = format!("    pygpu::pack<{c_type}, {each}> pygpu_pack_{name};\n");
-        if one.operand.form == AccessPattern::Turned {
+        if one.operand.form == AccessPattern::Transposed {
             let bytes = tiles.room(one.argument.dtype.itemsize()) * one.argument.dtype.itemsize();
             load.push_str(&format!(
                 "    __shared__ pygpu::bytes pygpu_shared_{name}[{}];\n{pack}    \
@@ -71,6 +71,6 @@ pub(super) fn body(
         "    const pygpu::tile<{walk}> pygpu_tile(pygpu_walk, blockIdx.x);\n{load}{turn}    __syncthreads();\n\
          #pragma {unrolled}\n    for (int pygpu_turn = 0; pygpu_turn < {each}; pygpu_turn++) {{\n    \
          if (pygpu_tile.has(pygpu_turn)) {{\n    const size_t i = 0;\n{names}{operation}    }}\n{rotate}    }}\n{store}",
-        operation = told("operation", &texts.operation)
+        operation = source_locations("operation", &texts.operation)
     )
 }

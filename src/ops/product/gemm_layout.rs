@@ -104,7 +104,7 @@ impl GemmLayout {
     }
 
     /// Whether the library supports the layout of both operands, in the task's order, and of the results.
-    pub(super) fn lies(&self) -> [bool; 3] {
+    pub(super) fn fits_library(&self) -> [bool; 3] {
         let is_even = |side: usize, itemsize: i64| {
             // The outer axes only affect addresses.
             self.axes.last().is_none_or(|(_, strides)| strides[side] >= 0 && strides[side] % itemsize == 0)
@@ -155,7 +155,7 @@ impl GemmLayout {
     }
 
     /// Distance in elements between matrices of a call, for one of the library's operands.
-    pub(super) fn apart(&self, side: usize) -> i64 {
+    pub(super) fn batch_stride(&self, side: usize) -> i64 {
         let itemsize = [self.b.itemsize, self.a.itemsize, self.out.itemsize][side];
         self.axes.last().map_or(0, |(_, strides)| strides[Self::OURS[side]] / itemsize)
     }
@@ -258,7 +258,7 @@ mod tests {
     #[test]
     fn what_lies_otherwise_is_told() {
         let lies = |a: MatrixOperand, b: MatrixOperand, out: Out| {
-            GemmLayout::of(&ProductProblem::of(a, b, out, 20)).unwrap().lies()
+            GemmLayout::of(&ProductProblem::of(a, b, out, 20)).unwrap().fits_library()
         };
         let [a, b] = [side(10, 80, 4), side(30, 4, 120)];
         assert_eq!(lies(a, b, out(120, 4)), [true; 3]);

@@ -174,7 +174,7 @@ fn dense(array: &Array, computed: ScalarType, order: MemoryOrder, stream: &Strea
 pub(super) fn run(product: &Product<'_>, task: &ProductProblem, stream: &Stream) -> Result<bool> {
     let Some(number) = number_of(product.computed) else { return Ok(false) };
     let Some(matrices) = GemmLayout::of(task) else { return Ok(false) };
-    let lies = matrices.lies();
+    let lies = matrices.fits_library();
     let is_worth = |side: usize| lies[side] || matrices.others(side) >= WORTH_A_COPY;
     let least = threshold().unwrap_or_default();
     let is_large =
@@ -237,7 +237,7 @@ fn call(product: &Product<'_>, number: GemmType, stream: &Stream, library: (&Bla
         let matrix = |side: usize| Matrix {
             address: addresses[side] as usize,
             leading: leading[side],
-            apart: matrices.apart(side),
+            apart: matrices.batch_stride(side),
         };
         Gemm {
             number,

@@ -115,7 +115,7 @@ pub fn plan(
 ) -> Result<ReductionPlan> {
     let lead = if wants.in_order { None } else { Some(INPUT) };
     let walk = LoopNest::plan(sides, LoopNestRules { lead, reduced: wants.reduced })?;
-    let kept = walk.kept();
+    let kept = walk.unreduced_rank();
     let count: i64 = walk.lens().skip(kept).product();
     let places: i64 = walk.lens().take(kept).product();
     let inner = |mut strides: Box<dyn Iterator<Item = i64> + '_>| strides.next().map(i64::unsigned_abs);
@@ -143,7 +143,7 @@ pub fn plan(
 /// Size of a pack: elements that are contiguous and aligned at every position that a thread reads. Along the reduced
 /// axes they belong to one result, otherwise to as many results, which must be contiguous and aligned too.
 fn vector(walk: &LoopNest, along: bool, memory: OperandAddresses) -> u32 {
-    let axis = if along { walk.rank() } else { walk.kept() };
+    let axis = if along { walk.rank() } else { walk.unreduced_rank() };
     let Some(axis) = axis.checked_sub(1) else { return 1 };
     let fits = |side: usize, vector: u32| {
         let itemsize = memory.itemsize[side] as i64;
@@ -200,7 +200,7 @@ impl ReductionPlan {
     /// Part of the variant key, in addition to the types.
     pub fn key(&self) -> VariantKey {
         let BlockShape { places, lanes, along, vector, each: _, turns } = self.block;
-        let (kept, rank) = (self.walk.kept() as u8, self.walk.rank() as u8);
+        let (kept, rank) = (self.walk.unreduced_rank() as u8, self.walk.rank() as u8);
         VariantKey::from_slice(&[
             kept,
             rank,
@@ -221,13 +221,13 @@ impl ReductionPlan {
 
     /// The C++ type of the loop nest over the kept axes; `None` without any.
     pub fn kept_type(&self) -> Option<String> {
-        let kept = self.walk.kept();
+        let kept = self.walk.unreduced_rank();
         (kept > 0).then(|| self.span.type_of(kept, self.sides))
     }
 
     /// The C++ type of the loop nest over the reduced axes; `None` without any.
     pub fn reduced_type(&self) -> Option<String> {
-        let reduced = self.walk.rank() - self.walk.kept();
+        let reduced = self.walk.rank() - self.walk.unreduced_rank();
         (reduced > 0).then(|| self.span.type_of(reduced, self.sides))
     }
 
@@ -238,7 +238,7 @@ impl ReductionPlan {
 
     /// Appends the loop nests to the arguments of a launch.
     pub fn push(&self, arguments: &mut Arguments, with_reduced: bool) {
-        let (kept, rank) = (self.walk.kept(), self.walk.rank());
+        let (kept, rank) = (self.walk.unreduced_rank(), self.walk.rank());
         let sides = 0..self.sides;
         if kept > 0 {
             let mut record = ParameterBlock::new();

@@ -69,7 +69,7 @@ fn a_parameter_has_the_tiles_and_the_lengths_in_elements() {
     let mut walk = LoopNest::plan(&[&across, &result], LoopNestRules { lead: Some(1), reduced: 0 }).unwrap();
     let TileTraversal { tiles, axis, sides } = Tiles::of(&walk, &[0], 4).unwrap();
     assert_eq!((axis, &sides[..]), (1, &[0][..]));
-    walk.bring(axis);
+    walk.move_axis_before_innermost(axis);
     assert_eq!((tiles.blocks(&walk), Tiles::span(&walk, 0..2)), (Some(5 * 7 * 5), IndexWidth::Short));
     let (mut found, mut expected) = (ParameterBlock::new(), ParameterBlock::new());
     tiles.push(&mut found, IndexWidth::Short, &walk, 0..2);

@@ -48,19 +48,19 @@ pub fn is_castable(from: DType, to: DType) -> bool {
 /// compiler errors; driver errors.
 pub fn cast(target: &Array, source: CastSource<'_>, mask: Option<&Array>, stream: &Stream) -> Result<()> {
     if !is_aligned(target) {
-        return beside(target, source, mask, stream);
+        return cast_through_copy(target, source, mask, stream);
     }
     let (own_source, own_mask);
     let source = match source {
         CastSource::Array(array) => {
-            own_source = apart_from(target, array, stream)?;
+            own_source = copy_unless_disjoint(target, array, stream)?;
             CastSource::Array(own_source.as_ref().unwrap_or(array))
         }
         item => item,
     };
     let mask = match mask {
         Some(mask) => {
-            own_mask = apart_from(target, mask, stream)?;
+            own_mask = copy_unless_disjoint(target, mask, stream)?;
             Some(own_mask.as_ref().unwrap_or(mask))
         }
         None => None,
@@ -70,7 +70,7 @@ pub fn cast(target: &Array, source: CastSource<'_>, mask: Option<&Array>, stream
 
 /// Casts to a temporary array, which is then copied to a target that no kernel can write.
 #[cold]
-fn beside(target: &Array, source: CastSource<'_>, mask: Option<&Array>, stream: &Stream) -> Result<()> {
+fn cast_through_copy(target: &Array, source: CastSource<'_>, mask: Option<&Array>, stream: &Stream) -> Result<()> {
     let made = Array::on_new_memory(target.layout().dense_like(), target.dtype(), stream.clone())?;
     if mask.is_some() {
         copy::between(&made, target, stream)?;
@@ -80,7 +80,7 @@ fn beside(target: &Array, source: CastSource<'_>, mask: Option<&Array>, stream: 
 }
 
 /// A copy of an array that a kernel cannot read while writing `target`; `None` if no copy is needed.
-fn apart_from(target: &Array, array: &Array, stream: &Stream) -> Result<Option<Array>> {
+fn copy_unless_disjoint(target: &Array, array: &Array, stream: &Stream) -> Result<Option<Array>> {
     let is_met = copy::may_overlap(target, array) && !copy::is_same_place(target, array);
     if !is_met && is_aligned(array) {
         return Ok(None);

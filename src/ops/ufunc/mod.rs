@@ -12,4 +12,4 @@ pub use arange::{Spacing, arange, linspace};
 pub use cast::{CastSource, as_it_is, cast, is_castable};
 pub use kernel::{LoopOperand, kernel, kernel_of};
 pub use promote::{Casting, PromotionOperand, can_cast, can_cast_same_kind, resolve, resolve_to};
-pub use table::{ALIASES, HostEvaluation, Output, ScalarRule, TABLE, UfuncEntry, known_row, row};
+pub use table::{ALIASES, HostEvaluation, Output, ScalarRule, TABLE, UfuncEntry, builtin_row, row};

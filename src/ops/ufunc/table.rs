@@ -209,7 +209,7 @@ pub fn row(name: &str) -> Option<&'static UfuncEntry> {
 }
 
 /// Looks up an entry at compile time; an unknown name is a compile error.
-pub const fn known_row(name: &str) -> &'static UfuncEntry {
+pub const fn builtin_row(name: &str) -> &'static UfuncEntry {
     let mut place = 0;
     while !is_same(TABLE[place].name.as_bytes(), name.as_bytes()) {
         place += 1;

@@ -128,13 +128,13 @@ impl GpuArray {
     #[inline]
     pub(crate) fn given_out_address(&self, _: Python<'_>) -> PyResult<Address> {
         let made = self.made();
-        if flush::is_any() {
+        if flush::has_pending() {
             give_values(made.array.allocation())?;
         }
         if !made.is_given_out.load(Ordering::Relaxed) {
             give_out(&made.array);
             made.is_given_out.store(true, Ordering::Relaxed);
-            if flush::is_any() {
+            if flush::has_pending() {
                 give_values(made.array.allocation())?; // another thread may have deferred an operation meanwhile
             }
         }
@@ -174,7 +174,7 @@ impl GpuArray {
     #[inline(always)] // the result is eight words, and nearly all calls use it
     pub(crate) fn array(&self, _: Python<'_>) -> PyResult<&Array> {
         match self.rare.get() {
-            None if !flush::is_any() => Ok(&self.array),
+            None if !flush::has_pending() => Ok(&self.array),
             _ => self.array_at_length(),
         }
     }
@@ -182,7 +182,7 @@ impl GpuArray {
     #[cold]
     #[inline(never)]
     fn array_at_length(&self) -> PyResult<&Array> {
-        if flush::is_any() {
+        if flush::has_pending() {
             give_values(self.made().array.allocation())?;
         }
         self.refuse_nowhere().map(|()| &*self.made().array)
@@ -195,7 +195,7 @@ impl GpuArray {
     #[inline(always)] // as for `array`
     pub(crate) fn unlaunched(&self) -> PyResult<&DeferredArray> {
         match self.rare.get() {
-            None if !flush::is_any() => Ok(DeferredArray::of(&self.array)),
+            None if !flush::has_pending() => Ok(DeferredArray::of(&self.array)),
             _ => self.unlaunched_at_length(),
         }
     }
@@ -240,7 +240,7 @@ impl GpuArray {
         let is_others = |(keeper, _): (&(dyn Any + Send + Sync), _)| {
             keeper.downcast_ref().is_none_or(|kept: &Owner| !kept.is_arrays)
         };
-        made.base.is_none() && !made.array.allocation().is_lent() && !made.array.keeper().is_some_and(is_others)
+        made.base.is_none() && !made.array.allocation().is_imported() && !made.array.owner().is_some_and(is_others)
     }
 
     /// Checks that the array is writable.
@@ -274,11 +274,11 @@ impl GpuArray {
         }
         // An otherwise unreferenced `gpudata` object also belongs to this object.
         let own = 1 + usize::from(self.rare.get().is_some_and(Rare::has_gpudata_alone));
-        if let Some((keeper, holders)) = self.array.keeper() {
+        if let Some((keeper, holders)) = self.array.owner() {
             let owner: Option<&Owner> = keeper.downcast_ref().filter(|_| holders == own);
             return owner.map_or([None, None], Owner::objects);
         }
-        let lender = if Arc::strong_count(allocation) == own { allocation.lender() } else { None };
+        let lender = if Arc::strong_count(allocation) == own { allocation.owner() } else { None };
         let Some(lender) = lender else { return [None, None] };
         match lender.downcast_ref::<Owner>() {
             Some(owner) => owner.objects(),
@@ -308,7 +308,7 @@ impl Drop for GpuArray {
             // SAFETY: as said.
             let py = unsafe { Python::assume_attached() };
             match is_last(&base, py) {
-                true => iterative_drop::end(base, drop, callback::let_go),
+                true => iterative_drop::drop_iteratively(base, drop, callback::let_go),
                 // Other references exist, as for nearly every view's base, so that the object does not end here and
                 // pyo3 need not request the GIL.
                 false => Reference::new(base).end(&py),
@@ -323,21 +323,21 @@ impl GpuArray {
     /// much memory alive.
     #[inline(never)]
     fn let_go_of_waiting(&self) -> bool {
-        if self.array.end_put_off(fusion::forget_quietly) {
+        if self.array.drop_unproduced(fusion::discard_result_without_error) {
             return true;
         }
         let is_last = Arc::strong_count(self.array.allocation()) == 1;
         if !is_last && let Some(scope) = fusion::holds_too_much(self.array.allocation()) {
-            flush::flush_now(scope, FlushReason::Held);
+            flush::flush_now(scope, FlushReason::OperandLimit);
         }
         false
     }
 
     #[inline]
     fn drop_array(&mut self) {
-        let is_gone = flush::is_any() && !shutdown::exiting() && self.let_go_of_waiting();
+        let is_gone = flush::has_pending() && !shutdown::exiting() && self.let_go_of_waiting();
         let is_quiet = || self.array.device().is_cpu() || Arc::strong_count(self.array.allocation()) > 1;
-        if is_gone || is_quiet() || shutdown::exiting() || self.array.end_without_driver() {
+        if is_gone || is_quiet() || shutdown::exiting() || self.array.try_return_to_cache() {
             // No driver is called, and the array need not be moved out.
             // SAFETY: dropped once, here or below.
             unsafe { ManuallyDrop::drop(&mut self.array) };

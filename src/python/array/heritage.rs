@@ -22,9 +22,9 @@ impl Drop for Chosen {
 }
 
 fn of(array: &DeferredArray) -> Option<&Heritage> {
-    let owner: &Owner = match array.keeper() {
+    let owner: &Owner = match array.owner() {
         Some((keeper, _)) => keeper.downcast_ref()?,
-        None => array.allocation().plugged()?.downcast_ref()?,
+        None => array.allocation().allocator_owner()?.downcast_ref()?,
     };
     owner.allocator.as_ref()
 }

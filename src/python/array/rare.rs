@@ -162,10 +162,10 @@ impl<A> Drop for Rare<A> {
     fn drop(&mut self) {
         let host = std::mem::take(self.host.get_mut().unwrap_or_else(PoisonError::into_inner));
         if let HostSide::Own(host) = host {
-            iterative_drop::end(host, drop, callback::let_go);
+            iterative_drop::drop_iteratively(host, drop, callback::let_go);
         }
         if let Some(memory) = self.gpudata.take() {
-            iterative_drop::end(memory, drop, callback::let_go);
+            iterative_drop::drop_iteratively(memory, drop, callback::let_go);
         }
     }
 }

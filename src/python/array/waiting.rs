@@ -34,7 +34,7 @@ pub(crate) fn made<'py>(
     (bytes, stream): (usize, Stream),
     make: impl FnOnce(Arc<Allocation>) -> PyResult<Bound<'py, GpuArray>>,
 ) -> PyResult<Bound<'py, GpuArray>> {
-    let block = Arc::new(Allocation::put_off(bytes, stream.clone()));
+    let block = Arc::new(Allocation::deferred(bytes, stream.clone()));
     let result = Arc::downgrade(&block);
     let made = make(block)?;
     let array = made.get().unlaunched()?;

@@ -55,7 +55,7 @@ fn allocate_managed(nbytes: &Bound<'_, PyAny>, mem_flags: &Bound<'_, PyAny>) -> 
             return Err(no_bytes("managed memory"));
         }
         let memory = device.backend().driver_memory()?;
-        Allocation::by_driver(device, || Ok((memory.allocate_managed(device.index(), bytes, attachment)?, bytes)))
+        Allocation::from_driver(device, || Ok((memory.allocate_managed(device.index(), bytes, attachment)?, bytes)))
     })?;
     Ok(DeviceAllocation::new(block))
 }
@@ -244,7 +244,7 @@ fn open_shared_memory(handle: &Bound<'_, PyAny>) -> PyResult<DeviceAllocation> {
         let (first, bytes) = memory.address_range(device.index(), address)?;
         let bytes = bytes.saturating_sub(address - first);
         // SAFETY: the driver says that the memory is there until `owner` closes it.
-        Ok::<_, Error>(unsafe { Allocation::lent(address, bytes, Stream::default_of(device), owner) })
+        Ok::<_, Error>(unsafe { Allocation::imported(address, bytes, Stream::default_of(device), owner) })
     })?;
     Ok(DeviceAllocation::new(block))
 }

@@ -257,7 +257,9 @@ fn over(values: &Bound<'_, PyUntypedArray>, dtype: DType) -> PyResult<Array> {
     let side = ndarray::side(values, dtype.itemsize())?;
     let (stream, owner) = (Stream::default_of(Device::cpu()?), Box::new(Kept::new(values.clone().into_any().unbind())));
     // SAFETY: the memory of the ndarray, as it says, which is kept by the owner.
-    Ok(unsafe { Array::lent(side.address, side.layout, dtype, !ndarray::is_writable(values), stream, Some(owner))? })
+    Ok(unsafe {
+        Array::imported(side.address, side.layout, dtype, !ndarray::is_writable(values), stream, Some(owner))?
+    })
 }
 
 impl Wish {

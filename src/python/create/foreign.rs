@@ -75,7 +75,7 @@ pub(super) fn with_heritage(py: Python<'_>, own: &GpuArray, heritage: Option<Her
     // With whoever was kept before.
     let memory = Py::new(py, DeviceAllocation::over(array.clone()))?.into_any();
     let kept = Owner { object: Kept::new(memory), is_arrays: own.owns_data(), allocator: heritage };
-    let array = array.clone().kept_by(Box::new(kept));
+    let array = array.clone().with_owner(Box::new(kept));
     let value = match own.base() {
         Some(base) => GpuArray::with_base(array, base.clone_ref(py)),
         None => GpuArray::from_array(array),
@@ -95,7 +95,7 @@ fn is_nowhere(memory: &Bound<'_, PyAny>, layout: &Layout) -> PyResult<bool> {
 fn nowhere(layout: Layout, dtype: DType) -> PyResult<GpuArray> {
     let stream = Stream::default_of(Device::current()?);
     // SAFETY: nobody uses memory there: `GpuArray::array` refuses to give this array.
-    let array = unsafe { Array::lent(0, layout, dtype, false, stream, None)? };
+    let array = unsafe { Array::imported(0, layout, dtype, false, stream, None)? };
     let value = GpuArray::from_array(array);
     value.rare().lack_memory();
     Ok(value)

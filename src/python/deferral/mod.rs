@@ -20,7 +20,7 @@ use pygpu_ops::fusion::{self, EagerReason, FusionMode};
 
 /// Registers the flush with the layers below.
 pub(crate) fn set_hooks() {
-    fusion::keep(flush_from_anywhere);
+    fusion::install_hooks(flush_from_anywhere);
 }
 
 /// Flushes without the GIL, in whatever state the thread is. It asks for none: the helper thread and others come here without.
@@ -49,7 +49,7 @@ pub(crate) fn close_all(_: Python<'_>, cause: FlushReason) {
 /// That of the operation.
 #[inline]
 pub(crate) fn materialize(array: &DeferredArray) -> PyResult<()> {
-    if hooks::is_any() { give_values(array.allocation()) } else { Ok(()) }
+    if hooks::has_pending() { give_values(array.allocation()) } else { Ok(()) }
 }
 
 /// Launches the operation that makes the values of a block, and those that come before it.
@@ -96,7 +96,7 @@ fn _set_fusion(py: Python<'_>, mode: &str) -> PyResult<&'static str> {
     };
     let before = fusion::current()?;
     if mode != before {
-        close(py, FlushReason::Asked);
+        close(py, FlushReason::Explicit);
         fusion::enter(mode);
     }
     Ok(before.name())
@@ -130,7 +130,7 @@ fn _get_fusion() -> PyResult<&'static str> {
 #[pyfunction]
 #[pyo3(signature = () -> "None")]
 fn flush(py: Python<'_>) -> PyResult<()> {
-    close(py, FlushReason::Asked);
+    close(py, FlushReason::Explicit);
     Ok(hooks::take_error().map_or(Ok(()), Err)?)
 }
 
@@ -154,7 +154,7 @@ fn _fusion_figures(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let all = PyDict::new(py);
     for (name, count) in [
         ("operations", figures.nodes),
-        ("waiting", fusion::waiting() as u64),
+        ("waiting", fusion::pending_count() as u64),
         ("dropped", figures.dropped),
         ("computed", figures.computed),
         ("kernels", figures.kernels),
@@ -193,7 +193,7 @@ fn _watch_fusion(is_begun: bool) {
 #[pyfunction]
 #[pyo3(signature = () -> "int")]
 fn _count_waiting() -> usize {
-    fusion::waiting()
+    fusion::pending_count()
 }
 
 /// Sets limits, for tests; those that are not named become the usual ones.

@@ -16,13 +16,13 @@ use pygpu_ops::fusion::{self, DeferredNode, DeferredOp, EagerReason, FusionMode,
 #[inline]
 pub(crate) fn refusal(array: &DeferredArray) -> Option<EagerReason> {
     let block = array.allocation();
-    if !block.is_own() {
-        return Some(EagerReason::Foreign);
+    if !block.is_from_pool() {
+        return Some(EagerReason::ExternalMemory);
     }
     if !block.is_private() {
-        return Some(EagerReason::Exposed);
+        return Some(EagerReason::Escaped);
     }
-    (!is_aligned(array)).then_some(EagerReason::Form)
+    (!is_aligned(array)).then_some(EagerReason::UnsupportedForm)
 }
 
 /// Whether each element lies where a device reads it at once; one whose memory was put off does.
@@ -44,7 +44,7 @@ pub(crate) fn order_of(array: &DeferredArray) -> PyResult<Option<Stream>> {
     let (mode, stream) = (fusion::current()?, stream::current(array.device()));
     let can_wait = mode != FusionMode::Off
         && !array.layout().is_empty()
-        && Allocation::may_be_put_off(&stream)
+        && Allocation::is_deferrable(&stream)
         && refusal(array).is_none();
     if can_wait {
         prepare(&stream);
@@ -69,9 +69,9 @@ pub(crate) fn push(node: Box<DeferredNode>, block: &Allocation) -> PyResult<()> 
         Ok(reach) => reach,
         Err(back) => push_behind(back, block)?,
     };
-    if reach == Visibility::Others {
+    if reach == Visibility::Shared {
         // An operand was given out since it was looked at, by code that ran meanwhile: others may write there behind this call.
-        flush::flush(FlushReason::Operation);
+        flush::flush(FlushReason::EagerOperation);
     }
     Ok(())
 }

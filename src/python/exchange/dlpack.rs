@@ -92,7 +92,7 @@ impl GpuArray {
         if let Some(consumer) = &consumer
             && !array.allocation().is_in_order_of(consumer)
         {
-            py.without_gil(|| array.allocation().hand_over(array.access_of_others(), consumer))?;
+            py.without_gil(|| array.allocation().order_before(array.exported_access(), consumer))?;
         }
         capsule(py, array, versioned, DlpackFlags::empty(), consumer)
     }

@@ -39,7 +39,7 @@ impl GpuArray {
 fn memory_of(py: Python<'_>, own: &GpuArray) -> PyResult<Py<PyAny>> {
     let array = own.array(py)?;
     if own.base().is_none()
-        && let Some((keeper, _)) = array.keeper()
+        && let Some((keeper, _)) = array.owner()
         && let Some(owner) = keeper.downcast_ref::<Owner>().filter(|owner| owner.is_arrays)
     {
         let memory = owner.object.object().bind(py);

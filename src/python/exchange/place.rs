@@ -96,7 +96,7 @@ impl Place {
     /// # Errors
     /// `CudaError` for freed memory.
     pub(crate) fn at(address: Address) -> PyResult<Self> {
-        let blocks = match address_registry::look_up(address) {
+        let blocks = match address_registry::lookup(address) {
             AddressLookup::Blocks(blocks) => blocks,
             AddressLookup::Freed => return Err(freed(address).into()),
             AddressLookup::Unknown => ContainingBlocks::new(),
@@ -254,8 +254,8 @@ impl Place {
             Some((block, AddressedMemory::Pinned)) => Some(block),
             Some((block, _)) => {
                 let shift = self.address.wrapping_sub(block.address()) as i64;
-                let keeper = owner.map(Keeper::beside);
-                return Ok(ArrayPlacement { allocation: block, shift, readonly: self.readonly, keeper });
+                let owner = owner.map(Keeper::beside);
+                return Ok(ArrayPlacement { allocation: block, shift, readonly: self.readonly, owner });
             }
             None => None,
         };

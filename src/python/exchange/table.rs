@@ -56,7 +56,7 @@ fn let_current_stream_use(py: Python<'_>, array: &Array) -> PyResult<()> {
     if allocation.is_in_order_of(&current) {
         return Ok(());
     }
-    Ok(py.without_gil(|| allocation.hand_over(array.access_of_others(), &current))?)
+    Ok(py.without_gil(|| allocation.order_before(array.exported_access(), &current))?)
 }
 
 /// The exchange of `GPUArray` objects.
@@ -84,7 +84,7 @@ impl Exchange for Arrays {
     }
 
     fn current_stream(py: Python<'_>, device_type: DLDeviceType, id: i32) -> PyResult<usize> {
-        deferral::close(py, FlushReason::Order); // the holder of the handle may wait for the stream, or time it
+        deferral::close(py, FlushReason::StreamSync); // the holder of the handle may wait for the stream, or time it
         let device = dlpack::device_of(device_type.0.into(), id.into())?;
         Ok(stream::current(device).handle().0)
     }

@@ -5,7 +5,7 @@ use std::ffi::{CStr, c_int, c_void};
 use pyo3::Borrowed;
 use pyo3::prelude::*;
 
-use pygpu_base::ffi_guard::caught;
+use pygpu_base::ffi_guard::catch_panic;
 
 /// The name of a capsule of the table.
 pub(crate) const NAME: &CStr = c"pygpu_c_api";
@@ -31,7 +31,7 @@ impl Table {
 
 /// 1 for an array that must not be written, and for what is none.
 unsafe extern "C" fn is_readonly<T: ArrayHeader>(object: *mut c_void) -> c_int {
-    caught(1, || {
+    catch_panic(1, || {
         // SAFETY: the header gives a live object, and its thread holds the GIL.
         let object = unsafe { Borrowed::from_ptr(Python::assume_attached(), object.cast()) };
         c_int::from(T::is_readonly(&object))

@@ -8,7 +8,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
-use pygpu_base::ffi_guard::caught;
+use pygpu_base::ffi_guard::catch_panic;
 use pygpu_interop::dlpack::ffi::{DLManagedTensor, DLManagedTensorVersioned};
 
 /// A capsule of something that is never freed.
@@ -88,7 +88,7 @@ pub(crate) unsafe fn of_tensor<T: ManagedTensor>(py: Python<'_>, tensor: NonNull
 }
 
 unsafe extern "C" fn drop_tensor<T: ManagedTensor>(capsule: *mut ffi::PyObject) {
-    caught((), || {
+    catch_panic((), || {
         // SAFETY: our own capsule, which is being destroyed; its tensor is ours to delete while it has its first name.
         unsafe {
             if let Some(tensor) = valid_pointer(capsule, T::NAMES.0) {

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use super::capsule;
 use super::interpreter::answer;
 use pygpu_base::error::{Error, Result};
-use pygpu_base::ffi_guard::caught;
+use pygpu_base::ffi_guard::catch_panic;
 use pygpu_interop::dlpack::VERSION;
 use pygpu_interop::dlpack::ffi::{
     DLDeviceType, DLManagedTensorVersioned, DLPackExchangeAPI, DLPackExchangeAPIHeader, DLTensor,
@@ -127,7 +127,7 @@ unsafe extern "C" fn allocate(
         // the door for that: the caller need not hold the GIL.
         unsafe { NonNull::new(prototype).map_or_else(null_prototype, |prototype| allocate_like(prototype.as_ref())) }
     };
-    let made = caught(None, || Some(make()));
+    let made = catch_panic(None, || Some(make()));
     let error = match made {
         Some(Ok(tensor)) => {
             // SAFETY: the table's contract: a place for the answer.

@@ -4,7 +4,7 @@ use std::ffi::c_void;
 
 use pygpu_backend::HostFunction;
 use pygpu_base::error::Result;
-use pygpu_base::ffi_guard::caught;
+use pygpu_base::ffi_guard::catch_panic;
 use pygpu_device::stream::Stream;
 
 /// A value that a stream calls, on any thread.
@@ -15,7 +15,7 @@ pub(crate) trait HostCall: Send + Sync + 'static {
 
 /// Called once, and ends what it is called with.
 extern "C" fn run_once<C: HostCall>(data: *mut c_void) {
-    caught((), || {
+    catch_panic((), || {
         // SAFETY: `call_once` made it for this one call.
         let call = unsafe { Box::from_raw(data.cast::<C>()) };
         call.run();
@@ -24,7 +24,7 @@ extern "C" fn run_once<C: HostCall>(data: *mut c_void) {
 
 /// Called at each launch of a graph, which holds what it is called with.
 extern "C" fn run_again<C: HostCall>(data: *mut c_void) {
-    caught((), || {
+    catch_panic((), || {
         // SAFETY: alive as long as the graph, and only shared.
         let call = unsafe { &*data.cast::<C>() };
         call.run();

@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 use super::newer;
 use super::objects::HasGil;
 use crate::ending;
-use pygpu_base::ffi_guard::caught;
+use pygpu_base::ffi_guard::catch_panic;
 use pygpu_base::flush::PythonAccess;
 
 /// Whether the interpreter says that this thread holds the GIL. It may say so wrongly where there are several interpreters; then
@@ -47,7 +47,7 @@ pub(crate) fn with_interpreter<T>(work: impl FnOnce(Python<'_>) -> T) -> Option<
 /// Answers a function of C that reports errors as Python does: an error, or a panic, becomes the thread's exception, and -1. Who
 /// calls has the GIL by contract, and then pays for the question only.
 pub(crate) fn answer(work: impl FnOnce(Python<'_>) -> PyResult<()>) -> c_int {
-    caught(-1, || {
+    catch_panic(-1, || {
         if holds_gil() {
             // SAFETY: the interpreter says so. That pyo3 may not know makes no difference to what `work` does with it.
             return restore(unsafe { Python::assume_attached() }, work);
@@ -58,7 +58,7 @@ pub(crate) fn answer(work: impl FnOnce(Python<'_>) -> PyResult<()>) -> c_int {
 
 fn restore(py: Python<'_>, work: impl FnOnce(Python<'_>) -> PyResult<()>) -> c_int {
     // Caught here already, while there is an interpreter that can be told.
-    let result = caught(None, || Some(work(py)));
+    let result = catch_panic(None, || Some(work(py)));
     match result.unwrap_or_else(|| Err(PySystemError::new_err("a defect of PyGPU; see the text on stderr"))) {
         Ok(()) => 0,
         Err(error) => {

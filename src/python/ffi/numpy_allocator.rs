@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
 use crate::once::PyOnce;
-use pygpu_base::ffi_guard::caught;
+use pygpu_base::ffi_guard::catch_panic;
 use pygpu_memory::host_block_cache;
 
 /// NumPy's `PyDataMem_Handler`, version 1.
@@ -46,13 +46,13 @@ const fn name() -> [u8; 127] {
 }
 
 unsafe extern "C" fn allocate(_: *mut c_void, bytes: usize) -> *mut c_void {
-    caught(std::ptr::null_mut(), || {
+    catch_panic(std::ptr::null_mut(), || {
         host_block_cache::allocate(bytes).map_or(std::ptr::null_mut(), std::ptr::with_exposed_provenance_mut)
     })
 }
 
 unsafe extern "C" fn allocate_zeroed(context: *mut c_void, count: usize, size: usize) -> *mut c_void {
-    caught(std::ptr::null_mut(), || {
+    catch_panic(std::ptr::null_mut(), || {
         let Some(bytes) = count.checked_mul(size) else { return std::ptr::null_mut() };
         // SAFETY: as for any caller; the memory has that many bytes.
         unsafe {
@@ -66,7 +66,7 @@ unsafe extern "C" fn allocate_zeroed(context: *mut c_void, count: usize, size: u
 }
 
 unsafe extern "C" fn reallocate(context: *mut c_void, old: *mut c_void, bytes: usize) -> *mut c_void {
-    caught(std::ptr::null_mut(), || {
+    catch_panic(std::ptr::null_mut(), || {
         let size = host_block_cache::size(old.expose_provenance());
         if bytes <= size && bytes > size / 2 {
             return old;
@@ -86,7 +86,7 @@ unsafe extern "C" fn reallocate(context: *mut c_void, old: *mut c_void, bytes: u
 unsafe extern "C" fn release(_: *mut c_void, memory: *mut c_void, _: usize) {
     // Without the GIL perhaps: it is not needed.
     // SAFETY: NumPy hands in what `allocate` gave, once.
-    caught((), || unsafe { host_block_cache::free(memory.expose_provenance()) });
+    catch_panic((), || unsafe { host_block_cache::free(memory.expose_provenance()) });
 }
 
 /// `PyDataMem_SetHandler`: what it takes for the thread's new arrays, and the one before.

@@ -29,7 +29,7 @@ pub(crate) fn new_block(py: Python<'_>, bytes: usize, device: Device) -> PyResul
         return Ok(Allocation::new(bytes, Stream::default_of(device))?);
     }
     let stream = stream::current(device);
-    match Allocation::kept(bytes, &stream) {
+    match Allocation::from_stream_cache(bytes, &stream) {
         Some(block) => Ok(block),
         None => Ok(py.without_gil(|| Allocation::new(bytes, stream))?),
     }

@@ -91,7 +91,7 @@ fn new_ndarray<'py>(
         Ok::<_, pygpu_base::error::Error>(Arc::new(allocation))
     })?;
     let address = allocation.address();
-    address_registry::enter(&allocation, AddressedMemory::Pinned);
+    address_registry::register(&allocation, AddressedMemory::Pinned);
     let owner =
         Bound::new(py, PinnedMemory { allocation: Detached::new(allocation), parameter: Parameter::default() })?;
     ndarray::over_memory(py, address, layout, descr, true, owner.into_any())

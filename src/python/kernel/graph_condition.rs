@@ -134,7 +134,7 @@ impl PyGraph {
         let (py, stream) = (slf.py(), slf.get().capturing()?);
         let condition = py.without_gil(|| Condition::new(&stream, default_value))?;
         let bytes = KernelArgument::plain(&condition.handle().to_ne_bytes());
-        let _keeper = condition.keeper();
+        let _keeper = condition.owner();
         let own = PyGraphCondition { condition, default: default_value, _keeper };
         Bound::new(py, PyClassInitializer::from(bytes).add_subclass(own))
     }

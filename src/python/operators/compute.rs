@@ -56,7 +56,7 @@ pub(crate) fn call<'py>(
     {
         return Ok(Some(out.clone().into_any()));
     }
-    deferral::close(py, FlushReason::Operation);
+    deferral::close(py, FlushReason::EagerOperation);
     for array in values.iter().filter_map(Value::array) {
         deferral::materialize(array)?;
     }

@@ -13,7 +13,7 @@ use crate::kernel::call::values;
 use crate::names::names;
 use crate::once::intern;
 use pygpu_base::dtype::ScalarType;
-use pygpu_ops::ufunc::{UfuncEntry, known_row, table};
+use pygpu_ops::ufunc::{UfuncEntry, builtin_row, table};
 
 /// The row of a ufunc of NumPy's that is in no table of names there either.
 pub(super) fn row_of_ufunc(name: &str) -> Option<&'static UfuncEntry> {
@@ -130,9 +130,9 @@ pub(super) fn clip<'py>(
     }
     let (row, operands) = match (limit(a, min, true)?, limit(a, max, false)?) {
         (Some(least), Some(most)) => (&table::CLIP, vec![a, least, most]),
-        (Some(least), None) => (const { known_row("maximum") }, vec![a, least]),
-        (None, Some(most)) => (const { known_row("minimum") }, vec![a, most]),
-        (None, None) => (const { known_row("maximum") }, vec![a, a]),
+        (Some(least), None) => (const { builtin_row("maximum") }, vec![a, least]),
+        (None, Some(most)) => (const { builtin_row("minimum") }, vec![a, most]),
+        (None, None) => (const { builtin_row("maximum") }, vec![a, a]),
     };
     ufunc::call(row, &PyTuple::new(py, operands)?, Some(&keywords))?
         .ok_or_else(|| PyTypeError::new_err("clip(): an operand is no number and no array of a device"))
@@ -165,12 +165,12 @@ pub(super) fn round<'py>(
     let wish = out_of(out);
     if is_whole(a) && decimals >= 0 {
         return match kind_of(a) {
-            Some(ScalarType::Bool) => computed(const { known_row("rint") }, &[a], &wish),
-            _ => computed(const { known_row("positive") }, &[a], &wish),
+            Some(ScalarType::Bool) => computed(const { builtin_row("rint") }, &[a], &wish),
+            _ => computed(const { builtin_row("positive") }, &[a], &wish),
         };
     }
     if decimals == 0 {
-        return computed(const { known_row("rint") }, &[a], &wish);
+        return computed(const { builtin_row("rint") }, &[a], &wish);
     }
     let power = i32::try_from(decimals.unsigned_abs()).unwrap_or(i32::MAX);
     let row = if decimals > 0 { &table::ROUND_BEHIND } else { &table::ROUND_BEFORE };

@@ -133,7 +133,7 @@ fn assign(row: &'static UfuncEntry, own: &Bound<'_, GpuArray>, other: &Bound<'_,
 /// The row of a function of the table.
 macro_rules! row {
     ($name:literal) => {
-        const { ufunc::known_row($name) }
+        const { ufunc::builtin_row($name) }
     };
 }
 

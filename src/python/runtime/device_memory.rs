@@ -86,7 +86,7 @@ pub(crate) struct Behind {
 impl DeviceAllocation {
     pub(crate) fn new(block: Allocation) -> Self {
         let block = Arc::new(block);
-        address_registry::enter(&block, AddressedMemory::Own);
+        address_registry::register(&block, AddressedMemory::Own);
         Self::wrap(block.address(), true, Memory::Block(block))
     }
 
@@ -150,11 +150,11 @@ impl DeviceAllocation {
 /// Marks the block of an array as escaped.
 #[cold]
 pub(crate) fn give_out(array: &Array) {
-    let nature = match array.allocation().is_lent() {
+    let nature = match array.allocation().is_imported() {
         true => AddressedMemory::Lent { readonly: array.readonly() },
         false => AddressedMemory::Own,
     };
-    address_registry::enter(array.allocation(), nature);
+    address_registry::register(array.allocation(), nature);
 }
 
 fn freed() -> Error {
@@ -189,7 +189,7 @@ impl DeviceAllocation {
         if let Memory::Block(block) = &memory {
             address_registry::forget(block);
         }
-        Ok(py.without_gil(|| shutdown::caught(|| drop(memory)))?)
+        Ok(py.without_gil(|| shutdown::collect_errors(|| drop(memory)))?)
     }
 
     /// Address of the first byte.
@@ -325,7 +325,7 @@ fn allocate_device(nbytes: &Bound<'_, PyAny>, device: Option<&Bound<'_, PyAny>>)
         if bytes == 0 {
             return Err(no_bytes("mem_alloc"));
         }
-        Allocation::by_driver(device, || Ok((device.backend().allocate(device.index(), bytes)?, bytes)))
+        Allocation::from_driver(device, || Ok((device.backend().allocate(device.index(), bytes)?, bytes)))
     })?;
     Ok(DeviceAllocation::new(block))
 }
@@ -373,7 +373,7 @@ fn allocate_pitched(
             return Err(no_bytes("mem_alloc_pitch"));
         }
         let memory = device.backend().driver_memory()?;
-        Allocation::by_driver(device, || {
+        Allocation::from_driver(device, || {
             let (address, pitch) = memory.allocate_pitched(device.index(), width, height, access as u32)?;
             Ok((address, pitch * height)) // cannot overflow: the driver has allocated this much
         })

@@ -55,7 +55,7 @@ impl PythonCall {
 /// Stores the exception of a function for the next call that waits. A previously stored exception is reported
 /// immediately.
 fn report(py: Python<'_>, error: PyErr, function: &Bound<'_, PyAny>) {
-    if let Some(surplus) = shutdown::keep(Error::Callback(Arc::new(Raised::new(py, error)))) {
+    if let Some(surplus) = shutdown::store_error(Error::Callback(Arc::new(Raised::new(py, error)))) {
         PyErr::from(surplus).write_unraisable(py, Some(function));
     }
 }
@@ -64,7 +64,7 @@ fn launch(stream: &Stream, call: Box<PythonCall>) -> Result<()> {
     if let Some(capture) = capture::of(stream)? {
         // SAFETY: the graph keeps the call alive as long as it can be launched.
         unsafe { call_again(stream, &*call)? };
-        capture.keep(call);
+        capture.retain(call);
         return Ok(());
     }
     if capture::number_of(stream)?.is_some() {
@@ -114,7 +114,7 @@ impl PyStream {
     /// ['all of it']
     #[pyo3(signature = (function: "Callable[..., object]", *arguments: "object") -> "None")]
     fn launch_host_function(&self, function: &Bound<'_, PyAny>, arguments: &Bound<'_, PyTuple>) -> PyResult<()> {
-        deferral::close(function.py(), FlushReason::Order);
+        deferral::close(function.py(), FlushReason::StreamSync);
         if !function.is_callable() {
             let given = function.get_type();
             return Err(PyTypeError::new_err(format!("launch_host_function takes a function, not {given}")));

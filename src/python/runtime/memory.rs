@@ -40,7 +40,7 @@ use pygpu_memory::{host_block_cache, pinned_cache, pool, retired};
 #[pyfunction]
 #[pyo3(signature = (device: "DeviceLike" = None) -> "dict[str, int]")]
 fn memory_statistics<'py>(py: Python<'py>, device: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyDict>> {
-    deferral::close(py, FlushReason::Order);
+    deferral::close(py, FlushReason::StreamSync);
     let device = device::from_argument(py, device)?;
     let figures = py.without_gil(|| pool::figures(device))?;
     let dict = PyDict::new(py);
@@ -53,7 +53,7 @@ fn memory_statistics<'py>(py: Python<'py>, device: Option<&Bound<'py, PyAny>>) -
     dict.set_item("pool_used_peak", figures.pool.used_peak)?;
     dict.set_item("recycled_bytes", figures.recycled)?;
     dict.set_item("pinned_bytes", ring::figures(device).bytes)?;
-    dict.set_item("host_cache_bytes", host_block_cache::kept() + spare::kept(py) + quarantine::kept())?;
+    dict.set_item("host_cache_bytes", host_block_cache::kept() + spare::kept(py) + quarantine::quarantined_bytes())?;
     Ok(dict)
 }
 
@@ -142,7 +142,7 @@ fn memory_release_threshold(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -
     text_signature = "(keep=0, device=None)"
 )]
 fn trim_memory(py: Python<'_>, keep: Option<&Bound<'_, PyAny>>, device: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
-    deferral::close(py, FlushReason::Order);
+    deferral::close(py, FlushReason::StreamSync);
     let keep = keep.map_or(Ok(0), |keep| number::size(keep, "keep"))?;
     let device = device::from_argument(py, device)?;
     spare::trim(0);
@@ -297,7 +297,7 @@ fn host_cache_limit() -> usize {
 #[pyfunction]
 #[pyo3(signature = (nbytes: "int | None", device: "DeviceLike" = None) -> "None")]
 fn set_memory_limit(nbytes: &Bound<'_, PyAny>, device: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
-    deferral::close(nbytes.py(), FlushReason::Order);
+    deferral::close(nbytes.py(), FlushReason::StreamSync);
     let limit = if nbytes.is_none() { None } else { Some(number::size(nbytes, "nbytes")?) };
     pool::set_limit(device::from_argument(nbytes.py(), device)?, limit);
     Ok(())

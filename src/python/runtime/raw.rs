@@ -66,7 +66,7 @@ pub(super) fn give_out(table: &'static Table<Arc<Allocation>>, block: Allocation
     let address = block.address();
     if address != 0 {
         let block = Arc::new(block);
-        address_registry::enter(&block, nature);
+        address_registry::register(&block, nature);
         // A previous owner of the same address was freed by a reset; dropping it frees nothing.
         let dead = lock(table).insert(address, block);
         drop(dead);
@@ -84,7 +84,7 @@ fn take_back(table: &'static Table<Arc<Allocation>>, operation: &'static str, ad
     };
     // Arrays over it may keep it alive.
     address_registry::forget(&block);
-    shutdown::caught(|| drop(block))
+    shutdown::collect_errors(|| drop(block))
 }
 
 fn allocate(device: Device, bytes: usize) -> Result<Address> {
@@ -92,7 +92,7 @@ fn allocate(device: Device, bytes: usize) -> Result<Address> {
     let block = Allocation::new(bytes, stream.clone())?;
     // The address may be used immediately on any stream, so the block must exist when the call returns. Its uses are
     // untracked, so the free must wait for the whole device.
-    block.expose();
+    block.mark_untracked();
     if bytes > 0 {
         stream.synchronize()?;
     }
@@ -158,15 +158,15 @@ fn raw_allocate(nbytes: &Bound<'_, PyAny>, device: Option<&Bound<'_, PyAny>>) ->
 #[pyfunction]
 #[pyo3(signature = (address: "int") -> "None")]
 fn raw_free(address: &Bound<'_, PyAny>) -> PyResult<()> {
-    deferral::close(address.py(), FlushReason::Order);
+    deferral::close(address.py(), FlushReason::StreamSync);
     let freed = number::size(address, "address")?;
     Ok(address.py().without_gil(|| {
         let in_order = lock(&IN_ORDER).remove(&freed);
         let Some(block) = in_order else { return take_back(&ON_DEVICE, "cudaFree", freed) };
         // The streams that used it are unknown.
-        block.expose();
+        block.mark_untracked();
         address_registry::forget(&block);
-        shutdown::caught(|| drop(block))
+        shutdown::collect_errors(|| drop(block))
     })?)
 }
 
@@ -224,7 +224,7 @@ fn host_allocate(nbytes: &Bound<'_, PyAny>, portable: bool, mapped: bool, write_
 #[pyfunction]
 #[pyo3(signature = (address: "int") -> "None")]
 fn host_free(address: &Bound<'_, PyAny>) -> PyResult<()> {
-    deferral::close(address.py(), FlushReason::Order);
+    deferral::close(address.py(), FlushReason::StreamSync);
     let freed = number::size(address, "address")?;
     Ok(address.py().without_gil(|| take_back(&PINNED, "cudaFreeHost", freed))?)
 }

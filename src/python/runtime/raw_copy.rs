@@ -73,7 +73,7 @@ impl End {
     fn of(near: Device, address: Address, bytes: usize, access: Access) -> Result<Self> {
         let operation = if access == Access::Write { "copy to an address" } else { "copy from an address" };
         let refused = |why: String| Err(raw::invalid_value(operation, format!("{bytes} bytes at {address:#x}: {why}")));
-        let known = match address_registry::look_up(address) {
+        let known = match address_registry::lookup(address) {
             AddressLookup::Freed => return refused("the memory was freed".to_owned()),
             AddressLookup::Blocks(blocks) => blocks,
             AddressLookup::Unknown => ContainingBlocks::new(),

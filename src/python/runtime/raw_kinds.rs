@@ -41,7 +41,7 @@ fn raw_allocate_plain(nbytes: &Bound<'_, PyAny>) -> PyResult<Address> {
             return Ok(0);
         }
         let device = Device::current()?;
-        let block = Allocation::by_driver(device, || Ok((device.backend().allocate(device.index(), bytes)?, bytes)))?;
+        let block = Allocation::from_driver(device, || Ok((device.backend().allocate(device.index(), bytes)?, bytes)))?;
         Ok::<_, Error>(give_out(&ON_DEVICE, block, AddressedMemory::Own))
     })?)
 }
@@ -75,8 +75,9 @@ fn raw_allocate_managed(nbytes: &Bound<'_, PyAny>, of_host: bool) -> PyResult<Ad
         }
         let device = Device::current()?;
         let memory = device.backend().driver_memory()?;
-        let block =
-            Allocation::by_driver(device, || Ok((memory.allocate_managed(device.index(), bytes, attachment)?, bytes)))?;
+        let block = Allocation::from_driver(device, || {
+            Ok((memory.allocate_managed(device.index(), bytes, attachment)?, bytes))
+        })?;
         Ok::<_, Error>(give_out(&ON_DEVICE, block, AddressedMemory::Own))
     })?)
 }
@@ -124,9 +125,9 @@ fn raw_allocate_async(nbytes: &Bound<'_, PyAny>, stream: &Bound<'_, PyAny>) -> P
         }
         let block = std::sync::Arc::new(Allocation::new(bytes, stream.clone())?);
         // Memory on a stream that may be destroyed before the free is allocated on another stream.
-        block.hand_over(Access::Write, &stream)?;
+        block.order_before(Access::Write, &stream)?;
         let address = block.address();
-        address_registry::enter(&block, AddressedMemory::Own);
+        address_registry::register(&block, AddressedMemory::Own);
         let dead = lock(&IN_ORDER).insert(address, block);
         drop(dead);
         Ok::<_, Error>(address)
@@ -144,10 +145,10 @@ fn free_in_order(address: Address, stream: &Stream) -> Result<()> {
     // The caller has enqueued all uses before this point of the stream.
     let noted = block.record_stream(stream);
     if noted.is_err() {
-        block.expose();
+        block.mark_untracked();
     }
     address_registry::forget(&block);
-    shutdown::caught(|| drop(block)).and(noted)
+    shutdown::collect_errors(|| drop(block)).and(noted)
 }
 
 /// Frees memory allocated by `raw_allocate_async`, in stream order.
@@ -186,7 +187,7 @@ const MANAGED: &str = "managed";
 fn kind_of(address: Address) -> Result<Option<(&'static str, i32)>> {
     let near = Device::current()?;
     let asked = near.backend().pointer_kind(address)?;
-    let known = match address_registry::look_up(address) {
+    let known = match address_registry::lookup(address) {
         AddressLookup::Freed => return Ok(None),
         AddressLookup::Blocks(blocks) => blocks.into_iter().next(),
         AddressLookup::Unknown => None,

@@ -45,7 +45,7 @@ pub(crate) fn assign(py: Python<'_>, target: &Array, value: &Bound<'_, PyAny>) -
 /// # Errors
 /// Driver errors of pending operations.
 pub(super) fn is_put_off(target: &DeferredArray, value: &Bound<'_, PyAny>) -> PyResult<bool> {
-    if !pygpu_base::flush::is_any() {
+    if !pygpu_base::flush::has_pending() {
         return Ok(false);
     }
     let Ok(value) = value.cast_exact::<GpuArray>() else { return Ok(false) };

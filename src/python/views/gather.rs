@@ -62,7 +62,7 @@ fn values<'py>(array: &Bound<'py, GpuArray>) -> PyResult<Bound<'py, PyUntypedArr
     if is_numpys(array.get().array(array.py())?)? {
         return cpu_view::view(array);
     }
-    log_queue::tell(LogLevel::Info, || {
+    log_queue::log(LogLevel::Info, || {
         let own = array.get();
         let bytes = own.array(array.py()).map_or(0, |own| own.layout().nbytes());
         format!(

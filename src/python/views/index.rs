@@ -40,7 +40,7 @@ impl GpuArray {
             if assign::is_put_off(&target, value)? {
                 return Ok(());
             }
-            deferral::close(py, FlushReason::Operation);
+            deferral::close(py, FlushReason::EagerOperation);
             deferral::materialize(&target)?;
             return assign::assign(py, target.materialized()?, value);
         }

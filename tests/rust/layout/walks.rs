@@ -163,7 +163,7 @@ fn visited(walk: &LoopNest) -> Vec<Place> {
             let index = rest % len;
             rest /= len;
             (0..4).for_each(|side| place.at[side] += index * strides[side]);
-            if position < walk.kept() {
+            if position < walk.unreduced_rank() {
                 place.kept += index * kept_places;
                 kept_places *= len;
             }
@@ -211,10 +211,10 @@ fn check(case: &Case) {
 fn check_axes(case: &Case, walk: &LoopNest, expected: &[Place]) {
     let axes = walk.axes::<4>();
     assert!(axes.iter().all(|axis| axis.len > 1));
-    let kept_len: i64 = axes[..walk.kept()].iter().map(|axis| axis.len).product();
+    let kept_len: i64 = axes[..walk.unreduced_rank()].iter().map(|axis| axis.len).product();
     let outputs = expected.iter().map(|place| place.kept).max().unwrap_or(0) + 1;
     assert_eq!(kept_len, outputs, "the kept axes are others");
-    for group in [&axes[..walk.kept()], &axes[walk.kept()..]] {
+    for group in [&axes[..walk.unreduced_rank()], &axes[walk.unreduced_rank()..]] {
         for pair in group.windows(2) {
             let is_even = (0..walk.sides()).all(|side| pair[0].strides[side] == pair[1].len * pair[1].strides[side]);
             assert!(!is_even, "{axes:?} can be merged");
@@ -247,8 +247,8 @@ fn check_forms(case: &Case, walk: &LoopNest, found: &[Place]) {
         let is_flat = steps.clone().all(|(step, expected)| step == expected);
         let is_repeated = steps.all(|(step, _)| step == 0);
         let wanted = match (is_flat, is_repeated) {
-            (true, _) => StridePattern::Flat,
-            (_, true) => StridePattern::Repeated,
+            (true, _) => StridePattern::Contiguous,
+            (_, true) => StridePattern::Broadcast,
             _ => StridePattern::Strided,
         };
         assert_eq!(walk.form(side, ITEMSIZE), wanted);
@@ -317,7 +317,7 @@ fn many_axes_and_many_arrays_have_a_walk() {
     let walk = LoopNest::plan(&sides, LoopNestRules { lead: Some(40), reduced: 0 }).unwrap();
     assert_eq!((walk.rank(), walk.sides(), walk.size()), (15, 41, 1 << 15));
     assert!(walk.strides(40).eq(strides.iter().rev().copied()) && walk.has_short_strides(40));
-    assert_eq!((walk.form(3, 4), walk.offset(3)), (StridePattern::Repeated, 8));
+    assert_eq!((walk.form(3, 4), walk.offset(3)), (StridePattern::Broadcast, 8));
     let far = Layout::strided(&[2, 2], &[1 << 31, 4], 0, 4).unwrap();
     assert!(!LoopNest::c_order(&far).has_short_strides(0));
 }
@@ -326,6 +326,6 @@ fn many_axes_and_many_arrays_have_a_walk() {
 fn an_axis_that_every_array_repeats_stays_apart_from_the_others() {
     let row = Layout::strided(&[3, 1, 4], &[16, 0, 4], 0, 4).unwrap();
     let walk = LoopNest::plan(&[&row, &Layout::scalar(4)], LoopNestRules { lead: Some(0), reduced: 0b010 }).unwrap();
-    assert_eq!((walk.rank(), walk.kept(), walk.size()), (1, 1, 12));
-    assert_eq!((walk.form(0, 4), walk.form(1, 4)), (StridePattern::Flat, StridePattern::Repeated));
+    assert_eq!((walk.rank(), walk.unreduced_rank(), walk.size()), (1, 1, 12));
+    assert_eq!((walk.form(0, 4), walk.form(1, 4)), (StridePattern::Contiguous, StridePattern::Broadcast));
 }

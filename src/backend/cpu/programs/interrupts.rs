@@ -22,12 +22,12 @@ thread_local! {
 }
 
 /// Registers the interrupt check.
-pub fn ask_with(question: InterruptCheck) {
+pub fn set_check(question: InterruptCheck) {
     QUESTION.set(question);
-    faults::ask_with(ask);
+    faults::set_interrupt_check(is_interrupted);
 }
 
-fn ask() -> bool {
+fn is_interrupted() -> bool {
     let raised = QUESTION.get().and_then(|question| question());
     let is_any = raised.is_some();
     RAISED.with(|slot| *slot.borrow_mut() = raised);

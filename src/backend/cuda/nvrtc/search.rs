@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::vendor::loader::file_identity::told;
+use crate::vendor::loader::file_identity::identity_of_first;
 use crate::{Attempt, Library};
 use pygpu_base::error::{Error, Result};
 use pygpu_base::settings::{Settings, Variable};
@@ -62,7 +62,10 @@ pub fn candidates(driver: i32, hints: &[PathBuf], settings: &Settings) -> Vec<Pa
 /// or the search path of the system's loader.
 pub fn identity(driver: i32, hints: &[PathBuf], settings: &Settings) -> String {
     let homes: Vec<_> = settings.folders(&HOMES).collect();
-    format!("nvrtc for {driver}, headers of {homes:?}\n{}", told(&candidates(driver, hints, settings), settings))
+    format!(
+        "nvrtc for {driver}, headers of {homes:?}\n{}",
+        identity_of_first(&candidates(driver, hints, settings), settings)
+    )
 }
 
 /// Opens the first usable candidate.

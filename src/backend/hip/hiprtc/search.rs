@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::vendor::loader::file_identity::told;
+use crate::vendor::loader::file_identity::identity_of_first;
 use crate::{Attempt, Library};
 use pygpu_base::error::{Error, Result};
 use pygpu_base::settings::{Settings, Variable};
@@ -49,7 +49,7 @@ fn candidates(runtime: &str, hints: &[PathBuf], settings: &Settings) -> Vec<Path
 
 /// Returns text that identifies the hiprtc that [`open`] would open, without opening it; part of a cache key.
 pub fn identity(runtime: &str, hints: &[PathBuf], settings: &Settings) -> String {
-    format!("hiprtc\n{}", told(&candidates(runtime, hints, settings), settings))
+    format!("hiprtc\n{}", identity_of_first(&candidates(runtime, hints, settings), settings))
 }
 
 /// Opens the first usable candidate.

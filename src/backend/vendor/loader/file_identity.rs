@@ -5,26 +5,27 @@ use std::path::{Path, PathBuf};
 use pygpu_base::settings::{Settings, Variable};
 
 /// Returns file metadata that identifies a file.
-fn known(path: &Path) -> Option<String> {
+fn identity_without_reading(path: &Path) -> Option<String> {
     let known = std::fs::metadata(path).ok()?;
     let changed = known.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
     Some(format!("{} {} {}\n", path.display(), known.len(), changed.as_nanos()))
 }
 
 /// Identifies the first existing candidate; if the system's loader would be used, its search path.
-pub fn told(candidates: &[PathBuf], settings: &Settings) -> String {
+pub fn identity_of_first(candidates: &[PathBuf], settings: &Settings) -> String {
     let mut text = String::new();
     for candidate in candidates {
         if candidate.is_absolute() {
-            if let Some(file) = known(candidate) {
+            if let Some(file) = identity_without_reading(candidate) {
                 text.push_str(&file);
                 break;
             }
         } else {
             let folders = settings.get(Variable::LD_LIBRARY_PATH).unwrap_or_default();
             text.push_str(&format!("{} {}\n", candidate.display(), folders.to_string_lossy()));
-            text.extend(known(Path::new("/etc/ld.so.cache")));
-            let beside = std::env::split_paths(&folders).filter_map(|folder| known(&folder.join(candidate)));
+            text.extend(identity_without_reading(Path::new("/etc/ld.so.cache")));
+            let beside =
+                std::env::split_paths(&folders).filter_map(|folder| identity_without_reading(&folder.join(candidate)));
             text.extend(beside);
         }
     }

@@ -146,16 +146,17 @@ fn rows_columns_and_parts_of_matrices_are_read_in_whole_packs() {
         let arguments = arguments(&[plain.clone(), plain.clone(), plain], true);
         let texts = Texts { operation: "z[i] = a[i] + b[i]".to_owned(), ..Texts::default() };
         let plan = ElementPlan::of("f", &arguments, &Analysis::of(&arguments, &texts), &[&a, &b, &z]).unwrap();
-        (plan.way == PackLayout::Lines).then(|| [plan.operands[0].form, plan.operands[1].form, plan.operands[2].form])
+        (plan.way == PackLayout::InnerContiguous)
+            .then(|| [plan.operands[0].form, plan.operands[1].form, plan.operands[2].form])
     };
     let (row, column, part, odd): (&[i64], &[i64], &[i64], &[i64]) = (&[0, 4], &[4, 0], &[64, 4], &[60, 4]);
     assert_eq!(
         forms([(&[32, 4], 0), (row, 512)], 8),
-        Some([AccessPattern::Flat, AccessPattern::Line, AccessPattern::Flat])
+        Some([AccessPattern::Contiguous, AccessPattern::InnerContiguous, AccessPattern::Contiguous])
     );
     assert_eq!(
         forms([(column, 4), (part, 512)], 8),
-        Some([AccessPattern::Level, AccessPattern::Line, AccessPattern::Flat])
+        Some([AccessPattern::InnerBroadcast, AccessPattern::InnerContiguous, AccessPattern::Contiguous])
     );
     assert_eq!(forms([(&[32, 4], 0), (odd, 512)], 8), None, "rows are not aligned");
     assert_eq!(forms([(&[32, 4], 0), (row, 516)], 8), None, "the row is not aligned");

@@ -73,13 +73,13 @@ fn can_read(nodes: &Nodes, weight: &KernelCost<'_>, places: &[u8], consumer: &De
         }
         None => {
             let made = consumer.arrays().first().map(DeferredArray::layout);
-            made.is_some_and(|made| weight.leaves.iter().all(|leaf| lies_like(leaf, made)))
+            made.is_some_and(|made| weight.leaves.iter().all(|leaf| has_layout_of(leaf, made)))
         }
     }
 }
 
 /// Whether an operand has the layout of a dense, aligned result, or is a broadcast scalar.
-fn lies_like(leaf: &DeferredArray, made: &Layout) -> bool {
+fn has_layout_of(leaf: &DeferredArray, made: &Layout) -> bool {
     let layout = leaf.layout();
     if layout.size() == 1 {
         return true;

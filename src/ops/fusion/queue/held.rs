@@ -47,13 +47,13 @@ impl PendingQueue {
             return None;
         }
         if self.live >= limit().nodes.load(Ordering::Relaxed) || self.nodes.len() >= PLACES {
-            return Some(FlushReason::Nodes);
+            return Some(FlushReason::NodeLimit);
         }
         let results = self.results.saturating_add(bytes);
         if results > limit().results.load(Ordering::Relaxed) {
-            return Some(FlushReason::Bytes);
+            return Some(FlushReason::ResultLimit);
         }
-        self.holds_too_much(None).then_some(FlushReason::Held)
+        self.holds_too_much(None).then_some(FlushReason::OperandLimit)
     }
 
     fn holds_too_much(&self, leaving: Option<&Arc<Allocation>>) -> bool {

@@ -13,7 +13,7 @@ pub enum Visibility {
     /// Private: only PyGPU can access them.
     Private,
     /// Other code can access them.
-    Others,
+    Shared,
 }
 
 /// A flush that must precede an operation.
@@ -47,15 +47,17 @@ pub fn push(
     let bytes = node.layout.nbytes() as usize;
     let has_room = !pool::exceeds_limit(node.stream.device(), || queues.results().saturating_add(bytes));
     if !has_room && !queues.is_idle() {
-        return Err((node, Obstacle { scope: Scope::All, cause: FlushReason::Memory }));
+        return Err((node, Obstacle { scope: Scope::All, cause: FlushReason::OutOfMemory }));
     }
     let large = large_operands(&node);
     if large > 0 && queues.hold_too_much(None) {
-        return Err((node, Obstacle { scope: Scope::All, cause: FlushReason::Held }));
+        return Err((node, Obstacle { scope: Scope::All, cause: FlushReason::OperandLimit }));
     }
-    let Some(queue) = queues.queues.get_mut(own) else { return Err((node, Obstacle::own(FlushReason::Operation))) };
+    let Some(queue) = queues.queues.get_mut(own) else {
+        return Err((node, Obstacle::own(FlushReason::EagerOperation)));
+    };
     if queue.has_barrier {
-        return Err((node, Obstacle::own(FlushReason::Operation)));
+        return Err((node, Obstacle::own(FlushReason::EagerOperation)));
     }
     for array in node.arrays() {
         if let Some(obstacle) = obstacle(queue, own, array.allocation().written_by().pending()) {
@@ -76,7 +78,7 @@ pub fn push(
     }
     let mut arrays = node.arrays().iter().chain(node.target.as_deref().map(DeferredArray::of));
     let reach =
-        if arrays.all(|array| array.allocation().is_private()) { Visibility::Private } else { Visibility::Others };
+        if arrays.all(|array| array.allocation().is_private()) { Visibility::Private } else { Visibility::Shared };
     let id = NodeId::new(own, queue.first + queue.nodes.len() as u64);
     node.arrays().iter().for_each(|array| array.allocation().read_by().add(id));
     block.written_by().set(id);
@@ -99,7 +101,7 @@ pub fn push(
 fn obstacle(queue: &PendingQueue, own: usize, pending: Option<Pending>) -> Option<Obstacle> {
     match pending? {
         Pending::One(id) if id.queue() == own && id.number() >= queue.first => None,
-        Pending::One(id) => Some(Obstacle { scope: Scope::One(id.queue()), cause: FlushReason::Operation }),
-        Pending::Many => Some(Obstacle { scope: Scope::All, cause: FlushReason::Operation }),
+        Pending::One(id) => Some(Obstacle { scope: Scope::One(id.queue()), cause: FlushReason::EagerOperation }),
+        Pending::Many => Some(Obstacle { scope: Scope::All, cause: FlushReason::EagerOperation }),
     }
 }

@@ -66,11 +66,11 @@ pub(crate) fn new_at<'py>(
     dtype: DType,
     base: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, GpuArray>> {
-    let ArrayPlacement { allocation, shift, readonly, keeper } = ground;
+    let ArrayPlacement { allocation, shift, readonly, owner } = ground;
     // SAFETY: the function writes a complete array.
     unsafe {
         let write = |slot| Array::write_new(slot, allocation, dtype);
-        write_exact(py, base, write, |array| Ok(array.settle(layout, shift, readonly, keeper)?))
+        write_exact(py, base, write, |array| Ok(array.settle(layout, shift, readonly, owner)?))
     }
 }
 

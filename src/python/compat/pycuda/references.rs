@@ -77,7 +77,7 @@ fn variable(module: &Module, name: &str) -> Result<Array> {
     let (address, _) = module.global(name)?;
     let stream = Stream::default_of(module.device());
     // SAFETY: a texture's or surface's variable has at least this, as long as the module, which is kept.
-    let block = unsafe { Allocation::of_nobody(address, BYTES, stream) };
+    let block = unsafe { Allocation::unowned(address, BYTES, stream) };
     let layout = Layout::contiguous(&[1], BYTES as i64, layout::MemoryOrder::C)?;
     Array::over(Arc::new(block), layout, DType::new(ScalarType::UInt64), false)
 }

@@ -36,14 +36,14 @@ pub(in crate::operators) fn result<'py>(
     let mode = fusion::current()?;
     if let Some(why) = refusal(mode, row, values, shape, wish, operands) {
         // What goes into an array that was given may still wait, and `into_given` knows.
-        if why != EagerReason::Form || wish.out[0].is_none() {
-            fusion::refused(why);
+        if why != EagerReason::UnsupportedForm || wish.out[0].is_none() {
+            fusion::record_eager(why);
         }
         return Ok(None);
     }
     let stream = stream::current(device);
-    if !Allocation::may_be_put_off(&stream) {
-        fusion::refused(EagerReason::Place);
+    if !Allocation::is_deferrable(&stream) {
+        fusion::record_eager(EagerReason::UnsupportedStream);
         return Ok(None);
     }
     put_off::prepare(&stream);
@@ -69,7 +69,7 @@ pub(in crate::operators) fn into_given<'py>(
     }
     let is_put_off = one_into_given((row, kind), values, wish)?;
     if !is_put_off && fusion::current()? != FusionMode::Off {
-        fusion::refused(EagerReason::Form);
+        fusion::record_eager(EagerReason::UnsupportedForm);
     }
     Ok(is_put_off)
 }
@@ -80,7 +80,7 @@ fn one_into_given<'py>(
     wish: &Wish<'py>,
 ) -> PyResult<bool> {
     let [Some(out), None] = &wish.out else { return Ok(false) };
-    if wish.mask.is_some() || row.outputs() != 1 || !pygpu_base::flush::is_any() {
+    if wish.mask.is_some() || row.outputs() != 1 || !pygpu_base::flush::has_pending() {
         return Ok(false);
     }
     let Some(read) = operands_of(row, kind, values)? else { return Ok(false) };
@@ -123,11 +123,11 @@ fn refusal(
     };
     let is_plain = wish.out[0].is_none() && wish.out[1].is_none() && wish.mask.is_none() && row.outputs() == 1;
     if !is_plain || shape.contains(&0) || !operands.iter().all(is_exact) {
-        return Some(EagerReason::Form);
+        return Some(EagerReason::UnsupportedForm);
     }
     values.iter().find_map(|value| match value {
         Value::Own(array) => put_off::refusal(array),
-        Value::Held { .. } => Some(EagerReason::Foreign),
+        Value::Held { .. } => Some(EagerReason::ExternalMemory),
         Value::Number { .. } => None,
     })
 }
