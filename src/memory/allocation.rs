@@ -105,8 +105,8 @@ impl Allocation {
             allocator.allocate(bytes, stream)?
         };
         account.keep();
-        let place = BlockLocation::new(block.address, BlockSource::Plain);
-        Ok(Self::with(place, bytes, epoch, BlockOrigin::Custom(Some(block.owner)), block.stream))
+        let location = BlockLocation::new(block.address, BlockSource::Plain);
+        Ok(Self::with(location, bytes, epoch, BlockOrigin::Custom(Some(block.owner)), block.stream))
     }
 
     /// Allocates memory of a kind that the driver offers besides its pools. `ask` returns the address and the size;
@@ -117,8 +117,8 @@ impl Allocation {
     pub fn from_driver(device: Device, ask: impl Fn() -> Result<(Address, usize)>) -> Result<Self> {
         let epoch = device.epoch();
         let (address, bytes) = pool::allocate_by(device, ask)?;
-        let place = BlockLocation::new(address, BlockSource::Plain);
-        let block = Self::with(place, bytes, epoch, BlockOrigin::Pool, Stream::default_of(device));
+        let location = BlockLocation::new(address, BlockSource::Plain);
+        let block = Self::with(location, bytes, epoch, BlockOrigin::Pool, Stream::default_of(device));
         block.mark_escaped(); // the host or other processes may access it
         Ok(block)
     }
@@ -139,8 +139,8 @@ impl Allocation {
     pub fn pinned(device: Device, bytes: usize, flags: HostFlags) -> Result<Self> {
         let epoch = device.epoch();
         let address = if bytes == 0 { 0 } else { pinned_cache::allocate(device, bytes, flags)? };
-        let place = BlockLocation::new(address, BlockSource::Plain);
-        Ok(Self::with(place, bytes, epoch, BlockOrigin::Pinned(flags), Stream::default_of(device)))
+        let location = BlockLocation::new(address, BlockSource::Plain);
+        Ok(Self::with(location, bytes, epoch, BlockOrigin::Pinned(flags), Stream::default_of(device)))
     }
 
     /// Wraps memory of another library, which is usable in the order of `stream`.
@@ -149,13 +149,8 @@ impl Allocation {
     /// There must be `bytes` bytes of the stream's device at the address until `owner` is dropped.
     pub unsafe fn imported(address: Address, bytes: usize, stream: Stream, owner: OwnerBox) -> Self {
         let epoch = stream.device().epoch();
-        Self::with(
-            BlockLocation::new(address, BlockSource::Plain),
-            bytes,
-            epoch,
-            BlockOrigin::Imported(Some(owner)),
-            stream,
-        )
+        let location = BlockLocation::new(address, BlockSource::Plain);
+        Self::with(location, bytes, epoch, BlockOrigin::Imported(Some(owner)), stream)
     }
 
     #[inline(always)]
@@ -227,14 +222,8 @@ impl Allocation {
     /// The owner of imported memory; `None` also if dropping it requires waiting for work on other streams.
     #[inline]
     pub fn owner(&self) -> Option<&(dyn Any + Send + Sync)> {
-        match &self.origin {
-            BlockOrigin::Imported(Some(owner)) | BlockOrigin::Custom(Some(owner))
-                if self.hazards.has_no_other_stream() =>
-            {
-                Some(&**owner)
-            }
-            _ => None,
-        }
+        let (BlockOrigin::Imported(owner) | BlockOrigin::Custom(owner)) = &self.origin else { return None };
+        owner.as_deref().filter(|_| self.hazards.has_no_other_stream())
     }
 
     /// The owner of memory from a custom allocator.
@@ -465,11 +454,8 @@ impl Allocation {
             BlockOrigin::Imported(owner) => {
                 let owner = owner.take();
                 // The owner only knows the stream on which it made the memory usable.
-                let result = if self.hazards.needs_no_wait_on(self.hazards.alloc_stream()) {
-                    Ok(())
-                } else {
-                    self.synchronize()
-                };
+                let is_passed = self.hazards.needs_no_wait_on(self.hazards.alloc_stream());
+                let result = if is_passed { Ok(()) } else { self.synchronize() };
                 drop(owner);
                 result
             }

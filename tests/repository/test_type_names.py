@@ -12,15 +12,11 @@ DECLARATION = re.compile(
     r"^ *(?:pub(?:\([^)]*\))? )?(?:unsafe )?(?:struct|enum|union|trait|type) (?P<name>[A-Z]\w*)", re.MULTILINE
 )
 MOST = 2
-# One definition for each vendor's driver: the associated types of `vendor::symbols::Types`, and its table of functions.
-OF_EACH_VENDOR = {
-    *("Address", "Api", "CaptureMode", "CaptureStatus", "DeviceAttribute", "Event", "Executable", "Function"),
-    *("FunctionAttribute", "Graph", "GraphNode", "IpcEvent", "IpcMemory", "Module", "Pool", "PoolAccess"),
-    *("PoolAttribute", "PoolProperties", "Slot", "Stream", "Uuid"),
-}
-# Associated types of traits, which each implementation declares.
-ASSOCIATED = {"Error", "PreviousDevice"}
-SHARED = OF_EACH_VENDOR | ASSOCIATED
+# The vendors' drivers: each implements the trait, whose associated types it declares.
+TRAIT = "src/backend/vendor/symbols.rs"
+VENDORS = (TRAIT, "src/backend/cuda/", "src/backend/hip/")
+# Declared by each vendor's driver, and associated types of other traits.
+SHARED = {"Api", "Slot", "Error", "PreviousDevice"}
 # Folders that have not been renamed yet.
 NOT_YET = ("src/python/",)
 
@@ -28,12 +24,15 @@ NOT_YET = ("src/python/",)
 def modules_of_types() -> dict[str, list[str]]:
     """Return the files that declare each name of a type."""
     found = defaultdict(set)
+    associated = set(re.findall(r"^    type (\w+)", (ROOT / TRAIT).read_text(), re.MULTILINE))
+    assert "GraphNode" in associated
     for path in (ROOT / "src").glob("**/*.rs"):
         file = str(path.relative_to(ROOT))
         if "/tests/" in file or file.endswith("/tests.rs") or file.startswith(NOT_YET):
             continue
         for match in DECLARATION.finditer(path.read_text()):
-            found[match["name"]].add(file)
+            if not (file.startswith(VENDORS) and match["name"] in associated):
+                found[match["name"]].add(file)
     return {name: sorted(files) for name, files in found.items()}
 
 
