@@ -35,7 +35,12 @@ OF_DEFERRED = [
     ),
     (MARKS, "a look at the count does not acquire", "count.load(Ordering::Acquire)", "count.load(Ordering::Relaxed)"),
     (MARKS, "a second reader replaces the first", "if is_shared { PendingMark::MANY } else { id.0 }", "id.0"),
-    (MARKS, "readers of several queues are nobody", "PendingMark::MANY => Some(Pending::Many)", "PendingMark::MANY => None"),
+    (
+        MARKS,
+        "readers of several queues are nobody",
+        "PendingMark::MANY => Some(Pending::Many)",
+        "PendingMark::MANY => None",
+    ),
     (
         MARKS,
         "the first push has no fence",
