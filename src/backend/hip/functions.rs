@@ -12,7 +12,7 @@ use crate::{FunctionHandle, FunctionSetting};
 use pygpu_base::error::{Error, Result};
 
 impl VendorFunctions for Hip {
-    /// Takes a wish that the device has no use for, if it is one.
+    /// Checks the value and applies nothing: the settings have no effect on these devices.
     unsafe fn set_function(
         driver: &Driver<Self>,
         device: i32,

@@ -1,4 +1,4 @@
-//! The cache folder. Cached images are executed, so only files that nobody but the user could have written are trusted.
+//! The cache folder. Cached images are executed, so only files that no other user can write are trusted.
 //!
 //! A folder is trusted if it is not a link, belongs to the effective user, and is writable by no other user; if it is
 //! readable by others, that permission is removed. A file is trusted if it is a regular file of the same user, writable
