@@ -67,7 +67,7 @@ thread_local! {
 
 /// Number of these locks that the calling thread holds. No driver may be called with any: the driver may wait for a
 /// thread that waits for the lock. Counted only in builds with debug assertions, which verify it at each driver call
-/// (`backend::exit::Passage`).
+/// (`backend::vendor::exit_guard::DriverCallGuard`).
 #[cfg(debug_assertions)]
 pub fn locks_held() -> usize {
     HELD.try_with(Cell::get).unwrap_or(0)

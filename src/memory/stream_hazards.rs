@@ -1,4 +1,4 @@
-//! Implements the queue trait of [`order`](super::order) for streams.
+//! Implements the queue trait of [`hazards`](super::hazards) for streams.
 
 use crate::hazards::Queue;
 use pygpu_base::error::{Error, Result};

@@ -16,7 +16,7 @@ from support_kernels import needs_kernels
 
 ROOT = Path(__file__).parents[2]
 STATIC = re.compile(r"\bstatic\s+(?:mut\s+)?(\w+)\s*:\s*([^=;]+)")
-# `Condvar` has no state that a child could find half changed; its lock is given up by `Guard::wait`.
+# `Condvar` has no state that a child could find half changed; its lock is given up by `ForkSafeGuard::wait`.
 DANGEROUS = re.compile(r"\b(?:Mutex|RwLock|OnceLock|PyOnceLock|LazyLock|ReentrantLock|Barrier|sync::Once)\b")
 # Who makes one of pyo3's gives up the GIL between beginning and making. A lazy lock is a static's, wherever it stands.
 OF_OTHERS = re.compile(r"\bPyOnceLock\b|\bpyo3::intern\b|\bpyo3::\{[^}]*\bintern\b|\bLazyLock\b")

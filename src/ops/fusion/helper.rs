@@ -2,7 +2,7 @@
 //!
 //! An awake helper checks the queues once per interval. It launches the queues whose first operation was there at its last check, hence
 //! after one to two intervals. After [`CALM`] checks without a new operation it sleeps without wake-ups. A push wakes it only if the queue
-//! keeps a device busy for longer than the wake-up takes: [`Limits::is_worth_waking`](super::limits::Limits).
+//! keeps a device busy for longer than the wake-up takes: [`FusionLimits::is_worth_waking`](super::limits::FusionLimits).
 //!
 //! The helper needs no interpreter, compiles nothing and counts no use of a structure, so a program's kernels do not depend on timing.
 

@@ -99,7 +99,7 @@ pub(super) fn lock() -> ForkSafeGuard<PendingQueues> {
 
 /// Maximum number of nodes of a batch. Discarded operations count while others follow them.
 const PLACES: usize = 128;
-/// Size in bytes from which on an operand counts for [`FlushReason::Held`].
+/// Size in bytes from which on an operand counts for [`FlushReason::OperandLimit`].
 const LARGE: usize = 1 << 20;
 
 /// The queue of a thread. Dropping it leaves pending operations to other threads.
