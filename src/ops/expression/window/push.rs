@@ -74,6 +74,7 @@ pub fn push(node: Box<Node>, block: &Allocation) -> std::result::Result<Reach, (
     let mut arrays = node.arrays().iter().chain(node.target.as_deref().map(DeferredArray::of));
     let reach = if arrays.all(|array| array.allocation().is_private()) { Reach::Private } else { Reach::Others };
     let id = NodeId::new(own, queue.first + queue.nodes.len() as u64);
+    queue.highest = queue.highest.max(id.number());
     node.arrays().iter().for_each(|array| array.allocation().read_by().add(id));
     block.written_by().set(id);
     queue.has_barrier = node.target.is_some();
