@@ -53,6 +53,70 @@ def test_another_thread_computes_with_what_waits() -> None:
     np.testing.assert_array_equal(y.get(), HOST + 1)
 
 
+def discard_alone(x: PyGPU.GPUArray, y: PyGPU.GPUArray) -> list[PyGPU.GPUArray]:
+    del y
+    _ = x + 1
+    return []
+
+
+def discard_behind_a_pending_operation(x: PyGPU.GPUArray, y: PyGPU.GPUArray) -> list[PyGPU.GPUArray]:
+    kept = y + 1
+    _ = x + 1
+    return [kept]
+
+
+def discard_behind_a_flushed_operation(x: PyGPU.GPUArray, y: PyGPU.GPUArray) -> list[PyGPU.GPUArray]:
+    kept = y + 1
+    _ = x + 1
+    del _
+    PyGPU.flush()
+    return [kept]
+
+
+def discard_two_of_three(x: PyGPU.GPUArray, y: PyGPU.GPUArray) -> list[PyGPU.GPUArray]:
+    first, kept, last = x + 1, y + 1, x + 2
+    del last, first
+    return [kept]
+
+
+def discard_all_and_defer_one(x: PyGPU.GPUArray, y: PyGPU.GPUArray) -> list[PyGPU.GPUArray]:
+    first, last = x + 1, x + 2
+    del last, first
+    return [y + 1]
+
+
+@pytest.mark.parametrize(
+    "discard",
+    [
+        discard_alone,
+        discard_behind_a_pending_operation,
+        discard_behind_a_flushed_operation,
+        discard_two_of_three,
+        discard_all_and_defer_one,
+    ],
+)
+def test_discarded_reader_does_not_block_a_write_by_another_thread(
+    discard: Callable[..., list[PyGPU.GPUArray]],
+) -> None:
+    # The mark of a discarded operation stayed pending: the other thread flushed an empty queue again and again.
+    x, y = PyGPU.to_gpu(HOST), PyGPU.to_gpu(HOST)
+    PyGPU.flush()
+    kept = discard(x, y)
+
+    def write() -> None:
+        target = x
+        target += y * 2
+
+    thread = threading.Thread(target=write, daemon=True)
+    thread.start()
+    thread.join(20)
+    assert not thread.is_alive()
+    np.testing.assert_array_equal(x.get(), HOST + HOST * 2)
+    for array in kept:
+        np.testing.assert_array_equal(array.get(), HOST + 1)
+    assert waiting() == 0
+
+
 def test_another_thread_may_let_go_of_it() -> None:
     box = [PyGPU.to_gpu(HOST) + 1]
     in_a_thread(box.clear)

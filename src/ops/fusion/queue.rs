@@ -38,6 +38,8 @@ pub(super) struct PendingQueues {
 pub(super) struct PendingQueue {
     /// Number of the first node.
     first: u64,
+    /// Highest number that an operation had. Discarded operations at the end leave `nodes`, but marks still name them.
+    highest: u64,
     /// `None` for a discarded operation.
     nodes: Vec<Option<Box<DeferredNode>>>,
     /// Number of operations that were not discarded.
@@ -142,6 +144,7 @@ impl PendingQueue {
     const fn new() -> Self {
         Self {
             first: 1,
+            highest: 0,
             nodes: Vec::new(),
             live: 0,
             has_barrier: false,
@@ -173,6 +176,18 @@ impl PendingQueue {
     fn node(&self, number: u64) -> Option<&DeferredNode> {
         let place = usize::try_from(number.checked_sub(self.first)?).ok()?;
         self.nodes.get(place)?.as_deref()
+    }
+
+    /// Lands the numbers of discarded operations if nothing is left. Otherwise the batch that contains the remaining
+    /// operations, or that is being launched, lands them: see [`PendingQueues::take_all`] and [`land`].
+    ///
+    /// Without this a mark of a discarded operation would stay pending, and a push that waits for it would never end.
+    #[inline]
+    fn land_discarded(&mut self, number: usize) {
+        if self.is_idle() && self.first <= self.highest {
+            self.first = self.highest + 1;
+            flush::land(number, self.highest);
+        }
     }
 
     /// Removes a node. Discarded nodes at the end are removed too, so that a loop that drops its results never fills
@@ -216,6 +231,8 @@ impl PendingQueues {
         if queue.nodes.is_empty() {
             return None;
         }
+        // The batch lands the numbers of operations that were discarded at the end, too.
+        queue.nodes.resize_with((queue.highest + 1 - queue.first) as usize, || None);
         let taken = TakenNodes {
             queue: number,
             first: queue.first,
@@ -316,6 +333,7 @@ pub(super) fn land(mut taken: TakenNodes, error: Option<Error>, faults: usize) -
     flush::land(taken.queue, taken.first + taken.nodes.len() as u64 - 1);
     let queue = &mut queues.queues[taken.queue];
     queue.is_in_flight = false;
+    queue.land_discarded(taken.queue);
     if queue.nodes.capacity() == 0 {
         taken.nodes.clear();
         queue.nodes = taken.nodes; // reuses the allocation for the next batch
@@ -422,7 +440,9 @@ pub fn discard_result(id: NodeId) {
 }
 
 fn drop_one(queues: &mut PendingQueues, id: NodeId) -> Option<Box<DeferredNode>> {
-    let node = queues.queues.get_mut(id.queue())?.take(id.number())?;
+    let queue = queues.queues.get_mut(id.queue())?;
+    let node = queue.take(id.number())?;
+    queue.land_discarded(id.queue());
     queues.add(-1);
     queues.dropped += 1;
     Some(node)

@@ -80,6 +80,7 @@ pub fn push(
     let reach =
         if arrays.all(|array| array.allocation().is_private()) { Visibility::Private } else { Visibility::Shared };
     let id = NodeId::new(own, queue.first + queue.nodes.len() as u64);
+    queue.highest = queue.highest.max(id.number());
     node.arrays().iter().for_each(|array| array.allocation().read_by().add(id));
     block.written_by().set(id);
     queue.has_barrier = node.target.is_some();
