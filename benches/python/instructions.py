@@ -34,6 +34,8 @@ RATIO_TOLERANCE = 0.2
 # How far NumPy's own counts may be off, in the median, for the baseline to be of this machine.
 CONTROL = 0.02
 LOOP = "the loop alone"
+# Variables by which the Python that is measured finds its files.
+PASSED_ON = ("PATH", "HOME", "LD_LIBRARY_PATH", "PYTHONPATH", "VIRTUAL_ENV")
 
 # Per call PyGPU's statement and NumPy's for the same, if there is one.
 CALLS: dict[str, tuple[str, str | None]] = {
@@ -112,12 +114,20 @@ def totals(folder: Path) -> list[int]:
 
 def count(valgrind: str, program: str) -> Counts:
     """Instructions of one turn, by call and library, without the loop's own."""
-    environment = {**os.environ, "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1", "PYGPU_BACKEND": "cpu"}
+    # Nothing else of the caller's environment: a variable, or a thread of OpenBLAS, moves the heap and so the counts.
+    environment = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+    environment |= {"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1", "PYGPU_BACKEND": "cpu"}
+    environment |= {"OPENBLAS_NUM_THREADS": "1"}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         callgrind = [valgrind, "--tool=callgrind", f"--callgrind-out-file={folder}/out", "--dump-before=getppid"]
         done = subprocess.run(
-            [*callgrind, program, __file__, "--turn"], env=environment, capture_output=True, text=True, check=False
+            [*callgrind, program, __file__, "--turn"],
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
         )
         if done.returncode:
             raise RuntimeError(f"callgrind ended with {done.returncode}:\n{done.stderr[-3000:]}")
