@@ -48,8 +48,8 @@ const MEETINGS: u64 = 2;
 impl Usual {
     fn of(settings: &Settings) -> Result<Self> {
         let mode = match settings.text(Variable::FUSION).as_deref() {
-            // The default stays `off` until the conditions in docs/design/deferred_arithmetic.md are fulfilled.
-            None | Some("0") => Mode::Off,
+            None => Mode::Auto,
+            Some("0") => Mode::Off,
             Some(name) => Mode::named(name).ok_or_else(|| {
                 Error::value(format!("{} must be 'auto' or 'off', and is '{name}'", Variable::FUSION.name()))
             })?,
