@@ -65,9 +65,9 @@ def hostile(holder: Any, baton: Baton, choices: Random) -> Any:
 
 
 def through_table(holder: Any, baton: Baton, choices: Random) -> Any:
-    """By the C exchange table of the holder's type, and around it the hostile peer."""
+    """By the C exchange table of the holder's type, whose export waits for nothing, and around it the hostile peer."""
     library = hostile_peer.library()
-    capsule = library.exported(holder)
+    capsule = library.exported(holder if isinstance(holder, PyGPU.GPUArray) else synchronized(holder))
     capsule = library.wrap(capsule, choices.choice([0, 1, 2, 3]))
     return library.imported(capsule, PyGPU.GPUArray)
 
@@ -90,13 +90,21 @@ def interface_of(baton: Baton) -> str:
     return "__array_interface__" if baton.device == "cpu" else "__cuda_array_interface__"
 
 
+def shown(holder: Any, baton: Baton) -> Shown:
+    """Return the holder by its interface alone, after its work if the interface has no stream, as PyTorch's."""
+    producer = Shown(holder, interface_of(baton))
+    if baton.device != "cpu" and "stream" not in producer.__cuda_array_interface__:
+        synchronized(holder)
+    return producer
+
+
 def to_pygpu(device: str) -> dict[str, Way]:
     """The ways to PyGPU, for memory of a device."""
     ways: dict[str, Way] = {
         "from_dlpack": lambda holder, baton, choices: PyGPU.from_dlpack(holder),
         "asarray": lambda holder, baton, choices: PyGPU.asarray(holder, device="cpu" if device == "cpu" else None),
         "interface": lambda holder, baton, choices: PyGPU.asarray(
-            Shown(holder, interface_of(baton)), device="cpu" if device == "cpu" else None
+            shown(holder, baton), device="cpu" if device == "cpu" else None
         ),
         "hostile": lambda holder, baton, choices: PyGPU.from_dlpack(hostile(holder, baton, choices)),
     }
@@ -143,7 +151,12 @@ def ways_to(baton: Baton, target: Library) -> dict[str, Way]:
         return ways
     if isinstance(target, CuPy):
         cupy = target.cupy
-        ways = {"asarray": lambda holder, baton, choices: cupy.asarray(holder)}
+        # CuPy takes PyTorch's interface, which has no stream, before DLPack.
+        ways = {
+            "asarray": lambda holder, baton, choices: cupy.asarray(
+                synchronized(holder) if isinstance(source, Torch) else holder
+            )
+        }
         if hasattr(baton.holder, "__dlpack__"):
             ways["from_dlpack"] = lambda holder, baton, choices: cupy.from_dlpack(holder)
         return ways
