@@ -17,6 +17,8 @@ PLOTS_OF ?= docs/results
 # `make test-all` also runs the cases outside the samples of large matrices: tests/helpers/sampling.py.
 SAMPLE ?= -m "not matrix"
 
+EAGER_FOLDERS := tests/arithmetic tests/axes tests/exchange tests/memory tests/order
+
 BIN := .venv/bin
 # Last on the path, so that a toolchain chosen by the caller wins.
 export PATH := $(CURDIR)/.tools/bin:$(PATH):$(CARGO_HOME)/bin
@@ -40,7 +42,7 @@ ORDER_MODEL := --manifest-path tests/order_model/Cargo.toml --target-dir build/o
 
 # The longest first.
 TESTS := .on-cuda .on-hip .on-cpu .from-the-wheel .instructions-counted .wheel-held .rust .order-model .simulators-own \
-    .orders-on-cuda .orders-on-hip .on-cpu-with-torch
+    .orders-on-cuda .orders-on-hip .eager-on-cuda .on-cpu-with-torch
 CHECKS := .docs-read .lint-rust .lint-others .lint-python
 
 .PHONY: help demo names test test-all check docs links wheel bench plots array-api instructions fuzz soak fusion-soak \
@@ -59,8 +61,9 @@ names: .venv/.created ## Write the index and the stubs of public names from thei
 test: .venv/.extension-dev ## Rust tests, then Python tests on the CPU, simulated CUDA and HIP
 	+@MAKE="$(MAKE)" tools/at_once.sh $(TESTS)
 
-test-all: ## The same with every case of the large matrices: before an issue ends
+test-all: ## The same with every case of the large matrices, and with deferred arithmetic off: before an issue ends
 	@TEST_ALL=1 $(MAKE) --no-print-directory test SAMPLE=
+	@TEST_ALL=1 PYGPU_FUSION=off $(MAKE) --no-print-directory test SAMPLE= TESTS=".on-cuda .on-hip"
 
 check: .venv/.extension-dev .venv/.group-check .tools/.cargo-deny-$(CARGO_DENY_VERSION) ## Formatting, lints, spelling, types, stubs, licences, the site
 	+@MAKE="$(MAKE)" tools/at_once.sh $(CHECKS)
@@ -97,6 +100,11 @@ PYTEST := $(BIN)/python -m pytest
 
 .orders-on-cuda .orders-on-hip: .orders-on-%: .venv/.group-test .simulated-drivers
 	@$(SIMULATED_GPU) PYGPU_BACKEND=$* tests/order/run.sh $(BIN)/python $(SAMPLE) $(PYTEST_ARGS) $(part)
+
+# Folders whose operations are launched otherwise, or not at all, where nothing is deferred; `make test-all` runs the others.
+.eager-on-cuda: export PYGPU_FUSION := off
+.eager-on-cuda: .venv/.group-test .simulated-drivers
+	@$(SIMULATED_GPU) PYGPU_BACKEND=cuda $(PYTEST) $(EAGER_FOLDERS) $(SAMPLE) $(PYTEST_ARGS) $(part)
 
 .rust:
 	@$(CARGO) test --locked --workspace $(part)

@@ -1,6 +1,5 @@
 """Settings of all tests: random tests name their seed, and the examples of the documentation run."""
 
-import os
 import random
 from pathlib import Path
 
@@ -15,9 +14,6 @@ try:
     from sybil.parsers.markdown import PythonCodeBlockParser, SkipParser
 except ImportError:  # a machine with a device but without the test tools still runs the other tests
     Sybil = None
-
-# The mode that defers operations has more paths than the default.
-os.environ.setdefault("PYGPU_FUSION", "auto")
 
 if hypothesis is not None:
     # A device or a busy machine makes the first example slow; that is no defect of what is tested.

@@ -257,7 +257,7 @@ def in_a_process(program: str, **variables: str) -> subprocess.CompletedProcess[
 
 @pytest.mark.starts_processes
 @pytest.mark.enough_on("cpu", "cuda")
-@pytest.mark.parametrize(("value", "mode"), [("auto", "auto"), ("off", "off"), ("0", "off"), ("", "off")])
+@pytest.mark.parametrize(("value", "mode"), [("auto", "auto"), ("off", "off"), ("0", "off"), ("", "auto")])
 def test_the_environment_names_the_mode(value: str, mode: str) -> None:
     done = in_a_process("print(_core._get_fusion())", PYGPU_FUSION=value)
     assert done.stdout == f"{mode}\n", done.stderr

@@ -37,7 +37,7 @@ class fusion(ContextDecorator):
     Parameters
     ----------
     mode : {'auto', 'off'}
-        ``'auto'``: operations on memory that only PyGPU can reach are deferred. ``'off'``, the default: each operation
+        ``'auto'``, the default: operations on memory that only PyGPU can reach are deferred. ``'off'``: each operation
         is launched before its call returns.
 
     Raises
