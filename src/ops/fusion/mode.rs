@@ -48,9 +48,9 @@ const MEETINGS: u64 = 2;
 impl DefaultMode {
     fn of(settings: &Settings) -> Result<Self> {
         let mode = match settings.text(Variable::FUSION).as_deref() {
-            None => Mode::Auto,
-            Some("0") => Mode::Off,
-            Some(name) => Mode::named(name).ok_or_else(|| {
+            None => FusionMode::Auto,
+            Some("0") => FusionMode::Off,
+            Some(name) => FusionMode::named(name).ok_or_else(|| {
                 Error::value(format!("{} must be 'auto' or 'off', and is '{name}'", Variable::FUSION.name()))
             })?,
         };
