@@ -113,6 +113,24 @@ OF_DEFERRED = [
     ),
     (
         STEPS,
+        "a discarded operation does not land",
+        "        queue.land_discarded(&self.landing, id.queue());\n",
+        "",
+    ),
+    (
+        STEPS,
+        "a batch does not land the discarded operations behind it",
+        "            queue.nodes.resize_with((queue.highest + 1 - queue.first) as usize, || None);\n",
+        "",
+    ),
+    (
+        STEPS,
+        "a batch does not land what was discarded while it was launched",
+        "        queues.0[number].land_discarded(&self.landing, number);\n",
+        "",
+    ),
+    (
+        STEPS,
         "a batch lands before it is launched",
         "        for node in nodes.iter().flatten() {\n            launch(node);",
         "        self.landing.land(number, first + nodes.len() as u64 - 1);\n"

@@ -41,8 +41,20 @@ struct Node {
 #[derive(Default)]
 struct Queue {
     first: u64,
+    /// Highest number that an operation had.
+    highest: u64,
     nodes: Vec<Option<Node>>,
     is_in_flight: bool,
+}
+
+impl Queue {
+    /// Lands the numbers of discarded operations if nothing is left.
+    fn land_discarded(&mut self, landing: &Landing, number: usize) {
+        if self.nodes.is_empty() && !self.is_in_flight && self.first <= self.highest {
+            self.first = self.highest + 1;
+            landing.land(number, self.highest);
+        }
+    }
 }
 
 struct Library {
@@ -69,6 +81,7 @@ impl Library {
         }
         let queue = &mut queues.0[own];
         let id = NodeId::new(own, queue.first + queue.nodes.len() as u64);
+        queue.highest = queue.highest.max(id.number());
         self.landing.add(&operand.read_by, id);
         result.written_by.set(id);
         queue.nodes.push(Some(Node { operand: Arc::clone(operand), result: Arc::clone(result) }));
@@ -90,6 +103,7 @@ impl Library {
                 return;
             }
             queue.is_in_flight = true;
+            queue.nodes.resize_with((queue.highest + 1 - queue.first) as usize, || None);
             let (first, nodes) = (queue.first, std::mem::take(&mut queue.nodes));
             queue.first += nodes.len() as u64;
             (first, nodes)
@@ -102,6 +116,7 @@ impl Library {
         let mut queues = self.queues.lock().unwrap();
         self.landing.land(number, first + nodes.len() as u64 - 1);
         queues.0[number].is_in_flight = false;
+        queues.0[number].land_discarded(&self.landing, number);
         queues.1 -= live;
         self.landing.set_count(queues.1);
     }
@@ -149,6 +164,10 @@ impl Library {
         let queue = &mut queues.0[id.queue()];
         let place = id.number().checked_sub(queue.first).map(|place| place as usize);
         let Some(node) = place.and_then(|place| queue.nodes.get_mut(place)?.take()) else { return };
+        while let Some(None) = queue.nodes.last() {
+            queue.nodes.pop();
+        }
+        queue.land_discarded(&self.landing, id.queue());
         queues.1 -= 1;
         self.landing.set_count(queues.1);
         drop(queues);
@@ -291,6 +310,53 @@ fn dropped_result_is_launched_once_or_never() {
         assert!(operand.reads.load(Ordering::Relaxed) <= 1);
         library.flush(0);
         assert!(!library.landing.is_any(), "an operation is counted that is not there");
+        assert_eq!(library.landing.pending(&operand.read_by), None, "a write waits for an operation that is not there");
         assert!(Arc::strong_count(&operand) == 1 || library.queues.lock().unwrap().0[0].nodes.is_empty());
+    });
+}
+
+#[test]
+fn discarded_operation_lands_with_the_batch_before_it() {
+    model(|| {
+        let library = Library::new();
+        let operands = [Arc::new(Block::new(1)), Arc::new(Block::new(1))];
+        let results = [Arc::new(Block::new(0)), Arc::new(Block::new(0))];
+        assert!(library.push(0, &operands[0], &results[0]));
+        assert!(library.push(0, &operands[1], &results[1]));
+        let flushing = {
+            let library = Arc::clone(&library);
+            thread::spawn(move || library.flush(0))
+        };
+        library.drop_result(&results[1]);
+        flushing.join().unwrap();
+        library.flush(0);
+        assert_eq!(
+            library.landing.pending(&operands[1].read_by),
+            None,
+            "a write waits for an operation that is not there"
+        );
+    });
+}
+
+#[test]
+fn operation_discarded_behind_a_batch_in_flight_lands_with_it() {
+    model(|| {
+        let library = Library::new();
+        let operands = [Arc::new(Block::new(1)), Arc::new(Block::new(1))];
+        let results = [Arc::new(Block::new(0)), Arc::new(Block::new(0))];
+        assert!(library.push(0, &operands[0], &results[0]));
+        let flushing = {
+            let library = Arc::clone(&library);
+            thread::spawn(move || library.flush(0))
+        };
+        assert!(library.push(0, &operands[1], &results[1]));
+        library.drop_result(&results[1]);
+        flushing.join().unwrap();
+        library.flush(0);
+        assert_eq!(
+            library.landing.pending(&operands[1].read_by),
+            None,
+            "a write waits for an operation that is not there"
+        );
     });
 }
