@@ -78,6 +78,7 @@ Counts = dict[str, dict[str, int]]
 def turn() -> None:
     """What runs under callgrind: for each statement a mark, N turns, a mark, 2N turns, a mark."""
     import gc
+    import time
     import timeit
 
     import numpy
@@ -93,8 +94,10 @@ def turn() -> None:
     gc.disable()
     gc.freeze()
     for timer in timers:
-        # The interpreter specialises the loop, and caches fill.
+        # The interpreter specialises the loop, and caches fill. Then other threads of the process come to rest: under
+        # valgrind one thread runs at a time.
         timer.timeit(TURNS)
+        time.sleep(0.02)
         for turns in (TURNS, 2 * TURNS):
             os.getppid()
             timer.timeit(turns)
@@ -120,7 +123,8 @@ def count(valgrind: str, program: str) -> Counts:
     environment |= {"OPENBLAS_NUM_THREADS": "1"}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        callgrind = [valgrind, "--tool=callgrind", f"--callgrind-out-file={folder}/out", "--dump-before=getppid"]
+        callgrind = [valgrind, "--tool=callgrind", "--fair-sched=try", f"--callgrind-out-file={folder}/out"]
+        callgrind.append("--dump-before=getppid")
         done = subprocess.run(
             [*callgrind, program, __file__, "--turn"],
             env=environment,

@@ -289,6 +289,7 @@ def test_an_operation_raises_where_the_environment_names_an_unknown_mode() -> No
 @pytest.mark.parametrize(("value", "kernels"), [("first", 1), ("second", 2), ("", 2)])
 def test_the_environment_says_when_an_expression_is_compiled(value: str, kernels: int) -> None:
     program = """
+_core._bound_fusion_age(10**6)  # the helper thread may look between the operations
 x = PyGPU.zeros(3)
 with PyGPU.fusion_report() as report:
     y = 2 * x + 1

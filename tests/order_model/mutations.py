@@ -120,12 +120,6 @@ OF_DEFERRED = [
     (
         STEPS,
         "a batch does not land the discarded operations behind it",
-        "            queue.nodes.resize_with((queue.highest + 1 - queue.first) as usize, || None);\n",
-        "",
-    ),
-    (
-        STEPS,
-        "a batch does not land what was discarded while it was launched",
         "        queues.0[number].land_discarded(&self.landing, number);\n",
         "",
     ),

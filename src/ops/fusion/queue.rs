@@ -178,8 +178,8 @@ impl PendingQueue {
         self.nodes.get(place)?.as_deref()
     }
 
-    /// Lands the numbers of discarded operations if nothing is left. Otherwise the batch that contains the remaining
-    /// operations, or that is being launched, lands them: see [`PendingQueues::take_all`] and [`land`].
+    /// Lands the numbers of discarded operations if nothing is left. Otherwise the end of the last batch lands them, or
+    /// a later operation with the same number.
     ///
     /// Without this a mark of a discarded operation would stay pending, and a push that waits for it would never end.
     #[inline]
@@ -231,8 +231,6 @@ impl PendingQueues {
         if queue.nodes.is_empty() {
             return None;
         }
-        // The batch lands the numbers of operations that were discarded at the end, too.
-        queue.nodes.resize_with((queue.highest + 1 - queue.first) as usize, || None);
         let taken = TakenNodes {
             queue: number,
             first: queue.first,

@@ -103,7 +103,6 @@ impl Library {
                 return;
             }
             queue.is_in_flight = true;
-            queue.nodes.resize_with((queue.highest + 1 - queue.first) as usize, || None);
             let (first, nodes) = (queue.first, std::mem::take(&mut queue.nodes));
             queue.first += nodes.len() as u64;
             (first, nodes)
