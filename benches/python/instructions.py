@@ -94,8 +94,9 @@ def turn() -> None:
     gc.disable()
     gc.freeze()
     for timer in timers:
-        # The interpreter specialises the loop, and caches fill. Then other threads of the process come to rest: under
-        # valgrind one thread runs at a time.
+        # The interpreter specialises the loop, and caches fill. Then other threads of the process come to rest.
+        # Valgrind runs one thread at a time: on a busy machine the worker of a stream got no turn, and each free was
+        # queued behind its work, for 235 instructions more.
         timer.timeit(TURNS)
         time.sleep(0.02)
         for turns in (TURNS, 2 * TURNS):
@@ -229,7 +230,7 @@ def main() -> int:
     counts, versions = count(valgrind, arguments.python), made_with(arguments.python)
     baseline = json.loads(BASELINE.read_text()) if BASELINE.exists() else {"versions": None, "counts": {}}
     if not arguments.update and regressions(counts, baseline["counts"]):
-        # Seen once, within CI, and not explained: each allocation took 260 instructions more. A second count decides.
+        # What another thread of the process does in between counts too: a second count decides.
         counts = least(counts, count(valgrind, arguments.python))
     content = json.dumps({"versions": versions, "counts": counts}, indent=1) + "\n"
     if arguments.json:
