@@ -80,8 +80,12 @@ pub(super) fn lookup_or_compile(
         true => FusedCode::Map(Arc::new(source::map(draft, nodes, group, LATEST.fetch_add(1, Ordering::Relaxed))?)),
         false => FusedCode::Kernel(Arc::new(source::write(draft, nodes, group)?)),
     };
-    remember(draft, form.clone());
-    Ok(Some((form, if meetings <= 1 { CompileDecision::Compile } else { CompileDecision::IfCached })))
+    let (form, times) = remember(draft, form);
+    Ok(match times {
+        times if times >= meetings => Some((form, CompileDecision::Compile)),
+        1 => Some((form, CompileDecision::IfCached)),
+        _ => None,
+    })
 }
 
 /// The code for a structure, and its number of uses including this one.
@@ -92,11 +96,18 @@ fn lookup(draft: &FusedKernelSpec<'_>, counts: bool) -> Option<(FusedCode, u64)>
     Some((known.form.clone(), known.times))
 }
 
-fn remember(draft: &FusedKernelSpec<'_>, form: FusedCode) {
+/// Adds generated code, unless another thread has added some for this structure: a kernel is compiled once. Returns the
+/// code in the cache, and its number of uses including this one.
+fn remember(draft: &FusedKernelSpec<'_>, form: FusedCode) -> (FusedCode, u64) {
     let mut table = TABLE.lock();
     let known = table.get_or_insert_default();
+    if let Some(known) = known.get_mut(draft.key.as_slice()) {
+        known.times += 1;
+        return (known.form.clone(), known.times); // `form` is dropped after the lock's guard
+    }
     let forgotten = (known.len() >= MOST).then(|| std::mem::take(known));
-    known.insert(draft.key.as_slice().into(), FusedKernelEntry { form, times: 1 });
+    known.insert(draft.key.as_slice().into(), FusedKernelEntry { form: form.clone(), times: 1 });
     drop(table);
     drop(forgotten); // not under the lock: dropping may unload modules
+    (form, 1)
 }
