@@ -100,12 +100,10 @@ pub(crate) fn is_waiting(array: &DeferredArray) -> bool {
 /// Defers an operation into an existing array of the same shape; `false` if it has to be launched eagerly.
 ///
 /// An operand must be pending, and no operand may overlap the result other than element by element. Python may drop the operand
-/// after
-/// the call, so that it never needs memory.
+/// after the call, so that it never needs memory.
 ///
 /// # Errors
 /// The driver's, from pending operations.
-/// The driver's, of what waited.
 pub(crate) fn into_given(work: DeferredOp, operands: Operands, target: &DeferredArray) -> PyResult<bool> {
     let Some(stream) = order_of(target)?.filter(|_| !is_waiting(target)) else { return Ok(false) };
     let target = target.materialized()?;
