@@ -179,14 +179,14 @@ pub(super) fn fill_zeros(py: Python<'_>, array: &Array) -> PyResult<()> {
 macro_rules! parameter {
     (shape) => { "shape : int or sequence of int\n    The lengths of the axes." };
     (dtype) => { "dtype : data-type, optional\n    Anything `numpy.dtype` takes; float64 by default." };
-    (order) => { "order : {'C', 'F'}, optional\n    How elements follow each other in memory." };
+    (order) => { "order : {'C', 'F'}, optional\n    Memory order of the elements." };
     (allocator) => {
-        "allocator : callable or object, optional\n    Whose memory it is, as for :func:`set_allocator`; in PyCUDA's way it may \
-         also stand in the place of `order`."
+        "allocator : callable or object, optional\n    Allocator of the memory, as for :func:`set_allocator`; as in PyCUDA \
+         it may also be given instead of `order`."
     };
-    (device) => { "device : Device, str or int, optional\n    Where; the thread's current device by default." };
+    (device) => { "device : Device, str or int, optional\n    Device of the array; the thread's current device by default." };
     (shared) => {
-        "shared : bool, optional\n    In memory of its own that other processes can open: see :meth:`GPUArray.share`."
+        "shared : bool, optional\n    Use separate memory that other processes can open: see :meth:`GPUArray.share`."
     };
 }
 

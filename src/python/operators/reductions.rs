@@ -31,17 +31,17 @@ macro_rules! parameter {
     (a) => { "a : GPUArray" };
     (axes) => { "axis : int or tuple of ints, optional\n    The axes that are reduced; all by default." };
     (axis) => { "axis : int, optional\n    The axis that is reduced; without one the elements count in C order." };
-    (dtype) => { "dtype : dtype-like, optional\n    The type in which is computed, and of the result." };
-    (out) => { "out : GPUArray, optional\n    Where the result goes." };
+    (dtype) => { "dtype : dtype-like, optional\n    The type of the computation and of the result." };
+    (out) => { "out : GPUArray, optional\n    Array for the result." };
     (keepdims) => { "keepdims : bool, optional\n    Whether reduced axes stay, with length 1." };
     (initial) => { "initial : number, optional\n    A value that counts as one more element." };
-    (mask) => { "where : GPUArray of bool, optional\n    Which elements count." };
+    (mask) => { "where : GPUArray of bool, optional\n    Mask of the included elements." };
     (ddof) => {
-        "ddof, correction : float, optional\n    What is taken from the number of elements by which the sum of squares is \
-         divided; the second name is the array API's."
+        "ddof, correction : float, optional\n    Number subtracted from the count of elements in the divisor of the sum of \
+         squares; the second name is the array API's."
     };
-    (stream) => { "stream : Stream, optional\n    PyCUDA's; the thread's current one by default." };
-    (allocator) => { "allocator : callable, optional\n    PyCUDA's: gives the memory of the result." };
+    (stream) => { "stream : Stream, optional\n    PyCUDA's; the thread's current stream by default." };
+    (allocator) => { "allocator : callable, optional\n    PyCUDA's: allocates the result." };
 }
 pub(super) use parameter;
 
