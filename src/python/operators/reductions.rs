@@ -263,7 +263,7 @@ impl Reduction {
 
 /// The rule below a method's parameter title, and the function's parameter that precedes its list.
 const RULE: &str = "----------\n";
-const A: &str = "----------\na : GPUArray\n    What is reduced; ``function(a, ...)`` is ``a.function(...)``.\n";
+const A: &str = "----------\na : GPUArray\n    The operand; ``function(a, ...)`` is ``a.function(...)``.\n";
 
 const METHODS: [&str; 11] = ["sum", "prod", "min", "max", "any", "all", "mean", "var", "std", "argmin", "argmax"];
 

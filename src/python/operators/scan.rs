@@ -216,7 +216,7 @@ macro_rules! scans {
                 /// Parameters
                 /// ----------
             }
-            "     Where the result goes; the array itself, too." $examples }
+            "     Array for the result; it may be the array itself." $examples }
     };
     (@ function $name:ident $row:literal {$($summary:tt)*} $examples:tt) => {
         scans! { @@ function $name $row
@@ -227,7 +227,7 @@ macro_rules! scans {
                 /// ----------
                 /// a : GPUArray
             }
-            "     Where the result goes." $examples }
+            "     Array for the result." $examples }
     };
     (@@ $form:ident $name:ident $row:literal {$($head:tt)*} $out:tt {$($examples:tt)*}) => {
         entry! { $form $name

@@ -328,7 +328,7 @@ fn text_of(row: &UfuncEntry, [formula, call, result]: [&str; 3]) -> String {
         if row.inputs == 1 { "x" } else { "x1, x2" },
         " : GPUArray or number\nout : ",
         if row.outputs() == 1 { "GPUArray" } else { "tuple of GPUArray" },
-        ", optional\n    Where the result goes.\n**keywords\n    `where`, `dtype`, `casting` and `order`, as of every `Ufunc`.\n\n\
+        ", optional\n    Array for the result.\n**keywords\n    `where`, `dtype`, `casting` and `order`, as of every `Ufunc`.\n\n\
          Examples\n--------\n>>> import PyGPU\n>>> ",
         call,
         "\n",

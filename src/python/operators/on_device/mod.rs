@@ -92,7 +92,7 @@ pub(super) fn run(
     let done: Result<()> = py.without_gil(|| {
         let stream = stream::current(of.device);
         let plan = kernel.plan(&arrays, false)?;
-        // SAFETY: the kernel was made for operands of these kinds, and the plan is of them.
+        // SAFETY: the kernel was compiled for operands of these kinds, and the plan describes them.
         unsafe { kernel.run(&plan, &arrays, &mut arguments, None, &stream) }
     });
     done?;
