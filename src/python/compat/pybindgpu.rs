@@ -37,7 +37,9 @@ impl GpuArray {
         ending::run_python(py, || module.call_method1(intern!(py, "host_pointer"), arguments))
     }
 
-    /// Write one element, counted in memory order. An index out of range is ignored and reported in `last_status`.
+    /// Write one element, counted in memory order.
+    ///
+    /// An index out of range is ignored and reported in `last_status`.
     ///
     /// Parameters
     /// ----------

@@ -88,7 +88,9 @@ fn array_at<'py>(
     new_exact(py, GpuArray::with_base(array, address.clone().unbind()))
 }
 
-/// Copy an array into another one of the same shape and dtype, in the order of a stream. The devices may differ.
+/// Copy an array into another one of the same shape and dtype, in the order of a stream.
+///
+/// The devices may differ.
 ///
 /// Parameters
 /// ----------

@@ -45,7 +45,9 @@ pub(crate) fn _joined<'py>(
     Ok(Some(new_like(first, GpuArray::from_array(joined))?))
 }
 
-/// Whether two arrays of one device may share a byte. No address escapes.
+/// Return whether two arrays of one device may share a byte.
+///
+/// No address escapes.
 ///
 /// Parameters
 /// ----------

@@ -97,7 +97,9 @@ impl GpuArray {
         diagonal.call_method1(intern!(py, "sum"), (-1, dtype, out))
     }
 
-    /// The allocator of the memory and of results, if `allocator=` was given; else None. Assign another one for later results.
+    /// The allocator of the memory and of results, if `allocator=` was given; else None.
+    ///
+    /// Assign another one for later results.
     ///
     /// Examples
     /// --------

@@ -215,7 +215,9 @@ impl GpuArray {
         slf.getattr(intern!(slf.py(), "__dict__"))?.cast_into::<PyDict>()?.update(state.as_mapping())
     }
 
-    /// Record that work outside PyGPU uses the array's memory on a stream. Later uses and the free wait for it.
+    /// Record that work outside PyGPU uses the array's memory on a stream.
+    ///
+    /// Later uses and the free wait for that work.
     ///
     /// Parameters
     /// ----------
@@ -299,8 +301,10 @@ fn copy_attributes(from: &Bound<'_, GpuArray>, to: &Bound<'_, GpuArray>) -> PyRe
     to.getattr(intern!(from.py(), "__dict__"))?.cast_into::<PyDict>()?.update(attributes.as_mapping())
 }
 
-/// Unpickles an array on the current device. In a forked child, which has no device, it returns an object that raises the error
-/// when it is used. An error here would be lost in the worker of a pool, and its parent would wait forever.
+/// Unpickles an array on the current device.
+///
+/// In a forked child, which has no device, it returns an object that raises the error when it is used. An error here would be lost
+/// in the worker of a pool, and its parent would wait forever.
 #[pyfunction]
 #[pyo3(signature = (class, values, device=None))]
 // stub: def _restore(

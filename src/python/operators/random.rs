@@ -23,8 +23,9 @@ use pygpu_ops::random::{self, Distribution, NUMBERS, PositionSource, RandomFill,
 
 type Own<'py> = Bound<'py, GpuArray>;
 
-/// The position of a generator, while the host counts it. From the first capture on it is in device memory, and the draw methods
-/// report that.
+/// The position of a generator, while the host counts it.
+///
+/// From the first capture on it is in device memory, and the draw methods report that.
 #[pyclass(frozen, name = "_RandomPlace", module = "PyGPU")]
 struct RandomPlace {
     device: Device,

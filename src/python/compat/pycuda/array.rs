@@ -59,7 +59,9 @@ fn call<'py>(
 
 #[pymethods]
 impl GpuArray {
-    /// The real parts, as a new dense array in the same memory order; of real numbers the array itself. Assign to write them.
+    /// The real parts, as a new dense array in the same memory order; of real numbers the array itself.
+    ///
+    /// Assign to write them.
     #[getter]
     fn real<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, Self>> {
         match part_of(slf.get().array(slf.py())?, Part::Real)? {
@@ -77,7 +79,9 @@ impl GpuArray {
         target.as_any().set_item(PyEllipsis::get(slf.py()), value)
     }
 
-    /// The imaginary parts, as a new dense array in the same memory order; of real numbers zeros. Assign to write them.
+    /// The imaginary parts, as a new dense array in the same memory order; of real numbers zeros.
+    ///
+    /// Assign to write them.
     #[getter]
     fn imag<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, Self>> {
         match part_of(slf.get().array(slf.py())?, Part::Imaginary)? {
