@@ -248,7 +248,9 @@ sorts! {
         /// >>> PyGPU.sort(PyGPU.to_gpu([3, 1, 2])).tolist()
         /// [1, 2, 3]
     }
-    /// Return the indices that sort along an axis: ``a[argsort(a)]`` is sorted. Equal elements keep their order.
+    /// Return the indices that sort along an axis: ``a[argsort(a)]`` is sorted.
+    ///
+    /// Equal elements keep their order.
     function argsort => order_of {
         /// Returns
         /// -------
@@ -285,7 +287,9 @@ sorts! {
         /// >>> a.tolist()
         /// [1, 2, 3]
     }
-    /// Return the indices that sort along an axis: ``a[a.argsort()]`` is sorted. Equal elements keep their order.
+    /// Return the indices that sort along an axis: ``a[a.argsort()]`` is sorted.
+    ///
+    /// Equal elements keep their order.
     method argsort => order_of {
         /// Returns
         /// -------
