@@ -1,8 +1,8 @@
-//! The end of Python objects that layers without Python hold.
+//! Drops of Python objects that layers without Python own.
 //!
-//! No destructor waits for the GIL: who holds it may wait for a lock that the caller of the destructor has. Without the GIL an
-//! object is put down here, and let go by the next of ours who has it, or by the main thread in its next steps
-//! (`Py_AddPendingCall`). Once the process ends nothing is asked any more, and what is left is left to it.
+//! No destructor waits for the GIL, because the thread that holds it may wait for a lock of the destructor's caller.
+//! Without the GIL an object is queued. The next PyGPU call with the GIL drops it, or the main thread does so in a pending call
+//! (`Py_AddPendingCall`). During process exit nothing is requested; the remaining objects stay allocated.
 
 use std::ffi::{c_int, c_void};
 use std::mem::ManuallyDrop;
@@ -21,7 +21,7 @@ use pygpu_base::iterative_drop;
 use pygpu_base::log_queue;
 use pygpu_device::shutdown;
 
-/// A Python object that layers without Python keep, such as a lender: it may be dropped in any state of any thread.
+/// A Python object owned by a layer without Python, such as an exporter. It may be dropped in any state of any thread.
 pub(crate) struct Kept(ManuallyDrop<Py<PyAny>>);
 
 impl Kept {
@@ -33,11 +33,12 @@ impl Kept {
         &self.0
     }
 
-    /// Lets go of it on a thread that has the GIL for certain, which then need not be asked for where somebody else has the object too:
-    /// nothing ends by that.
+    /// Drops the object on a thread that certainly holds the GIL.
+    ///
+    /// No GIL request is needed if the object is shared, because then this drop ends nothing.
     pub(crate) fn end(self, py: Python<'_>) {
         if is_last(&self.0, py) {
-            return; // its drop decides how it ends
+            return; // its drop decides where the object ends
         }
         let mut this = ManuallyDrop::new(self);
         // SAFETY: taken out once, here, since the drop of `this` does not run.
@@ -53,9 +54,9 @@ impl Drop for Kept {
     }
 }
 
-/// Lets go of an object in whatever state the thread is.
+/// Drops an object in any state of the thread.
 pub(crate) fn let_go(object: Py<PyAny>) {
-    // From here on a plain pointer: what is dropped unasked would trust pyo3's count.
+    // A plain pointer from here on: a drop without a check of the GIL would trust pyo3's count.
     let object = Reference::new(object);
     if shutdown::exiting() {
         return; // left to the process
@@ -67,7 +68,7 @@ pub(crate) fn let_go(object: Py<PyAny>) {
     }
 }
 
-/// As `with_interpreter`, whose count of pyo3's need not be told where nothing ends.
+/// Drops an object like `with_interpreter`, without an update of pyo3's count if the object is shared.
 fn let_go_with_gil(object: Reference) {
     let Some(_asking) = ending::leave_to_ask() else { return };
     let ensured = Ensured::new();
@@ -77,9 +78,9 @@ fn let_go_with_gil(object: Reference) {
     }
 }
 
-/// Objects that nobody holds any more but this list.
+/// Objects that only this list references.
 static LATER: ForkSafeMutex<Vec<Reference>> = ForkSafeMutex::new(Vec::new());
-/// Whether there may be any.
+/// Whether the list or the log queue may have entries.
 static IS_ANY: AtomicBool = AtomicBool::new(false);
 
 #[cold]
@@ -88,11 +89,11 @@ fn put_down(object: Reference) {
     ring();
 }
 
-/// Says that there is something for whoever has the GIL next.
+/// Schedules [`pick_up`] for the next thread that holds the GIL.
 #[cold]
 pub(crate) fn ring() {
     if !IS_ANY.swap(true, Ordering::AcqRel) {
-        // Refused where the list of pending calls is full: then somebody of ours comes by.
+        // Refused if the list of pending calls is full; then a PyGPU call picks the objects up.
         call_later(pick_up_pending);
     }
 }
@@ -104,7 +105,7 @@ extern "C" fn pick_up_pending(_: *mut c_void) -> c_int {
     })
 }
 
-/// Lets go of what was put down, and hands on what the journal has. For whoever has the GIL anyway.
+/// Drops the queued objects and delivers the log queue. Called by threads that hold the GIL.
 #[inline]
 pub(crate) fn pick_up(py: Python<'_>) {
     if IS_ANY.load(Ordering::Relaxed) {
@@ -115,7 +116,7 @@ pub(crate) fn pick_up(py: Python<'_>) {
 #[cold]
 fn pick_up_all(py: Python<'_>) {
     IS_ANY.store(false, Ordering::Release);
-    // The lock is free while objects end, which may run anything.
+    // The lock is free while objects end, because their destructors may run any code.
     let found = std::mem::take(&mut *LATER.lock());
     if shutdown::exiting() {
         return;
@@ -126,12 +127,12 @@ fn pick_up_all(py: Python<'_>) {
     });
 }
 
-/// Lets the journal say that there is something.
+/// Registers the wake-up function of the log queue.
 pub(crate) fn register() {
     log_queue::set_wakeup(ring);
 }
 
-/// Gives Python's `logging` what the journal has. Whatever runs may have raised something, which is no business of a logger's.
+/// Delivers the log queue to Python's `logging`. A pending exception of the running code is kept.
 fn hand_on(py: Python<'_>) {
     let notes = log_queue::take();
     if notes.is_empty() {
@@ -150,7 +151,7 @@ fn hand_on(py: Python<'_>) {
     }
 }
 
-/// What a user's own function raised, on its way through layers without Python.
+/// An exception raised by a user's function, on its way through layers without Python.
 #[derive(Debug)]
 pub(crate) struct Raised {
     value: KeptDebug,

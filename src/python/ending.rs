@@ -1,9 +1,9 @@
-//! Asking for the GIL while the process may be ending.
+//! Safe GIL requests during interpreter finalization.
 //!
-//! When an interpreter ends, a daemon thread that asks for the GIL is ended inside that call (`pthread_exit`, up to Python
-//! 3.13), which unwinds through the Rust frames below it and aborts the process. So from `atexit` on a thread that comes
-//! back from a driver stays where it is, for ever; and `atexit` lets those that are asking already have the GIL first.
-//! The same happens to a thread that we let run Python code, which asks for the GIL every few milliseconds: `run_python`.
+//! From finalization on, up to Python 3.13, a daemon thread that requests the GIL is terminated by `pthread_exit` inside the call.
+//! That unwinds the Rust frames below it and aborts the process. From `atexit` on, a thread that returns from a driver therefore
+//! blocks forever. `atexit` first waits for threads that already request the GIL. The same applies to threads that run Python code,
+//! because these request the GIL every few milliseconds: use `run_python`.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{self, ThreadId};
@@ -13,17 +13,17 @@ use pyo3::prelude::*;
 use pygpu_base::fork_safe::ForkSafeOnce;
 use pygpu_device::shutdown::{self, ForeignCallGuard};
 
-/// The thread that ends the process.
+/// The thread that finalizes the process.
 static ENDING: ForkSafeOnce<ThreadId> = ForkSafeOnce::new();
-/// Functions of a user's own that are under way on threads of others, and may take as long as they like.
+/// Number of user functions in progress on threads of drivers. Their duration is unbounded.
 static USERS: AtomicUsize = AtomicUsize::new(0);
 
-/// From here on this thread is the one that ends the process.
+/// Records the calling thread as the one that finalizes the process.
 pub(crate) fn begin() {
     ENDING.get_or_init(|| thread::current().id());
 }
 
-/// Runs Python code, not merely a function of C, below which there are frames of ours.
+/// Runs Python code, not merely a C function, below which the stack has Rust frames.
 #[inline]
 pub(crate) fn run_python<T>(py: Python<'_>, call: impl FnOnce() -> T) -> T {
     let _asking = ForeignCallGuard::begin();
@@ -33,7 +33,7 @@ pub(crate) fn run_python<T>(py: Python<'_>, call: impl FnOnce() -> T) -> T {
     call()
 }
 
-/// As [`run_python`], for a function of a user's own on a thread of others, which the end of the process waits for longer.
+/// Runs a user's function like [`run_python`], on a thread of a driver. Process exit waits longer for it.
 pub(crate) fn run_users<T>(py: Python<'_>, call: impl FnOnce() -> T) -> T {
     struct Counted;
     impl Drop for Counted {
@@ -46,13 +46,14 @@ pub(crate) fn run_users<T>(py: Python<'_>, call: impl FnOnce() -> T) -> T {
     run_python(py, call)
 }
 
-/// Whether any such function is under way.
+/// Whether any such function is in progress.
 pub(crate) fn is_any_users() -> bool {
     USERS.load(Ordering::SeqCst) > 0
 }
 
-/// Leave to ask for the GIL in a function that others call, for as long as the answer lives. None once the process ends, except for
-/// the thread that ends it.
+/// Permits GIL requests in a function that foreign code calls, until the guard is dropped.
+///
+/// Returns `None` during process exit, except on the finalizing thread.
 pub(crate) fn leave_to_ask() -> Option<ForeignCallGuard> {
     let asking = ForeignCallGuard::begin();
     (!shutdown::exiting() || is_ending_thread()).then_some(asking)
@@ -62,7 +63,7 @@ pub(crate) fn is_ending_thread() -> bool {
     ENDING.get() == Some(&thread::current().id())
 }
 
-/// Stays where it is for ever; nobody is to wait for it any more.
+/// Blocks the thread forever. Process exit no longer waits for it.
 #[cold]
 pub(crate) fn stay() {
     ForeignCallGuard::give_up();

@@ -1,4 +1,4 @@
-//! Where Rust's errors become Python's exceptions, and nowhere else.
+//! Conversion of Rust errors into Python exceptions. No other file converts them.
 
 use pyo3::exceptions::{
     PyBufferError, PyException, PyIndexError, PyMemoryError, PyRuntimeError, PyTypeError, PyValueError,
@@ -12,7 +12,7 @@ use crate::once::PyOnce;
 use pygpu_base::error::Error;
 use pygpu_base::flush::PythonAccess;
 
-/// The classes that have no equal among the built-in ones.
+/// Exception classes without a built-in equivalent.
 struct Classes {
     error: Py<PyType>,
     launch: Py<PyType>,
@@ -83,7 +83,7 @@ fn exception<'py>(py: Python<'py>, name: &str, bases: Bound<'py, PyTuple>, doc: 
     class_in(py, "PyGPU", name, bases, doc)
 }
 
-/// A class under a name of PyCUDA's driver.
+/// An exception class with a name of PyCUDA's driver.
 fn of_driver<'py>(
     py: Python<'py>,
     name: &str,
@@ -194,14 +194,14 @@ names! {
     internal_values: Error, LaunchError, DriverRuntimeError, LogicError, InvalidValueError;
 }
 
-/// Makes Python's exception of an error of the layers below.
+/// Converts an error of the lower layers into a Python exception.
 #[cold]
 fn raise(error: &Error) -> PyErr {
     debug_assert!(PythonAccess::here().is_some(), "a flush raises an exception");
     Python::attach(|py| convert(py, error).unwrap_or_else(|failure| failure))
 }
 
-/// PyCUDA's class for a driver's code.
+/// Returns PyCUDA's class for a driver's error code.
 fn class_of_code(classes: &Classes, code: u32) -> &Py<PyType> {
     match code {
         701..=703 | 719 => &classes.launch,
@@ -211,7 +211,7 @@ fn class_of_code(classes: &Classes, code: u32) -> &Py<PyType> {
     }
 }
 
-/// The error that PyCUDA's spellings give for a value that was refused: a `LogicError`, and a `ValueError` still.
+/// Returns the error of PyCUDA's functions for a rejected value: a `LogicError` that is also a `ValueError`.
 #[cold]
 pub(crate) fn as_logic(py: Python<'_>, error: PyErr) -> PyErr {
     if !error.get_type(py).is(py.get_type::<PyValueError>()) {
@@ -223,7 +223,7 @@ pub(crate) fn as_logic(py: Python<'_>, error: PyErr) -> PyErr {
     }
 }
 
-/// Whether an error is that of a GPU call in a forked child.
+/// Whether the error reports a GPU call in a forked child.
 #[cold]
 pub(crate) fn is_fork(py: Python<'_>, error: &PyErr) -> bool {
     CLASSES.get(py).is_some_and(|classes| error.is_instance(py, classes.fork.bind(py)))

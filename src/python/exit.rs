@@ -1,4 +1,4 @@
-//! The end: of an object whose drop reaches a driver, and of the process.
+//! Drops of objects that call a driver, and the end of the process.
 
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
@@ -17,28 +17,28 @@ use pygpu_memory::Allocation;
 use pygpu_memory::texture::{DriverArray, KernelObject};
 use pygpu_ops::{Elementwise, Reduce, Scan};
 
-/// Drops what calls a driver in its drop, with the GIL released: the driver may wait for a thread that waits for the GIL.
+/// Drops a value with the GIL released, because the driver may wait for a thread that waits for the GIL.
 pub(crate) fn drop_detached<T: Send + 'static>(value: T) {
     if backend::is_host_call() || PythonAccess::expected().is_none() {
         shutdown::defer_drop(Box::new(value));
         return;
     }
     if shutdown::exiting() {
-        drop(value); // calls no driver any more
+        drop(value); // no driver calls any more
         return;
     }
     Python::attach(|py| py.without_gil(move || drop(value)));
 }
 
-/// A value whose end may call a driver.
+/// A value whose drop may call a driver.
 pub(crate) trait DriverObject: Send + 'static {
-    /// Whether the end of the value calls a driver.
+    /// Whether the drop of this value calls a driver.
     fn calls_driver(&self) -> bool {
         true
     }
 }
 
-/// A value of one of our classes, whose end calls a driver: see [`drop_detached`].
+/// A field of a PyGPU class whose drop calls a driver: see [`drop_detached`].
 pub(crate) struct Detached<T: DriverObject>(ManuallyDrop<T>);
 
 impl<T: DriverObject> Detached<T> {
@@ -65,7 +65,7 @@ impl<T: DriverObject> Drop for Detached<T> {
     }
 }
 
-/// Classes of values, and when the end of one calls a driver.
+/// Declares types, and the condition under which their drop calls a driver.
 macro_rules! driver_objects {
     ($($class:ty: |$value:ident| $calls_driver:expr;)*) => {
         $(
@@ -92,14 +92,14 @@ driver_objects! {
 impl DriverObject for DriverArray {}
 impl DriverObject for KernelObject {}
 
-/// Prints what a destructor reported and no call has raised.
+/// Prints errors of destructors that no call has raised.
 fn say_what_nobody_heard(py: Python<'_>) {
     if let Err(error) = shutdown::report_deferred() {
         PyErr::from(error).write_unraisable(py, None);
     }
 }
 
-/// Leaves memory to the process from `atexit` on: what is dropped later may find the driver half gone.
+/// Stops freeing memory from `atexit` on: a later drop may find the driver partly unloaded.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     let leave = PyCFunction::new_closure(py, Some(c"leave_to_process"), None, |args, _| {

@@ -1,4 +1,4 @@
-//! Leaving the GIL around what may reach a driver, and taking it again, which a thread must not do while the process ends: `ending`.
+//! Releases the GIL around calls that may reach a driver. Its return is guarded during process exit: see `ending`.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -10,12 +10,12 @@ use crate::callback;
 use crate::ending::{self, is_ending_thread, stay};
 use pygpu_device::shutdown::{self, ForeignCallGuard};
 
-/// Threads that are at work without the GIL, or come back from it.
+/// Number of threads that run without the GIL or return from such work.
 static AWAY: AtomicUsize = AtomicUsize::new(0);
-/// Threads that come back from there and are asking for the GIL. Who asks in other ways is in `shutdown::ForeignCallGuard`.
+/// Number of these threads that request the GIL. Other requests are counted by `shutdown::ForeignCallGuard`.
 static RETURNING: AtomicUsize = AtomicUsize::new(0);
 
-/// `Python::detach`, safe at the end of the process.
+/// `Python::detach` that is safe during process exit.
 pub(crate) trait WithoutGil {
     /// Runs `work` with the GIL released.
     fn without_gil<T: Send, F: Send + FnOnce() -> T>(self, work: F) -> T;
@@ -35,13 +35,13 @@ impl WithoutGil for Python<'_> {
     }
 }
 
-/// Counts this thread among those without the GIL, until it has it again; also if its work panics.
+/// Counts this thread as one without the GIL until it holds the GIL again, also if its work panics.
 struct Away;
 
 impl Away {
     #[inline]
     fn begin() -> Self {
-        // Only ever changed by who holds the GIL, which orders it.
+        // Changed only by threads that hold the GIL, which orders the changes.
         AWAY.fetch_add(1, Ordering::Relaxed);
         Self
     }
@@ -55,7 +55,7 @@ impl Drop for Away {
     }
 }
 
-/// Its end is that of the work without the GIL: what comes next is to ask for it. `Away` takes it back.
+/// Counts this thread in `RETURNING` when its work without the GIL ends. `Away` reverses that.
 struct Coming;
 
 impl Drop for Coming {
@@ -69,16 +69,17 @@ impl Drop for Coming {
     }
 }
 
-/// Whether some thread is at work without the GIL. The answer stays the same for as long as the asking thread keeps the
-/// GIL, or, where there is none, the world is stopped.
+/// Whether a thread works without the GIL.
+///
+/// The result stays valid while the caller holds the GIL. Without a GIL the world must be stopped.
 pub(crate) fn is_anyone_away() -> bool {
     AWAY.load(Ordering::Relaxed) > 0
 }
 
-/// Leaves memory to the process, and lets no other thread take the GIL behind a driver call from here on.
+/// Stops freeing memory. From here on no other thread takes the GIL after a driver call.
 pub(crate) fn end(py: Python<'_>) {
     const PATIENCE: Duration = Duration::from_secs(1);
-    /// With what a user has written: it would be ended in the middle, and the process with it.
+    /// Limit with user functions in progress: a shorter one would end them midway, and the process with them.
     const LONG_PATIENCE: Duration = Duration::from_secs(10);
     ending::begin();
     shutdown::begin_exit();

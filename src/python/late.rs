@@ -1,14 +1,14 @@
-//! What `__init__` makes, in classes of which PyCUDA's are written in Python.
+//! Values created by `__init__`, for classes that are Python classes in PyCUDA.
 //!
-//! There `__new__` takes whatever it is given, so that a class that derives from ours may have an `__init__` with arguments of its own,
-//! which calls ours with others. So nothing is made before ours runs.
+//! Their `__new__` accepts any arguments, because the `__init__` of a derived class may have other parameters. The value is created
+//! when that `__init__` calls the base class.
 
 use once_cell::sync::OnceCell;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
-/// A value that is there once `__init__` has run.
-// Not the standard library's `OnceLock`, which goes through its lock where there is a value from the beginning.
+/// A value that exists after `__init__` has run.
+// Not the standard library's `OnceLock`: its constructor with a value goes through its lock.
 pub(crate) struct Late<T>(OnceCell<T>);
 
 impl<T> Default for Late<T> {
@@ -24,25 +24,25 @@ impl<T> From<T> for Late<T> {
 }
 
 impl<T> Late<T> {
-    /// The value, of an object of `class`.
+    /// Returns the value of an object of `class`.
     ///
     /// # Errors
-    /// `RuntimeError` where the `__init__` of a class that derives from it has not called this one's.
+    /// `RuntimeError` if the `__init__` of a derived class has not called the base class.
     #[inline]
     pub(crate) fn get(&self, class: &str) -> PyResult<&T> {
         self.0.get().ok_or_else(|| missing(class))
     }
 
-    /// The value, where there may be none.
+    /// Returns the value, if any.
     #[inline]
     pub(crate) fn found(&self) -> Option<&T> {
         self.0.get()
     }
 
-    /// Makes the value, once. What was made stays: others may use it already.
+    /// Creates the value once. Another thread may use it already, so it is never replaced.
     ///
     /// # Errors
-    /// Those of making it; `RuntimeError` where there is one.
+    /// The errors of `make`; `RuntimeError` if a value exists.
     pub(crate) fn make(&self, class: &str, make: impl FnOnce() -> PyResult<T>) -> PyResult<()> {
         let again = || PyRuntimeError::new_err(format!("this {class} is made already: __init__ runs once"));
         if self.0.get().is_some() {
@@ -51,7 +51,7 @@ impl<T> Late<T> {
         self.0.set(make()?).map_err(|_| again())
     }
 
-    /// Takes the value out, when the object ends.
+    /// Takes the value out when the object is dropped.
     pub(crate) fn take(&mut self) -> Option<T> {
         self.0.take()
     }

@@ -1,7 +1,7 @@
-//! The Python module `PyGPU._core`: the only pyo3 classes. Each method parses its arguments, calls the layers below with the
-//! GIL released around whatever may reach a driver, and wraps the result.
+//! The Python module `PyGPU._core`, with all pyo3 classes. A method parses its arguments, calls the lower layers with the GIL
+//! released around driver calls, and wraps the result.
 //!
-//! The rooms import one way, as the layers do: `tests/repository/test_layers.py` holds the line.
+//! The packages import in one direction, as the layers do: `tests/repository/test_layers.py` verifies it.
 
 use pyo3::prelude::*;
 
@@ -32,7 +32,7 @@ mod texture;
 mod views;
 
 /// The native core of PyGPU.
-// Imported by a free-threaded interpreter it enables the GIL: docs/design/deferred_arithmetic.md has why.
+// A free-threaded interpreter that imports the module enables the GIL: see docs/design/deferred_arithmetic.md.
 #[pymodule(gil_used = true)]
 mod _core {
     use super::*;

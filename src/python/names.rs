@@ -3,12 +3,13 @@
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-/// Declares the names that a file exports, and writes the function `register` that adds them to the module.
+/// Declares the names that a file exports, and defines the function `register` that adds them to the module.
 ///
-/// A row has a kind, the group of the reference, and names: `functions "Sorting": sort, argsort;`. Rows of `internal_functions`,
-/// `internal_classes` and `internal_values` have no group: only the package uses these names. Values are added by the function after
-/// `with`. `copyto(host = ["src"])` names parameters in which NumPy's function accepts an ndarray beside arrays of a device.
-/// `tools/names.py` and `tools/stub.py` read the rows from the text.
+/// An entry has a kind, the group of the reference, and names: `functions "Sorting": sort, argsort;`. Entries of
+/// `internal_functions`,
+/// `internal_classes` and `internal_values` have no group, because only the package uses these names. The function after `with`
+/// adds values. `copyto(host = ["src"])` names parameters in which NumPy's function accepts an ndarray together with arrays of a
+/// device. `tools/names.py` and `tools/stub.py` read the entries from the source.
 macro_rules! names {
     (with $added:path; $($rows:tt)*) => {
         $crate::names::names! { @rows ($added) $($rows)* }
@@ -29,7 +30,7 @@ macro_rules! names {
     };
 }
 
-/// Adds one name of a row of [`names!`].
+/// Adds one name of an entry of [`names!`].
 macro_rules! name {
     (functions $module:ident $name:ident) => {
         pyo3::types::PyModuleMethods::add_function($module, pyo3::wrap_pyfunction!($name, $module)?)?
@@ -51,20 +52,20 @@ macro_rules! name {
 
 pub(crate) use {name, names};
 
-/// Adds a function or a class under its own name, and not to `__all__`.
+/// Adds a function or class under its name, without an entry in `__all__`.
 pub(crate) fn add_internal(module: &Bound<'_, PyModule>, object: &Bound<'_, PyAny>) -> PyResult<()> {
     module.setattr(object.getattr("__name__")?.cast_into()?, object)
 }
 
-/// Adds a second name of an object.
+/// Adds an alias of an object.
 pub(crate) fn add_alias(module: &Bound<'_, PyModule>, name: &str, target: &str) -> PyResult<()> {
     module.add(name, module.getattr(target)?)
 }
 
 /// Replaces the strings of `__all__` by the interpreter's interned ones.
 ///
-/// `from PyGPU._core import *` makes them keys of the package, and a key that is not interned is compared by its text at each
-/// look-up: 60 instructions more for each `PyGPU.name`.
+/// `from PyGPU._core import *` makes them keys of the package. A key that is not interned is compared by its text at each
+/// lookup, which costs 60 instructions more for each `PyGPU.name`.
 pub(crate) fn intern_all(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let names = module.index()?;
     for (index, name) in names.iter().enumerate() {

@@ -1,29 +1,29 @@
-//! What is made once with the interpreter: classes, names, NumPy's functions.
+//! Values created once per interpreter: classes, names, NumPy's functions.
 //!
-//! Not pyo3's `PyOnceLock`, nor its `intern!`: who makes one of these gives up the GIL between beginning and making, and a
-//! child that another thread forks at that moment waits for ever for a maker that it does not have. Here nobody waits: two
-//! threads may both make the thing, and the first one's is kept.
+//! Not pyo3's `PyOnceLock` and `intern!`, which release the GIL during initialization. A child that another thread forks at that
+//! moment waits forever for a thread that it lacks. Here no thread waits: two threads may both create the value, and the first one
+//! is kept.
 
 use std::sync::OnceLock;
 
 use pyo3::prelude::*;
 
-/// A thing that is made once, as far as anybody can see.
+/// A value that is initialized once, as observed by its users.
 pub(crate) struct PyOnce<T>(OnceLock<T>);
 
 impl<T> PyOnce<T> {
-    /// Not made yet.
+    /// Creates an uninitialized value.
     pub(crate) const fn new() -> Self {
         Self(OnceLock::new())
     }
 
-    /// The thing, if it was made.
+    /// Returns the value, if initialized.
     #[inline]
     pub(crate) fn get(&self, _: Python<'_>) -> Option<&T> {
         self.0.get()
     }
 
-    /// The thing, made by `make` if by nobody before.
+    /// Returns the value, and initializes it with `make` if necessary.
     #[inline]
     pub(crate) fn get_or_init(&self, _: Python<'_>, make: impl FnOnce() -> T) -> &T {
         match self.0.get() {
@@ -32,10 +32,10 @@ impl<T> PyOnce<T> {
         }
     }
 
-    /// As [`Self::get_or_init`].
+    /// Returns the value like [`Self::get_or_init`], with a fallible `make`.
     ///
     /// # Errors
-    /// Those of `make`; then it is not made.
+    /// The error of `make`; the value then stays uninitialized.
     #[inline]
     pub(crate) fn get_or_try_init<E>(&self, _: Python<'_>, make: impl FnOnce() -> Result<T, E>) -> Result<&T, E> {
         match self.0.get() {
@@ -44,14 +44,14 @@ impl<T> PyOnce<T> {
         }
     }
 
-    /// Keeps `made`, or what another thread has made meanwhile. The lock inside is had for the move of the value, with the GIL.
+    /// Stores `made`, unless another thread has stored a value. The inner lock is held, with the GIL, only for the move.
     #[cold]
     fn set(&self, made: T) -> &T {
         self.0.get_or_init(|| made)
     }
 }
 
-/// A name as a string of Python, made at the first use of this place.
+/// Returns a Python string that is interned at the first use of this call site.
 macro_rules! intern {
     ($py:expr, $text:expr) => {{
         static NAME: $crate::once::PyOnce<::pyo3::Py<::pyo3::types::PyString>> = $crate::once::PyOnce::new();

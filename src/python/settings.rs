@@ -1,5 +1,5 @@
-//! Reads the environment for the crate, under the GIL, from `os.environ`: who changes it there holds the GIL too, and what
-//! it says is what Python code of the program sees.
+//! Reads environment variables for the crate from `os.environ`, under the GIL. Python code that changes them holds the GIL too, and
+//! reads the same values.
 
 use std::error::Error;
 use std::ffi::OsString;
@@ -15,7 +15,7 @@ use pygpu_base::settings;
 use pygpu_device::shutdown;
 
 fn environment() -> Option<Vec<(OsString, OsString)>> {
-    // Whoever ends the process needs none, and must not be waited for.
+    // The finalizing thread needs none, and must not wait.
     if shutdown::exiting() {
         return None;
     }
@@ -27,12 +27,12 @@ fn copy(py: Python<'_>) -> PyResult<Vec<(OsString, OsString)>> {
     copy.cast_into::<PyDict>()?.iter().map(|(name, value)| Ok((name.extract()?, value.extract()?))).collect()
 }
 
-/// What Ctrl-C raises on this thread: nothing but on the main one, or where the program's own handler raises nothing.
+/// Returns the exception of Ctrl-C on this thread. `None` except on the main thread, or if the program's handler raises nothing.
 fn interrupted() -> Option<Arc<dyn Error + Send + Sync>> {
     with_interpreter(|py| py.check_signals().err().map(|error| Arc::new(Raised::new(py, error)) as Arc<_>)).flatten()
 }
 
-/// Says who reads, and who knows of Ctrl-C.
+/// Registers the readers of the environment and of Ctrl-C.
 pub(crate) fn register() {
     settings::read_with(environment);
     set_interrupt_check(interrupted);

@@ -31,7 +31,7 @@ impl<'py> Deref for Own<'_, 'py> {
     }
 }
 
-/// The array of an object of ours, for as long as the object is borrowed; `None` for anything else.
+/// Returns the array of a PyGPU object, for the lifetime of the borrow; `None` for other objects.
 ///
 /// # Errors
 /// As [`GpuArray::array`].

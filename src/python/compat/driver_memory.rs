@@ -1,5 +1,4 @@
-//! Memory of the kinds that a driver has beside plain and pooled memory: managed, pinned as a device sees it, shared between
-//! processes; and what the driver knows of an address.
+//! Special driver memory: managed, mapped pinned, and shared between processes; and the driver's attributes of an address.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -27,14 +26,14 @@ fn attachment(flags: &Bound<'_, PyAny>) -> PyResult<Attachment> {
         .ok_or_else(|| PyValueError::new_err(format!("mem_flags is 1 (GLOBAL), 2 (HOST) or 4 (SINGLE), not {number}")))
 }
 
-/// Allocates memory that host and device both reach.
+/// Allocate memory that host and device can access.
 ///
 /// Parameters
 /// ----------
 /// nbytes : int
 ///     Bytes, at least one.
 /// mem_flags : int
-///     1 for everybody, 2 for the host at first.
+///     1 attaches it globally, 2 to the host at first.
 ///
 /// Returns
 /// -------
@@ -60,14 +59,14 @@ fn allocate_managed(nbytes: &Bound<'_, PyAny>, mem_flags: &Bound<'_, PyAny>) -> 
     Ok(DeviceAllocation::new(block))
 }
 
-/// Says who may use managed memory, from this point of a stream on.
+/// Set the access to managed memory from this point of a stream on.
 ///
 /// Parameters
 /// ----------
 /// memory : DeviceAllocation
 ///     From `allocate_managed`.
 /// mem_flags : int
-///     1: everybody. 2: the host. 4: the stream, and the host while that does nothing.
+///     1: global. 2: the host. 4: the stream, and the host while the stream is idle.
 /// stream : Stream, object with `__cuda_stream__`, int or None
 ///     None is the legacy default stream.
 ///
@@ -88,17 +87,17 @@ fn attach_managed(
     Ok(py.without_gil(move || {
         let device = block.device();
         let memory = device.backend().driver_memory()?;
-        // SAFETY: a living block and stream; the driver refuses what is not managed.
+        // SAFETY: a living block and stream; the driver rejects memory that is not managed.
         unsafe { memory.attach_managed(device.index(), block.address(), attachment, stream.handle()) }
     })?)
 }
 
-/// The block in which an address lies.
+/// Return the block that contains an address.
 ///
 /// Parameters
 /// ----------
 /// address : int
-///     Any address within.
+///     Any address of the block.
 ///
 /// Returns
 /// -------
@@ -110,7 +109,7 @@ fn attach_managed(
 /// Raises
 /// ------
 /// CudaError
-///     For memory that the driver does not know.
+///     For memory unknown to the driver.
 ///
 /// Examples
 /// --------
@@ -125,7 +124,7 @@ fn address_range(address: &Bound<'_, PyAny>) -> PyResult<(Address, usize)> {
     let address = Place::of(address)?.address();
     Ok(py.without_gil(|| {
         let device = Device::current()?;
-        // What is known here the driver need not be asked; the CPU has none that could be.
+        // Tracked blocks need no driver call; the CPU has no driver.
         match address_registry::find(address) {
             Some(block) => Ok((block.address(), block.bytes())),
             None => device.backend().driver_memory()?.address_range(device.index(), address),
@@ -133,12 +132,12 @@ fn address_range(address: &Bound<'_, PyAny>) -> PyResult<(Address, usize)> {
     })?)
 }
 
-/// The address at which the current device sees pinned host memory.
+/// Return the address of pinned host memory on the current device.
 ///
 /// Parameters
 /// ----------
 /// address : int
-///     The host's address of it.
+///     The host address.
 ///
 /// Returns
 /// -------
@@ -161,13 +160,13 @@ fn device_address(address: &Bound<'_, PyAny>) -> PyResult<Address> {
     })?)
 }
 
-/// Names a block for other processes.
+/// Export a block to other processes.
 ///
 /// Parameters
 /// ----------
 /// address : int or DeviceAllocation
-///     The first byte of plain memory, such as `allocate_device`'s. The driver does not share memory of its pools, where arrays
-///     have theirs.
+///     First byte of plain memory, such as `allocate_device`'s. The driver does not share memory of its pools, which contain the
+///     arrays.
 ///
 /// Returns
 /// -------
@@ -192,7 +191,7 @@ fn share_memory<'py>(address: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyByteA
     Ok(PyByteArray::new(py, &handle))
 }
 
-/// Closes what another process shared, when it is dropped.
+/// Closes memory that another process shared, when it is dropped.
 struct Shared {
     device: Device,
     address: Address,
@@ -201,22 +200,22 @@ struct Shared {
 impl Drop for Shared {
     fn drop(&mut self) {
         let close = || {
-            // The driver does not wait for what still uses the memory.
+            // The driver does not wait for uses of the memory.
             self.device.synchronize()?;
             let memory = self.device.backend().driver_memory()?;
-            // SAFETY: opened below, and nothing is under way.
+            // SAFETY: opened below, and no use is in progress.
             unsafe { memory.close_shared_memory(self.device.index(), self.address) }
         };
         shutdown::defer(close());
     }
 }
 
-/// Opens memory that another process shared.
+/// Open memory that another process shared.
 ///
 /// Parameters
 /// ----------
 /// handle : bytes-like
-///     What `share_memory` gave there.
+///     Result of `share_memory` in that process.
 ///
 /// Returns
 /// -------
@@ -226,7 +225,7 @@ impl Drop for Shared {
 /// Raises
 /// ------
 /// ValueError
-///     If the handle has not 64 bytes.
+///     If the handle is not 64 bytes long.
 /// CudaError
 ///     If the driver refuses it.
 /// NotSupportedError
@@ -243,7 +242,7 @@ fn open_shared_memory(handle: &Bound<'_, PyAny>) -> PyResult<DeviceAllocation> {
         let owner = Box::new(Shared { device, address });
         let (first, bytes) = memory.address_range(device.index(), address)?;
         let bytes = bytes.saturating_sub(address - first);
-        // SAFETY: the driver says that the memory is there until `owner` closes it.
+        // SAFETY: the driver guarantees that the memory is valid until `owner` closes it.
         Ok::<_, Error>(unsafe { Allocation::imported(address, bytes, Stream::default_of(device), owner) })
     })?;
     Ok(DeviceAllocation::new(block))

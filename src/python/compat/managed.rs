@@ -1,4 +1,4 @@
-//! Where managed memory is, and how it will be used.
+//! Location of managed memory, and hints for its use.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -21,7 +21,7 @@ const ADVICE: [(&str, Advice); 6] = [
     ("not_accessed_by", Advice::UnsetAccessedBy),
 ];
 
-/// A place by its number: a device, or -1 for the host.
+/// Reads a location by number: a device, or -1 for the host.
 fn residence(object: &Bound<'_, PyAny>) -> PyResult<Residence> {
     match number::int32(object, "device")? {
         -1 => Ok(Residence::Host),
@@ -30,23 +30,23 @@ fn residence(object: &Bound<'_, PyAny>) -> PyResult<Residence> {
     }
 }
 
-/// Brings a range of managed memory to where it will be used, in the order of a stream.
+/// Move a range of managed memory to its next location, in the order of a stream.
 ///
 /// Parameters
 /// ----------
 /// address : int or object with an address
-///     Where the range begins.
+///     First byte of the range.
 /// nbytes : int
-///     Its bytes.
+///     Bytes of the range.
 /// device : int
-///     The device that will use it; -1 is the host.
+///     The device that uses it next; -1 is the host.
 /// stream : Stream, object with `__cuda_stream__`, int or None
 ///     None is the legacy default stream.
 ///
 /// Raises
 /// ------
 /// CudaError
-///     With code 1 for other memory; 101 for a device that is not there.
+///     With code 1 for other memory; 101 for a missing device.
 /// NotSupportedError
 ///     While the stream is captured into a graph.
 ///
@@ -73,30 +73,30 @@ fn prefetch_managed(
     Ok(py.without_gil(|| {
         capture::refuse("a prefetch of managed memory", &stream)?;
         let memory = near.backend().driver_memory()?;
-        // SAFETY: a living stream; the driver refuses what is not managed.
+        // SAFETY: a living stream; the driver rejects memory that is not managed.
         unsafe { memory.prefetch_managed(near.index(), first, bytes, to, stream.handle()) }
     })?)
 }
 
-/// Says how a range of managed memory will be used.
+/// Advise the driver of the use of a range of managed memory.
 ///
 /// Parameters
 /// ----------
 /// address : int or object with an address
-///     Where the range begins.
+///     First byte of the range.
 /// nbytes : int
-///     Its bytes.
+///     Bytes of the range.
 /// advice : str
-///     'read_mostly', 'preferred_location', 'accessed_by', or one of them with 'not_' or 'no_' before it, which takes it back.
+///     'read_mostly', 'preferred_location', 'accessed_by', or one of them with the prefix 'not_' or 'no_', which revokes it.
 /// device : int
-///     Of which device that is said; -1 is the host.
+///     The device of the advice; -1 is the host.
 ///
 /// Raises
 /// ------
 /// ValueError
 ///     For other advice.
 /// CudaError
-///     With code 1 for other memory; 101 for a device that is not there, or that cannot do it.
+///     With code 1 for other memory; 101 for a missing device, or one without the capability.
 ///
 /// Examples
 /// --------

@@ -1,4 +1,4 @@
-//! What PyCUDA's and PybindGPU's modules need beyond the native surface.
+//! Functions of PyCUDA's and PybindGPU's modules that the native interface lacks.
 
 use pyo3::prelude::*;
 
@@ -7,7 +7,7 @@ pub(crate) mod managed;
 pub(crate) mod pybindgpu;
 pub(crate) mod pycuda;
 
-/// Puts classes and functions into the module.
+/// Adds classes and functions to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     driver_memory::register(module)?;
     managed::register(module)?;

@@ -1,4 +1,4 @@
-//! What PybindGPU's arrays have beside ours. The pointer wrappers and status objects are the Python package's own.
+//! Attributes of PybindGPU's arrays. The Python package defines the pointer wrappers and status objects.
 
 use pyo3::prelude::*;
 
@@ -10,11 +10,11 @@ const STATUS: &str = "_last_status";
 
 #[pymethods]
 impl GpuArray {
-    /// Does nothing: an array has its device memory from the start.
+    /// Do nothing: an array has device memory from the start.
     #[pyo3(signature = () -> "None")]
     fn allocate(&self) {}
 
-    /// 1 if the elements follow each other row by row, else 0.
+    /// 1 if the elements are C-contiguous, else 0.
     #[getter]
     fn flag_c_contiguous(&self) -> i32 {
         self.layout().is_c_contiguous().into()
@@ -28,7 +28,7 @@ impl GpuArray {
         ending::run_python(py, || module.call_method1(intern!(py, "device_pointer"), (slf,)))
     }
 
-    /// The address of the host side as a pointer wrapper; null where there is none yet.
+    /// The address of the host side as a pointer wrapper; null if it does not exist yet.
     #[getter]
     fn host_data<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
@@ -37,7 +37,9 @@ impl GpuArray {
         ending::run_python(py, || module.call_method1(intern!(py, "host_pointer"), arguments))
     }
 
-    /// Writes one element, counted in the order of memory. An index out of range is ignored and said in `last_status`.
+    /// Write one element, counted in memory order.
+    ///
+    /// An index out of range is ignored and reported in `last_status`.
     ///
     /// Parameters
     /// ----------

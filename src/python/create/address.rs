@@ -1,4 +1,4 @@
-//! What an address names: arrays over the memory there, with all that is known of its use, and views for others.
+//! Arrays over the memory at an address, with its tracked uses, and views of addresses for other libraries.
 
 use numpy::PyUntypedArray;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -21,21 +21,21 @@ use pygpu_copy as copy;
 use pygpu_device::stream::Stream;
 use pygpu_layout::{Layout, MemoryOrder};
 
-/// An array over the memory at an address, with all that is known of its use.
+/// Create an array over the memory at an address, with its tracked uses.
 ///
 /// Parameters
 /// ----------
 /// address : int, DeviceAllocation, GPUArray or object with an address
-///     Where element zero is.
+///     Address of element zero.
 /// shape : int or sequence of int
 ///     The lengths of the axes.
 /// dtype : data-type
-///     Of the elements.
+///     Type of the elements.
 /// strides : sequence of int, optional
 ///     Bytes from one element to the next along each axis; C order by default.
 /// stream : Stream, object with `__cuda_stream__` or int, optional
-///     Where the array is going to be used. Memory of which nothing is known counts as usable in the order of this stream; the
-///     legacy default stream by default.
+///     The stream on which the array is used. Untracked memory counts as usable in the order of this stream; the legacy default
+///     stream by default.
 /// offset : int, optional
 ///     Bytes between the address and element zero.
 ///
@@ -46,7 +46,7 @@ use pygpu_layout::{Layout, MemoryOrder};
 /// Raises
 /// ------
 /// ValueError
-///     If the elements are not within the block, as far as it is known, or the address is 0.
+///     If the elements are not within the tracked block, or the address is 0.
 ///
 /// Examples
 /// --------
@@ -88,19 +88,21 @@ fn array_at<'py>(
     new_exact(py, GpuArray::with_base(array, address.clone().unbind()))
 }
 
-/// Copies an array into another one of the same shape and dtype, perhaps of another device, in the order of a stream.
+/// Copy an array into another one of the same shape and dtype, in the order of a stream.
+///
+/// The devices may differ.
 ///
 /// Parameters
 /// ----------
 /// target, source : GPUArray
 ///     They may overlap.
 /// stream : Stream, object with `__cuda_stream__`, int or None
-///     Of the device of one of them; None is the legacy default stream of the target's.
+///     A stream of either device; None is the legacy default stream of the target's device.
 ///
 /// Raises
 /// ------
 /// ValueError
-///     For other shapes, a read-only target, and a stream of a third device.
+///     For different shapes, a read-only target, and a stream of a third device.
 ///
 /// Examples
 /// --------
@@ -135,20 +137,20 @@ fn copy_array(
     Ok(py.without_gil(|| copy::between(target, source, &stream))?)
 }
 
-/// An ndarray over host memory that an object owns.
+/// Create an ndarray over host memory that an object owns.
 ///
 /// Parameters
 /// ----------
 /// owner : object
 ///     Becomes the `base`.
 /// address : int
-///     Where the memory is, which must be there as long as the owner.
+///     Address of the memory, which must be valid while the owner exists.
 /// shape : int or sequence of int
 ///     The lengths of the axes.
 /// dtype : data-type
-///     Any but one with Python objects.
+///     Any dtype without Python objects.
 /// order : {'C', 'F'}, optional
-///     How elements follow each other in memory.
+///     Memory order of the elements.
 ///
 /// Returns
 /// -------
@@ -191,12 +193,12 @@ fn ndarray_at<'py>(
     ndarray::over_memory(py, first, &layout, descr, true, owner)
 }
 
-/// A memoryview with an address, for libraries that take device addresses in buffers.
+/// Create a memoryview with an address, for libraries that take device addresses in buffers.
 ///
 /// Parameters
 /// ----------
 /// address : int
-///     Where it begins.
+///     First byte.
 /// nbytes : int
 ///     Bytes.
 ///

@@ -1,4 +1,4 @@
-//! Allocators in Python in the place of PyGPU's pool.
+//! Allocators in Python that replace PyGPU's pool.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -22,15 +22,15 @@ use pygpu_device::stream::Stream;
 use pygpu_memory::custom_allocator::{self, Allocator, AllocatorBlock, AllocatorChoice};
 use pygpu_memory::{Access, ordered};
 
-/// A callable that takes a number of bytes (PyCUDA's way), or an object whose `allocate` takes a stream as well.
+/// A callable that takes a number of bytes (PyCUDA's form), or an object whose `allocate` takes a stream as well.
 pub(crate) struct PyAllocator {
     object: Kept,
     takes_stream: bool,
-    /// What it gave last, if PyGPU knows the block: for who made this allocator for one array.
+    /// The last returned memory if PyGPU tracks its block, for the creator of an allocator for one array.
     known: Option<Mutex<Option<Py<PyAny>>>>,
-    /// Whether it gives memory to the results of operations on its arrays, too: PyCUDA's rule for an argument `allocator=`.
+    /// Whether it also allocates results of operations on its arrays: PyCUDA's rule for an argument `allocator=`.
     is_inherited: bool,
-    /// Whether it gave address 0 last.
+    /// Whether it returned address 0 last.
     gave_nothing: AtomicBool,
 }
 
@@ -53,23 +53,23 @@ impl PyAllocator {
         })
     }
 
-    /// As [`Self::new`], for one array only, which asks for [`Self::take_known`] afterwards.
+    /// Creates an allocator for one array only, whose creator calls [`Self::take_known`] afterwards.
     pub(crate) fn for_one_array(object: &Bound<'_, PyAny>) -> PyResult<Self> {
         custom_allocator::use_for_results();
         Ok(Self { known: Some(Mutex::new(None)), ..Self::inherited(object)? })
     }
 
-    /// As [`Self::new`], for an array and the results of operations on it.
+    /// Creates an allocator for an array and the results of operations on it.
     fn inherited(object: &Bound<'_, PyAny>) -> PyResult<Self> {
         Ok(Self { is_inherited: true, ..Self::new(object)? })
     }
 
-    /// The memory that it gave last, if PyGPU knows the block.
+    /// Takes the last returned memory if PyGPU tracks its block.
     pub(crate) fn take_known(&self) -> Option<Py<PyAny>> {
         self.known.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// Whether it gave address 0: an array of that may have its memory assigned later.
+    /// Whether it returned address 0: the memory of such an array may be assigned later.
     pub(crate) fn gave_nothing(&self) -> bool {
         self.gave_nothing.load(Ordering::Relaxed)
     }
@@ -81,11 +81,11 @@ impl PyAllocator {
                 let argument = PyStream::from(stream.clone());
                 (object.call_method1(intern!(py, "allocate"), (bytes, argument))?, stream.clone())
             }
-            // It knows of no stream but the one that every other of its calls means.
+            // Without a stream argument all its memory is ordered by the default stream.
             false => (object.call1((bytes,))?, Stream::default_of(stream.device())),
         };
-        // Nobody would give the memory back at a plain number's address, if there is any: `int` is a callable that takes a
-        // number of bytes, too. Numbers of every kind have `__float__`; arrays, ours too, have a `ptr` beside it.
+        // No owner would free the memory at a plain number's address: `int` is a callable that takes a number of bytes, too. All
+        // numbers have `__float__`. Arrays, PyGPU's too, have a `ptr` as well.
         self.gave_nothing.store(memory.extract::<u64>().is_ok_and(|address| address == 0), Ordering::Relaxed);
         if memory.hasattr(intern!(py, "__float__"))? && !memory.hasattr(intern!(py, "ptr"))? {
             return Err(PyTypeError::new_err(format!(
@@ -108,7 +108,7 @@ impl PyAllocator {
             (Some(_), Some(known)) => {
                 *known.lock().unwrap_or_else(PoisonError::into_inner) = Some(memory.clone().unbind());
             }
-            // Who used the memory before may still do so on another stream.
+            // An earlier user of the memory may still use it on another stream.
             (Some(block), None) => {
                 py.without_gil(|| ordered(&[(block, Access::Write)], &stream, || Ok(())))?;
             }
@@ -121,11 +121,11 @@ impl PyAllocator {
 }
 
 thread_local! {
-    /// How many allocators of this thread have called each other.
+    /// Nesting depth of allocators on this thread.
     static DEPTH: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Allocators may ask others, and a few of these others again. One that asks itself would end on the stack.
+/// Allocators may call others, to a small depth. A recursive one would overflow the stack.
 const DEEPEST: usize = 50;
 
 struct Deeper;
@@ -152,7 +152,7 @@ impl Drop for Deeper {
 impl Allocator for PyAllocator {
     fn allocate(&self, bytes: usize, stream: &Stream) -> Result<AllocatorBlock> {
         let given = with_interpreter(|py| {
-            // What an allocator makes is no result: one that is inherited would be asked for that, too.
+            // An allocator's own memory is no result: otherwise an inherited one would be called for it.
             let _chosen = self.is_inherited.then(|| Chosen::instead(None));
             let called = Deeper::enter(self.object.object().bind(py)).and_then(|_deeper| self.call(py, bytes, stream));
             called.map_err(|raised| Error::Callback(Arc::new(Raised::new(py, raised))))
@@ -161,20 +161,20 @@ impl Allocator for PyAllocator {
     }
 }
 
-/// An allocator for results, of an object that an array was made with.
+/// Creates an allocator for results from the allocator of an array.
 fn for_results(object: &Bound<'_, PyAny>) -> PyResult<Arc<dyn Allocator>> {
     Ok(Arc::new(PyAllocator::inherited(object)?))
 }
 
-/// What is kept beside memory of an allocator, so that results have theirs of it, too.
+/// Returns the allocator that is stored with its memory, so that results use it too.
 pub(super) fn kept_for_results(object: &Bound<'_, PyAny>) -> Heritage {
     Heritage::new(object.clone().unbind(), for_results)
 }
 
-/// Lets new arrays of this thread come from what an argument `allocator=` says.
+/// Selects the allocator of an argument `allocator=` for new arrays of this thread.
 ///
 /// # Errors
-/// `TypeError` for what is no allocator.
+/// `TypeError` for an object that is no allocator.
 pub(crate) fn chosen(argument: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Chosen>> {
     let Some(object) = argument.filter(|object| !object.is_none()) else { return Ok(None) };
     Ok(Some(Chosen::instead(Some(AllocatorChoice::Plugged(for_results(object)?)))))
@@ -193,7 +193,7 @@ fn to_python(py: Python<'_>, choice: &AllocatorChoice) -> Py<PyAny> {
     allocator.downcast_ref::<PyAllocator>().map_or_else(|| py.None(), |own| own.object.object().clone_ref(py))
 }
 
-/// Chooses for all threads; see `PyGPU.set_allocator`.
+/// Set the allocator of all threads; see `PyGPU.set_allocator`.
 #[pyfunction]
 #[pyo3(signature = (allocator: "Any") -> "None")]
 fn _choose_allocator(allocator: &Bound<'_, PyAny>) -> PyResult<()> {
@@ -201,12 +201,12 @@ fn _choose_allocator(allocator: &Bound<'_, PyAny>) -> PyResult<()> {
     Ok(())
 }
 
-/// Where the memory of this thread's new arrays comes from.
+/// Return the allocator of this thread's new arrays.
 ///
 /// Returns
 /// -------
 /// object or None
-///     What `set_allocator` or `using_allocator` was given; `None` for PyGPU's own pool.
+///     The object given to `set_allocator` or `using_allocator`; `None` for PyGPU's own pool.
 ///
 /// Examples
 /// --------
@@ -219,7 +219,7 @@ fn get_allocator(py: Python<'_>) -> Py<PyAny> {
     to_python(py, &custom_allocator::choice())
 }
 
-/// Chooses for this thread, until `put_back`; see `PyGPU.using_allocator`.
+/// Sets the allocator of this thread until `put_back`; see `PyGPU.using_allocator`.
 #[pyclass(frozen, name = "_ThreadsAllocator", module = "PyGPU._core")]
 struct ThreadsAllocator(Option<AllocatorChoice>);
 
@@ -235,7 +235,7 @@ impl ThreadsAllocator {
         Ok(Self(custom_allocator::choose_for_thread(Some(choice))))
     }
 
-    /// Puts back what held before.
+    /// Restore the previous allocator.
     #[pyo3(signature = () -> "None")]
     fn put_back(&self) {
         drop(custom_allocator::choose_for_thread(self.0.clone()));

@@ -1,4 +1,4 @@
-//! `asarray`: an array from whatever is one, without a copy where that is possible.
+//! `asarray`: converts any array-like to an array, without a copy if possible.
 
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
@@ -27,48 +27,49 @@ use pygpu_device::Device;
 use pygpu_device::stream::Stream;
 use pygpu_layout::{Layout, MemoryOrder};
 
-/// What the caller wants of the result.
+/// The requested properties of the result.
 struct Wish {
     dtype: Option<DType>,
     order: OrderArgument,
     device: Option<Device>,
     copy: Option<bool>,
-    /// To other memory, though it is of the same device.
+    /// Whether the memory has to change although the device is the same.
     is_moved: bool,
 }
 
-/// An array from any array-like, sharing its memory where that is possible.
+/// Convert any array-like to an array, and share its memory if possible.
 ///
 /// Parameters
 /// ----------
 /// obj : array_like
-///     A GPUArray; an array of another library on a device, by DLPack or the CUDA array interface; anything NumPy makes an
-///     ndarray of.
+///     A GPUArray; an array of another library on a device, by DLPack or the CUDA array interface; any object that NumPy converts
+///     to an ndarray.
 /// dtype : data-type, optional
 ///     That of `obj` by default. Another one makes a copy.
 /// order : {'C', 'F', 'A', 'K'}, optional
-///     How elements must follow each other; 'K', the default, takes them as they are.
+///     Memory order of the elements; 'K', the default, keeps it.
 /// device : Device, str or int, optional
-///     Where the result is wanted. By default device arrays stay where they are, and host data goes to the current device.
+///     Device of the result. By default device arrays keep theirs, and host data goes to the current device.
 /// copy : bool, optional
+///     True always copies, False never, None only if needed.
 ///     True always copies, False never, None only if needed.
 ///
 /// Returns
 /// -------
 /// GPUArray
-///     `obj` itself if it is one and nothing is to be changed. On the CPU the memory of an ndarray is shared, unless
-///     `PYGPU_STRICT=1` says to copy it as to a GPU.
+///     `obj` itself if it is a GPUArray and needs no change. On the CPU the memory of an ndarray is shared, unless
+///     `PYGPU_STRICT=1` requests a copy as for a GPU.
 ///
 /// Raises
 /// ------
 /// ValueError
-///     For a copy that is needed and forbidden.
+///     If a copy is needed and forbidden.
 /// TypeError
-///     For what is no array, and for dtypes that a device cannot hold. The refusal of each protocol is its cause.
+///     For an object that is no array, and for dtypes that a device cannot store. The error of each protocol is its cause.
 ///
 /// Notes
 /// -----
-/// Nothing is moved from one device to another unless `device` asks for it.
+/// Data moves between devices only if `device` requests it.
 ///
 /// Examples
 /// --------
@@ -115,7 +116,7 @@ pub(crate) fn asarray<'py>(
     }
 }
 
-/// An array of ours: itself where nothing is to be changed.
+/// Converts a GPUArray; returns it unchanged if it already matches.
 #[inline]
 fn as_wished<'py>(own: &Bound<'py, GpuArray>, wish: &Wish) -> PyResult<Bound<'py, GpuArray>> {
     let py = own.py();
@@ -126,7 +127,7 @@ fn as_wished<'py>(own: &Bound<'py, GpuArray>, wish: &Wish) -> PyResult<Bound<'py
     }
 }
 
-/// An array of what is none of ours. Apart from it, since its many locals would cost who has one.
+/// Converts other objects. A separate function, because its many locals would slow down the path of GPUArrays.
 #[inline(never)]
 fn from_others<'py>(obj: &Bound<'py, PyAny>, wish: &Wish) -> PyResult<Bound<'py, GpuArray>> {
     let py = obj.py();
@@ -147,7 +148,7 @@ fn from_others<'py>(obj: &Bound<'py, PyAny>, wish: &Wish) -> PyResult<Bound<'py,
     })
 }
 
-/// Rows of arrays of a device, put together there; `None` where there is no such array among what was given.
+/// Joins nested sequences of device arrays on the device; `None` if the object contains no such array.
 #[cold]
 fn joined<'py>(obj: &Bound<'py, PyAny>, wish: &Wish) -> PyResult<Option<Bound<'py, GpuArray>>> {
     let py = obj.py();
@@ -175,7 +176,7 @@ fn from_foreign<'py>(
     }
 }
 
-/// By NumPy: an ndarray's memory is shared on the CPU, and uploaded elsewhere.
+/// Converts host data with NumPy. An ndarray's memory is shared on the CPU, and uploaded to other devices.
 fn from_host<'py>(obj: &Bound<'py, PyAny>, wish: &Wish) -> PyResult<Bound<'py, GpuArray>> {
     let py = obj.py();
     let target = wish.target()?;
@@ -195,7 +196,7 @@ fn from_host<'py>(obj: &Bound<'py, PyAny>, wish: &Wish) -> PyResult<Bound<'py, G
     }
 }
 
-/// The values as an ndarray of a dtype that a device holds, and whether nobody else sees its memory.
+/// Returns the values as an ndarray of a device dtype, and whether no other object refers to its memory.
 fn values_of<'py>(obj: &Bound<'py, PyAny>, wish: &Wish) -> PyResult<(Bound<'py, PyUntypedArray>, DType, bool)> {
     let is_ndarray = obj.cast::<PyUntypedArray>().is_ok();
     if !is_ndarray && !exposes_memory(obj)? {
@@ -203,7 +204,7 @@ fn values_of<'py>(obj: &Bound<'py, PyAny>, wish: &Wish) -> PyResult<(Bound<'py, 
             let name = obj.get_type().fully_qualified_name()?;
             return Err(forbidden(format_args!("asarray: {name} holds its values one by one")));
         }
-        // With the dtype at once: large integers in a list are exact so.
+        // With the dtype in the same step, so that large integers of a list stay exact.
         let values = ndarray::as_ndarray(obj, wish.dtype)?;
         let dtype = dtypes::from_numpy(values.dtype().as_any()).map_err(|error| no_array(obj, error))?;
         return Ok((values, dtype, true));
@@ -221,7 +222,7 @@ fn values_of<'py>(obj: &Bound<'py, PyAny>, wish: &Wish) -> PyResult<(Bound<'py, 
     }
 }
 
-/// An object that NumPy could make nothing but an array of objects of.
+/// Returns the error for an object that NumPy converts only to an array of objects.
 #[cold]
 fn no_array(obj: &Bound<'_, PyAny>, cause: PyErr) -> PyErr {
     let py = obj.py();
@@ -238,7 +239,7 @@ fn no_array(obj: &Bound<'_, PyAny>, cause: PyErr) -> PyErr {
     error
 }
 
-/// Whether NumPy reads the object's own memory in place.
+/// Whether NumPy uses the object's memory in place.
 fn exposes_memory(obj: &Bound<'_, PyAny>) -> PyResult<bool> {
     let py = obj.py();
     if has_buffer(obj) {
@@ -252,18 +253,18 @@ fn exposes_memory(obj: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(false)
 }
 
-/// An array over an ndarray's memory, which it keeps alive.
+/// Creates an array over an ndarray's memory, and keeps the ndarray alive.
 fn over(values: &Bound<'_, PyUntypedArray>, dtype: DType) -> PyResult<Array> {
     let side = ndarray::side(values, dtype.itemsize())?;
     let (stream, owner) = (Stream::default_of(Device::cpu()?), Box::new(Kept::new(values.clone().into_any().unbind())));
-    // SAFETY: the memory of the ndarray, as it says, which is kept by the owner.
+    // SAFETY: the memory of the ndarray, by its own fields; the owner keeps it alive.
     Ok(unsafe {
         Array::imported(side.address, side.layout, dtype, !ndarray::is_writable(values), stream, Some(owner))?
     })
 }
 
 impl Wish {
-    /// Where host data goes.
+    /// Returns the device of host data.
     fn target(&self) -> PyResult<Device> {
         match self.device {
             Some(device) => Ok(device),
@@ -271,12 +272,13 @@ impl Wish {
         }
     }
 
-    /// Whether host data that nobody wants on the host is to leave it, also where the device is the host.
+    /// Whether strict mode requires a copy of host data, even if the device is the host.
     fn leaves_host(&self) -> bool {
         strict::is_strict() && self.device.is_none()
     }
 
-    /// A new array if `array` is not as wished, or a copy is; `is_ours` if nobody else sees the memory of `array`.
+    /// Creates a new array if `array` does not match the request or a copy is requested. `is_ours`: no other object refers to its
+    /// memory.
     fn fulfil(&self, py: Python<'_>, array: &Array, is_ours: bool) -> PyResult<Option<Array>> {
         let target = self.device.unwrap_or(array.device());
         let dtype = self.dtype.unwrap_or(array.dtype());
@@ -305,7 +307,7 @@ impl Wish {
         self.wrong_order(array.layout()).map(|order| transfer::device_copy(py, array, order)).transpose()
     }
 
-    /// The order in which the elements should follow each other and do not.
+    /// Returns the requested memory order if the layout does not have it.
     fn wrong_order(&self, layout: &Layout) -> Option<MemoryOrder> {
         match self.order {
             OrderArgument::C if !layout.is_c_contiguous() => Some(MemoryOrder::C),

@@ -1,4 +1,4 @@
-//! `a.astype(dtype)`: the values as another dtype.
+//! `a.astype(dtype)`: converts the values to another dtype.
 
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -18,7 +18,7 @@ use pygpu_layout::Layout;
 use pygpu_ops::fusion::{DeferredOp, Operands};
 use pygpu_ops::ufunc::as_it_is;
 
-/// Whether elements follow each other as an order says, so that nothing need be copied for its sake.
+/// Whether the elements already have a memory order, so that it requires no copy.
 fn is_in_order(layout: &Layout, order: OrderArgument) -> bool {
     match order {
         OrderArgument::K => true,
@@ -30,23 +30,23 @@ fn is_in_order(layout: &Layout, order: OrderArgument) -> bool {
 
 #[pymethods]
 impl GpuArray {
-    /// The values as another dtype, in an array of their own on the same device.
+    /// Convert the values to another dtype, in a separate array on the same device.
     ///
     /// Parameters
     /// ----------
     /// dtype : data-type
     ///     Anything `numpy.dtype` takes.
     /// order : {'K', 'C', 'F', 'A'}, optional
-    ///     How elements follow each other; 'K', the default, keeps the order of the axes in memory.
+    ///     Memory order of the result; 'K', the default, keeps the order of the axes in memory.
     /// casting : {'unsafe', 'same_kind', 'safe', 'equiv', 'no'}, optional
-    ///     NumPy's rule about what may become what.
+    ///     NumPy's casting rule.
     /// subok : bool, optional
     ///     Whether the result is of the array's class.
     /// copy : bool, optional
-    ///     False gives the array itself where nothing is to be changed.
+    ///     False returns the array itself if nothing changes.
     /// stream : Stream, optional
-    ///     The order in which to convert; the thread's current stream by default. In PyCUDA's way it may also stand in the place
-    ///     of `order`.
+    ///     The stream of the conversion; the thread's current stream by default. As in PyCUDA it may also be given instead of
+    ///     `order`.
     ///
     /// Returns
     /// -------
@@ -55,7 +55,7 @@ impl GpuArray {
     /// Raises
     /// ------
     /// TypeError
-    ///     For a cast that the rule forbids, and for a dtype that a device cannot hold.
+    ///     For a cast that the rule forbids, and for a dtype that a device cannot store.
     ///
     /// Examples
     /// --------
@@ -100,7 +100,7 @@ impl GpuArray {
     }
 }
 
-/// The values as another dtype, made later together with what comes next; `None` for a cast that is launched by its line.
+/// Defers a cast, to be computed together with later operations; `None` if it is launched eagerly.
 fn put_off<'py>(
     own: &Bound<'py, GpuArray>,
     dtype: DType,
@@ -117,7 +117,7 @@ fn put_off<'py>(
     new_waiting(own.py(), work, read, (layout, dtype), stream).map(Some)
 }
 
-/// The values as another dtype: the array API's name for :meth:`GPUArray.astype`.
+/// Convert the values to another dtype: the array API's name for :meth:`GPUArray.astype`.
 ///
 /// Parameters
 /// ----------
@@ -125,9 +125,9 @@ fn put_off<'py>(
 /// dtype : data-type
 ///     Anything `numpy.dtype` takes.
 /// copy : bool, optional
-///     False gives `x` itself where nothing is to be changed.
+///     False returns `x` itself if nothing changes.
 /// device : Device, str or int, optional
-///     Where the result is wanted; that of `x` by default.
+///     Device of the result; that of `x` by default.
 ///
 /// Returns
 /// -------

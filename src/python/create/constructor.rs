@@ -1,4 +1,4 @@
-//! `GPUArray(...)`, and of subclasses whose `__init__` takes other arguments.
+//! The constructor `GPUArray(...)`, also for subclasses whose `__init__` takes other arguments.
 
 use numpy::PyUntypedArray;
 use pyo3::exceptions::{PyException, PyTypeError};
@@ -17,15 +17,15 @@ use pygpu_device::Device;
 use pygpu_device::stream::Stream;
 use pygpu_layout::MemoryOrder;
 
-/// The arguments in their order; `copy` has a name only.
+/// The parameters in order; `copy` is keyword-only.
 const NAMES: [&str; 8] = ["shape", "dtype", "allocator", "base", "gpudata", "strides", "order", "copy"];
 const POSITIONAL: usize = 7;
 
-/// What was given, without what is None.
+/// The arguments that are not None.
 struct Arguments<'py>([Option<Bound<'py, PyAny>>; 8]);
 
 impl<'py> Arguments<'py> {
-    /// As Python reads arguments.
+    /// Binds arguments like a Python function.
     fn read(args: &Bound<'py, PyTuple>, kwargs: Option<&Bound<'py, PyDict>>) -> PyResult<Self> {
         let mut all: [Option<Bound<'py, PyAny>>; 8] = Default::default();
         if args.len() > POSITIONAL {
@@ -77,13 +77,13 @@ fn made_of(args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> PyR
     Arguments::read(args, kwargs)?.value(args.py())
 }
 
-/// Whether a class has an `__init__` that is not this one.
+/// Whether a class overrides `__init__`.
 fn has_own_init(class: &Bound<'_, PyType>) -> bool {
     let ours = GpuArray::type_object(class.py());
     !class.is(&ours) && !has_same_init(class, &ours)
 }
 
-/// A value with no element, of an array which its `__init__` is to make.
+/// Returns an empty placeholder for an array that `__init__` creates later.
 fn nothing() -> PyResult<GpuArray> {
     let stream = Stream::default_of(Device::current()?);
     Ok(GpuArray::from_array(Array::empty(&[0], DType::new(ScalarType::Float64), MemoryOrder::C, stream)?))
@@ -116,8 +116,8 @@ impl GpuArray {
         if !has_own_init(class) {
             return new_of_class(class, made_of(args, kwargs)?);
         }
-        // They may be a subclass' own, which then calls this class' `__init__` with others. One that does not gets the array that
-        // they say.
+        // A subclass may pass its own arguments here and others to the base `__init__`. Without that call the array has these
+        // arguments.
         let value = match made_of(args, kwargs) {
             Err(error) if error.is_instance_of::<PyException>(py) => nothing()?,
             made => made?,
@@ -126,8 +126,7 @@ impl GpuArray {
         new_of_class(class, value)
     }
 
-    /// Makes the array of a subclass that has an ``__init__`` of its own and calls this one, if it does so with other arguments
-    /// than it was given itself.
+    /// Create the array of a subclass whose ``__init__`` calls this one with other arguments than its own.
     #[pyo3(signature = (*args: "Any", **kwargs: "Any") -> "None")]
     fn __init__(&self, args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
         let Some(given) = self.own_rare().and_then(Rare::awaited) else { return Ok(()) };
@@ -142,8 +141,8 @@ impl GpuArray {
         Ok(())
     }
 
-    // Views that were made before stay where they are, and memory that it had stays as long as it does. No docstring: which of the
-    // getter's and the setter's counts depends on the order in which they are linked.
+    // Earlier views keep their memory, and the memory stays valid as long as they do. No docstring: link order decides whether the
+    // getter's or the setter's docstring is used.
     #[setter]
     fn set_gpudata(&self, gpudata: &Bound<'_, PyAny>) -> PyResult<()> {
         let layout = self.layout().with_offset(0)?;
@@ -153,7 +152,7 @@ impl GpuArray {
         Ok(())
     }
 
-    // Results of operations on the array have memory of it then; None is the one of `PyGPU.set_allocator`, or the pool.
+    // Allocator of later results of operations on the array. None selects that of `PyGPU.set_allocator`, or the pool.
     #[setter]
     fn set_allocator(slf: &Bound<'_, Self>, allocator: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         let own = slf.get();

@@ -31,8 +31,7 @@ use pygpu_layout::{Dense, Dims, Layout, MemoryOrder};
 type Given<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
 type Result<'py> = PyResult<Bound<'py, GpuArray>>;
 
-/// Which of two arguments is the order and which the allocator: NumPy's users write the order in the third place, PyCUDA's the
-/// allocator.
+/// Distinguishes order and allocator: NumPy's third argument is the order, PyCUDA's the allocator.
 #[inline]
 pub(super) fn order_and_allocator<'a, 'py>(
     order: Option<&'a Bound<'py, PyAny>>,
@@ -47,7 +46,7 @@ pub(super) fn order_and_allocator<'a, 'py>(
     }
 }
 
-/// A new array of a shape, from PyGPU's memory or a callable's.
+/// Allocates an array of a shape, from the pool or from a callable.
 pub(super) fn sized<'py>(
     py: Python<'py>,
     shape: &Bound<'py, PyAny>,
@@ -68,7 +67,7 @@ pub(super) fn sized<'py>(
     }
 }
 
-/// A new array in memory of an allocator, or else as [`new_array`].
+/// Allocates a new array from an allocator if given, otherwise like [`new_array`].
 fn new_array_by(
     py: Python<'_>,
     allocator: Option<&Bound<'_, PyAny>>,
@@ -86,8 +85,8 @@ fn new_array_by(
     }
 }
 
-/// PybindGPU's form: the ndarray becomes the host side. Its values are uploaded at once: without them the array would show whatever
-/// its memory held before, until `to_device`.
+/// PybindGPU's form: the ndarray becomes the host side. Its values are uploaded immediately; otherwise the array would contain
+/// uninitialized memory until `to_device`.
 pub(super) fn over_ndarray(py: Python<'_>, data: &Bound<'_, PyUntypedArray>, copy: bool) -> PyResult<GpuArray> {
     let dtype = dtype::from_numpy(data.dtype().as_any())?;
     let layout = ndarray::side(data, dtype.itemsize())?.layout.dense_like();
@@ -104,7 +103,7 @@ pub(crate) fn target_device(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -
     }
 }
 
-/// Arguments of the functions that make an array of a shape.
+/// Arguments of the functions that create an array of a shape.
 struct Options<'a, 'py> {
     shape: &'a Bound<'py, PyAny>,
     dtype: Given<'a, 'py>,
@@ -115,7 +114,7 @@ struct Options<'a, 'py> {
 }
 
 impl<'py> Options<'_, 'py> {
-    /// A new array in memory of its own that other processes can open.
+    /// Allocates separate memory that other processes can open.
     #[cold]
     fn new_shared(&self, py: Python<'py>) -> Result<'py> {
         let (order, allocator) = order_and_allocator(self.order, self.allocator);
@@ -131,7 +130,7 @@ impl<'py> Options<'_, 'py> {
         Ok(made.cast_into()?)
     }
 
-    /// A new array whose elements are not initialised.
+    /// Allocates an array without initialization.
     #[inline]
     fn empty(&self, py: Python<'py>) -> Result<'py> {
         if self.shared {
@@ -170,28 +169,28 @@ impl<'py> Options<'_, 'py> {
     }
 }
 
-/// Puts zeros into a new array.
+/// Fills a new array with zeros.
 pub(super) fn fill_zeros(py: Python<'_>, array: &Array) -> PyResult<()> {
     let item = vec![0; array.dtype().itemsize()];
     Ok(py.without_gil(|| copy::fill(array, &item, &stream::current(array.device())))?)
 }
 
-/// The documentation of a parameter.
+/// Returns the documentation of a parameter.
 macro_rules! parameter {
     (shape) => { "shape : int or sequence of int\n    The lengths of the axes." };
     (dtype) => { "dtype : data-type, optional\n    Anything `numpy.dtype` takes; float64 by default." };
-    (order) => { "order : {'C', 'F'}, optional\n    How elements follow each other in memory." };
+    (order) => { "order : {'C', 'F'}, optional\n    Memory order of the elements." };
     (allocator) => {
-        "allocator : callable or object, optional\n    Whose memory it is, as for :func:`set_allocator`; in PyCUDA's way it may \
-         also stand in the place of `order`."
+        "allocator : callable or object, optional\n    Allocator of the memory, as for :func:`set_allocator`; as in PyCUDA \
+         it may also be given instead of `order`."
     };
-    (device) => { "device : Device, str or int, optional\n    Where; the thread's current device by default." };
+    (device) => { "device : Device, str or int, optional\n    Device of the array; the thread's current device by default." };
     (shared) => {
-        "shared : bool, optional\n    In memory of its own that other processes can open: see :meth:`GPUArray.share`."
+        "shared : bool, optional\n    Use separate memory that other processes can open: see :meth:`GPUArray.share`."
     };
 }
 
-/// Functions of a shape: summary, name, whether the memory may be `shared`, the function that makes the array, the sections behind the result.
+/// Declares creation functions: summary, name, optional `shared`, implementation, sections after the result.
 macro_rules! new_arrays {
     ($($(#[$summary:meta])* $name:ident ($($shared:ident)?) => $make:ident { $(#[$rest:meta])* })*) => {
         $(
@@ -233,16 +232,16 @@ macro_rules! new_arrays {
 }
 
 new_arrays! {
-    /// A new array whose elements are not initialised.
+    /// Create an array with uninitialized elements.
     empty (shared) => empty {
         /// Raises
         /// ------
         /// ValueError
         ///     For negative or too large shapes and for an unknown order.
         /// TypeError
-        ///     For a dtype that a device cannot hold.
+        ///     For a dtype that a device cannot store.
         /// OutOfMemoryError
-        ///     When the device has no room, also after its pool was trimmed.
+        ///     If the device has too little memory, even after its pool was trimmed.
         ///
         /// Examples
         /// --------
@@ -250,7 +249,7 @@ new_arrays! {
         /// >>> PyGPU.empty((2, 3), 'float32').nbytes
         /// 24
     }
-    /// A new array of zeros.
+    /// Create an array of zeros.
     zeros (shared) => zeros {
         /// Examples
         /// --------
@@ -258,7 +257,7 @@ new_arrays! {
         /// >>> PyGPU.zeros(3, 'int32').tolist()
         /// [0, 0, 0]
     }
-    /// A new array of ones.
+    /// Create an array of ones.
     ones () => ones {
         /// Examples
         /// --------
@@ -268,15 +267,15 @@ new_arrays! {
     }
 }
 
-/// A new array filled with one value.
+/// Create an array filled with one value.
 ///
 /// Parameters
 /// ----------
 #[doc = parameter!(shape)]
 /// fill_value : scalar or array_like
-///     Converted to the dtype as NumPy does; broadcast if it is an array.
+///     Converted to the dtype as in NumPy; broadcast if it is an array.
 /// dtype : data-type, optional
-///     That of `fill_value`, as NumPy sees it, by default.
+///     Defaults to NumPy's dtype of `fill_value`.
 #[doc = parameter!(order)]
 #[doc = parameter!(device)]
 #[doc = parameter!(shared)]

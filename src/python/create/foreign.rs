@@ -1,4 +1,4 @@
-//! `GPUArray` over memory that the caller brings: an address, a callable that allocates, PybindGPU's `Allocator`.
+//! `GPUArray` over memory that the caller supplies: an address, a callable that allocates, PybindGPU's `Allocator`.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ use pygpu_device::stream::{self, Stream};
 use pygpu_layout::Layout;
 use pygpu_memory::Allocation;
 
-/// PyCUDA's form: a shape, a dtype, existing memory, perhaps strides.
+/// PyCUDA's form: a shape, a dtype, existing memory, optional strides.
 pub(crate) fn from_address<'py>(
     py: Python<'py>,
     shape: &Bound<'py, PyAny>,
@@ -47,7 +47,7 @@ pub(crate) fn from_address<'py>(
     }
 }
 
-/// The memory that is assigned to an array, which keeps the allocator that was assigned.
+/// Creates the array over memory assigned to `gpudata`. It keeps an assigned allocator.
 pub(super) fn assigned<'py>(
     memory: &Bound<'py, PyAny>,
     layout: Layout,
@@ -60,19 +60,19 @@ pub(super) fn assigned<'py>(
     }
 }
 
-/// An allocator that results are to have memory of, as an array keeps it.
+/// Returns the inheritance of an allocator, as stored in an array.
 ///
 /// # Errors
-/// `TypeError` for what is no allocator.
+/// `TypeError` for an object that is no allocator.
 pub(super) fn heritage_of(allocator: &Bound<'_, PyAny>) -> PyResult<Heritage> {
     drop(PyAllocator::for_one_array(allocator)?);
     Ok(allocator::kept_for_results(allocator))
 }
 
-/// The same array, which leaves another allocator to results.
+/// Returns the same array with another allocator for results.
 pub(super) fn with_heritage(py: Python<'_>, own: &GpuArray, heritage: Option<Heritage>) -> PyResult<GpuArray> {
     let array = own.array(py)?;
-    // With whoever was kept before.
+    // Includes the previous owner.
     let memory = Py::new(py, DeviceAllocation::over(array.clone()))?.into_any();
     let kept = Owner { object: Kept::new(memory), is_arrays: own.owns_data(), allocator: heritage };
     let array = array.clone().with_owner(Box::new(kept));
@@ -86,22 +86,22 @@ pub(super) fn with_heritage(py: Python<'_>, own: &GpuArray, heritage: Option<Her
     Ok(value)
 }
 
-/// Whether elements are to be at address 0, as in PyCUDA's arrays whose `gpudata` is assigned later.
+/// Whether the elements are at address 0, as in PyCUDA's arrays whose `gpudata` is assigned later.
 fn is_nowhere(memory: &Bound<'_, PyAny>, layout: &Layout) -> PyResult<bool> {
     Ok(layout.nbytes() > 0 && !memory.is_instance_of::<GpuArray>() && Place::of(memory)?.address() == 0)
 }
 
-/// An array without memory, until its `gpudata` is assigned.
+/// Creates an array without memory, until its `gpudata` is assigned.
 fn nowhere(layout: Layout, dtype: DType) -> PyResult<GpuArray> {
     let stream = Stream::default_of(Device::current()?);
-    // SAFETY: nobody uses memory there: `GpuArray::array` refuses to give this array.
+    // SAFETY: the memory is never accessed, because `GpuArray::array` refuses to return this array.
     let array = unsafe { Array::imported(0, layout, dtype, false, stream, None)? };
     let value = GpuArray::from_array(array);
     value.rare().lack_memory();
     Ok(value)
 }
 
-/// An array whose element zero is where an object says; the object is kept as long as the memory is shared with it.
+/// Creates an array whose element zero is at an object's address. The object is kept while the memory is shared.
 pub(super) fn over_place<'py>(
     py: Python<'py>,
     memory: &Bound<'py, PyAny>,
@@ -124,12 +124,12 @@ pub(super) fn over_place<'py>(
     Ok(value)
 }
 
-/// Who is to be kept as long as memory is used: of an array the one that owns it, not each view of a view.
+/// Returns the object that keeps the memory alive: for an array the owner, not a chain of views.
 fn keeper_of(memory: &Bound<'_, PyAny>) -> Py<PyAny> {
     memory.cast::<GpuArray>().map_or_else(|_| memory.clone().unbind(), owner_of)
 }
 
-/// A new array with a dense layout in memory of an allocator.
+/// Creates an array with a dense layout in memory of an allocator.
 pub(crate) fn from_callable(
     allocator: &Bound<'_, PyAny>,
     layout: Layout,
@@ -139,7 +139,7 @@ pub(crate) fn from_callable(
     made_by(&PyAllocator::for_one_array(allocator)?, allocator, layout, dtype, device)
 }
 
-/// The same, with no memory yet if the allocator gives address 0, which PyCUDA takes as well.
+/// Creates the same array, without memory if the allocator returns address 0, which PyCUDA accepts too.
 pub(super) fn from_callable_or_nothing(
     object: &Bound<'_, PyAny>,
     layout: Layout,
@@ -167,7 +167,7 @@ fn made_by(
     let bytes = layout.nbytes() as usize;
     let allocation = py.without_gil(|| Allocation::from_allocator(allocator, bytes, &stream::current(device)))?;
     if let Some(memory) = allocator.take_known() {
-        // The block itself, with all that is known of its use, in the place of one around it.
+        // The block itself with its tracked uses, instead of a wrapper of it.
         let place = Place::of(memory.bind(py))?;
         let allocator = Some(allocator::kept_for_results(object));
         let kept = Owner { object: Kept::new(memory), is_arrays: true, allocator };
@@ -178,9 +178,10 @@ fn made_by(
     Ok(Array::over(Arc::new(allocation), layout, dtype, false)?)
 }
 
-/// PybindGPU's form: an object that describes memory. Read of it: `shape`, `dtype`, `strides` (None for C order),
-/// `device_ptr` (None for memory of the array's own), `host_data` (an ndarray, or None), and `data`, whose memory is shared
-/// with all that is known of its use if it is a `GPUArray`.
+/// PybindGPU's form: an object that describes memory.
+///
+/// Its fields are `shape`, `dtype`, `strides` (None for C order), `device_ptr` (None allocates memory), `host_data` (an ndarray, or
+/// None), and `data`. If `data` is a `GPUArray`, its memory and tracked uses are shared.
 pub(crate) fn from_allocator<'py>(
     py: Python<'py>,
     allocator: &Bound<'py, PyAny>,
@@ -213,7 +214,7 @@ pub(crate) fn from_allocator<'py>(
             let order = OrderArgument::c_or_f(order)?;
             let array = new::new_array(py, &shape, dtype, order, Device::current()?)?;
             if let Some(host) = optional("host_data")? {
-                // As for an array made over an ndarray: it shows the values of its host side from the start.
+                // Like an array over an ndarray, it has the values of its host side from the start.
                 transfer::set_on(py, &array, &host, &stream::current(array.device()), true)?;
             }
             GpuArray::from_array(array)

@@ -1,4 +1,4 @@
-//! `from_dlpack`: arrays of other libraries, shared without a copy.
+//! `from_dlpack`: shares arrays of other libraries without a copy.
 
 use pyo3::exceptions::{PyAttributeError, PyValueError};
 use pyo3::prelude::*;
@@ -17,38 +17,38 @@ use pygpu_device::Device;
 use pygpu_device::stream::Stream;
 use pygpu_interop::dlpack;
 
-/// An array over the memory of another library's, by DLPack.
+/// Create an array over another library's memory, by DLPack.
 ///
 /// Parameters
 /// ----------
 /// x : object with ``__dlpack__`` and ``__dlpack_device__``, or a DLPack capsule
 ///     Of any library: NumPy, CuPy, PyTorch, JAX, Numba, ...
 /// device : Device, str or int, optional
-///     Where the array is wanted; where `x` is by default. Another device makes a copy.
+///     Device of the array; that of `x` by default. Another device makes a copy.
 /// copy : bool, optional
 ///     True always copies, False never, None only for another device.
 /// stream : Stream, object with ``__cuda_stream__``, or int, optional
-///     The stream on which the data is to be usable; the thread's current stream of the device by default. For a capsule,
-///     which cannot be asked any more, the stream on which the data is usable.
+///     The stream on which the data becomes usable; the thread's current stream of the device by default. For a capsule, which
+///     cannot synchronize any more, the stream on which the data is usable.
 ///
 /// Returns
 /// -------
 /// GPUArray
-///     It shares the memory of `x` and keeps it alive; writing is refused if `x` says that it is read-only. Arrays in host
-///     memory become arrays of the device 'cpu'.
+///     It shares the memory of `x` and keeps it alive. It is read-only if `x` is. Arrays in host memory become arrays of the
+///     device 'cpu'.
 ///
 /// Raises
 /// ------
 /// AttributeError
-///     When `x` has not both methods.
+///     If `x` lacks one of both methods.
 /// BufferError
-///     When `x` cannot be exported, or describes memory that cannot be.
+///     If `x` cannot be exported, or describes memory that cannot be.
 /// ValueError
-///     For a copy that is needed and forbidden, and for a capsule that was consumed.
+///     If a copy is needed and forbidden, and for a consumed capsule.
 ///
 /// See Also
 /// --------
-/// asarray : takes any array-like, and moves host data to the device.
+/// asarray : converts any array-like, and moves host data to the device.
 ///
 /// Examples
 /// --------
@@ -92,7 +92,7 @@ pub(crate) fn from_dlpack<'py>(
     }
 }
 
-/// The array and whether the producer copied for us.
+/// Imports the array, and returns whether the producer copied it.
 fn borrow(
     x: &Bound<'_, PyAny>,
     device: Option<Device>,
@@ -126,7 +126,7 @@ fn through_methods(
         Err(error) if error.is_instance_of::<PyAttributeError>(x.py()) => return Err(lacks_methods(x, error)),
         Err(error) => return Err(error),
     };
-    // A device that PyGPU does not know may still bring its data to the host itself.
+    // A producer on a device unknown to PyGPU may still copy its data to the host.
     let unknown = device.is_some_and(Device::is_cpu) && dlpack::device_of(code.0, code.1).is_err();
     if unknown && !no_copy {
         let answer = producer::ask(x, Request { to_host: true, ..Request::default() })?;

@@ -1,4 +1,4 @@
-//! `from_pointer`: memory that C code has made, as an array, and how it goes back.
+//! `from_pointer`: arrays over memory of C code, and its release.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -24,13 +24,13 @@ use pygpu_device::stream::Stream;
 use pygpu_layout::{Layout, MemoryOrder};
 use pygpu_memory::OwnerBox;
 
-/// Calls a function of C with an address, once, when the last array over the memory has gone.
+/// Calls a C function with an address, once, when the last array over the memory is dropped.
 struct Deleter {
     function: CFunction,
     address: Address,
-    /// From when there is an array: until then the memory is the caller's.
+    /// Set once the array exists: before that the memory belongs to the caller.
     is_armed: AtomicBool,
-    /// The function's object, and with it the library or the callback behind it; until it was called.
+    /// The function's object, which keeps its library or callback loaded until the call.
     object: Option<Kept>,
 }
 
@@ -45,7 +45,7 @@ impl Drop for Deleter {
         let called = if_held(|py| {
             // It may wait for a device, whose callbacks may wait for the GIL.
             py.without_gil(call);
-            // Taken again just now.
+            // The GIL is held again.
             object.take().into_iter().for_each(|object| object.end(py));
         });
         if called.is_none() {
@@ -54,7 +54,7 @@ impl Drop for Deleter {
     }
 }
 
-/// What an owner is.
+/// The kinds of owners.
 enum Kind {
     Deleter(Box<Deleter>),
     Object(Owner),
@@ -76,40 +76,40 @@ impl Keeper for Kind {
     }
 }
 
-/// The deleter that an owner is, if it is a function of ctypes.
+/// Returns the deleter if the owner is a ctypes function.
 fn deleter_of(owner: &Bound<'_, PyAny>, address: Address) -> PyResult<Option<Box<Deleter>>> {
     if !CFunction::is_one(owner)? {
         return Ok(None);
     }
-    // SAFETY: the caller of `from_pointer` says that it is a deleter of this address.
+    // SAFETY: the caller of `from_pointer` guarantees that it is a deleter of this address.
     let function = unsafe { CFunction::of(owner)? }
         .ok_or_else(|| PyValueError::new_err("from_pointer: owner is a null function pointer"))?;
     let object = Some(Kept::new(owner.clone().unbind()));
     Ok(Some(Box::new(Deleter { function, address, is_armed: AtomicBool::new(false), object })))
 }
 
-/// An array over memory that others have made, such as C code, and that goes back to them.
+/// Create an array over external memory, such as that of C code, and release it after the last use.
 ///
 /// Parameters
 /// ----------
 /// address : int, ctypes pointer or object with an address
-///     Where element zero is: device memory on a GPU, any memory on the CPU.
+///     Address of element zero: device memory on a GPU, any memory on the CPU.
 /// shape : int or sequence of int
 ///     The lengths of the axes.
 /// dtype : data-type, optional
-///     Of the elements; float64 by default.
+///     Type of the elements; float64 by default.
 /// strides : sequence of int, optional
 ///     Bytes from one element to the next along each axis, of any sign; C order by default.
 /// owner : object, optional
-///     Kept as long as anything uses the memory. A function of `ctypes` is a deleter instead, ``void (*)(void *)``: it is called
-///     with the address, once, on whatever thread the last use ends, without the GIL. A capsule is kept like any object, and
-///     has a deleter of its own.
+///     Kept while the memory is in use. A function of `ctypes` is a deleter instead, ``void (*)(void *)``. It is called once with
+///     the address, without the GIL, on the thread that ends the last use. A capsule is kept like any object, and has its own
+///     deleter.
 /// stream : Stream, object with ``__cuda_stream__`` or int, optional
-///     The memory is usable in the order of this stream, and in its order given back; the legacy default stream by default.
+///     The memory is usable and released in the order of this stream; the legacy default stream by default.
 /// device : Device, str or int, optional
-///     Where the memory must be: for a check, since the driver knows.
+///     Expected device of the memory. It is only checked, because the driver reports the device.
 /// readonly : bool, optional
-///     Refuse to write it.
+///     Reject writes.
 ///
 /// Returns
 /// -------
@@ -118,15 +118,14 @@ fn deleter_of(owner: &Bound<'_, PyAny>, address: Address) -> PyResult<Option<Box
 /// Raises
 /// ------
 /// ValueError
-///     For address 0, for memory on another device, and for memory of PyGPU's that is too short. The memory is the caller's then,
+///     For address 0, for memory on another device, and for PyGPU memory that is too short. The memory stays the caller's then,
 ///     and no deleter is called.
 /// CudaError
-///     For memory of PyGPU's that was freed.
+///     For PyGPU memory that was freed.
 ///
 /// Notes
 /// -----
-/// If the array was used on other streams than `stream`, they are waited for before the owner is let go. A process that ends does
-/// not call deleters.
+/// Before the owner is released, all other streams that used the array are waited for. Deleters are not called at process exit.
 ///
 /// Examples
 /// --------
@@ -165,13 +164,13 @@ fn from_pointer<'py>(
     let wanted = device.map(|device| device::from_argument(py, Some(device))).transpose()?;
     let place = Place::of(address)?;
     let deleter = owner.map(|owner| deleter_of(owner, place.address())).transpose()?.flatten();
-    // A stream that is none is refused below, when there is a device to ask.
+    // An invalid stream is rejected below, when the device is known.
     let ready = |device| stream_or_default(py, stream, device).unwrap_or_else(|_| Stream::default_of(device));
     let armed = deleter.as_ref().map(|deleter| &raw const deleter.is_armed);
     let kept = match deleter {
         Some(deleter) => Some(Kind::Deleter(deleter)),
         None => {
-            // A number keeps nothing; any other object with an address may.
+            // A number keeps nothing alive; any other object with an address may.
             let keeper = owner.or_else(|| Some(address).filter(|address| !address.is_instance_of::<PyInt>()));
             let kept = |keeper: &Bound<'py, PyAny>| Kept::new(keeper.clone().unbind());
             keeper.map(|keeper| Kind::Object(Owner { object: kept(keeper), is_arrays: false, allocator: None }))
@@ -183,7 +182,7 @@ fn from_pointer<'py>(
     if let Some(stream) = stream.filter(|stream| !stream.is_none()) {
         let ready = stream_or_default(py, Some(stream), on)?;
         if !ground.allocation.is_in_order_of(&ready) {
-            // Memory of PyGPU's, which has a stream of its own.
+            // PyGPU memory has its own allocation stream.
             py.without_gil(|| ground.allocation.record_stream(&ready))?;
         }
     }
@@ -196,7 +195,7 @@ fn from_pointer<'py>(
     let made =
         new_at(py, ground, &layout, dtype, owner.filter(|_| armed.is_none()).map(|owner| owner.clone().unbind()))?;
     if let Some(armed) = armed {
-        // SAFETY: the array has the deleter, which stays where it is.
+        // SAFETY: the array owns the deleter, whose address is stable.
         unsafe { &*armed }.store(true, Ordering::Release);
     }
     Ok(made)

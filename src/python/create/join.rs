@@ -1,4 +1,4 @@
-//! Arrays behind each other: the way of those that lie densely and are of one dtype; `PyGPU._functions.joining` does the others.
+//! Concatenation of dense arrays of one dtype; `PyGPU._functions.joining` concatenates others.
 
 use pyo3::prelude::*;
 use smallvec::SmallVec;
@@ -12,19 +12,19 @@ use pygpu_copy as copy;
 use pygpu_device::stream;
 use pygpu_ops::join;
 
-/// The arrays behind each other along an axis, as a new one.
+/// Concatenate arrays along an axis.
 ///
 /// Parameters
 /// ----------
 /// parts : list of GPUArray
-///     What is in it may be something else.
+///     Elements of other types are permitted and give None.
 /// axis : int
-///     Not counted from the end.
+///     Not negative.
 ///
 /// Returns
 /// -------
 /// GPUArray or None
-///     None where that is not simple.
+///     None unless all parts are dense and of one dtype.
 #[pyfunction]
 #[pyo3(signature = (parts: "Sequence[Any]", axis: "int") -> "GPUArray | None")]
 pub(crate) fn _joined<'py>(
@@ -45,7 +45,9 @@ pub(crate) fn _joined<'py>(
     Ok(Some(new_like(first, GpuArray::from_array(joined))?))
 }
 
-/// Whether two arrays of one device may have a byte in common. Nobody is told an address.
+/// Return whether two arrays of one device may share a byte.
+///
+/// No address escapes.
 ///
 /// Parameters
 /// ----------

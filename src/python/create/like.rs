@@ -1,4 +1,4 @@
-//! New arrays that follow another: `empty_like`, `zeros_like`, `ones_like`, `full_like`.
+//! Arrays modelled on another: `empty_like`, `zeros_like`, `ones_like`, `full_like`.
 
 use numpy::PyUntypedArrayMethods;
 use pyo3::prelude::*;
@@ -17,7 +17,7 @@ use pygpu_base::dtype::DType;
 use pygpu_device::Device;
 use pygpu_layout::{Dims, Layout, MemoryOrder};
 
-/// What `*_like` functions need to know of the other array.
+/// Properties of the other array for the `*_like` functions.
 struct Like<'py> {
     class_of: Option<Bound<'py, GpuArray>>,
     layout: Layout,
@@ -25,7 +25,7 @@ struct Like<'py> {
     device: Device,
 }
 
-/// The layout and dtype of a new array that follows another: a `GPUArray`, or anything NumPy makes an array of.
+/// Returns layout and dtype of a new array modelled on another: a `GPUArray`, or any array-like of NumPy.
 fn like<'py>(
     py: Python<'py>,
     other: &Bound<'py, PyAny>,
@@ -77,7 +77,7 @@ pub(super) fn like_layout(
     Ok(match order {
         OrderArgument::C => contiguous(MemoryOrder::C)?,
         OrderArgument::F => contiguous(MemoryOrder::F)?,
-        // As in NumPy: with another number of axes there is no order to keep.
+        // As in NumPy: another number of axes has no order to keep.
         OrderArgument::K if shape.len() != own.len() => contiguous(MemoryOrder::C)?,
         OrderArgument::A | OrderArgument::K if fortran => contiguous(MemoryOrder::F)?,
         OrderArgument::A => contiguous(MemoryOrder::C)?,
@@ -116,7 +116,7 @@ fn new_filled_like<'py>(py: Python<'py>, like: Like<'py>, value: &Bound<'py, PyA
     Ok(made)
 }
 
-/// Functions of another array: documentation, name, the function that makes the array.
+/// Declares the `*_like` functions: documentation, name, implementation.
 macro_rules! arrays_like {
     ($($(#[$documentation:meta])* $name:ident => $make:path;)*) => {
         $(
@@ -139,7 +139,7 @@ macro_rules! arrays_like {
 }
 
 arrays_like! {
-    /// A new uninitialised array with the shape, dtype, device and order of another.
+    /// Create an uninitialized array with the shape, dtype, device and order of another.
     ///
     /// Parameters
     /// ----------
@@ -163,7 +163,7 @@ arrays_like! {
     /// >>> PyGPU.empty_like(PyGPU.empty((2, 3), order='F')).strides
     /// (8, 16)
     empty_like => new_from_like;
-    /// A new array of zeros with the shape, dtype, device and order of another; parameters as in `empty_like`.
+    /// Create an array of zeros with the shape, dtype, device and order of another; parameters as in `empty_like`.
     ///
     /// Examples
     /// --------
@@ -171,7 +171,7 @@ arrays_like! {
     /// >>> PyGPU.zeros_like(PyGPU.arange(3)).tolist()
     /// [0, 0, 0]
     zeros_like => new_zeros_like;
-    /// A new array of ones with the shape, dtype, device and order of another; parameters as in `empty_like`.
+    /// Create an array of ones with the shape, dtype, device and order of another; parameters as in `empty_like`.
     ///
     /// Examples
     /// --------
@@ -181,13 +181,13 @@ arrays_like! {
     ones_like => new_ones_like;
 }
 
-/// A new array filled with one value, with the shape, dtype, device and order of another.
+/// Create an array filled with one value, with the shape, dtype, device and order of another.
 ///
 /// Parameters
 /// ----------
 /// other : GPUArray or array_like
 /// fill_value : scalar or array_like
-///     Converted to the dtype as NumPy does.
+///     Converted to the dtype as in NumPy.
 /// dtype, order, shape, device : optional
 ///     As in `empty_like`.
 ///

@@ -1,4 +1,4 @@
-//! Functions that make arrays: new ones, from values, from what others have, at addresses, by allocators.
+//! Functions that create arrays: new ones, from values, from other libraries, at addresses, by allocators.
 
 use pyo3::prelude::*;
 
@@ -16,7 +16,7 @@ pub(crate) mod like;
 pub(crate) mod sequence;
 pub(crate) mod upload;
 
-/// Puts classes and functions into the module.
+/// Adds classes and functions to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     address::register(module)?;
     allocator::register(module)?;

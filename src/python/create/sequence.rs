@@ -1,4 +1,4 @@
-//! Evenly spaced values: `arange`, `linspace`. On a device a kernel computes them from a few numbers that NumPy gives.
+//! Evenly spaced values: `arange`, `linspace`. On a device a kernel computes them from a few values of NumPy's.
 
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -25,12 +25,12 @@ use pygpu_layout::MemoryOrder;
 use pygpu_memory::capture;
 use pygpu_ops::ufunc::{self, Spacing};
 
-/// Whether NumPy makes the values where they are wanted: host memory, but for captures, which take in kernels only.
+/// Whether NumPy computes the values: for host memory, except in captures, which record kernels only.
 fn is_numpys(device: Device, stream: &Stream) -> PyResult<bool> {
     Ok(device.is_cpu() && !capture::is_capturing(stream)?)
 }
 
-/// Evenly spaced values.
+/// Return evenly spaced values.
 ///
 /// Parameters
 /// ----------
@@ -39,9 +39,9 @@ fn is_numpys(device: Device, stream: &Stream) -> PyResult<bool> {
 /// dtype : data-type, optional
 ///     NumPy's choice by default. PyCUDA's form, a `numpy.dtype` as the last positional argument, works too.
 /// device : Device, str or int, optional
-///     Where; the thread's current device by default.
+///     Device of the result; the thread's current device by default.
 /// stream : Stream, optional
-///     The order in which they are written.
+///     The stream in whose order they are written.
 ///
 /// Returns
 /// -------
@@ -112,7 +112,7 @@ fn upload<'py>(values: Bound<'py, PyAny>, stream: &Stream) -> PyResult<Bound<'py
     new_exact(py, GpuArray::from_array(upload_new_on(py, values, dtype, stream, false)?))
 }
 
-/// What `arange` is asked for.
+/// Arguments of `arange`.
 struct Range<'py> {
     start: Bound<'py, PyAny>,
     step: Bound<'py, PyAny>,
@@ -121,7 +121,7 @@ struct Range<'py> {
 }
 
 impl<'py> Range<'py> {
-    /// From the arguments of a call, as NumPy counts; `None` for what NumPy is asked about: what it refuses, and what is rare.
+    /// Reads the arguments like NumPy; `None` for rare and invalid ones, which NumPy evaluates.
     fn read(positional: &Bound<'py, PyTuple>, keywords: &Bound<'py, PyDict>) -> PyResult<Option<Self>> {
         const NAMES: [&str; 4] = ["start", "stop", "step", "dtype"];
         let py = positional.py();
@@ -165,14 +165,14 @@ impl<'py> Range<'py> {
         Ok(Some(Self { start, step, count, dtype }))
     }
 
-    /// `None` for a dtype that has no kernel, and without a compiler.
+    /// Computes the values with a kernel; `None` for a dtype without a kernel, and without a compiler.
     fn on_device(&self, stream: &Stream) -> PyResult<Option<Array>> {
         let (py, kind) = (self.start.py(), self.dtype.kind());
         if kind == ScalarType::Bool || !ufunc::is_castable(self.dtype, self.dtype) {
             return Ok(None);
         }
         let second = self.start.add(&self.step)?;
-        // As elements first: what does not fit is refused, and rounding comes before the difference.
+        // Converted to elements first: values out of range are rejected, and rounding precedes the difference.
         let first = computed(py, self.dtype, &[&self.start, &second])?;
         let Some([first, second]) = first else { return Ok(None) };
         let (count, dtype) = (self.count, self.dtype);
@@ -187,17 +187,17 @@ impl<'py> Range<'py> {
     }
 }
 
-/// How many elements there are from `start` to `stop`; `None` where NumPy is to say what is wrong.
+/// Returns the number of elements from `start` to `stop`; `None` for errors, which NumPy reports.
 fn count(start: &Bound<'_, PyAny>, stop: &Bound<'_, PyAny>, step: &Bound<'_, PyAny>) -> Option<i64> {
     const MOST: f64 = (1i64 << 53) as f64;
     let quotient = stop.sub(start).ok()?.div(step).ok()?;
-    let number = quotient.cast::<PyFloat>().ok()?.value(); // NumPy's doubles are such; complex numbers are left to it
-    // A difference that is lost in the division counts as one element, or none.
+    let number = quotient.cast::<PyFloat>().ok()?.value(); // includes NumPy's doubles; complex numbers are left to NumPy
+    // A difference that vanishes in the division counts as one element, or none.
     let is_lost = number == 0.0 && stop.ne(start).unwrap_or(true);
     (number.is_finite() && number.abs() < MOST && !is_lost).then(|| (number.ceil() as i64).max(0))
 }
 
-/// Numbers as elements of a dtype, and these as the bytes that its kernels are given; `None` where NumPy refuses one.
+/// Converts numbers to elements of a dtype, and to the bytes for its kernels; `None` if NumPy rejects one.
 fn computed<const N: usize>(
     py: Python<'_>,
     dtype: DType,
@@ -218,22 +218,22 @@ fn computed<const N: usize>(
     Ok(items?.try_into().ok())
 }
 
-/// So many values from `start` to `stop`, evenly spaced.
+/// Return a number of evenly spaced values from `start` to `stop`.
 ///
 /// Parameters
 /// ----------
 /// start, stop : number
-///     The first value, and the last one, or what would follow it.
+///     The first value, and the last one or its successor.
 /// num : int, optional
-///     How many.
+///     Number of values.
 /// endpoint : bool, optional
 ///     Whether `stop` is the last one.
 /// retstep : bool, optional
-///     Whether to return the distance, too.
+///     Whether to return the step, too.
 /// dtype : data-type, optional
-///     That of the numbers by default, which is a float's or a complex one's; whole numbers are rounded down.
+///     Defaults to the floating or complex type of the numbers. Values of integer types are rounded down.
 /// device : Device, str or int, optional
-///     Where; the thread's current device by default.
+///     Device of the result; the thread's current device by default.
 ///
 /// Returns
 /// -------
@@ -312,7 +312,7 @@ fn is_whole(dtype: DType) -> bool {
         )
 }
 
-/// What `linspace` is asked for.
+/// Arguments of `linspace`.
 struct Line<'a, 'py> {
     start: &'a Bound<'py, PyAny>,
     stop: &'a Bound<'py, PyAny>,
@@ -322,7 +322,7 @@ struct Line<'a, 'py> {
 }
 
 impl<'py> Line<'_, 'py> {
-    /// NumPy's result for so many elements, with the step.
+    /// Returns NumPy's result for a number of elements, with the step.
     fn by_numpy(&self, num: i64) -> PyResult<(Bound<'py, PyUntypedArray>, Bound<'py, PyAny>)> {
         let py = self.start.py();
         let keywords = PyDict::new(py);
@@ -346,20 +346,20 @@ impl<'py> Line<'_, 'py> {
         Ok((upload(values.into_any(), stream)?, step))
     }
 
-    /// `None` for dtypes that have no kernel, and without a compiler.
+    /// Computes the values with a kernel; `None` for dtypes without a kernel, and without a compiler.
     fn on_device(&self, device: Device, stream: &Stream) -> PyResult<Option<(Array, Bound<'py, PyAny>)>> {
         let py = self.start.py();
         let plain = Line { wanted: None, ..*self };
         let computed_as = dtype::from_numpy(plain.by_numpy(0)?.0.dtype().as_any())?;
         let wanted = self.wanted.unwrap_or(computed_as);
-        // Complex numbers have no whole ones below them, as NumPy says.
+        // Complex numbers cannot be rounded down, as NumPy reports.
         if !ufunc::is_castable(computed_as, wanted) || (computed_as.kind().is_complex() && is_whole(wanted)) {
             return Ok(None);
         }
         let parts = if self.endpoint { self.num - 1 } else { self.num };
         let (distance, step) = self.steps(computed_as, parts)?;
         let is_lost = parts > 0 && step.eq(0)?;
-        // The distance where the step vanishes, and where there is one element, as NumPy does.
+        // The distance if the step underflows to 0, and for one element, as in NumPy.
         let factor = if is_lost || parts <= 0 { &distance } else { &step };
         let Some([first, last, factor]) = computed(py, computed_as, &[self.start, self.stop, factor])? else {
             return Ok(None);
@@ -378,7 +378,7 @@ impl<'py> Line<'_, 'py> {
         Ok(Some((made, step)))
     }
 
-    /// The distance from start to stop, and its part, in the type in which is computed.
+    /// Returns the distance from start to stop, and the step, in the type of the computation.
     fn steps(&self, dtype: DType, parts: i64) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
         let py = self.start.py();
         let numpy = ndarray::numpy(py)?;

@@ -1,4 +1,4 @@
-//! New arrays with values from the host: `to_gpu`, `to_gpu_async`.
+//! Arrays with values from the host: `to_gpu`, `to_gpu_async`.
 
 use numpy::PyUntypedArrayMethods;
 use pyo3::exceptions::PyValueError;
@@ -17,33 +17,33 @@ use crate::once::intern;
 use crate::runtime::stream as stream_argument;
 use pygpu_device::stream::Stream;
 
-/// An array with the values of host data, on the device.
+/// Copy host data to a new array on the device.
 ///
 /// Parameters
 /// ----------
 /// ary : array_like
-///     An ndarray of any strides, or anything NumPy makes one of.
+///     An ndarray of any strides, or an object that NumPy converts to one.
 /// allocator : callable, optional
-///     Takes a number of bytes and returns something with an address (PyCUDA's way).
+///     Takes a number of bytes and returns an object with an address (PyCUDA's form).
 /// device : Device, str or int, optional
-///     Where; the thread's current device by default.
+///     Device of the array; the thread's current device by default.
 /// stream : Stream, optional
-///     The order in which to copy; the thread's current stream by default.
+///     The stream of the copy; the thread's current stream by default.
 /// progress : bool or callable, default False
-///     True: a bar by tqdm, where that is installed. A function is called with the bytes that are there and those of all. The copy
-///     is made of pieces then.
+///     True displays a progress bar if tqdm is installed. A function is called with the number of copied bytes and the total. The
+///     copy is split into pieces then.
 ///
 /// Returns
 /// -------
 /// GPUArray
-///     A copy; its axes have the order in memory that those of `ary` have.
+///     A copy; its axes have the memory order of `ary`.
 ///
 /// Raises
 /// ------
 /// TypeError
-///     For a dtype that a device cannot hold, and for the other byte order.
+///     For a dtype that a device cannot store, and for the other byte order.
 /// OutOfMemoryError
-///     When the device has no room.
+///     If the device has too little memory.
 ///
 /// Examples
 /// --------
@@ -76,18 +76,18 @@ pub(crate) fn to_gpu<'py>(
     to_gpu_on(py, ary, allocator, &stream, true)
 }
 
-/// `to_gpu` that does not wait: the values are there once `stream` has passed.
+/// Copy host data like `to_gpu` without waiting: the values are valid once `stream` has passed.
 ///
 /// Parameters
 /// ----------
 /// ary : array_like
-///     A pinned ndarray must stay unchanged until the stream has passed; others may be changed at once.
+///     A pinned ndarray must stay unchanged until the stream has passed; others may be changed immediately.
 /// allocator : callable, optional
 ///     As in `to_gpu`.
 /// stream : Stream, optional
-///     The order in which to copy; the thread's current stream by default.
+///     The stream of the copy; the thread's current stream by default.
 /// device : Device, str or int, optional
-///     Where; the thread's current device by default.
+///     Device of the array; the thread's current device by default.
 ///
 /// Returns
 /// -------

@@ -1,4 +1,4 @@
-//! What calls of generated kernels have in common: their declared arguments, and the values given for these.
+//! Declared arguments of generated kernels, and the values of a call.
 
 use pyo3::Borrowed;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -20,7 +20,7 @@ use pygpu_kernel::Arguments;
 use pygpu_memory::retired;
 use pygpu_ops::{Argument, ArgumentRole};
 
-/// The declared arguments: a text in C, or a list of `VectorArg` and `ScalarArg`.
+/// Parses declared arguments: a C declaration, or a list of `VectorArg` and `ScalarArg`.
 pub(crate) fn arguments(declared: &Bound<'_, PyAny>) -> PyResult<Vec<Argument>> {
     let py = declared.py();
     let types = || py.import(intern!(py, "PyGPU._native.c_arguments"));
@@ -53,7 +53,7 @@ pub(crate) fn arguments(declared: &Bound<'_, PyAny>) -> PyResult<Vec<Argument>> 
 
 /// The values of one call.
 pub(crate) struct Given<'a> {
-    /// PyGPU's own arrays, which the caller's tuple keeps alive, and those of other libraries by their number.
+    /// PyGPU's arrays, which the caller's tuple keeps alive, and arrays of other libraries by index.
     places: SmallVec<[Place<'a>; 6]>,
     foreign: Vec<Array>,
     /// Values of the scalar arguments, in order.
@@ -66,10 +66,10 @@ enum Place<'a> {
 }
 
 impl<'a> Given<'a> {
-    /// Reads a call's arguments against the declared ones.
+    /// Checks a call's arguments against the declared ones.
     ///
     /// # Errors
-    /// `TypeError` and `ValueError` that name the kernel, the place and the declaration.
+    /// `TypeError` and `ValueError` that name the kernel, the position and the declaration.
     #[inline]
     pub(crate) fn read(
         name: &str,
@@ -146,7 +146,7 @@ impl<'a> Given<'a> {
     }
 }
 
-/// A value as the declared type has it. NumPy scalars of another type are converted as Python's numbers are.
+/// Appends a value in the declared type. NumPy scalars of another type are converted like Python scalars.
 #[inline]
 fn push_scalar(arguments: &mut Arguments, argument: &Argument, value: &Bound<'_, PyAny>) -> PyResult<()> {
     let kind = argument.dtype.kind();
@@ -168,7 +168,7 @@ fn push_scalar(arguments: &mut Arguments, argument: &Argument, value: &Bound<'_,
     push_converted(arguments, argument, value)
 }
 
-/// As [`push_scalar`], for a NumPy scalar of another type.
+/// Appends a NumPy scalar of another type.
 #[cold]
 fn push_converted(arguments: &mut Arguments, argument: &Argument, value: &Bound<'_, PyAny>) -> PyResult<()> {
     let plain = match values::numpy_scalar(value) {
@@ -208,7 +208,7 @@ fn refused(argument: &Argument, array: &Array) -> PyErr {
     ))
 }
 
-/// An error with the kernel, the place and the declaration in front.
+/// Adds the kernel, the position and the declaration to an error.
 #[cold]
 fn within(name: &str, position: usize, argument: &Argument, error: &PyErr, value: &Bound<'_, PyAny>) -> PyErr {
     let py = value.py();
@@ -218,7 +218,7 @@ fn within(name: &str, position: usize, argument: &Argument, error: &PyErr, value
     named
 }
 
-/// `keep=True`: the source in a folder of its own, which is told.
+/// `keep=True`: writes the source to a new folder and prints its path.
 pub(crate) fn keep_source(py: Python<'_>, name: &str, text: &str) -> PyResult<()> {
     let folder = tempfile::Builder::new().prefix("pygpu-kernel-").tempdir_in(settings::get().temporary())?.keep();
     let path = folder.join(format!("{name}.cu"));

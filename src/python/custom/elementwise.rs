@@ -18,39 +18,39 @@ use pygpu_array::Array;
 use pygpu_ops::text_analysis::{Texts, WrittenNames};
 use pygpu_ops::{Elementwise, IndexRange};
 
-/// A kernel that does one thing for each element of arrays of any layout.
+/// A kernel that executes a C operation for each element of arrays of any layout.
 ///
 /// Parameters
 /// ----------
 /// arguments : str or sequence
-///     As C declares them, ``'float a, float *x, float *z'``, or a list of `VectorArg` and `ScalarArg`.
+///     As declared in C, ``'float a, float *x, float *z'``, or a list of `VectorArg` and `ScalarArg`.
 /// operation : str
-///     What is done for element ``i``: ``'z[i] = a * x[i]'``.
+///     The operation for element ``i``: ``'z[i] = a * x[i]'``.
 /// name : str, optional
-///     The kernel's, in messages and profilers.
+///     The kernel's name in messages and profilers.
 /// keep : bool, optional
-///     Print where the source is kept.
+///     Print the path of the source.
 /// options : sequence of str or str, optional
-///     For the compiler, as `Kernel` takes them.
+///     For the compiler, as for `Kernel`.
 /// preamble : str, optional
-///     Put before the kernel: functions, types, macros.
+///     Code before the kernel: functions, types, macros.
 /// loop_prep, after_loop : str, optional
-///     What a thread does before its first and after its last element.
+///     Code that a thread executes before its first and after its last element.
 ///
 /// Raises
 /// ------
 /// ValueError
-///     For declarations that name no type, and names that are none.
+///     For declarations without a type, and invalid names.
 ///
 /// Notes
 /// -----
-/// ``kernel(*arguments, range=None, slice=None, stream=None)`` runs it. Arrays that are used at ``i`` are broadcast to one shape
-/// as in NumPy; one that is written must have that shape. ``i`` counts the elements in C order whatever the strides are, ``n`` is
-/// their number, and ``tid``, ``total_threads`` and ``cta_start`` are the thread, the number of threads, and the first one of
-/// the block. Arrays that are used at other places only, as in ``table[x[i]]``, keep their own shape. `slice` and `range` choose
-/// some of the indices. Numbers are converted to the declared type.
+/// ``kernel(*arguments, range=None, slice=None, stream=None)`` launches it. Arrays indexed by ``i`` are broadcast to one shape as
+/// in NumPy; a written array must have that shape. ``i`` counts the elements in C order for any strides, ``n`` is their number.
+/// ``tid``, ``total_threads`` and ``cta_start`` are the thread, the number of threads, and the first thread of the block. Arrays
+/// that are indexed otherwise only, as in ``table[x[i]]``, keep their own shape. `slice` and `range` select a part of the indices.
+/// Numbers are converted to the declared type.
 ///
-/// The text is compiled at the first call for each kind of layout, and kept in the cache folder.
+/// The code is compiled at the first call for each kind of layout, and stored in the cache folder.
 ///
 /// Examples
 /// --------
@@ -72,7 +72,7 @@ impl PyElementwise {
     }
 }
 
-/// How arguments are written.
+/// Expected order of the arguments, for messages.
 const ORDER: &str = "ElementwiseKernel(arguments, operation, name), where one text declares inputs and outputs as C does, \
                      'float *x, float *z', and the operation says what is done for element i, 'z[i] = x[i] * x[i]'";
 
@@ -153,26 +153,26 @@ impl PyElementwise {
         if *keep && !kernel.is_compiled(first.device(), &plan, is_ranged) {
             arguments::keep_source(py, kernel.name(), &kernel.source(&plan, is_ranged).text)?;
         }
-        // SAFETY: planned for these arrays, which `Given` has held against the declaration, as it has the values.
+        // SAFETY: planned for these arrays; `Given` has checked arrays and values against the declaration.
         py.without_gil(|| unsafe { kernel.run(&plan, &arrays, &mut scalars, range, &stream) })?;
         warn_of_cache(py)?;
         drop(arrays);
         given.keep_foreign(py, &stream)
     }
 
-    /// Its name.
+    /// The kernel's name.
     #[getter]
     fn name(&self) -> PyResult<String> {
         Ok(self.made()?.kernel.name().to_owned())
     }
 
-    /// Its declared arguments as texts.
+    /// The declared arguments as strings.
     #[getter]
     fn arguments(&self) -> PyResult<Vec<String>> {
         Ok(self.made()?.kernel.arguments().iter().map(ToString::to_string).collect())
     }
 
-    /// Pickles the texts; unpickled, they are one kernel for the process.
+    /// Pickles the constructor arguments; unpickled copies are one kernel per process.
     #[pyo3(signature = () -> "tuple[Any, ...]")]
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         slf.get().made()?.recipe.reduced(slf)
@@ -216,7 +216,7 @@ impl<'py> Keywords<'py> {
         Ok(keywords)
     }
 
-    /// The indices that are chosen, of `size`.
+    /// Returns the selected indices, of `size`.
     fn indices(&self, name: &str, size: i64) -> PyResult<Option<IndexRange>> {
         if let Some(slice) = &self.slice {
             let (start, stop, step): (i64, i64, i64) = slice.call_method1("indices", (size,))?.extract()?;

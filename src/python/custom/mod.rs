@@ -1,4 +1,4 @@
-//! Kernels from a few lines of the user's C: elementwise, reduction, scan.
+//! Kernels from C expressions of the user: elementwise, reduction, scan.
 
 use pyo3::prelude::*;
 
@@ -8,7 +8,7 @@ mod recipe;
 pub(crate) mod reduction;
 pub(crate) mod scan;
 
-/// Puts classes and functions into the module.
+/// Adds classes and functions to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     elementwise::register(module)?;
     reduction::register(module)?;

@@ -1,4 +1,4 @@
-//! The texts and options of which generated kernels are made: read, and kept for pickles.
+//! Constructor arguments of generated kernels: parsed, and stored for pickling.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -20,10 +20,10 @@ impl From<Bound<'_, PyTuple>> for Recipe {
 }
 
 impl Recipe {
-    /// What `__reduce__` gives for a kernel of the class `T`, or of one that derives from it.
+    /// Returns the result of `__reduce__` for a kernel of the class `T` or of a derived class.
     ///
     /// # Errors
-    /// Those of pickling the arguments.
+    /// The errors of pickling the arguments.
     pub(crate) fn reduced<'py, T: PyTypeInfo>(&self, kernel: &Bound<'py, T>) -> PyResult<Bound<'py, PyAny>> {
         let py = kernel.py();
         let module = py.import(intern!(py, "PyGPU._native.pickled_kernels"))?;
@@ -31,7 +31,7 @@ impl Recipe {
     }
 }
 
-/// A generated kernel, and the arguments that it was made of.
+/// A generated kernel, and its constructor arguments.
 pub(crate) struct KernelState<K: DriverObject> {
     pub(crate) kernel: Detached<K>,
     pub(crate) keep: bool,
@@ -40,7 +40,7 @@ pub(crate) struct KernelState<K: DriverObject> {
 
 /// Arguments that the constructors of generated kernels share.
 pub(crate) struct Request<'a, 'py> {
-    /// The class, and how its arguments are written.
+    /// The class, and the expected order of its arguments.
     pub(crate) class: &'static str,
     pub(crate) order: &'static str,
     pub(crate) noun: &'static str,
@@ -51,10 +51,10 @@ pub(crate) struct Request<'a, 'py> {
 }
 
 impl Request<'_, '_> {
-    /// PyCUDA's `keep`; where CuPy's order was written a text stands in its place.
+    /// Reads PyCUDA's `keep`. A string at its position indicates CuPy's argument order.
     ///
     /// # Errors
-    /// `TypeError` for a text.
+    /// `TypeError` for a string.
     pub(crate) fn keep(&self) -> PyResult<bool> {
         let Some(given) = self.keep else { return Ok(false) };
         if given.is_instance_of::<PyString>() {
@@ -66,10 +66,10 @@ impl Request<'_, '_> {
         given.is_truthy()
     }
 
-    /// The declared arguments, of which one must be an array.
+    /// Requires an array among the declared arguments.
     ///
     /// # Errors
-    /// `ValueError` if none is.
+    /// `ValueError` if there is none.
     pub(crate) fn require_array(&self, arguments: Vec<Argument>) -> PyResult<Vec<Argument>> {
         if arguments.iter().any(Argument::is_vector) {
             return Ok(arguments);
@@ -77,10 +77,10 @@ impl Request<'_, '_> {
         Err(PyValueError::new_err(format!("{}: {} needs an array among its arguments", self.name, self.noun)))
     }
 
-    /// Options and preamble as the kernel has them: headers of ours are found, and macros hold in the user's texts, not in ours before them.
+    /// Returns options and preamble of the kernel. PyGPU's headers are found, and macros apply to the user's code only.
     ///
     /// # Errors
-    /// `TypeError` for options that are no texts.
+    /// `TypeError` for options that are no strings.
     pub(crate) fn options(&self, py: Python<'_>) -> PyResult<(Vec<String>, String)> {
         let (options, preamble) = (source::options(self.options)?, self.preamble.to_owned());
         if options.is_empty() && !preamble.contains("pycuda-") {

@@ -25,39 +25,39 @@ use pygpu_layout::{Layout, MemoryOrder};
 use pygpu_ops::text_analysis::WrittenNames;
 use pygpu_ops::{Reduce, ReductionSpec, reduction_kernel};
 
-/// A kernel that joins all elements of arrays of any layout to one value.
+/// A kernel that reduces all elements of arrays of any layout to one value.
 ///
 /// Parameters
 /// ----------
 /// dtype_out : data-type
-///     Of the result; a registered structured one too.
+///     Type of the result; a registered structured dtype is allowed.
 /// neutral : str or number
-///     The result of no elements, as C says it: ``'0'``.
+///     The result of no elements, as a C expression: ``'0'``.
 /// reduce_expr : str
-///     Joins ``a`` and ``b``: ``'a + b'``. It must be associative and commutative.
+///     Combines ``a`` and ``b``: ``'a + b'``. It must be associative and commutative.
 /// map_expr : str, optional
 ///     The value of element ``i``; ``'in[i]'`` by default.
 /// arguments : str or sequence, optional
-///     As C declares them, or a list of `VectorArg` and `ScalarArg`; by default an array ``in`` of `dtype_out`.
+///     As declared in C, or a list of `VectorArg` and `ScalarArg`; by default an array ``in`` of `dtype_out`.
 /// name : str, optional
-///     The kernel's, in messages and profilers.
+///     The kernel's name in messages and profilers.
 /// keep : bool, optional
-///     Print where the source is kept.
+///     Print the path of the source.
 /// options : sequence of str or str, optional
-///     For the compiler, as `Kernel` takes them.
+///     For the compiler, as for `Kernel`.
 /// preamble : str, optional
-///     Put before the kernel: functions, types, macros.
+///     Code before the kernel: functions, types, macros.
 ///
 /// Raises
 /// ------
 /// ValueError
-///     For declarations that name no type, and names that are none.
+///     For declarations without a type, and invalid names.
 ///
 /// Notes
 /// -----
-/// ``kernel(*arguments, stream=None, out=None, allocator=None)`` gives a new array of no axes, or `out`, whose first element it
-/// then is. Arrays are broadcast as for `ElementwiseKernel`. The order in which elements are joined depends on their number
-/// and on the device only: a result is the same each time.
+/// ``kernel(*arguments, stream=None, out=None, allocator=None)`` returns a new array of no axes, or `out` with the result as its
+/// first element. Arrays are broadcast as for `ElementwiseKernel`. The order of combination depends only on the number of elements
+/// and on the device: a result is the same each time.
 ///
 /// Examples
 /// --------
@@ -77,7 +77,7 @@ impl PyReduction {
     }
 }
 
-/// A text, or a number as C writes it.
+/// Returns a C expression: a string, or a number in C's syntax.
 pub(crate) fn expression(value: &Bound<'_, PyAny>) -> PyResult<String> {
     match value.cast::<PyString>() {
         Ok(text) => Ok(text.to_str()?.to_owned()),
@@ -86,7 +86,7 @@ pub(crate) fn expression(value: &Bound<'_, PyAny>) -> PyResult<String> {
                 Some(item) => item.call0()?,
                 None => value.clone(),
             };
-            // `True`, `inf` and `nan` are no words of C, and its headers with such words are not there.
+            // `True`, `inf` and `nan` are no C tokens, and the headers that define them are not included.
             if value.is_instance_of::<PyBool>() {
                 return Ok(value.is_truthy()?.to_string());
             }
@@ -101,13 +101,13 @@ pub(crate) fn expression(value: &Bound<'_, PyAny>) -> PyResult<String> {
     }
 }
 
-/// The name of a dtype in C.
+/// Returns the C name of a dtype.
 pub(crate) fn c_type(dtype: &Bound<'_, PyAny>) -> PyResult<String> {
     let py = dtype.py();
     py.import(intern!(py, "PyGPU._native.c_types"))?.getattr("dtype_to_ctype")?.call1((dtype,))?.extract()
 }
 
-/// How arguments are written.
+/// Expected order of the arguments, for messages.
 const ORDER: &str = "ReductionKernel(dtype_out, neutral, reduce_expr, map_expr, arguments, name), such as \
                      ReductionKernel('float32', '0', 'a + b', 'x[i] * x[i]', 'float *x')";
 
@@ -219,26 +219,26 @@ impl PyReduction {
             count => new_exact(py, new_array(py, allocator, &[count], dtype, stream)?)?,
         };
         let both = [out, parts.get().array(py)?];
-        // SAFETY: planned for these arrays, which `Given` has held against the declaration, as it has the values.
+        // SAFETY: planned for these arrays; `Given` has checked arrays and values against the declaration.
         py.without_gil(|| unsafe { kernel.run(&ready, &arrays, scalars, both, stream) })?;
         drop(arrays);
         given.keep_foreign(py, stream)?;
         Ok(result.into_any())
     }
 
-    /// Its name.
+    /// The kernel's name.
     #[getter]
     fn name(&self) -> PyResult<String> {
         Ok(self.made()?.kernel.reduction().name.clone())
     }
 
-    /// Its declared arguments as texts.
+    /// The declared arguments as strings.
     #[getter]
     fn arguments(&self) -> PyResult<Vec<String>> {
         Ok(self.made()?.kernel.arguments().iter().map(ToString::to_string).collect())
     }
 
-    /// Pickles the texts; unpickled, they are one kernel for the process.
+    /// Pickles the constructor arguments; unpickled copies are one kernel per process.
     #[pyo3(signature = () -> "tuple[Any, ...]")]
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         slf.get().made()?.recipe.reduced(slf)
@@ -253,7 +253,7 @@ impl PyReduction {
     }
 }
 
-/// A new array, from an allocator of the caller's if there is one.
+/// Allocates an array, from an allocator of the caller if given.
 pub(crate) fn new_array(
     py: Python<'_>,
     allocator: Option<&Bound<'_, PyAny>>,
@@ -298,7 +298,7 @@ impl<'py> Keywords<'py> {
                         .transpose()?;
                 }
                 "allocator" => keywords.allocator = value,
-                // PyCUDA's hook for its own compiled functions, of which there are none here.
+                // PyCUDA's hook for its compiled functions, which do not exist here.
                 "kernel_wrapper" if value.is_none() => {}
                 other => {
                     return Err(PyTypeError::new_err(format!(

@@ -20,14 +20,14 @@ use pygpu_array::Array;
 use pygpu_layout::Dims;
 use pygpu_ops::{Scan, Scanning};
 
-/// What both classes hold.
+/// State of both classes.
 #[derive(Default)]
 struct Held(Late<Detached<Scan>>);
 
-/// What messages call an object of either class.
+/// Name of an object of either class in messages.
 const NOUN: &str = "scan kernel";
 
-/// Arguments of the classes.
+/// Arguments of the constructors.
 struct Making<'a, 'py> {
     dtype: &'a Bound<'py, PyAny>,
     scan_expr: String,
@@ -99,7 +99,7 @@ impl Held {
         Ok(output.into_any())
     }
 
-    /// Scans a converted copy, where an array has another dtype than the scan, and converts back what goes into such a one.
+    /// Scans a converted copy of an array of another dtype, and converts the result back.
     #[cold]
     fn call_converted<'py>(
         &self,
@@ -137,8 +137,8 @@ impl Held {
     }
 }
 
-/// Both classes: documentation, name in Rust and in Python, documentation of `neutral`, the function that gives the neutral element, the
-/// sections behind the parameters.
+/// Declares both classes: documentation, Rust and Python names, documentation of `neutral`, the function that returns it, sections
+/// after the parameters.
 macro_rules! scan_kernels {
     ($($(#[$summary:meta])* $class:ident $name:literal ($($neutral:tt)*) $check:path { $(#[$rest:meta])* })*) => {
         $(
@@ -147,18 +147,18 @@ macro_rules! scan_kernels {
             /// Parameters
             /// ----------
             /// dtype : data-type
-            ///     Of the elements; a registered structured one too.
+            ///     Type of the elements; a registered structured dtype is allowed.
             /// scan_expr : str
-            ///     Joins ``a`` and the ``b`` that stands behind it: ``'a + b'``. It must be associative.
+            ///     Combines ``a`` and the following ``b``: ``'a + b'``. It must be associative.
             $($neutral)*
             /// name_prefix : str, optional
-            ///     The beginning of the kernels' names.
+            ///     Prefix of the kernels' names.
             /// options : sequence of str or str, optional
-            ///     For the compiler, as `Kernel` takes them.
+            ///     For the compiler, as for `Kernel`.
             /// preamble : str, optional
-            ///     Put before the kernels: functions, types, macros.
+            ///     Code before the kernels: functions, types, macros.
             /// devices : optional
-            ///     Not needed: kernels are compiled for each device that is used.
+            ///     Ignored: kernels are compiled for each device in use.
             ///
             $(#[$rest])*
             #[pyclass(frozen, subclass, weakref, dict, name = $name, module = "PyGPU.scan")]
@@ -234,15 +234,15 @@ fn neutral<'a, 'py>(given: Neutral<'a, 'py>) -> PyResult<Neutral<'a, 'py>> {
 }
 
 scan_kernels! {
-    /// A kernel that joins to each element of an array all that stand before it.
+    /// A kernel that computes the inclusive scan of an array: each element combined with all preceding ones.
     PyInclusiveScan "InclusiveScanKernel" (
         /// neutral : str or number, optional
-        ///     Not needed; taken since `ExclusiveScanKernel` needs it.
+        ///     Ignored; accepted because `ExclusiveScanKernel` needs it.
     ) no_neutral {
         /// Notes
         /// -----
-        /// ``kernel(input, output_ary=None, allocator=None, stream=None)`` scans an array of one axis and any stride in place, or into
-        /// `output_ary`, or into a new array for ``output_ary='new'``, and returns where the result is.
+        /// ``kernel(input, output_ary=None, allocator=None, stream=None)`` scans an array of one axis and any stride. The result is
+        /// in place, in `output_ary`, or in a new array for ``output_ary='new'``, and its array is returned.
         ///
         /// Examples
         /// --------
@@ -254,10 +254,10 @@ scan_kernels! {
         /// >>> cumsum(x).get()
         /// array([1, 3, 6], dtype=int32)
     }
-    /// A kernel that puts in the place of each element of an array all that stand before it, joined.
+    /// A kernel that computes the exclusive scan of an array: each element is replaced by the combination of all preceding ones.
     PyExclusiveScan "ExclusiveScanKernel" (
         /// neutral : str or number
-        ///     What the first element becomes.
+        ///     The first element of the result.
     ) neutral {
         /// Raises
         /// ------
@@ -266,7 +266,7 @@ scan_kernels! {
         ///
         /// Notes
         /// -----
-        /// It is called as `InclusiveScanKernel` is.
+        /// Its calls are those of `InclusiveScanKernel`.
         ///
         /// Examples
         /// --------

@@ -1,4 +1,4 @@
-//! Flushes from Python, with the GIL released: a launch may wait for a function that needs it.
+//! Flushes from Python, with the GIL released: a launch may wait for a function that needs the GIL.
 
 pub(crate) mod put_off;
 
@@ -23,7 +23,7 @@ pub(crate) fn set_hooks() {
     fusion::install_hooks(flush_from_anywhere);
 }
 
-/// Flushes without the GIL, in whatever state the thread is. It asks for none: the helper thread and others come here without.
+/// Flushes without the GIL in any state of the thread. It never requests the GIL, which the helper thread and others lack.
 fn flush_from_anywhere(scope: Scope, cause: FlushReason) {
     let flush = || fusion::flush(scope, cause);
     if shutdown::exiting() || if_held(|py| py.without_gil(flush)).is_none() {
@@ -43,19 +43,19 @@ pub(crate) fn close_all(_: Python<'_>, cause: FlushReason) {
     hooks::flush_all(cause);
 }
 
-/// Launches the operation that makes an operand, whichever thread deferred it.
+/// Launches the operation that computes an operand, on whichever thread it was deferred.
 ///
 /// # Errors
-/// That of the operation.
+/// The error of the operation.
 #[inline]
 pub(crate) fn materialize(array: &DeferredArray) -> PyResult<()> {
     if hooks::has_pending() { give_values(array.allocation()) } else { Ok(()) }
 }
 
-/// Launches the operation that makes the values of a block, and those that come before it.
+/// Launches the operation that computes a block, and its predecessors.
 ///
 /// # Errors
-/// That of the operation.
+/// The error of the operation.
 #[cold]
 #[inline(never)]
 pub(crate) fn give_values(block: &Arc<Allocation>) -> PyResult<()> {
@@ -68,26 +68,26 @@ pub(crate) fn give_values(block: &Arc<Allocation>) -> PyResult<()> {
     if !block.is_pending() {
         return Ok(());
     }
-    // In a function that a stream calls, or where the process ends.
+    // In a function that a stream calls, or during process exit.
     Err(PyRuntimeError::new_err(
         "the array's values wait for their operation, which cannot be launched here: a function that a stream calls may call no \
          driver; launch it before, with PyGPU.flush()",
     ))
 }
 
-/// Sets whether the calling thread's operations are deferred; `PyGPU.fusion` for Python code.
+/// Set whether the calling thread's operations are deferred; `PyGPU.fusion` for Python code.
 ///
-/// Pending operations are launched before another mode begins.
+/// Pending operations are launched before the mode changes.
 ///
 /// Parameters
 /// ----------
 /// mode : {'auto', 'off'}
-///     The mode from now on.
+///     The new mode.
 ///
 /// Returns
 /// -------
 /// str
-///     The mode before.
+///     The previous mode.
 #[pyfunction]
 #[pyo3(signature = (mode: "str") -> "str")]
 fn _set_fusion(py: Python<'_>, mode: &str) -> PyResult<&'static str> {
@@ -102,7 +102,7 @@ fn _set_fusion(py: Python<'_>, mode: &str) -> PyResult<&'static str> {
     Ok(before.name())
 }
 
-/// The calling thread's mode.
+/// Return the calling thread's mode.
 #[pyfunction]
 #[pyo3(signature = () -> "str")]
 fn _get_fusion() -> PyResult<&'static str> {
@@ -111,15 +111,16 @@ fn _get_fusion() -> PyResult<&'static str> {
 
 /// Launch this thread's deferred operations, and raise an error of theirs that was not raised before.
 ///
-/// Operations on arrays of a GPU are deferred, so that one kernel computes several of them. Any access that could observe it launches
-/// them first; an error is raised where a result that was lost is used. Call this inside a `try` to have the errors there.
+/// Operations on arrays of a GPU are deferred, so that one kernel computes several of them. Any access that could observe it
+/// launches
+/// them first. An error is raised where a lost result is used. Call this function inside a `try` to receive the errors there.
 ///
 /// Raises
 /// ------
 /// DriverError
-///     The refusal of a launch. It names an operation, its dtype and shape, and the number of operations that the launch computed.
+///     If a launch is refused. The message names an operation, its dtype and shape, and the number of operations of the launch.
 /// OutOfMemoryError
-///     A result found no memory.
+///     If memory for a result is exhausted.
 ///
 /// Examples
 /// --------
@@ -134,19 +135,20 @@ fn flush(py: Python<'_>) -> PyResult<()> {
     Ok(hooks::take_error().map_or(Ok(()), Err)?)
 }
 
-/// Sets the age in microseconds at which a helper thread launches pending operations, for tests; 0 for no bound, None for the usual one.
+/// Set the age in microseconds at which a helper thread launches pending operations, for tests.
 ///
 /// Parameters
 /// ----------
 /// microseconds : int, optional
-///     Time between two looks of the thread. An operation is launched after one to two of them.
+///     Interval of the helper thread. An operation is launched after one to two intervals. 0 removes the bound, None restores the
+///     default.
 #[pyfunction]
 #[pyo3(signature = (microseconds: "int | None" = None) -> "None")]
 fn _bound_fusion_age(microseconds: Option<u64>) {
     fusion::set_interval(microseconds);
 }
 
-/// The counts of `fusion_report`, by their names.
+/// Return the counters of `fusion_report` by name.
 #[pyfunction]
 #[pyo3(signature = () -> "dict[str, Any]")]
 fn _fusion_figures(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
@@ -177,41 +179,41 @@ fn _fusion_figures(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     Ok(all)
 }
 
-/// Counts the blocks of a report, in which each launch of what waited is told to `logging`.
+/// Count the active reports, in which each launch of pending operations is logged to `logging`.
 ///
 /// Parameters
 /// ----------
 /// is_begun : bool
-///     Whether one begins, or ends.
+///     True when a report begins, False when it ends.
 #[pyfunction]
 #[pyo3(signature = (is_begun: "bool") -> "None")]
 fn _watch_fusion(is_begun: bool) {
     fusion::watch(is_begun);
 }
 
-/// How many operations wait.
+/// Return the number of pending operations.
 #[pyfunction]
 #[pyo3(signature = () -> "int")]
 fn _count_waiting() -> usize {
     fusion::pending_count()
 }
 
-/// Sets limits, for tests; those that are not named become the usual ones.
+/// Set limits, for tests; omitted ones return to their defaults.
 ///
 /// Parameters
 /// ----------
 /// nodes : int, optional
-///     Operations that wait.
+///     Pending operations.
 /// results : int, optional
 ///     Bytes of their results.
 /// held : int, optional
-///     Bytes of operands that only they hold, beyond those of held results.
+///     Bytes of operands that only pending operations reference, in addition to their results.
 /// arrays : int, optional
 ///     Arrays of one kernel.
 /// outputs : int, optional
 ///     Results of one kernel.
 /// meetings : int, optional
-///     How often an expression is met before it is compiled.
+///     Number of uses before an expression is compiled.
 #[pyfunction]
 #[pyo3(signature = (
     *, nodes: "int | None" = None, results: "int | None" = None, held: "int | None" = None,

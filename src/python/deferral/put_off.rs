@@ -1,4 +1,4 @@
-//! Putting an operation off: whether its operands may wait, and writing it down.
+//! Deferral of an operation: the check of its operands, and its record.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use pygpu_kernel as kernel;
 use pygpu_memory::Allocation;
 use pygpu_ops::fusion::{self, DeferredNode, DeferredOp, EagerReason, FusionMode, Obstacle, Operands, Visibility};
 
-/// Why an operand may change before a kernel reads it, or cannot be read as it is; `None` if it may wait.
+/// Returns the reason why a node cannot read this operand later or in its form; `None` if the operation can be deferred.
 #[inline]
 pub(crate) fn refusal(array: &DeferredArray) -> Option<EagerReason> {
     let block = array.allocation();
@@ -25,21 +25,21 @@ pub(crate) fn refusal(array: &DeferredArray) -> Option<EagerReason> {
     (!is_aligned(array)).then_some(EagerReason::UnsupportedForm)
 }
 
-/// Whether each element lies where a device reads it at once; one whose memory was put off does.
+/// Whether a device can address the elements of the array directly. True for an array whose memory is deferred.
 #[inline]
 fn is_aligned(array: &DeferredArray) -> bool {
     let layout = array.layout();
     let first = array.phase();
     let is_even = |places: i64| places & (layout.itemsize() - 1) == 0;
-    // A stride of an array without gaps says nothing where nobody steps along it.
+    // The stride of an axis of length 1 is irrelevant: no access steps along it.
     is_even(layout.strides().fold(first, |places, stride| places | stride))
         || (layout.is_c_contiguous() && is_even(first))
 }
 
-/// The stream in whose order an operation on an array alone can be put off; `None` if it is launched by its line.
+/// Returns the stream in whose order an operation on one array is deferred; `None` if it is launched eagerly.
 ///
 /// # Errors
-/// What the environment says that is no mode.
+/// An invalid mode in the environment.
 pub(crate) fn order_of(array: &DeferredArray) -> PyResult<Option<Stream>> {
     let (mode, stream) = (fusion::current()?, stream::current(array.device()));
     let can_wait = mode != FusionMode::Off
@@ -52,7 +52,7 @@ pub(crate) fn order_of(array: &DeferredArray) -> PyResult<Option<Stream>> {
     Ok(can_wait.then_some(stream))
 }
 
-/// Finds what a flush may not look for, before the first operation is queued: the compiler's files, and the thread that bounds its age.
+/// Prepares what a flush must not search for, before the first node is queued: compiler files and the helper thread.
 #[inline]
 pub(crate) fn prepare(stream: &Stream) {
     kernel::resolve(stream.device().kind());
@@ -62,7 +62,7 @@ pub(crate) fn prepare(stream: &Stream) {
 /// Queues an operation.
 ///
 /// # Errors
-/// Those of operations that make its operands.
+/// The errors of operations that compute its operands.
 #[inline]
 pub(crate) fn push(node: Box<DeferredNode>, block: &Allocation) -> PyResult<()> {
     let reach = match fusion::push(node, block) {
@@ -70,19 +70,20 @@ pub(crate) fn push(node: Box<DeferredNode>, block: &Allocation) -> PyResult<()> 
         Err(back) => push_behind(back, block)?,
     };
     if reach == Visibility::Shared {
-        // An operand was given out since it was looked at, by code that ran meanwhile: others may write there behind this call.
+        // An operand escaped after its check, through code that ran meanwhile: a later write elsewhere would be visible to the
+        // node.
         flush::flush(FlushReason::EagerOperation);
     }
     Ok(())
 }
 
-/// Behind what is pending, or being launched.
+/// The operation follows the pending and the launching ones.
 #[cold]
 fn push_behind((mut node, mut obstacle): (Box<DeferredNode>, Obstacle), block: &Allocation) -> PyResult<Visibility> {
     loop {
         flush::flush_now(obstacle.scope, obstacle.cause);
         for array in node.arrays().iter().chain(node.target.as_deref().map(DeferredArray::of)) {
-            array.allocation().check()?; // it may be lost meanwhile, and would never have values
+            array.allocation().check()?; // may be lost meanwhile, and would never have values
         }
         match fusion::push(node, block) {
             Ok(reach) => return Ok(reach),
@@ -91,18 +92,18 @@ fn push_behind((mut node, mut obstacle): (Box<DeferredNode>, Obstacle), block: &
     }
 }
 
-/// Whether an operand's values wait.
+/// Whether the values of an operand are pending.
 pub(crate) fn is_waiting(array: &DeferredArray) -> bool {
     array.allocation().is_pending()
 }
 
-/// Puts an operation off that goes into an array which was given, of the same shape, if one of its operands waits and none of what is
-/// read lies across what is written. `false`: it is to be launched now.
+/// Defers an operation into an existing array of the same shape; `false` if it has to be launched eagerly.
 ///
-/// The operand is let go of by Python behind the call, so that it may never need memory.
+/// An operand must be pending, and no operand may overlap the result other than element by element. Python may drop the operand
+/// after the call, so that it never needs memory.
 ///
 /// # Errors
-/// The driver's, of what waited.
+/// The driver's, from pending operations.
 pub(crate) fn into_given(work: DeferredOp, operands: Operands, target: &DeferredArray) -> PyResult<bool> {
     let Some(stream) = order_of(target)?.filter(|_| !is_waiting(target)) else { return Ok(false) };
     let target = target.materialized()?;

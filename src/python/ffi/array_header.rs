@@ -1,4 +1,4 @@
-//! The table of functions for `pygpu/array_view.h`.
+//! The function table of `pygpu/array_view.h`.
 
 use std::ffi::{CStr, c_int, c_void};
 
@@ -7,10 +7,10 @@ use pyo3::prelude::*;
 
 use pygpu_base::ffi_guard::catch_panic;
 
-/// The name of a capsule of the table.
+/// The name of the table's capsule.
 pub(crate) const NAME: &CStr = c"pygpu_c_api";
 
-/// As `pygpu_c_api` in the header: fields are only ever added at the end, with another version.
+/// `pygpu_c_api` of the header. New fields are only added at the end, with a new version.
 #[repr(C)]
 pub(crate) struct Table {
     version: u32,
@@ -19,7 +19,7 @@ pub(crate) struct Table {
 
 /// The functions of the table.
 pub(crate) trait ArrayHeader {
-    /// Whether an object must not be written, as is anything that is no array.
+    /// Whether an object must not be written; true for objects other than arrays.
     fn is_readonly(object: &Bound<'_, PyAny>) -> bool;
 }
 
@@ -29,10 +29,10 @@ impl Table {
     }
 }
 
-/// 1 for an array that must not be written, and for what is none.
+/// Returns 1 for an array that must not be written, and for other objects.
 unsafe extern "C" fn is_readonly<T: ArrayHeader>(object: *mut c_void) -> c_int {
     catch_panic(1, || {
-        // SAFETY: the header gives a live object, and its thread holds the GIL.
+        // SAFETY: the header requires a live object, and a thread that holds the GIL.
         let object = unsafe { Borrowed::from_ptr(Python::assume_attached(), object.cast()) };
         c_int::from(T::is_readonly(&object))
     })

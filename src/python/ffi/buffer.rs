@@ -12,10 +12,10 @@ pub(crate) fn has_buffer(object: &Bound<'_, PyAny>) -> bool {
     unsafe { ffi::PyObject_CheckBuffer(object.as_ptr()) != 0 }
 }
 
-/// Reads the bytes of an object's buffer, which stay where they are for that long.
+/// Reads the bytes of an object's buffer, which stays valid meanwhile.
 ///
 /// # Errors
-/// The object's; `BufferError` for bytes that do not follow each other.
+/// The object's; `BufferError` for bytes that are not contiguous.
 pub(crate) fn with_bytes<T>(object: &Bound<'_, PyAny>, read: impl FnOnce(&[u8]) -> T) -> PyResult<T> {
     struct View(ffi::Py_buffer);
     impl Drop for View {
@@ -25,27 +25,27 @@ pub(crate) fn with_bytes<T>(object: &Bound<'_, PyAny>, read: impl FnOnce(&[u8]) 
         }
     }
     let mut view = View(ffi::Py_buffer::new());
-    // SAFETY: a live object and a place for the answer.
+    // SAFETY: a live object and memory for the result.
     if unsafe { ffi::PyObject_GetBuffer(object.as_ptr(), &mut view.0, ffi::PyBUF_SIMPLE as c_int) } != 0 {
         return Err(PyErr::fetch(object.py()));
     }
     let View(found) = &view;
     let bytes = match found.len {
         0 => &[][..],
-        // SAFETY: so many bytes that follow each other, until the view is released.
+        // SAFETY: `length` contiguous bytes, until the view is released.
         length => unsafe { std::slice::from_raw_parts(found.buf.cast::<u8>(), length as usize) },
     };
     Ok(read(bytes))
 }
 
-/// A writable view of memory at an address, for Python code that gives it to functions of C. Nothing is read here.
+/// Returns a writable view of memory at an address, for Python code that passes it to C functions. The memory is not read here.
 ///
 /// # Errors
-/// `ValueError` for more bytes than a buffer has.
+/// `ValueError` for more bytes than a buffer can have.
 pub(crate) fn memory_view(py: Python<'_>, address: usize, bytes: usize) -> PyResult<Bound<'_, PyAny>> {
     const PY_BUF_WRITE: c_int = 0x200;
     let length = bytes.try_into().map_err(|_| PyValueError::new_err(format!("{bytes} bytes are no buffer")))?;
-    // SAFETY: a view of memory at an address is made without looking there; null means an exception.
+    // SAFETY: creating a view does not access the memory; null means an exception.
     unsafe {
         let first: *mut c_char = std::ptr::with_exposed_provenance_mut(address);
         Bound::from_owned_ptr_or_err(py, ffi::PyMemoryView_FromMemory(first, length, PY_BUF_WRITE))

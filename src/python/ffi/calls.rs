@@ -1,4 +1,4 @@
-//! Calls without a tuple of arguments, where the interpreter has them.
+//! Calls without a tuple of arguments, if the interpreter supports them.
 
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -8,10 +8,10 @@ use smallvec::SmallVec;
 use super::newer;
 use crate::ending;
 
-/// Says that the callee may use the place in front of the arguments.
+/// Permits the callee to use the slot before the arguments.
 const ARGUMENTS_OFFSET: usize = 1 << (usize::BITS - 1);
 
-/// A call with arguments by place only.
+/// Calls a function with positional arguments only.
 ///
 /// # Errors
 /// The callee's.
@@ -19,13 +19,13 @@ pub(crate) fn call<'py>(function: &Bound<'py, PyAny>, given: &[Bound<'py, PyAny>
     let Some(vectorcall) = newer::vectorcall() else {
         return function.call1(PyTuple::new(function.py(), given)?);
     };
-    // One free place in front, which the callee may use.
+    // One free slot in front, which the callee may use.
     let mut arguments: SmallVec<[*mut ffi::PyObject; 8]> = SmallVec::new();
     arguments.push(std::ptr::null_mut());
     for one in given {
         arguments.push(one.as_ptr());
     }
-    // SAFETY: so many arguments as are said, all borrowed for the call; what comes back is owned, or null with an exception set.
+    // SAFETY: the count is that of the arguments, all borrowed for the call; the result is owned, or null with an exception set.
     unsafe {
         let first = arguments.as_ptr().add(1);
         let result = vectorcall(function.as_ptr(), first, given.len() | ARGUMENTS_OFFSET, std::ptr::null_mut());
@@ -33,7 +33,7 @@ pub(crate) fn call<'py>(function: &Bound<'py, PyAny>, given: &[Bound<'py, PyAny>
     }
 }
 
-/// Calls a method, of Python perhaps, with up to two keyword arguments only.
+/// Calls a method, possibly implemented in Python, with up to two keyword arguments only.
 ///
 /// # Errors
 /// The callee's.
@@ -49,19 +49,19 @@ pub(crate) fn call_method<'py, const N: usize>(
     let Some(vectorcall_method) = newer::vectorcall_method() else {
         return call_slowly(object, name, keywords, values);
     };
-    // One free place in front, which the callee may use, then the object.
+    // One free slot in front, which the callee may use, then the object.
     let mut arguments = [std::ptr::null_mut(); 4];
     arguments[1] = object.as_ptr();
     arguments[2..2 + N].copy_from_slice(&values.map(|value| value.as_ptr()));
     let keywords = keywords.map_or(std::ptr::null_mut(), |keywords| keywords.as_ptr());
-    // SAFETY: one positional argument, the object, and as many others as there are keywords; all are borrowed for the call.
+    // SAFETY: one positional argument, the object, and one value per keyword; all are borrowed for the call.
     ending::run_python(object.py(), || unsafe {
         let result = vectorcall_method(name.as_ptr(), arguments.as_ptr().add(1), 1 | ARGUMENTS_OFFSET, keywords);
         Bound::from_owned_ptr_or_err(object.py(), result)
     })
 }
 
-/// The same where the interpreter has no such function.
+/// Calls the method on an interpreter without that function.
 #[cold]
 fn call_slowly<'py, const N: usize>(
     object: &Bound<'py, PyAny>,

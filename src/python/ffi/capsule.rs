@@ -1,4 +1,4 @@
-//! Capsules: of static tables, and of DLPack's tensors, which a consumer takes out by renaming.
+//! Capsules of static tables and of DLPack tensors; a consumer takes a tensor out and renames its capsule.
 
 use std::ffi::{CStr, c_void};
 use std::ptr::NonNull;
@@ -11,7 +11,7 @@ use pyo3::types::PyCapsule;
 use pygpu_base::ffi_guard::catch_panic;
 use pygpu_interop::dlpack::ffi::{DLManagedTensor, DLManagedTensorVersioned};
 
-/// A capsule of something that is never freed.
+/// Creates a capsule of a static table.
 ///
 /// # Errors
 /// `MemoryError`.
@@ -21,19 +21,19 @@ pub(crate) fn of_static<T: Sync>(py: Python<'_>, table: &'static T, name: &'stat
     unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyCapsule_New(table, name.as_ptr(), None)).map(Bound::unbind) }
 }
 
-/// The pointer of a capsule of a name; `None` for one of another name, and for what is no capsule.
+/// Returns the pointer of a capsule with a name; `None` for other names, and for objects other than capsules.
 pub(crate) fn pointer(object: &Bound<'_, PyAny>, name: &CStr) -> Option<NonNull<c_void>> {
     if !object.is_instance_of::<PyCapsule>() {
         return None;
     }
-    // SAFETY: a live capsule. Asking first keeps an exception that may be set.
+    // SAFETY: a live capsule. The type check first preserves an exception that may be set.
     unsafe { valid_pointer(object.as_ptr(), name) }
 }
 
 /// # Safety
 /// A live capsule, or one that is being destroyed.
 unsafe fn valid_pointer(capsule: *mut ffi::PyObject, name: &CStr) -> Option<NonNull<c_void>> {
-    // SAFETY: promised by the caller.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         if ffi::PyCapsule_IsValid(capsule, name.as_ptr()) == 0 {
             return None;
@@ -42,15 +42,15 @@ unsafe fn valid_pointer(capsule: *mut ffi::PyObject, name: &CStr) -> Option<NonN
     }
 }
 
-/// A form of DLPack's tensors.
+/// A version of DLPack's managed tensor.
 pub(crate) trait ManagedTensor: Sized {
-    /// The name of a capsule that holds a tensor of the form, and that after it was taken.
+    /// Capsule name of an available tensor, and of a consumed one.
     const NAMES: (&'static CStr, &'static CStr);
 
     /// Deletes a tensor.
     ///
     /// # Safety
-    /// A live tensor, which is used no more.
+    /// A live tensor, which is not used afterwards.
     unsafe fn delete(tensor: NonNull<Self>);
 }
 
@@ -58,7 +58,7 @@ impl ManagedTensor for DLManagedTensor {
     const NAMES: (&'static CStr, &'static CStr) = (c"dltensor", c"used_dltensor");
 
     unsafe fn delete(tensor: NonNull<Self>) {
-        // SAFETY: promised by the caller.
+        // SAFETY: guaranteed by the caller.
         unsafe { tensor.as_ref().deleter.into_iter().for_each(|deleter| deleter(tensor.as_ptr())) };
     }
 }
@@ -67,18 +67,18 @@ impl ManagedTensor for DLManagedTensorVersioned {
     const NAMES: (&'static CStr, &'static CStr) = (c"dltensor_versioned", c"used_dltensor_versioned");
 
     unsafe fn delete(tensor: NonNull<Self>) {
-        // SAFETY: promised by the caller.
+        // SAFETY: guaranteed by the caller.
         unsafe { tensor.as_ref().deleter.into_iter().for_each(|deleter| deleter(tensor.as_ptr())) };
     }
 }
 
-/// A capsule of a tensor, which deletes it if nobody takes it.
+/// Creates a capsule of a tensor. The capsule deletes the tensor unless it is consumed.
 ///
 /// # Safety
-/// A live tensor, which the caller gives away.
+/// A live tensor, whose ownership is transferred.
 ///
 /// # Errors
-/// `MemoryError`; then so little is lost that the tensor is left.
+/// `MemoryError`; the tensor is leaked then, because memory is exhausted.
 pub(crate) unsafe fn of_tensor<T: ManagedTensor>(py: Python<'_>, tensor: NonNull<T>) -> PyResult<Bound<'_, PyAny>> {
     // SAFETY: the name and the destructor are those of the tensor's form; null means an exception.
     unsafe {
@@ -89,7 +89,7 @@ pub(crate) unsafe fn of_tensor<T: ManagedTensor>(py: Python<'_>, tensor: NonNull
 
 unsafe extern "C" fn drop_tensor<T: ManagedTensor>(capsule: *mut ffi::PyObject) {
     catch_panic((), || {
-        // SAFETY: our own capsule, which is being destroyed; its tensor is ours to delete while it has its first name.
+        // SAFETY: PyGPU's capsule, which is being destroyed; it owns its tensor while it has its first name.
         unsafe {
             if let Some(tensor) = valid_pointer(capsule, T::NAMES.0) {
                 T::delete(tensor.cast());
@@ -98,7 +98,7 @@ unsafe extern "C" fn drop_tensor<T: ManagedTensor>(capsule: *mut ffi::PyObject) 
     });
 }
 
-/// Takes a tensor of the form out of a capsule, which is renamed; `None` for a capsule of another name. The tensor is the caller's.
+/// Takes a tensor out of a capsule, and renames the capsule; `None` for a capsule of another name. The caller owns the tensor.
 ///
 /// # Errors
 /// Python's; `BufferError` for an empty capsule.
@@ -116,14 +116,14 @@ pub(crate) fn take_tensor<T: ManagedTensor>(capsule: &Bound<'_, PyAny>) -> PyRes
     }
 }
 
-/// The name of a capsule, if it has one.
+/// Returns the name of a capsule, if it has one.
 pub(crate) fn name_of(capsule: &Bound<'_, PyCapsule>) -> Option<String> {
-    // SAFETY: a live capsule; its name, if it has one, lives as long.
+    // SAFETY: a live capsule; its name, if any, lives as long.
     let name = unsafe {
         let name = ffi::PyCapsule_GetName(capsule.as_ptr());
         if name.is_null() { None } else { Some(CStr::from_ptr(name).to_string_lossy().into_owned()) }
     };
-    // A capsule without a name is no error, but asking for it leaves none either way.
+    // A capsule without a name is no error; the query leaves no exception.
     drop(PyErr::take(capsule.py()));
     name
 }

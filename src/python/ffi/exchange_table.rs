@@ -1,4 +1,4 @@
-//! DLPack's C exchange table: functions of C over a trait, and the tables of other types.
+//! DLPack's C exchange table: C functions over a trait, and the tables of other types.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr::NonNull;
@@ -16,37 +16,37 @@ use pygpu_interop::dlpack::ffi::{
 };
 use pygpu_interop::dlpack::import::{ImportedTensor, allocate_like};
 
-/// The name of a capsule of a table.
+/// The name of a table's capsule.
 pub(crate) const NAME: &CStr = c"dlpack_exchange_api";
 
-/// The functions of a table, of objects that Python code may have put in the place of ours.
+/// The functions of a table. Python code may pass objects of other types.
 pub(crate) trait Exchange {
-    /// A tensor of an object, which the consumer owns.
+    /// Exports a tensor of an object; the consumer owns the tensor.
     ///
     /// # Errors
-    /// For what is no array, and the driver's.
+    /// For an object that is no array, and the driver's.
     fn export(py: Python<'_>, object: Option<Bound<'_, PyAny>>) -> PyResult<NonNull<DLManagedTensorVersioned>>;
 
-    /// An object over a tensor.
+    /// Creates an object over a tensor.
     ///
     /// # Errors
     /// For a tensor that cannot be imported.
     fn import(py: Python<'_>, tensor: ImportedTensor) -> PyResult<Bound<'_, PyAny>>;
 
-    /// The tensor of an object for as long as the object lives.
+    /// Returns the tensor of an object, valid while the object lives.
     ///
     /// # Errors
-    /// As [`Self::export`].
+    /// Those of [`Self::export`].
     fn lend(py: Python<'_>, object: Option<Bound<'_, PyAny>>) -> PyResult<DLTensor>;
 
-    /// The handle of the stream on which the thread works.
+    /// Returns the handle of the thread's current stream.
     ///
     /// # Errors
     /// For an unknown device.
     fn current_stream(py: Python<'_>, device_type: DLDeviceType, id: i32) -> PyResult<usize>;
 }
 
-/// The table is read by everybody and written by nobody.
+/// The static table, shared by all threads and never written.
 #[repr(transparent)]
 pub(crate) struct Table(DLPackExchangeAPI);
 
@@ -67,11 +67,11 @@ impl Table {
 }
 
 unsafe extern "C" fn from_object<E: Exchange>(object: *mut c_void, out: *mut *mut DLManagedTensorVersioned) -> c_int {
-    // SAFETY: the table's contract: a live object, a place for the answer.
+    // SAFETY: the table's contract: a live object, and memory for the result.
     unsafe {
         answer(|py| {
             out.write(E::export(py, Bound::from_borrowed_ptr_or_opt(py, object.cast()))?.as_ptr());
-            // What another thread wrote down while this one waited; the tensor is there whatever became of that.
+            // Operations that another thread recorded while this one waited. The tensor is valid even if they fail.
             pygpu_base::flush::flush(pygpu_base::flush::FlushReason::Values);
             Ok(())
         })
@@ -79,7 +79,7 @@ unsafe extern "C" fn from_object<E: Exchange>(object: *mut c_void, out: *mut *mu
 }
 
 unsafe extern "C" fn to_object<E: Exchange>(tensor: *mut DLManagedTensorVersioned, out: *mut *mut c_void) -> c_int {
-    // SAFETY: as above; the tensor is ours, also if this fails.
+    // SAFETY: as above; PyGPU owns the tensor, also if this fails.
     unsafe {
         answer(|py| {
             let tensor = NonNull::new(tensor).ok_or_else(|| PyBufferError::new_err("the DLPack tensor is null"))?;
@@ -90,11 +90,11 @@ unsafe extern "C" fn to_object<E: Exchange>(tensor: *mut DLManagedTensorVersione
 }
 
 unsafe extern "C" fn lend<E: Exchange>(object: *mut c_void, out: *mut DLTensor) -> c_int {
-    // SAFETY: as above. The dimensions live as long as the array object, which is longer than the table asks for.
+    // SAFETY: as above. The dimensions live as long as the array object, which exceeds the table's requirement.
     unsafe {
         answer(|py| {
             out.write(E::lend(py, Bound::from_borrowed_ptr_or_opt(py, object.cast()))?);
-            pygpu_base::flush::flush(pygpu_base::flush::FlushReason::Values); // what another thread wrote down while this one waited
+            pygpu_base::flush::flush(pygpu_base::flush::FlushReason::Values); // operations that another thread recorded while this one waited
             Ok(())
         })
     }
@@ -123,14 +123,14 @@ unsafe extern "C" fn allocate(
     set_error: SetError,
 ) -> c_int {
     let make = || {
-        // SAFETY: the table's contract: a readable prototype, or null. No Python is touched, except by a user's allocator through
-        // the door for that: the caller need not hold the GIL.
+        // SAFETY: the table's contract: a readable prototype, or null. Python runs only in a user's allocator, through the FFI
+        // guard for it: the caller need not hold the GIL.
         unsafe { NonNull::new(prototype).map_or_else(null_prototype, |prototype| allocate_like(prototype.as_ref())) }
     };
     let made = catch_panic(None, || Some(make()));
     let error = match made {
         Some(Ok(tensor)) => {
-            // SAFETY: the table's contract: a place for the answer.
+            // SAFETY: the table's contract: memory for the result.
             unsafe { out.write(tensor.as_ptr()) };
             return 0;
         }
@@ -140,7 +140,7 @@ unsafe extern "C" fn allocate(
     let kind = if matches!(error, Error::OutOfMemory(_)) { c"MemoryError" } else { c"BufferError" };
     let text = CString::new(error.to_string()).unwrap_or_default();
     if let Some(set_error) = set_error {
-        // SAFETY: the caller's own function and context; both texts live through the call.
+        // SAFETY: the caller's function and context; both strings live during the call.
         unsafe { set_error(context, kind.as_ptr(), text.as_ptr()) };
     }
     // SAFETY: as above.
@@ -157,18 +157,18 @@ fn null_prototype() -> Result<NonNull<DLManagedTensorVersioned>> {
 pub(crate) struct OtherTable(&'static DLPackExchangeAPI);
 
 impl OtherTable {
-    /// The table in a capsule, in the newest version that can be read. `None` for what is no table.
+    /// Reads the table of a capsule, in the newest supported version. `None` for other objects.
     pub(crate) fn of(attribute: &Bound<'_, PyAny>) -> Option<Self> {
         const LONGEST_CHAIN: usize = 16;
         let header = capsule::pointer(attribute, NAME)?;
         let mut header: *mut DLPackExchangeAPIHeader = header.as_ptr().cast();
         for _ in 0..LONGEST_CHAIN {
-            // SAFETY: a capsule of that name holds a table, which lives as long as the process; every version of one begins with this
+            // SAFETY: a capsule of that name contains a table, which lives as long as the process; every version begins with this
             // header.
             let Some(found) = (unsafe { header.as_ref() }) else { break };
             if found.version.major == VERSION.major {
                 let table = NonNull::from(found).cast::<DLPackExchangeAPI>();
-                // SAFETY: a table of our major version.
+                // SAFETY: a table of the supported major version.
                 let complete: &'static DLPackExchangeAPI = unsafe { table.as_ref() };
                 let usable =
                     complete.managed_tensor_from_py_object_no_sync.is_some() && complete.current_work_stream.is_some();
@@ -179,19 +179,19 @@ impl OtherTable {
         None
     }
 
-    /// The table as a number, which [`Self::from_address`] takes.
+    /// Returns the table's address, which [`Self::from_address`] accepts.
     pub(crate) fn address(self) -> usize {
         std::ptr::from_ref(self.0).expose_provenance()
     }
 
     /// # Safety
-    /// `address` is one of [`Self::address`].
+    /// `address` is a result of [`Self::address`].
     pub(crate) unsafe fn from_address(address: usize) -> Self {
-        // SAFETY: promised by the caller; tables live as long as the process.
+        // SAFETY: guaranteed by the caller; tables live as long as the process.
         Self(unsafe { &*std::ptr::with_exposed_provenance(address) })
     }
 
-    /// The tensor of an object, which is of the type that the table belongs to.
+    /// Exports the tensor of an object, whose type the table belongs to.
     ///
     /// # Errors
     /// The producer's; `BufferError` for a tensor that cannot be imported.
@@ -203,20 +203,20 @@ impl OtherTable {
             None => -1,
         };
         match NonNull::new(out) {
-            // SAFETY: the producer gave the tensor away.
+            // SAFETY: the producer transferred the tensor.
             Some(tensor) if status == 0 => Ok(unsafe { ImportedTensor::versioned(tensor) }?),
             _ => Err(raised(object.py(), "managed_tensor_from_py_object_no_sync")),
         }
     }
 
-    /// The handle of the producer's stream on a device.
+    /// Returns the handle of the producer's stream on a device.
     ///
     /// # Errors
     /// The producer's.
     pub(crate) fn current_stream(self, py: Python<'_>, (device_type, id): (u32, i32)) -> PyResult<usize> {
         let mut work = std::ptr::null_mut();
         let status = match self.0.current_work_stream {
-            // SAFETY: a function of the table's type and a place for the answer, with the GIL.
+            // SAFETY: a function of the table's type and memory for the result, with the GIL.
             Some(ask) => unsafe { ask(DLDeviceType(device_type), id, &raw mut work) },
             None => -1,
         };

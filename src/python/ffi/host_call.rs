@@ -1,4 +1,4 @@
-//! Functions of ours that a stream calls.
+//! PyGPU functions that a stream calls.
 
 use std::ffi::c_void;
 
@@ -13,58 +13,58 @@ pub(crate) trait HostCall: Send + Sync + 'static {
     fn run(&self);
 }
 
-/// Called once, and ends what it is called with.
+/// Runs a call once, and drops it.
 extern "C" fn run_once<C: HostCall>(data: *mut c_void) {
     catch_panic((), || {
-        // SAFETY: `call_once` made it for this one call.
+        // SAFETY: `call_once` created it for this single call.
         let call = unsafe { Box::from_raw(data.cast::<C>()) };
         call.run();
     });
 }
 
-/// Called at each launch of a graph, which holds what it is called with.
+/// Runs a call at each launch of a graph, which owns it.
 extern "C" fn run_again<C: HostCall>(data: *mut c_void) {
     catch_panic((), || {
-        // SAFETY: alive as long as the graph, and only shared.
+        // SAFETY: alive while the graph exists, and only shared.
         let call = unsafe { &*data.cast::<C>() };
         call.run();
     });
 }
 
-/// Puts a call on a stream.
+/// Enqueues a call on a stream.
 ///
 /// # Safety
-/// `function` may be called with `data` once the driver has it.
+/// `function` may be called with `data` once the driver has accepted it.
 unsafe fn put(stream: &Stream, function: HostFunction, data: *mut c_void) -> Result<()> {
     let device = stream.device();
-    // SAFETY: the stream is borrowed, and so alive; the rest is promised.
+    // SAFETY: the stream is borrowed, and so alive; the caller guarantees the rest.
     unsafe { device.backend().call_host(device.index(), stream.handle(), function, data) }
 }
 
-/// Puts a call on a stream, which ends after it.
+/// Enqueues a call on a stream, and drops it after it has run.
 ///
 /// # Errors
 /// The driver's.
 pub(crate) fn call_once<C: HostCall>(stream: &Stream, call: Box<C>) -> Result<()> {
     let data = Box::into_raw(call);
-    // SAFETY: the function is called once, and takes the call then.
+    // SAFETY: the function is called once, and takes ownership then.
     let result = unsafe { put(stream, run_once::<C>, data.cast()) };
     if result.is_err() {
-        // SAFETY: nobody has taken it.
+        // SAFETY: the driver rejected it, so no other owner exists.
         drop(unsafe { Box::from_raw(data) });
     }
     result
 }
 
-/// Puts a call into the capture of a stream.
+/// Records a call in the capture of a stream.
 ///
 /// # Errors
 /// The driver's.
 ///
 /// # Safety
-/// The call stays where it is as long as the graph may be launched.
+/// The call stays at its address while the graph may be launched.
 pub(crate) unsafe fn call_again<C: HostCall>(stream: &Stream, call: &C) -> Result<()> {
     let data = std::ptr::from_ref(call).cast_mut().cast();
-    // SAFETY: promised by the caller.
+    // SAFETY: guaranteed by the caller.
     unsafe { put(stream, run_again::<C>, data) }
 }

@@ -1,4 +1,4 @@
-//! ndarrays and NumPy's scalars by NumPy's C API.
+//! ndarrays and NumPy's scalars through NumPy's C API.
 
 use std::ffi::{c_int, c_void};
 use std::ptr::null_mut;
@@ -13,7 +13,7 @@ use crate::once::PyOnce;
 use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_layout::Dims;
 
-/// The address of an ndarray's element zero.
+/// Returns the address of an ndarray's element zero.
 pub(crate) fn address(array: &Bound<'_, PyUntypedArray>) -> usize {
     // SAFETY: a live ndarray.
     unsafe { (*array.as_array_ptr()).fields.data as usize }
@@ -29,12 +29,12 @@ pub(crate) fn is_writable(array: &Bound<'_, PyUntypedArray>) -> bool {
     flags(array) & NPY_ARRAY_WRITEABLE != 0
 }
 
-/// Whether an ndarray owns its memory, so that nobody sees it who does not hold the ndarray.
+/// Whether an ndarray owns its memory, so that every access goes through it.
 pub(crate) fn owns_memory(array: &Bound<'_, PyUntypedArray>) -> bool {
     flags(array) & NPY_ARRAY_OWNDATA != 0
 }
 
-/// Reads the bytes of a dense ndarray; there are none of one that is not dense.
+/// Reads the bytes of a dense ndarray; an empty slice for other ndarrays.
 pub(crate) fn with_dense_bytes<T>(
     array: &Bound<'_, PyUntypedArray>,
     itemsize: usize,
@@ -42,18 +42,18 @@ pub(crate) fn with_dense_bytes<T>(
 ) -> T {
     let is_dense = array.is_c_contiguous() || array.is_fortran_contiguous();
     let bytes = if is_dense { array.len() * itemsize } else { 0 };
-    // SAFETY: a live, dense ndarray of so many bytes.
+    // SAFETY: a live, dense ndarray of `bytes` bytes.
     read(unsafe { std::slice::from_raw_parts(address(array) as *const u8, bytes) })
 }
 
-/// Writes the first bytes of a new ndarray of one element, as many as `bytes` and the element have.
+/// Writes the first bytes of a new ndarray of one element, up to the shorter of `bytes` and the element.
 pub(crate) fn write_item(array: &Bound<'_, PyUntypedArray>, bytes: &[u8], itemsize: usize) {
     let length = bytes.len().min(itemsize * array.len());
-    // SAFETY: a live ndarray of so many bytes, which nobody else has seen yet.
+    // SAFETY: a live ndarray of at least `length` bytes, not yet visible to other code.
     unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), address(array) as *mut u8, length) };
 }
 
-/// A new ndarray over memory; without strides in C order.
+/// Creates an ndarray over memory; without strides in C order.
 ///
 /// # Errors
 /// NumPy's.
@@ -68,7 +68,7 @@ pub(crate) unsafe fn over<'py>(
     descr: Bound<'py, PyAny>,
     is_writable: bool,
 ) -> PyResult<Bound<'py, PyUntypedArray>> {
-    // SAFETY: shape and strides are as long as said; the reference to the dtype is taken over.
+    // SAFETY: shape and strides have the given length; the reference to the dtype is consumed.
     unsafe {
         let array = PY_ARRAY_API.PyArray_NewFromDescr(
             py,
@@ -91,14 +91,14 @@ pub(crate) unsafe fn over<'py>(
 /// NumPy's.
 pub(crate) fn set_base<'py>(array: &Bound<'py, PyUntypedArray>, owner: Bound<'py, PyAny>) -> PyResult<()> {
     let py = array.py();
-    // SAFETY: a live ndarray; the reference to the owner is taken over.
+    // SAFETY: a live ndarray; the reference to the owner is consumed.
     match unsafe { PY_ARRAY_API.PyArray_SetBaseObject(py, array.as_ptr().cast(), owner.into_ptr()) } < 0 {
         true => Err(PyErr::fetch(py)),
         false => Ok(()),
     }
 }
 
-/// A new ndarray, uninitialised, in C or F order.
+/// Creates an uninitialized ndarray in C or F order.
 ///
 /// # Errors
 /// `MemoryError`.
@@ -109,7 +109,7 @@ pub(crate) fn empty<'py>(
 ) -> PyResult<Bound<'py, PyUntypedArray>> {
     let py = descr.py();
     let shape_pointer = shape.as_mut_ptr().cast::<npyffi::npy_intp>();
-    // SAFETY: the shape is as long as said; `PyArray_Empty` takes over the reference to the dtype; null means an exception.
+    // SAFETY: the shape has the given length; `PyArray_Empty` consumes the reference to the dtype; null means an exception.
     unsafe {
         let array = PY_ARRAY_API.PyArray_Empty(
             py,
@@ -127,7 +127,7 @@ const VALUE_OFFSET: usize = size_of::<ffi::PyObject>();
 
 type Scalars = [(usize, ScalarType); 16];
 
-/// The classes of NumPy's scalars by their address.
+/// Classes of NumPy's scalars by address.
 fn scalars(py: Python<'_>) -> &'static Scalars {
     static SCALARS: PyOnce<Scalars> = PyOnce::new();
     SCALARS.get_or_init(py, || {
@@ -160,13 +160,13 @@ fn scalars(py: Python<'_>) -> &'static Scalars {
     })
 }
 
-/// The kind and the bytes of a NumPy scalar whose class is exactly one of the named types': the value behind the object's header, which is
-/// read there, since asking NumPy costs more than all else about an argument.
+/// Returns the type and the bytes of a NumPy scalar of exactly one of the named classes. The value is read behind the object's
+/// header, because a call of NumPy costs more than the rest of an argument's conversion.
 #[inline]
 pub(crate) fn numpy_scalar<'a>(value: &'a Bound<'_, PyAny>) -> Option<(ScalarType, &'a [u8])> {
     let class = class_of(value) as usize;
     let (_, kind) = scalars(value.py()).iter().find(|(known, _)| *known == class)?;
-    // SAFETY: objects of these classes are a header and the value, which never changes.
+    // SAFETY: objects of these classes consist of a header and the value, which never changes.
     let bytes = unsafe {
         let first = value.as_ptr().cast::<u8>().add(VALUE_OFFSET);
         std::slice::from_raw_parts(first, DType::new(*kind).itemsize())
@@ -174,9 +174,9 @@ pub(crate) fn numpy_scalar<'a>(value: &'a Bound<'_, PyAny>) -> Option<(ScalarTyp
     Some((*kind, bytes))
 }
 
-/// Whether an object is a NumPy scalar of whatever type.
+/// Whether an object is a NumPy scalar of any type.
 pub(crate) fn is_numpy_scalar(value: &Bound<'_, PyAny>) -> bool {
-    // SAFETY: a type check of a live object against a class that NumPy keeps.
+    // SAFETY: a type check of a live object against a class that NumPy keeps alive.
     unsafe {
         let generic = npyffi::get_type_object(value.py(), NpyTypes::PyGenericArrType_Type);
         ffi::PyObject_TypeCheck(value.as_ptr(), generic) != 0

@@ -1,9 +1,9 @@
-//! New objects of a class of pyo3's, written where they stay.
+//! New objects of pyo3 classes, constructed in place.
 //!
-//! Why: pyo3 makes an object through `tp_alloc`, which on Python 3.11 and 3.12 builds the instance's `__dict__` at once and looks slots up
-//! by number. A view costs less than that. Here the garbage collector gives the bytes and the value is written, which is what pyo3 does
-//! after it has allocated; `tests/memory/test_lifetime.py` holds that such an object is collected, weakly referenced and given attributes
-//! like any other.
+//! Why: pyo3 creates an object through `tp_alloc`, which on Python 3.11 and 3.12 builds the instance's `__dict__` immediately and
+//! looks slots up by number. A view costs less than that. Here the garbage collector supplies the memory and the value is written,
+//! as pyo3 does after its allocation. `tests/memory/test_lifetime.py` verifies that such an object is collected, weakly referenced
+//! and given attributes like any other.
 
 use pyo3::PyClass;
 use pyo3::exceptions::PyTypeError;
@@ -11,29 +11,30 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 
-/// A class of which [`new_exact`] and the others make objects.
+/// A class whose objects [`new_exact`] and the other functions create.
 ///
 /// # Safety
 /// A collected heap type without items, whose objects are a header, the value at [`value_offset`], and [`SLOTS`] bytes for `__dict__` and
 /// weak references, empty when zero.
 pub(crate) unsafe trait Collected: PyClass {}
 
-/// Offset of the value in an object: pyo3 puts it right behind the header.
+/// Returns the offset of the value in an object: pyo3 stores it directly behind the header.
 pub(crate) const fn value_offset<T>() -> usize {
     size_of::<ffi::PyObject>().next_multiple_of(align_of::<T>())
 }
 
-/// Behind the value: pyo3's slots for `__dict__` and weak references.
+/// Size of pyo3's slots for `__dict__` and weak references, behind the value.
 pub(crate) const SLOTS: usize = 2 * size_of::<*mut ffi::PyObject>();
 
-/// An object without a value, not tracked by the collector, and where its value goes.
+/// Allocates an object without a value, untracked by the collector, and returns the address of its value.
 ///
 /// # Safety
-/// The value is written before anything else sees the object.
+/// The value is written before other code sees the object.
 #[inline]
 pub(crate) unsafe fn allocate<T: Collected>(py: Python<'_>) -> PyResult<(*mut ffi::PyObject, *mut T)> {
     let end = const { value_offset::<T>() + size_of::<T>() };
-    // SAFETY: the class is as `Collected` promises, and `_PyObject_GC_New` takes a reference to it; null means that an exception is set.
+    // SAFETY: the class is as `Collected` guarantees, and `_PyObject_GC_New` takes a reference to it; null means that an exception
+    // is set.
     unsafe {
         let object: *mut ffi::PyObject = ffi::PyObject_GC_New(T::type_object_raw(py));
         if object.is_null() {
@@ -44,13 +45,13 @@ pub(crate) unsafe fn allocate<T: Collected>(py: Python<'_>) -> PyResult<(*mut ff
     }
 }
 
-/// An object of the class itself.
+/// Creates an object of the class itself.
 ///
 /// # Errors
 /// `MemoryError`.
 #[inline]
 pub(crate) fn new_exact<T: Collected>(py: Python<'_>, value: T) -> PyResult<Bound<'_, T>> {
-    // SAFETY: the value is written into memory that is for it, and then the object is whole.
+    // SAFETY: the value is written into its memory, and then the object is complete.
     unsafe {
         let (object, slot) = allocate::<T>(py)?;
         slot.write(value);
@@ -59,21 +60,21 @@ pub(crate) fn new_exact<T: Collected>(py: Python<'_>, value: T) -> PyResult<Boun
     }
 }
 
-/// An object of the class itself, of which `write` writes the value, and `set` sets what is left with the object's fields at hand.
+/// Creates an object of the class itself. `write` writes the value, and `set` completes it with access to the object's fields.
 ///
 /// # Errors
-/// `MemoryError`; that of `set`.
+/// `MemoryError`; the error of `set`.
 ///
 /// # Safety
-/// `write` leaves a whole value in its slot.
+/// `write` leaves a complete value in its slot.
 #[inline(always)]
 pub(crate) unsafe fn new_in_place<'py, T: Collected>(
     py: Python<'py>,
     write: impl FnOnce(*mut T),
     set: impl FnOnce(&mut T) -> PyResult<()>,
 ) -> PyResult<Bound<'py, T>> {
-    // SAFETY: the value is written before the object is seen by anyone: it is not tracked yet, so that not even the collector knows it
-    // while `set` runs Python code, and if `set` fails it is a whole object that is dropped.
+    // SAFETY: the value is written before other code sees the object. It is not tracked yet, so not even the collector visits it
+    // while `set` runs Python code. If `set` fails, a complete object is dropped.
     unsafe {
         let (object, value) = allocate::<T>(py)?;
         write(value);
@@ -84,7 +85,7 @@ pub(crate) unsafe fn new_in_place<'py, T: Collected>(
     }
 }
 
-/// An object of a class that derives from `T`; `__init__` is not called.
+/// Creates an object of a class derived from `T`; `__init__` is not called.
 ///
 /// # Errors
 /// Python's.
@@ -94,8 +95,8 @@ pub(crate) fn new_derived<'py, T: Collected>(class: &Bound<'py, PyType>, value: 
     if unsafe { ffi::PyType_IsSubtype(class.as_type_ptr(), T::type_object_raw(py)) } == 0 {
         return Err(PyTypeError::new_err(format!("{class} does not derive from {}", T::type_object(py))));
     }
-    // SAFETY: the class derives from `T`, so that its objects begin with ours and `tp_alloc` gives them zeroed, tracked, and with the
-    // `__dict__` that Python wants. Nothing runs between that and the write of the value.
+    // SAFETY: the class derives from `T`, so its objects begin with `T`'s fields. `tp_alloc` returns them zeroed, tracked, and with
+    // the `__dict__` that Python requires. No other code runs between that and the write of the value.
     unsafe {
         let alloc = ffi::PyType_GetSlot(class.as_type_ptr(), ffi::Py_tp_alloc);
         let alloc = match alloc.is_null() {

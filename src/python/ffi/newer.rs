@@ -1,5 +1,5 @@
-//! What CPython has beyond the limited API of 3.11, which is all that one wheel for every version may link against: looked
-//! up in the process, and done without where it is not there. `make check` holds the wheel to it (`abi3audit`).
+//! CPython functions outside the limited API of 3.11, the only one that a wheel for all versions may link against. They are looked
+//! up in the process, with a fallback if missing. `make check` verifies the wheel (`abi3audit`).
 
 use std::ffi::{CStr, c_int, c_void};
 
@@ -7,8 +7,7 @@ use pyo3::ffi;
 
 use pygpu_base::fork_safe::ForkSafeOnce;
 
-/// In the limited API from 3.12 on, in every CPython from 3.9 on: what stands in for it costs as much as the whole import of
-/// an array.
+/// In the limited API from 3.12 on, in every CPython from 3.9 on: its replacement costs as much as the whole import of an array.
 pub(super) type VectorcallMethod = unsafe extern "C" fn(
     name: *mut ffi::PyObject,
     args: *const *mut ffi::PyObject,
@@ -16,7 +15,7 @@ pub(super) type VectorcallMethod = unsafe extern "C" fn(
     kwnames: *mut ffi::PyObject,
 ) -> *mut ffi::PyObject;
 
-/// In the limited API from 3.12 on, in every CPython from 3.9 on: without it each call makes a tuple of its arguments.
+/// In the limited API from 3.12 on, in every CPython from 3.9 on: without it each call creates a tuple of its arguments.
 pub(super) type Vectorcall = unsafe extern "C" fn(
     callable: *mut ffi::PyObject,
     args: *const *mut ffi::PyObject,
@@ -24,7 +23,7 @@ pub(super) type Vectorcall = unsafe extern "C" fn(
     kwnames: *mut ffi::PyObject,
 ) -> *mut ffi::PyObject;
 
-/// In no limited API: nothing in it says whether this thread holds the GIL.
+/// In no limited API, which cannot report whether this thread holds the GIL.
 type GilStateCheck = unsafe extern "C" fn() -> c_int;
 
 fn address(name: &CStr) -> Option<*mut c_void> {
@@ -55,14 +54,14 @@ pub(super) fn vectorcall() -> Option<Vectorcall> {
     *FOUND.get_or_init(|| address(c"PyObject_Vectorcall").map(|found| unsafe { std::mem::transmute(found) }))
 }
 
-/// Whether this thread holds the GIL, as `PyGILState_Check` has it; no where that is not there.
+/// Whether this thread holds the GIL, by `PyGILState_Check`; false if that is missing.
 ///
 /// # Safety
-/// The interpreter is initialised, and the thread is known to it.
+/// The interpreter is initialized, and has a state for the thread.
 pub(super) unsafe fn holds_gil() -> bool {
     static FOUND: ForkSafeOnce<Option<GilStateCheck>> = ForkSafeOnce::new();
     // SAFETY: as above.
     let found = FOUND.get_or_init(|| address(c"PyGILState_Check").map(|found| unsafe { std::mem::transmute(found) }));
-    // SAFETY: promised by the caller.
+    // SAFETY: guaranteed by the caller.
     found.is_some_and(|check| unsafe { check() } == 1)
 }

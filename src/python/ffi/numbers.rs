@@ -1,25 +1,25 @@
-//! Python's numbers: type checks, and values read without an exception where that is possible.
+//! Python's numbers: type checks, and values read without an exception if possible.
 
 use std::ffi::c_int;
 
 use pyo3::ffi;
 use pyo3::prelude::*;
 
-/// Whether an object is an int, of a class that derives from it too.
+/// Whether an object is an int or of a derived class.
 #[inline]
 pub(crate) fn is_int(object: &Bound<'_, PyAny>) -> bool {
     // SAFETY: a type check of a live object.
     unsafe { ffi::PyLong_Check(object.as_ptr()) != 0 }
 }
 
-/// Whether an object is an int and of no class that derives from it.
+/// Whether an object is an int, excluding derived classes.
 #[inline]
 pub(crate) fn is_exact_int(object: &Bound<'_, PyAny>) -> bool {
     // SAFETY: a type check of a live object.
     unsafe { ffi::PyLong_CheckExact(object.as_ptr()) != 0 }
 }
 
-/// Whether an object is a float, of a class that derives from it too.
+/// Whether an object is a float or of a derived class.
 #[inline]
 pub(crate) fn is_float(object: &Bound<'_, PyAny>) -> bool {
     // SAFETY: a type check of a live object.
@@ -33,25 +33,25 @@ pub(crate) fn is_index(object: &Bound<'_, PyAny>) -> bool {
     unsafe { ffi::PyIndex_Check(object.as_ptr()) != 0 }
 }
 
-/// Whether an object has one of the methods that make a number.
+/// Whether an object has a numeric conversion method.
 pub(crate) fn is_number(object: &Bound<'_, PyAny>) -> bool {
     // SAFETY: a type check of a live object.
     unsafe { ffi::PyNumber_Check(object.as_ptr()) != 0 }
 }
 
-/// The int that `__index__` returns.
+/// Returns the result of `__index__`.
 ///
 /// # Errors
-/// That of the object.
+/// The object's error.
 pub(crate) fn index<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     // SAFETY: a live object; null means an exception.
     unsafe { Bound::from_owned_ptr_or_err(object.py(), ffi::PyNumber_Index(object.as_ptr())) }
 }
 
-/// The value of an exact int, or -1: for -1, for anything else, and for an int of more bits, after which an exception may be set.
+/// Returns the value of an exact int, or -1 for -1, other objects, and larger ints, after which an exception may be set.
 #[inline]
 pub(crate) fn quick_integer(object: &Bound<'_, PyAny>) -> isize {
-    // SAFETY: a live object, which is an int where its value is read.
+    // SAFETY: a live object, whose value is read only if it is an int.
     unsafe {
         match ffi::PyLong_CheckExact(object.as_ptr()) {
             0 => -1,
@@ -67,12 +67,12 @@ pub(crate) enum TooLarge {
     Overflow,
 }
 
-/// The value of `__index__`, after [`quick_integer`] has returned -1: its exception is dropped.
+/// Returns the value of `__index__`, after [`quick_integer`] has returned -1: its exception is dropped.
 ///
 /// # Errors
-/// That of the object; the given one for an integer of more bits than an address.
+/// The object's error; the given one for an integer of more bits than an address.
 pub(crate) fn integer(object: &Bound<'_, PyAny>, too_large: TooLarge) -> PyResult<isize> {
-    // SAFETY: a live object, and classes of exceptions, which are static.
+    // SAFETY: a live object, and exception classes, which are static.
     let value = unsafe {
         let class = match too_large {
             TooLarge::Index => ffi::PyExc_IndexError,
@@ -87,10 +87,10 @@ pub(crate) fn integer(object: &Bound<'_, PyAny>, too_large: TooLarge) -> PyResul
     }
 }
 
-/// The value of an exact int as an address, without an exception; `None` for anything else.
+/// Returns the value of an exact int as an address, without an exception; `None` for other objects.
 #[inline]
 pub(crate) fn exact_address(object: &Bound<'_, PyAny>) -> Option<usize> {
-    // SAFETY: a live object, which is an int where its value is read; the largest number may mean an error, which is cleared.
+    // SAFETY: a live object, whose value is read only if it is an int; the largest number may mean an error, which is cleared.
     unsafe {
         if ffi::PyLong_CheckExact(object.as_ptr()) == 0 {
             return None;
@@ -104,16 +104,16 @@ pub(crate) fn exact_address(object: &Bound<'_, PyAny>) -> Option<usize> {
     }
 }
 
-/// The value of an int, and whether 64 bits with a sign do not hold it; 0 or -1 for anything else, without a meaning.
+/// Returns the value of an int, and whether it exceeds 64 signed bits; an undefined 0 or -1 for other objects.
 #[inline]
 pub(crate) fn signed(object: &Bound<'_, PyAny>) -> (i64, bool) {
     let mut overflow: c_int = 0;
-    // SAFETY: a live object and a place for the answer.
+    // SAFETY: a live object and memory for the result.
     let number = unsafe { ffi::PyLong_AsLongLongAndOverflow(object.as_ptr(), &mut overflow) };
     (number, overflow != 0)
 }
 
-/// The value of an object as 64 bits with a sign; `None`, without an exception, if it has none.
+/// Returns the value of an object as 64 signed bits; `None`, without an exception, if it has none.
 #[inline]
 pub(crate) fn long(object: &Bound<'_, PyAny>) -> Option<i64> {
     // SAFETY: a live object; -1 may mean an exception, which is taken.
@@ -121,7 +121,7 @@ pub(crate) fn long(object: &Bound<'_, PyAny>) -> Option<i64> {
     if value == -1 && PyErr::take(object.py()).is_some() { None } else { Some(value) }
 }
 
-/// The value of a float, or of an int.
+/// Returns the value of a float or an int.
 ///
 /// # Errors
 /// `OverflowError` for an int beyond all floats.

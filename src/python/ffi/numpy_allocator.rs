@@ -1,4 +1,4 @@
-//! An allocator of ours for NumPy's arrays (NEP 49): memory that is used again when nobody holds it any more.
+//! PyGPU's allocator for NumPy's arrays (NEP 49): memory is reused after its last reference.
 
 use std::ffi::{c_char, c_void};
 
@@ -54,7 +54,7 @@ unsafe extern "C" fn allocate(_: *mut c_void, bytes: usize) -> *mut c_void {
 unsafe extern "C" fn allocate_zeroed(context: *mut c_void, count: usize, size: usize) -> *mut c_void {
     catch_panic(std::ptr::null_mut(), || {
         let Some(bytes) = count.checked_mul(size) else { return std::ptr::null_mut() };
-        // SAFETY: as for any caller; the memory has that many bytes.
+        // SAFETY: the requirements are the caller's; the memory has that many bytes.
         unsafe {
             let memory = allocate(context, bytes);
             if !memory.is_null() {
@@ -71,7 +71,7 @@ unsafe extern "C" fn reallocate(context: *mut c_void, old: *mut c_void, bytes: u
         if bytes <= size && bytes > size / 2 {
             return old;
         }
-        // SAFETY: NumPy hands in what `allocate` gave, and uses it no more if this succeeds.
+        // SAFETY: NumPy passes a result of `allocate`, and does not use it again if this succeeds.
         unsafe {
             let new = allocate(context, bytes);
             if !new.is_null() {
@@ -84,25 +84,25 @@ unsafe extern "C" fn reallocate(context: *mut c_void, old: *mut c_void, bytes: u
 }
 
 unsafe extern "C" fn release(_: *mut c_void, memory: *mut c_void, _: usize) {
-    // Without the GIL perhaps: it is not needed.
-    // SAFETY: NumPy hands in what `allocate` gave, once.
+    // Possibly without the GIL, which is not needed.
+    // SAFETY: NumPy passes a result of `allocate`, once.
     catch_panic((), || unsafe { host_block_cache::free(memory.expose_provenance()) });
 }
 
-/// `PyDataMem_SetHandler`: what it takes for the thread's new arrays, and the one before.
+/// `PyDataMem_SetHandler`: takes the handler of the thread's new arrays, and returns the previous one.
 type SetHandler = unsafe extern "C" fn(*mut ffi::PyObject) -> *mut ffi::PyObject;
 
-/// NumPy's function and our handler as it wants it.
+/// Returns NumPy's function and PyGPU's handler as its argument.
 fn handler(py: Python<'_>) -> PyResult<&(SetHandler, Py<PyAny>)> {
-    /// Its place in NumPy's table, since 1.22.
+    /// Its index in NumPy's table, since 1.22.
     const SET_HANDLER: usize = 304;
     static FOUND: PyOnce<(SetHandler, Py<PyAny>)> = PyOnce::new();
     FOUND.get_or_try_init(py, || {
         let module =
             py.import("numpy._core._multiarray_umath").or_else(|_| py.import("numpy.core._multiarray_umath"))?;
         let table = module.getattr("_ARRAY_API")?.cast_into::<PyCapsule>()?;
-        // SAFETY: NumPy's table, which is static, has this function there in every version that PyGPU works with; the capsule
-        // of a handler has the name that NumPy asks for, and points to a static.
+        // SAFETY: NumPy's static table has this function there in every supported version. The handler's capsule has the name that
+        // NumPy requires, and points to a static.
         unsafe {
             let table = ffi::PyCapsule_GetPointer(table.as_ptr(), std::ptr::null()).cast::<*const c_void>();
             if table.is_null() {
@@ -116,13 +116,13 @@ fn handler(py: Python<'_>) -> PyResult<&(SetHandler, Py<PyAny>)> {
     })
 }
 
-/// Runs `make`, whose new ndarrays have memory of this allocator.
+/// Runs `make`, whose new ndarrays use this allocator.
 ///
 /// # Errors
 /// NumPy's.
 pub(crate) fn with_allocator<T>(py: Python<'_>, make: impl FnOnce() -> T) -> PyResult<T> {
     let (set, ours) = handler(py)?;
-    // SAFETY: the capsule is a handler; NumPy gives a new reference to the one before, which it gets back.
+    // SAFETY: the capsule is a handler; NumPy returns a new reference to the previous one, which is passed back.
     unsafe {
         let before = Bound::from_owned_ptr_or_err(py, set(ours.as_ptr()))?;
         let made = make();

@@ -33,14 +33,14 @@ pub(crate) fn plain_item(item: &Bound<'_, PyAny>) -> Option<PlainItem> {
     None
 }
 
-/// Start, step and count of a slice of an axis.
+/// Returns start, step and count of a slice of an axis.
 ///
 /// # Errors
 /// `TypeError` for members that are no integers; `ValueError` for a step of zero.
 #[inline]
 pub(crate) fn unpack(slice: &Bound<'_, PyAny>, length: i64) -> PyResult<(i64, i64, i64)> {
     let (mut start, mut stop, mut step) = (0, 0, 0);
-    // SAFETY: a live object, which is a slice where its members are read; the three places are ours, and the second call is plain
+    // SAFETY: a live object, whose members are read only if it is a slice; the three outputs are local, and the second call is
     // arithmetic on values of the first.
     unsafe {
         if ffi::Py_TYPE(slice.as_ptr()) != &raw mut ffi::PySlice_Type

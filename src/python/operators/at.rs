@@ -1,4 +1,4 @@
-//! `Ufunc.at`: a function at places that may be named several times.
+//! `Ufunc.at`: applies a function at indices that may repeat.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -15,7 +15,7 @@ use pygpu_device::stream;
 use pygpu_ops::selection::{self, UfuncAt};
 use pygpu_ops::ufunc::{self, PromotionOperand, UfuncEntry};
 
-/// A call with an array, a key, and a second operand if the function has two.
+/// Runs a call with an array, a key, and a second operand for binary functions.
 ///
 /// # Errors
 /// `TypeError`, `ValueError` and `IndexError` as NumPy's; the driver's.
@@ -34,7 +34,7 @@ pub(super) fn call(row: &'static UfuncEntry, given: &Bound<'_, PyTuple>) -> PyRe
     ending::run_python(py, || function.call1(PyTuple::new(py, all)?).map(drop))
 }
 
-/// Applies a function at sorted places of an array with one axis, which the caller has made.
+/// Applies a function at sorted positions of an array with one axis, prepared by the caller.
 #[pyfunction]
 #[pyo3(signature = (
     name: "str", array: "GPUArray", places: "GPUArray", order: "GPUArray", values: "GPUArray | None"

@@ -1,4 +1,4 @@
-//! A call on arrays in host memory: NumPy computes, through views of the same memory.
+//! Calls on arrays in host memory: NumPy computes through views of the same memory.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -15,16 +15,16 @@ use pygpu_array::Array;
 use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_ops::ufunc::{Casting, HostEvaluation, TABLE, UfuncEntry};
 
-/// What is computed.
+/// The computation that NumPy performs.
 pub(super) struct Asked<'a> {
     pub(super) row: &'static UfuncEntry,
-    /// The type of the results, if it was asked for.
+    /// The requested type of the results.
     pub(super) dtype: Option<ScalarType>,
     pub(super) casting: Casting,
     pub(super) mask: Option<&'a Array>,
 }
 
-/// Lets NumPy write the results.
+/// Computes the results with NumPy.
 ///
 /// # Errors
 /// NumPy's.
@@ -34,7 +34,7 @@ pub(super) fn run(py: Python<'_>, asked: &Asked<'_>, values: &Values<'_, '_>, ta
         HostEvaluation::Ufunc => cpu_view::borrowed(py, array),
         HostEvaluation::Steps | HostEvaluation::Kernel => cpu_view::kept(py, array),
     };
-    // Results may stand behind the operands: so nothing is looked up by its name.
+    // Positional, so that no keyword is looked up.
     let mut given: SmallVec<[Bound<'_, PyAny>; 6]> = SmallVec::new();
     for value in values {
         given.push(match value {
@@ -47,7 +47,7 @@ pub(super) fn run(py: Python<'_>, asked: &Asked<'_>, values: &Values<'_, '_>, ta
         given.push(view(target)?.into_any());
     }
     let is_plain = asked.mask.is_none() && asked.dtype.is_none() && asked.casting == Casting::SameKind;
-    // These two take results by name only.
+    // These two accept results as keywords only.
     let is_plain = is_plain && !matches!(asked.row.name, "maximum" | "minimum");
     if asked.row.host == HostEvaluation::Ufunc && is_plain {
         return calls::call(&ufunc(py, asked.row)?, &given).map(drop);
@@ -74,7 +74,7 @@ pub(super) fn run(py: Python<'_>, asked: &Asked<'_>, values: &Values<'_, '_>, ta
     Ok(())
 }
 
-/// NumPy's ufunc of the name of a row.
+/// Returns NumPy's ufunc of a table entry.
 fn ufunc<'py>(py: Python<'py>, row: &'static UfuncEntry) -> PyResult<Bound<'py, PyAny>> {
     static FUNCTIONS: PyOnce<Vec<Option<Py<PyAny>>>> = PyOnce::new();
     let find = |name: &str| ndarray::numpy(py)?.getattr(name);

@@ -1,5 +1,5 @@
-//! One call of a function of the table: operands read, a loop chosen, the result made, the kernel put on the current stream. Arrays in
-//! host memory are computed by NumPy, through views of the same memory.
+//! One call of a table function: reads operands, selects a loop, allocates the result, enqueues the kernel on the current stream.
+//! NumPy computes arrays in host memory through views of the same memory.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -22,7 +22,7 @@ use pygpu_layout::Dims;
 use pygpu_memory::capture;
 use pygpu_ops::ufunc::{self, HostEvaluation, PromotionOperand, UfuncEntry};
 
-/// The result of a function, or a tuple of two; `None` if an operand is nothing to compute with.
+/// Computes the result of a function, or a tuple of two; `None` for an operand of an unsupported type.
 ///
 /// # Errors
 /// `TypeError`, `ValueError` and `OverflowError` as NumPy's; the driver's.
@@ -72,11 +72,11 @@ pub(crate) fn call<'py>(
     finish(py, results, operands, wish)
 }
 
-/// Refuses arrays for results that cannot take them.
+/// Rejects output arrays that cannot take the results.
 #[inline]
 fn check_outs(row: &'static UfuncEntry, kind: ScalarType, shape: &Dims, wish: &Wish<'_>) -> PyResult<()> {
     if wish.out.iter().all(Option::is_none) {
-        return Ok(()); // before the table of result types is read, for the usual call
+        return Ok(()); // the usual call does not read the table of result types
     }
     for (place, (result, out)) in row.results(kind).iter().zip(&wish.out).enumerate() {
         if let Some(out) = out {
@@ -86,7 +86,7 @@ fn check_outs(row: &'static UfuncEntry, kind: ScalarType, shape: &Dims, wish: &W
     Ok(())
 }
 
-/// The arrays that take the results: those that were given, and new ones.
+/// Returns the arrays for the results: the given ones, and new ones.
 #[inline]
 fn allocate<'py>(
     py: Python<'py>,
@@ -106,7 +106,7 @@ fn allocate<'py>(
     Ok(results)
 }
 
-/// The results as the caller gets them: one, or a tuple of two.
+/// Returns the results to the caller: one, or a tuple of two.
 #[inline]
 fn finish<'py>(
     py: Python<'py>,
@@ -128,8 +128,8 @@ fn finish<'py>(
     Ok(Some(PyTuple::new(py, objects)?.into_any()))
 }
 
-/// The kind of the loop of a call.
-#[inline(always)] // two callers since products are there, each short
+/// Returns the type of the loop of a call.
+#[inline(always)] // two callers, each short
 pub(super) fn loop_of(row: &'static UfuncEntry, values: &Values<'_, '_>, wish: &Wish<'_>) -> PyResult<ScalarType> {
     let mut kinds: SmallVec<[PromotionOperand; 4]> = SmallVec::new();
     for value in values {
@@ -169,7 +169,7 @@ fn no_loop(row: &UfuncEntry, values: &Values<'_, '_>, wish: &Wish<'_>) -> PyErr 
     })
 }
 
-/// Computes the results where the arrays are.
+/// Computes the results on the device of the arrays.
 #[inline]
 fn compute(
     py: Python<'_>,
@@ -179,7 +179,7 @@ fn compute(
     wish: &Wish<'_>,
 ) -> PyResult<()> {
     let are_given = wish.out.iter().any(Option::is_some);
-    // NumPy computes now; what is captured is computed when its graph is launched, by a kernel.
+    // NumPy computes immediately. A captured call is computed by a kernel when its graph is launched.
     if !of.device.is_cpu() || capture::is_capturing(&stream::current(of.device))? {
         return on_device::run(py, of, values, targets, are_given);
     }
@@ -190,7 +190,7 @@ fn compute(
     by_numpy::run(py, &asked, values, targets)
 }
 
-/// Whether host memory can be computed on by a compiled kernel.
+/// Whether a compiler for kernels on host memory is available.
 fn has_compiler(device: Device) -> bool {
     device.backend().programs().is_ok_and(|programs| programs.compiler(&[]).is_ok())
 }

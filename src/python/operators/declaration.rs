@@ -1,11 +1,11 @@
-//! Declares methods of `GPUArray` and functions of the module by entries.
+//! Declares methods of `GPUArray` and module functions by entries.
 //!
-//! A parameter list is written once, with its documentation, and each entry adds a name, a summary, examples and the function that
-//! computes. The text of `__doc__` is the same as if each entry were written out.
+//! A parameter list is written once, with its documentation. Each entry adds a name, a summary, examples and the implementation.
+//! The text of `__doc__` is the same as in separate definitions.
 
-/// One method (`method`) or function (`function`) of an array.
+/// Defines one method (`method`) or function (`function`) of an array.
 ///
-/// `run` is called with the first arguments given, the array, and the options that the parameter list makes of its values.
+/// `run` is called with its leading arguments, the array, and the options that the parameter list builds from its values.
 macro_rules! entry {
     (method $name:ident {$($documentation:tt)*} ($($signature:tt)*) [$($text:tt)*] ($($parameter:ident: $type:ty),*)
      $result:ty, $run:path, [$($first:expr),*], $options:expr) => {

@@ -1,4 +1,4 @@
-//! Functions of each element that have parameters beside the arrays: `where`, `clip`, `round`, `angle`, `nan_to_num`.
+//! Elementwise functions with parameters in addition to the arrays: `where`, `clip`, `round`, `angle`, `nan_to_num`.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -15,12 +15,12 @@ use crate::once::intern;
 use pygpu_base::dtype::ScalarType;
 use pygpu_ops::ufunc::{UfuncEntry, builtin_row, table};
 
-/// The row of a ufunc of NumPy's that is in no table of names there either.
+/// Returns the entry of a ufunc that has no public name.
 pub(super) fn row_of_ufunc(name: &str) -> Option<&'static UfuncEntry> {
     (name == "clip").then_some(&table::CLIP)
 }
 
-/// The kind of an array; `None` for what is none of ours.
+/// Returns the type of an array; `None` for objects other than PyGPU arrays.
 fn kind_of(object: &Bound<'_, PyAny>) -> Option<ScalarType> {
     object.cast::<GpuArray>().ok().map(|own| own.get().dtype().kind())
 }
@@ -29,7 +29,7 @@ fn is_whole(object: &Bound<'_, PyAny>) -> bool {
     kind_of(object).is_some_and(|kind| values::is_integer(kind) || kind == ScalarType::Bool)
 }
 
-/// The result of a row, which must have one.
+/// Computes an entry that must have a result.
 fn computed<'py>(
     row: &'static UfuncEntry,
     operands: &[&Bound<'py, PyAny>],
@@ -45,15 +45,15 @@ fn out_of<'py>(out: Option<&Bound<'py, GpuArray>>) -> Wish<'py> {
     out.map_or_else(Wish::default, Wish::into_array)
 }
 
-/// The elements of one operand where a condition is true, those of another elsewhere.
+/// Select elements of one operand where a condition is true, and of another elsewhere.
 ///
 /// Parameters
 /// ----------
 /// condition : GPUArray or bool
-///     What is not 0 is true.
+///     Nonzero elements are true.
 /// x, y : GPUArray or number, optional
-///     They are broadcast with the condition, and have one type in the result. Without both the indices of what is true are given, as
-///     by `nonzero`.
+///     They are broadcast with the condition, and have one type in the result. Without both, the indices of true elements are
+///     returned, as by `nonzero`.
 ///
 /// Examples
 /// --------
@@ -81,7 +81,7 @@ fn choose<'py>(
     computed(&table::WHERE, &[condition, x, y], &Wish::default())
 }
 
-/// A limit of `clip`, unless every value of the array's type is within it, as a Python int may be.
+/// Returns a limit of `clip`; none if it includes every value of the array's type, such as a large Python int.
 fn limit<'a, 'py>(
     a: &Bound<'py, PyAny>,
     given: Option<&'a Bound<'py, PyAny>>,
@@ -95,15 +95,15 @@ fn limit<'a, 'py>(
     Ok((!is_beyond).then_some(object))
 }
 
-/// The elements, none less than one limit nor greater than another one.
+/// Limit the elements to an interval.
 ///
 /// Parameters
 /// ----------
 /// a : GPUArray
 /// min, max : GPUArray or number, optional
-///     The limits; without one there is none on that side.
+///     The limits; an omitted one is not applied.
 /// out : GPUArray, optional
-///     Where the result goes.
+///     Array for the result.
 /// **keywords
 ///     As for a `Ufunc`.
 ///
@@ -138,15 +138,15 @@ pub(super) fn clip<'py>(
         .ok_or_else(|| PyTypeError::new_err("clip(): an operand is no number and no array of a device"))
 }
 
-/// The nearest numbers with so many decimal digits behind the point; of two the even one.
+/// Round to a number of decimal digits; halves are rounded to the even digit.
 ///
 /// Parameters
 /// ----------
 /// a : GPUArray
 /// decimals : int, optional
-///     Digits behind the point; negative ones are zeros before it.
+///     Digits after the decimal point; negative values round digits before it.
 /// out : GPUArray, optional
-///     Where the result goes.
+///     Array for the result.
 ///
 /// Examples
 /// --------
@@ -181,7 +181,7 @@ pub(super) fn round<'py>(
     computed(row, &[a, &scale], &wish)
 }
 
-/// The angles of complex numbers, counterclockwise from the real axis.
+/// Return the angles of complex numbers, counterclockwise from the real axis.
 ///
 /// Parameters
 /// ----------
@@ -200,17 +200,17 @@ fn angle<'py>(z: &Bound<'py, PyAny>, deg: bool) -> PyResult<Bound<'py, PyAny>> {
     computed(if deg { &table::ANGLE_IN_DEGREES } else { &table::ANGLE }, &[z], &Wish::default())
 }
 
-/// The elements with finite numbers in place of NaN and the infinities.
+/// Replace NaN and infinities by finite numbers.
 ///
 /// Parameters
 /// ----------
 /// x : GPUArray
 /// copy : bool, optional
-///     False: the result goes into the array itself.
+///     False writes the result into the array itself.
 /// nan : float, optional
-///     What stands for NaN.
+///     Replacement for NaN.
 /// posinf, neginf : float, optional
-///     What stands for the infinities; without one the greatest number of the type, or the least.
+///     Replacements for the infinities. Defaults to the largest and the smallest number of the type.
 ///
 /// Examples
 /// --------
@@ -247,10 +247,10 @@ fn nan_to_num<'py>(
     computed(&table::NAN_TO_NUM, &[x.as_any(), &nan, &above, &below], &wish)
 }
 
-/// ``x * a + y * b`` in one launch, for ``x, a, y, b``.
+/// Computes ``x * a + y * b`` in one launch, for ``x, a, y, b``.
 ///
 /// # Errors
-/// As those of a `Ufunc`.
+/// Those of a `Ufunc`.
 pub(crate) fn weighted_sum<'py>(
     [x, a, y, b]: [&Bound<'py, PyAny>; 4],
     out: Option<&Bound<'py, GpuArray>>,

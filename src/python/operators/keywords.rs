@@ -1,4 +1,4 @@
-//! What goes with the operands of a call: `out`, `where`, `dtype`, `casting`, `order`.
+//! The keywords of a call: `out`, `where`, `dtype`, `casting`, `order`.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -9,40 +9,40 @@ use crate::convert::dtype;
 use pygpu_base::dtype::ScalarType;
 use pygpu_ops::ufunc::{Casting, UfuncEntry};
 
-/// In which order the axes of a new result lie.
+/// Memory order of the axes of a new result.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Lie {
     C,
     F,
-    /// In F order if all operands are.
+    /// F order if all operands have it.
     A,
-    /// As the operands.
+    /// The order of the operands.
     #[default]
     K,
 }
 
-/// What goes with the operands of a call.
+/// The keywords of a call.
 #[derive(Default)]
 pub(crate) struct Wish<'py> {
-    /// Where the results go.
+    /// Arrays for the results.
     pub(crate) out: [Option<Bound<'py, GpuArray>>; 2],
-    /// Where they are written: an array of bools.
+    /// Boolean mask of the elements to write.
     pub(crate) mask: Option<Bound<'py, GpuArray>>,
-    /// The type of the results, which chooses the loop.
+    /// The type of the results, which selects the loop.
     pub(crate) dtype: Option<ScalarType>,
-    /// What may be converted to what.
+    /// The casting rule.
     pub(crate) casting: Casting,
-    /// How a new result lies.
+    /// Memory order of a new result.
     pub(crate) order: Lie,
 }
 
 impl<'py> Wish<'py> {
-    /// A result that goes into an array.
+    /// Requests a result in an existing array.
     pub(crate) fn into_array(out: &Bound<'py, GpuArray>) -> Self {
         Self { out: [Some(out.clone()), None], ..Self::default() }
     }
 
-    /// From the keywords of a call; `None` if they name an array of somebody else.
+    /// Reads the keywords of a call; `None` if they contain an array of another library.
     ///
     /// # Errors
     /// `TypeError` and `ValueError` as NumPy's.
@@ -80,10 +80,10 @@ impl<'py> Wish<'py> {
         Ok(Some(wish))
     }
 
-    /// Results behind the operands of a call, by their places.
+    /// Reads an output array that follows the operands of a call.
     ///
     /// # Errors
-    /// `TypeError` where the keyword was given, too.
+    /// `TypeError` if the keyword is given too.
     pub(crate) fn read_positional(&mut self, place: usize, value: &Bound<'py, PyAny>) -> PyResult<bool> {
         if self.out.iter().any(Option::is_some) && place == 0 {
             return Err(PyTypeError::new_err("cannot specify 'out' as both a positional and keyword argument"));

@@ -1,4 +1,4 @@
-//! Functions that NumPy's arrays have as methods, too.
+//! Functions that are also methods of NumPy's arrays.
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -10,14 +10,14 @@ use crate::once::intern;
 
 #[pymethods]
 impl GpuArray {
-    /// The elements, none less than one limit nor greater than another one.
+    /// Limit the elements to an interval.
     ///
     /// Parameters
     /// ----------
     /// min, max : GPUArray or number, optional
-    ///     The limits; without one there is none on that side.
+    ///     The limits; an omitted one is not applied.
     /// out : GPUArray, optional
-    ///     Where the result goes.
+    ///     Array for the result.
     /// **keywords
     ///     As for a `Ufunc`.
     ///
@@ -39,14 +39,14 @@ impl GpuArray {
         functions::clip(slf.as_any(), min, max, out, keywords)
     }
 
-    /// The nearest numbers with so many decimal digits behind the point; of two the even one.
+    /// Round to a number of decimal digits; halves are rounded to the even digit.
     ///
     /// Parameters
     /// ----------
     /// decimals : int, optional
-    ///     Digits behind the point; negative ones are zeros before it.
+    ///     Digits after the decimal point; negative values round digits before it.
     /// out : GPUArray, optional
-    ///     Where the result goes.
+    ///     Array for the result.
     ///
     /// Examples
     /// --------
@@ -62,18 +62,18 @@ impl GpuArray {
         functions::round(slf.as_any(), decimals, out)
     }
 
-    /// The sum of a diagonal.
+    /// Sum a diagonal.
     ///
     /// Parameters
     /// ----------
     /// offset : int, optional
-    ///     Which diagonal; above the main one if positive.
+    ///     Offset of the diagonal; positive values are above the main one.
     /// axis1, axis2 : int, optional
     ///     The axes of the planes.
     /// dtype : dtype-like, optional
-    ///     In which is summed; as for `sum` by default.
+    ///     Type of the summation; as for `sum` by default.
     /// out : GPUArray, optional
-    ///     Where the result goes.
+    ///     Array for the result.
     ///
     /// Examples
     /// --------
@@ -97,8 +97,9 @@ impl GpuArray {
         diagonal.call_method1(intern!(py, "sum"), (-1, dtype, out))
     }
 
-    /// The allocator that gave the memory, if one was given by `allocator=`, and that gives it to results; else None.
-    /// Assigning chooses another one for results.
+    /// The allocator of the memory and of results, if `allocator=` was given; else None.
+    ///
+    /// Assign another one for later results.
     ///
     /// Examples
     /// --------

@@ -26,7 +26,7 @@ pub(crate) mod ufunc;
 
 use pyo3::prelude::*;
 
-/// Puts classes and functions into the module.
+/// Adds classes and functions to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     ufunc::register(module)?;
     at::register(module)?;

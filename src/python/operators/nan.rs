@@ -1,4 +1,4 @@
-//! Reductions that leave out what is no number, and others that are functions only.
+//! Reductions that ignore NaN, and reductions without a method.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -15,7 +15,7 @@ use pygpu_ops::reductions::ReductionEntry;
 type Given<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
 type Result<'py> = PyResult<Bound<'py, GpuArray>>;
 
-/// Where an extreme is, of which every place must have one: the least number is fetched, which is below 0 where there is none.
+/// Returns the index of an extreme. The smallest index is fetched; it is negative if a row has none.
 fn index<'py>(row: &'static ReductionEntry, a: &Bound<'py, GpuArray>, options: &Asked<'py>) -> Result<'py> {
     let found = reduction::call(row, a, options)?;
     let has_nan = matches!(
@@ -31,7 +31,7 @@ fn index<'py>(row: &'static ReductionEntry, a: &Bound<'py, GpuArray>, options: &
     Ok(found)
 }
 
-/// The greatest element less the least one, of which truths have none.
+/// Subtracts the smallest element from the largest one. Booleans are rejected.
 fn extent<'py>(row: &'static ReductionEntry, a: &Bound<'py, GpuArray>, options: &Asked<'py>) -> Result<'py> {
     if a.get().dtype().kind() == ScalarType::Bool {
         return Err(PyTypeError::new_err(
@@ -42,85 +42,85 @@ fn extent<'py>(row: &'static ReductionEntry, a: &Bound<'py, GpuArray>, options: 
 }
 
 reductions! {
-    /// The sum of the elements, with NaN as 0.
+    /// Sum the elements, with NaN as 0.
     number function nansum => reduction::call, "nansum" {
         /// >>> PyGPU.nansum(PyGPU.to_gpu([1.0, float("nan"), 2.0])).item()
         /// 3.0
     }
-    /// The product of the elements, with NaN as 1.
+    /// Multiply the elements, with NaN as 1.
     number function nanprod => reduction::call, "nanprod" {
         /// >>> PyGPU.nanprod(PyGPU.to_gpu([1.0, float("nan"), 2.0])).item()
         /// 2.0
     }
-    /// The least element that is not NaN.
+    /// Return the smallest element that is not NaN.
     ///
-    /// Where there is nothing else the result is NaN. Nobody waits for it, so there is no warning on a device.
+    /// The result is NaN if all elements are. On a device this gives no warning, because the call does not synchronize.
     extreme function nanmin => reduction::call, "nanmin" {
         /// >>> PyGPU.nanmin(PyGPU.to_gpu([1.0, float("nan"), 2.0])).item()
         /// 1.0
     }
-    /// The greatest element that is not NaN.
+    /// Return the largest element that is not NaN.
     ///
-    /// Where there is nothing else the result is NaN. Nobody waits for it, so there is no warning on a device.
+    /// The result is NaN if all elements are. On a device this gives no warning, because the call does not synchronize.
     extreme function nanmax => reduction::call, "nanmax" {
         /// >>> PyGPU.nanmax(PyGPU.to_gpu([1.0, float("nan"), 2.0])).item()
         /// 2.0
     }
-    /// The mean of the elements that are not NaN.
+    /// Return the mean of the elements that are not NaN.
     ///
-    /// Where there is nothing else the result is NaN. Nobody waits for it, so there is no warning on a device.
+    /// The result is NaN if all elements are. On a device this gives no warning, because the call does not synchronize.
     average function nanmean => reduction::call, "nanmean" {
         /// >>> PyGPU.nanmean(PyGPU.to_gpu([1.0, float("nan"), 2.0])).item()
         /// 1.5
     }
-    /// The variance of the elements that are not NaN.
+    /// Return the variance of the elements that are not NaN.
     ///
-    /// Where there is nothing else the result is NaN. Nobody waits for it, so there is no warning on a device.
+    /// The result is NaN if all elements are. On a device this gives no warning, because the call does not synchronize.
     variance function nanvar => reduction::call, "nanvar" {
         /// >>> PyGPU.nanvar(PyGPU.to_gpu([1.0, float("nan"), 3.0])).item()
         /// 1.0
     }
-    /// The standard deviation of the elements that are not NaN.
+    /// Return the standard deviation of the elements that are not NaN.
     ///
-    /// Where there is nothing else the result is NaN. Nobody waits for it, so there is no warning on a device.
+    /// The result is NaN if all elements are. On a device this gives no warning, because the call does not synchronize.
     variance function nanstd => reduction::deviation, "nanvar" {
         /// >>> PyGPU.nanstd(PyGPU.to_gpu([1.0, float("nan"), 3.0])).item()
         /// 1.0
     }
-    /// Where the least element is that is not NaN; the first of equal ones.
+    /// Return the index of the smallest element that is not NaN; the first of equal ones.
     ///
-    /// A device is waited for, to say if there is none.
+    /// Waits for the device, to report rows of NaN only.
     index function nanargmin => index, "nanargmin" {
         /// >>> PyGPU.nanargmin(PyGPU.to_gpu([3.0, float("nan"), 2.0])).item()
         /// 2
     }
-    /// Where the greatest element is that is not NaN; the first of equal ones.
+    /// Return the index of the largest element that is not NaN; the first of equal ones.
     ///
-    /// A device is waited for, to say if there is none.
+    /// Waits for the device, to report rows of NaN only.
     index function nanargmax => index, "nanargmax" {
         /// >>> PyGPU.nanargmax(PyGPU.to_gpu([3.0, float("nan"), 2.0])).item()
         /// 0
     }
-    /// The greatest element less the least one.
+    /// Return the difference of the largest and the smallest element.
     extent function ptp => extent, "ptp" {
         /// >>> PyGPU.ptp(PyGPU.to_gpu([[1, 5], [7, 3]]), axis=1).tolist()
         /// [4, 4]
     }
-    /// The number of elements that are not 0.
+    /// Count the elements that are not 0.
     count function count_nonzero => reduction::call, "count_nonzero" {
         /// >>> PyGPU.count_nonzero(PyGPU.to_gpu([0, 2, 3])).item()
         /// 2
     }
 }
 
-/// The sum of the elements' sizes, or the root of that of their squares, in one read; `norm` asks for it.
+/// Compute the sum of absolute values, or the root of the sum of squares, in one read; used by `norm`.
 ///
 /// Parameters
 /// ----------
 /// a : GPUArray
 ///     In the memory of a GPU.
 /// order : int
-///     1 for the sum of sizes, 2 for the root.
+///     1 for the sum of absolute values, 2 for the root.
 /// axis : int, tuple of ints or None
 ///     The axes that are reduced; all for None.
 /// keepdims : bool

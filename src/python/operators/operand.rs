@@ -1,4 +1,4 @@
-//! The operands of a call: arrays and numbers, and what is asked of numbers.
+//! The operands of a call: arrays and numbers, and the conversion of numbers.
 
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
@@ -20,9 +20,9 @@ use pygpu_ops::ufunc::{Casting, PromotionOperand, ScalarRule, UfuncEntry};
 
 /// One operand.
 pub(super) enum Value<'a, 'py> {
-    /// An array of ours.
+    /// A PyGPU array.
     Own(&'a DeferredArray),
-    /// One of somebody else's, or a copy.
+    /// An array of another library, or a copy.
     Held { array: Box<Array>, is_foreign: bool },
     /// A number.
     Number { object: Bound<'py, PyAny>, kind: PromotionOperand },
@@ -31,10 +31,10 @@ pub(super) enum Value<'a, 'py> {
 pub(super) type Values<'a, 'py> = SmallVec<[Value<'a, 'py>; 4]>;
 
 impl<'a, 'py> Value<'a, 'py> {
-    /// What an object is beside an array; `None` for what NumPy would not compute with.
+    /// Classifies an operand that is not a `GPUArray`; `None` for types that NumPy does not compute with.
     ///
     /// # Errors
-    /// `TypeError` for an ndarray with axes, a list and a tuple, whose values are on the host.
+    /// `TypeError` for an ndarray with axes, a list and a tuple, because their values are on the host.
     #[inline]
     pub(super) fn read(object: &'a Bound<'py, PyAny>) -> PyResult<Option<Self>> {
         if let Ok(own) = object.cast::<GpuArray>() {
@@ -97,7 +97,7 @@ impl<'a, 'py> Value<'a, 'py> {
         }
     }
 
-    /// Refuses what may not become the kind in which is computed: by the rule of casting, and Python's integers that are out of range.
+    /// Rejects an operand that the casting rule excludes from the loop's type, and Python integers out of range.
     ///
     /// # Errors
     /// `TypeError`, `OverflowError`, `ValueError`.
@@ -135,7 +135,7 @@ impl<'a, 'py> Value<'a, 'py> {
     }
 }
 
-/// Whether of an operand the truth only is asked.
+/// Whether only the truth value of an operand is used.
 fn is_truth(row: &UfuncEntry, place: usize) -> bool {
     row.fixed == Some((place, ScalarType::Bool))
 }
@@ -152,18 +152,18 @@ fn cast_refused(row: &UfuncEntry, place: usize, from: ScalarType, to: ScalarType
     ))
 }
 
-/// Adds an operand whose values may wait themselves; `false` for what NumPy would not compute with.
+/// Appends an operand whose values may be pending; `false` for types that NumPy does not compute with.
 ///
 /// # Errors
-/// As [`Value::read`]'s.
+/// Those of [`Value::read`].
 #[inline]
 pub(super) fn read_unlaunched<'a, 'py>(values: &mut Values<'a, 'py>, object: &'a Bound<'py, PyAny>) -> PyResult<bool> {
-    // What is most often beside an array is no array, which would be found out last.
+    // Usual operands other than arrays first; the full classification finds them last.
     if object.is_exact_instance_of::<PyFloat>() {
         values.push(Value::Number { object: object.clone(), kind: PromotionOperand::Float });
         return Ok(true);
     }
-    // Written where it stays: to hand one on that was just written costs as much as to read it.
+    // Written in place, because a move of a new value costs as much as the read.
     if let Ok(own) = object.cast::<GpuArray>() {
         values.push(Value::Own(own.get().unlaunched()?));
         return Ok(true);
@@ -173,10 +173,10 @@ pub(super) fn read_unlaunched<'a, 'py>(values: &mut Values<'a, 'py>, object: &'a
     Ok(true)
 }
 
-/// Numbers as what the function asks of them: where they are compared, their place in the order; where they are true or false, that.
+/// Converts numbers for the function: comparisons use their position in the order, logical functions their truth value.
 ///
 /// # Errors
-/// Those of the objects.
+/// The errors of the objects.
 #[inline]
 pub(super) fn settle(row: &UfuncEntry, values: &mut Values<'_, '_>) -> PyResult<()> {
     match row.nature {
@@ -189,8 +189,8 @@ pub(super) fn settle(row: &UfuncEntry, values: &mut Values<'_, '_>) -> PyResult<
     }
 }
 
-/// An integer that the other operand's type does not hold compares as infinity, which is right for all but equal ones, of which
-/// there are none.
+/// Replaces an integer that the other operand's type cannot represent by an infinity. Only equality would differ, and no element is
+/// equal.
 fn compare_with_any_integer(values: &mut [Value<'_, '_>]) -> PyResult<()> {
     let other = values.iter().find_map(|value| match value.operand() {
         PromotionOperand::Strong(kind) => Some(kind),
@@ -218,10 +218,10 @@ fn ask_for_truth(values: &mut [Value<'_, '_>]) -> PyResult<()> {
     Ok(())
 }
 
-/// A number as a value of the loop's kind.
+/// Appends a number as a value of the loop's type.
 ///
 /// # Errors
-/// `TypeError` for what is no such number.
+/// `TypeError` for an object that is no such number.
 #[inline]
 pub(super) fn push(arguments: &mut Arguments, kind: ScalarType, object: &Bound<'_, PyAny>) -> PyResult<()> {
     if !object.is_instance_of::<PyBool>() && values::push_value(arguments, kind, object).unwrap_or(false) {
@@ -243,7 +243,7 @@ fn push_converted(arguments: &mut Arguments, kind: ScalarType, object: &Bound<'_
     if values::push_number(arguments, kind, &plain)? {
         return Ok(());
     }
-    // A cast that was asked for: NumPy knows how.
+    // NumPy performs an explicit cast.
     let name = DType::new(kind).name();
     let cast = py.import(intern!(py, "numpy"))?.call_method1(intern!(py, "asarray"), (object,))?;
     let cast = cast.call_method1(intern!(py, "astype"), (name,))?.call_method0(intern!(py, "item"))?;

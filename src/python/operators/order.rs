@@ -20,7 +20,7 @@ use pygpu_ops::sorting::{self, SortOutputs};
 
 type Given<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
 
-/// Arguments of a sort beside the array.
+/// Arguments of a sort, without the array.
 struct Options<'a, 'py> {
     axis: Option<i64>,
     kind: Given<'a, 'py>,
@@ -30,7 +30,7 @@ struct Options<'a, 'py> {
 }
 
 impl Options<'_, '_> {
-    /// Refuses the keywords of NumPy's that choose another algorithm; there is one here, and it is stable.
+    /// Rejects NumPy's keywords for other algorithms; the only algorithm is stable.
     fn check(&self) -> PyResult<()> {
         let Self { kind, order, stable, .. } = *self;
         if order.is_some_and(|order| !order.is_none()) {
@@ -52,7 +52,7 @@ impl Options<'_, '_> {
     }
 }
 
-/// An array and the axis along which it is sorted; without one the elements in C order.
+/// Returns an array and its sorted axis; without an axis the elements in C order.
 fn along(a: &Bound<'_, GpuArray>, axis: Option<i64>) -> PyResult<(Array, usize)> {
     let py = a.py();
     let array = a.get().array(py)?;
@@ -73,24 +73,24 @@ fn along(a: &Bound<'_, GpuArray>, axis: Option<i64>) -> PyResult<(Array, usize)>
     Ok((array.clone(), normalize_axis(axis, array.layout().ndim())?))
 }
 
-/// The array with an axis in the last place.
+/// Moves an axis to the last position.
 fn with_last(array: &Array, axis: usize) -> pygpu_base::error::Result<Array> {
     array.view(array.layout().move_axis(&[axis as i64], &[-1])?)
 }
 
-/// What was made with an axis in the last place, with it where it was, in C order.
+/// Moves the last axis back to its position, in C order.
 fn with_axis(array: &Array, axis: usize, stream: &stream::Stream) -> pygpu_base::error::Result<Array> {
     let view = array.view(array.layout().move_axis(&[-1], &[axis as i64])?)?;
     if view.layout().is_c_contiguous() { Ok(view) } else { copy::duplicate(&view, MemoryOrder::C, stream) }
 }
 
-/// Whether NumPy sorts: in host memory, but not in a capture.
+/// Whether NumPy sorts: in host memory, except in a capture.
 fn is_numpys(array: &Array) -> PyResult<bool> {
     let device = array.device();
     Ok(device.is_cpu() && !capture::is_capturing(&stream::current(device))?)
 }
 
-/// Where the elements of an array in host memory go.
+/// Returns the sorting permutation of an array in host memory.
 fn order_by_numpy(py: Python<'_>, array: &Array, axis: usize, descending: bool) -> PyResult<Array> {
     let functions = py.import(intern!(py, "PyGPU._native.host_order"))?;
     let view = cpu_view::kept(py, array)?;
@@ -141,7 +141,7 @@ fn order_of<'py>(a: &Bound<'py, GpuArray>, options: Options<'_, 'py>) -> PyResul
     new_like(a, GpuArray::from_array(result))
 }
 
-/// Sorts in the array's own memory.
+/// Sorts in the memory of the array.
 fn sort_in_place<'py>(a: &Bound<'py, GpuArray>, options: Options<'_, 'py>) -> PyResult<()> {
     let descending = options.descending;
     options.check()?;
@@ -164,7 +164,7 @@ fn sort_in_place<'py>(a: &Bound<'py, GpuArray>, options: Options<'_, 'py>) -> Py
     })?)
 }
 
-/// Sorts: summary, form, name, the function that sorts, the sections behind the parameters. `in_place` is a method without a result.
+/// Declares sorts: summary, form, name, function, sections after the parameters. `in_place` is a method without a result.
 macro_rules! sorts {
     ($($(#[$summary:meta])* $form:ident $name:ident => $run:path { $(#[$rest:meta])* })*) => {
         $(sorts! { @ $form $name $run {$(#[$summary])*} {$(#[$rest])*} })*
@@ -207,9 +207,9 @@ macro_rules! sorts {
                 /// ----------
                 $($axis_documented)*
                 /// kind : {'quicksort', 'mergesort', 'heapsort', 'stable'}, optional
-                ///     Taken as NumPy takes it; there is one algorithm, which is stable.
+                ///     Accepted for NumPy compatibility; the only algorithm is stable.
                 /// order : None, optional
-                ///     There are no arrays with fields.
+                ///     Arrays with fields do not exist.
                 /// stable : bool, optional
                 ///     As `kind`.
                 /// descending : bool, optional
@@ -226,9 +226,9 @@ macro_rules! sorts {
 }
 
 sorts! {
-    /// The elements in order along an axis, as a new array.
+    /// Sort the elements along an axis into a new array.
     ///
-    /// NaN is last, whichever way is sorted. The result stays on the device.
+    /// NaN is last in either direction. The result stays on the device.
     function sort => sorted {
         /// Returns
         /// -------
@@ -248,7 +248,9 @@ sorts! {
         /// >>> PyGPU.sort(PyGPU.to_gpu([3, 1, 2])).tolist()
         /// [1, 2, 3]
     }
-    /// The places of the elements in their order along an axis: ``a[argsort(a)]`` is sorted. Elements that are equal stay in their order.
+    /// Return the indices that sort along an axis: ``a[argsort(a)]`` is sorted.
+    ///
+    /// Equal elements keep their order.
     function argsort => order_of {
         /// Returns
         /// -------
@@ -268,7 +270,7 @@ sorts! {
         /// >>> PyGPU.argsort(PyGPU.to_gpu([3, 1, 2])).tolist()
         /// [1, 2, 0]
     }
-    /// Puts the elements in order along an axis, in their own memory; NaN is last, whichever way is sorted.
+    /// Sort the elements along an axis in place; NaN is last in either direction.
     in_place sort => sort_in_place {
         /// Raises
         /// ------
@@ -285,7 +287,9 @@ sorts! {
         /// >>> a.tolist()
         /// [1, 2, 3]
     }
-    /// The places of the elements in their order along an axis: ``a[a.argsort()]`` is sorted. Elements that are equal stay in their order.
+    /// Return the indices that sort along an axis: ``a[a.argsort()]`` is sorted.
+    ///
+    /// Equal elements keep their order.
     method argsort => order_of {
         /// Returns
         /// -------

@@ -1,4 +1,4 @@
-//! What Python's own syntax and standard library ask of an array: iteration, truth, numbers, printing, copying, pickling.
+//! Python's protocols of an array: iteration, truth, numbers, printing, copying, pickling.
 
 use numpy::PyUntypedArray;
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
@@ -18,7 +18,7 @@ use pygpu_device::shutdown;
 use pygpu_layout::tuple_text;
 use pygpu_layout::{Dims, Indexer, Layout};
 
-/// The values of an array that has one, fetched once.
+/// Fetches the value of an array of one element.
 fn single_element<'py>(slf: &Bound<'py, GpuArray>, purpose: &str) -> PyResult<Bound<'py, PyUntypedArray>> {
     let array = slf.get().array(slf.py())?;
     if array.layout().size() != 1 {
@@ -30,12 +30,12 @@ fn single_element<'py>(slf: &Bound<'py, GpuArray>, purpose: &str) -> PyResult<Bo
     transfer::to_ndarray(slf.py(), array)
 }
 
-/// The single value of an array, as a NumPy scalar's Python equal.
+/// Returns the single value as the Python equivalent of a NumPy scalar.
 fn single<'py>(slf: &Bound<'py, GpuArray>, purpose: &str) -> PyResult<Bound<'py, PyAny>> {
     single_element(slf, purpose)?.call_method0(intern!(slf.py(), "item"))
 }
 
-/// What NumPy's conversion of the single value says.
+/// Converts the single value with a method of NumPy.
 fn convert<'py>(slf: &Bound<'py, GpuArray>, method: &str) -> PyResult<Bound<'py, PyAny>> {
     let element = single_element(slf, "converted to Python scalars")?;
     let scalar = element.call_method1(intern!(slf.py(), "reshape"), (PyTuple::empty(slf.py()),))?;
@@ -95,12 +95,12 @@ impl GpuArray {
         }
     }
 
-    /// The value of an array of one element, or of the element at an index, as a Python scalar.
+    /// Return the value of an array of one element, or of the element at an index, as a Python scalar.
     ///
     /// Parameters
     /// ----------
     /// *args : int, or one tuple of int, optional
-    ///     Which element; a single int counts in C order.
+    ///     Index of the element; a single int counts in C order.
     ///
     /// Examples
     /// --------
@@ -120,7 +120,7 @@ impl GpuArray {
         transfer::to_ndarray(slf.py(), &view)?.call_method0(intern!(slf.py(), "item"))
     }
 
-    /// The values as nested lists of Python scalars.
+    /// Return the values as nested lists of Python scalars.
     ///
     /// Examples
     /// --------
@@ -139,7 +139,8 @@ impl GpuArray {
         })
     }
 
-    /// For notebooks: shape, dtype, device, bytes and layout, and the values or their edges where they are cheap to fetch.
+    /// Represents the array in notebooks: shape, dtype, device, bytes and layout, and the values or their edges if they are cheap
+    /// to fetch.
     #[pyo3(signature = () -> "str")]
     fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
@@ -177,7 +178,7 @@ impl GpuArray {
         let made = new_like(slf, GpuArray::from_array(copied))?;
         let attributes = slf.getattr(intern!(slf.py(), "__dict__"))?.cast_into::<PyDict>()?;
         if !attributes.is_empty() {
-            // Known before its attributes are copied, since they may hold the array itself.
+            // Registered before its attributes are copied, because they may refer to the array itself.
             memo.set_item(slf.as_ptr() as usize, &made)?;
             let deepcopy = slf.py().import("copy")?.getattr("deepcopy")?;
             let deep = ending::run_python(slf.py(), || deepcopy.call1((attributes, memo)))?;
@@ -188,8 +189,8 @@ impl GpuArray {
         Ok(made)
     }
 
-    /// Pickles the values, the class, the attributes, and which device it was; where there is no such device, it is unpickled on the
-    /// current one.
+    /// Pickles the values, the class, the attributes, and the device. Without that device, the array is unpickled on the current
+    /// one.
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
         let py = slf.py();
         let values = transfer::to_ndarray(py, slf.get().array(slf.py())?)?;
@@ -201,7 +202,7 @@ impl GpuArray {
         (restore, (slf.get_type(), values, device), state).into_pyobject(py)
     }
 
-    /// Dask names what it makes of an array by this: another name each time, since an array changes and its values are far away.
+    /// Returns a new name each time for Dask, because an array is mutable and its values are on the device.
     #[pyo3(signature = () -> "tuple[str, str]")]
     fn __dask_tokenize__<'py>(slf: &Bound<'py, Self>) -> PyResult<(&'static str, Bound<'py, PyAny>)> {
         let py = slf.py();
@@ -214,13 +215,14 @@ impl GpuArray {
         slf.getattr(intern!(slf.py(), "__dict__"))?.cast_into::<PyDict>()?.update(state.as_mapping())
     }
 
-    /// Says that work which PyGPU did not launch uses the array's memory on a stream, so that later uses and the free wait
-    /// for it.
+    /// Record that work outside PyGPU uses the array's memory on a stream.
+    ///
+    /// Later uses and the free wait for that work.
     ///
     /// Parameters
     /// ----------
     /// stream : Stream, object with `__cuda_stream__`, or int
-    ///     Where a raw pointer to the array was used.
+    ///     The stream on which a raw pointer to the array was used.
     ///
     /// Examples
     /// --------
@@ -235,7 +237,7 @@ impl GpuArray {
         Ok(())
     }
 
-    /// Stops the host until everything that PyGPU knows to use the array has ended.
+    /// Block the host until all tracked uses of the array have ended.
     ///
     /// Examples
     /// --------
@@ -249,7 +251,7 @@ impl GpuArray {
     }
 }
 
-/// The layout of the element that the arguments of `item` name: one integer counts in C order, several are one for each axis.
+/// Returns the layout of the element for the arguments of `item`: one integer counts in C order, several are one for each axis.
 fn element(layout: &Layout, args: &Bound<'_, PyTuple>) -> PyResult<Layout> {
     let mut indices = Dims::new();
     match args.get_item(0)?.cast_into::<PyTuple>() {
@@ -275,7 +277,7 @@ fn element(layout: &Layout, args: &Bound<'_, PyTuple>) -> PyResult<Layout> {
     Ok(view)
 }
 
-/// The indices of the element with a number in C order.
+/// Converts an element number in C order to indices.
 fn unravel(layout: &Layout, flat: i64) -> PyResult<Dims> {
     let size = layout.size();
     if flat < -size || flat >= size {
@@ -299,8 +301,10 @@ fn copy_attributes(from: &Bound<'_, GpuArray>, to: &Bound<'_, GpuArray>) -> PyRe
     to.getattr(intern!(from.py(), "__dict__"))?.cast_into::<PyDict>()?.update(attributes.as_mapping())
 }
 
-/// Unpickles an array: a new one of the class, on the current device, with the values. In a forked child, which has no device, an
-/// object that says so when it is used: an error here would be lost in the worker of a pool, whose parent then waits for ever.
+/// Unpickles an array on the current device.
+///
+/// In a forked child, which has no device, it returns an object that raises the error when it is used. An error here would be lost
+/// in the worker of a pool, and its parent would wait forever.
 #[pyfunction]
 #[pyo3(signature = (class, values, device=None))]
 // stub: def _restore(
@@ -331,7 +335,7 @@ fn restore<'py>(
     use numpy::PyUntypedArrayMethods;
     let dtype = crate::convert::dtype::from_numpy(values.dtype().as_any())?;
     let backend = pygpu_backend::default_backend()?;
-    // Numbers are what a launcher of processes deals out; one that has dealt out fewer wants what it has used.
+    // Process launchers assign device numbers. With fewer devices, the current one is used.
     let there = device.filter(|(kind, index)| kind == backend.kind().name() && *index < backend.device_count());
     let device =
         there.map_or_else(pygpu_device::Device::current, |(_, index)| pygpu_device::Device::new(backend, *index))?;
@@ -339,10 +343,10 @@ fn restore<'py>(
     crate::array::class::new_of_class(class, GpuArray::from_array(array))
 }
 
-/// The views of an array along its first axis, one at a time.
+/// Iterator over the views of an array along its first axis.
 #[pyclass(frozen, module = "PyGPU", name = "_Views")]
 pub(crate) struct Views {
-    /// Always there, but while the object is made: the collector may meet it then.
+    /// Present except while the object is created: the collector may visit it then.
     array: Option<Py<GpuArray>>,
     next: std::sync::atomic::AtomicI64,
 }

@@ -1,4 +1,4 @@
-//! What `PyGPU.random` is made of: a place in a stream, and elements from there on.
+//! Native part of `PyGPU.random`: a position in a random stream, and the elements from there on.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -23,8 +23,9 @@ use pygpu_ops::random::{self, Distribution, NUMBERS, PositionSource, RandomFill,
 
 type Own<'py> = Bound<'py, GpuArray>;
 
-/// Where a generator is in its stream, while the host counts that: from the first capture on it lies in device memory, and the
-/// methods that draw tell so.
+/// The position of a generator, while the host counts it.
+///
+/// From the first capture on it is in device memory, and the draw methods report that.
 #[pyclass(frozen, name = "_RandomPlace", module = "PyGPU")]
 struct RandomPlace {
     device: Device,
@@ -46,28 +47,30 @@ impl RandomPlace {
         Self { device: device.get().device, here: Mutex::new(here) }
     }
 
-    /// The key and the numbers of the position.
+    /// Return the key and the counters of the position.
     #[pyo3(signature = () -> "tuple[list[int], list[int]]")]
     fn read(&self) -> ([u64; 2], [u64; NUMBERS]) {
         let here = self.locked();
         (here.key, here.position.numbers())
     }
 
-    /// Goes elsewhere.
+    /// Set the position.
     #[pyo3(signature = (key: "Sequence[int]", numbers: "Sequence[int]") -> "None")]
     fn write(&self, key: [u64; 2], numbers: [u64; NUMBERS]) {
         let mut here = self.locked();
         (here.key, here.position) = (key, StreamPosition::read(numbers));
     }
 
-    /// The same as `read`, and the last that the host counted.
+    /// Return the position like `read`, and end the counting by the host.
     #[pyo3(signature = () -> "tuple[list[int], list[int]]")]
     fn leave(&self) -> ([u64; 2], [u64; NUMBERS]) {
         self.locked().is_away = true;
         self.read()
     }
 
-    /// A new array of random elements, in the order of the current stream; None where the place is in device memory, or has to be.
+    /// Create an array of random elements, in the order of the current stream.
+    ///
+    /// None if the position is in device memory, or has to move there.
     #[pyo3(signature = (
         size: "ShapeLike", dtype: "Any", distribution: "str", bounds: "tuple[int, int, int]",
         scale: "tuple[float, float]"
@@ -99,8 +102,9 @@ impl RandomPlace {
         made?.map(|array| new_exact(py, GpuArray::from_array(array))).transpose()
     }
 
-    /// Writes random elements into an array, in the order of the current stream, and moves the place on: this one, or that in the
-    /// memory which is given. False, and nothing is drawn, if it must be given.
+    /// Write random elements into an array, in the order of the current stream, and advance the position.
+    ///
+    /// The position is this one, or the one in the given memory. False, without a draw, if that memory must be given.
     #[pyo3(signature = (
         target: "GPUArray", distribution: "str", bounds: "tuple[int, int, int]", scale: "tuple[float, float]",
         means: "GPUArray | None", there: "GPUArray | None"
@@ -137,7 +141,7 @@ impl RandomPlace {
     }
 }
 
-/// What is asked for.
+/// The parameters of a draw.
 #[derive(Clone, Copy)]
 struct Drawn<'a> {
     distribution: Distribution,
@@ -158,7 +162,7 @@ impl RandomPlace {
         self.here.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The part of the stream is taken first, so that no other thread is given it, and no lock is held over a launch.
+    /// The range of the stream is reserved first. No other thread receives it, and no lock is held during a launch.
     fn draw_here(&self, target: &Array, drawn: Drawn<'_>, stream: &Stream) -> pygpu_base::error::Result<bool> {
         let taken = {
             let mut here = self.locked();
@@ -213,20 +217,20 @@ fn check_means(target: &Array, means: Option<&Array>) -> PyResult<()> {
     }
 }
 
-/// The four numbers of a counter.
+/// Return the four numbers of a counter.
 #[pyfunction]
 #[pyo3(signature = (counter: "Sequence[int]", key: "Sequence[int]") -> "list[int]")]
 fn _philox(counter: [u64; 4], key: [u64; 2]) -> [u64; 4] {
     random::block(counter, key)
 }
 
-/// The vendor's library of random numbers.
+/// Returns the vendor's random number library.
 fn library(places: &SearchPaths) -> pygpu_base::error::Result<&'static Rand> {
     let backend = backend::default_backend()?;
     libraries::rand(backend.kind(), backend.driver_version(), places)
 }
 
-/// The version of cuRAND or hipRAND; None where none is found.
+/// Return the version of cuRAND or hipRAND; None if neither is found.
 #[pyfunction]
 #[pyo3(signature = () -> "int | None")]
 fn _rand_library_version(py: Python<'_>) -> PyResult<Option<i32>> {
@@ -234,7 +238,7 @@ fn _rand_library_version(py: Python<'_>) -> PyResult<Option<i32>> {
     Ok(py.without_gil(|| library(&places)).ok().map(Rand::version))
 }
 
-/// The beginning of a table of cuRAND's or hipRAND's.
+/// Return the first bytes of a table of cuRAND or hipRAND.
 #[pyfunction]
 #[pyo3(signature = (which: "int", bytes: "int") -> "bytes")]
 fn _rand_library_table(py: Python<'_>, which: i32, bytes: usize) -> PyResult<Bound<'_, PyBytes>> {

@@ -1,5 +1,5 @@
-//! Reductions over axes: operands and keywords read, the result made, the kernel put on the current stream. Arrays in host memory are
-//! reduced by NumPy, through views of the same memory.
+//! Reductions over axes: read operands and keywords, allocate the result, enqueue the kernel on the current stream. NumPy reduces
+//! arrays in host memory through views of the same memory.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -26,7 +26,7 @@ use pygpu_ops::fusion::{DeferredOp, DeferredReduction, Operands};
 use pygpu_ops::reductions::{self, AxisReduction, Elements, ReductionEntry};
 use pygpu_ops::ufunc::{self, Casting};
 
-/// What goes with the array of a reduction.
+/// The arguments of a reduction, without the array.
 #[derive(Default)]
 pub(super) struct Asked<'py> {
     pub(super) axis: Option<Bound<'py, PyAny>>,
@@ -35,11 +35,11 @@ pub(super) struct Asked<'py> {
     pub(super) keepdims: bool,
     pub(super) initial: Option<Bound<'py, PyAny>>,
     pub(super) mask: Option<Bound<'py, PyAny>>,
-    /// What is taken from the number of elements.
+    /// Number subtracted from the count of elements (`ddof`).
     pub(super) less: f64,
 }
 
-/// The axes that are reduced, the first one as the lowest bit.
+/// Returns the reduced axes as bits, the first axis as the lowest one.
 fn axes_of(asked: &Asked<'_>, ndim: usize) -> PyResult<u64> {
     let Some(axis) = &asked.axis else { return Ok(u64::MAX.checked_shr(64 - ndim as u32).unwrap_or(0)) };
     let mut given = Dims::new();
@@ -66,7 +66,7 @@ fn is_number(kind: ScalarType) -> bool {
     ufunc::table::ORDER.contains(&kind)
 }
 
-/// The type in which is computed.
+/// Returns the type of the computation.
 fn computed(row: &ReductionEntry, kind: ScalarType, asked: &Asked<'_>) -> PyResult<ScalarType> {
     let found = match &asked.dtype {
         Some(dtype) if !dtype.is_none() => dtype::from_python(dtype)?.kind(),
@@ -84,7 +84,7 @@ fn computed(row: &ReductionEntry, kind: ScalarType, asked: &Asked<'_>) -> PyResu
     Ok(found)
 }
 
-/// Refuses elements and types in which to compute that a row does not have.
+/// Rejects element types and computation types without a loop.
 ///
 /// # Errors
 /// `TypeError`.
@@ -99,14 +99,14 @@ pub(super) fn check_kinds(row: &ReductionEntry, kind: ScalarType, found: ScalarT
     Err(PyTypeError::new_err(format!("{}: there is no reduction of {name}", row.name)))
 }
 
-/// The shapes of the results with the reduced axes, of one element each, and without.
+/// Returns the shapes of the results: with the reduced axes as length 1, and without them.
 fn shapes(layout: &Layout, reduced: u64) -> (Dims, Dims) {
     let lens = || layout.shape().enumerate();
     let whole = lens().map(|(axis, len)| if reduced >> axis & 1 == 1 { 1 } else { len }).collect();
     (whole, lens().filter(|(axis, _)| reduced >> axis & 1 == 0).map(|(_, len)| len).collect())
 }
 
-/// The array that takes the results, if one was given, as its user sees it: one that may be written, on the operand's device.
+/// Returns the given output array in the user's shape: writable, on the operand's device.
 pub(super) fn given_out<'py>(
     row: &ReductionEntry,
     array: &Array,
@@ -133,7 +133,7 @@ pub(super) fn given_out<'py>(
     Ok(Some(out))
 }
 
-/// The same, which has the results' shape and may take them.
+/// Returns the given output array after a check of shape and type.
 fn fitting_out<'py>(
     row: &ReductionEntry,
     array: &Array,
@@ -162,7 +162,7 @@ fn fitting_out<'py>(
     Ok(Some(out))
 }
 
-/// Which elements count; `None` for all.
+/// Returns the mask of included elements; `None` for all.
 fn mask_of<'py>(row: &ReductionEntry, array: &Array, asked: &Asked<'py>) -> PyResult<Option<Bound<'py, GpuArray>>> {
     let Some(object) = asked.mask.as_ref().filter(|mask| !mask.is_none()) else { return Ok(None) };
     if object.is_instance_of::<PyBool>() && object.is_truthy()? {
@@ -184,7 +184,7 @@ fn mask_of<'py>(row: &ReductionEntry, array: &Array, asked: &Asked<'py>) -> PyRe
     Ok(Some(mask.clone()))
 }
 
-/// The function by which an initial value joins.
+/// Returns the function that combines an initial value with the result.
 fn joining(row: &ReductionEntry) -> Option<&'static ufunc::UfuncEntry> {
     ufunc::row(match row.name {
         "sum" | "nansum" => "add",
@@ -198,12 +198,12 @@ fn joining(row: &ReductionEntry) -> Option<&'static ufunc::UfuncEntry> {
 /// Axes, types and shapes of one reduction.
 struct Resolved {
     row: &'static ReductionEntry,
-    /// The axes that are reduced, as bits.
+    /// The reduced axes, as bits.
     reduced: u64,
-    /// The type in which is computed, and that of the results.
+    /// The types of the computation and of the results.
     computed: ScalarType,
     result: ScalarType,
-    /// The shapes of the results with the reduced axes, of one element each, and without.
+    /// The shapes of the results: with the reduced axes as length 1, and without them.
     whole: Dims,
     dropped: Dims,
 }
@@ -221,7 +221,7 @@ impl Resolved {
         if asked.keepdims { &self.whole } else { &self.dropped }
     }
 
-    /// Refuses results of no elements that have no value.
+    /// Rejects reductions of no elements without an identity.
     fn check_identity(&self, array: &Array, has_mask: bool, initial: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         let row = self.row;
         if row.has_neutral() || initial.is_some() {
@@ -242,7 +242,7 @@ impl Resolved {
         Ok(())
     }
 
-    /// The array that takes the results: the one that was given, or a new one.
+    /// Returns the array for the results: the given one, or a new one.
     fn allocate<'py>(
         &self,
         own: &Bound<'py, GpuArray>,
@@ -269,7 +269,7 @@ impl Resolved {
         let &Self { row, reduced, computed, .. } = self;
         let view = if asked.keepdims { target.clone() } else { kept(target, reduced, array.layout().ndim())? };
         let mask = mask.map(|mask| mask.get().array(py)).transpose()?;
-        // A block may write its results before another one has read there.
+        // One block may write its results before another has read that memory.
         let apart = |read: &Array| match copy::may_overlap(target, read) {
             true => transfer::device_copy_like(py, read).map(Some),
             false => Ok(None),
@@ -283,7 +283,7 @@ impl Resolved {
     }
 }
 
-/// A reduction of an array.
+/// Reduces an array.
 ///
 /// # Errors
 /// `TypeError`, `ValueError` and `IndexError` as NumPy's; the driver's.
@@ -323,7 +323,7 @@ pub(super) fn call<'py>(
     Ok(out)
 }
 
-/// The result of a reduction of what waits, which then need not be in memory at all; `None` for one that is launched by its line.
+/// Defers a reduction of a pending operand, which then may need no memory; `None` if it is launched eagerly.
 fn waiting<'py>(
     own: &Bound<'py, GpuArray>,
     resolved: &Resolved,
@@ -343,13 +343,13 @@ fn waiting<'py>(
     new_waiting(own.py(), work, Operands::of(array), (layout, dtype), stream).map(Some)
 }
 
-/// The results with the reduced axes, of one element each.
+/// Returns a view of the results with the reduced axes as length 1.
 fn kept(target: &Array, reduced: u64, ndim: usize) -> PyResult<Array> {
     let axes: Dims = (0..ndim).filter(|axis| reduced >> axis & 1 == 1).map(|axis| axis as i64).collect();
     Ok(target.view(target.layout().expand_dims(&axes)?)?)
 }
 
-/// The results of no elements.
+/// Fills the results of no elements.
 fn fill_neutral(
     py: Python<'_>,
     row: &ReductionEntry,
@@ -369,7 +369,7 @@ fn fill_neutral(
     Ok(())
 }
 
-/// NumPy's own function on views of the same memory.
+/// Calls NumPy's function on views of the same memory.
 fn by_numpy(
     py: Python<'_>,
     row: &ReductionEntry,
@@ -416,7 +416,7 @@ fn takes_dtype(row: &ReductionEntry) -> bool {
     matches!(row.name.trim_start_matches("nan"), "sum" | "prod" | "mean" | "var") || row.name.starts_with("bitwise")
 }
 
-/// The standard deviation: the root of what a row of variances gives.
+/// Computes the standard deviation: the root of the variance.
 pub(super) fn deviation<'py>(
     var: &'static ReductionEntry,
     own: &Bound<'py, GpuArray>,
@@ -429,7 +429,7 @@ pub(super) fn deviation<'py>(
     Ok(out)
 }
 
-/// Functions of two operands, and the reductions that repeat them where these have other names.
+/// Binary functions, and the reductions that repeat them under another name.
 const FUNCTIONS: [(&str, &str); 10] = [
     ("add", "sum"),
     ("multiply", "prod"),
@@ -443,26 +443,26 @@ const FUNCTIONS: [(&str, &str); 10] = [
     ("bitwise_xor", "bitwise_xor"),
 ];
 
-/// The reduction that repeats a function of two operands.
+/// Returns the reduction that repeats a binary function.
 pub(super) fn of_function(name: &str) -> Option<&'static ReductionEntry> {
     FUNCTIONS.iter().find(|(function, _)| *function == name).and_then(|(_, row)| reductions::row(row))
 }
 
-/// The function of two operands that a reduction repeats; the name itself where it repeats none.
+/// Returns the binary function that a reduction repeats; the name itself if it repeats none.
 pub(super) fn function_of(name: &'static str) -> &'static str {
     FUNCTIONS.iter().find(|(_, row)| *row == name).map_or(name, |(function, _)| function)
 }
 
-/// What a function's method says of the functions that have it.
+/// Returns the error of a method that a function lacks; it lists the functions that have it.
 pub(super) fn refused(name: &str, method: &str) -> PyErr {
     let all: Vec<&str> = FUNCTIONS.iter().map(|(function, _)| *function).collect();
     PyTypeError::new_err(format!("{name}.{method}(): PyGPU does so with arrays of its own by {}", all.join(", ")))
 }
 
-/// What a function's `reduce` gives, along the first axis unless it is told otherwise; `None` for one that has none here.
+/// Computes a function's `reduce`, along the first axis by default; `None` for a function without a reduction.
 ///
 /// # Errors
-/// As [`call`]; `TypeError` for keywords that are not understood.
+/// As [`call`]; `TypeError` for unknown keywords.
 pub(super) fn by_function<'py>(
     name: &str,
     operand: &Bound<'py, PyAny>,

@@ -1,4 +1,4 @@
-//! The reductions of arrays as methods and as functions.
+//! Reductions of arrays as methods and functions.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -31,21 +31,21 @@ macro_rules! parameter {
     (a) => { "a : GPUArray" };
     (axes) => { "axis : int or tuple of ints, optional\n    The axes that are reduced; all by default." };
     (axis) => { "axis : int, optional\n    The axis that is reduced; without one the elements count in C order." };
-    (dtype) => { "dtype : dtype-like, optional\n    The type in which is computed, and of the result." };
-    (out) => { "out : GPUArray, optional\n    Where the result goes." };
+    (dtype) => { "dtype : dtype-like, optional\n    The type of the computation and of the result." };
+    (out) => { "out : GPUArray, optional\n    Array for the result." };
     (keepdims) => { "keepdims : bool, optional\n    Whether reduced axes stay, with length 1." };
     (initial) => { "initial : number, optional\n    A value that counts as one more element." };
-    (mask) => { "where : GPUArray of bool, optional\n    Which elements count." };
+    (mask) => { "where : GPUArray of bool, optional\n    Mask of the included elements." };
     (ddof) => {
-        "ddof, correction : float, optional\n    What is taken from the number of elements by which the sum of squares is \
-         divided; the second name is the array API's."
+        "ddof, correction : float, optional\n    Number subtracted from the count of elements in the divisor of the sum of \
+         squares; the second name is the array API's."
     };
-    (stream) => { "stream : Stream, optional\n    PyCUDA's; the thread's current one by default." };
-    (allocator) => { "allocator : callable, optional\n    PyCUDA's: gives the memory of the result." };
+    (stream) => { "stream : Stream, optional\n    PyCUDA's; the thread's current stream by default." };
+    (allocator) => { "allocator : callable, optional\n    PyCUDA's: allocates the result." };
 }
 pub(super) use parameter;
 
-/// The parameters of one family of reductions, for [`entry`].
+/// Parameter lists of the families of reductions, for [`entry`].
 macro_rules! reduction_entry {
     (number $form:ident $name:ident $($rest:tt)*) => {
         reduction_entry! { @ $form $name [axes dtype out keepdims initial mask]
@@ -105,7 +105,7 @@ macro_rules! reduction_entry {
             (axis: Given<'_, 'py>, keepdims: bool)
             &asked([axis, None, None, None, None], keepdims), $($rest)* }
     };
-    // A method has the array as `self`, and its documentation a remark on the result.
+    // A method has the array as `self`, and a note on the result in its documentation.
     (@ method $name:ident [$($documented:ident)*] $signature:tt $parameters:tt $options:expr,
      {$(#[$summary:meta])*} {$(#[$example:meta])*} $run:path, $first:tt) => {
         reduction_entry! { @@ method $name [$($documented)*] $signature $parameters $options,
@@ -139,7 +139,7 @@ macro_rules! reduction_entry {
 }
 pub(super) use reduction_entry;
 
-/// Reductions: summary, family of the parameters, form, name, the function that computes with its entry of the table, examples.
+/// Declares reductions: summary, parameter family, form, name, function with its table entry, examples.
 macro_rules! reductions {
     ($($(#[$summary:meta])* $family:ident $form:ident $name:ident => $run:path, $row:literal { $(#[$example:meta])* })*) => {
         $(reduction_entry! { $family $form $name {$(#[$summary])*} {$(#[$example])*} $run, [row($row)?] })*
@@ -147,7 +147,7 @@ macro_rules! reductions {
 }
 pub(super) use reductions;
 
-/// A reduction with PyCUDA's keywords: on a stream, in an allocator's memory.
+/// Reduces with PyCUDA's keywords: a stream, and an allocator for the result.
 fn truth<'py>(
     row: &'static ReductionEntry,
     a: &Bound<'py, GpuArray>,
@@ -159,57 +159,57 @@ fn truth<'py>(
 }
 
 reductions! {
-    /// The sum of the elements; whole numbers in 64 bits.
+    /// Sum the elements; integers in 64 bits.
     number method sum => reduction::call, "sum" {
         /// >>> PyGPU.to_gpu([[1, 2], [3, 4]]).sum(axis=0).tolist()
         /// [4, 6]
     }
-    /// The product of the elements; whole numbers in 64 bits.
+    /// Multiply the elements; integers in 64 bits.
     number method prod => reduction::call, "prod" {
         /// >>> PyGPU.to_gpu([[1, 2], [3, 4]]).prod(axis=1).tolist()
         /// [2, 12]
     }
-    /// The least element; NaN if there is one.
+    /// Return the smallest element; NaN if there is one.
     extreme method min => reduction::call, "min" {
         /// >>> PyGPU.to_gpu([[1, 2], [3, 4]]).min(axis=0).tolist()
         /// [1, 2]
     }
-    /// The greatest element; NaN if there is one.
+    /// Return the largest element; NaN if there is one.
     extreme method max => reduction::call, "max" {
         /// >>> PyGPU.to_gpu([[1, 2], [3, 4]]).max().item()
         /// 4
     }
-    /// Whether an element is not 0.
+    /// Return whether an element is not 0.
     truth method any => truth, "any" {
         /// >>> PyGPU.to_gpu([[0, 2], [0, 0]]).any(axis=1).tolist()
         /// [True, False]
     }
-    /// Whether all elements are not 0.
+    /// Return whether all elements are not 0.
     truth method all => truth, "all" {
         /// >>> PyGPU.to_gpu([[1, 2], [0, 4]]).all(axis=1).tolist()
         /// [True, False]
     }
-    /// The mean of the elements: ``sum(a) / n``.
+    /// Return the mean of the elements: ``sum(a) / n``.
     average method mean => reduction::call, "mean" {
         /// >>> PyGPU.to_gpu([[1, 2], [3, 4]]).mean(axis=0).tolist()
         /// [2.0, 3.0]
     }
-    /// The variance of the elements, read once: ``sum(abs(a - mean(a))**2) / (n - ddof)``.
+    /// Return the variance of the elements, read once: ``sum(abs(a - mean(a))**2) / (n - ddof)``.
     variance method var => reduction::call, "var" {
         /// >>> PyGPU.to_gpu([1.0, 3.0]).var().item()
         /// 1.0
     }
-    /// The standard deviation of the elements: the root of their variance.
+    /// Return the standard deviation of the elements: the root of their variance.
     variance method std => reduction::deviation, "var" {
         /// >>> PyGPU.to_gpu([1.0, 3.0]).std(ddof=1).item()
         /// 1.4142135623730951
     }
-    /// Where the least element is; the first of equal ones, and NaN before all others.
+    /// Return the index of the smallest element; the first of equal ones, and NaN before all others.
     index method argmin => reduction::call, "argmin" {
         /// >>> PyGPU.to_gpu([[3, 1], [0, 4]]).argmin(axis=1).tolist()
         /// [1, 0]
     }
-    /// Where the greatest element is; the first of equal ones, and NaN before all others.
+    /// Return the index of the largest element; the first of equal ones, and NaN before all others.
     index method argmax => reduction::call, "argmax" {
         /// >>> PyGPU.to_gpu([[3, 1], [0, 4]]).argmax().item()
         /// 3
@@ -241,13 +241,13 @@ impl Reduction {
         a.as_any().getattr(self.0)?.call(arguments, keywords)
     }
 
-    /// Its name, which is NumPy's.
+    /// NumPy's name of the function.
     #[getter]
     fn __name__(&self) -> &'static str {
         self.0
     }
 
-    /// The method's parameters behind the array, for whoever asks `inspect.signature`.
+    /// The method's parameters after the array, for `inspect.signature`.
     #[getter]
     // stub: -> Signature
     fn __signature__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
@@ -261,9 +261,9 @@ impl Reduction {
     }
 }
 
-/// The line below the title of a method's parameters, and the function's parameter that stands there before them.
+/// The rule below a method's parameter title, and the function's parameter that precedes its list.
 const RULE: &str = "----------\n";
-const A: &str = "----------\na : GPUArray\n    What is reduced; ``function(a, ...)`` is ``a.function(...)``.\n";
+const A: &str = "----------\na : GPUArray\n    The operand; ``function(a, ...)`` is ``a.function(...)``.\n";
 
 const METHODS: [&str; 11] = ["sum", "prod", "min", "max", "any", "all", "mean", "var", "std", "argmin", "argmax"];
 

@@ -1,4 +1,4 @@
-//! The results of a call: on which device they are, how they lie, and whether an array that was given takes one.
+//! The results of a call: their device, their layout, and checks of given output arrays.
 
 use std::sync::Arc;
 
@@ -19,19 +19,19 @@ use pygpu_layout::{Dense, Dims, Layout, MemoryOrder, broadcast_shapes};
 use pygpu_memory::Allocation;
 use pygpu_ops::ufunc::UfuncEntry;
 
-/// The arrays that results go into: new ones, and those that were given. A new one is an object from the beginning, since to move an
-/// array costs more than to write one.
+/// The arrays for the results: new ones, and given ones. A new one is created as an object, because a move of an array costs more
+/// than its construction.
 pub(super) type Results<'py> = SmallVec<[Bound<'py, GpuArray>; 2]>;
 
-/// The layouts of the operands and of the mask.
+/// Iterates over the layouts of the operands and of the mask.
 #[inline]
 fn layouts<'v>(values: &'v Values<'_, '_>, wish: &'v Wish<'_>) -> impl Iterator<Item = &'v Layout> + Clone {
     let mask = wish.mask.iter().map(|mask| mask.get().layout());
     values.iter().filter_map(Value::array).map(DeferredArray::layout).chain(mask)
 }
 
-/// The device of all arrays of a call.
-#[inline(always)] // two callers since products are there, each short
+/// Returns the device of all arrays of a call.
+#[inline(always)] // two callers, each short
 pub(super) fn common_device(row: &UfuncEntry, values: &Values<'_, '_>, wish: &Wish<'_>) -> PyResult<Device> {
     let mut found: Option<Device> = None;
     let mut meet = |device: Device| match found {
@@ -58,14 +58,14 @@ fn devices_differ(row: &UfuncEntry, first: Device, second: Device) -> PyErr {
     ))
 }
 
-/// The shape of a result.
+/// Returns the shape of a result.
 #[inline]
 pub(super) fn common_shape(values: &Values<'_, '_>, wish: &Wish<'_>) -> PyResult<Dims> {
     let mut all = layouts(values, wish);
     let Some(first) = all.next() else { return Ok(Dims::new()) };
     let mut shape = Dims::new();
     for len in first.shape() {
-        shape.push(len); // inlined, which `extend` is not
+        shape.push(len); // inlined, unlike `extend`
     }
     if all.all(|other| other.shape().eq(first.shape())) {
         return Ok(shape);
@@ -75,7 +75,7 @@ pub(super) fn common_shape(values: &Values<'_, '_>, wish: &Wish<'_>) -> PyResult
     Ok(broadcast_shapes(&views)?)
 }
 
-/// How new results lie.
+/// Layout of new results.
 #[derive(Clone, Copy)]
 pub(super) struct Lying<'a> {
     pub(super) shape: &'a [i64],
@@ -83,8 +83,7 @@ pub(super) struct Lying<'a> {
 }
 
 impl Lying<'_> {
-    /// A new array for a result in the order of the thread's current stream, dense, and in NumPy's order of the operands; the mask has
-    /// its say where they have.
+    /// Creates a dense array for a result, in the order of the current stream and in NumPy's memory order of operands and mask.
     #[inline]
     pub(super) fn new_array<'py>(
         self,
@@ -99,7 +98,7 @@ impl Lying<'_> {
         self.on_block(py, values, wish, (dtype, dense), Arc::new(block))
     }
 
-    /// The same over a block that there is already, of so many bytes.
+    /// Creates the same array over an existing block of a given size.
     #[inline]
     pub(super) fn on_block<'py>(
         self,
@@ -130,10 +129,10 @@ impl Lying<'_> {
     }
 }
 
-/// Refuses an array that cannot take a result.
+/// Rejects an array that cannot take a result.
 ///
 /// # Errors
-/// `ValueError` for a read-only one and for one of another shape; `TypeError` for one of another type.
+/// `ValueError` for a read-only array and for another shape; `TypeError` for another type.
 pub(super) fn check_out(
     row: &UfuncEntry,
     place: usize,
@@ -168,7 +167,7 @@ pub(super) fn check_out(
     )))
 }
 
-/// A new result, as one of the class of the first operand that is an array of ours.
+/// Wraps a new result in the class of the first operand that is a PyGPU array.
 #[inline]
 pub(super) fn of_class_of<'py>(
     operands: &[&Bound<'py, PyAny>],

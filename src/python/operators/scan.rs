@@ -1,5 +1,5 @@
-//! Scans along an axis: operands and keywords read, the result made, the kernel put on the current stream. Arrays in host memory are
-//! scanned by NumPy, through views of the same memory.
+//! Scans along an axis: read operands and keywords, allocate the result, enqueue the kernel on the current stream. NumPy scans
+//! arrays in host memory through views of the same memory.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -26,10 +26,10 @@ use pygpu_ops::reductions::{ReductionEntry, scan};
 type Given<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
 type Result<'py> = PyResult<Bound<'py, GpuArray>>;
 
-/// What goes with the array of a scan.
+/// The arguments of a scan, without the array.
 #[derive(Default)]
 pub(super) struct Asked<'py> {
-    /// Without one the elements are scanned in C order.
+    /// Without an axis the elements are scanned in C order.
     pub(super) axis: Option<i64>,
     pub(super) dtype: Option<Bound<'py, PyAny>>,
     pub(super) out: Option<Bound<'py, PyAny>>,
@@ -50,7 +50,7 @@ fn check_shape(row: &ReductionEntry, out: &Layout, wanted: &Layout) -> PyResult<
     Err(PyValueError::new_err(format!("{}: out has shape {} and the scan {}", row.name, all(out), all(wanted))))
 }
 
-/// The type in which is computed: that which was asked for, or else the results'.
+/// Returns the type of the computation: the requested one, or the type of the results.
 fn computed(
     row: &ReductionEntry,
     kind: ScalarType,
@@ -65,7 +65,7 @@ fn computed(
     Ok(found)
 }
 
-/// A scan of an array.
+/// Scans an array.
 ///
 /// # Errors
 /// `TypeError`, `ValueError` and `IndexError` as NumPy's; the driver's.
@@ -103,7 +103,7 @@ pub(super) fn call<'py>(row: &'static ReductionEntry, own: &Bound<'py, GpuArray>
         by_numpy(py, row, array, axis, computed, &out)?;
         return Ok(out);
     }
-    // A block may write its results before another one has read there.
+    // One block may write its results before another has read that memory.
     let apart = match copy::may_overlap(target, array) && !copy::is_same_place(target, array) {
         true => Some(transfer::device_copy_like(py, array)?),
         false => None,
@@ -113,7 +113,7 @@ pub(super) fn call<'py>(row: &'static ReductionEntry, own: &Bound<'py, GpuArray>
     Ok(out)
 }
 
-/// The elements in C order along one axis.
+/// Returns the elements in C order along one axis.
 fn raveled(py: Python<'_>, array: &Array) -> PyResult<Array> {
     if let Some(layout) = array.layout().ravel(MemoryOrder::C)? {
         return Ok(array.view(layout)?);
@@ -123,7 +123,7 @@ fn raveled(py: Python<'_>, array: &Array) -> PyResult<Array> {
     Ok(flat.map(|layout| copied.view(layout)).transpose()?.unwrap_or(copied))
 }
 
-/// NumPy's own function on views of the same memory.
+/// Calls NumPy's function on views of the same memory.
 fn by_numpy(
     py: Python<'_>,
     row: &ReductionEntry,
@@ -148,7 +148,7 @@ fn by_numpy(
     Ok(())
 }
 
-/// What a function's `accumulate` gives, along the first axis unless it is told otherwise; `None` for one that has none here.
+/// Computes a function's `accumulate`, along the first axis by default; `None` for a function without a scan.
 ///
 /// # Errors
 /// As [`call`]; `TypeError` for an array without axes.
@@ -181,7 +181,7 @@ pub(super) fn by_function<'py>(
     call(row, own, &asked).map(Some)
 }
 
-/// One axis, of a tuple of one, too, and `None` of an array that has no other.
+/// Reads one axis, also from a tuple of one, and `None` for an array with one axis.
 fn axis_of(axis: Option<Bound<'_, PyAny>>, ndim: usize) -> PyResult<i64> {
     let several = || PyValueError::new_err("accumulate does not allow multiple axes");
     match axis {
@@ -201,7 +201,7 @@ fn axis_of(axis: Option<Bound<'_, PyAny>>, ndim: usize) -> PyResult<i64> {
     }
 }
 
-/// Scans: summary, form, name, the entry of the table of reductions, examples.
+/// Declares scans: summary, form, name, table entry, examples.
 macro_rules! scans {
     ($($(#[$summary:meta])* $form:ident $name:ident => $row:literal { $(#[$example:meta])* })*) => {
         $(scans! { @ $form $name $row {$(#[$summary])*} {$(#[$example])*} })*
@@ -216,7 +216,7 @@ macro_rules! scans {
                 /// Parameters
                 /// ----------
             }
-            "     Where the result goes; the array itself, too." $examples }
+            "     Array for the result; it may be the array itself." $examples }
     };
     (@ function $name:ident $row:literal {$($summary:tt)*} $examples:tt) => {
         scans! { @@ function $name $row
@@ -227,14 +227,14 @@ macro_rules! scans {
                 /// ----------
                 /// a : GPUArray
             }
-            "     Where the result goes." $examples }
+            "     Array for the result." $examples }
     };
     (@@ $form:ident $name:ident $row:literal {$($head:tt)*} $out:tt {$($examples:tt)*}) => {
         entry! { $form $name
             {
                 $($head)*
                 /// axis : int, optional
-                ///     Along which; without one along all elements in C order.
+                ///     The axis of the scan; without one, all elements in C order.
                 #[doc = parameter!(dtype)]
                 /// out : GPUArray, optional
                 #[doc = $out]
@@ -251,32 +251,32 @@ macro_rules! scans {
 }
 
 scans! {
-    /// The sums of the elements up to each of them; whole numbers in 64 bits.
+    /// Return the cumulative sums of the elements; integers in 64 bits.
     method cumsum => "sum" {
         /// >>> PyGPU.to_gpu([[1, 2], [3, 4]]).cumsum(axis=0).tolist()
         /// [[1, 2], [4, 6]]
     }
-    /// The products of the elements up to each of them; whole numbers in 64 bits.
+    /// Return the cumulative products of the elements; integers in 64 bits.
     method cumprod => "prod" {
         /// >>> PyGPU.to_gpu([1, 2, 3]).cumprod().tolist()
         /// [1, 2, 6]
     }
-    /// The sums of the elements up to each of them, as of `a.cumsum()`.
+    /// Return the cumulative sums of the elements, like `a.cumsum()`.
     function cumsum => "sum" {
         /// >>> PyGPU.cumsum(PyGPU.to_gpu([1, 2, 3])).tolist()
         /// [1, 3, 6]
     }
-    /// The products of the elements up to each of them, as of `a.cumprod()`.
+    /// Return the cumulative products of the elements, like `a.cumprod()`.
     function cumprod => "prod" {
         /// >>> PyGPU.cumprod(PyGPU.to_gpu([[1, 2], [3, 4]]), axis=1).tolist()
         /// [[1, 2], [3, 12]]
     }
-    /// The sums of the elements up to each of them, with NaN as 0.
+    /// Return the cumulative sums of the elements, with NaN as 0.
     function nancumsum => "nansum" {
         /// >>> PyGPU.nancumsum(PyGPU.to_gpu([1.0, float("nan"), 3.0])).tolist()
         /// [1.0, 1.0, 4.0]
     }
-    /// The products of the elements up to each of them, with NaN as 1.
+    /// Return the cumulative products of the elements, with NaN as 1.
     function nancumprod => "nanprod" {
         /// >>> PyGPU.nancumprod(PyGPU.to_gpu([2.0, float("nan"), 3.0])).tolist()
         /// [2.0, 2.0, 6.0]

@@ -1,4 +1,4 @@
-//! What the functions of `PyGPU._functions` that search and count are made of, and the methods that are these functions.
+//! Native part of the search and count functions of `PyGPU._functions`, and methods that call these functions.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -23,8 +23,9 @@ fn checked(name: &str, array: &Array) -> PyResult<()> {
     }
 }
 
-/// The values of an array with one axis, each once, in order; where each begins among the sorted elements, and how many these are; where these
-/// were; the number of each element's value.
+/// Return the sorted unique values of an array with one axis, and the requested optional outputs.
+///
+/// These are the start and length of each run of sorted elements, the elements' original positions, and each element's value index.
 #[pyfunction]
 #[pyo3(signature = (
     array: "GPUArray", starts: "bool", places: "bool", inverse: "bool", nan_apart: "bool"
@@ -41,7 +42,7 @@ fn _unique<'py>(array: &Own<'py>, starts: bool, places: bool, inverse: bool, nan
     Ok((wrap(values)?, each(starts)?, each(places)?, each(inverse)?))
 }
 
-/// Where values belong among sorted elements of their type, which lie along one axis.
+/// Return insertion positions of values in sorted elements of the same type along one axis.
 #[pyfunction]
 #[pyo3(signature = (sorted: "GPUArray", values: "GPUArray", right: "bool") -> "GPUArray")]
 fn _searchsorted<'py>(sorted: &Own<'py>, values: &Own<'py>, right: bool) -> PyResult<Own<'py>> {
@@ -55,7 +56,7 @@ fn _searchsorted<'py>(sorted: &Own<'py>, values: &Own<'py>, right: bool) -> PyRe
     new_like(sorted, GpuArray::from_array(made))
 }
 
-/// How many values are between two edges each, or equal to each whole number below one.
+/// Count the values between consecutive edges, or equal to each integer below a bound.
 #[pyfunction]
 #[pyo3(signature = (values: "GPUArray", bins: "int", edges: "GPUArray | None" = None) -> "GPUArray")]
 fn _counted<'py>(values: &Own<'py>, bins: i64, edges: Option<&Own<'py>>) -> PyResult<Own<'py>> {
@@ -73,7 +74,7 @@ fn _counted<'py>(values: &Own<'py>, bins: i64, edges: Option<&Own<'py>>) -> PyRe
     new_like(values, GpuArray::from_array(made))
 }
 
-/// The sums of runs of weights, which are named by their places; all in C order, as the caller has made them.
+/// Sum runs of weights selected by position; all in C order, prepared by the caller.
 #[pyfunction]
 #[pyo3(signature = (weights: "GPUArray", places: "GPUArray", starts: "GPUArray") -> "GPUArray")]
 fn _sums_of_runs<'py>(weights: &Own<'py>, places: &Own<'py>, starts: &Own<'py>) -> PyResult<Own<'py>> {
@@ -84,7 +85,7 @@ fn _sums_of_runs<'py>(weights: &Own<'py>, places: &Own<'py>, starts: &Own<'py>) 
     new_like(weights, GpuArray::from_array(made))
 }
 
-/// A function of `PyGPU._functions.searching`.
+/// Calls a function of `PyGPU._functions.searching`.
 fn call<'py, A>(py: Python<'py>, name: &str, given: A) -> PyResult<Bound<'py, PyAny>>
 where
     A: pyo3::call::PyCallArgs<'py>,
@@ -95,16 +96,16 @@ where
 
 #[pymethods]
 impl GpuArray {
-    /// Where values belong among the elements, which are sorted and have one axis.
+    /// Return insertion positions of values in the elements, which are sorted and have one axis.
     ///
     /// Parameters
     /// ----------
     /// v : array_like
     ///     Of any shape.
     /// side : {'left', 'right'}, optional
-    ///     Before those that are equal, or behind them.
+    ///     Before or after equal elements.
     /// sorter : array_like of ints, optional
-    ///     The order of the elements, as `argsort` gives it, if they are not sorted.
+    ///     The order of the elements, as returned by `argsort`, if they are not sorted.
     ///
     /// Returns
     /// -------
@@ -126,18 +127,18 @@ impl GpuArray {
         call(slf.py(), "searchsorted", (slf, v, side, sorter))
     }
 
-    /// Puts the elements at some places of the order where they belong, and on both sides of them what belongs there.
+    /// Move the elements at the given sorted positions there, with smaller ones before and larger ones after them.
     ///
     /// Parameters
     /// ----------
     /// kth : int or sequence of ints
-    ///     The places.
+    ///     The positions.
     /// axis : int, optional
     ///     The last one by default.
     /// kind : {'introselect'}, optional
-    ///     Taken as NumPy takes it; all elements are sorted here.
+    ///     Accepted for NumPy compatibility; all elements are sorted.
     /// order : None, optional
-    ///     There are no arrays with fields.
+    ///     Arrays with fields do not exist.
     ///
     /// Examples
     /// --------
@@ -160,18 +161,18 @@ impl GpuArray {
         call(slf.py(), "_partition_in_place", (slf, kth, axis, kind, order)).map(drop)
     }
 
-    /// The places of the elements in an order in which some are where they belong.
+    /// Return indices of the elements in an order that is correct at the given positions.
     ///
     /// Parameters
     /// ----------
     /// kth : int or sequence of ints
-    ///     The places in that order.
+    ///     The positions in that order.
     /// axis : int or None, optional
     ///     The last one by default; None takes all elements.
     /// kind : {'introselect'}, optional
-    ///     Taken as NumPy takes it; all elements are sorted here.
+    ///     Accepted for NumPy compatibility; all elements are sorted.
     /// order : None, optional
-    ///     There are no arrays with fields.
+    ///     Arrays with fields do not exist.
     ///
     /// Examples
     /// --------

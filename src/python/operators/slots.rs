@@ -1,10 +1,10 @@
-//! Operators, comparisons and what NumPy asks of arrays (NEP 13, NEP 18).
+//! Operators, comparisons and NumPy's protocols for arrays (NEP 13, NEP 18).
 //!
-//! What is in the table of functions is computed where the arrays are. All else that NumPy would compute is refused, in one sentence
-//! and on every backend: what is left out is answered by somebody else, and NumPy, which reads an array in host memory as its own,
-//! would give an ndarray where it refuses an array of a GPU.
+//! Functions of the table are computed on the device of the arrays. Other computations of NumPy are rejected with one message on
+//! every backend. Without the rejection another library may respond: NumPy reads an array in host memory as its own and would
+//! return an ndarray, and it rejects an array of a GPU.
 //!
-//! To a stranger the answer is `NotImplemented`, as Python asks: its own operator is tried. Where it has none, no element is equal to it.
+//! An operand of another type receives `NotImplemented`, so that Python calls its own operator. Without one, no element equals it.
 
 use numpy::PyUntypedArray;
 use pyo3::exceptions::PyTypeError;
@@ -37,8 +37,7 @@ fn refusal(what: impl std::fmt::Display) -> PyErr {
     ))
 }
 
-/// What NumPy is told where somebody else's array is to take a result or masks it: that ndarrays do not, and of others that they may
-/// answer.
+/// Returns the response to NumPy if an external array masks or takes a result: ndarrays are rejected, other types may respond.
 #[cold]
 fn not_computed(py: Python<'_>, name: &str, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<Py<PyAny>> {
     let given = |key| kwargs.map_or(Ok(None), |kwargs| kwargs.get_item(key));
@@ -59,7 +58,7 @@ fn not_computed(py: Python<'_>, name: &str, kwargs: Option<&Bound<'_, PyDict>>) 
     Ok(py.NotImplemented())
 }
 
-/// Whether NumPy would compute with an object: arrays of any library, numbers, and rows of them.
+/// Whether NumPy would compute with an object: arrays of any library, numbers, and nested sequences of them.
 fn is_operand(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     let py = object.py();
     if object.is_instance_of::<GpuArray>()
@@ -73,7 +72,7 @@ fn is_operand(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     {
         return Ok(true);
     }
-    // Of the class: an object may do work to answer for itself.
+    // Of the class, because an attribute of the object may require work.
     let class = object.get_type();
     for name in [
         intern!(py, "__dlpack__"),
@@ -88,7 +87,7 @@ fn is_operand(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(false)
 }
 
-/// What an operator answers: `NotImplemented` where the other side is nothing to compute with.
+/// Computes an operator; `NotImplemented` if the other operand has an unsupported type.
 #[inline]
 fn answer(py: Python<'_>, row: &'static UfuncEntry, operands: &[&Bound<'_, PyAny>]) -> PyResult<Py<PyAny>> {
     match compute::call(py, row, operands, &Wish::default())? {
@@ -97,10 +96,10 @@ fn answer(py: Python<'_>, row: &'static UfuncEntry, operands: &[&Bound<'_, PyAny
     }
 }
 
-/// What `==` and `!=` give beside what is nothing to compute with: its own answer, or else that no element is equal, as NumPy says.
+/// Computes `==` and `!=` with an operand of an unsupported type: by its own operator, or no element is equal, as in NumPy.
 ///
 /// # Errors
-/// What the stranger raises; `TypeError` for values of the host; the driver's.
+/// The other operand's exception; `TypeError` for values of the host; the driver's.
 #[cold]
 fn compare_with_stranger(
     array: &Bound<'_, GpuArray>,
@@ -122,7 +121,7 @@ fn compare_with_stranger(
     Ok(like(py, array.as_any(), Some(py.get_type::<PyBool>().as_any()), None, None, None)?.into_any().unbind())
 }
 
-/// What an operator that assigns does: the result goes into the array itself.
+/// Computes an in-place operator: the result is written into the array itself.
 fn assign(row: &'static UfuncEntry, own: &Bound<'_, GpuArray>, other: &Bound<'_, PyAny>) -> PyResult<()> {
     match compute::call(own.py(), row, &[own.as_any(), other], &Wish::into_array(own))? {
         Some(_) => Ok(()),
@@ -130,14 +129,14 @@ fn assign(row: &'static UfuncEntry, own: &Bound<'_, GpuArray>, other: &Bound<'_,
     }
 }
 
-/// The row of a function of the table.
+/// Returns the entry of a table function.
 macro_rules! row {
     ($name:literal) => {
         const { ufunc::builtin_row($name) }
     };
 }
 
-/// The function that a power by a number of Python's is, where it is one: NumPy's operator has the same.
+/// Returns the function that replaces a power with a Python scalar, if one exists, as in NumPy's operator.
 fn plain_power(base: &Bound<'_, GpuArray>, exponent: &Bound<'_, PyAny>) -> Option<&'static UfuncEntry> {
     let kind = base.get().dtype().kind();
     let is_int = exponent.is_exact_instance_of::<PyInt>();
@@ -155,7 +154,7 @@ fn plain_power(base: &Bound<'_, GpuArray>, exponent: &Bound<'_, PyAny>) -> Optio
     }
 }
 
-/// The slots of the operators.
+/// Defines the operator slots.
 macro_rules! slots {
     (binary: $($left:ident $right:ident $own:ident $name:literal),*; unary: $($unary:ident $function:literal),*) => {
         #[pymethods]
@@ -180,7 +179,7 @@ macro_rules! slots {
     };
 }
 
-/// The calls that pyo3 writes seem to be ours where a macro of ours gives the names.
+/// pyo3's generated calls resolve here because a macro of this file supplies the names.
 #[allow(unsafe_op_in_unsafe_fn, reason = "written by pyo3, which has argued for it")]
 mod methods {
     use super::*;
@@ -208,7 +207,7 @@ mod methods {
 
 #[pymethods]
 impl GpuArray {
-    /// Above NumPy's arrays and scalars: what is on the right of one is asked first.
+    /// Above NumPy's arrays and scalars: an array as right operand takes precedence.
     #[classattr]
     fn __array_priority__() -> f64 {
         100.0
@@ -267,7 +266,7 @@ impl GpuArray {
         product::assign(slf, other)
     }
 
-    // With this and without `__hash__` an array is not hashable, as in NumPy.
+    // With this method and without `__hash__` an array is not hashable, as in NumPy.
     fn __richcmp__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>, operator: CompareOp) -> PyResult<Py<PyAny>> {
         let row = match operator {
             CompareOp::Lt => row!("less"),
@@ -284,22 +283,22 @@ impl GpuArray {
         }
     }
 
-    /// Whether an element is equal, as NumPy has it; waits for the answer.
+    /// Whether an element is equal, as in NumPy; synchronizes.
     fn __contains__(slf: &Bound<'_, Self>, item: &Bound<'_, PyAny>) -> PyResult<bool> {
         let equal = slf.as_any().rich_compare(item, CompareOp::Eq)?;
-        // A stranger may have an answer of its own, and no array of them.
+        // The other operand may return its own result instead of an array.
         let is_found =
             if equal.is_instance_of::<Self>() { equal.call_method0(intern!(slf.py(), "any"))? } else { equal };
         is_found.is_truthy()
     }
 
-    /// What NumPy's ufuncs ask (NEP 13): a function of the table is computed where the arrays are.
+    /// Computes NumPy's ufuncs on the device of the arrays (NEP 13).
     ///
     /// Raises
     /// ------
     /// TypeError
-    ///     For functions and methods that are not computed yet. It names what computes: an ElementwiseKernel, a library that takes the
-    ///     array by DLPack, NumPy with `get()`.
+    ///     For functions and methods that are not implemented. It names alternatives: an ElementwiseKernel, a library that takes
+    ///     the array by DLPack, NumPy with `get()`.
     #[pyo3(signature = (ufunc: "Any", method: "str", *inputs: "Any", **kwargs: "Any") -> "Any")]
     fn __array_ufunc__(
         &self,
@@ -347,12 +346,12 @@ impl GpuArray {
         result.map_or_else(|| not_computed(py, &name, kwargs), Ok)
     }
 
-    /// What NumPy's other functions ask (NEP 18): those that PyGPU has are computed where the arrays are.
+    /// Computes NumPy's other functions on the device of the arrays (NEP 18).
     ///
     /// Raises
     /// ------
     /// TypeError
-    ///     For functions that PyGPU has not, parameters that its function has not, and arrays in host memory.
+    ///     For missing functions, unsupported parameters, and arrays in host memory.
     #[pyo3(signature = (func: "Any", types: "Any", args: "tuple[Any, ...]", kwargs: "dict[str, Any]") -> "Any")]
     fn __array_function__<'py>(
         slf: &Bound<'py, Self>,
@@ -369,7 +368,7 @@ impl GpuArray {
         })
     }
 
-    /// The functions of the array API: the package itself, which has NumPy's names as well.
+    /// Return the namespace of the array API: the package itself, which has NumPy's names too.
     ///
     /// Parameters
     /// ----------

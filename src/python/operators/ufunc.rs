@@ -1,4 +1,4 @@
-//! The class `Ufunc`: a function of the table as an object that is called.
+//! The class `Ufunc`: a table function as a callable object.
 
 use numpy::PyUntypedArray;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -17,14 +17,15 @@ use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_layout::{Dims, Layout};
 use pygpu_ops::ufunc::{self, UfuncEntry};
 
-/// A line for each function, in the order of the table: its formula if it has one, a call and what that gives.
+/// One line per function, in the order of the table: its formula if it has one, a call and its result.
 const EXAMPLES: &str = include_str!("examples.txt");
 
-/// A function that goes element by element, as NumPy's ufuncs.
+/// An elementwise function, like NumPy's ufuncs.
 ///
-/// ``function(*operands, out=None, where=True, dtype=None, casting='same_kind', order='K')`` computes on the device of the arrays, in
-/// the order of the thread's current stream. Operands are arrays of that device, of PyGPU and of libraries that lend them, and numbers;
-/// they are broadcast, and their types promoted, as NumPy does (NEP 50). Functions with two results give a tuple, and take one as `out`.
+/// ``function(*operands, out=None, where=True, dtype=None, casting='same_kind', order='K')`` computes on the device of the arrays,
+/// in the order of the thread's current stream. Operands are numbers and arrays of that device, of PyGPU or exported by other
+/// libraries. They are broadcast, and their types promoted, as in NumPy (NEP 50). Functions with two results return a tuple, and
+/// take one as `out`.
 ///
 /// Examples
 /// --------
@@ -34,17 +35,18 @@ const EXAMPLES: &str = include_str!("examples.txt");
 /// array([1., 2., 3.])
 /// >>> PyGPU.add(a, 1, out=a).get()
 /// array([ 2.,  5., 10.])
-// The `dict` is for `__doc__`: an attribute of the class of that name comes before a getter of its objects.
+// The `dict` serves `__doc__`: a class attribute of that name precedes a getter of its objects.
 // stub: < Generic[_Result_co]
 // stub: @property
 // stub: def __doc__(self) -> str: ...  # type: ignore[override]
 #[pyclass(frozen, dict, name = "Ufunc", module = "PyGPU")]
 pub(crate) struct Ufunc(&'static UfuncEntry);
 
-/// A call with operands, results perhaps behind them, and keywords; `None` if somebody else's array is among them.
+/// Calls the function with operands, optional results after them, and keywords; `None` if an argument is an array of another
+/// library.
 ///
 /// # Errors
-/// As [`compute::call`].
+/// Those of [`compute::call`].
 pub(super) fn call(
     row: &'static UfuncEntry,
     given: &Bound<'_, PyTuple>,
@@ -65,7 +67,7 @@ pub(super) fn call(
     Ok(compute::call(given.py(), row, &operands, &wish)?.map(Bound::unbind))
 }
 
-/// An array of somebody else's as one of ours; all else as it is.
+/// Converts an array of another library to a `GPUArray`; returns other objects unchanged.
 fn as_array(object: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyAny>> {
     if object.is_instance_of::<GpuArray>() || object.is_instance_of::<PyUntypedArray>() {
         return Ok(object);
@@ -76,7 +78,7 @@ fn as_array(object: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyAny>> {
     }
 }
 
-/// Keywords, and arguments without one under their names.
+/// Returns keywords that include the positional arguments under their names.
 fn with_places<'py>(
     names: &[&str],
     places: &Bound<'py, PyTuple>,
@@ -104,10 +106,10 @@ fn not_taken(row: &UfuncEntry, operands: &Bound<'_, PyTuple>) -> PyErr {
     ))
 }
 
-/// A call with every pair of elements of two operands: the first one gets an axis for each of the second's.
+/// Calls the function with every pair of elements of two operands. The first operand gets an axis for each of the second's.
 ///
 /// # Errors
-/// `ValueError` for a function that has not two operands; as [`compute::call`].
+/// `ValueError` for a function without two operands; as [`compute::call`].
 pub(super) fn outer(
     row: &'static UfuncEntry,
     given: &Bound<'_, PyTuple>,
@@ -152,7 +154,7 @@ impl Ufunc {
         call(row, operands, keywords)?.ok_or_else(|| not_taken(row, operands))
     }
 
-    /// The function of every pair of elements of two arrays.
+    /// Apply the function to every pair of elements of two arrays.
     ///
     /// Parameters
     /// ----------
@@ -171,18 +173,18 @@ impl Ufunc {
         outer(self.0, operands, keywords)?.ok_or_else(|| not_taken(self.0, operands))
     }
 
-    /// The function applied to places of an array that may be named several times, once for each time, in their order.
+    /// Apply the function at indices of an array that may repeat, once for each occurrence, in their order.
     ///
     /// Parameters
     /// ----------
     /// *operands : GPUArray, key, and array_like
-    ///     The array, which is changed; the places, as in ``a[key]``; and second operands for a function of two, broadcast to
+    ///     The array, which is modified; the indices, as in ``a[key]``; and second operands for a binary function, broadcast to
     ///     the shape of ``a[key]``.
     ///
     /// Raises
     /// ------
     /// IndexError
-    ///     For an index that is out of range; then nothing was written.
+    ///     For an index out of range. Nothing is written then.
     ///
     /// Examples
     /// --------
@@ -196,12 +198,12 @@ impl Ufunc {
         at::call(self.0, operands)
     }
 
-    /// What is left of an array when the function joins its elements along axes.
+    /// Reduce an array with the function along axes.
     ///
     /// Parameters
     /// ----------
     /// array : GPUArray
-    ///     What is reduced.
+    ///     The operand.
     /// axis : int, tuple of ints or None, optional
     ///     The axes; all for None.
     /// **keywords
@@ -227,18 +229,18 @@ impl Ufunc {
             .ok_or_else(|| reduction::refused(self.0.name, "reduce"))
     }
 
-    /// What the function makes of the elements up to each of them along an axis.
+    /// Accumulate the function over the elements along an axis.
     ///
     /// Parameters
     /// ----------
     /// array : GPUArray
-    ///     What is scanned.
+    ///     The operand.
     /// axis : int, optional
     ///     The axis; the first one by default.
     /// dtype : dtype-like, optional
-    ///     The type in which is computed, and of the result.
+    ///     The type of the computation and of the result.
     /// out : GPUArray, optional
-    ///     Where the result goes.
+    ///     Array for the result.
     ///
     /// Examples
     /// --------
@@ -260,12 +262,12 @@ impl Ufunc {
             .ok_or_else(|| reduction::refused(self.0.name, "accumulate"))
     }
 
-    /// NumPy's method that reduces parts of an array, which PyGPU has not.
+    /// Reject NumPy's reduction of parts of an array, which is not implemented.
     ///
     /// Raises
     /// ------
     /// TypeError
-    ///     Always. It names what there is.
+    ///     Always. It names alternatives.
     #[pyo3(signature = (*operands: "Any", **keywords: "Any") -> "GPUArray")]
     fn reduceat(&self, operands: &Bound<'_, PyTuple>, keywords: Option<&Bound<'_, PyDict>>) -> PyResult<Py<PyAny>> {
         let (name, _) = (self.0.name, (operands, keywords));
@@ -275,7 +277,7 @@ impl Ufunc {
         )))
     }
 
-    /// Its name, which is NumPy's.
+    /// NumPy's name of the function.
     #[getter]
     fn __name__(&self) -> &'static str {
         self.0.name
@@ -293,13 +295,13 @@ impl Ufunc {
         self.0.outputs()
     }
 
-    /// Operands and results.
+    /// The number of operands and results.
     #[getter]
     fn nargs(&self) -> usize {
         self.0.inputs + self.0.outputs()
     }
 
-    /// The types of operands and results of each loop, in the order in which they are tried, such as ``'float32,float32->bool'``.
+    /// The types of operands and results of each loop, in the order of selection, such as ``'float32,float32->bool'``.
     #[getter]
     fn types(&self) -> Vec<String> {
         let name_of = |kind: ScalarType| DType::new(kind).name();
@@ -316,7 +318,7 @@ impl Ufunc {
     }
 }
 
-/// What `help` says of a function.
+/// Returns the docstring of a function.
 fn text_of(row: &UfuncEntry, [formula, call, result]: [&str; 3]) -> String {
     [
         row.summary,
@@ -326,7 +328,7 @@ fn text_of(row: &UfuncEntry, [formula, call, result]: [&str; 3]) -> String {
         if row.inputs == 1 { "x" } else { "x1, x2" },
         " : GPUArray or number\nout : ",
         if row.outputs() == 1 { "GPUArray" } else { "tuple of GPUArray" },
-        ", optional\n    Where the result goes.\n**keywords\n    `where`, `dtype`, `casting` and `order`, as of every `Ufunc`.\n\n\
+        ", optional\n    Array for the result.\n**keywords\n    `where`, `dtype`, `casting` and `order`, as of every `Ufunc`.\n\n\
          Examples\n--------\n>>> import PyGPU\n>>> ",
         call,
         "\n",
@@ -349,7 +351,7 @@ fn add_functions(module: &Bound<'_, PyModule>) -> PyResult<()> {
     Ok(())
 }
 
-// Its objects are those of `pygpu_ops::ufunc::TABLE`.
+// Its objects are the entries of `pygpu_ops::ufunc::TABLE`.
 // stub: _Result_co = TypeVar("_Result_co", covariant=True, default=GPUArray)
 
 names! {

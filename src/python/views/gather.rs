@@ -57,7 +57,7 @@ fn is_numpys(array: &Array) -> PyResult<bool> {
     Ok(device.is_cpu() && !capture::is_capturing(&stream::current(device))?)
 }
 
-/// The array's values on the host: a view of a CPU array, a copy of others.
+/// Returns the array's values on the host: a view of a CPU array, a copy of an array of a GPU.
 fn values<'py>(array: &Bound<'py, GpuArray>) -> PyResult<Bound<'py, PyUntypedArray>> {
     if is_numpys(array.get().array(array.py())?)? {
         return cpu_view::view(array);

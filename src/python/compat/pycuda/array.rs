@@ -1,4 +1,4 @@
-//! What PyCUDA's arrays have beside NumPy's: methods of elements, and the launch shapes that programs read.
+//! Attributes of PyCUDA's arrays that NumPy's lack: elementwise methods, and the launch dimensions that programs read.
 
 use pyo3::exceptions::PyAttributeError;
 use pyo3::prelude::*;
@@ -15,14 +15,14 @@ use pygpu_base::dtype::{DType, ScalarType};
 use pygpu_base::error::Error;
 use pygpu_layout::{Dims, Layout};
 
-/// One of the two numbers of a complex one.
+/// One component of a complex number.
 #[derive(Clone, Copy)]
 enum Part {
     Real,
     Imaginary,
 }
 
-/// The parts of complex numbers where they lie; `None` for numbers that have none.
+/// Returns a view of one component of complex numbers; `None` for real numbers.
 fn part_of(array: &Array, part: Part) -> PyResult<Option<Array>> {
     let kind = match array.dtype().kind() {
         ScalarType::Complex64 => ScalarType::Float32,
@@ -44,7 +44,7 @@ fn part_of(array: &Array, part: Part) -> PyResult<Option<Array>> {
     Ok(Some(array.view_as(layout, dtype)?))
 }
 
-/// A function of elements, as a program calls it.
+/// Calls an elementwise function by its public name.
 fn call<'py>(
     name: &str,
     operands: &[&Bound<'py, PyAny>],
@@ -59,7 +59,9 @@ fn call<'py>(
 
 #[pymethods]
 impl GpuArray {
-    /// The real parts, as a new array without gaps in the same order; of real numbers the array itself. Assigning writes them.
+    /// The real parts, as a new dense array in the same memory order; of real numbers the array itself.
+    ///
+    /// Assign to write them.
     #[getter]
     fn real<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, Self>> {
         match part_of(slf.get().array(slf.py())?, Part::Real)? {
@@ -77,7 +79,9 @@ impl GpuArray {
         target.as_any().set_item(PyEllipsis::get(slf.py()), value)
     }
 
-    /// The imaginary parts, as a new array without gaps in the same order; of real numbers zeros. Assigning writes them.
+    /// The imaginary parts, as a new dense array in the same memory order; of real numbers zeros.
+    ///
+    /// Assign to write them.
     #[getter]
     fn imag<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, Self>> {
         match part_of(slf.get().array(slf.py())?, Part::Imaginary)? {
@@ -94,12 +98,12 @@ impl GpuArray {
         new_view_of(slf, parts)?.as_any().set_item(PyEllipsis::get(slf.py()), value)
     }
 
-    /// The complex conjugates; of real numbers the array itself.
+    /// Return the complex conjugates; of real numbers the array itself.
     ///
     /// Parameters
     /// ----------
     /// out : GPUArray, optional
-    ///     Where they go.
+    ///     Array for the result.
     ///
     /// Returns
     /// -------
@@ -118,18 +122,18 @@ impl GpuArray {
         call("conjugate", &[slf.as_any()], out, slf.py())
     }
 
-    /// As `conj`.
+    /// Return the complex conjugates, as `conj`.
     #[pyo3(signature = (out: "Self | None" = None) -> "Self")]
     fn conjugate<'py>(slf: &Bound<'py, Self>, out: Option<&Bound<'py, Self>>) -> PyResult<Bound<'py, Self>> {
         Self::conj(slf, out)
     }
 
-    /// The elements from the last to the first along every axis, as a new array.
+    /// Reverse the elements along every axis, into a new array.
     ///
     /// Parameters
     /// ----------
     /// stream : Stream, optional
-    ///     The thread's current one by default.
+    ///     The thread's current stream by default.
     ///
     /// Returns
     /// -------
@@ -148,7 +152,7 @@ impl GpuArray {
         new_like(slf, Self::from_array(transfer::device_copy_like(slf.py(), &turned)?))
     }
 
-    /// ``selffac * self + otherfac * other`` in one launch, each product and the sum rounded in the type of all four.
+    /// Compute ``selffac * self + otherfac * other`` in one launch, each product and the sum rounded in the common type.
     ///
     /// Parameters
     /// ----------
@@ -157,11 +161,11 @@ impl GpuArray {
     /// other : GPUArray
     ///     The other array; it is broadcast.
     /// add_timer : None
-    ///     PyCUDA's; what runs here is not timed.
+    ///     PyCUDA's parameter; launches are not timed.
     /// stream : Stream, optional
-    ///     The thread's current one by default.
+    ///     The thread's current stream by default.
     /// out : GPUArray, optional
-    ///     Where the result goes.
+    ///     Array for the result.
     ///
     /// Returns
     /// -------
@@ -200,19 +204,19 @@ impl GpuArray {
         functions::weighted_sum([slf.as_any(), selffac, other, otherfac], out)
     }
 
-    /// Lets a texture reference read the elements by ``tex1Dfetch``.
+    /// Bind the elements to a texture reference, for ``tex1Dfetch``.
     ///
     /// Parameters
     /// ----------
     /// texref : driver.TextureReference
-    ///     Its format is not changed.
+    ///     Its format does not change.
     /// allow_offset : bool, optional
-    ///     Whether the texture may begin before the array, where the device wants that.
+    ///     Whether the texture may begin before the array, if the device requires it.
     ///
     /// Returns
     /// -------
     /// float
-    ///     The elements by which it does.
+    ///     The offset in elements.
     #[pyo3(signature = (texref: "Any", allow_offset: "bool" = false) -> "float")]
     fn bind_to_texref<'py>(
         slf: &Bound<'py, Self>,
@@ -222,30 +226,30 @@ impl GpuArray {
         textures(slf.py())?.call_method1("bind_gpuarray", (slf, texref, allow_offset))
     }
 
-    /// As `bind_to_texref`, and sets the reference's format to that of the elements.
+    /// Bind the elements like `bind_to_texref`, and set the reference's format to theirs.
     ///
     /// Parameters
     /// ----------
     /// texref : driver.TextureReference
     ///     The reference.
     /// channels : int, optional
-    ///     How many elements of the array are one of the texture.
+    ///     Number of array elements in one texture element.
     /// allow_double_hack, allow_complex_hack : bool, optional
     ///     Whether float64, and complex64 and complex128, may be read as several integers, for ``fp_tex1Dfetch``.
     /// allow_offset : bool, optional
-    ///     Whether the texture may begin before the array, where the device wants that.
+    ///     Whether the texture may begin before the array, if the device requires it.
     ///
     /// Returns
     /// -------
     /// float
-    ///     The elements by which it does.
+    ///     The offset in elements.
     ///
     /// Raises
     /// ------
     /// RuntimeError
-    ///     If the elements do not follow each other.
+    ///     If the elements are not contiguous.
     /// TypeError
-    ///     For elements that textures do not have.
+    ///     For element types that textures lack.
     ///
     /// Examples
     /// --------
@@ -275,7 +279,7 @@ impl GpuArray {
         textures(slf.py())?.call_method1("bind_gpuarray_with_format", hacks)
     }
 
-    /// Blocks of a launch over all elements, as PyCUDA's programs read them; `_block` has the threads of a block.
+    /// Grid of a launch over all elements, for PyCUDA's programs; `_block` has the threads of a block.
     #[getter]
     // stub: -> tuple[int, int]
     fn _grid<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {

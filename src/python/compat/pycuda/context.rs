@@ -1,4 +1,4 @@
-//! What `PyGPU.driver` asks of a device's context, and the driver's linker.
+//! Device context functions of `PyGPU.driver`, and the driver's linker.
 
 use std::ffi::CString;
 
@@ -17,12 +17,12 @@ fn current(py: Python<'_>) -> PyResult<Device> {
     Ok(py.without_gil(Device::current)?)
 }
 
-/// A limit of the current device's context by the driver's number.
+/// Return a limit of the current device's context by the driver's number.
 ///
 /// Parameters
 /// ----------
 /// number : int
-///     Of PyCUDA's `limit`.
+///     A value of PyCUDA's `limit`.
 ///
 /// Returns
 /// -------
@@ -41,12 +41,12 @@ fn context_limit(py: Python<'_>, number: i32) -> PyResult<usize> {
         .map_err(|error| errors::as_logic(py, error.into()))
 }
 
-/// Sets a limit of the current device's context.
+/// Set a limit of the current device's context.
 ///
 /// Parameters
 /// ----------
 /// number : int
-///     Of PyCUDA's `limit`.
+///     A value of PyCUDA's `limit`.
 /// value : int
 ///     The new value.
 ///
@@ -62,7 +62,7 @@ fn set_context_limit(py: Python<'_>, number: i32, value: usize) -> PyResult<()> 
         .map_err(|error| errors::as_logic(py, error.into()))
 }
 
-/// What the current device's first-level cache is rather used for.
+/// Return the cache preference of the current device: L1 cache or shared memory.
 ///
 /// Returns
 /// -------
@@ -81,7 +81,7 @@ fn context_cache_preference(py: Python<'_>) -> PyResult<i32> {
     Ok(py.without_gil(|| device.backend().programs()?.cache_preference(device.index()))?)
 }
 
-/// Sets what the current device's first-level cache is rather used for.
+/// Set the cache preference of the current device: L1 cache or shared memory.
 ///
 /// Parameters
 /// ----------
@@ -100,7 +100,7 @@ fn set_context_cache_preference(py: Python<'_>, preference: i32) -> PyResult<()>
         .map_err(|error| errors::as_logic(py, error.into()))
 }
 
-/// The driver's handle of a device's context; 0 where there are none.
+/// Return the driver's handle of a device's context; 0 without contexts.
 ///
 /// Parameters
 /// ----------
@@ -138,16 +138,16 @@ fn kind_of(number: i32) -> PyResult<LinkKind> {
     })
 }
 
-/// Links parts for the current device.
+/// Link parts for the current device.
 ///
 /// Parameters
 /// ----------
 /// parts : sequence of tuple
 ///     Each a `jit_input_type`, bytes, and a name for messages.
 /// max_registers : int, optional
-///     Most registers of a thread.
+///     Maximum number of registers per thread.
 /// debug, line_info : bool, optional
-///     What is made beside the code.
+///     Debug information to generate.
 ///
 /// Returns
 /// -------
@@ -157,7 +157,7 @@ fn kind_of(number: i32) -> PyResult<LinkKind> {
 /// Raises
 /// ------
 /// NotSupportedError
-///     Where the driver links nothing.
+///     If the driver has no linker.
 ///
 /// Examples
 /// --------

@@ -1,7 +1,7 @@
-//! The class `Function`: a kernel in PyCUDA's spelling, ``func(*args, block=(x, y, z), grid=(1, 1))`` and ``prepared_call``.
+//! The class `Function`: a kernel in PyCUDA's syntax, ``func(*args, block=(x, y, z), grid=(1, 1))`` and ``prepared_call``.
 //!
-//! It owns nothing but a `Kernel` and what `prepare` told of it. Arguments and launches are `kernel_call`'s; what it refuses
-//! with a `ValueError` is PyCUDA's `LogicError` too.
+//! It consists of a `Kernel` and the types given to `prepare`. `kernel_call` reads arguments and launches. Its `ValueError`
+//! exceptions become PyCUDA's `LogicError`, too.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -27,20 +27,20 @@ use pygpu_base::error::Error;
 use pygpu_device::stream::{self, Event, Stream};
 use pygpu_kernel::{Configuration, Element, Parameter, ParameterKind, signature};
 
-/// A kernel as PyCUDA calls it; made by `Module.get_function` and `SourceModule.get_function`.
+/// A kernel with PyCUDA's interface; created by `Module.get_function` and `SourceModule.get_function`.
 ///
 /// Parameters
 /// ----------
 /// kernel : Kernel
-///     The kernel that it stands for.
+///     The wrapped kernel.
 /// references : _core.References, optional
 ///     The textures and surfaces of its module, which each launch uses.
 ///
 /// Notes
 /// -----
 /// ``func(*args, block=(x, y, z), grid=(1, 1), stream=None, shared=0, texrefs=[], time_kernel=False)`` launches. Arguments are
-/// as for `Kernel`, of any strides; an array is its address, whatever the type of its elements, and an ndarray its bytes. With
-/// ``time_kernel=True`` it waits and returns seconds. ``func(*args, config=LaunchConfig(...))`` launches with attributes.
+/// those of `Kernel`, of any strides. An array is passed as its address for any element type, an ndarray as its bytes. With
+/// ``time_kernel=True`` the call waits and returns seconds. ``func(*args, config=LaunchConfig(...))`` launches with attributes.
 ///
 /// Examples
 /// --------
@@ -52,20 +52,20 @@ use pygpu_kernel::{Configuration, Element, Parameter, ParameterKind, signature};
 #[pyclass(frozen, weakref, name = "Function", module = "PyGPU.driver")]
 pub(crate) struct PyFunction {
     pub(crate) kernel: Py<Kernel>,
-    /// The same kernel with the parameters that `prepare` was told.
+    /// The same kernel with the parameters given to `prepare`.
     prepared: Mutex<Option<Py<Kernel>>>,
     /// The textures and surfaces of its module.
     references: Option<Py<References>>,
 }
 
-/// Begins and ends around a launch.
+/// Events before and after a launch.
 struct Timer {
     start: Event,
     end: Event,
 }
 
 impl Timer {
-    /// Launches between two marks.
+    /// Launches between two events.
     fn around(py: Python<'_>, stream: &Stream, launch: impl FnOnce() -> PyResult<()>) -> PyResult<Self> {
         let flags = EventFlags { timing: true, blocking_sync: false, interprocess: false };
         let device = stream.device();
@@ -90,7 +90,7 @@ impl Timer {
 
 impl DriverObject for Timer {}
 
-/// The time of a launch, once it has ended: what `Function.prepared_timed_call` gives.
+/// The time of a launch after its end: the result of `Function.prepared_timed_call`.
 #[pyclass(frozen, name = "LaunchTimer", module = "PyGPU.driver")]
 struct LaunchTimer {
     timer: Detached<Timer>,
@@ -98,7 +98,7 @@ struct LaunchTimer {
 
 #[pymethods]
 impl LaunchTimer {
-    /// Waits for the kernel, and gives the seconds that it took.
+    /// Wait for the kernel, and return its duration in seconds.
     // stub: def __call__(self, *args: Any, **kwargs: Any) -> float: ...
     fn __call__(&self, py: Python<'_>) -> PyResult<f64> {
         self.timer.seconds(py)
@@ -124,7 +124,7 @@ fn shape(
     })
 }
 
-/// An argument of `prepare`, where anything that is no type means a pointer.
+/// Reads an argument of `prepare`; any object that is no type means a pointer.
 fn one_parameter(entry: &Bound<'_, PyAny>) -> PyResult<Vec<Parameter>> {
     let pointer = || vec![Parameter::unnamed("P", ParameterKind::Pointer { element: Element::Any, constant: false })];
     if let Ok(letters) = entry.cast::<PyString>()
@@ -141,7 +141,7 @@ fn one_parameter(entry: &Bound<'_, PyAny>) -> PyResult<Vec<Parameter>> {
     }
 }
 
-/// The references that a launch uses are those of its module; others that are named cannot be meant.
+/// Checks that `texrefs` are those of the module, which a launch uses; others are rejected.
 fn check_texrefs(texrefs: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
     let Some(texrefs) = texrefs.filter(|texrefs| !texrefs.is_none()) else { return Ok(()) };
     for one in texrefs.try_iter()? {
@@ -174,7 +174,7 @@ impl PyFunction {
         launched.map_err(|error| errors::as_logic(py, error))
     }
 
-    /// A launch with ``config=``, which says all but the arguments.
+    /// Launches with ``config=``, which contains everything except the arguments.
     #[cold]
     fn launch_configured(&self, args: &Bound<'_, PyTuple>, others: &Bound<'_, PyDict>, told: bool) -> PyResult<()> {
         let py = args.py();
@@ -263,15 +263,15 @@ impl PyFunction {
         timer.seconds(py).map(Some)
     }
 
-    /// Tells the types of the parameters, for `prepared_call`.
+    /// Set the types of the parameters, for `prepared_call`.
     ///
     /// Parameters
     /// ----------
     /// arg_types : str or sequence
     ///     Letters as in `struct`, with ``F`` and ``D`` for complex numbers: ``'PPif'``. Or one entry for each parameter: letters,
-    ///     dtypes, and anything else for a pointer.
+    ///     dtypes, and any other object for a pointer.
     /// texrefs : sequence of TextureReference, optional
-    ///     Those of the module are used whether they are named here or not.
+    ///     Those of the module are used whether they are listed here or not.
     ///
     /// Returns
     /// -------
@@ -281,7 +281,7 @@ impl PyFunction {
     /// Raises
     /// ------
     /// TypeError
-    ///     When the driver knows that the kernel has other parameters.
+    ///     If the driver reports other parameters of the kernel.
     ///
     /// Examples
     /// --------
@@ -307,18 +307,18 @@ impl PyFunction {
         let kernel = Kernel::new(slf.get().kernel.get().function().with_parameters(list)?);
         let kernel = Py::new(slf.py(), kernel)?;
         let before = slf.get().prepared.lock().unwrap_or_else(PoisonError::into_inner).replace(kernel);
-        drop(before); // not while the lock is held: it may reach the driver
+        drop(before); // not under the lock: the drop may reach the driver
         Ok(slf)
     }
 
-    /// Launches with the types that `prepare` was told.
+    /// Launch with the types given to `prepare`.
     ///
     /// Parameters
     /// ----------
     /// grid : tuple of int
     ///     Blocks.
     /// block : tuple of int
-    ///     Threads of each.
+    ///     Threads per block.
     /// *args
     ///     Numbers, addresses, arrays.
     /// shared_size : int, optional
@@ -350,14 +350,14 @@ impl PyFunction {
         self.prepared_async_call(grid, block, None, args, shared_size)
     }
 
-    /// As `prepared_call`, on a stream.
+    /// Launch like `prepared_call`, on a stream.
     ///
     /// Parameters
     /// ----------
     /// grid, block : tuple of int
-    ///     Blocks, and threads of each.
+    ///     Blocks, and threads per block.
     /// stream : Stream or None
-    ///     The thread's current one for None.
+    ///     None is the thread's current stream.
     /// *args
     ///     Numbers, addresses, arrays.
     /// shared_size : int, optional
@@ -394,12 +394,12 @@ impl PyFunction {
         self.launch(py, self.prepared(py)?.get(), &shape, &stream, args)
     }
 
-    /// As `prepared_call`, and takes the time.
+    /// Launch like `prepared_call`, and measure the time.
     ///
     /// Parameters
     /// ----------
     /// grid, block : tuple of int
-    ///     Blocks, and threads of each.
+    ///     Blocks, and threads per block.
     /// *args
     ///     Numbers, addresses, arrays.
     /// shared_size : int, optional
@@ -408,7 +408,7 @@ impl PyFunction {
     /// Returns
     /// -------
     /// LaunchTimer
-    ///     Called, it waits for the kernel and gives seconds.
+    ///     Callable that waits for the kernel and returns seconds.
     ///
     /// Examples
     /// --------
@@ -440,7 +440,7 @@ impl PyFunction {
         Ok(LaunchTimer { timer: Detached::new(timer) })
     }
 
-    /// Does nothing: a launch uses the texture references of its module anyway.
+    /// Do nothing: each launch uses the texture references of its module.
     ///
     /// Parameters
     /// ----------
@@ -457,13 +457,13 @@ impl PyFunction {
         check_texrefs(Some(PyTuple::new(tr.py(), [tr])?.as_any()))
     }
 
-    /// The kernel in PyGPU's own spelling.
+    /// The wrapped `Kernel`.
     #[getter]
     fn kernel(&self, py: Python<'_>) -> Py<Kernel> {
         self.kernel.clone_ref(py)
     }
 
-    /// Its name in the source.
+    /// The kernel's name in the source.
     #[getter]
     fn name(&self) -> String {
         self.kernel.get().function().name().to_owned()

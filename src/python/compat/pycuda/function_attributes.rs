@@ -1,4 +1,4 @@
-//! What is known of a `Function` and what can be set of it, under PyCUDA's names and numbers.
+//! Attributes of a `Function`, read and written, under PyCUDA's names and numbers.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -16,7 +16,7 @@ impl PyFunction {
 
 #[pymethods]
 impl PyFunction {
-    /// What is known of the function, by a number of `function_attribute`.
+    /// Return an attribute of the function, by a number of `function_attribute`.
     ///
     /// Parameters
     /// ----------
@@ -54,12 +54,12 @@ impl PyFunction {
         })
     }
 
-    /// Sets `MAX_DYNAMIC_SHARED_SIZE_BYTES` or `PREFERRED_SHARED_MEMORY_CARVEOUT`.
+    /// Set `MAX_DYNAMIC_SHARED_SIZE_BYTES` or `PREFERRED_SHARED_MEMORY_CARVEOUT`.
     ///
     /// Parameters
     /// ----------
     /// attr : int
-    ///     Of `function_attribute`.
+    ///     A value of `function_attribute`.
     /// value : int
     ///     The new value.
     ///
@@ -83,12 +83,12 @@ impl PyFunction {
         self.kernel.get().set(attr.py(), setting)
     }
 
-    /// Sets what the first-level cache is rather used for.
+    /// Set the cache preference: L1 cache or shared memory.
     ///
     /// Parameters
     /// ----------
     /// fc : int
-    ///     Of `func_cache`.
+    ///     A value of `func_cache`.
     ///
     /// Examples
     /// --------
@@ -101,13 +101,13 @@ impl PyFunction {
         self.kernel.get().set(fc.py(), FunctionSetting::CachePreference(number::int32(fc, "fc")?))
     }
 
-    /// Most threads of a block that it can be launched with.
+    /// Maximum number of threads per block.
     #[getter]
     fn max_threads_per_block(&self, py: Python<'_>) -> PyResult<i32> {
         Ok(self.attributes(py)?.max_threads_per_block)
     }
 
-    /// Bytes of static shared memory of a block.
+    /// Bytes of static shared memory per block.
     #[getter]
     fn shared_size_bytes(&self, py: Python<'_>) -> PyResult<i32> {
         Ok(self.attributes(py)?.static_shared_bytes)
@@ -119,37 +119,37 @@ impl PyFunction {
         Ok(self.attributes(py)?.constant_bytes)
     }
 
-    /// Bytes of local memory of a thread.
+    /// Bytes of local memory per thread.
     #[getter]
     fn local_size_bytes(&self, py: Python<'_>) -> PyResult<i32> {
         Ok(self.attributes(py)?.local_bytes)
     }
 
-    /// Registers of a thread.
+    /// Registers per thread.
     #[getter]
     fn num_regs(&self, py: Python<'_>) -> PyResult<i32> {
         Ok(self.attributes(py)?.registers)
     }
 
-    /// The version of PTX that it was compiled for, as 90 for 9.0.
+    /// The target PTX version, as 90 for 9.0.
     #[getter]
     fn ptx_version(&self, py: Python<'_>) -> PyResult<i32> {
         Ok(self.attributes(py)?.ptx_version)
     }
 
-    /// The architecture that it was compiled for, as 90 for ``sm_90``.
+    /// The target architecture, as 90 for ``sm_90``.
     #[getter]
     fn binary_version(&self, py: Python<'_>) -> PyResult<i32> {
         Ok(self.attributes(py)?.binary_version)
     }
 
-    /// Most bytes of dynamic shared memory that it can be launched with; a launch that asks for more raises it by itself.
+    /// Maximum number of bytes of dynamic shared memory per launch; a launch that requires more raises it automatically.
     #[getter]
     fn max_dynamic_shared_size_bytes(&self, py: Python<'_>) -> PyResult<i32> {
         Ok(self.attributes(py)?.max_dynamic_shared_bytes)
     }
 
-    /// Percentage of the first-level cache that is wanted as shared memory; -1 is the driver's choice.
+    /// Percentage of the first-level cache requested as shared memory; -1 is the driver's choice.
     #[getter]
     fn preferred_shared_memory_carveout(&self, py: Python<'_>) -> PyResult<i32> {
         Ok(self.attributes(py)?.preferred_carveout)

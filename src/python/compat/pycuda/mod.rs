@@ -9,7 +9,7 @@ pub(crate) mod function_attributes;
 pub(crate) mod references;
 pub(crate) mod source;
 
-/// Puts classes and functions into the module.
+/// Adds classes and functions to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     context::register(module)?;
     references::register(module)?;

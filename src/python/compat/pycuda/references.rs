@@ -1,8 +1,7 @@
-//! The class `References`: the file-scope textures and surfaces of a module, each a variable with the number of the object that a
-//! program has bound to it.
+//! The class `References`: file-scope textures and surfaces of a module. Each is a variable with the handle of the bound object.
 //!
-//! Before a launch what was bound since the last one is written, on the launch's stream: a kernel that still reads the old
-//! number is waited for, and the variables, the objects and what they read are blocks that the launch uses.
+//! Before a launch, new bindings are written on the launch's stream, which waits for kernels that still read the old handle.
+//! The variables, the objects and their memory are blocks that the launch uses.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -25,16 +24,16 @@ use pygpu_layout::{self as layout, Layout};
 use pygpu_memory::texture::KernelObject;
 use pygpu_memory::{Access, Allocation, capture};
 
-/// A variable and what is bound to it.
+/// A variable and its bound object.
 struct Binding {
     name: String,
     variable: Array,
     object: KernelObject,
-    /// Whether the variable has the object's number.
+    /// Whether the variable contains the object's handle.
     is_written: AtomicBool,
 }
 
-/// The textures and surfaces of a module, as PyCUDA's `Module` has them.
+/// The textures and surfaces of a module, for PyCUDA's `Module`.
 ///
 /// Parameters
 /// ----------
@@ -52,18 +51,18 @@ struct Binding {
 pub(crate) struct References {
     module: Detached<Module>,
     bound: Mutex<Vec<Arc<Binding>>>,
-    /// Whether anything was ever bound.
+    /// Whether any object was ever bound.
     is_used: AtomicBool,
     /// Whether a graph may write a variable at any time.
     is_captured: AtomicBool,
-    /// What is to be called before the next launch.
+    /// Callbacks before the next launch.
     changed: Mutex<Vec<Py<PyAny>>>,
 }
 
 impl Drop for References {
     fn drop(&mut self) {
         let bound = std::mem::take(&mut *lock(&self.bound));
-        exit::drop_detached(bound); // before the module, which ends itself
+        exit::drop_detached(bound); // before the module, whose drop may unload it
     }
 }
 
@@ -71,25 +70,25 @@ fn lock<T>(list: &Mutex<T>) -> MutexGuard<'_, T> {
     list.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A variable as an array of one number, with uses of its own.
+/// Returns a variable as an array of one number, with its own uses.
 fn variable(module: &Module, name: &str) -> Result<Array> {
     const BYTES: usize = size_of::<u64>();
     let (address, _) = module.global(name)?;
     let stream = Stream::default_of(module.device());
-    // SAFETY: a texture's or surface's variable has at least this, as long as the module, which is kept.
+    // SAFETY: a texture's or surface's variable has at least this size while the module exists, which is kept.
     let block = unsafe { Allocation::unowned(address, BYTES, stream) };
     let layout = Layout::contiguous(&[1], BYTES as i64, layout::MemoryOrder::C)?;
     Array::over(Arc::new(block), layout, DType::new(ScalarType::UInt64), false)
 }
 
 impl References {
-    /// Whether a launch has anything to do with them.
+    /// Whether a launch has to process the references.
     #[inline]
     pub(crate) fn are_used(&self) -> bool {
         self.is_used.load(Ordering::Acquire)
     }
 
-    /// Writes what is not written, and says what a launch on the stream uses.
+    /// Writes new bindings, and returns the blocks that a launch on the stream uses.
     pub(crate) fn prepare(&self, py: Python<'_>, stream: &Stream) -> PyResult<Blocks> {
         let changed = std::mem::take(&mut *lock(&self.changed));
         for one in changed {
@@ -135,13 +134,13 @@ impl References {
         }
     }
 
-    /// The bytes of a variable: 8 for a texture of floats and for a surface, 16 for one of integers, 24 for one of integers
-    /// that are read as floats.
+    /// Return the size of a variable: 8 bytes for a texture of floats and for a surface, 16 for a texture of integers, 24 for
+    /// integers read as floats.
     ///
     /// Parameters
     /// ----------
     /// name : str
-    ///     Of the texture or surface.
+    ///     Name of the texture or surface.
     ///
     /// Returns
     /// -------
@@ -152,14 +151,14 @@ impl References {
         Ok(py.without_gil(|| module.global(name))?.1)
     }
 
-    /// Binds a texture or a surface to a variable: the next launch writes its number.
+    /// Bind a texture or a surface to a variable; the next launch writes its handle.
     ///
     /// Parameters
     /// ----------
     /// name : str
-    ///     Of the variable.
+    ///     Name of the variable.
     /// value : Texture or Surface
-    ///     It is kept, and what it reads.
+    ///     The object is kept alive, and its memory too.
     #[pyo3(signature = (name: "str", value: "Texture | Surface") -> "None")]
     fn bind(&self, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
         let py = value.py();
@@ -189,7 +188,7 @@ impl References {
         Ok(())
     }
 
-    /// Says what is to be called before the next launch, once.
+    /// Register a callback for the next launch only.
     ///
     /// Parameters
     /// ----------

@@ -1,5 +1,5 @@
-//! What `PyGPU.compiler` and `PyGPU.driver` need of the compilers and the driver: a source that is loaded without a warning, an
-//! image that is not loaded, and a device's attributes by CUDA's numbers.
+//! Compiler and driver functions of `PyGPU.compiler` and `PyGPU.driver`: modules loaded without a warning, images that are not
+//! loaded, and device attributes by CUDA's numbers.
 
 use std::path::PathBuf;
 
@@ -17,7 +17,7 @@ use pygpu_base::error::Result;
 use pygpu_device::Device;
 use pygpu_kernel::{self as kernel, Cache, Declarations, KernelSource};
 
-/// Where an image may be kept: `None` and `True` for the usual folder, `False` for none, or a folder.
+/// Reads the cache folder of an image: `None` and `True` for the default one, `False` for none, or a path.
 fn place(cache: Option<&Bound<'_, PyAny>>) -> PyResult<Cache> {
     let Some(cache) = cache else { return Ok(Cache::Usual) };
     match cache.extract::<bool>() {
@@ -45,7 +45,7 @@ fn source(
     })
 }
 
-/// A module of a source; what the compilers said stays in its log.
+/// Load a module from source; the compiler output stays in its log.
 ///
 /// Parameters
 /// ----------
@@ -54,7 +54,7 @@ fn source(
 /// options, compiler, extern_c : optional
 ///     As for `Kernel`.
 /// cache : bool or path, optional
-///     As for `Kernel`, or the folder in which the image is kept.
+///     As for `Kernel`, or the folder of the image.
 ///
 /// Returns
 /// -------
@@ -83,7 +83,7 @@ fn load_source(
     Ok(PyKernelModule::wrap(load_quietly(py, device, source)?, names))
 }
 
-/// The image of a source, which is not loaded, and what the compiler said.
+/// Compile a source to an image without loading it, and return the compiler output.
 ///
 /// Parameters
 /// ----------
@@ -92,7 +92,7 @@ fn load_source(
 /// options, compiler, extern_c : optional
 ///     As for `Kernel`; an architecture ``compute_90`` gives PTX.
 /// cache : bool or path, optional
-///     As for `Kernel`, or the folder in which the image is kept.
+///     As for `Kernel`, or the folder of the image.
 ///
 /// Returns
 /// -------
@@ -122,7 +122,7 @@ fn compile_source<'py>(
     Ok((PyBytes::new(py, &compiled.image), compiled.log.clone()))
 }
 
-/// An attribute of a device by CUDA's number, asked of CUDA's driver and of the host; of AMD's devices what is known under the number.
+/// Queries a device attribute by CUDA's number: from CUDA's driver and the host; on AMD devices from their equivalents.
 fn attribute(device: Device, number: i32) -> Result<i32> {
     let programs = device.backend().programs()?;
     if device.kind() != BackendKind::Hip {
@@ -156,7 +156,7 @@ fn attribute(device: Device, number: i32) -> Result<i32> {
     })
 }
 
-/// An attribute of a device by CUDA's number of it.
+/// Return an attribute of a device by CUDA's number.
 ///
 /// Parameters
 /// ----------
@@ -172,7 +172,7 @@ fn attribute(device: Device, number: i32) -> Result<i32> {
 /// Raises
 /// ------
 /// NotSupportedError
-///     For what a driver other than CUDA's does not tell.
+///     For attributes without an equivalent in a driver other than CUDA's.
 ///
 /// Examples
 /// --------

@@ -36,7 +36,7 @@ pub(crate) enum Number {
 }
 
 impl Number {
-    /// The number that an object is, if its type says so at once.
+    /// Returns the numeric type of an object; `None` for objects that are no numbers.
     #[inline]
     pub(crate) fn read(object: &Bound<'_, PyAny>) -> Option<Self> {
         if object.is_instance_of::<PyInt>() {

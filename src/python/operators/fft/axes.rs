@@ -1,4 +1,4 @@
-//! Along which axes, with how many points, and by which factor.
+//! Axes, numbers of points and scale factor of a transform.
 
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -8,19 +8,19 @@ use crate::convert::shape;
 use pygpu_layout::{Layout, normalize_axis};
 use pygpu_ops::fft::Transform;
 
-/// Axes and their points; the last one is transformed first, as NumPy does.
+/// Axes and their numbers of points; the last one is transformed first, as in NumPy.
 pub(super) type Axes = SmallVec<[(usize, i64); 4]>;
 
-/// A function of NumPy's.
+/// One of NumPy's functions.
 #[derive(Clone, Copy)]
 pub(super) struct Named {
     pub(super) transform: Transform,
-    /// Whether it takes several axes.
+    /// Whether it accepts several axes.
     pub(super) takes_several: bool,
 }
 
 impl Named {
-    /// By NumPy's name of it.
+    /// Looks up NumPy's name.
     pub(super) fn of(name: &str) -> PyResult<Self> {
         let (one, takes_several) = match name.strip_suffix('n') {
             Some(one) => (one, true),
@@ -40,7 +40,7 @@ impl Named {
         matches!(self.transform, Transform::Forward | Transform::FromReal)
     }
 
-    /// NumPy's name of what is done along one axis.
+    /// Returns NumPy's name of the transform along one axis.
     pub(super) const fn along_one(self, points: i64) -> &'static str {
         match self.transform {
             Transform::Forward => "fft",
@@ -51,10 +51,10 @@ impl Named {
         }
     }
 
-    /// The axes of a call.
+    /// Returns the axes of a call.
     ///
     /// # Errors
-    /// NumPy's.
+    /// NumPy's errors.
     pub(super) fn axes(
         self,
         layout: &Layout,
@@ -75,7 +75,7 @@ impl Named {
             }
             None if !self.takes_several => return Err(PyTypeError::new_err("axis is an integer, not None")),
             None => {
-                // Of fewer lengths than there are axes the last ones are meant.
+                // Fewer lengths than axes apply to the last axes.
                 let count = points.map_or(Ok(ndim), |points| points.len())?;
                 let first = ndim.checked_sub(count).ok_or_else(different_lengths)?;
                 found.extend((first..ndim).map(|axis| (axis, 0)));
@@ -120,10 +120,10 @@ impl Named {
         }
     }
 
-    /// What the sums of so many points are multiplied with.
+    /// Returns the scale factor of a transform.
     ///
     /// # Errors
-    /// `ValueError` for a norm that is none.
+    /// `ValueError` for an unknown norm.
     pub(super) fn factor(self, norm: Option<&str>, axes: &[(usize, i64)]) -> PyResult<f64> {
         let points = || axes.iter().map(|(_, points)| *points as f64).product::<f64>();
         match (norm.unwrap_or("backward"), self.is_forward()) {
@@ -140,7 +140,7 @@ impl Named {
     }
 }
 
-/// An axis counted from the first one.
+/// Converts a negative axis.
 fn number_of(given: &Bound<'_, PyAny>, ndim: usize) -> PyResult<usize> {
     let axis = shape::integer(given, "axis")?;
     match normalize_axis(axis, ndim) {

@@ -1,4 +1,4 @@
-//! What `PyGPU.fft` is made of: NumPy's transforms on arrays of a device. Arrays in host memory are transformed by NumPy.
+//! Native part of `PyGPU.fft`: NumPy's transforms on arrays of a device. NumPy transforms arrays in host memory.
 
 mod axes;
 
@@ -24,7 +24,7 @@ use pygpu_memory::capture;
 use pygpu_ops::fft::{self, FftProblem, Transform};
 use pygpu_ops::ufunc::Casting;
 
-/// A transform under NumPy's name of it. `ours`: nobody needs what is read any more.
+/// Transform an array, by NumPy's name of the function. `ours` permits overwriting the operand.
 #[pyfunction]
 #[pyo3(signature = (
     name: "str", a: "Any", n: "int | Sequence[int] | None", axis: "int | Sequence[int] | None",
@@ -96,7 +96,7 @@ fn _fft<'py>(
     }
 }
 
-/// The library, opened by the first call.
+/// Returns the library, which the first call opens.
 fn library(py: Python<'_>, device: Device) -> PyResult<&'static Fft> {
     if let Some(opened) = libraries::opened(device.kind()) {
         return Ok(opened);
@@ -105,7 +105,7 @@ fn library(py: Python<'_>, device: Device) -> PyResult<&'static Fft> {
     Ok(py.without_gil(|| libraries::open(device.kind(), device.backend().driver_version(), &places))?)
 }
 
-/// Transforms in the order of the current stream: at once, or where an axis is named twice one axis after the other.
+/// Transforms in the order of the current stream: in one call, or sequentially by axis if an axis is repeated.
 fn run(task: &FftProblem<'_>) -> Result<Array> {
     let stream = stream::current(task.input.device());
     let is_twice = |place: usize| task.axes[..place].iter().any(|one| one.0 == task.axes[place].0);
@@ -114,7 +114,7 @@ fn run(task: &FftProblem<'_>) -> Result<Array> {
     }
     let is_half = task.transform == Transform::ToReal;
     let last = task.axes.len() - 1;
-    // Half of a spectrum is made first, and goes last.
+    // Half of a spectrum is computed first and inverted last.
     let order: Vec<usize> = if is_half { (0..=last).collect() } else { (0..=last).rev().collect() };
     let mut made: Option<Array> = None;
     for (turn, &place) in order.iter().enumerate() {
@@ -142,7 +142,7 @@ fn run(task: &FftProblem<'_>) -> Result<Array> {
     made.ok_or_else(|| Error::value("a transform along no axis"))
 }
 
-/// Refuses an array that cannot take the result.
+/// Rejects an array that cannot take the result.
 fn check_out(named: Named, task: &FftProblem<'_>, out: &Bound<'_, GpuArray>) -> PyResult<()> {
     let own = out.get();
     let name = named.along_one(task.axes[task.axes.len() - 1].1);
@@ -168,7 +168,7 @@ fn check_out(named: Named, task: &FftProblem<'_>, out: &Bound<'_, GpuArray>) -> 
     }
 }
 
-/// Lets NumPy transform an array in host memory.
+/// Transforms an array in host memory with NumPy.
 fn by_numpy<'py>(
     own: &Bound<'py, GpuArray>,
     name: &str,
@@ -205,7 +205,7 @@ fn by_numpy<'py>(
     Ok(made.cast_into::<GpuArray>()?)
 }
 
-/// The version of cuFFT or hipFFT; None where none is found.
+/// Return the version of cuFFT or hipFFT; None if neither is found.
 #[pyfunction]
 #[pyo3(signature = () -> "int | None")]
 fn _fft_library_version(py: Python<'_>) -> PyResult<Option<i32>> {

@@ -1,10 +1,10 @@
-//! What is computed by the vendors' libraries only.
+//! Computations that only the vendors' libraries perform.
 
 mod solver;
 
 use pyo3::prelude::*;
 
-/// Puts the functions into the module, of whose public names they are none.
+/// Adds the functions to the module; none of them is public.
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     solver::register(module)
 }

@@ -1,4 +1,4 @@
-//! What `PyGPU.linalg` is made of: factorisations by the vendors' library.
+//! Native part of `PyGPU.linalg`: factorizations by the vendor's library.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -11,8 +11,9 @@ use pygpu_backend::libraries::{self, FactorizationKind};
 use pygpu_device::stream;
 use pygpu_ops::linalg::{self, FactorizeRequest};
 
-/// Factorises matrices that lie one behind the other, column by column; `docs/design/linalg.md` says which arrays a name wants.
-/// False where the library has no such function and another name has to do.
+/// Factorize contiguous matrices in column-major order; `docs/design/linalg.md` lists the arrays of each name.
+///
+/// False if the library lacks the function and another name has to be used.
 #[pyfunction]
 #[pyo3(signature = (
     name: "str", arrays: "Sequence[GPUArray]", batch: "int", sizes: "Sequence[int]", first: "bool",

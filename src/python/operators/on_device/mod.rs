@@ -1,4 +1,4 @@
-//! A call's kernel on the current stream.
+//! Enqueues the kernel of a call on the current stream.
 
 pub(super) mod put_off;
 
@@ -18,10 +18,10 @@ use pygpu_kernel::Arguments;
 use pygpu_memory::retired;
 use pygpu_ops::ufunc::{self, LoopOperand, UfuncEntry};
 
-/// The arrays that results go into.
+/// The arrays for the results.
 pub(super) type Targets<'a> = SmallVec<[&'a Array; 2]>;
 
-/// An operand that shares bytes with a result other than element by element, as a copy of its own.
+/// Copies an operand that overlaps a result other than element by element.
 fn apart_from(py: Python<'_>, array: &Array, targets: &Targets<'_>) -> PyResult<Option<Box<Array>>> {
     let meets = |out: &&Array| copy::may_overlap(out, array) && !copy::is_same_place(array, out);
     match targets.iter().any(meets) {
@@ -30,16 +30,16 @@ fn apart_from(py: Python<'_>, array: &Array, targets: &Targets<'_>) -> PyResult<
     }
 }
 
-/// What is computed: a loop of a function.
+/// One loop of a function.
 pub(super) struct Loop<'a> {
     pub(super) row: &'static UfuncEntry,
     pub(super) kind: ScalarType,
     pub(super) device: Device,
-    /// Where its results are written.
+    /// Mask of the elements to write.
     pub(super) mask: Option<&'a Array>,
 }
 
-/// Puts the kernel of a loop on the current stream; new arrays for its results meet no operand, and those that were given may.
+/// Enqueues the kernel of a loop on the current stream. New result arrays overlap no operand; given ones may.
 ///
 /// # Errors
 /// The compiler's; the driver's.
@@ -92,7 +92,7 @@ pub(super) fn run(
     let done: Result<()> = py.without_gil(|| {
         let stream = stream::current(of.device);
         let plan = kernel.plan(&arrays, false)?;
-        // SAFETY: the kernel was made for operands of these kinds, and the plan is of them.
+        // SAFETY: the kernel was compiled for operands of these kinds, and the plan describes them.
         unsafe { kernel.run(&plan, &arrays, &mut arguments, None, &stream) }
     });
     done?;
@@ -100,8 +100,8 @@ pub(super) fn run(
     keep_foreign(py, of.device, values)
 }
 
-/// Keeps the arrays of others for as long as the kernel reads them.
-#[inline(always)] // two callers since products are there, each short
+/// Keeps external arrays alive while the kernel reads them.
+#[inline(always)] // two callers, each short
 pub(super) fn keep_foreign(py: Python<'_>, device: Device, values: &mut Values<'_, '_>) -> PyResult<()> {
     let is_foreign = |value: &Value<'_, '_>| matches!(value, Value::Held { is_foreign: true, .. });
     if !values.iter().any(is_foreign) {

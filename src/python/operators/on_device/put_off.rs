@@ -1,4 +1,4 @@
-//! A call whose result is made later, together with what comes next: `ops::fusion`.
+//! Calls whose result is deferred and computed together with later ones: `ops::fusion`.
 
 use pyo3::prelude::*;
 
@@ -17,10 +17,10 @@ use pygpu_memory::Allocation;
 use pygpu_ops::fusion::{self, DeferredOp, EagerReason, FusionMode, Operands, Scalar};
 use pygpu_ops::ufunc::UfuncEntry;
 
-/// The result of a call that can wait; `None` for one that is launched by its line.
+/// Defers a call and returns its result; `None` if it is launched eagerly.
 ///
 /// # Errors
-/// `OverflowError` and others of numbers; the driver's, of what waited.
+/// `OverflowError` and other errors of numbers; the driver's, from pending operations.
 #[inline]
 pub(in crate::operators) fn result<'py>(
     py: Python<'py>,
@@ -35,7 +35,7 @@ pub(in crate::operators) fn result<'py>(
     }
     let mode = fusion::current()?;
     if let Some(why) = refusal(mode, row, values, shape, wish, operands) {
-        // What goes into an array that was given may still wait, and `into_given` knows.
+        // A call into a given array may still be deferred, as `into_given` decides.
         if why != EagerReason::UnsupportedForm || wish.out[0].is_none() {
             fusion::record_eager(why);
         }
@@ -55,10 +55,10 @@ pub(in crate::operators) fn result<'py>(
     waiting::made((DeferredOp::Loop(row, kind), read), (dense.bytes(), stream), made).map(Some)
 }
 
-/// Puts a call off whose one result goes into an array that was given; `false` for one that is launched by its line.
+/// Defers a call whose single result goes into a given array; `false` if it is launched eagerly.
 ///
 /// # Errors
-/// As [`result`].
+/// Those of [`result`].
 pub(in crate::operators) fn into_given<'py>(
     (row, kind, device): (&'static UfuncEntry, ScalarType, Device),
     values: &Values<'_, 'py>,
@@ -87,7 +87,7 @@ fn one_into_given<'py>(
     put_off::into_given(DeferredOp::Loop(row, kind), read, out.get().unlaunched()?)
 }
 
-/// The operands as they are written down; `None` if one is held for this call alone.
+/// Returns the operands of a node; `None` if one is valid for this call only.
 #[inline]
 fn operands_of(row: &'static UfuncEntry, kind: ScalarType, values: &Values<'_, '_>) -> PyResult<Option<Operands>> {
     let mut operands = Operands::with_room(values.len());
@@ -105,7 +105,7 @@ fn operands_of(row: &'static UfuncEntry, kind: ScalarType, values: &Values<'_, '
     Ok(Some(operands))
 }
 
-/// Why a call cannot wait.
+/// Returns the reason why a call is launched eagerly.
 #[inline]
 fn refusal(
     mode: FusionMode,

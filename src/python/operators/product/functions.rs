@@ -1,4 +1,4 @@
-//! The functions as Python calls them.
+//! The product functions of the Python interface.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -13,14 +13,14 @@ use pygpu_ops::product::{ProductFunction, table};
 
 #[pymethods]
 impl GpuArray {
-    /// The product with another array, as NumPy's ``dot`` has it.
+    /// Multiply with another array, like NumPy's ``dot``.
     ///
     /// Parameters
     /// ----------
     /// b : GPUArray or number
     ///     Its last axis but one, or its only one, is multiplied with the last one of this array.
     /// out : GPUArray, optional
-    ///     Where the result goes: of its type and shape, in C order.
+    ///     Array for the result: of its type and shape, in C order.
     ///
     /// Examples
     /// --------
@@ -52,7 +52,7 @@ fn function<'py>(
     })
 }
 
-/// The functions as Python calls them, with what is said about them.
+/// Declares the product functions with their documentation.
 macro_rules! functions {
     ($($(#[$text:meta])* $name:ident $named:ident $signature:literal)*) => {
         $(
@@ -70,22 +70,22 @@ macro_rules! functions {
 }
 
 functions! {
-    /// Matrices multiplied, in batches of all axes but the last two: ``x1 @ x2``.
+    /// Multiply matrices, in batches of all axes but the last two: ``x1 @ x2``.
     ///
     /// Parameters
     /// ----------
     /// x1, x2 : GPUArray
-    ///     An array with one axis is a row on the left and a column on the right, and that axis is not in the result. Axes before the last
-    ///     two are broadcast. Operands lie anyhow: transposed ones are not copied.
+    ///     An array with one axis is a row on the left and a column on the right, and that axis is not in the result. Axes before
+    ///     the last two are broadcast. Operands may have any layout: transposed ones are not copied.
     /// out : GPUArray, optional
-    ///     Where the result goes; it may be an operand.
+    ///     Array for the result; it may be an operand.
     /// casting, order, dtype, axes : optional
     ///     As NumPy's.
     ///
     /// Returns
     /// -------
     /// GPUArray
-    ///     In NumPy's type. Whole numbers wrap around, bools are joined by and and or, and numbers of 16 bits are added up in float32.
+    ///     In NumPy's type. Integers wrap around, bools are combined by and and or, and 16-bit numbers are summed in float32.
     ///
     /// Examples
     /// --------
@@ -95,7 +95,7 @@ functions! {
     /// [[5, 11], [11, 25]]
     matmul MATMUL "(x1, x2, /, out=None, *, casting='same_kind', order='K', dtype=None, axes=None)"
 
-    /// Matrices with vectors.
+    /// Multiply matrices with vectors.
     ///
     /// Parameters
     /// ----------
@@ -104,7 +104,7 @@ functions! {
     /// x2 : GPUArray
     ///     Vectors along the last axis.
     /// out : GPUArray, optional
-    ///     Where the result goes.
+    ///     Array for the result.
     /// casting, order, dtype, axes : optional
     ///     As NumPy's.
     ///
@@ -115,7 +115,7 @@ functions! {
     /// [21, 43]
     matvec MATVEC "(x1, x2, /, out=None, *, casting='same_kind', order='K', dtype=None, axes=None)"
 
-    /// Vectors with matrices; of complex vectors the conjugates.
+    /// Multiply vectors with matrices; complex vectors are conjugated.
     ///
     /// Parameters
     /// ----------
@@ -124,7 +124,7 @@ functions! {
     /// x2 : GPUArray
     ///     Matrices along the last two axes.
     /// out : GPUArray, optional
-    ///     Where the result goes.
+    ///     Array for the result.
     /// casting, order, dtype, axes : optional
     ///     As NumPy's.
     ///
@@ -135,14 +135,14 @@ functions! {
     /// [31, 42]
     vecmat VECMAT "(x1, x2, /, out=None, *, casting='same_kind', order='K', dtype=None, axes=None)"
 
-    /// Vectors with vectors; of the first ones the complex conjugates.
+    /// Multiply vectors with vectors; the first ones are conjugated if complex.
     ///
     /// Parameters
     /// ----------
     /// x1, x2 : GPUArray
     ///     Vectors along an axis; the others are broadcast.
     /// out : GPUArray, optional
-    ///     Where the result goes.
+    ///     Array for the result.
     /// axis : int, optional
     ///     The axis of the vectors; the last one by default.
     /// casting, order, dtype, axes : optional
@@ -156,7 +156,7 @@ functions! {
     vecdot VECDOT "(x1, x2, /, out=None, *, axis=-1, casting='same_kind', order='K', dtype=None, axes=None)"
 }
 
-// The rows of the macro have no types.
+// The entries of the macro have no types.
 // stub: def matmul(
 // stub:     x1: Operand,
 // stub:     x2: Operand,

@@ -1,4 +1,4 @@
-//! Products: `@` and NumPy's functions of the same axes. Arrays in host memory are multiplied by NumPy, through views of the same memory.
+//! Products: `@` and NumPy's functions of the same axes. NumPy multiplies arrays in host memory through views of the same memory.
 
 mod functions;
 
@@ -31,20 +31,20 @@ pub(super) use functions::register;
 
 type Operands<'a, 'py> = [&'a Bound<'py, PyAny>; 2];
 
-/// What is multiplied with what.
+/// Core dimensions of a product.
 struct Cores {
     are_vectors: [bool; 2],
-    /// Of the result, and how many axes of it are no batch.
+    /// Core shape of the result, and its number of non-batch axes.
     shape: Dims,
     count: usize,
 }
 
-/// The axes of operands that are no batch.
+/// Returns the non-batch axes of the operands.
 fn cores_of(named: &ProductFunction, layouts: [&Layout; 2]) -> PyResult<Cores> {
     let are_vectors = named.are_vectors.unwrap_or_else(|| layouts.map(|layout| layout.ndim() == 1));
     let own = are_vectors.map(|is_vector| if is_vector { 1 } else { 2 });
     for (place, layout) in layouts.iter().enumerate() {
-        // A vector stands for a matrix where the number of axes says so.
+        // The number of axes decides between vector and matrix, so one axis is enough.
         let least = if named.are_vectors.is_some() { own[place] } else { 1 };
         if layout.ndim() < least {
             return Err(too_few(named, place, layout.ndim(), least));
@@ -79,7 +79,7 @@ fn too_few(named: &ProductFunction, place: usize, ndim: usize, least: usize) -> 
     ))
 }
 
-/// Refuses an array that cannot take the result; it may have more batches.
+/// Rejects an array that cannot take the result; it may have more batches.
 fn check_out(
     named: &ProductFunction,
     cores: &mut Cores,
@@ -120,7 +120,7 @@ fn check_out(
     Ok(())
 }
 
-/// The product of two operands; `None` if one is nothing to compute with.
+/// Multiplies two operands; `None` if one has an unsupported type.
 ///
 /// # Errors
 /// `TypeError` and `ValueError` as NumPy's; the driver's.
@@ -165,7 +165,7 @@ pub(super) fn call<'py>(
     };
     let is_given = wish.out[0].is_some();
     let target = made.get().array(py)?;
-    // NumPy computes now; what is captured is computed when its graph is launched, by a kernel.
+    // NumPy computes immediately. A captured product is computed by a kernel when its graph is launched.
     if device.is_cpu() && !capture::is_capturing(&stream::current(device))? {
         let asked = Asked { row, dtype: wish.dtype, casting: wish.casting, mask: None };
         by_numpy::run(py, &asked, &values, &Targets::from_iter([target]))?;
@@ -179,7 +179,7 @@ pub(super) fn call<'py>(
     if is_given { Ok(Some(made)) } else { result::of_class_of(&operands, made).map(Some) }
 }
 
-/// What is computed.
+/// The parameters of a product.
 struct Work {
     named: &'static ProductFunction,
     cores: Cores,
@@ -187,7 +187,7 @@ struct Work {
     device: Device,
 }
 
-/// How a new result lies: in C order, unless another one was asked for.
+/// Returns the memory order of a new result: C order by default.
 fn order_of(values: &Values<'_, '_>, asked: Lie) -> Lie {
     let is_f = |layout: &Layout| layout.is_f_contiguous() && !layout.is_c_contiguous();
     match asked {
@@ -197,7 +197,7 @@ fn order_of(values: &Values<'_, '_>, asked: Lie) -> Lie {
     }
 }
 
-/// Puts the product on the current stream.
+/// Enqueues the product on the current stream.
 fn launch(py: Python<'_>, work: &Work, values: &Values<'_, '_>, out: &Array) -> PyResult<()> {
     let [Some(a), Some(b)] = [0, 1].map(|place| values.get(place).and_then(Value::array)) else {
         return Err(PyTypeError::new_err(format!("{}: the operands are arrays", work.named.row.name)));
@@ -212,7 +212,7 @@ fn launch(py: Python<'_>, work: &Work, values: &Values<'_, '_>, out: &Array) -> 
     Ok(py.without_gil(|| product::run(&product, &stream::current(work.device)))?)
 }
 
-/// Copies operands that may share a byte with the array that takes the result.
+/// Copies operands that may overlap the array for the result.
 fn keep_apart(py: Python<'_>, values: &mut Values<'_, '_>, out: &Array) -> PyResult<()> {
     for value in values {
         let Some(array) = value.array().map(DeferredArray::materialized).transpose()? else { continue };
@@ -224,7 +224,7 @@ fn keep_apart(py: Python<'_>, values: &mut Values<'_, '_>, out: &Array) -> PyRes
     Ok(())
 }
 
-/// What `@` answers: `NotImplemented` where the other side is nothing to compute with.
+/// Computes `@`; `NotImplemented` if the other operand has an unsupported type.
 pub(super) fn answer(py: Python<'_>, operands: Operands<'_, '_>) -> PyResult<Py<PyAny>> {
     match call(py, &table::MATMUL, operands, &Wish::default())? {
         Some(made) => Ok(made.into_any().unbind()),
@@ -232,7 +232,7 @@ pub(super) fn answer(py: Python<'_>, operands: Operands<'_, '_>) -> PyResult<Py<
     }
 }
 
-/// What `@=` does: the result goes into the array itself.
+/// Computes `@=`: the result is written into the array itself.
 pub(super) fn assign(own: &Bound<'_, GpuArray>, other: &Bound<'_, PyAny>) -> PyResult<()> {
     let is_short = other.cast::<GpuArray>().is_ok_and(|array| array.get().layout().ndim() < 2);
     if own.get().layout().ndim() < 1 || is_short {
@@ -246,10 +246,11 @@ pub(super) fn assign(own: &Bound<'_, GpuArray>, other: &Bound<'_, PyAny>) -> PyR
     }
 }
 
-/// A call with operands, a result perhaps behind them, and keywords; `None` if somebody else's array is among them.
+/// Calls a product with operands, an optional result after them, and keywords; `None` if an argument is an array of another
+/// library.
 ///
 /// # Errors
-/// As [`call`].
+/// Those of [`call`].
 pub(super) fn with_keywords<'py>(
     named: &'static ProductFunction,
     given: &Bound<'py, PyTuple>,
