@@ -41,7 +41,7 @@ SIMULATED_GPU = PYGPU_SIM_IMAGES=$(CURDIR)/build/simulated/images LD_LIBRARY_PAT
 ORDER_MODEL := --manifest-path tests/order_model/Cargo.toml --target-dir build/order_model
 
 # The longest first.
-TESTS := .on-cuda .on-hip .on-cpu .from-the-wheel .instructions-counted .wheel-held .rust .order-model .simulators-own \
+TESTS := .on-cuda .on-hip .on-cpu .instructions-counted .from-the-wheel .wheel-held .rust .order-model .simulators-own \
     .orders-on-cuda .orders-on-hip .eager-on-cuda .on-cpu-with-torch
 CHECKS := .docs-read .lint-rust .lint-others .lint-python
 
@@ -58,7 +58,8 @@ demo: .venv/.extension-quick ## Install into .venv and run the main job on a rea
 names: .venv/.created ## Write the index and the stubs of public names from their declarations
 	$(BIN)/python tools/names.py
 
-test: .venv/.extension-dev ## Rust tests, then Python tests on the CPU, simulated CUDA and HIP
+# The longest parts need these; made before, so that parts begin in their order and the last ones find compiled images.
+test: .venv/.extension-dev .venv/.group-test build/amd/.ready .simulated-drivers ## Rust tests, then Python tests on the CPU, simulated CUDA and HIP
 	+@MAKE="$(MAKE)" tools/at_once.sh $(TESTS)
 
 test-all: ## The same with every case of the large matrices, and with deferred arithmetic off: before an issue ends
