@@ -398,12 +398,12 @@ def strict(request: pytest.FixtureRequest) -> Iterator[None]:
 @pytest.mark.provokes_findings
 @pytest.mark.usefixtures("strict")
 @pytest.mark.parametrize("line", PROGRAMS)
-def test_a_line_gives_the_same_on_every_backend(line: str) -> None:
+def test_same_code_gives_same_result_on_every_backend(line: str) -> None:
     check(line, PROGRAMS[line])
 
 
 @pytest.mark.usefixtures("strict")
 @pytest.mark.parametrize("strict", [True], indirect=True)
 @pytest.mark.parametrize("line", OF_HOST_MEMORY)
-def test_a_line_gives_the_same_on_every_backend_where_it_is_strict(line: str) -> None:
+def test_same_code_gives_same_result_on_every_backend_in_strict_mode(line: str) -> None:
     check(line, OF_HOST_MEMORY[line])

@@ -5,7 +5,7 @@ What must come of it: a clear error, no leak, no wrong data, and the next call w
 Every place (the nth time that an exercise makes a call) fails with the plainest error and with some of the others,
 chosen so that each call and each exercise meets each way of failing; `PYGPU_FAULTS=all` plants every way everywhere.
 The matrix is made from the library's own lists of calls (`vendor_calls.py`): a call that is added there is
-covered, or `test_every_call_is_made_by_an_exercise` fails. It needs a simulated driver, where faults are planted.
+covered, or `test_every_driver_call_is_made_by_an_exercise` fails. It needs a simulated driver, where faults are planted.
 """
 
 from __future__ import annotations
@@ -180,12 +180,12 @@ def attempt(exercise: str, call: str, code: int) -> str:
     return "absorbed"
 
 
-def test_every_call_is_made_by_an_exercise(made: dict[str, dict[str, int]]) -> None:
+def test_every_driver_call_is_made_by_an_exercise(made: dict[str, dict[str, int]]) -> None:
     reached = set().union(*made.values())
     assert sorted(set(CALLS) - reached - NOT_MADE - AFTERWARDS) == []
 
 
-def test_exercises_leave_nothing_behind(made: dict[str, dict[str, int]]) -> None:
+def test_exercises_leave_no_resources(made: dict[str, dict[str, int]]) -> None:
     before = alive()
     for exercise in EXERCISES.values():
         exercise()
@@ -223,7 +223,7 @@ def own_call(exercise: str, made: dict[str, dict[str, int]]) -> str:
 
 
 @pytest.mark.parametrize(("call", "fault"), CELLS)
-def test_a_call_fails(call: str, fault: str, made: dict[str, dict[str, int]]) -> None:
+def test_each_driver_call_fails_cleanly(call: str, fault: str, made: dict[str, dict[str, int]]) -> None:
     code, manner = FAULTS[fault]
     before = alive()
     chosen = places(call, fault, made)
@@ -248,7 +248,7 @@ def test_a_call_fails(call: str, fault: str, made: dict[str, dict[str, int]]) ->
         _has_no_more_than(before, len(chosen) if GIVING_BACK.search(call) else 0)
 
 
-def test_every_exercise_meets_every_way_of_failing(made: dict[str, dict[str, int]]) -> None:
+def test_every_exercise_covers_every_failure_kind(made: dict[str, dict[str, int]]) -> None:
     met = {(exercise, fault) for call, fault in CELLS for exercise, _ in places(call, fault, made)}
     assert sorted({(exercise, fault) for exercise in EXERCISES for fault in FAULTS} - met) == []
 

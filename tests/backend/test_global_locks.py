@@ -32,7 +32,7 @@ def dangerous(name: str, text: str) -> list[str]:
 
 
 @pytest.mark.enough_on("cpu")
-def test_every_lock_of_a_static_survives_fork() -> None:
+def test_every_static_lock_survives_fork() -> None:
     # A10: a dozen did not.
     files = {str(path.relative_to(ROOT)): path.read_text() for path in (ROOT / "src").rglob("*.rs")}
     statics = [static for text in files.values() for static in STATIC.findall(text)]
@@ -55,7 +55,7 @@ def test_every_lock_of_a_static_survives_fork() -> None:
         "fn f() { static ONCE: std::sync::OnceLock<u8> = OnceLock::new(); }",
     ],
 )
-def test_a_planted_lock_is_found(planted: str) -> None:
+def test_planted_lock_is_detected(planted: str) -> None:
     assert len(dangerous("src/a.rs", planted)) == 1
 
 
@@ -95,7 +95,7 @@ def forked(work):
 @pytest.mark.starts_processes
 @needs_kernels
 @pytest.mark.skipif(not on_cpu(), reason="a forked child has no GPU")
-def test_a_forked_child_compiles_kernels_while_the_parent_does() -> None:
+def test_forked_child_compiles_kernels_while_parent_compiles() -> None:
     # A10: it could wait for ever for a lock that a thread of the parent held.
     run(
         FORKS
@@ -126,7 +126,7 @@ finally:
 
 
 @pytest.mark.starts_processes
-def test_a_forked_child_uses_host_arrays_whatever_the_parents_threads_do() -> None:
+def test_forked_child_uses_host_arrays_during_parent_threads() -> None:
     # A10.
     run(
         FORKS
@@ -177,7 +177,7 @@ if __name__ == "__main__":
 
 @pytest.mark.starts_processes
 @pytest.mark.skipif(on_cpu(), reason="on the host a forked child works with arrays")
-def test_a_pool_of_forked_workers_says_what_is_wrong_and_does_not_hang() -> None:
+def test_forked_worker_pool_reports_error_without_hang() -> None:
     # B5: the error was raised while the worker unpickled, which ended the worker, and the pool waited for ever.
     printed = run(
         POOL
@@ -200,6 +200,6 @@ def test_a_pool_of_forked_workers_says_what_is_wrong_and_does_not_hang() -> None
 
 @pytest.mark.starts_processes
 @pytest.mark.skipif(not on_cpu(), reason="a forked child has no GPU")
-def test_a_pool_of_forked_workers_works_with_host_arrays() -> None:
+def test_forked_worker_pool_uses_host_arrays() -> None:
     printed = run(POOL + "        print(pool.map_async(use, [array] * 3).get(60))\n")
     assert printed.strip() == "[15.0, 15.0, 15.0]"

@@ -22,7 +22,7 @@ def bench(*arguments: str, program: tuple[str, ...] = ("-m", "PyGPU")) -> subpro
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
-def test_the_command_prints_rates_and_times_and_draws_no_bar_where_nobody_watches() -> None:
+def test_command_prints_rates_and_times_without_progress_bar_off_terminal() -> None:
     done = bench("1M")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith(PyGPU.device_properties(PyGPU.current_device())["name"])

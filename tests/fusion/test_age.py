@@ -225,7 +225,7 @@ def test_flush_by_age_leaves_a_capture_of_another_library_alone(non_blocking: bo
     np.testing.assert_array_equal(y.get(), HOST + 1)
 
 
-def test_two_threads_that_run_one_loop_compile_what_one_does() -> None:
+def test_two_threads_running_one_loop_compile_as_often_as_one() -> None:
     _core._bound_fusion_age(0)
     x = PyGPU.to_gpu(HOST)
 

@@ -184,7 +184,7 @@ def test_views_that_end_early_or_run_backwards_match_numpy(dtype: str) -> None:
                 np.testing.assert_array_equal(values(made), FORMS[form](twice(host)[key]), f"{key} {form}")
 
 
-def test_reduction_of_shifted_view_of_held_pending_result_is_right_when_met_again() -> None:
+def test_reduction_of_shifted_pending_view_is_right_on_second_use() -> None:
     host = np.arange(100, dtype=np.float32)
     x = PyGPU.to_gpu(host)
     for _ in range(3):

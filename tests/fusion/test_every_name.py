@@ -36,7 +36,7 @@ def left_by(name: str, call: Callable[[Any], Any], wanted: Any) -> int:
     return left
 
 
-def test_every_function() -> None:
+def test_every_function_uses_pending_values() -> None:
     base = PyGPU.to_gpu(HOST - 1)
     for name in told(public_functions()):
         if name in calls.NOT_CALLED:
@@ -52,7 +52,7 @@ def test_every_function() -> None:
             assert left == 0, name
 
 
-def test_every_attribute_of_an_array() -> None:
+def test_every_array_attribute_uses_pending_values() -> None:
     base = PyGPU.to_gpu(HOST - 1)
     for name in told(attributes()):
         call, wanted = first_that_works(ways_of(name), base)
@@ -63,7 +63,7 @@ def test_every_attribute_of_an_array() -> None:
             assert left == 0, name
 
 
-def test_the_lists_name_nothing_that_is_gone() -> None:
+def test_lists_contain_no_removed_names() -> None:
     functions = set(public_functions())
     assert (calls.QUIET | calls.COMPOSED | set(calls.FUNCTIONS) | set(calls.NOT_CALLED)) - functions == set()
     attributes = calls.QUIET_ATTRIBUTES | calls.WAITING_ATTRIBUTES | set(calls.REFUSED_ATTRIBUTES) | set(calls.METHODS)

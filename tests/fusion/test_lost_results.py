@@ -54,7 +54,7 @@ def quiet_flush() -> None:
         _core.flush()
 
 
-def test_unrelated_call_of_another_thread_is_done_and_does_not_raise(driver: simulated.Driver) -> None:
+def test_unrelated_call_of_another_thread_completes_without_error(driver: simulated.Driver) -> None:
     x, other = PyGPU.to_gpu(HOST), PyGPU.to_gpu(HOST)
     warm(x)
     y = x + 1
@@ -82,7 +82,7 @@ UNRELATED: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.parametrize("name", UNRELATED)
-def test_unrelated_call_of_the_same_thread_is_done_and_does_not_raise(driver: simulated.Driver, name: str) -> None:
+def test_unrelated_call_of_the_same_thread_completes_without_error(driver: simulated.Driver, name: str) -> None:
     x, other = PyGPU.to_gpu(HOST), PyGPU.to_gpu(HOST)
     warm(x)
     UNRELATED[name](other)
@@ -96,7 +96,7 @@ def test_unrelated_call_of_the_same_thread_is_done_and_does_not_raise(driver: si
 
 
 @pytest.mark.parametrize("report", ["flush", "synchronize"])
-def test_deferring_thread_is_told_once(driver: simulated.Driver, report: str) -> None:
+def test_deferring_thread_gets_one_error(driver: simulated.Driver, report: str) -> None:
     x, other = PyGPU.to_gpu(HOST), PyGPU.to_gpu(HOST)
     warm(x)
     y = x + 1
@@ -110,7 +110,7 @@ def test_deferring_thread_is_told_once(driver: simulated.Driver, report: str) ->
         y.get()
 
 
-def test_another_thread_is_not_told(driver: simulated.Driver) -> None:
+def test_another_thread_gets_no_error(driver: simulated.Driver) -> None:
     x = PyGPU.to_gpu(HOST)
     warm(x)
     y = x + 1
@@ -123,7 +123,7 @@ def test_another_thread_is_not_told(driver: simulated.Driver) -> None:
         y.get()
 
 
-def test_array_that_existed_before_keeps_its_values_when_its_operand_is_lost(driver: simulated.Driver) -> None:
+def test_existing_array_keeps_values_when_its_operand_is_lost(driver: simulated.Driver) -> None:
     x, a = PyGPU.to_gpu(np.ones(LONG)), PyGPU.to_gpu(np.arange(20.0))
     PyGPU.synchronize()
     PyGPU.trim_memory()
@@ -220,7 +220,7 @@ INSPECTED: dict[str, Callable[[Any, Calls, Any], Any]] = {
 
 @pytest.mark.parametrize("thread", ["same thread", "second thread"])
 @pytest.mark.parametrize("use", INSPECTED)
-def test_operand_that_is_lost_during_a_call_is_refused_by_that_call(
+def test_call_rejects_operand_lost_during_it(
     driver: simulated.Driver, use: str, thread: str
 ) -> None:
     if driver.is_hip and "other" in INSPECTED[use].__code__.co_names:
@@ -311,7 +311,7 @@ def run_with_fault(driver: simulated.Driver, name: str, nth: int, code: int) -> 
 
 # What reports that a device failed for good is not a refusal: it ends the process's use of the device.
 @pytest.mark.parametrize("code", [INVALID, OUT_OF_MEMORY, OUT_OF_RESOURCES])
-def test_fault_at_each_driver_call_of_a_flush_makes_no_wrong_value(driver: simulated.Driver, code: int) -> None:
+def test_fault_at_each_driver_call_of_a_flush_gives_no_wrong_value(driver: simulated.Driver, code: int) -> None:
     x, row = PyGPU.to_gpu(HOST), PyGPU.to_gpu(HOST[0])
     for _ in range(4):
         program(x, row, PyGPU.to_gpu(HOST))
@@ -326,7 +326,7 @@ def test_fault_at_each_driver_call_of_a_flush_makes_no_wrong_value(driver: simul
             run_with_fault(driver, name, nth, code)
 
 
-def test_memory_that_is_refused_once_is_no_error(driver: simulated.Driver) -> None:
+def test_memory_refused_once_is_no_error(driver: simulated.Driver) -> None:
     x = PyGPU.to_gpu(np.ones(LONG))
     for name in allocation_calls():
         y = x + 1

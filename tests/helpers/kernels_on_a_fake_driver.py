@@ -414,7 +414,7 @@ def test_what_is_known_of_a_kernel_is_the_drivers() -> None:
         kernel.set_cache_config(7)
 
 
-def test_a_module_lives_as_long_as_its_kernels_and_until_the_host_waits_for_the_device() -> None:
+def test_module_lives_until_its_kernels_and_next_device_synchronization() -> None:
     gc.collect()
     PyGPU.synchronize()
     before = DRIVER.fake_modules()

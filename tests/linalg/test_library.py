@@ -90,7 +90,7 @@ def test_what_converges_in_no_way_is_an_error() -> None:
 
 
 @pytest.mark.starts_processes
-def test_without_the_library_it_is_said_what_to_install() -> None:
+def test_error_without_library_names_package() -> None:
     program = """
 import PyGPU
 try:

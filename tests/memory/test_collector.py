@@ -27,12 +27,12 @@ def run(script: str) -> None:
     assert "ended" in done.stdout.splitlines()
 
 
-def test_imports_under_a_collecting_thread() -> None:
+def test_imports_during_concurrent_collection() -> None:
     # A5: 1 import of 40 crashed, more under a debugger, on every backend.
     assert import_storm.storm(IMPORTS) == []
 
 
-def test_the_collector_may_meet_an_object_of_any_class_before_it_has_a_value() -> None:
+def test_collector_may_visit_uninitialized_object_of_any_class() -> None:
     # A5: what `tp_alloc` gives is tracked, and all zero.
     run(
         """
@@ -114,17 +114,17 @@ def chains(links: dict[str, str], first: str) -> str:
     return text
 
 
-def test_long_chains_of_owners_end() -> None:
+def test_long_owner_chains_are_dropped() -> None:
     # A6: 30 000 links overflowed a stack of 8 MiB.
     run(chains(CHAINS, "memory, d = driver.mem_alloc(24), PyGPU.zeros(3)"))
 
 
-def test_long_chains_through_other_libraries_end() -> None:
+def test_long_chains_through_other_libraries_are_dropped() -> None:
     # A6: 20 000 links overflowed a stack of 8 MiB.
     run(chains(HOST_CHAINS, "c = np.zeros(3)"))
 
 
-def test_the_end_of_a_chain_is_let_go_of_with_it() -> None:
+def test_end_of_chain_is_released_with_it() -> None:
     # A6: deferred, not forgotten.
     run(
         """

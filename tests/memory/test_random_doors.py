@@ -237,7 +237,7 @@ class Doors:
 
 @pytest.mark.reads_in_place
 @pytest.mark.parametrize("round_", range(4))
-def test_random_doors_to_random_memory_are_right_or_refuse(round_: int, late: None) -> None:
+def test_random_entry_points_accept_or_reject_random_memory(round_: int, late: None) -> None:
     """A12, B3, B4: never a crash, never a byte beyond."""
     seed = random.SystemRandom().randrange(2**32)
     print(f"seed {seed}")

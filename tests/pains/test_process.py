@@ -156,7 +156,7 @@ print("ended")
 
 
 @pytest.mark.starts_processes
-def test_pain_17_a_forked_child_is_told_what_to_do_and_its_host_arrays_work() -> None:
+def test_pain_17_forked_child_gets_remedy_and_its_host_arrays_work() -> None:
     """A hang, or an error of initialisation that names nothing one could change."""
     assert run(FORK) == "ended"
 
@@ -183,7 +183,7 @@ def little_memory() -> Iterator[int]:
 
 @gpu_only
 @pytest.mark.provokes_errors
-def test_pain_18_the_device_is_filled_freed_and_filled_again_in_other_pieces() -> None:
+def test_pain_18_device_is_filled_freed_and_refilled_in_other_sizes() -> None:
     """What the pool keeps in pieces is in the way of a large array: out of memory on an empty device."""
     with little_memory() as free:
         for turn in range(2):
@@ -319,7 +319,7 @@ def test_pain_21_an_export_names_the_arrays_device_whichever_is_current() -> Non
 
 
 @two_devices
-def test_pain_21_a_copy_to_another_device_is_made_when_asked_for_and_only_then() -> None:
+def test_pain_21_copy_to_another_device_needs_request() -> None:
     """Copies between devices are silent, or go wrong where the devices do not reach each other."""
     array = PyGPU.to_gpu(np.arange(24.0).reshape(4, 6), device=1)[::-1, ::2]
     moved = PyGPU.asarray(array, device=0)
@@ -361,7 +361,7 @@ def test_pain_24_an_error_in_a_destructor_is_raised_once_by_the_next_wait(driver
 
 
 @pytest.mark.starts_processes
-def test_pain_24_an_error_in_a_destructor_that_nobody_waited_for_is_said_at_the_end(driver: simulated.Driver) -> None:
+def test_pain_24_unraised_destructor_error_is_reported_at_exit(driver: simulated.Driver) -> None:
     """It is lost with the process."""
     call = "hipFreeAsync" if driver.is_hip else "cuMemFreeAsync"
     script = f"""
@@ -441,7 +441,7 @@ def test_pain_25_the_host_works_where_there_is_no_gpu() -> None:
     assert run(script, PYGPU_BACKEND="cpu") == "ended"
 
 
-def test_pain_25_the_configuration_says_what_was_searched_and_why_it_failed() -> None:
+def test_pain_25_configuration_reports_search_and_failure_reason() -> None:
     """ "no CUDA-capable device", and a search for the reason."""
     for backend in PyGPU.config()["backends"]:
         assert backend["available"] or backend["reason"]

@@ -254,7 +254,7 @@ def test_pain_08_strides_of_length_one_axes_mean_nothing(shape: tuple[int, ...])
     assert taken.tolist() == host.tolist()
 
 
-def test_pain_08_a_view_with_a_new_axis_or_one_column_is_exported_by_its_shape() -> None:
+def test_pain_08_view_with_new_axis_or_one_column_exports_its_shape() -> None:
     """`x[:, :1]` and `x[None]` are the views at which normalising goes wrong."""
     host, array = pair((4, 6), "float32")
     for take in (lambda x: x[:, :1], lambda x: x[None], lambda x: x[:1, None, ::2]):

@@ -42,7 +42,7 @@ def test_every_type_has_a_product(dtype: str) -> None:
 @pytest.mark.parametrize(
     "types", [("float32", "int16"), ("bool", "int8"), ("float16", "float32"), ("int64", "float32")]
 )
-def test_types_are_promoted_as_numpys(types: tuple[str, str]) -> None:
+def test_type_promotion_matches_numpy(types: tuple[str, str]) -> None:
     compare(operator.matmul, numbers(types[0], 33, 40), numbers(types[1], 40, 34))
 
 
@@ -236,7 +236,7 @@ REFUSED: dict[str, Callable[[Any, Any], Any]] = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_numpy_refuses_is_refused(name: str) -> None:
+def test_rejects_same_arguments_as_numpy(name: str) -> None:
     call, host = REFUSED[name], numbers("float32", 2, 3)
     with pytest.raises(Exception) as numpys:  # noqa: PT011
         call(np, host)

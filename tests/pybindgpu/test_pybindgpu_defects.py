@@ -38,7 +38,7 @@ def freed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return addresses
 
 
-def test_one_element_is_written_by_a_copy_and_a_wrong_index_only_sets_the_status(  # D2
+def test_single_element_write_copies_and_wrong_index_sets_status_only(  # D2
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     array = PyGPU.DeviceArray_int64(numpy.array([1, 2, 3]))

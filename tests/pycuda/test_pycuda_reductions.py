@@ -139,7 +139,7 @@ def test_a_result_has_memory_of_its_operands_allocator(name: str, is_pool: bool)
         np.testing.assert_array_equal(result.get(), other.get())
 
 
-def test_what_is_chosen_for_a_call_or_a_block_goes_before_the_operands_allocator() -> None:
+def test_explicit_or_scoped_allocator_precedes_allocator_of_operands() -> None:
     first, second, third = Counting(), Counting(), Counting()
     a = PyGPU.to_gpu(np.arange(3.0), allocator=first)
     for function in (gpuarray.sum, gpuarray.any, gpuarray.all):

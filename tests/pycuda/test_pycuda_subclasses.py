@@ -140,7 +140,7 @@ class Told(drv.InOut):
 
 
 @pytest.mark.parametrize("in_order_of", [None, "stream"])
-def test_a_class_that_derives_from_inout_is_called_before_and_behind_a_launch(in_order_of):
+def test_subclass_of_inout_is_called_before_and_after_launch(in_order_of):
     stream = drv.Stream() if in_order_of else None
     twice = SourceModule(TWICE).get_function("twice")
     x = np.arange(4, dtype=np.float32)
@@ -245,7 +245,7 @@ def derived(base, given):
 
 
 @pytest.mark.parametrize("thing", list(THINGS))
-def test_a_class_that_derives_from_ours_may_have_an_init_of_other_arguments(thing):
+def test_subclass_may_have_init_with_other_arguments(thing):
     made = derived(*THINGS[thing])(["me"], calls_super=True)
     assert made.owner == ["me"]
     assert isinstance(made, THINGS[thing][0])
@@ -253,7 +253,7 @@ def test_a_class_that_derives_from_ours_may_have_an_init_of_other_arguments(thin
 
 
 @pytest.mark.parametrize("thing", list(THINGS))
-def test_an_init_that_does_not_call_the_base_is_told_when_the_object_is_used(thing):
+def test_missing_base_init_is_reported_at_first_use(thing):
     base, given = THINGS[thing]
     made = derived(base, given)("me", calls_super=False)
     assert "not made yet" in repr(made)

@@ -63,7 +63,7 @@ def test_elements_are_taken_along_an_axis(axis: int | None) -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_an_index_that_is_out_of_range_is_refused_goes_around_or_is_the_nearest(mode: str) -> None:
+def test_out_of_range_index_raises_wraps_or_clips(mode: str) -> None:
     host = np.arange(15.0).reshape(5, 3)
     index = np.array([[-7, 4], [9, -1]])
     both("take", host, index, 0, mode=mode)

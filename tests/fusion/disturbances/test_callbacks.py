@@ -319,7 +319,7 @@ def nothing_left() -> Iterator[None]:
 @pytest.mark.parametrize("act", ACTS)
 @pytest.mark.parametrize("call", CALLS)
 @pytest.mark.sampled(on="cuda")
-def test_code_of_the_program_within_a_call(call: str, act: str) -> None:
+def test_program_code_within_a_call(call: str, act: str) -> None:
     if PyGPU.backend_name() != "cuda" and "Interface" in CALLS[call].__code__.co_names:
         pytest.skip("the interface is CUDA's")
     with limits(meetings=1):

@@ -107,5 +107,5 @@ assert _core._count_waiting() == 0
 @pytest.mark.starts_processes
 @pytest.mark.parametrize("act", ["all_acts", "flush", "drop"])
 @pytest.mark.sampled(on="cuda")
-def test_import_hooks_that_use_arrays_find_them_pending_or_launched(act: str) -> None:
+def test_import_hooks_find_arrays_pending_or_launched(act: str) -> None:
     support.ended_well(support.run_script(SCRIPT, act))

@@ -128,7 +128,7 @@ def cases(part: int) -> tuple[tuple[str, Callable[[Any], Any], Any], ...]:
 @pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize("act", ACTS)
 @pytest.mark.sampled(on="cuda")
-def test_call_beside_a_second_thread(second: Second, act: str, part: int, owner: str) -> None:
+def test_call_during_a_second_thread(second: Second, act: str, part: int, owner: str) -> None:
     made: list[Operands] = []
     for name, call, wanted in cases(part):
         made.clear()
