@@ -1,6 +1,6 @@
-"""On the simulated driver, a test that lets PyGPU do something wrong to a device fails, though its values are right.
+"""Fail tests on the simulated driver that misuse a device, even if their values are right.
 
-And the fixtures of the tests with kernels: somebody else's work on a GPU, simulated or real.
+Also defines the fixtures of tests with kernels: work of another library on a GPU, simulated or real.
 """
 
 from __future__ import annotations

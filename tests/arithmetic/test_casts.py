@@ -1,4 +1,4 @@
-"""Casts between all kinds, on the device: NumPy is the judge of values, layouts, warnings and errors."""
+"""Test casts between all kinds on the device: values, layouts, warnings and errors match NumPy."""
 
 from __future__ import annotations
 

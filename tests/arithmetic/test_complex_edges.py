@@ -1,4 +1,4 @@
-"""Functions of complex numbers with parts that are infinite or NaN: NumPy's, which are C99's and the array API's."""
+"""Test complex functions of infinite and NaN parts: results match NumPy, C99 and the array API."""
 
 from __future__ import annotations
 

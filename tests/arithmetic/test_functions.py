@@ -1,4 +1,4 @@
-"""Functions of each element with parameters beside the arrays: `where`, `clip`, `round`, `angle`, `nan_to_num`."""
+"""Test elementwise functions with further parameters: `where`, `clip`, `round`, `angle`, `nan_to_num`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What goes with the operands of a function: `out`, `where`, `dtype`, `casting`, `order`; two results; `outer`."""
+"""Test keywords of ufuncs: `out`, `where`, `dtype`, `casting`, `order`; two results; `outer`."""
 
 from __future__ import annotations
 

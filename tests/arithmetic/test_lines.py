@@ -1,4 +1,4 @@
-"""Rows and columns beside matrices, and parts of these: in whole packs along the last axis where that is possible."""
+"""Test rows, columns and slices of matrices as operands, in whole packs along the last axis if possible."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Small elements at odd places: read in words that are shifted together, and each is what NumPy makes of it."""
+"""Test small elements at odd offsets, which kernels read as shifted words: results match NumPy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""erf, erfc, gamma, lgamma, sinc and i0: how many units in the last place they are off."""
+"""Test the accuracy of erf, erfc, gamma, lgamma, sinc and i0 in units in the last place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arrays compared with what is nothing to compute with: NumPy is the judge."""
+"""Test comparisons of arrays with unknown types: results match NumPy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arrays that lie across one another: read through tiles on a GPU, and each element is what NumPy makes of it."""
+"""Test transposed operands, which a GPU reads through tiles: results match NumPy."""
 
 from __future__ import annotations
 

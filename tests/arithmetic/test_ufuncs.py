@@ -1,4 +1,4 @@
-"""Functions that go element by element: NumPy is the judge of types, values, layouts and errors."""
+"""Test elementwise functions: types, values, layouts and errors match NumPy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`a[key] = value` writes what NumPy writes, whatever the value is and however it lies; a refusal changes nothing."""
+"""Test that `a[key] = value` matches NumPy for any value and layout; a rejected one changes nothing."""
 
 from __future__ import annotations
 

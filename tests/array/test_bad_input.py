@@ -1,4 +1,4 @@
-"""Whatever a call is given, it raises an ordinary exception with a text, and arrays stay as they were."""
+"""Test that bad input raises an ordinary exception with a message and leaves arrays unchanged."""
 
 from __future__ import annotations
 

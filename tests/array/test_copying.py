@@ -1,4 +1,4 @@
-"""`copy`, `copy.copy`, `copy.deepcopy` and pickling keep values, attributes, class and the order of axes."""
+"""Test that `copy`, `copy.copy`, `copy.deepcopy` and pickling keep values, attributes, class and memory order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""New arrays: every form of `GPUArray(...)`, `empty` and its kin, `arange`, `to_gpu`; what NumPy refuses is refused."""
+"""Test array creation: every form of `GPUArray(...)`, `empty` and similar, `arange`, `to_gpu`; errors match NumPy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every dtype that a device can hold keeps its values, size and name; every other one is refused with a reason."""
+"""Test that each supported dtype keeps its values, size and name, and that all others are rejected with a reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fills of any item and any layout, which take the value along: nothing of the host is read when a graph runs them.
+"""Test fills of any item and layout, which pass the value along: a graph reads no host memory for them.
 
 The same bodies run by kernels and, without a compiler's help, by memsets alone.
 """

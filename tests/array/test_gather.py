@@ -1,4 +1,4 @@
-"""Boolean masks, integer arrays and lists select and assign what NumPy selects and assigns; the result is a copy."""
+"""Test that boolean masks, integer arrays and lists select and assign like NumPy; the result is a copy."""
 
 from __future__ import annotations
 

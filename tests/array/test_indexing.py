@@ -1,4 +1,4 @@
-"""Integers, slices, `...` and `None` give NumPy's views: the same shape, strides, flags, place and values."""
+"""Test that integers, slices, `...` and `None` give NumPy's views: shape, strides, flags, offset and values."""
 
 from __future__ import annotations
 

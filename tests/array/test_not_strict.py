@@ -1,4 +1,4 @@
-"""What the standards allow for host memory alone: NumPy reads it in place, and `asarray` shares an ndarray's.
+"""Test behaviour allowed for host memory only: NumPy reads it in place, and `asarray` shares an ndarray's memory.
 
 The CPU's run of the suite is strict (`PYGPU_STRICT=1`), so that a program which passes there is one for a GPU too. This
 file is for what is allowed without.

@@ -1,4 +1,4 @@
-"""`str` is NumPy's text of the values; `repr` adds dtype and device; a large array fetches only what it prints."""
+"""Test `str`, which equals NumPy's, and `repr`, which adds dtype and device; only printed elements are fetched."""
 
 from __future__ import annotations
 

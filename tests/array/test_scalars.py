@@ -1,4 +1,4 @@
-"""Arrays of one element are numbers as NumPy's are; `item`, `tolist`, `len`, `iter`, truth and formatting too."""
+"""Test scalar conversions of one-element arrays, `item`, `tolist`, `len`, `iter`, truth and formatting."""
 
 from __future__ import annotations
 

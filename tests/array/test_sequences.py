@@ -1,4 +1,4 @@
-"""`arange` and `linspace` have NumPy's values bit for bit, in every type, and are made on the device."""
+"""Test that `arange` and `linspace` equal NumPy bit for bit in every type and are computed on the device."""
 
 from __future__ import annotations
 

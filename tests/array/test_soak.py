@@ -1,4 +1,4 @@
-"""A short soak, on whatever device there is: tests/helpers/soak.py runs longer ones."""
+"""Run a short soak on the available device; tests/helpers/soak.py runs longer ones."""
 
 from __future__ import annotations
 

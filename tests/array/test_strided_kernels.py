@@ -1,4 +1,4 @@
-"""Copies, gathers and scatters within a device are NumPy's, whatever the layout, whichever kernel does them."""
+"""Test copies, gathers and scatters within a device for any layout and every kernel: results match NumPy."""
 
 from __future__ import annotations
 

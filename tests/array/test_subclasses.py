@@ -1,4 +1,4 @@
-"""Subclasses of arrays and other classes whose `__init__` takes other arguments than ours."""
+"""Test subclasses of arrays and other classes whose `__init__` has other arguments."""
 
 from __future__ import annotations
 

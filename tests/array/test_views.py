@@ -1,4 +1,4 @@
-"""Operations that give views, one after another in any order, lay the elements out as NumPy's do."""
+"""Test that sequences of view operations give NumPy's layouts."""
 
 from __future__ import annotations
 

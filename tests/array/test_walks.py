@@ -1,4 +1,4 @@
-"""Whatever walks over arrays meets the elements that NumPy meets, in hundreds of random views."""
+"""Test that loop nests visit the same elements as NumPy, in hundreds of random views."""
 
 from __future__ import annotations
 

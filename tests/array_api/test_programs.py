@@ -1,4 +1,4 @@
-"""Programs that are written for the array API alone: PyGPU runs them as the standard's strict reference does.
+"""Test programs written for the array API: PyGPU gives the results of the strict reference.
 
 The reference, array-api-strict, refuses whatever the standard does not say, so that no program leans on NumPy's ways.
 """

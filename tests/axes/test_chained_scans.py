@@ -1,4 +1,4 @@
-"""Scans whose rows are shared by many blocks, which wait for each other: on every backend."""
+"""Test scans whose rows are shared by blocks that wait for each other, on every backend."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reductions that leave out what is no number, those of bits, and the distance of extremes give what NumPy gives."""
+"""Test reductions that ignore NaN, bitwise reductions and `ptp`: results match NumPy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reductions over any axes of arrays of any layout give what NumPy gives."""
+"""Test reductions over any axes of arrays of any layout: results match NumPy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scans along an axis of arrays of any layout give what NumPy gives, the same bits each time."""
+"""Test scans along an axis of arrays of any layout: results match NumPy and are bitwise reproducible."""
 
 from __future__ import annotations
 

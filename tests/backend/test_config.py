@@ -1,4 +1,4 @@
-"""What the user is told about backends: which there are, which is used, and why others are not."""
+"""Test the report of backends: those that exist, the one in use, and the reasons against the others."""
 
 import os
 import subprocess

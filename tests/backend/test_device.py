@@ -1,4 +1,4 @@
-"""Devices: how they are named, asked, compared, and made current for one thread and a while."""
+"""Test devices: naming, queries, comparison, and `with` for the current device of a thread."""
 
 import copy
 import pickle

@@ -1,4 +1,4 @@
-"""Every call of the driver that the library makes, failing in every way.
+"""Test every driver call of the library with every kind of failure.
 
 What must come of it: a clear error, no leak, no wrong data, and the next call works, or says that the device is dead.
 
@@ -116,7 +116,7 @@ def made() -> dict[str, dict[str, int]]:
 
 @pytest.fixture(scope="module", autouse=True)
 def _report() -> Iterator[None]:
-    """Write how many faults were planted and what came of them, where somebody asks for it."""
+    """Write the number of planted faults and their outcomes, if the environment requests it."""
     yield
     if path := os.environ.get("PYGPU_FAULT_RESULTS"):
         Path(path).write_text(json.dumps({"backend": BACKEND, "calls": len(CALLS), **COUNTS}, indent=1) + "\n")
@@ -148,10 +148,10 @@ def settle() -> None:
 
 
 def alive() -> dict[str, int]:
-    """How much is not given back, once the library has let go of what it keeps for later."""
+    """Return the amount of memory still held after the library has emptied its caches."""
     settle()
     devices = range(PyGPU.device_count())
-    for _ in range(2):  # what a finished copy kept is let go of first, and may itself be kept for the next use
+    for _ in range(2):  # resources of a finished copy are released first, and may be cached for the next use
         for device in devices:
             PyGPU.trim_memory(device=device)
     live = DRIVER.live()
@@ -254,7 +254,7 @@ def test_every_exercise_covers_every_failure_kind(made: dict[str, dict[str, int]
 
 
 def _is_told_of_the_dead(code: int) -> None:
-    """Where the fault has killed the device, every later call says so; where nothing has run, nothing has died."""
+    """Check that every call after a fatal fault reports it, and that a fault before any work is not fatal."""
     for _ in range(2):
         try:
             PyGPU.synchronize()

@@ -1,4 +1,4 @@
-"""Locks of the process survive `fork` (A10): every one is of the kind that does, and children get along."""
+"""Test that the locks of the process survive `fork` (A10), and that forked children work."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ ROOT = Path(__file__).parents[2]
 STATIC = re.compile(r"\bstatic\s+(?:mut\s+)?(\w+)\s*:\s*([^=;]+)")
 # `Condvar` has no state that a child could find half changed; its lock is given up by `ForkSafeGuard::wait`.
 DANGEROUS = re.compile(r"\b(?:Mutex|RwLock|OnceLock|PyOnceLock|LazyLock|ReentrantLock|Barrier|sync::Once)\b")
-# Who makes one of pyo3's gives up the GIL between beginning and making. A lazy lock is a static's, wherever it stands.
+# Initializing a lock of pyo3 releases the GIL in between. A lazy lock belongs to a static, wherever it is.
 OF_OTHERS = re.compile(r"\bPyOnceLock\b|\bpyo3::intern\b|\bpyo3::\{[^}]*\bintern\b|\bLazyLock\b")
 
 
 def dangerous(name: str, text: str) -> list[str]:
-    """The statics of a file that a forked child may find locked for ever."""
+    """Return the statics of a file that a forked child may find locked indefinitely."""
     code = text.split("#[cfg(test)]\nmod tests")[0]
     aliases = {alias for alias, of in re.findall(r"\btype (\w+)(?:<\w+>)? = ([^;]+);", code) if DANGEROUS.search(of)}
     found = [f"{name}: {static}" for static, of in STATIC.findall(code) if DANGEROUS.search(of)]
@@ -96,7 +96,7 @@ def forked(work):
 @needs_kernels
 @pytest.mark.skipif(not on_cpu(), reason="a forked child has no GPU")
 def test_forked_child_compiles_kernels_while_parent_compiles() -> None:
-    # A10: it could wait for ever for a lock that a thread of the parent held.
+    # A10: it could wait indefinitely for a lock that a thread of the parent held.
     run(
         FORKS
         + """
@@ -178,7 +178,7 @@ if __name__ == "__main__":
 @pytest.mark.starts_processes
 @pytest.mark.skipif(on_cpu(), reason="on the host a forked child works with arrays")
 def test_forked_worker_pool_reports_error_without_hang() -> None:
-    # B5: the error was raised while the worker unpickled, which ended the worker, and the pool waited for ever.
+    # B5: the error was raised while the worker unpickled, which ended the worker, and the pool waited indefinitely.
     printed = run(
         POOL
         + """

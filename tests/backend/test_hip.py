@@ -1,4 +1,4 @@
-"""What the HIP backend does otherwise than CUDA's, on the simulated GPU under the names of AMD's runtime.
+"""Test differences of the HIP backend from CUDA's, on the simulated GPU under the names of AMD's runtime.
 
 Each test runs in a process of its own, whatever backend the others use. The rest of the suite runs on it too, by
 `PYGPU_BACKEND=hip` and `LD_LIBRARY_PATH=build/simulated`.

@@ -1,4 +1,4 @@
-"""The HIP backend on AMD's own runtime, on a machine that has no AMD GPU.
+"""Test the HIP backend with AMD's runtime on a machine without an AMD GPU.
 
 `make test` unpacks the runtime into build/amd (tests/fetch_amd_runtime.sh). It is HIP 5.2, the oldest that is taken:
 every runtime has what it has, and what it lacks must be optional.

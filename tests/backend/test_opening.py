@@ -1,4 +1,4 @@
-"""The calls by which a driver is opened, each failing in a process of its own: the error says which, nothing breaks."""
+"""Test failures of each call that opens a driver, in separate processes: the error names the call."""
 
 from __future__ import annotations
 

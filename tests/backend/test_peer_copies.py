@@ -1,4 +1,4 @@
-"""Copies between two devices: any layouts, any memory, and in the order of the stream they were asked on."""
+"""Test copies between two devices: any layout, any memory, in stream order."""
 
 from __future__ import annotations
 

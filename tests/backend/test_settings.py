@@ -1,4 +1,4 @@
-"""The environment is read once, under the GIL, as one value (B1 of the findings)."""
+"""Test that the environment is read once, with the GIL, as one value (B1 of the findings)."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Programs for several devices: the CPU under as many numbers as are asked for, a GPU's driver on those it has."""
+"""Test programs for several devices: the CPU under several numbers, or the GPUs of the machine."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""The simulated driver under the library: what it simulates, what it provokes on demand, what it finds.
+"""Test the simulated driver: simulated functions, requested faults, detected errors.
 
 Each test runs in a process of its own, since the driver is chosen when the process starts.
 """

@@ -1,4 +1,4 @@
-"""Arrays, memory, streams and events as arguments of functions of ctypes: whole addresses, and reasons."""
+"""Test arrays, memory, streams and events as arguments of ctypes functions: full addresses, and errors."""
 
 import ctypes
 

@@ -1,4 +1,4 @@
-"""Each compiled binding builds by the commands of its example, and does what NumPy does."""
+"""Test that each compiled binding builds by the commands of its example and matches NumPy."""
 
 import os
 import shutil
@@ -45,7 +45,7 @@ def run(out: Path, *command: object) -> str:
 
 @pytest.fixture(scope="module")
 def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder with the stranger's library, in which the modules are built too, once.
+    """Return the folder with the foreign library, in which the modules are built too, once.
 
     It lies in a copy of the examples, as their page says, where nothing else of this repository is found.
     """

@@ -1,4 +1,4 @@
-"""Arrays over memory that C code made: values, refusals, and its end exactly once, on any thread."""
+"""Test arrays over memory of C code: values, rejected input, and exactly one deleter call on any thread."""
 
 import ctypes
 import gc
@@ -84,7 +84,7 @@ def test_deleter_object_is_released_once(memory: PyGPU.GPUArray) -> None:
     afterwards = sys.getrefcount(ended.function)
     assert (while_used, afterwards) == (held + 1, held)
 
-    # Nobody else has it: it ends with the memory, after it was called.
+    # No other reference exists: it is released with the memory, after its call.
     a = PyGPU.from_pointer(memory.ptr, 4, owner=ended.function)
     function = weakref.ref(ended.function)
     del ended.function

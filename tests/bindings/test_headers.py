@@ -1,4 +1,4 @@
-"""The headers are in the package, complete in themselves, and found by what builds C and C++."""
+"""Test that the packaged headers are self-contained and found by build tools for C and C++."""
 
 import ctypes
 import shutil

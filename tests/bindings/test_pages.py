@@ -1,4 +1,4 @@
-"""What the pages of docs/bindings show of an example is what the example has, which other tests build and run."""
+"""Test that the code on the pages of docs/bindings equals that of the examples, which other tests build and run."""
 
 import re
 from pathlib import Path

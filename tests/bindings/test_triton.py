@@ -1,4 +1,4 @@
-"""What Triton asks of an argument: `data_ptr()`, and a `dtype` whose name it knows."""
+"""Test the attributes that Triton reads of an argument: `data_ptr()`, and a `dtype` with a known name."""
 
 from importlib.util import find_spec
 

@@ -1,4 +1,4 @@
-"""`python -m PyGPU bench`: what it prints, writes and refuses."""
+"""Test `python -m PyGPU bench`: output, files and rejected arguments."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""`python -m PyGPU check program.py`: what is wrong in a kernel is told with its line, and nothing where nothing is."""
+"""Test `python -m PyGPU check program.py`: defects of kernels are reported with line, correct kernels are not."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Dask's arrays over arrays of a device: what NumPy's chunks give, and each result is on the device."""
+"""Test Dask arrays over device arrays: results match those of NumPy chunks and stay on the device."""
 
 from __future__ import annotations
 

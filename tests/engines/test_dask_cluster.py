@@ -1,4 +1,4 @@
-"""Dask's workers, a process for each device: one cluster for all of these tests, since starting it takes seconds."""
+"""Test Dask workers, one process for each device; all tests share one cluster, which takes seconds to start."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def test_killed_worker_raises_and_cluster_continues(client: Any) -> None:
 def test_results_of_killed_worker_are_recomputed_and_others_kept(
     client: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # A task that is on its way to who is being killed is tried again.
+    # A task sent to the worker that is being killed is retried.
     monkeypatch.setattr(client.cluster.scheduler, "allowed_failures", 3)
     client.wait_for_workers(2, timeout=60)
     first, second = client.scheduler_info()["workers"]

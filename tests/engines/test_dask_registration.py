@@ -1,4 +1,4 @@
-"""Who tells Dask of arrays, and what each thing that it is told is for."""
+"""Test the automatic registration with Dask and the purpose of each registered function."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def test_message_keeps_every_layout_and_dtype(serializers: tuple[str, ...]) -> N
     for name, array in of_all_layouts().items():
         header, frames = protocol.serialize(array, serializers=serializers)
         assert header["serializer"] == serializers[0], name
-        # A connection joins frames and gives what it has read, which nobody may write.
+        # A connection joins frames and returns read-only data.
         got = protocol.deserialize(header, [bytes(frame) for frame in frames])
         assert type(got) is PyGPU.GPUArray, name
         support.assert_same(got, array.get())

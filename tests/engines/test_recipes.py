@@ -1,4 +1,4 @@
-"""Engines that take arrays by a protocol, where they are installed: docs/howto/engines.md."""
+"""Test engines that accept arrays by a protocol, if installed: docs/howto/engines.md."""
 
 from __future__ import annotations
 

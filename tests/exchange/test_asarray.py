@@ -1,4 +1,4 @@
-"""`asarray`: from whatever is an array, without a copy where that is possible, and what a refusal says."""
+"""Test `asarray`: every array-like input, without a copy if possible, and messages of rejected input."""
 
 import array
 import gc
@@ -244,7 +244,7 @@ class TestDevice:
 
 
 class TestAssignment:
-    """The same door serves `a[...] = x`."""
+    """Test that `a[...] = x` uses the same entry point."""
 
     def test_any_host_object_is_assigned(self) -> None:
         a = PyGPU.zeros((2, 3))

@@ -1,4 +1,4 @@
-"""`__cuda_array_interface__` both ways, with dictionaries that lie. For the host's twin see `test_not_strict.py`."""
+"""Test `__cuda_array_interface__` both ways, with false dictionaries; the host's is in `array/test_not_strict.py`."""
 
 import gc
 import subprocess

@@ -1,4 +1,4 @@
-"""What other libraries call (A4, A10): in any state of the thread, nested, and when the interpreter has gone.
+"""Test functions that other libraries call (A4, A10): in any thread state, nested, and after finalization.
 
 The peer is ``hostile_peer``, a C extension whose deleters release the GIL above ours. An object that ends without
 the GIL aborts the process there and then. Each test is a process of its own, since what it holds against is a crash.
@@ -95,7 +95,7 @@ def run(script: str, *, status: int = 0, ending: str = "print('ended')") -> str:
 
 
 def test_owner_is_dropped_with_gil_for_any_releasing_peer() -> None:
-    # A4: PyGPU lets go of a peer's tensor while attached, the peer releases the GIL and calls PyGPU's deleter.
+    # A4: PyGPU drops a peer's tensor while attached, the peer releases the GIL and calls PyGPU's deleter.
     run(
         """
         for device in DEVICES:
@@ -257,8 +257,8 @@ DOORS = re.compile(r"^\s*(?://[^\n]*\n\s*)*(?:unsafe \{\s*)?(?:catch_panic|answe
 
 @pytest.mark.enough_on("cpu")
 def test_every_c_callback_uses_ffi_guard() -> None:
-    # A10: a panic ends there. The exchange table's allocator reports errors in its own way, around the door; the
-    # handler of signals is left for another stack, and has no frame that could be skipped.
+    # A10: a panic ends there. The exchange table's allocator reports errors separately, without the FFI guard; the
+    # signal handler leaves to another stack, and has no frame that could be skipped.
     found = {}
     for path in (ROOT / "src").rglob("*.rs"):
         text = path.read_text().split("#[cfg(test)]\nmod tests")[0]
@@ -272,7 +272,7 @@ def test_every_c_callback_uses_ffi_guard() -> None:
 
 @pytest.mark.enough_on("cpu")
 def test_only_ffi_guard_attaches_to_interpreter() -> None:
-    # A4: pyo3 believes its count. Where an object of ours ends the GIL is held; elsewhere the interpreter is asked.
+    # A4: pyo3 trusts its count. PyGPU's objects are dropped with the GIL; elsewhere the interpreter is queried.
     folder = ROOT / "src" / "python"
     may = {"callback.rs", "errors.rs", "exit.rs", "array/class.rs", "ffi/interpreter.rs", "ffi/newer.rs"}
     asking = {
@@ -294,7 +294,7 @@ def test_owners_of_python_objects_may_be_dropped_anywhere() -> None:
 if not on_cpu():
 
     def test_device_array_kept_by_peer_is_freed_without_gil_wait() -> None:
-        # The free may wait for the driver, and who holds the driver may wait for the GIL.
+        # The free may wait for the driver, and the thread in the driver may wait for the GIL.
         run(
             """
             for how in WAYS:

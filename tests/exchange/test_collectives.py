@@ -1,4 +1,4 @@
-"""Sums over processes by torch.distributed, in the memory of PyGPU's arrays, without a GPU."""
+"""Test sums over processes by torch.distributed in the memory of PyGPU's arrays, without a GPU."""
 
 from __future__ import annotations
 

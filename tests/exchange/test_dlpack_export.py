@@ -1,4 +1,4 @@
-"""`__dlpack__` and `__dlpack_device__`: what a consumer is told, what it may ask for, and what keeps the memory."""
+"""Test `__dlpack__` and `__dlpack_device__`: exported description, arguments, and lifetime of the memory."""
 
 import ctypes
 import gc

@@ -1,4 +1,4 @@
-"""`from_dlpack`: producers old and new, capsules, and tensors that lie."""
+"""Test `from_dlpack`: producers of every version, capsules, and false tensors."""
 
 import gc
 import threading

@@ -1,4 +1,4 @@
-"""DLPack's C exchange table: ours as other libraries call it, and theirs as we do."""
+"""Test DLPack's C exchange table: PyGPU's for other libraries, and theirs in PyGPU."""
 
 import ctypes
 import gc

@@ -1,4 +1,4 @@
-"""The fuzz target for the Python side over its corpus and over random bytes; `make fuzz` lets atheris look further."""
+"""Run the Python fuzz target over its corpus and random bytes; `make fuzz` continues with atheris."""
 
 import random
 import sys

@@ -1,4 +1,4 @@
-"""A few random hand-overs, on whatever device there is: helpers/handovers.py makes thousands, in many processes."""
+"""Run a few random handovers on the available device; helpers/handovers.py runs thousands in many processes."""
 
 from __future__ import annotations
 

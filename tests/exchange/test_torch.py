@@ -1,4 +1,4 @@
-"""PyTorch without a GPU: tensors and arrays of the CPU are one memory. tests/gpu/peers has those of devices."""
+"""Test PyTorch without a GPU: CPU tensors and arrays share memory. tests/gpu/peers tests devices."""
 
 from __future__ import annotations
 

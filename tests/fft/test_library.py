@@ -1,4 +1,4 @@
-"""The library behind the transforms: its plans and memory, captures, and what is said where it is not there."""
+"""Test the library of the transforms: plans, memory, captures, and the error if it is missing."""
 
 from __future__ import annotations
 

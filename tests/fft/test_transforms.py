@@ -1,4 +1,4 @@
-"""Fourier transforms: NumPy is the judge of values, types, shapes and errors."""
+"""Test Fourier transforms: values, types, shapes and errors match NumPy."""
 
 from __future__ import annotations
 
@@ -219,7 +219,7 @@ def test_numpy_functions_and_namespace_dispatch() -> None:
 
 
 class Own(PyGPU.GPUArray):
-    """An array of somebody."""
+    """An array class of a user."""
 
 
 @pytest.mark.skipif(not IS_GPU, reason="NumPy's results are wrapped as they are")

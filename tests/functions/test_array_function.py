@@ -1,4 +1,4 @@
-"""NumPy's functions on arrays of a device (NEP 18): the table is walked, and what is not in it is refused."""
+"""Test NumPy's functions on device arrays (NEP 18): every entry of the table, and errors for all others."""
 
 from __future__ import annotations
 

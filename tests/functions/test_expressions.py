@@ -1,4 +1,4 @@
-"""Functions that are a few calls of others: each expression gives with PyGPU what it gives with NumPy."""
+"""Test composed functions: each expression with PyGPU matches NumPy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers of elements and their indices along each axis, as NumPy's."""
+"""Test flat indices and their coordinates along each axis: results match NumPy."""
 
 from __future__ import annotations
 

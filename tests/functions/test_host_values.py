@@ -1,4 +1,4 @@
-"""Functions that are given values of the host say what they were given and how it comes to a device."""
+"""Test errors for host values: they name the value and the way to upload it."""
 
 from __future__ import annotations
 

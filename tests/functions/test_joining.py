@@ -1,4 +1,4 @@
-"""Arrays put together and taken apart, as NumPy's."""
+"""Test joining and splitting of arrays: results match NumPy."""
 
 from __future__ import annotations
 

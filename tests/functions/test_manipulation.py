@@ -1,4 +1,4 @@
-"""Arrays in other shapes and orders, as NumPy's."""
+"""Test changes of shape and order: results match NumPy."""
 
 from __future__ import annotations
 

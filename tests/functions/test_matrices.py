@@ -1,4 +1,4 @@
-"""Matrices, diagonals, differences, grids and comparisons, as NumPy's."""
+"""Test matrices, diagonals, differences, grids and comparisons: results match NumPy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arrays with more around them, as NumPy's."""
+"""Test padding: results match NumPy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Views with other axes, as NumPy's."""
+"""Test views with other axes: results match NumPy."""
 
 from __future__ import annotations
 

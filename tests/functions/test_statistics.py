@@ -1,4 +1,4 @@
-"""Means with weights and norms, as NumPy's."""
+"""Test weighted averages and norms: results match NumPy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A helper thread launches what is older than 200 us, needs no interpreter, and sleeps while nothing is pending."""
+"""Test the helper thread that launches operations older than 200 us without the interpreter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fused kernels read views of pending results at any offset that their element type allows."""
+"""Test fused kernels that read views of pending results at any offset that the element type allows."""
 
 from __future__ import annotations
 

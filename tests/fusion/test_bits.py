@@ -1,4 +1,4 @@
-"""A function gives the same bits in a kernel of several operations as in one of its own."""
+"""Test that a function gives the same bits in a fused kernel as in its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An operation that could not be launched says so where it shows, and whenever its result is used; all else goes on."""
+"""Test errors of deferred operations: raised by the flush and by each use of the result; other work continues."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever is public leaves nothing waiting, or stands in a list of what need not; its answer is that of the mode off.
+"""Test that every public name flushes or is listed as harmless, and gives the result of the mode off.
 
 A name that is new fails until it can be called here, or is put into one of the lists of `fusing/calls.py`.
 """

@@ -1,4 +1,4 @@
-"""What streams, events, graphs, devices and raw names do leaves nothing waiting, or cannot show whether it does."""
+"""Test that streams, events, graphs, devices and raw names leave no pending operations, or are listed as harmless."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""As much waits as may, and not more: each limit closes the window for a cause of its own, which the counts tell."""
+"""Test the limits of the pending queue: each one flushes for its own reason, which the report counts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Errors of deferred operations belong to blocks: a lost result raises at each use, a refused write raises once."""
+"""Test errors of deferred operations: a lost result raises at each use, a refused write raises once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random programs give the same bits whether operations wait or not; `fusion_soak.py` runs longer ones."""
+"""Test that random programs give the same bits in every mode; `fusion_soak.py` runs longer ones."""
 
 from __future__ import annotations
 

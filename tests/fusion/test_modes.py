@@ -1,4 +1,4 @@
-"""Whether operations are put off is a thread's choice, and a report tells what became of them."""
+"""Test the fusion mode of a thread and the report of deferred operations."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ on_a_gpu = pytest.mark.skipif(PyGPU.backend_name() == "cpu", reason="NumPy compu
 
 @pytest.fixture(autouse=True)
 def auto() -> Iterator[None]:
-    """The usual mode, whatever the environment says, and kernels at the second meeting."""
+    """Set the usual mode for any environment, with kernels compiled at the second use."""
     before = _core._set_fusion("auto")
     _core._limit_fusion(meetings=2)
     yield
@@ -153,7 +153,7 @@ def test_flush_launches_pending_operations() -> None:
 @on_a_gpu
 def test_report_counts_fused_operations() -> None:
     x = an_array()
-    for _ in range(2):  # compiled at the second meeting
+    for _ in range(2):  # compiled at the second use
         with PyGPU.fusion_report() as report:
             y = 2 * x + 1
     assert (report.operations, report.computed, report.kernels, report.fused) == (2, 2, 1, 1)

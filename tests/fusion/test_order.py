@@ -1,4 +1,4 @@
-"""What marks a place in time or waits for one finds everything launched that was written down before."""
+"""Test that stream and event calls find all earlier operations launched."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Deferral needs no more memory than eager mode, beyond the bound on operands that only deferred operations hold."""
+"""Test that deferral needs no more memory than eager mode plus the bound on operands held by the queue only."""
 
 from __future__ import annotations
 

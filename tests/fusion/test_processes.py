@@ -1,4 +1,4 @@
-"""A process may end, fork or lose its device with operations that wait."""
+"""Test processes that end, fork or lose their device with pending operations."""
 
 from __future__ import annotations
 

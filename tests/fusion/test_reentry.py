@@ -1,4 +1,4 @@
-"""A flush runs no Python; Python that runs around it finds every deferred operation pending or launched."""
+"""Test that a flush runs no Python, and that Python code around it finds each operation pending or launched."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each thread has its queue: other threads launch, read, overwrite and drop what is pending in it."""
+"""Test the queues of threads: other threads launch, read, overwrite and drop pending results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whoever asks for values or for an address gets what was computed; memory that others reach is not put off over."""
+"""Test that values and addresses are those of computed results; operations on escaped memory are not deferred."""
 
 from __future__ import annotations
 
@@ -187,7 +187,7 @@ def test_returned_memory_is_private_again() -> None:
     del taken, capsule
     PyGPU.synchronize()
     kept.append(x + 1)
-    assert waiting() <= 1  # or for ever: whoever had it named no stream
+    assert waiting() <= 1  # or indefinitely: the consumer named no stream
     np.testing.assert_array_equal(kept[1].get(), HOST + 1)
 
 
@@ -196,7 +196,7 @@ def by_pointer() -> PyGPU.GPUArray:
     return PyGPU.from_pointer(x.ptr, x.shape, x.dtype, owner=x)
 
 
-# Memory that is not of PyGPU's pool, or that somebody has an address of.
+# Memory that is not from PyGPU's pool, or whose address has escaped.
 OTHERS: dict[str, Callable[[], Any]] = {
     "a pointer": by_pointer,
     "shared": lambda: PyGPU.empty(HOST.shape, HOST.dtype, shared=True),

@@ -1,4 +1,4 @@
-"""What waits, what gets memory, and how many kernels compute it."""
+"""Test the pending queue: deferral, memory of results, and number of kernels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A write after a line changes no result of the line, however long that waits."""
+"""Test that a later write does not change the result of a pending operation."""
 
 from __future__ import annotations
 
@@ -189,4 +189,4 @@ def test_kernel_with_raw_address_leaves_no_pending_operations() -> None:
     np.testing.assert_array_equal(kept.get(), HOST + 1)
     np.testing.assert_array_equal(y.get(), HOST * 3)
     if driver is not None:
-        driver.forget_reports()  # nobody said to it what a number is
+        driver.forget_reports()  # the driver has no information about the integer

@@ -1,4 +1,4 @@
-"""Bytes as Python objects: ordinary ones, odd ones, forged exports of arrays. The same bytes always mean the same."""
+"""Decode bytes to Python objects: ordinary, odd, and forged exports. The same bytes always give the same object."""
 
 from __future__ import annotations
 
@@ -278,7 +278,7 @@ class Producer:
     def __init__(self, source: Bytes, claims: Claims) -> None:
         name = source.choose((None, None, None, None, LEGACY, VERSIONED, b"used_dltensor"))
         if name in (LEGACY, VERSIONED) and (name == VERSIONED) != claims.forged.versioned:
-            name = None  # one form read as the other is a wild pointer, which nobody can tell
+            name = None  # one form read as the other is a wild pointer, which cannot be detected
         self.was_named_used = name is not None and name.startswith(b"used_")
         self.capsule = claims.forged.capsule(name)
         self.answer = thing(source) if source.chance(10) else self.capsule

@@ -1,4 +1,4 @@
-"""Feeds the extension forged exports, odd keys and odd shapes: only documented errors leave, and never a wrong value.
+"""Feed the extension forged exports, odd keys and odd shapes: it may only raise documented errors.
 
     PYGPU_BACKEND=cpu python tests/fuzz/fuzz_interfaces.py tests/fuzz/corpus -max_total_time=60
 

@@ -1,4 +1,4 @@
-"""Sums up a JUnit file: counts, failures, reasons of skips, slowest tests, and the versions they ran with.
+"""Summarize a JUnit file: counts, failures, reasons of skips, slowest tests, and versions.
 
 python tests/gpu/summary.py FOLDER/gpu-tests.xml      writes FOLDER/gpu-tests.json and prints the gist
 """

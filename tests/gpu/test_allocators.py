@@ -1,4 +1,4 @@
-"""Arrays in the memory of torch's, CuPy's and RMM's allocators."""
+"""Test arrays in memory of torch's, CuPy's and RMM's allocators."""
 
 import gc
 
@@ -67,7 +67,7 @@ def test_memory_returned_during_foreign_read_is_not_overwritten() -> None:
         with side:
             copied = array.copy()
         del array
-        # torch gives the block, which is free again, to the first who asks for that size.
+        # torch reuses the freed block for the first request of that size.
         overwritten = torch.full((1 << 24,), -1, dtype=torch.int32, device="cuda")
         np.testing.assert_array_equal(copied.get(), host)
         del overwritten

@@ -1,4 +1,4 @@
-"""Every function of the table with every kind and every pair of layouts, on a real GPU, held against NumPy."""
+"""Test every function of the table with every kind and every pair of layouts on a GPU against NumPy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Only the primary context, shared with everybody, made when it is needed, and left as it was found."""
+"""Test that PyGPU uses the shared primary context only, creates it on first use, and restores the current one."""
 
 from __future__ import annotations
 

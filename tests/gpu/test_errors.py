@@ -1,4 +1,4 @@
-"""A kernel that faults destroys the context: every later call says so, none hangs, and the process ends."""
+"""Test that after a kernel fault every call reports the dead context, none hangs, and the process exits."""
 
 from __future__ import annotations
 

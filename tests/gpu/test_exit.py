@@ -1,4 +1,4 @@
-"""A process ends cleanly whatever it still holds."""
+"""Test that a process exits cleanly with any live objects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A process that was forked after the driver was opened: one clear error, and the host's arrays go on working."""
+"""Test a process forked after the driver was opened: one clear error, and host arrays continue to work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Captures that another library began, and graphs of ours with a real driver."""
+"""Test captures begun by another library, and PyGPU's graphs with a real driver."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Memory that is shared between processes, and memory that host and device share."""
+"""Test memory shared between processes, and memory shared by host and device."""
 
 from __future__ import annotations
 

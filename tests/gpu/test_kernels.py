@@ -1,4 +1,4 @@
-"""Kernels of PyGPU's own on a real device: compiling, loading, launching, and what goes wrong.
+"""Test PyGPU's own kernels on a device: compilation, loading, launches, and errors.
 
 On HIP too, where the device may be AMD's or, through the library in hip_on_cuda, NVIDIA's.
 """

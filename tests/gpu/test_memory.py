@@ -1,4 +1,4 @@
-"""The pool, its figures, and the end of the device's memory."""
+"""Test the memory pool, its statistics, and exhausted device memory."""
 
 from __future__ import annotations
 

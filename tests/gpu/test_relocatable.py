@@ -1,4 +1,4 @@
-"""Relocatable device code on a real device: parts that are linked, and kernels that launch kernels.
+"""Test relocatable device code on a device: linked parts, and kernels that launch kernels.
 
 The two cases in which PyCUDA's own suite links, in few words, and what a plain source may ask for.
 """

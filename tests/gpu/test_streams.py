@@ -1,4 +1,4 @@
-"""Who waits for whom: streams that are delayed on purpose, and the values that must be right all the same."""
+"""Test hazard tracking: streams are delayed, and all values must be correct."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Copies of every layout, host to device, device to host and on the device, held against NumPy."""
+"""Test copies of every layout against NumPy: host to device, device to host and on the device."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two devices: which one is current, copies between them, and sharing from the one that is not current."""
+"""Test two devices: the current one, copies between them, and sharing from the other one."""
 
 from __future__ import annotations
 

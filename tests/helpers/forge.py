@@ -1,4 +1,4 @@
-"""DLPack structures made by hand with ctypes, truthful or not, and producers as odd as those in the field."""
+"""Forged DLPack structures, built with ctypes, correct or false, and producers with the oddities of real ones."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def int64s(values: Sequence[int]) -> Any:
 
 
 class Forged:
-    """A tensor of ours and how often its deleter was called; float32 of shape (2, 3) unless told otherwise.
+    """A forged tensor and its count of deleter calls; float32 of shape (2, 3) by default.
 
     Keep the object as long as anything may call the deleter.
     """
@@ -167,7 +167,7 @@ class Producer:
 
 
 def managed_of(capsule: object) -> DLManagedTensor | DLManagedTensorVersioned:
-    """The structure in a capsule that nobody has consumed."""
+    """Return the structure in an unconsumed capsule."""
     name = capsule_name(capsule)
     kind = DLManagedTensorVersioned if name == VERSIONED else DLManagedTensor
     return kind.from_address(capsule_pointer(capsule, name))

@@ -4,7 +4,7 @@
 
 A baton is memory whose values NumPy knows. An operation hands it to another library (by DLPack, its C exchange
 table, an array interface, or its plain address), writes a part of it there on a stream that is kept busy, holds it
-against NumPy, passes it to another thread, or lets go of a holder, early or late. The peers are PyTorch, CuPy and
+against NumPy, passes it to another thread, or drops a holder, early or late. The peers are PyTorch, CuPy and
 numba-cuda where they are there, NumPy, and always `hostile_peer`, whose deleters release the GIL above PyGPU's.
 Nothing may be read too early, and nothing may crash.
 """

@@ -1,4 +1,4 @@
-"""Import PyGPU many times, each time in a new process and under threads that run the collector (A5; Dask's workers do).
+"""Import PyGPU repeatedly, each time in a new process while threads run the collector (A5; Dask workers do so).
 
     python tests/helpers/import_storm.py --imports 200
 

@@ -1,4 +1,4 @@
-"""What kernels do with their arguments, on a driver that writes down what it is given. Run by `test_kernels.py`."""
+"""Test kernel arguments on a driver that records its calls. Run by `test_kernels.py`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Matrices for the tests of `PyGPU.linalg`, and how close results are to NumPy's."""
+"""Matrices for the tests of `PyGPU.linalg`, and the tolerance against NumPy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs that several processes of MPI run, started by a launcher of the MPI that mpi4py has.
+"""Run programs of several MPI processes, started by the launcher of mpi4py's MPI.
 
 A launcher of another one starts as many worlds of one process each, or fails in ways that say nothing of it.
 """

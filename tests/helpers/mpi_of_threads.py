@@ -1,4 +1,4 @@
-"""Processes of MPI as threads: what a program uses of mpi4py's communicator."""
+"""MPI processes as threads: the methods of mpi4py's communicator that a program uses."""
 
 from __future__ import annotations
 

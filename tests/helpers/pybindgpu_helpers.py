@@ -1,4 +1,4 @@
-"""What the tests of PybindGPU's surface share."""
+"""Shared code of the tests of PybindGPU's interface."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The simulated driver from inside a test: faults, delays, limits, and what it found.
+"""Control the simulated driver from a test: faults, delays, limits, and its reports.
 
 `driver()` is the driver that PyGPU has loaded in this process, or None where that is no simulated one. See
 `tests/simulated_driver/README.md`.

@@ -1,9 +1,9 @@
-"""A soak: random operations on arrays, each held against NumPy, for as long as one likes.
+"""Run a soak: random operations on arrays, each compared with NumPy, for a given time.
 
     python tests/helpers/soak.py --operations 1000000 --seed 7 --json report.json
 
-Every array has a twin in NumPy that goes through the same; views of the one are views of the other, so that a write
-shows in both wherever it should. On a mismatch the seed and the last operations are printed: the seed repeats the run.
+Every array has a NumPy counterpart that receives the same operations. Views of one are views of the other, so that a
+write changes both. On a mismatch the seed and the last operations are printed: the seed repeats the run.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Family:
 
 @dataclass(eq=False)
 class Held:
-    """An array and its twin."""
+    """An array and its NumPy counterpart."""
 
     number: int
     array: PyGPU.GPUArray

@@ -1,4 +1,4 @@
-"""What the tests of the array class share: a NumPy array and its equal on the device, and how the two are compared.
+"""Shared code of the array tests: a NumPy array and its equal on the device, and their comparison.
 
 Nothing here reads device memory from the host: values come through `get()`, addresses are only subtracted.
 """
@@ -170,7 +170,7 @@ def outcome(function: Callable[[], Any]) -> Outcome:
 
 
 def assert_same_refusal(ours: Outcome, numpys: Outcome) -> None:
-    """Both raised, and whoever catches NumPy's class of error catches ours or a class that NumPy's is too."""
+    """Check that both raised, and that PyGPU's error class is or shares a base of NumPy's."""
     assert numpys[0] == "error", f"NumPy gives {numpys[1]!r}"
     assert ours[0] == "error", f"NumPy raises {numpys[1]!r}, PyGPU gives {ours[1]!r}"
     allowed = [kind for kind in type(numpys[1]).__mro__ if kind not in (Exception, BaseException, object)]

@@ -1,4 +1,4 @@
-"""Programs that run in several processes at once and talk to each other."""
+"""Run programs in several communicating processes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import time
 
 
 def free_port() -> int:
-    """A port that nobody has just now."""
+    """Return a port that is currently unused."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         return int(taken.getsockname()[1])

@@ -1,4 +1,4 @@
-"""On the CPU backend an address is the host's own: C functions, `ctypes` and `memoryview`s over it see the values."""
+"""Test that a CPU array's address is valid on the host: C functions, `ctypes` and `memoryview` see its values."""
 
 from __future__ import annotations
 

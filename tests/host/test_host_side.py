@@ -1,4 +1,4 @@
-"""The host side of an array: what `to_device` uploads, and what `get` leaves behind when nobody holds its result."""
+"""Test the host mirror of an array: uploads by `to_device`, and the cache of unreferenced results of `get`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ndarrays over pinned memory."""
+"""Test ndarrays over pinned memory."""
 
 import gc
 import pickle

@@ -1,4 +1,4 @@
-"""Large copies between host and device: through pinned memory in chunks, and over recycled memory for results.
+"""Test large copies between host and device: chunks through pinned memory, and reused memory of results.
 
 Run with ``PYGPU_STAGING_THRESHOLD=1 PYGPU_STAGING_CHUNK=4096`` all copies of the suite pass the ring of pinned slots on
 a device, those of small arrays too.

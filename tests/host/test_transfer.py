@@ -1,4 +1,4 @@
-"""Between host and device: `get`, `set`, and the host side that `to_device` uploads and `to_host` refreshes."""
+"""Test `get`, `set`, and the host mirror that `to_device` uploads and `to_host` refreshes."""
 
 from __future__ import annotations
 

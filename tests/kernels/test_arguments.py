@@ -1,4 +1,4 @@
-"""Arguments that have addresses in themselves: structs, arrays of pointers, function pointers, textures in structs."""
+"""Test arguments that contain addresses: structs, pointer arrays, function pointers, textures in structs."""
 
 from __future__ import annotations
 

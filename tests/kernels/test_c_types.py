@@ -1,4 +1,4 @@
-"""Declarations in C and what they mean: the dtypes, names and kinds of arguments."""
+"""Test C declarations: dtypes, names and kinds of arguments."""
 
 from __future__ import annotations
 

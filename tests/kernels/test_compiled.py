@@ -1,4 +1,4 @@
-"""What the compiler made: its texts and numbers, instances of templates, several sources, and what others compiled."""
+"""Test compiler output: text and attributes, template instances, several sources, and foreign images."""
 
 import shutil
 import struct

@@ -1,4 +1,4 @@
-"""Elementwise kernels: whatever the layouts are, each element is what NumPy makes of it."""
+"""Test elementwise kernels: for any layout, results match NumPy."""
 
 from __future__ import annotations
 

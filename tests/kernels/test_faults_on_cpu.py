@@ -1,4 +1,4 @@
-"""What goes wrong inside a kernel on the CPU is an error that says where, and the process lives on (D2).
+"""Test faults inside CPU kernels: an error names the position, and the process survives (D2).
 
 Here in this process, and in a child for what pytest's own handlers could hide, for Ctrl-C, and for what ends a process.
 """

@@ -1,4 +1,4 @@
-"""Headers that kernels include, options that they are compiled with, and what is said when something is wrong."""
+"""Test headers included by kernels, compiler options, and error messages."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The cache of compiled kernels: a changed header is always noticed (C1 of the findings), and only what
-the user alone could have written is believed (C2)."""
+"""Test the kernel cache: every changed header is detected (C1 of the findings), and only files that the
+user alone could have written are trusted (C2)."""
 
 import atexit
 import functools
@@ -151,7 +151,7 @@ GENERATED = {
 
 @pytest.mark.parametrize("make", GENERATED.values(), ids=GENERATED)
 def test_generated_kernel_is_cached(make: Callable[[str], object]) -> None:
-    """It was not: a comment of ours looked like an `#include` of a name that nobody can tell."""
+    """Regression: a comment in PyGPU's source looked like an `#include` of a computed name."""
     folder = PyGPU.config()["kernel_cache"]
     if folder is None:
         pytest.skip("there is no folder for the cache")

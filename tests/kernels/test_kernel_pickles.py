@@ -1,4 +1,4 @@
-"""Kernels of a few lines go into pickles: into tasks of Dask and Ray, and into processes of multiprocessing."""
+"""Test pickled kernels: in tasks of Dask and Ray, and in processes of multiprocessing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kernels without a device: the cases run in a process that finds a driver and an NVRTC which are none.
+"""Test kernels without a device: the cases run in a process with a fake driver and a fake NVRTC.
 
 The two are built from C; without a compiler the tests say so and are skipped.
 """

@@ -1,4 +1,4 @@
-"""One source gives the same on every backend: the CPU, a simulated driver, a device."""
+"""Test that one source gives the same result on every backend: CPU, simulated driver, device."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What kernels on the CPU show to the program around them: what they print, what they need, what finds a fault.
+"""Test kernels on the CPU: printed output, required compiler, and detection of races and overruns.
 
 Each runs in a process of its own, on the CPU backend; what kernels may use is tested in Rust.
 """

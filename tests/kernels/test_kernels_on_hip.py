@@ -1,4 +1,4 @@
-"""Kernels on HIP: what hiprtc is told, what it says, and what AMD's devices do not take."""
+"""Test kernels on HIP: options for hiprtc, its errors, and features that AMD devices lack."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Launches with attributes: what is handed to the driver, what is refused and how, and that the values are right."""
+"""Test launch attributes: arguments for the driver, rejected values, and results."""
 
 from __future__ import annotations
 

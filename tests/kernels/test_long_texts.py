@@ -1,4 +1,4 @@
-"""Kernels with a long text, whose threads live on for several turns."""
+"""Test large kernels, whose threads run a grid-stride loop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Macros of a user's options hold in the user's texts, whatever they are called, and not in what stands around them."""
+"""Test that macros of a user's options apply to the user's source of any name, and not to generated code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reductions: one value out of arrays of any layout, the same each time."""
+"""Test reductions: one reproducible value from arrays of any layout."""
 
 from __future__ import annotations
 

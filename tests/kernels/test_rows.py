@@ -1,4 +1,4 @@
-"""Views of one array that lie beside each other, as stencils read them: rows one above the other are each its own."""
+"""Test adjacent views of one array, as stencils read them: consecutive rows stay separate."""
 
 from __future__ import annotations
 

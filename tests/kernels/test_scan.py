@@ -1,4 +1,4 @@
-"""Scans: every element becomes what stands up to it, or before it, joined in order."""
+"""Test inclusive and exclusive scans with ordered combination."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tensor maps: what they demand in sentences, and what the kernel gets. What copies by one is in tests/gpu."""
+"""Test tensor maps: errors for invalid maps, and the kernel argument. tests/gpu tests the copies."""
 
 from __future__ import annotations
 

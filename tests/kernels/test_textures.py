@@ -1,4 +1,4 @@
-"""Textures and surfaces: a kernel reads what NumPy computes by the rules of CUDA's programming guide."""
+"""Test textures and surfaces: reads match NumPy's result by the rules of CUDA's programming guide."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""cuSOLVER and hipSOLVER: what is said where one is absent or refuses, and what is done where one does not converge."""
+"""Test cuSOLVER and hipSOLVER: errors if one is missing or fails, and the handling of non-convergence."""
 
 from __future__ import annotations
 

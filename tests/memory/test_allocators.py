@@ -1,4 +1,4 @@
-"""Whose memory new arrays get: PyGPU's pool, or an allocator of the user's choice; and how much of it."""
+"""Test the memory of new arrays: PyGPU's pool or a custom allocator, and limits."""
 
 import gc
 import threading
@@ -14,7 +14,7 @@ from support import assert_same, assert_same_values, on_cpu
 
 
 class Counting:
-    """Memory of PyGPU's pool, handed out by somebody else."""
+    """An allocator of another library that uses PyGPU's pool."""
 
     def __init__(self) -> None:
         self.live: dict[int, int] = {}
@@ -196,7 +196,7 @@ def test_memory_is_returned_after_last_use_without_synchronization() -> None:
     with other, PyGPU.using_allocator(None):
         copied = array.copy()
     del array
-    # Whoever gets the memory next writes it in the order of the stream, behind the copy that still reads it.
+    # The next user of the memory writes it in stream order, after the copy that still reads it.
     assert not pool.live
     again = PyGPU.full(1 << 16, -1, np.int32)
     assert_same(copied, host)

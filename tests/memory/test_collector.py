@@ -1,4 +1,4 @@
-"""The collector meets only whole objects (A5), and long chains of owners end without as many frames (A6)."""
+"""Test that the collector visits initialized objects only (A5), and the iterative drop of owner chains (A6)."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ LINKS = 4000
 
 
 def chains(links: dict[str, str], first: str) -> str:
-    """A script that makes each chain and lets go of it."""
+    """Return a script that creates each chain and drops it."""
     text = PRELUDE + IN_A_SMALL_STACK
     for name, link in links.items():
         text += f"def work():\n    {first}\n    for _ in range({LINKS}):\n        {link}\n"

@@ -1,4 +1,4 @@
-"""An address that PyGPU knows keeps its block's extent, read-only flag and order, whichever door it comes through."""
+"""Test that a registered address has its block's extent, read-only flag and hazards at every entry point."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_shared_memory_follows_order_of_its_other_uses(refer: Any, late: None) -
             a.fill(-1)
         with streams[1]:
             assert (other.get() == -1).all()
-        del a  # the memory stays as long as anybody shows it
+        del a  # the memory stays while any array refers to it
         with streams[2]:
             assert (other.get() == -1).all()
 
@@ -149,7 +149,7 @@ def test_rejects_recursive_allocator() -> None:
 
 
 class Told:
-    """Memory that nobody knows, and that says how large it is."""
+    """Unregistered memory that reports its size."""
 
     def __init__(self, **told: Any) -> None:
         self.ptr = 1 << 40
@@ -297,7 +297,7 @@ def test_array_keeps_explicitly_freed_memory_and_address_is_unowned(make: Any) -
 
 @cpu_only
 def test_external_memory_is_never_taken_for_freed() -> None:
-    """B3: what the C library gives out again is somebody's."""
+    """B3: memory reused by the C library belongs to its new owner."""
     for nbytes in (16, 1000, 100_000, 2 << 20):
         for _ in range(50):
             _, free, _ = allocated(nbytes)

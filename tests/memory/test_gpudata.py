@@ -1,4 +1,4 @@
-"""`gpudata` is the memory as an object, as PyCUDA's programs take it."""
+"""Test `gpudata`, the memory as an object, as in PyCUDA's programs."""
 
 from __future__ import annotations
 

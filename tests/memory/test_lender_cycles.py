@@ -1,4 +1,4 @@
-"""Memory that a Python object lends: a cycle through it is collected, but not while anything can reach the memory."""
+"""Test memory owned by a Python object: a cycle through it is collected once the memory is unreachable."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from support import on_cpu, pair
 
 
 class Lender:
-    """Owns memory of a device and says so in every way that PyGPU asks for."""
+    """Owns device memory and exports it by every protocol that PyGPU supports."""
 
     def __init__(self) -> None:
         self.memory = PyGPU.to_gpu(np.arange(4.0))
@@ -126,7 +126,7 @@ def test_finalizer_reviving_array_revives_owner(make: Any, borrow: Any) -> None:
 
 
 def test_view_in_cycle_is_left_to_its_breaker() -> None:
-    # Two arrays share the block, and neither can call the reference to the lender its own.
+    # Two arrays share the block, and neither holds the reference to the owner alone.
     lender = Lender()
     lender.array = PyGPU.GPUArray((4,), "float64", gpudata=lender.ptr, base=lender)
     lender.view = lender.array[1:]

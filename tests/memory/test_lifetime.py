@@ -1,4 +1,4 @@
-"""An array lives as long as somebody needs it and no longer: references, cycles, views, subclasses, threads, exit."""
+"""Test the lifetime of arrays: references, cycles, views, subclasses, threads, exit."""
 
 from __future__ import annotations
 

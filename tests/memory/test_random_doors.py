@@ -1,4 +1,4 @@
-"""Random reads and writes of random memory through every door: right by NumPy, or refused."""
+"""Test random reads and writes of random memory by every entry point: equal to NumPy, or rejected."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Block:
 
 
 class Doors:
-    """Random reads and writes through random doors, held against NumPy."""
+    """Random reads and writes by random entry points, compared with NumPy."""
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
@@ -78,7 +78,7 @@ class Doors:
         return Block(host, host.ctypes.data, nbytes, known=False)
 
     def range(self, count: int | None = None) -> tuple[Block, int, int, bool]:
-        """A block, an offset, a number of bytes, and whether they fit. What nobody knows is never overrun."""
+        """A block, an offset, a number of bytes, and whether they fit. Unregistered memory is never overrun."""
         block = self.random.choice(self.blocks)
         size = block.bytes.size
         offset = self.random.randrange(size)

@@ -1,4 +1,4 @@
-"""Memory by its address alone, the figures of what is held, and the end of the process."""
+"""Test memory by raw address, memory statistics, and process exit."""
 
 import ctypes
 import gc

@@ -1,4 +1,4 @@
-"""Small blocks that one stream alone has used are kept by it for its next array, and by nobody else."""
+"""Test the stream block cache: small blocks used by one stream only are reused by that stream."""
 
 from __future__ import annotations
 

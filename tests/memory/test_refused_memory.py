@@ -1,4 +1,4 @@
-"""Memory that holds Python objects, values in the place of addresses, and sizes that no machine has are refused."""
+"""Test that memory of Python objects, values instead of addresses, and impossible sizes are rejected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arrays that several processes have: real processes, on the CPU and on simulated and real GPUs."""
+"""Test arrays shared by several processes, on the CPU and on simulated and real GPUs."""
 
 from __future__ import annotations
 

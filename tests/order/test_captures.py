@@ -1,4 +1,4 @@
-"""Every way on which host memory could come into a graph, which would use it long after the call: refused, or right.
+"""Test every path by which host memory could enter a graph, which would use it after the call.
 
 A graph that has captured a copy uses the memory at each launch. Ordinary memory may be another's by then, so it is
 refused before the driver is called, and the capture stays valid and holds nothing of what was refused. Pinned memory is
@@ -220,7 +220,7 @@ np.testing.assert_array_equal(a.get(), expected)
 
 @pytest.mark.starts_processes
 def test_capture_without_compiler_rejects_scattered_copy_and_not_fill() -> None:
-    # A1: the detour over the host that such a copy takes came into the graph.
+    # A1: the fallback of such a copy through the host was captured.
     script = """
 import numpy as np, PyGPU, simulated
 a, b = PyGPU.zeros((20, 20, 9, 9)), PyGPU.zeros((20, 20, 9, 9))

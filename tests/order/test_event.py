@@ -1,4 +1,4 @@
-"""Events: recorded, waited for, and the time between two of them."""
+"""Test events: recording, waiting, and elapsed time."""
 
 import gc
 import time

@@ -1,4 +1,4 @@
-"""Captured work: nothing runs while it is recorded, and all of it runs at each launch. On every backend (B7)."""
+"""Test captured work: it runs at each launch and not during the capture, on every backend (B7)."""
 
 from __future__ import annotations
 
@@ -233,7 +233,7 @@ def test_objects_kept_by_graph_end_with_it() -> None:
     graph.launch()
     del graph
     PyGPU.synchronize()
-    PyGPU.trim_memory()  # lets go of what waited for the launch
+    PyGPU.trim_memory()  # releases memory that was retained for the launch
     assert PyGPU.memory_statistics()["bytes"] == before
 
 

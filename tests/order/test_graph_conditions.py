@@ -1,4 +1,4 @@
-"""Graphs that decide while they run: if, else, while, switch. Refused where a backend has no such nodes (B7)."""
+"""Test conditional graph nodes: if, else, while, switch. Backends without them reject them (B7)."""
 
 from __future__ import annotations
 

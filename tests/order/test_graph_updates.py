@@ -1,4 +1,4 @@
-"""Graphs whose parameters are exchanged: of a node, or of all of them. On every backend (B7)."""
+"""Test updates of graph parameters: of one node, or of a whole graph, on every backend (B7)."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ def test_new_arrays_are_kept_and_replaced_ones_released() -> None:
         np.testing.assert_array_equal(target.get(), value)
         gc.collect()
         PyGPU.synchronize()
-        PyGPU.trim_memory()  # lets go of what waited for the launch
+        PyGPU.trim_memory()  # releases memory that was retained for the launch
         held.append(PyGPU.memory_statistics()["bytes"])
     assert set(held) == {held[0]}
     del graph, node

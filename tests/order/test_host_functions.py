@@ -1,4 +1,4 @@
-"""Functions of the host that a stream calls: when, on what, what becomes of their errors, and of what they hold."""
+"""Test host functions on streams: time and thread of the call, errors, and released objects."""
 
 from __future__ import annotations
 
@@ -239,7 +239,7 @@ def test_function_and_its_arguments_are_released_once() -> None:
         stream.launch_host_function(function, argument)
     stream.synchronize()
     PyGPU.synchronize()
-    for _ in range(100):  # the main thread's next steps let go of what a driver's thread put down
+    for _ in range(100):  # the main thread drops the objects that a driver thread queued
         if (sys.getrefcount(function), sys.getrefcount(argument)) == counts:
             break
         time.sleep(0.01)

@@ -1,4 +1,4 @@
-"""Work on many streams is in order: values agree with NumPy whatever runs first, and nothing races.
+"""Test work on many streams: values match NumPy for any execution order, without races.
 
 The values are held against NumPy on every backend. The simulated driver besides reports two uses that nothing orders,
 also where they happened to go well.

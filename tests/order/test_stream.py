@@ -1,4 +1,4 @@
-"""Streams: made, taken from other libraries, waited for, and made current for one thread and a while."""
+"""Test streams: creation, import from other libraries, waits, and `with` for the current stream of a thread."""
 
 import gc
 import threading

@@ -1,4 +1,4 @@
-"""The tables of the drivers' numbers are those of the bindings, wherever cargo has fetched them."""
+"""Check the tables of driver codes against the bindings that cargo has fetched."""
 
 from __future__ import annotations
 

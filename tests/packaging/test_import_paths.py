@@ -1,4 +1,4 @@
-"""How PyGPU's modules are reached: from the package, under PyCUDA's name, and what `dir` shows of them."""
+"""Test import paths of PyGPU's modules: in the package, under PyCUDA's name, and in `dir`."""
 
 from __future__ import annotations
 

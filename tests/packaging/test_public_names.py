@@ -1,4 +1,4 @@
-"""Whatever could be imported from 0.1.0 still can, by every path, and is the same kind of thing."""
+"""Check that every import path of 0.1.0 still exists with the same kind of object."""
 
 from __future__ import annotations
 

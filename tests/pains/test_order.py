@@ -1,4 +1,4 @@
-"""What hurts elsewhere in who waits for whom: pains 9, 10, 14 and 19."""
+"""Test interop regressions of synchronization: 9, 10, 14 and 19."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def holds(array: PyGPU.GPUArray, value: float) -> bool:
     return bool((array.get() == value).all())
 
 
-# 9. Nobody agrees who synchronises
+# 9. Unclear responsibility for synchronization
 
 
 @gpu_only

@@ -1,6 +1,6 @@
-"""What hurts elsewhere in one process with others, in errors and in installing: pains 16 to 18, 20, 21, 24 and 25.
+"""Test interop regressions of shared processes, errors and installation: 16 to 18, 20, 21, 24 and 25.
 
-Pains 22 and 23, the arguments of kernels, come with the kernels.
+Numbers 22 and 23, the arguments of kernels, are tested in tests/kernels.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def test_pain_16_the_current_device_is_left_as_others_set_it() -> None:
 
 @two_devices
 def test_pain_16_the_device_of_one_thread_is_not_that_of_another() -> None:
-    """A device that somebody made current in one thread is current in all."""
+    """Defect: a device made current in one thread is current in all."""
     seen: list[int] = []
 
     def work() -> None:
@@ -269,7 +269,7 @@ def test_pain_20_what_needs_no_device_makes_no_call(driver: simulated.Driver) ->
         assert view.device.index == 0
         assert view.__dlpack_device__()[1] == 0
         assert len(view) >= 0
-    if not driver.is_hip:  # there nobody can be told of a stream, so the work must be over
+    if not driver.is_hip:  # no stream can be named there, so the work must be complete
         assert all(view.__cuda_array_interface__["stream"] == 1 for view in views)
     capsules = [view.__dlpack__(stream=-1) for view in views]
     assert made(before, calls(driver)) == {}
@@ -381,7 +381,7 @@ def test_pain_24_unraised_destructor_error_is_reported_at_exit(driver: simulated
 @gpu_only
 @pytest.mark.starts_processes
 def test_pain_24_a_lost_context_is_recognised_and_said(kernels: Kernels) -> None:
-    """Every later call fails with the same riddle, and nobody says that only a new process helps."""
+    """Defect: every later call fails with the same unclear error, which does not name the remedy, a new process."""
     script = """
         import ctypes
         import PyGPU

@@ -1,4 +1,4 @@
-"""What hurts elsewhere when arrays are shared: pains 1 to 8, 12 and 13."""
+"""Test interop regressions of shared arrays: 1 to 8, 12 and 13."""
 
 from __future__ import annotations
 
@@ -185,7 +185,7 @@ def test_pain_05_negative_strides_are_exported_as_they_are(key: Any) -> None:
 
 @pytest.mark.reads_in_place
 def test_pain_06_what_may_not_be_written_stays_so() -> None:
-    """The flag is lost on the way, and somebody's constant is overwritten."""
+    """Defect: the flag is lost, and a constant of another library is overwritten."""
     array = PyGPU.asarray(Readonly(PyGPU.zeros((2, 3), "float32")))
     for view in (array, array[0], array.T):
         assert not view.flags.writeable

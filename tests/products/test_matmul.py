@@ -1,4 +1,4 @@
-"""Products of matrices and vectors: NumPy is the judge of values, types, shapes and errors."""
+"""Test products of matrices and vectors: values, types, shapes and errors match NumPy."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def test_vectors_need_not_be_whole_packs() -> None:
     for length in (4096, 4099, 21):
         compare(operator.matmul, numbers("float32", length), numbers("float32", length))
         compare(np.vecdot, numbers("float32", 3, length), numbers("float32", length))
-    # Rows that lie side by side are read as packs, too.
+    # Contiguous rows are also read as packs.
     for rows in (64, 66):
         compare(operator.matmul, numbers("float32", 500), numbers("float32", 500, rows))
         compare(operator.matmul, numbers("float32", 2, 1, 21), numbers("float32", 2, 21, rows))

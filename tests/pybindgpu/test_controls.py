@@ -1,4 +1,4 @@
-"""The usual device controls as `cuda*` calls: each is tried on every backend, and gives a status where it cannot be."""
+"""Test common device controls as `cuda*` calls on every backend: unsupported ones return a status."""
 
 from __future__ import annotations
 

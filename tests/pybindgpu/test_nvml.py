@@ -1,4 +1,4 @@
-"""NVML through the package, through the library, and where there is none."""
+"""Test NVML through the package, through the library, and without it."""
 
 from __future__ import annotations
 

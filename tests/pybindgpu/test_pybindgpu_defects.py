@@ -1,4 +1,4 @@
-"""What must hold in place of PybindGPU's defects; the number of the defect stands beside each test.
+"""Test the behaviour required instead of PybindGPU's defects; each test gives the number of its defect.
 
 Those of GPUArray itself (1, 3, 4, 5, 7, 18, 23, 29, 30) are tested with it, those of NVML (26, 27) with NVML; 28 is the
 native module's apart from the streams, and 31 was the build's.

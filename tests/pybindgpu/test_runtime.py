@@ -1,4 +1,4 @@
-"""The `cuda*` calls: what they do, and which status they give for what cannot be done."""
+"""Test the `cuda*` calls: effects, and statuses of impossible calls."""
 
 from __future__ import annotations
 

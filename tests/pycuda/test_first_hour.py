@@ -1,4 +1,4 @@
-"""What somebody tries in the first hour, and what is said where it is not to be had."""
+"""Test first steps of PyCUDA users, and the errors for missing features."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`as_pycuda` puts PyGPU in PyCUDA's place, for what imports `pycuda`."""
+"""Test `as_pycuda`, which replaces PyCUDA for code that imports `pycuda`."""
 
 from __future__ import annotations
 

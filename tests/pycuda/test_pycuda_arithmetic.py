@@ -1,4 +1,4 @@
-"""What PyCUDA computes for each element: its names, its arguments, and its dtypes where they are not NumPy's."""
+"""Test PyCUDA's elementwise functions: names, arguments, and dtypes that differ from NumPy's."""
 
 from __future__ import annotations
 

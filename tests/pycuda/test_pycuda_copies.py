@@ -1,4 +1,4 @@
-"""PyCUDA's copies and sets of linear memory. NumPy is the judge."""
+"""Test PyCUDA's copies and fills of linear memory against NumPy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""PyCUDA's driver: errors, devices, contexts, streams, events, modules."""
+"""Test PyCUDA's driver module: errors, devices, contexts, streams, events, modules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""PyCUDA's makers of elementwise kernels: prepared functions over addresses and a number of elements."""
+"""Test PyCUDA's elementwise kernel generators: prepared functions of addresses and a number of elements."""
 
 from __future__ import annotations
 

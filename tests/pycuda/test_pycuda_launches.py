@@ -1,4 +1,4 @@
-"""Launches in PyCUDA's spelling."""
+"""Test launches with PyCUDA's syntax."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""PyCUDA's functions that make one element of many, and whose memory results have."""
+"""Test PyCUDA's reductions, and the allocators of their results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What libraries do with PyCUDA's classes: derive from them, and make arrays whose memory comes later."""
+"""Test subclasses of PyCUDA's classes, and arrays whose memory is assigned later."""
 
 from __future__ import annotations
 

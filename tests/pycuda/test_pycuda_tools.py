@@ -1,4 +1,4 @@
-"""PyCUDA's tools and what it tells of a platform."""
+"""Test PyCUDA's tools and platform queries."""
 
 from __future__ import annotations
 

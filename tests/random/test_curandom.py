@@ -1,4 +1,4 @@
-"""PyCUDA's ``curandom``: what programs call is there, and draws what its names say."""
+"""Test PyCUDA's ``curandom``: functions that programs call, and their distributions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No two files of a crate import each other, not by way of others either.
+"""Check that no two files of a crate import each other, directly or indirectly.
 
 A `mod.rs` or `lib.rs` declares the files of its folder: its references to them do not count, since the language
 requires them. Test code is exempt.

@@ -1,4 +1,4 @@
-"""What the README says is held by something, and its figures are those that were measured."""
+"""Check that tests cover the claims of the README, and that its figures are the measured ones."""
 
 import functools
 import importlib.util

@@ -1,4 +1,4 @@
-"""The program that compares PyGPU with its peers: what it runs, how it counts, and what it says."""
+"""Test the program that compares PyGPU with other libraries: cases, counts and output."""
 
 import importlib
 import importlib.util

@@ -1,4 +1,4 @@
-"""The documentation says what is there: its reference, the docstrings' form, and their examples.
+"""Check the documentation: its reference, the form of docstrings, and their examples.
 
 The blocks of README.md and docs/ are run by pytest itself, through the conftest of the repository.
 """

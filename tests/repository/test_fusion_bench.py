@@ -1,4 +1,4 @@
-"""The program that holds deferred operations against other libraries: what it counts, checks and judges."""
+"""Test the program that compares deferred operations with other libraries: counts, checks and verdicts."""
 
 import importlib
 import json

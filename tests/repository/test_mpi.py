@@ -1,4 +1,4 @@
-"""Programs for MPI: four processes with a device each, of the CPU under four numbers."""
+"""Test MPI programs: four processes with a device each, the CPU under four numbers."""
 
 from __future__ import annotations
 

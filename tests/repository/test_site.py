@@ -1,4 +1,4 @@
-"""The pages of the interface, which `make docs` makes of what there is: nothing that a user has is missing on them."""
+"""Check the generated pages of the interface, which `make docs` writes: no public name is missing."""
 
 import importlib.util
 import pkgutil

@@ -1,4 +1,4 @@
-"""What a notebook and a prompt show."""
+"""Test the display of arrays in a notebook and at a prompt."""
 
 import pydoc
 

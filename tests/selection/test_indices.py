@@ -1,4 +1,4 @@
-"""Elements are taken from, and values put to, the places that indices name, as NumPy does it."""
+"""Test reads and writes of elements by index: results match NumPy."""
 
 from __future__ import annotations
 

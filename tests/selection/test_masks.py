@@ -1,4 +1,4 @@
-"""What a mask selects stays on the device: elements, indices, places to write; the host reads their number at most."""
+"""Test selection by masks on the device: elements, indices, writes; the host reads the count only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Places in an order: values among sorted elements, parts of an order, orders by several keys."""
+"""Test searches in sorted arrays, partitions, and sorting by several keys."""
 
 from __future__ import annotations
 

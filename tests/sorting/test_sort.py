@@ -1,4 +1,4 @@
-"""``sort`` and ``argsort`` along any axis of any layout give what NumPy gives, stably."""
+"""Test stable ``sort`` and ``argsort`` along any axis of any layout: results match NumPy."""
 
 from __future__ import annotations
 

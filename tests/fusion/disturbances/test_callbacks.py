@@ -1,4 +1,4 @@
-"""The program's code may run at each callback of a call that uses a pending result, and do anything there."""
+"""Test user code that runs at each callback of a call that uses a pending result."""
 
 from __future__ import annotations
 

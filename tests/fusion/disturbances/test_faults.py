@@ -1,4 +1,4 @@
-"""A refusal at any driver call of a flush makes no wrong value, raises nowhere else, and loses no work or memory."""
+"""Test a fault at each driver call of a flush: no wrong value, no other error, no lost work or memory."""
 
 from __future__ import annotations
 

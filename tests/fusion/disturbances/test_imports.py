@@ -1,4 +1,4 @@
-"""Imports of the library run import hooks of the program, which use and drop arrays; none of them runs in a flush."""
+"""Test import hooks of the program that use and drop arrays: none of them runs in a flush."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A second thread launches, overwrites, shows or drops a pending operand while a public call uses it."""
+"""Test a second thread that launches, overwrites, exports or drops a pending operand during a public call."""
 
 from __future__ import annotations
 

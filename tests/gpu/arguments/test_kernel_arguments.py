@@ -1,4 +1,4 @@
-"""Structs and arrays of pointers on a real device: a launch is in the order of the arrays whose addresses it is given.
+"""Test structs and pointer arrays on a device: a launch follows the hazards of the arrays they point to.
 
 tests/kernels/test_arguments.py has their values, and runs here too.
 """

@@ -1,4 +1,4 @@
-"""The tensor memory accelerator copies boxes by PyGPU's tensor maps, between an array and shared memory."""
+"""Test copies of boxes between an array and shared memory by the tensor memory accelerator."""
 
 from __future__ import annotations
 

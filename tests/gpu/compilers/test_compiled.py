@@ -1,4 +1,4 @@
-"""What the compilers of a real device made: texts, numbers, instances of templates, fatbins and libraries of nvcc's."""
+"""Test compiler output on a device: text, attributes, template instances, fatbins and nvcc libraries."""
 
 from __future__ import annotations
 

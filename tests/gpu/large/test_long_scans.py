@@ -1,4 +1,4 @@
-"""Scans of more elements than one league of blocks has."""
+"""Test scans of more elements than one league of blocks has."""
 
 from __future__ import annotations
 

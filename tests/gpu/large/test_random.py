@@ -1,4 +1,4 @@
-"""Random numbers of large arrays on a GPU: NumPy's bits, and distributions of as many as a defect needs."""
+"""Test random numbers of large arrays on a GPU: NumPy's bits, and distributions of large samples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Launches with attributes on a real device: blocks of a cluster reach each other, a grid meets, a chain is in order.
+"""Test launch attributes on a device: clusters, cooperative grids and dependent launches.
 
 Clusters and programmatic dependence need compute capability 9.0. Kernels are in PTX's words where NVRTC alone, without
 a toolkit's headers, is to compile them; those with cooperative_groups.h are left out where it is not found.

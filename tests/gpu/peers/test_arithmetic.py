@@ -1,4 +1,4 @@
-"""Arrays of other libraries as operands: without a copy, and behind what their streams still do."""
+"""Test arrays of other libraries as operands: without a copy, and after the work of their streams."""
 
 from __future__ import annotations
 

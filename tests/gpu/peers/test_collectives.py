@@ -1,4 +1,4 @@
-"""Two processes with a GPU each: sums and messages by torch.distributed, nccl4py and MPI, and one array in both."""
+"""Test two processes with one GPU each: torch.distributed, nccl4py, MPI, and an array shared by both."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A library built by nvcc that knows nothing of PyGPU, called through ctypes with `.ptr` and `.handle`."""
+"""Test a library built by nvcc without PyGPU, called through ctypes with `.ptr` and `.handle`."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_memory_of_kernel_library_is_imported_by_address(kernels: Kernels) -> No
 
 @pytest.mark.starts_processes
 def test_deleter_needs_neither_python_thread_nor_gil(kernels: Kernels) -> None:
-    # PyDLL holds the GIL during the call: a deleter that wanted it would wait for ever, hence the process of its own.
+    # PyDLL holds the GIL during the call: a deleter that requests it would never return, hence the separate process.
     script = """
         import ctypes, sys
         import PyGPU

@@ -1,4 +1,4 @@
-"""cuda.core: views of PyGPU's arrays, streams both ways, and kernels that NVRTC compiled."""
+"""Test cuda.core: views of PyGPU's arrays, streams both ways, and kernels compiled by NVRTC."""
 
 from __future__ import annotations
 

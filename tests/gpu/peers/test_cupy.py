@@ -1,4 +1,4 @@
-"""CuPy: the same memory both ways."""
+"""Test CuPy: shared memory both ways."""
 
 from __future__ import annotations
 

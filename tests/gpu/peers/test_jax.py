@@ -1,4 +1,4 @@
-"""JAX: the same memory both ways, within what JAX takes (compact layouts, unversioned DLPack)."""
+"""Test JAX: shared memory both ways, within JAX's limits (compact layouts, unversioned DLPack)."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_arrays_unsupported_by_jax_are_copied_first(take: Any) -> None:
     try:
         shared = jnp.from_dlpack(view)
     except (RuntimeError, ValueError, BufferError, NotImplementedError):
-        pass  # it says so or it is right
+        pass  # an error, or a correct result
     else:
         same(numpy.asarray(shared), take(host))
 

@@ -1,4 +1,4 @@
-"""mpi4py: what it reads of an array, and messages between one or two processes.
+"""Test mpi4py: the attributes it reads of an array, and messages of one or two processes.
 
 Sending device memory needs an MPI that knows CUDA, and one that does not may crash on it. So messages are sent in
 processes of their own, and CuPy shows whether the MPI is to blame.

@@ -1,4 +1,4 @@
-"""numba-cuda: kernels written in Python on PyGPU's memory, and its device arrays in PyGPU."""
+"""Test numba-cuda: its kernels on PyGPU's memory, and its device arrays in PyGPU."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""PyTorch: the same memory both ways, and who waits and frees when."""
+"""Test PyTorch: shared memory both ways, synchronization, and the time of frees."""
 
 from __future__ import annotations
 

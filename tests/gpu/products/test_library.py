@@ -1,4 +1,4 @@
-"""Products by cuBLAS on a device: every type it has, sizes around its own tiles, batches, and lengths beyond 31 bits.
+"""Test products by cuBLAS on a device: every type, sizes at tile edges, batches, and lengths beyond 31 bits.
 
 PYGPU_BACKEND=cuda python -m pytest -q tests/gpu/products
 """

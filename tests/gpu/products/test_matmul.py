@@ -1,4 +1,4 @@
-"""Products on a device: every type, shapes around the edges of tiles, batches, and operands that lie anyhow.
+"""Test products on a device: every type, shapes at tile edges, batches, and operands of any layout.
 
 PYGPU_BACKEND=cuda python -m pytest -q tests/gpu/products
 """

@@ -1,4 +1,4 @@
-"""Small uses of the library that together make every call of the driver. Each holds its own result against NumPy's.
+"""Small uses of the library that together make every driver call. Each compares its result with NumPy's.
 
 An exercise may be broken off by an error anywhere, and must then be able to run again.
 """
@@ -28,7 +28,7 @@ def equal(actual: numpy.ndarray, expected: object) -> None:
 
 @contextlib.contextmanager
 def given_back(free: Callable[[int], None], address: int) -> Iterator[int]:
-    """Give an address back at the end, again if that fails: whoever holds a bare address has to."""
+    """Free an address at the end and retry on failure, as the holder of a raw address must."""
     try:
         yield address
     finally:
@@ -176,7 +176,7 @@ _mapped: list[ctypes.Array] = []
 
 
 def registered_memory() -> None:
-    """Pin memory that exists, and let go of it."""
+    """Pin existing memory, and unpin it."""
     _mapped.append((ctypes.c_char * PAGE).from_buffer(mmap.mmap(-1, PAGE)))
     address = ctypes.addressof(_mapped[-1])
     _core.host_register(address, PAGE)

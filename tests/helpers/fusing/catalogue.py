@@ -1,7 +1,7 @@
-"""Fragments of programs: a few lines of arithmetic each, from one seed, so that their kernels are compiled only once.
+"""Program fragments of a few arithmetic lines each, from one seed, so that their kernels are compiled once.
 
 A fragment is the same on NumPy's arrays and on PyGPU's. What it keeps is what a program would have names for at its
-end; all else is let go of behind its last use, as an expression does, or at the end, as a function does.
+end; all other arrays are dropped after their last use, like temporaries, or at the end, like local variables.
 """
 
 from __future__ import annotations
@@ -198,7 +198,7 @@ def fragment(seed: int, number: int) -> Fragment:
 
 
 def with_drops(random: Random, lines: list[Line], results: Sequence[int], kept: list[int]) -> list[Line]:
-    """The lines, and what is let go of where."""
+    """Return the lines, and the arrays dropped at each."""
     made = [place for place, line in enumerate(lines) if line[0] in ("call", "view", "cast", "reduce")]
     last = dict(zip(results, made, strict=True))
     for place, line in enumerate(lines):

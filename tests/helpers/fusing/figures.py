@@ -1,4 +1,4 @@
-"""What became of operations between two moments, by the library's own counts and by the driver's."""
+"""Count operations between two moments, by the counts of the library and of the driver."""
 
 from __future__ import annotations
 

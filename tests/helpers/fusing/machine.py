@@ -1,4 +1,4 @@
-"""A state machine of deferred operations: random programs, run in NumPy, without and with waiting.
+"""Run a state machine of deferred operations: random programs in NumPy, and in PyGPU without and with deferral.
 
 A program is a list of steps with their choices, drawn while it runs in NumPy. It is then run in PyGPU twice, under
 `"off"` and under `"auto"`: what is seen of arrays has to be the same bits in both, and NumPy's.
@@ -29,7 +29,7 @@ SEED_OF_CATALOGUE = 19
 MOST_FRAGMENTS = 300
 MOST_LIVE = 16
 STEPS_OF_A_PROGRAM = 60
-LARGE = 1 << 18  # of float32: what waits is weighed from 1 MiB on
+LARGE = 1 << 18  # of float32: pending results count from 1 MiB on
 # Each program has one of these, and its part of the catalogue.
 LIMITS: tuple[dict[str, int], ...] = (
     {},

@@ -1,4 +1,4 @@
-"""Each public name of the package and of its arrays, and how a call of it is found and compared."""
+"""Public names of the package and of its arrays, and the way to call each and compare its result."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OWN = {"__repr__", "__str__", "__eq__", "__ne__", "__lt__", "__le__", "__gt__", 
 OWN |= {"__format__", "__sizeof__"}
 # What gives other values each time: memory as it is found, and addresses.
 UNINITIALISED = {"empty", "empty_like", "empty_pinned", "empty_like_pinned", "allocate", "pointers"}
-# What nobody has waited for.
+# Results before synchronization.
 UNINITIALISED |= {"get_async"}
 
 

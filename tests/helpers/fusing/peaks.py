@@ -1,4 +1,4 @@
-"""Peak memory of programs without and with deferral, in a process of their own: a peak never falls."""
+"""Measure the peak memory of programs without and with deferral, in separate processes: a peak never falls."""
 
 from __future__ import annotations
 

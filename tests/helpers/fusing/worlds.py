@@ -1,4 +1,4 @@
-"""Where a program runs: in NumPy, or in PyGPU under one mode. A step does the same in each."""
+"""Environments of a program: NumPy, or PyGPU in one mode. A step does the same in each."""
 
 from __future__ import annotations
 
@@ -78,10 +78,10 @@ class World:
         array[...] = host
 
     def starved(self, work: Callable[[], None]) -> None:
-        """Work whose results nobody keeps, where there is next to no memory."""
+        """Compute unreferenced results with almost no free memory."""
 
     def pressed(self, host: np.ndarray) -> None:
-        """Memory that what waits must give back first."""
+        """Allocate memory that pending operations must release first."""
         self.see(host > 0)
 
     def large(self, host: np.ndarray) -> None:

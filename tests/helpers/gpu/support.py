@@ -1,4 +1,4 @@
-"""What the tests on a device share: values, views, forged producers, scripts in processes of their own."""
+"""Shared code of the tests on a device: values, views, forged producers, scripts in separate processes."""
 
 from __future__ import annotations
 
@@ -225,7 +225,7 @@ def current_context() -> int:
 
 
 def primary_context_is_active(device: int = 0) -> bool:
-    """Whether anybody in this process has made the primary context of a device."""
+    """Return whether the primary context of a device exists in this process."""
     flags, active = ctypes.c_uint(), ctypes.c_int()
     assert driver().cuDevicePrimaryCtxGetState(device, ctypes.byref(flags), ctypes.byref(active)) == 0
     return bool(active.value)

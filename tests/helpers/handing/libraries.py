@@ -1,4 +1,4 @@
-"""Who can hold a baton of `tests/helpers/handovers.py`: PyGPU, NumPy, and the peers that are there."""
+"""Holders of a baton of `tests/helpers/handovers.py`: PyGPU, NumPy, and the installed peers."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ class Library:
 
 @dataclass(eq=False)
 class Baton:
-    """Memory, who holds it now, and what should be in it."""
+    """Memory, its current holder, and its expected contents."""
 
     holder: Any
     library: Library
     expected: np.ndarray
     device: str
     stream: Any = None
-    # Holders from before: they lend the memory, and are let go of at any time.
+    # Earlier holders: they own the memory, and are dropped at any time.
     kept: list[Any] = field(default_factory=list)
     history: deque[str] = field(default_factory=lambda: deque(maxlen=HISTORY))
 

@@ -1,4 +1,4 @@
-"""The ways on which a baton of `tests/helpers/handovers.py` goes from one library to another.
+"""Routes of a baton of `tests/helpers/handovers.py` between libraries.
 
 Each takes the holder where its library works, and gives the next one.
 """
@@ -56,7 +56,7 @@ def capsule_of(holder: Any, baton: Baton, stream: int | None) -> Any:
 def hostile(holder: Any, baton: Baton, choices: Random) -> Any:
     """The holder as a producer, around whose deleter the peer releases the GIL, some layers deep."""
     library = hostile_peer.library()
-    # -1 is said by nobody here: the data must be usable on the consumer's side, whose default stream both know.
+    # -1 is not passed here: the data must be usable by the consumer, on the default stream that both use.
     capsule = capsule_of(holder, baton, None if baton.device == "cpu" else (0 if PyGPU.backend_name() == "hip" else 1))
     for _ in range(choices.randrange(1, 4)):
         with contextlib.suppress(ValueError):  # a capsule of the old form is passed on as it is

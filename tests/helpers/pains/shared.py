@@ -1,4 +1,4 @@
-"""What the tests of the pains share: the driver called by somebody else, C threads without Python, scripts."""
+"""Shared code of the interop regression tests: foreign driver calls, C threads without Python, scripts."""
 
 from __future__ import annotations
 

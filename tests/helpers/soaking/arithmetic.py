@@ -1,4 +1,4 @@
-"""Arithmetic: operators and functions on arrays of any layout, with numbers, into arrays that overlap, under masks.
+"""Arithmetic operations: operators and functions on any layout, scalars, overlapping outputs, masks.
 
 Only what has one right answer: results are the same bits, but for those of NaN.
 """
@@ -70,7 +70,7 @@ def names_of(soak: Soak, table: dict[str, list[str]], dtype: np.dtype) -> list[s
 
 
 def agreed(held: Held) -> Held:
-    """Hold the values against the twin's, which then has the device's NaN: which one it is, nothing says."""
+    """Compare the values with the counterpart, which then gets the device's NaNs: their payload is unspecified."""
     got, twin = held.array.get(), held.twin
     if twin.dtype.kind in "fc":
         same = (got == twin) | ((got != got) & (twin != twin))

@@ -1,4 +1,4 @@
-"""Operations on arrays: new ones, views, copies, writes, reads."""
+"""Array operations: creation, views, copies, writes, reads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Along axes: reductions, scans, sorting, and elements that are taken by indices and masks.
+"""Operations along axes: reductions, scans, sorting, selection by indices and masks.
 
 Only what has one right answer, as in arithmetic.
 """

@@ -1,4 +1,4 @@
-"""Operations on what surrounds arrays: the protocols that share memory, streams, devices, pinned memory, ends."""
+"""Operations around arrays: sharing protocols, streams, devices, pinned memory, drops."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def record_stream(soak: Soak) -> Held | None:
 
 @operation(2)
 def pinned(soak: Soak) -> Held | None:
-    """Asynchronous copies; the host's memory is let go before they are over, as is allowed."""
+    """Make asynchronous copies; the host memory is dropped before they are complete, as is allowed."""
     if (held := soak.pick(lambda held: writeable(held) and of_moderate_size(held))) is None:
         return None
     memory = PyGPU.empty_pinned(held.twin.shape, held.twin.dtype)
