@@ -32,7 +32,7 @@ def pairs() -> list[tuple[str, str]]:
 
 
 def values(kind: str, shape: tuple[int, ...] = (41,), *, signed: bool = True) -> np.ndarray:
-    """Numbers that every kind of numbers holds, but for their fractions, imaginary parts and, if asked, signs."""
+    """Return numbers that every kind represents, except for fractions, imaginary parts and, on request, signs."""
     numbers = (np.arange(np.prod(shape)) % 60).astype("float64") / 4
     if dtype_of(kind).kind == "c":
         return (numbers + 1j * numbers[::-1]).astype(kind).reshape(shape)

@@ -32,7 +32,7 @@ on_device = PyGPU.to_gpu
 
 
 def hold(call: Any, *hosts: np.ndarray) -> None:
-    """Compares what a call makes of arrays on the device with what NumPy makes of those on the host."""
+    """Check that a call on device arrays gives the same as on NumPy's arrays."""
     found, expected = call(*map(on_device, hosts)), call(*hosts)
     assert (found.dtype, found.strides) == (expected.dtype, expected.strides)
     np.testing.assert_array_equal(found.get(), expected)

@@ -147,7 +147,7 @@ def assert_alike(actual: np.ndarray, expected: np.ndarray) -> None:
 
 
 def written_over() -> list[tuple[str, str]]:
-    """Functions with a kind whose results have it too."""
+    """Return functions with a kind that their results have too."""
     found = {}
     for name, kind in itertools.product(UFUNCS, ("bool", "int32", "complex64", "float32")):
         loop = ",".join([kind] * UFUNCS[name].nin)

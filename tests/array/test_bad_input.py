@@ -110,7 +110,7 @@ MAKERS = ["GPUArray", "empty", "zeros", "ones", "full"]
 
 
 def call(function: Any, *args: Any) -> None:
-    """Call it; what is raised is no panic and says something."""
+    """Call it, and check that an exception is no panic and has a message."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -123,7 +123,7 @@ def call(function: Any, *args: Any) -> None:
 
 
 def wanted_memory(args: tuple[Any, ...]) -> bool:
-    """Whether the arguments ask for gigabytes that a machine might even have."""
+    """Return whether the arguments request gigabytes that a machine might have."""
     return any(isinstance(arg, range) or (isinstance(arg, int) and 2**28 < abs(arg) < 2**40) for arg in args)
 
 

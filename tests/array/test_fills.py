@@ -81,7 +81,7 @@ def test_fill_of_transposed_and_long_rows() -> None:
 
 
 def overwritten_host_memory() -> None:
-    """Make it likely that what was small and freed has other bytes now."""
+    """Overwrite small freed blocks with other bytes, with high probability."""
     keep = [bytes([255]) * size for size in range(1, 700) for _ in range(4)]
     del keep
 

@@ -341,7 +341,7 @@ def del_item(array: Any) -> None:
 
 
 def told(value: Any) -> str:
-    """What a value is, as far as it is the same everywhere."""
+    """Describe a value by the properties that are equal on all backends."""
     if isinstance(value, PyGPU.GPUArray | np.ndarray):
         return f"{type(value).__name__} {value.dtype} {value.shape}"
     if isinstance(value, SimpleNamespace):

@@ -119,7 +119,7 @@ def test_floats_of_every_kind_print_like_numpy(numbers: list[float], dtype: str)
 
 
 class Counting(PyGPU.GPUArray):
-    """Counts what its views bring to the host."""
+    """Counts the elements that its views copy to the host."""
 
     fetched: list[int]
 

@@ -37,7 +37,7 @@ def of_size(itemsize: int) -> np.dtype:
 
 
 def noise(shape: tuple[int, ...], itemsize: int, seed: int) -> np.ndarray:
-    """Items whose bytes differ; small numbers, so that no float is a NaN."""
+    """Return items with different bytes, as small numbers, so that no float is a NaN."""
     count = int(np.prod(shape)) * itemsize
     raw = np.random.default_rng(seed).integers(0, 60, count, dtype=np.uint8)
     return raw.view(of_size(itemsize)).reshape(shape)
@@ -92,7 +92,7 @@ def has_kernels() -> bool:
 
 @pytest.fixture
 def on_the_device() -> Iterator[None]:
-    """Hold that a kernel ran, where the device has kernels and can be asked."""
+    """Check that a kernel ran, if the device has kernels and counts them."""
     before = launches()
     yield
     if simulated.driver() is not None and has_kernels():

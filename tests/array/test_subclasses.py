@@ -27,14 +27,14 @@ class Image(PyGPU.GPUArray):
 
 
 class Counted(PyGPU.GPUArray):
-    """It does not call ours."""
+    """A subclass that does not call the base's `__init__`."""
 
     def __init__(self, shape, dtype="f8"):
         self.count = 1
 
 
 class Through(PyGPU.GPUArray):
-    """It hands on what it was given."""
+    """A subclass that forwards its arguments."""
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)

@@ -10,7 +10,7 @@ import PyGPU
 
 
 def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess:
-    """Python in a process of its own."""
+    """Run Python in a separate process."""
     settings = {name: value for name, value in os.environ.items() if name != "PYGPU_BACKEND"}
     return subprocess.run(
         [sys.executable, *arguments], capture_output=True, text=True, env=settings | environment, check=False

@@ -5,7 +5,7 @@ What must come of it: a clear error, no leak, no wrong data, and the next call w
 Every place (the nth time that an exercise makes a call) fails with the plainest error and with some of the others,
 chosen so that each call and each exercise meets each way of failing; `PYGPU_FAULTS=all` plants every way everywhere.
 The matrix is made from the library's own lists of calls (`vendor_calls.py`): a call that is added there is
-covered, or `test_every_driver_call_is_made_by_an_exercise` fails. It needs a simulated driver, where faults are planted.
+covered, or `test_every_driver_call_is_made_by_an_exercise` fails. Faults are planted in a simulated driver.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ COUNTS: Counter[str] = Counter()
 
 @pytest.fixture(scope="module")
 def made() -> dict[str, dict[str, int]]:
-    """How often each exercise makes each call, once what is made only once is there."""
+    """Count each driver call of each exercise, after all objects created once exist."""
     for _ in range(2):
         for exercise in EXERCISES.values():
             exercise()
@@ -130,7 +130,7 @@ def _calls_of(name: str) -> dict[str, int]:
 
 
 def settle() -> None:
-    """Let everything end, and errors that were kept for later be told."""
+    """Wait until all work is complete and postponed errors are raised."""
     gc.collect()
     last = None
     for _ in range(20):
@@ -162,7 +162,7 @@ def alive() -> dict[str, int]:
 
 
 def tells_all(error: PyGPU.CudaError, code: int) -> None:
-    """Hold that an error has the code that was planted, and says where it came from."""
+    """Check that an error has the planted code and names the call."""
     assert error.code == code, error
     assert error.name
     assert error.text
@@ -171,7 +171,7 @@ def tells_all(error: PyGPU.CudaError, code: int) -> None:
 
 
 def attempt(exercise: str, call: str, code: int) -> str:
-    """Run an exercise in which a fault is planted; what came of it."""
+    """Run an exercise with a planted fault, and return the outcome."""
     try:
         EXERCISES[exercise]()
     except PyGPU.CudaError as error:
@@ -205,7 +205,7 @@ CELLS = [
 
 
 def places(call: str, fault: str, made: dict[str, dict[str, int]]) -> list[tuple[str, int]]:
-    """Where a fault is planted: an exercise, and which of its calls fails."""
+    """Return the fault positions: an exercise and the number of the failing call."""
     most = MOST_TIMES if FAULTS[fault][1] == ONCE else 1  # a dead device is dead
     found = [(name, nth) for name, calls in made.items() for nth in range(1, min(calls.get(call, 0), most) + 1)]
     if EVERYWHERE or fault == PLAINEST or (fault in ANSWERED and ANSWERED[fault].search(call)):

@@ -60,7 +60,7 @@ def test_planted_lock_is_detected(planted: str) -> None:
 
 
 def run(script: str) -> str:
-    """Run a script in a process of its own; one that hangs is ended and fails."""
+    """Run a script in a separate process; a hanging one is ended and fails."""
     text = "import warnings\nwarnings.simplefilter('ignore')\n" + textwrap.dedent(script)
     command = [sys.executable, "-X", "faulthandler", "-c", text]
     done = subprocess.run(command, capture_output=True, text=True, timeout=110, env=dict(os.environ), check=False)

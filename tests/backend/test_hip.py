@@ -38,7 +38,7 @@ def raised(call):
 
 
 def run(body: str, **environment: str) -> str:
-    """Run a script after PRELUDE on simulated HIP, and hold that it ends well with nothing found; what it printed."""
+    """Run a script after PRELUDE on simulated HIP, check for a clean exit, and return its output."""
     settings = {name: value for name, value in os.environ.items() if not name.startswith("PYGPU_")}
     settings |= {"PYGPU_BACKEND": "hip", "LD_LIBRARY_PATH": str(FOLDER), "PYTHONPATH": str(ROOT / "tests" / "helpers")}
     command = [sys.executable, "-c", PRELUDE + textwrap.dedent(body)]

@@ -37,7 +37,7 @@ def runtime() -> Path:
 
 
 def run(runtime: Path, code: str, **environment: str) -> subprocess.CompletedProcess:
-    """Python in a process of its own that finds the runtime. A hang is a failure."""
+    """Run Python in a separate process that finds the runtime. A hang is a failure."""
     settings = {name: value for name, value in os.environ.items() if not name.endswith(VARIABLES)}
     settings |= {"LD_LIBRARY_PATH": str(runtime)} | environment
     command = [sys.executable, "-c", f"import PyGPU\n{code}"]

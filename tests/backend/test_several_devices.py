@@ -14,7 +14,7 @@ pytestmark = pytest.mark.skipif(not CPU and PyGPU.device_count() < 2, reason="ne
 
 
 def run(script: str, **settings: str) -> str:
-    """What a fresh process prints; on the CPU it has four devices."""
+    """Return the output of a new process; on the CPU it has four devices."""
     counts = {"PYGPU_CPU_DEVICES": "4"} if CPU else {}
     program = "import threading\nimport numpy as np\nimport PyGPU\n" + textwrap.dedent(script)
     environment = os.environ | counts | settings

@@ -50,7 +50,7 @@ def run(script: str, **environment: str) -> subprocess.CompletedProcess[str]:
 
 
 def clean(script: str, **environment: str) -> str:
-    """Run a script, hold that it ends well and that nothing was found; what it printed."""
+    """Run a script, check for a clean exit without findings, and return its output."""
     done = run(script, **environment)
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
     return done.stdout.strip()

@@ -76,9 +76,7 @@ STRICT = ["-Wall", "-Wextra", "-Wconversion", "-Werror", "-fsyntax-only"]
     ],
     ids=["C99", "C11 with Python", "C++11", "C++17 with Python", "C++20"],
 )
-def test_each_header_compiles_alone_without_warning(
-    command: list[str], with_python: bool, tmp_path: Path
-) -> None:
+def test_each_header_compiles_alone_without_warning(command: list[str], with_python: bool, tmp_path: Path) -> None:
     if shutil.which(command[0]) is None or (with_python and not HAS_HEADERS):
         pytest.skip(f"needs {command[0]} and the headers of Python")
     is_c = command[0] == "cc"

@@ -12,7 +12,7 @@ from PyGPU.__main__ import main
 
 
 def warm(cache: Path, *arguments: str) -> subprocess.CompletedProcess:
-    """The command in a process of its own, with a cache of its own."""
+    """Run the command in a separate process with a separate cache."""
     command = [sys.executable, "-m", "PyGPU", "warm", "--threads", "2", *arguments]
     environment = os.environ | {"PYGPU_CACHE_DIR": str(cache)}
     return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)

@@ -136,9 +136,7 @@ def test_killed_worker_raises_and_cluster_continues(client: Any) -> None:
     assert all(array.get().tolist() == [2, 2] for array in results)
 
 
-def test_results_of_killed_worker_are_recomputed_and_others_kept(
-    client: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_results_of_killed_worker_are_recomputed_and_others_kept(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     # A task sent to the worker that is being killed is retried.
     monkeypatch.setattr(client.cluster.scheduler, "allowed_failures", 3)
     client.wait_for_workers(2, timeout=60)

@@ -134,7 +134,7 @@ def test_token_is_unique_and_fetches_no_value() -> None:
 
 
 def of_all_layouts() -> dict[str, PyGPU.GPUArray]:
-    """Arrays that lie in memory in each of the ways that a message must tell."""
+    """Return arrays in each layout that a message must describe."""
     base = PyGPU.to_gpu(np.arange(24.0).reshape(4, 6))
     record = np.zeros(3, support.RECORD)
     record["id"] = [1, 2, 3]

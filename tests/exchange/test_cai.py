@@ -22,7 +22,7 @@ SHAPES: list[tuple[int, ...]] = [(), (0,), (3, 0, 2), (5,), (4, 1, 6)]
 
 
 class Exporter:
-    """An object with an interface, true or not, and what its dictionary speaks of."""
+    """An object with an interface, true or false, and the memory that its dictionary describes."""
 
     def __init__(self, said: object, keep: object = None) -> None:
         self.__cuda_array_interface__ = said

@@ -80,7 +80,7 @@ DEVICES = ["cpu"] if DEVICE == "cpu" else ["cpu", DEVICE]
 
 
 def run(script: str, *, status: int = 0, ending: str = "print('ended')") -> str:
-    """Run a script behind the prelude in a process of its own."""
+    """Run a script after the prelude in a separate process."""
     text = PRELUDE + textwrap.dedent(script) + "\n" + ending
     environment = {
         **os.environ,

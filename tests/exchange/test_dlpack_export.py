@@ -386,7 +386,7 @@ class TestDeleter:
 
     @pytest.mark.parametrize("versioned", [False, True])
     def test_deleter_is_harmless_after_interpreter_exit(self, versioned: bool) -> None:
-        """`__cxa_atexit` functions run when the process exits, behind Python's end."""
+        """`__cxa_atexit` functions run at process exit, after the interpreter's end."""
         code = f"""
             import ctypes, sys
             sys.path.insert(0, {str(forge.__file__).rsplit("/", 1)[0]!r})

@@ -145,7 +145,9 @@ class WithoutCopy(Producer):
 class TestProducers:
     @pytest.mark.parametrize("kind", [Producer, WithoutCopy, Old, Ancient])
     @pytest.mark.parametrize("copy", [None, False])
-    def test_producers_of_every_version_receive_supported_arguments(self, kind: type[Producer], copy: bool | None) -> None:
+    def test_producers_of_every_version_receive_supported_arguments(
+        self, kind: type[Producer], copy: bool | None
+    ) -> None:
         producer = kind()
         assert PyGPU.from_dlpack(producer, copy=copy).tolist() == [[0, 1, 2], [3, 4, 5]]
         assert len(producer.asked) == 1
@@ -334,7 +336,7 @@ class TestLies:
 
 
 class TestTruths:
-    """What the standard allows and many importers get wrong."""
+    """Test tensors that the standard allows and many importers handle wrongly."""
 
     def read(self, **claims: Any) -> PyGPU.GPUArray:
         return PyGPU.from_dlpack(Producer(Forged().set(**claims)))

@@ -172,7 +172,7 @@ class TestAllocator:
 
 
 class Library:
-    """A type of another library whose table exports forged tensors, and what it was asked."""
+    """A type of another library whose table exports forged tensors, and its recorded requests."""
 
     def __init__(self, *, major: int = 1, fails: bool = False) -> None:
         self.forged = Forged()

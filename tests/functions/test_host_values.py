@@ -88,7 +88,7 @@ GIVEN: dict[str, tuple[Any, ...]] = {
 
 
 def functions() -> Iterator[Any]:
-    """Every function that NumPy has too, but for those above."""
+    """Return every function that NumPy has too, except for those above."""
     for module, numpys in ((PyGPU, np), (PyGPU.linalg, np.linalg), (PyGPU.fft, np.fft)):
         left_out = {*MAKES.split(), *ASKS.split(), *POLYNOMIALS}
         for name in sorted({*dir(module)} & {*dir(numpys)} - left_out):

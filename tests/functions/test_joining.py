@@ -16,7 +16,7 @@ SPLITTING = ["split", "array_split", "hsplit", "vsplit", "dsplit"]
 
 
 def views(shape: tuple[int, ...], dtype: str = "float32") -> list[np.ndarray]:
-    """Arrays of a shape that lie in different ways."""
+    """Return arrays of a shape in different layouts."""
     count = int(np.prod(shape))
     dense = (np.arange(count) % 50).astype(dtype).reshape(shape)
     sliced = np.zeros((*(2 * length for length in shape[:-1]), 3 * shape[-1] + 1), dtype)
@@ -27,7 +27,7 @@ def views(shape: tuple[int, ...], dtype: str = "float32") -> list[np.ndarray]:
 
 
 def given(host: np.ndarray) -> PyGPU.GPUArray:
-    """A device array that lies as an ndarray."""
+    """Return a device array with the layout of an ndarray."""
     if host.base is None or not host.size or not all(host.strides):
         return (
             PyGPU.broadcast_to(PyGPU.to_gpu(host[:1, :1, :1]), host.shape) if 0 in host.strides else PyGPU.to_gpu(host)

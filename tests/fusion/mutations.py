@@ -92,7 +92,7 @@ class Place(NamedTuple):
 
 
 def places() -> Iterator[Place]:
-    """Each line of the sources that asks whether something waits, or launches it."""
+    """Return each line of the sources that queries pending operations or flushes them."""
     for path in sorted((ROOT / "src").rglob("*.rs")):
         file, text = str(path.relative_to(ROOT)), path.read_text()
         if file == GATE:

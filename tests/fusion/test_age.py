@@ -46,7 +46,7 @@ def helpers() -> list[Path]:
 
 
 def switches() -> int:
-    """How often the helper thread has given the processor up."""
+    """Return the number of context switches of the helper thread."""
     text = (helpers()[0] / "status").read_text()
     return int(text.split("voluntary_ctxt_switches:")[1].split()[0])
 

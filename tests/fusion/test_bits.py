@@ -23,7 +23,7 @@ HOSTS = {
 
 
 def ufuncs() -> list[str]:
-    """Each function once, by its own name."""
+    """Return each function once, by its main name."""
     found = {}
     for name in PyGPU.__all__:
         value = getattr(PyGPU, name)
@@ -33,7 +33,7 @@ def ufuncs() -> list[str]:
 
 
 def around(function: Any, x: Any, y: Any) -> Any:
-    """The function between others, which read what it makes and make what it reads."""
+    """Call the function between others that read its result and compute its operands."""
     operands = (x + x, y)[: function.nin]
     made = function(*operands)
     return [made, PyGPU.where(made == made, made, 0) + made]

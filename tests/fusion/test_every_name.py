@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.enough_on("cuda"), pytest.mark.filterwarnings("ignore"
 
 
 def left_by(name: str, call: Callable[[Any], Any], wanted: Any) -> int:
-    """How many of two operations wait behind a call with the result of one of them, or more: those of the call."""
+    """Return the number of pending operations after a call with the result of two operations."""
     base, other = PyGPU.to_gpu(HOST - 1), PyGPU.to_gpu(HOST)
     x, beside = base + 1, other * 2
     assert waiting() == 2

@@ -49,7 +49,7 @@ def warm(x: Any) -> None:
 
 
 def quiet_flush() -> None:
-    """Flush as other code would that handles errors of its own."""
+    """Flush like other code that handles its own errors."""
     with contextlib.suppress(PyGPU.CudaError, MemoryError):
         _core.flush()
 
@@ -180,7 +180,7 @@ class Calls:
 
 
 class Exports:
-    """Another library's array, whose interface runs something when it is read."""
+    """An array of another library, whose interface runs code when it is read."""
 
     def __init__(self, work: Callable[[], Any], array: Any) -> None:
         self.work, self.array = work, array
@@ -220,9 +220,7 @@ INSPECTED: dict[str, Callable[[Any, Calls, Any], Any]] = {
 
 @pytest.mark.parametrize("thread", ["same thread", "second thread"])
 @pytest.mark.parametrize("use", INSPECTED)
-def test_call_rejects_operand_lost_during_it(
-    driver: simulated.Driver, use: str, thread: str
-) -> None:
+def test_call_rejects_operand_lost_during_it(driver: simulated.Driver, use: str, thread: str) -> None:
     if driver.is_hip and "other" in INSPECTED[use].__code__.co_names:
         pytest.skip("the interface is CUDA's")
     x, plain = PyGPU.to_gpu(HOST), PyGPU.to_gpu(HOST.copy())

@@ -17,7 +17,7 @@ HOST = np.linspace(-1, 2, 12).reshape(3, 4)
 
 
 class Place:
-    """What the ways of marking a place use, made before anything waits."""
+    """Objects used by the stream and event calls, created before any operation is pending."""
 
     def __init__(self) -> None:
         self.stream = PyGPU.Stream()

@@ -61,9 +61,7 @@ ACTS: dict[str, Callable[[Any, Any], Any]] = {
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("act", ACTS)
 @pytest.mark.parametrize("search", ["candidates", "by_pathfinder"])
-def test_compiler_lookup_finds_values_or_is_not_called(
-    monkeypatch: pytest.MonkeyPatch, search: str, act: str
-) -> None:
+def test_compiler_lookup_finds_values_or_is_not_called(monkeypatch: pytest.MonkeyPatch, search: str, act: str) -> None:
     if PyGPU.backend_name() != "cuda":
         pytest.skip("Python finds compilers for CUDA only")
     from PyGPU._native import library_files

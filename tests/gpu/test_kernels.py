@@ -238,9 +238,7 @@ def test_write_waits_for_late_reader_and_readers_do_not_wait(
     assert (block.get() == 3).all()
 
 
-def test_dropped_memory_is_not_reused_before_kernel_is_complete(
-    module: PyGPU.Module, slow: PyGPU.Stream
-) -> None:
+def test_dropped_memory_is_not_reused_before_kernel_is_complete(module: PyGPU.Module, slow: PyGPU.Stream) -> None:
     out = PyGPU.zeros(COUNT, "float32")
     PyGPU.synchronize()
     with no_wait():

@@ -34,7 +34,7 @@ PARTS = [
 
 
 def doubled(module: SourceModule | DynamicModule, name: str, *arguments: object, block: int) -> list[int]:
-    """What a kernel makes of 0, 1, ..., 7."""
+    """Return the kernel's results for 0, 1, ..., 7."""
     x = PyGPU.to_gpu(np.arange(8, dtype=np.int32))
     module.get_function(name)(x.gpudata, *arguments, block=(block, 1, 1), grid=(1, 1))
     drv.Context.synchronize()

@@ -20,7 +20,7 @@ support.require_gpu()
 
 @pytest.fixture
 def result() -> PyGPU.GPUArray:
-    """Where kernels put what they read."""
+    """Return the array into which kernels copy the values they read."""
     array = PyGPU.zeros(COUNT, "float32")
     PyGPU.synchronize()
     return array
@@ -201,9 +201,7 @@ def test_dlpack_copy_follows_order_of_consumer_stream(
     assert holds(copied, 6)
 
 
-def test_dlpack_export_to_host_has_late_values(
-    kernels: Kernels, slow: PyGPU.Stream, block: PyGPU.GPUArray
-) -> None:
+def test_dlpack_export_to_host_has_late_values(kernels: Kernels, slow: PyGPU.Stream, block: PyGPU.GPUArray) -> None:
     late_write(kernels, slow, block, 7)
     assert (numpy.from_dlpack(block, device="cpu") == 7).all()
 
@@ -320,9 +318,7 @@ def test_dlpack_consumer_keeps_memory_until_its_work_ends(
 
 
 @pytest.mark.parametrize("count", [5, 1000, COUNT])
-def test_pageable_memory_may_change_after_async_upload(
-    kernels: Kernels, slow: PyGPU.Stream, count: int
-) -> None:
+def test_pageable_memory_may_change_after_async_upload(kernels: Kernels, slow: PyGPU.Stream, count: int) -> None:
     host = numpy.full(count, 5, numpy.float32)
     kernels.spin(SECONDS, slow.handle)
     array = PyGPU.to_gpu_async(host, stream=slow)
@@ -343,9 +339,7 @@ def test_pinned_memory_is_kept_until_async_upload_ends(kernels: Kernels, slow: P
     assert holds(array, 6)
 
 
-def test_async_download_has_values_after_stream(
-    kernels: Kernels, slow: PyGPU.Stream, block: PyGPU.GPUArray
-) -> None:
+def test_async_download_has_values_after_stream(kernels: Kernels, slow: PyGPU.Stream, block: PyGPU.GPUArray) -> None:
     late_write(kernels, slow, block, 7)
     host = PyGPU.empty_pinned(COUNT, "float32")
     with no_wait():

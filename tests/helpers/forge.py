@@ -151,7 +151,7 @@ class Forged:
 
 
 class Producer:
-    """An object with the two methods of DLPack over a forged tensor, which notes how it was asked."""
+    """An object with DLPack's two methods over a forged tensor, which records their arguments."""
 
     def __init__(self, forged: Forged | None = None, device: object = (CPU, 0)) -> None:
         self.forged = forged or Forged()
@@ -216,7 +216,7 @@ class Exported:
 
 
 def lent(array: object) -> DLTensor:
-    """A tensor that the table lends as long as the array lives."""
+    """Return a tensor that the table exports without ownership, valid while the array lives."""
     out = DLTensor()
     assert LEND(table().dltensor_from_py_object_no_sync)(id(array), ctypes.byref(out)) == 0
     return out

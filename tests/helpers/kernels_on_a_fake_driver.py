@@ -18,7 +18,7 @@ DRIVER.fake_launched.restype = ctypes.c_char_p
 
 
 def launched() -> tuple[str, list[bytes]]:
-    """How the last launch was shaped, and its arguments."""
+    """Return the shape and the arguments of the last launch."""
     shape, _, arguments = DRIVER.fake_launched().decode().partition(":")
     return shape, [bytes.fromhex(text) for text in arguments.split()]
 

@@ -18,7 +18,7 @@ def free_port() -> int:
 
 
 def run(script: str, processes: int = 2, seconds: float = 120, **settings: str) -> list[str]:
-    """What each process prints. One that fails ends the others, and is told of; so is one that takes too long."""
+    """Return the output of each process. A failing or too slow one ends the others and is reported."""
     common = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()), "WORLD_SIZE": str(processes)}
     common |= {"NCCL_NVLS_ENABLE": "0", **settings}
     command = [sys.executable, "-c", textwrap.dedent(script)]

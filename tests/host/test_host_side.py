@@ -14,7 +14,7 @@ from support import assert_same_values, values
 
 
 def test_array_over_ndarray_has_its_values() -> None:
-    """B8: `GPUArray(np.zeros(3, 'f4'))` showed what was in the memory before, until `to_device()`."""
+    """B8: `GPUArray(np.zeros(3, 'f4'))` had the previous contents of its memory until `to_device()`."""
     host = values((3, 4), "float32")
     for _ in range(3):
         junk = PyGPU.full((3, 4), 77, "float32")
@@ -102,7 +102,7 @@ def test_result_memory_is_returned_to_system() -> None:
 
 
 def test_referenced_result_is_host_mirror_and_dropped_one_is_not() -> None:
-    """A13: the contract does not depend on what is kept for later."""
+    """A13: the contract does not depend on the result cache."""
     a = PyGPU.arange(3.0)
     held = a.get()
     assert a.host_array is held

@@ -74,7 +74,7 @@ def module() -> PyGPU.Module:
 
 @pytest.fixture
 def unrest() -> Iterator[None]:
-    """Delay work where the driver can, so that what is not in order goes wrong."""
+    """Delay work where the driver can, so that wrong order gives wrong values."""
     PyGPU.zeros(1)
     with simulated.delayed(3000):
         yield
@@ -316,7 +316,7 @@ def test_texture_in_struct_is_kept_and_ordered(module: PyGPU.Module, unrest: Non
 
 def test_arrays_of_other_libraries_provide_addresses(module: PyGPU.Module) -> None:
     class Foreign:
-        """As another library's array shows itself."""
+        """An array of another library by its interface."""
 
         def __init__(self, array: PyGPU.GPUArray) -> None:
             self.array = array

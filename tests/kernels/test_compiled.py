@@ -195,7 +195,7 @@ def test_compiled_image_is_loaded_from_bytes_and_files(module: PyGPU.Module, tmp
 
 
 def container(image: bytes) -> bytes:
-    """Put an image into what a vendor's compiler puts it into."""
+    """Put an image into the container format of a vendor's compiler."""
     if BACKEND == "hip":
         name = b"hipv4-amdgcn-amd-amdhsa--gfx942"
         start = 24 + 8 + 2 * 24 + len(b"host-x86_64") + len(name)

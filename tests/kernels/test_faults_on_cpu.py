@@ -199,9 +199,7 @@ print("ended by itself")
 @pytest.mark.starts_processes
 @pytest.mark.skipif(sys.platform != "linux", reason="the C library's words")
 @pytest.mark.parametrize(("name", "number"), [("breaks_the_heap", signal.SIGABRT), ("prints", signal.SIGSEGV)])
-def test_fatal_fault_is_reported_with_kernel_name(
-    source: Path, name: str, number: signal.Signals
-) -> None:
+def test_fatal_fault_is_reported_with_kernel_name(source: Path, name: str, number: signal.Signals) -> None:
     process = child(source, f'module.get_function("{name}")[1, 1](out)')
     _, errors = process.communicate(timeout=100)
     assert process.returncode == -number

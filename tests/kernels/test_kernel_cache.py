@@ -162,7 +162,7 @@ def test_generated_kernel_is_cached(make: Callable[[str], object]) -> None:
 
 
 def planted(tmp_path: Path, plant: Callable[[Path], None]) -> tuple[int, Path]:
-    """The value of a kernel whose file in the cache was replaced, asked from a folder that the process has not used."""
+    """Return the value of a kernel whose cache file was replaced, from a folder that the process has not used."""
     source, cache = "#define VALUE 7" + KERNEL, tmp_path / "cache"
     shutil.copytree(good_folder(source), cache)
     [path] = entries(cache)

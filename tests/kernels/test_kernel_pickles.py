@@ -17,7 +17,7 @@ pytestmark = pytest.mark.enough_on("cpu", "cuda")
 
 
 class Named(ElementwiseKernel):
-    """One with arguments of its own."""
+    """A kernel class with different arguments."""
 
     def __init__(self, factor: int) -> None:
         super().__init__("const float *x, float *y", f"y[i] = {factor} * x[i]", "times")

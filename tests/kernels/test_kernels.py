@@ -69,7 +69,7 @@ print(ctypes.CDLL("libnvrtc.so.12").fake_compiled())
 
 
 def compiled_by(fakes: Path, cache: Path, **variables: str) -> int:
-    """How often one process compiles six sources that it asks for twice each."""
+    """Count the compilations of one process that requests six sources twice each."""
     result = subprocess.run(
         [sys.executable, "-c", SCRIPT],
         env={**environment(fakes, cache), **variables},

@@ -81,7 +81,7 @@ def told() -> dict[str, list[int]]:
 
 
 def count() -> int:
-    """How often something was launched with attributes."""
+    """Return the number of launches with attributes."""
     name = "hipDrvLaunchKernelEx" if PyGPU.backend_name() == "hip" else "cuLaunchKernelEx"
     return 0 if DRIVER is None else DRIVER.call_count(name)
 

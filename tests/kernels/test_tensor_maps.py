@@ -146,7 +146,7 @@ def test_rejects_maps_unsupported_by_hardware(
 
 @pytest.fixture
 def unrest() -> Iterator[None]:
-    """Delay work where the driver can, so that what is not in order goes wrong."""
+    """Delay work where the driver can, so that wrong order gives wrong values."""
     with simulated.delayed(3000):
         yield
 

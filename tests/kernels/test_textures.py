@@ -65,14 +65,14 @@ def module() -> PyGPU.Module:
 
 @pytest.fixture
 def unrest() -> Iterator[None]:
-    """Delay work where the driver can, so that what is not in order goes wrong."""
+    """Delay work where the driver can, so that wrong order gives wrong values."""
     PyGPU.zeros(1)
     with simulated.delayed(2000):
         yield
 
 
 def as_floats(values: np.ndarray) -> np.ndarray:
-    """What a texture makes of integers that are read as floats."""
+    """Convert integers like a texture that is read as floats."""
     if values.dtype.kind == "f":
         return values.astype("float64")
     most = np.iinfo(values.dtype).max

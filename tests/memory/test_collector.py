@@ -17,7 +17,7 @@ IMPORTS = 12 if on_cpu() else 4
 
 
 def run(script: str) -> None:
-    """Run a script in a process of its own: what it holds against is a crash."""
+    """Run a script in a separate process, which fails if it crashes."""
     text = "import gc\nimport numpy as np\nimport PyGPU\n" + textwrap.dedent(script) + "\nprint('ended', flush=True)\n"
     command = [sys.executable, "-X", "faulthandler", "-c", text]
     # NumPy takes part in the chains, and a strict host array is not NumPy's to read.

@@ -193,7 +193,7 @@ def test_pool_memory_is_not_reused_while_array_shows_it() -> None:
 
 
 def test_gpudata_owner_is_kept_with_memory() -> None:
-    """A12: memory of a pool stays the array's, also for who was given the array by DLPack."""
+    """A12: pool memory stays with the array, also for a consumer that got it by DLPack."""
     pool = tools.DeviceMemoryPool()
     a = PyGPU.GPUArray((100,), "f8", gpudata=pool.allocate(800))
     a.fill(1)
@@ -233,7 +233,7 @@ KINDS_OF_MEMORY = {"cudaMalloc": allocated, "mem_alloc": by_driver, "pinned": pi
 @pytest.mark.parametrize("nbytes", [16, 70_000, 3 << 20])
 @pytest.mark.parametrize("make", KINDS_OF_MEMORY.values(), ids=KINDS_OF_MEMORY)
 def test_access_beyond_known_block_is_rejected(make: Any, nbytes: int) -> None:
-    """B3: on the CPU a process died, or was told that all is well."""
+    """B3: on the CPU a process crashed, or received no error."""
     address, free, _ = make(nbytes)
     host = np.zeros(nbytes + 1, "u1")
     assert PyGPU.cudaMemcpy(address, host, nbytes).as_int() == 0
@@ -253,7 +253,7 @@ def test_access_beyond_known_block_is_rejected(make: Any, nbytes: int) -> None:
     [(16, allocated), (16, by_driver), (70_000, by_driver), (3 << 20, allocated), (200 << 20, by_driver)],
 )
 def test_freed_memory_is_an_error(make: Any, nbytes: int) -> None:
-    """B3: on the CPU a process died, or was told that all is well."""
+    """B3: on the CPU a process crashed, or received no error."""
     address, free, _ = make(nbytes)
     host = np.zeros(16, "u1")
     free()
@@ -267,7 +267,7 @@ def test_freed_memory_is_an_error(make: Any, nbytes: int) -> None:
 
 @cpu_only
 def test_every_entry_point_rejects_freed_memory() -> None:
-    """B3: also of an array whose address was asked for."""
+    """B3: also for an array whose address has escaped."""
     a = PyGPU.zeros(100)
     address = a.ptr
     del a

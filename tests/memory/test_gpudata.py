@@ -148,7 +148,7 @@ def test_gpudata_of_readonly_array_is_not_written(twice):
 
 
 def _read_only() -> object:
-    """An array on the device that lends its memory for reading."""
+    """Return a device array that exports its memory read-only."""
     x = PyGPU.to_gpu(VALUES)
     flagged = {**x.__cuda_array_interface__} if hasattr(x, "__cuda_array_interface__") else None
     if flagged is None:

@@ -19,13 +19,13 @@ from support import assert_same, at_once, pair
 
 
 def dies(reference: weakref.ref[Any]) -> bool:
-    """Whether what the reference names is gone once the collector has run."""
+    """Return whether the referent is collected."""
     gc.collect()
     return reference() is None
 
 
 class Named(PyGPU.GPUArray):
-    """A subclass that is told of every array made from it."""
+    """A subclass that records every array created from it."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

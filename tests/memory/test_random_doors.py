@@ -18,7 +18,7 @@ INVALID_VALUE = 1
 
 
 class Block:
-    """Memory that PyGPU knows, and what is in it."""
+    """Memory that PyGPU tracks, and its contents."""
 
     def __init__(self, keep: Any, address: int, nbytes: int, readonly: bool = False, known: bool = True) -> None:
         self.keep, self.address, self.readonly, self.known = keep, address, readonly, known
@@ -133,7 +133,7 @@ class Doors:
             block.bytes[offset : offset + count] = value
 
     def refused(self, work: Callable[[], Any], count: int) -> None:
-        """Try to write what is not to be written."""
+        """Try to write memory that must not be written."""
         try:
             status = work()
         except ValueError:

@@ -22,7 +22,7 @@ OUT_OF_RANGE = [-1, 2**64, -(2**200)]
 
 
 def bytes_at(address: int, count: int) -> np.ndarray:
-    """What the memory at an address holds."""
+    """Return the bytes at an address."""
     values = np.empty(count, np.uint8)
     _core.raw_copy(values.ctypes.data, address, count)
     return values

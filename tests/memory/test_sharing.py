@@ -88,7 +88,7 @@ def test_handle_without_memory_machine_device_or_backend_reports_it() -> None:
 
 
 def other(to_child, from_child) -> None:
-    """What the other process does, step by step."""
+    """Run the steps of the other process."""
 
     def receive(timeout: float = 60):
         assert to_child.poll(timeout)

@@ -29,7 +29,7 @@ COUNT = 1000
 
 
 class Bench:
-    """A stream that captures, and what is made before."""
+    """A capturing stream, and objects created before the capture."""
 
     def __init__(self) -> None:
         self.stream = PyGPU.Stream(non_blocking=True)
@@ -51,7 +51,7 @@ def raw(kind: str, bench: Bench, *, up: bool, wait: bool = False, pinned: bool =
 
 
 def status(answer: Any) -> None:
-    """Raise what a status stands for."""
+    """Raise the error of a status."""
     code = int(answer[-1] if isinstance(answer, tuple) else answer)
     if code:
         raise PyGPU.NotSupportedError(f"status {code}: cannot be captured")

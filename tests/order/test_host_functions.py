@@ -34,7 +34,7 @@ class Callback:
 
 
 def run(program: str) -> str:
-    """Run a program in a process of its own; what it prints."""
+    """Run a program in a separate process, and return its output."""
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=False)
     assert result.returncode == 0, result.stderr
     assert result.stderr == ""

@@ -28,7 +28,7 @@ gpu_only = pytest.mark.skipif(PyGPU.backend_name() == "cpu", reason="the CPU has
 
 @pytest.fixture(params=[0, 200], ids=["at once", "delayed"])
 def unrest(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Delay work at random where the driver can, so that what is not in order goes wrong."""
+    """Delay work at random where the driver can, so that wrong order gives wrong values."""
     PyGPU.zeros(1)
     with simulated.delayed(request.param):
         yield

@@ -213,7 +213,7 @@ def in_another(code):
 @pytest.mark.starts_processes
 @pytest.mark.parametrize("first", ["the main interpreter", "the subinterpreter"])
 def test_pain_15_a_subinterpreter_is_refused_in_one_sentence(first: str) -> None:
-    """It crashes later, or the end of the subinterpreter ends the library for the main one too."""
+    """Defect: a later crash, or the end of the subinterpreter closes the library for the main one too."""
     use = "import PyGPU\narray = PyGPU.arange(3)\nassert array.tolist() == [0, 1, 2]\n"
     ask = "in_another('import PyGPU')\n"
     printed = run(

@@ -173,7 +173,7 @@ def test_pain_10_work_on_a_destroyed_stream_is_an_error_and_harms_nothing(block:
 
 
 def test_pain_14_allocating_and_dropping_threads_do_not_block_each_other() -> None:
-    """A destructor inside the driver waits for the GIL, whose holder waits for the driver."""
+    """Defect: a destructor inside the driver waits for the GIL, whose holder waits for the driver."""
     script = """
 import random, threading
 import PyGPU
@@ -233,7 +233,7 @@ print("ended")
     ],
 )
 def test_pain_14_host_function_gets_gil_while_a_call_waits(call: str) -> None:
-    """A callback of the driver waits for the GIL while its holder waits for the stream behind the callback."""
+    """Defect: a driver callback waits for the GIL while its holder waits for the stream of the callback."""
     script = f"""
 import time, numpy
 import PyGPU
@@ -264,10 +264,8 @@ print("ended")
 
 @gpu_only
 @pytest.mark.parametrize("count", [5, COUNT])
-def test_pain_19_async_upload_snapshots_source(
-    kernels: Kernels, slow: PyGPU.Stream, count: int
-) -> None:
-    """The copy engine reads what the program wrote after the call."""
+def test_pain_19_async_upload_snapshots_source(kernels: Kernels, slow: PyGPU.Stream, count: int) -> None:
+    """Defect: the copy engine reads data written after the call."""
     host = np.full(count, 5, "float32")
     kernels.spin(SECONDS / 2, slow.handle)
     array = PyGPU.to_gpu_async(host, stream=slow)

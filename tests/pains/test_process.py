@@ -33,7 +33,7 @@ two_devices = pytest.mark.skipif(BACKEND == "cpu" or PyGPU.device_count() < 2, r
 
 @pytest.fixture
 def driver() -> Iterator[simulated.Driver]:
-    """The simulated driver, which counts its calls and fails when told to. It is asked for each block: none is kept."""
+    """Return the simulated driver, which counts calls and fails on request. Blocks are not cached."""
     PyGPU.zeros(1)
     found = simulated.driver()
     if found is None:
@@ -67,7 +67,7 @@ def test_pain_16_the_import_opens_no_driver() -> None:
 @pytest.mark.starts_processes
 @pytest.mark.skipif(BACKEND != "cuda", reason="HIP has no contexts to ask for")
 def test_pain_16_an_array_on_one_device_makes_no_context_on_the_other() -> None:
-    """Every process leaves a stray context on device 0."""
+    """Defect: every process creates a stray context on device 0."""
     script = """
         import PyGPU
         from gpu import support
@@ -166,7 +166,7 @@ def test_pain_17_forked_child_gets_remedy_and_its_host_arrays_work() -> None:
 
 @contextlib.contextmanager
 def little_memory() -> Iterator[int]:
-    """How much memory may be filled; a simulated device is given little."""
+    """Return the amount of memory to fill; a simulated device has little."""
     PyGPU.synchronize()
     PyGPU.trim_memory()
     driver = simulated.driver()
@@ -184,7 +184,7 @@ def little_memory() -> Iterator[int]:
 @gpu_only
 @pytest.mark.provokes_errors
 def test_pain_18_device_is_filled_freed_and_refilled_in_other_sizes() -> None:
-    """What the pool keeps in pieces is in the way of a large array: out of memory on an empty device."""
+    """Defect: fragments in the pool prevent a large array: out of memory on an empty device."""
     with little_memory() as free:
         for turn in range(2):
             arrays = []
@@ -277,7 +277,7 @@ def test_pain_20_what_needs_no_device_makes_no_call(driver: simulated.Driver) ->
 
 
 def test_pain_20_a_new_array_is_one_allocation_and_no_more(driver: simulated.Driver) -> None:
-    """Each new array asks for the device, the stream and the properties again."""
+    """Defect: each new array queries the device, the stream and the properties again."""
     for make, work in ((lambda: PyGPU.empty((3, 4)), ""), (lambda: PyGPU.zeros((3, 4)), "Memset|hipMemset")):
         make()
         PyGPU.synchronize()
@@ -347,7 +347,7 @@ def test_pain_24_a_drivers_error_says_what_failed_where_and_why(driver: simulate
 
 
 def test_pain_24_an_error_in_a_destructor_is_raised_once_by_the_next_wait(driver: simulated.Driver) -> None:
-    """It is swallowed, or it ends the process, or it makes a call fail that has nothing to do with it (A9)."""
+    """Defect: it is swallowed, ends the process, or makes an unrelated call fail (A9)."""
     call = "hipFreeAsync" if driver.is_hip else "cuMemFreeAsync"
     array, other = PyGPU.zeros(3), PyGPU.zeros(3)
     driver.fault(call, 1)
@@ -362,7 +362,7 @@ def test_pain_24_an_error_in_a_destructor_is_raised_once_by_the_next_wait(driver
 
 @pytest.mark.starts_processes
 def test_pain_24_unraised_destructor_error_is_reported_at_exit(driver: simulated.Driver) -> None:
-    """It is lost with the process."""
+    """Defect: it is lost with the process."""
     call = "hipFreeAsync" if driver.is_hip else "cuMemFreeAsync"
     script = f"""
         import PyGPU

@@ -27,7 +27,7 @@ __global__ void wide(long long *out, size_t n, long long a, short b, unsigned c)
 
 
 class Text:
-    """A source that becomes a text when it is asked for one, as a template."""
+    """A source object that converts to text, like a template."""
 
     def __str__(self) -> str:
         return SOURCE

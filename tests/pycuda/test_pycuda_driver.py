@@ -93,7 +93,7 @@ def test_enumerations_are_numbers_with_names():
 
 @pytest.fixture
 def empty_stack():
-    """What others pushed for good, as `autoinit` does, is out of the way."""
+    """Remove contexts pushed permanently, for example by `autoinit`."""
     with contextlib.suppress(drv.LogicError):
         while True:
             drv.Context.pop()

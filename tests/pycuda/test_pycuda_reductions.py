@@ -89,7 +89,7 @@ def test_arrays_are_joined_as_by_numpy() -> None:
 
 
 class Counting:
-    """An allocator that counts how often it was asked."""
+    """An allocator that counts its calls."""
 
     def __init__(self) -> None:
         self.count = 0

@@ -124,7 +124,7 @@ def test_in_out_and_inout_are_classes_that_derive_from_the_handler():
 
 
 class Told(drv.InOut):
-    """Tells what is done, and takes a name first."""
+    """Records calls, and takes a name first."""
 
     def __init__(self, name, array):
         super().__init__(array)
@@ -233,7 +233,7 @@ THINGS = {
 
 
 def derived(base, given):
-    """A class whose `__init__` has other arguments than its base, as a class of Python may."""
+    """A class whose `__init__` has other arguments than its base."""
 
     class Derived(base):
         def __init__(self, owner, *, calls_super=True):

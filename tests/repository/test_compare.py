@@ -26,7 +26,7 @@ def module(name: str) -> ModuleType:
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess:
-    """The program in a process of its own."""
+    """Run the program in a separate process."""
     command = [sys.executable, str(FOLDER / "compare.py"), *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 

@@ -31,7 +31,7 @@ def api_pages() -> ModuleType:
 
 @pytest.fixture(scope="module")
 def pages(api_pages: ModuleType) -> dict[str, str]:
-    """Each page by its name."""
+    """Return each page by its name."""
     return dict(api_pages.pages())
 
 

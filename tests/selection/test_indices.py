@@ -27,7 +27,7 @@ def moved(value: Any) -> Any:
 
 
 def both(name: str, *arguments: Any, **keywords: Any) -> None:
-    """Call a function of NumPy's and ours of the same name, by both ways to ours, on the same arguments."""
+    """Call NumPy's function and PyGPU's of the same name, the latter in two ways, with the same arguments."""
     numpys = outcome(lambda: getattr(np, name)(*arguments, **keywords))
     for function in (getattr(PyGPU, name), getattr(np, name)):
         ours = outcome(lambda function=function: function(*map(moved, arguments), **keywords))

@@ -34,7 +34,7 @@ class Case:
         self.runs = 0
 
     def act(self, *_: Any) -> None:
-        """Act, once: what the act calls may come to the same callback again."""
+        """Act once: calls of the action may reach the same callback again."""
         self.runs += 1
         if self.runs == 1:
             self._act(self)
@@ -121,7 +121,7 @@ class Number:
 
 
 class Exports:
-    """An array of another library, whose interfaces run the program's code."""
+    """An array of another library, whose interfaces run user code."""
 
     def __init__(self, case: Case) -> None:
         self.case, self.array = case, case.other
@@ -182,7 +182,7 @@ def dropped(case: Case) -> None:
 
 
 def dropped_owner(case: Case) -> None:
-    """Drop memory of another library, whose owner has a finaliser."""
+    """Drop memory of another library, whose owner has a finalizer."""
 
     class Owner:
         def __init__(self, array: Any) -> None:

@@ -40,7 +40,7 @@ def driver() -> Iterator[simulated.Driver]:
 
 
 def in_use(driver: simulated.Driver) -> dict[str, int]:
-    """Live blocks of PyGPU, and what the driver has of each kind beside the memory of pools."""
+    """Count PyGPU's live blocks and the driver's objects of each kind, except for pool memory."""
     gc.collect()
     PyGPU.synchronize()
     PyGPU.trim_memory()
@@ -64,7 +64,7 @@ def flush_told() -> bool:
 
 
 class Run:
-    """One run of a program whose flush is refused something, and the checks of what it left."""
+    """One run of a program with a fault in its flush, and the checks afterwards."""
 
     def __init__(self, program: Program, operands: Operands) -> None:
         self.program, self.operands = program, operands
@@ -143,7 +143,7 @@ class Run:
 
 
 def calls_of_flush(run: Run, driver: simulated.Driver, by: Callable[[], Any] = lambda: None) -> dict[str, int]:
-    """How often the flushes of a program make each call of the driver."""
+    """Count each driver call in the flushes of a program."""
     run.begin()
     before = {name: driver.call_count(name) for name in driver.calls()}
     assert not run.flush(by)

@@ -114,7 +114,7 @@ def guesses_of(name: str) -> list[Callable[[Any], Any]]:
 
 @functools.cache
 def cases(part: int) -> tuple[tuple[str, Callable[[Any], Any], Any], ...]:
-    """Each public name of a part, a call of it, and its result without deferral."""
+    """Return each public name of a part, a call of it, and its result without deferral."""
     functions = [name for name in public_functions() if name not in {*calls.NOT_CALLED, *OF_ALL_THREADS}]
     tried = [(name, functools.partial(guesses_of, name)) for name in functions]
     tried += [(name, functools.partial(ways_of, name)) for name in attributes()]

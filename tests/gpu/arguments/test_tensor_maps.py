@@ -90,7 +90,7 @@ def module() -> PyGPU.Module:
 
 
 def loaded(module: PyGPU.Module, tensor_map: PyGPU.TensorMap, at: Sequence[int], shape: Sequence[int]) -> numpy.ndarray:
-    """A box as it lies in shared memory; `at` is in the order of the array's axes."""
+    """Return a box with its layout in shared memory; `at` is in the order of the array's axes."""
     dtype = tensor_map.array.dtype
     nbytes = int(numpy.prod(shape)) * dtype.itemsize
     out = PyGPU.zeros(nbytes, "uint8")

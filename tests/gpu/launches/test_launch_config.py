@@ -143,7 +143,7 @@ def groups() -> PyGPU.Module:
 
 
 def shifted(blocks: int, cluster: int) -> np.ndarray:
-    """What a cluster's blocks read from their neighbours."""
+    """Return the values that the blocks of a cluster read from their neighbours."""
     ranks = np.arange(blocks)
     of = ranks // cluster * cluster + (ranks + 1) % cluster
     return (of[:, None] * 1000 + np.arange(64)).reshape(-1).astype(np.int32)

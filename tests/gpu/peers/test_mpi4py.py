@@ -72,7 +72,7 @@ SEND_TO_OTHER = """
 
 
 def mpi_reads_device_memory() -> str | None:
-    """Why the MPI library cannot be asked to read device memory; None if it can."""
+    """Return the reason why the MPI library cannot read device memory, or None."""
     if simulated.driver() is not None:
         return "no MPI library reads the memory of a simulated GPU"
     if importlib.util.find_spec("cupy") is None:

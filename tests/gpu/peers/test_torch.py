@@ -39,7 +39,7 @@ FROM_TORCH: dict[str, Callable[[Any], Any]] = {
 
 
 def synchronized(array: Any) -> Any:
-    """To PyTorch by pointer rules only: what the interface dictionary's consumers do not wait for has ended."""
+    """Export to PyTorch by pointer rules: work that interface consumers do not wait for is complete."""
     PyGPU.synchronize()
     return array
 

@@ -102,7 +102,7 @@ def test_captures() -> None:
 
 
 def test_lengths_beyond_31_bits() -> None:
-    """More elements than 32 bits count, and rows that lie further apart than they do."""
+    """Test more elements than 32 bits count, and strides beyond that."""
     rows = (1 << 31) // 64 + 5
     try:
         tall = PyGPU.ones((rows, 64), "float16")

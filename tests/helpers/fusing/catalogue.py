@@ -39,7 +39,7 @@ Line = tuple[Any, ...]
 
 @dataclass(frozen=True)
 class Fragment:
-    """Lines over values: the operands, and behind them each result in the order of the lines."""
+    """Lines over values: first the operands, then each result in the order of the lines."""
 
     number: int
     operands: tuple[tuple[str, tuple[int, ...]], ...]
@@ -47,7 +47,7 @@ class Fragment:
     kept: tuple[int, ...]
 
     def run(self, xp: Any, operands: Sequence[Any]) -> list[Any]:
-        """What is kept, computed by a module with NumPy's names."""
+        """Return the kept values, computed by a module with NumPy's names."""
         values = [*operands]
         for line in self.lines:
             play(xp, values, line)
@@ -55,7 +55,7 @@ class Fragment:
 
     @property
     def length(self) -> int:
-        """How many operations that is."""
+        """Return the number of operations."""
         return sum(line[0] != "drop" for line in self.lines)
 
 
@@ -143,7 +143,7 @@ def drawn_line(random: Random, values: list[np.ndarray], operands: int) -> Line:
 
 
 def is_exact(line: Line, values: list[np.ndarray]) -> bool:
-    """Whether there is one right answer: sums of floats have an order, and of two zeros either may be the larger."""
+    """Return whether the result is unique: float sums depend on order, and either of two zeros may be the maximum."""
     if line[0] == "reduce":
         return (line[1] == "any") == (values[line[2]].dtype.kind == "b") and values[line[2]].dtype.kind in "ib"
     if line[0] in ("call", "into") and line[1] in ("maximum", "minimum"):
@@ -215,5 +215,5 @@ def with_drops(random: Random, lines: list[Line], results: Sequence[int], kept: 
 
 
 def catalogue(seed: int, count: int) -> list[Fragment]:
-    """So many fragments."""
+    """Return the given number of fragments."""
     return [fragment(seed, number) for number in range(count)]

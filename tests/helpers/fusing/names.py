@@ -23,7 +23,7 @@ UNINITIALISED |= {"get_async"}
 
 
 def hosts(result: Any) -> Any:
-    """What a call gave, in NumPy's arrays; what cannot be compared is left out."""
+    """Return the results of a call as NumPy arrays, without incomparable ones."""
     if isinstance(result, PyGPU.GPUArray):
         return result.get()
     if isinstance(result, (tuple, list)):

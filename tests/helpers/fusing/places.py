@@ -15,7 +15,7 @@ from PyGPU import driver
 
 
 class Place:
-    """What the calls use."""
+    """Objects used by the calls."""
 
     def __init__(self) -> None:
         self.stream = driver.Stream()

@@ -24,7 +24,7 @@ TRIPLED = """extern "C" __global__ void fusion_tripled(float *x, int count) {
 
 
 class World:
-    """Arrays by their numbers, and what was seen of them. This one is NumPy's."""
+    """Arrays by their numbers, and the values seen of them. This one is NumPy's."""
 
     xp: Any = np
 
@@ -44,7 +44,7 @@ class World:
         return contextlib.nullcontext()
 
     def in_threads(self, *works: Callable[[], None]) -> None:
-        """Each in a thread of its own, all at once, joined."""
+        """Run each function in a separate thread, all concurrently, and join them."""
         for work in works:
             work()
 

@@ -48,7 +48,7 @@ def build(folder: Path) -> Path:
 
 
 def folder() -> Path:
-    """Where it is kept: of this user, and outside of the tree, which may not be writable."""
+    """Return the cache folder: of this user, and outside of the tree, which may be read-only."""
     return Path(tempfile.gettempdir(), f"pygpu-hostile-{os.getuid()}")
 
 
