@@ -1,6 +1,6 @@
-"""On the simulated driver, a test that lets PyGPU do something wrong to a device fails, though its values are right.
+"""Fail tests on the simulated driver that misuse a device, even if their values are right.
 
-And the fixtures of the tests with kernels: somebody else's work on a GPU, simulated or real.
+Also defines the fixtures of tests with kernels: work of another library on a GPU, simulated or real.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture(scope="module", autouse=True)
 def young_heap() -> None:
-    """Hide from the collector what there is before a module's tests.
+    """Hide objects older than the tests of a module from the collector.
 
     Many let it look for cycles of theirs, and each time it would look through all tests and all reports of pytest, too:
     of a whole run's time that was half.
@@ -70,7 +70,7 @@ def no_findings(request: pytest.FixtureRequest) -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def strict(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Allow what `PYGPU_STRICT=1` takes away, for the tests that are about it."""
+    """Allow behaviour that `PYGPU_STRICT=1` removes, for the tests of it."""
     if request.node.get_closest_marker("reads_in_place") is None:
         yield
         return
@@ -111,7 +111,7 @@ def other() -> PyGPU.Stream:
 
 @pytest.fixture
 def block() -> Iterator[PyGPU.GPUArray]:
-    """An array of `support.COUNT` ones, whose making has ended; the device is idle before and after."""
+    """Return an array of `support.COUNT` ones, with the device idle before and after."""
     array = PyGPU.full(support.COUNT, 1, "float32")
     PyGPU.synchronize()
     yield array
@@ -120,7 +120,7 @@ def block() -> Iterator[PyGPU.GPUArray]:
 
 @pytest.fixture
 def late() -> Iterator[None]:
-    """Delay work at random where the driver can, so that what is not in order goes wrong."""
+    """Delay work at random where the driver can, so that wrong order gives wrong values."""
     PyGPU.zeros(1)
     found = simulated.driver()
     if found is not None:

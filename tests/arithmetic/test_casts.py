@@ -1,4 +1,4 @@
-"""Casts between all kinds, on the device: NumPy is the judge of values, layouts, warnings and errors."""
+"""Test casts between all kinds on the device: values, layouts, warnings and errors match NumPy."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def pairs() -> list[tuple[str, str]]:
 
 
 def values(kind: str, shape: tuple[int, ...] = (41,), *, signed: bool = True) -> np.ndarray:
-    """Numbers that every kind of numbers holds, but for their fractions, imaginary parts and, if asked, signs."""
+    """Return numbers that every kind represents, except for fractions, imaginary parts and, on request, signs."""
     numbers = (np.arange(np.prod(shape)) % 60).astype("float64") / 4
     if dtype_of(kind).kind == "c":
         return (numbers + 1j * numbers[::-1]).astype(kind).reshape(shape)
@@ -49,7 +49,7 @@ def cast_by_numpy(host: np.ndarray, kind: str) -> np.ndarray:
 
 @pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")
 @pytest.mark.parametrize(("source", "target"), pairs())
-def test_every_kind_becomes_every_other_as_by_numpy(source: str, target: str) -> None:
+def test_casts_between_all_kinds_match_numpy(source: str, target: str) -> None:
     host = values(source, signed=dtype_of(target).kind != "u")
     array = PyGPU.to_gpu(host)
     expected = cast_by_numpy(host, target)
@@ -60,7 +60,7 @@ def test_every_kind_becomes_every_other_as_by_numpy(source: str, target: str) ->
 
 
 @pytest.mark.filterwarnings("ignore:overflow encountered in cast:RuntimeWarning")
-def test_doubles_are_rounded_to_halves_once() -> None:
+def test_double_to_half_rounds_once() -> None:
     seed = int(np.random.default_rng().integers(2**32))
     print("seed", seed)
     random = np.random.default_rng(seed)
@@ -73,7 +73,7 @@ def test_doubles_are_rounded_to_halves_once() -> None:
     assert_same(PyGPU.to_gpu(host).astype("float16"), cast_by_numpy(host, "float16"))
 
 
-def test_every_half_comes_back_from_wider_floats() -> None:
+def test_every_half_roundtrips_through_wider_floats() -> None:
     host = np.arange(2**16, dtype="uint16").view("float16")
     host = host[~np.isnan(host)]
     array = PyGPU.to_gpu(host)
@@ -82,12 +82,12 @@ def test_every_half_comes_back_from_wider_floats() -> None:
         assert_same(array.astype(wider).astype("float16"), host)
 
 
-def test_what_is_not_zero_is_true() -> None:
+def test_nonzero_casts_to_true() -> None:
     for host in (np.array([0.0, -0.0, 0.25, np.nan, np.inf]), np.array([0, 1j, 0.25, 0j]), np.array([0, 256, -1])):
         assert_same(PyGPU.to_gpu(host).astype(bool), host.astype(bool))
 
 
-def test_integers_keep_their_low_bits() -> None:
+def test_integer_casts_keep_low_bits() -> None:
     host = np.array([0, -1, 2**31, -(2**31) - 1, 2**63 - 1, -(2**63), 300, -129], "int64")
     array = PyGPU.to_gpu(host)
     for kind in ["int8", "uint64"] if IS_SIMULATED else REAL[:8]:
@@ -109,7 +109,7 @@ LAYOUTS = {
 
 @pytest.mark.enough_on("cuda")
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_a_cast_keeps_the_order_of_axes_or_takes_the_one_it_is_given(layout: str) -> None:
+def test_astype_keeps_memory_order_or_uses_requested_one(layout: str) -> None:
     host = values("float32", (6, 6))
     array = PyGPU.to_gpu(host)
     for order in (None, "K", "C", "F", "A"):
@@ -121,7 +121,7 @@ def test_a_cast_keeps_the_order_of_axes_or_takes_the_one_it_is_given(layout: str
 
 @pytest.mark.enough_on("cuda")
 @pytest.mark.parametrize("target", LAYOUTS)
-def test_arrays_of_all_layouts_are_assigned_to_each_other(target: str) -> None:
+def test_assignment_between_all_layouts(target: str) -> None:
     for source in LAYOUTS:
         host, given = np.zeros((6, 6), "int16"), values("float32", (6, 6))
         array, ours = PyGPU.to_gpu(host), PyGPU.to_gpu(given)
@@ -135,7 +135,7 @@ def test_arrays_of_all_layouts_are_assigned_to_each_other(target: str) -> None:
         assert_same(array, host)
 
 
-def test_the_array_itself_is_what_needs_no_change_and_is_not_to_be_copied() -> None:
+def test_astype_without_copy_returns_same_array_if_unchanged() -> None:
     host = values("float32", (3, 4))
     array = PyGPU.to_gpu(host)
     for order, same in ((None, True), ("K", True), ("C", True), ("A", True), ("F", False)):
@@ -147,7 +147,7 @@ def test_the_array_itself_is_what_needs_no_change_and_is_not_to_be_copied() -> N
     assert array.astype(np.int8, copy=False).dtype == np.int8
 
 
-def test_a_cast_is_of_the_class_of_its_array_if_that_is_wished() -> None:
+def test_astype_subok_keeps_class() -> None:
     class Own(PyGPU.GPUArray):
         pass
 
@@ -158,7 +158,7 @@ def test_a_cast_is_of_the_class_of_its_array_if_that_is_wished() -> None:
 
 
 @pytest.mark.parametrize("casting", ["no", "equiv", "safe", "same_kind", "unsafe", "nonsense"])
-def test_rules_allow_what_numpys_allow(casting: Any) -> None:
+def test_casting_rules_match_numpy(casting: Any) -> None:
     for source, target in (("int8", "float64"), ("float64", "int8"), ("float64", "float16"), ("int8", "int8")):
         host = np.ones(3, source)
         array = PyGPU.to_gpu(host)
@@ -170,7 +170,7 @@ def test_rules_allow_what_numpys_allow(casting: Any) -> None:
             assert_same(ours[1], numpys[1])
 
 
-def test_that_imaginary_parts_are_dropped_is_told_as_numpy_tells_it() -> None:
+def test_dropped_imaginary_part_warns_like_numpy() -> None:
     array = PyGPU.to_gpu(np.array([1 + 2j, 3], "complex64"))
     for drop in (lambda: array.astype("float32"), lambda: PyGPU.zeros(2).__setitem__(..., array)):
         with pytest.warns(np.exceptions.ComplexWarning, match="discards the imaginary part"):
@@ -185,13 +185,13 @@ def test_that_imaginary_parts_are_dropped_is_told_as_numpy_tells_it() -> None:
     assert target.tolist() == [0, 0]
 
 
-def test_a_cast_is_in_the_order_of_the_stream_it_is_given() -> None:
+def test_cast_runs_in_order_of_given_stream() -> None:
     array, stream = PyGPU.arange(3), PyGPU.Stream()
     assert array.astype("float32", stream=stream).tolist() == [0, 1, 2]
     assert array.astype("float32", stream).tolist() == [0, 1, 2]  # type: ignore[arg-type]
 
 
-def test_the_array_apis_function_is_the_method() -> None:
+def test_array_api_astype_equals_method() -> None:
     array = PyGPU.arange(3)
     assert PyGPU.astype(array, "float32").tolist() == [0, 1, 2]
     assert PyGPU.astype(array, array.dtype, copy=False) is array
@@ -200,7 +200,7 @@ def test_the_array_apis_function_is_the_method() -> None:
 
 
 @pytest.mark.parametrize(("there", "here"), [(np.s_[1:], np.s_[:-1]), (np.s_[:-1], np.s_[1:]), (np.s_[::-1], np.s_[:])])
-def test_views_of_other_types_that_overlap_are_read_before_they_are_written(there: Any, here: Any) -> None:
+def test_overlapping_views_of_other_dtypes_are_read_before_written(there: Any, here: Any) -> None:
     host = np.arange(64, dtype="int32")
     array = PyGPU.to_gpu(host)
     host[there] = host.view("float32")[here].copy()
@@ -213,7 +213,7 @@ def test_views_of_other_types_that_overlap_are_read_before_they_are_written(ther
     assert_same(array, halves)
 
 
-def test_elements_that_no_kernel_can_reach_are_cast_beside_them() -> None:
+def test_elements_beyond_kernels_are_cast_by_fallback() -> None:
     odd = np.dtype([("tag", "u1"), ("value", "f4")])
     host = np.zeros(5, odd)
     array, numbers = PyGPU.to_gpu(host), PyGPU.arange(5, dtype="int16")
@@ -222,14 +222,14 @@ def test_elements_that_no_kernel_can_reach_are_cast_beside_them() -> None:
     assert_same(array["value"].astype("int16"), np.arange(5, dtype="int16"))
 
 
-def test_numbers_of_eight_bits_are_cast_where_no_kernel_does_it() -> None:
+def test_eight_bit_numbers_are_cast_without_kernel() -> None:
     host = np.array([0.5, 1, 2], ml_dtypes.float8_e5m2)
     array = PyGPU.to_gpu(host)
     assert_same(array.astype("float32"), host.astype("float32"))
     assert_same(array.astype("float32").astype(ml_dtypes.float8_e5m2), host)
 
 
-def test_selected_elements_are_assigned_from_arrays_of_other_types() -> None:
+def test_masked_assignment_from_other_dtypes() -> None:
     host = np.zeros((4, 5), "float32")
     array, keys = PyGPU.to_gpu(host), np.array([2, 0])
     given = np.arange(10, dtype="int16").reshape(2, 5)
@@ -267,7 +267,7 @@ COPIES: list[tuple[Any, str]] = [
 @pytest.mark.parametrize(
     "where", [None, True, False, np.array([True, False, True, True]), np.array([[True], [False], [True]])]
 )
-def test_copyto_writes_what_numpys_writes(source: Any, target: str, where: Any) -> None:
+def test_copyto_matches_numpy(source: Any, target: str, where: Any) -> None:
     rules = ["same_kind"] if where is not None else ["safe", "same_kind", "unsafe"]
     for casting in rules:
         host = np.full((3, 4), 1, target)
@@ -302,7 +302,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_bad_input_is_refused_and_changes_nothing(name: str) -> None:
+def test_rejects_bad_input_and_changes_nothing(name: str) -> None:
     call, error, text = BAD[name]
     array = PyGPU.ones(3, "float32")
     with pytest.raises(error, match=text):
@@ -328,7 +328,7 @@ def test_casts_are_captured() -> None:
     assert (masked.tolist(), count.tolist(), line.tolist()) == ([5, 0] * 3, [0, 1, 2, 3], [0, 0.5, 1])
 
 
-def test_what_is_filled_takes_its_value_from_the_device() -> None:
+def test_fill_reads_value_from_device() -> None:
     one = PyGPU.to_gpu(np.array([[3]], "int64"))
     assert PyGPU.zeros(3, "float32").fill(one).tolist() == [3, 3, 3]
     assert PyGPU.full((2, 2), one[0, 0]).tolist() == [[3, 3], [3, 3]]
@@ -336,7 +336,7 @@ def test_what_is_filled_takes_its_value_from_the_device() -> None:
 
 
 @pytest.mark.parametrize("kind", ["float16", "bfloat16", "float32"])
-def test_what_is_assigned_under_a_mask_keeps_the_bits_of_nans(kind: str) -> None:
+def test_masked_assignment_keeps_nan_bits(kind: str) -> None:
     dtype: Any = ml_dtypes.bfloat16 if kind == "bfloat16" else np.dtype(kind)
     bits = np.dtype("u2" if np.dtype(dtype).itemsize == 2 else "u4")
     odd = np.array([0xFFCF, 0x7FD1] if bits.itemsize == 2 else [0xFFC00051, 0x7FC00007], bits).view(dtype)

@@ -1,4 +1,4 @@
-"""Functions of complex numbers with parts that are infinite or NaN: NumPy's, which are C99's and the array API's."""
+"""Test complex functions of infinite and NaN parts: results match NumPy, C99 and the array API."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FUNCTIONS = ["exp", "sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh", "ar
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_a_function_at_the_edges_gives_what_numpys_gives(name: str) -> None:
+def test_complex_functions_match_numpy_at_edge_values(name: str) -> None:
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         wanted = getattr(np, name)(EDGES)

@@ -1,4 +1,4 @@
-"""Functions of each element with parameters beside the arrays: `where`, `clip`, `round`, `angle`, `nan_to_num`."""
+"""Test elementwise functions with further parameters: `where`, `clip`, `round`, `angle`, `nan_to_num`."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def assert_alike(ours: Any, theirs: Any) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_where_chooses_between_arrays_and_numbers(kind: str) -> None:
+def test_where_selects_between_arrays_and_scalars(kind: str) -> None:
     host, mask = values(kind), values(kind) != 0
     array, condition = PyGPU.to_gpu(host), PyGPU.to_gpu(mask)
     for function in (PyGPU.where, np.where):
@@ -56,7 +56,7 @@ def test_where_chooses_between_arrays_and_numbers(kind: str) -> None:
     assert_alike(PyGPU.where(True, array, one), np.where(True, host, one))
 
 
-def test_where_has_the_types_of_numpys() -> None:
+def test_where_result_types_match_numpy() -> None:
     mask = np.array([True, False])
     condition = PyGPU.to_gpu(mask, device="cpu")
     others: list[Any] = [True, 1, 1.5, 1j, np.float32(1), *(np.ones(2, kind) for kind in ("int8", "uint64", "float16"))]
@@ -67,7 +67,7 @@ def test_where_has_the_types_of_numpys() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_clip_holds_both_limits_or_one(kind: str) -> None:
+def test_clip_accepts_one_or_both_limits(kind: str) -> None:
     host = values(kind)
     array = PyGPU.to_gpu(host)
     least, most = (False, True) if kind == "bool" else (1, 5)
@@ -81,7 +81,7 @@ def test_clip_holds_both_limits_or_one(kind: str) -> None:
     assert_alike(out, np.clip(host, least, most))
 
 
-def test_limits_beyond_the_range_of_the_type_are_none() -> None:
+def test_clip_ignores_limits_beyond_range_of_dtype() -> None:
     host = np.arange(5, dtype="uint8")
     array = PyGPU.to_gpu(host)
     assert_alike(PyGPU.clip(array, -1, 300), np.clip(host, -1, 300))
@@ -93,7 +93,7 @@ def test_limits_beyond_the_range_of_the_type_are_none() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("decimals", [0, 1, -1])
-def test_round_has_digits_on_both_sides_of_the_point(kind: str, decimals: int) -> None:
+def test_round_accepts_positive_and_negative_decimals(kind: str, decimals: int) -> None:
     if kind == "bool" and decimals:
         pytest.skip("NumPy has no result for it")
     host = values(kind)
@@ -111,7 +111,7 @@ def test_angles_are_in_radians_or_degrees(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_finite_numbers_stand_for_nan_and_the_infinities(kind: str) -> None:
+def test_nan_to_num_replaces_nan_and_infinities(kind: str) -> None:
     host = values(kind)
     array = PyGPU.to_gpu(host)
     assert_alike(PyGPU.nan_to_num(array), np.nan_to_num(host))
@@ -121,7 +121,7 @@ def test_finite_numbers_stand_for_nan_and_the_infinities(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["int8", "int16", "int32", "int64", "uint64"])
-def test_the_least_number_has_divisors_as_others_have(kind: str) -> None:
+def test_minimum_integer_has_gcd_and_lcm_like_numpy(kind: str) -> None:
     limits = np.iinfo(kind)
     first = np.array([limits.min, limits.min, limits.max, limits.min, 12, 0], kind)
     second = np.array([6, limits.min, limits.min, 0, limits.min, limits.min], kind)

@@ -1,4 +1,4 @@
-"""What goes with the operands of a function: `out`, `where`, `dtype`, `casting`, `order`; two results; `outer`."""
+"""Test keywords of ufuncs: `out`, `where`, `dtype`, `casting`, `order`; two results; `outer`."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def outcome(call: Callable[[], Any]) -> str:
 
 @pytest.mark.enough_on("cpu")
 @pytest.mark.parametrize("name", UFUNCS)
-def test_a_type_and_a_rule_of_casting_choose_the_loop_that_numpys_would(name: str) -> None:
+def test_dtype_and_casting_select_loop_like_numpy(name: str) -> None:
     ufunc, judge = UFUNCS[name], getattr(np, name)
     for kind in KINDS:
         hosts = [np.ones(2, kind)] * ufunc.nin
@@ -57,7 +57,7 @@ def test_a_type_and_a_rule_of_casting_choose_the_loop_that_numpys_would(name: st
     ("source", "dtype"),
     [("float64", "float32"), ("int32", "float64"), ("float32", "int32"), ("complex64", "float32"), ("float32", "bool")],
 )
-def test_a_loop_that_was_asked_for_computes_in_its_type(source: str, dtype: str) -> None:
+def test_requested_loop_computes_in_its_dtype(source: str, dtype: str) -> None:
     host = (np.arange(6) * 1.25).astype(source)
     array = PyGPU.to_gpu(host)
     expected = np.add(host, host, dtype=dtype, casting="unsafe")
@@ -70,7 +70,7 @@ def test_a_loop_that_was_asked_for_computes_in_its_type(source: str, dtype: str)
 
 
 @pytest.mark.parametrize("order", ["C", "F", "A", "K"])
-def test_a_new_result_lies_in_the_order_that_is_asked_for(order: Any) -> None:
+def test_new_result_has_requested_memory_order(order: Any) -> None:
     base = np.ones((2, 3, 4), "float32")
     for host, array in (
         (base, PyGPU.to_gpu(base)),
@@ -81,7 +81,7 @@ def test_a_new_result_lies_in_the_order_that_is_asked_for(order: Any) -> None:
         assert PyGPU.add(array, array, order=order, subok=True).strides == expected.strides
 
 
-def test_functions_with_two_results_give_both_and_take_places_for_both() -> None:
+def test_functions_with_two_results_accept_two_outputs() -> None:
     host = np.array([7.5, -7.5, 0.25, np.inf], "float32")
     array = PyGPU.to_gpu(host)
     for name in ("modf", "frexp"):
@@ -100,7 +100,7 @@ def test_functions_with_two_results_give_both_and_take_places_for_both() -> None
     np.testing.assert_array_equal(second.get(), np.trunc(host))
 
 
-def test_two_results_are_written_where_a_mask_is_true() -> None:
+def test_where_masks_both_results() -> None:
     host = np.array([7, 8, 9], "int32")
     array, mask = PyGPU.to_gpu(host), PyGPU.to_gpu(np.array([True, False, True]))
     outs = PyGPU.full(3, -1, "int32"), PyGPU.full(3, -1, "int32")
@@ -108,7 +108,7 @@ def test_two_results_are_written_where_a_mask_is_true() -> None:
     assert [out.tolist() for out in outs] == [[1, -1, 2], [3, -1, 1]]
 
 
-def test_a_result_over_an_operand_is_as_if_it_were_elsewhere() -> None:
+def test_result_overlapping_operand_matches_separate_output() -> None:
     host = np.arange(8, dtype="float32")
     array = PyGPU.to_gpu(host)
     rest = PyGPU.zeros(7, "float32")
@@ -118,7 +118,7 @@ def test_a_result_over_an_operand_is_as_if_it_were_elsewhere() -> None:
     np.testing.assert_array_equal(rest.get(), expected[1])
 
 
-def test_the_outer_function_is_of_all_pairs() -> None:
+def test_outer_applies_to_all_pairs() -> None:
     first, second = np.arange(3, dtype="float32"), np.arange(4, dtype="int16").reshape(2, 2)
     arrays = PyGPU.to_gpu(first), PyGPU.to_gpu(second)
     for function in (PyGPU.subtract.outer, np.subtract.outer):
@@ -160,7 +160,7 @@ BAD: dict[str, Callable[[Any, Any, Any], Any]] = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_bad_input_is_refused_as_by_numpy_and_changes_nothing(name: str) -> None:
+def test_rejects_bad_input_like_numpy_and_changes_nothing(name: str) -> None:
     hosts = np.ones(3, "float32"), np.ones(3, "int32")
     arrays = [PyGPU.to_gpu(host) for host in hosts]
     with pytest.raises((TypeError, ValueError, OverflowError)) as theirs:
@@ -178,7 +178,7 @@ def test_bad_input_is_refused_as_by_numpy_and_changes_nothing(name: str) -> None
     assert [array.tolist() for array in arrays] == [[1] * 3, [1] * 3]
 
 
-def test_methods_that_are_not_there_yet_say_so() -> None:
+def test_missing_ufunc_methods_raise_clear_error() -> None:
     array = PyGPU.ones(3)
     for call in (
         lambda: np.subtract.reduce(array),

@@ -1,4 +1,4 @@
-"""Rows and columns beside matrices, and parts of these: in whole packs along the last axis where that is possible."""
+"""Test rows, columns and slices of matrices as operands, in whole packs along the last axis if possible."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_rows_and_columns_are_added_to_a_matrix(kind: str) -> None:
 # Where a part begins, and the length of the matrix's rows: the first two leave all rows aligned, each other not.
 @pytest.mark.parametrize(("start", "columns"), [(0, 80), (16, 80), (1, 80), (16, 81), (4, 82)])
 @pytest.mark.parametrize("kind", ["float32", "int8"])
-def test_parts_of_matrices_are_added_at_even_and_odd_places(kind: str, start: int, columns: int) -> None:
+def test_matrix_slices_at_even_and_odd_offsets_are_added(kind: str, start: int, columns: int) -> None:
     x, y = matrix(kind, 21, columns), matrix(kind, 21, columns, 9)
     device_x, device_y = PyGPU.to_gpu(x), PyGPU.to_gpu(y)
     part = np.s_[:, start : start + 48]
@@ -37,7 +37,7 @@ def test_parts_of_matrices_are_added_at_even_and_odd_places(kind: str, start: in
     np.testing.assert_array_equal(device_y.get(), y)
 
 
-def test_kinds_of_two_sizes_axes_in_the_middle_and_lengths_that_are_no_packs() -> None:
+def test_mixed_item_sizes_inner_axes_and_partial_packs() -> None:
     x, mask = matrix("float32", 12, 40).reshape(3, 4, 40), matrix("int32", 3, 40, 2) > 20
     device_x, device_mask = PyGPU.to_gpu(x), PyGPU.to_gpu(mask)
     chosen = PyGPU.where(device_mask[:, None], device_x, device_x[:, ::-1])

@@ -1,4 +1,4 @@
-"""Small elements at odd places: read in words that are shifted together, and each is what NumPy makes of it."""
+"""Test small elements at odd offsets, which kernels read as shifted words: results match NumPy."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def values(kind: str, start: int = 0) -> np.ndarray:
 
 
 @pytest.mark.parametrize("kind", ["bool", "int8", "uint16", "float16", "bfloat16", "float32", "float64"])
-def test_operands_at_odd_places_are_added(kind: str) -> None:
+def test_operands_at_odd_offsets_are_added(kind: str) -> None:
     x, y = values(kind), values(kind, 5)
     device_x, device_y = PyGPU.to_gpu(x), PyGPU.to_gpu(y)
     for first, second in [(1, 0), (0, 1), (1, 3), (2, 2), (5, 8), (15, 16), (17, 7)]:
@@ -33,7 +33,7 @@ def test_operands_at_odd_places_are_added(kind: str) -> None:
 
 @pytest.mark.parametrize("length", [16_384, 16_385, 16_399, 16_400, 19_000])
 @pytest.mark.parametrize("place", [0, 1, 3, 13, 16, 31])
-def test_results_at_odd_places_have_neighbours_that_stay(length: int, place: int) -> None:
+def test_results_at_odd_offsets_leave_neighbours_unchanged(length: int, place: int) -> None:
     x, out = values("int8"), values("int8", 9)
     device_x, device_out = PyGPU.to_gpu(x), PyGPU.to_gpu(out)
     for start in (0, 2, place):
@@ -45,7 +45,7 @@ def test_results_at_odd_places_have_neighbours_that_stay(length: int, place: int
         np.testing.assert_array_equal(device_out.get(), out)
 
 
-def test_kinds_of_two_sizes_a_mask_and_numbers_stand_together() -> None:
+def test_mixed_item_sizes_with_mask_and_scalars() -> None:
     x, y, mask = values("float16"), values("int8", 4), values("bool", 3)
     device_x, device_y, device_mask = map(PyGPU.to_gpu, (x, y, mask))
     np.testing.assert_array_equal((device_x[1:] > device_y[:-1]).get(), x[1:] > y[:-1])
@@ -56,7 +56,7 @@ def test_kinds_of_two_sizes_a_mask_and_numbers_stand_together() -> None:
 
 
 @needs_kernels
-def test_kernels_of_a_user_may_count_and_write_at_places_of_their_own() -> None:
+def test_user_kernels_may_index_and_write_at_other_positions() -> None:
     x, z, w = values("int8"), values("int8", 2), values("int8", 7)
     device_x, device_z, device_w = map(PyGPU.to_gpu, (x, z, w))
     text = "if (i % 3 == 0) continue; z[i] = x[i] + i % 7; w[i] += x[i]"
@@ -72,7 +72,7 @@ def test_kernels_of_a_user_may_count_and_write_at_places_of_their_own() -> None:
 
 
 @pytest.mark.skipif(PyGPU.backend_name() == "cpu", reason="the CPU reads bytes as quickly")
-def test_words_are_shifted_where_elements_are_small() -> None:
+def test_small_elements_are_shifted_within_words() -> None:
     # A name that the source has for this only: without it, it does not compile.
     text = "z[i] = x[i] + 0 * sizeof(pygpu_head)"
     small = ElementwiseKernel("const unsigned char *x, unsigned char *z", text)

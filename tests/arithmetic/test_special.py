@@ -1,4 +1,4 @@
-"""erf, erfc, gamma, lgamma, sinc and i0: how many units in the last place they are off."""
+"""Test the accuracy of erf, erfc, gamma, lgamma, sinc and i0 in units in the last place."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def ulps(actual: np.ndarray, expected: np.ndarray) -> float:
 
 @pytest.mark.parametrize("kind", ["float16", "float32", "float64"])
 @pytest.mark.parametrize("name", ULPS)
-def test_a_value_is_a_few_places_off_at_most(name: str, kind: str) -> None:
+def test_special_functions_are_accurate_within_few_ulps(name: str, kind: str) -> None:
     host = np.linspace(*RANGES[name], 1001).astype(kind)
     with np.errstate(over="ignore"):
         expected = exact(name, host)
@@ -61,13 +61,13 @@ def test_a_value_is_a_few_places_off_at_most(name: str, kind: str) -> None:
         ("i0", [0.0, 1.0, -1.0, 10.0, np.nan], [1.0, 1.2660658778, 1.2660658778, 2815.716628, np.nan]),
     ],
 )
-def test_values_at_the_ends_are_those_of_the_limits(name: str, given: list[float], expected: list[float]) -> None:
+def test_special_functions_have_limit_values_at_ends(name: str, given: list[float], expected: list[float]) -> None:
     actual = getattr(PyGPU, name)(PyGPU.to_gpu(np.array(given, "float32"))).get()
     np.testing.assert_allclose(actual, expected, rtol=1e-6, atol=1e-7, equal_nan=True)
 
 
 @pytest.mark.parametrize("name", ["sinc", "i0"])
-def test_they_are_numpys_and_numpys_are_they(name: str) -> None:
+def test_special_functions_and_numpy_dispatch_agree(name: str) -> None:
     host = np.linspace(-20, 20, 201)
     array = PyGPU.to_gpu(host)
     for function in (getattr(PyGPU, name), getattr(np, name)):
@@ -77,7 +77,7 @@ def test_they_are_numpys_and_numpys_are_they(name: str) -> None:
 
 @pytest.mark.enough_on("cpu")
 @pytest.mark.parametrize("name", ULPS)
-def test_without_a_compiler_the_host_computes_by_pythons_math(name: str) -> None:
+def test_host_uses_python_math_without_compiler(name: str) -> None:
     host = np.array([0.5, 1.5, 4.0, 300.0])
     out = np.zeros(4, "float32")
     getattr(host_functions, name)(host, out=(out,), where=np.array([True, True, True, False]))

@@ -1,4 +1,4 @@
-"""Arrays compared with what is nothing to compute with: NumPy is the judge."""
+"""Test comparisons of arrays with unknown types: results match NumPy."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ARRAYS: list[Any] = [
 
 @pytest.mark.parametrize("values", ARRAYS, ids=str)
 @pytest.mark.parametrize("stranger", STRANGERS, ids=repr)
-def test_no_element_is_equal_to_a_stranger(values: Any, stranger: Any) -> None:
+def test_unknown_type_equals_no_element(values: Any, stranger: Any) -> None:
     a = PyGPU.to_gpu(values)
     for made, expected in (
         (a == stranger, False),
@@ -44,7 +44,7 @@ def test_no_element_is_equal_to_a_stranger(values: Any, stranger: Any) -> None:
             assert made.flags.f_contiguous == np.asarray(values == stranger).flags.f_contiguous
 
 
-def test_a_stranger_with_an_answer_of_its_own_gives_it() -> None:
+def test_unknown_type_with_own_comparison_decides() -> None:
     class Anything:
         def __eq__(self, other: object) -> bool:
             return True
@@ -59,7 +59,7 @@ def test_a_stranger_with_an_answer_of_its_own_gives_it() -> None:
     assert Anything() in a
 
 
-def test_what_a_stranger_raises_is_raised() -> None:
+def test_exception_of_unknown_type_is_raised() -> None:
     class Angry:
         def __eq__(self, other: object) -> bool:
             raise ZeroDivisionError("on purpose")
@@ -70,7 +70,7 @@ def test_what_a_stranger_raises_is_raised() -> None:
         PyGPU.to_gpu([1, 2]) == Angry()  # noqa: B015
 
 
-def test_no_stranger_is_in_an_array_and_none_has_an_order() -> None:
+def test_unknown_type_is_not_contained_and_not_ordered() -> None:
     a = PyGPU.to_gpu([1, 2])
     for stranger in STRANGERS:
         assert stranger not in a
@@ -78,7 +78,7 @@ def test_no_stranger_is_in_an_array_and_none_has_an_order() -> None:
             a < stranger  # noqa: B015
 
 
-def test_the_answer_is_of_the_class_of_the_array() -> None:
+def test_comparison_result_has_class_of_array() -> None:
     class Own(PyGPU.GPUArray):
         pass
 
@@ -87,7 +87,7 @@ def test_the_answer_is_of_the_class_of_the_array() -> None:
 
 
 @pytest.mark.parametrize("values", [range(2), array.array("i", [1, 2]), bytearray(b"ab"), memoryview(b"ab")], ids=repr)
-def test_values_of_the_host_are_no_stranger(values: Any) -> None:
+def test_host_values_are_no_unknown_types(values: Any) -> None:
     a = PyGPU.to_gpu([1, 2])
     for compare in (operator.eq, operator.ne):
         with pytest.raises(TypeError, match=rf"expected a GPUArray, not {type(values).__name__}"):

@@ -1,4 +1,4 @@
-"""Arrays that lie across one another: read through tiles on a GPU, and each element is what NumPy makes of it."""
+"""Test transposed operands, which a GPU reads through tiles: results match NumPy."""
 
 from __future__ import annotations
 
@@ -32,30 +32,30 @@ on_device = PyGPU.to_gpu
 
 
 def hold(call: Any, *hosts: np.ndarray) -> None:
-    """Compares what a call makes of arrays on the device with what NumPy makes of those on the host."""
+    """Check that a call on device arrays gives the same as on NumPy's arrays."""
     found, expected = call(*map(on_device, hosts)), call(*hosts)
     assert (found.dtype, found.strides) == (expected.dtype, expected.strides)
     np.testing.assert_array_equal(found.get(), expected)
 
 
 @pytest.mark.parametrize("shape", PLANES)
-def test_a_transposed_operand_is_added(shape: tuple[int, int]) -> None:
+def test_transposed_operand_is_added(shape: tuple[int, int]) -> None:
     hold(lambda x, y: x.T + y, values(shape[::-1]), values(shape, start=5))
     hold(lambda x, y: x + y.T, values(shape), values(shape[::-1], start=5))
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_elements_of_every_size_are_turned(kind: str) -> None:
+def test_transposed_elements_of_every_size(kind: str) -> None:
     hold(lambda x, y: x.T * y, values((130, 150), kind), values((150, 130), kind, 3))
 
 
 @pytest.mark.parametrize(("first", "second"), [("int8", "float64"), ("complex128", "bool"), ("float32", "float16")])
-def test_elements_of_several_sizes_are_turned_together(first: str, second: str) -> None:
+def test_transposed_operands_of_mixed_item_sizes(first: str, second: str) -> None:
     hold(lambda x, y: x.T + y, values((130, 150), first), values((150, 130), second, 3))
     hold(lambda x, y: y < x.T, values((130, 150), "float32"), values((150, 130), "int16", 3))
 
 
-def test_results_go_where_they_are_asked_to_and_lie_as_that() -> None:
+def test_transposed_results_keep_requested_layout() -> None:
     x, y = values((140, 150)), values((140, 150), start=9)
     for order in ("C", "F"):
         out = PyGPU.empty((140, 150), "float32", order=order)
@@ -67,7 +67,7 @@ def test_results_go_where_they_are_asked_to_and_lie_as_that() -> None:
     np.testing.assert_array_equal(wide.get(), np.dstack([x + y, 0 * x]).reshape(140, 300))
 
 
-def test_an_array_is_changed_in_place_by_a_transposed_one() -> None:
+def test_in_place_update_by_transposed_operand() -> None:
     host, other = values((150, 130)), values((130, 150), start=2)
     array = on_device(host)
     array += on_device(other).T
@@ -81,7 +81,7 @@ def test_an_array_is_changed_in_place_by_a_transposed_one() -> None:
     np.testing.assert_array_equal(array.get(), square + square.T)
 
 
-def test_a_mask_may_lie_across_and_leaves_the_rest() -> None:
+def test_transposed_mask_leaves_other_elements_unchanged() -> None:
     x, mask = values((150, 130)), values((130, 150), "bool")
     out = PyGPU.full((150, 130), -1, "float32")
     PyGPU.add(on_device(x), 1, out=out, where=on_device(mask).T)
@@ -93,13 +93,13 @@ def test_a_mask_may_lie_across_and_leaves_the_rest() -> None:
     [(0, 2, 1, 3), (0, 1, 3, 2), (3, 2, 1, 0), (1, 3, 0, 2), (2, 0, 3, 1)],
     ids=lambda one: "".join(map(str, one)),
 )
-def test_axes_around_the_plane_are_gone_over(turn: tuple[int, ...]) -> None:
+def test_axes_outside_the_tile_plane_are_iterated(turn: tuple[int, ...]) -> None:
     shape = (17, 3, 20, 30)
     x = values(shape)
     hold(lambda x, y: x.transpose(turn) - y, x, values(tuple(shape[axis] for axis in turn), start=1))
 
 
-def test_strides_may_be_negative_wide_and_odd() -> None:
+def test_transposed_operands_with_negative_wide_and_odd_strides() -> None:
     x, y = values((301, 260)), values((260, 301), start=4)
     for key in (np.s_[::-1, ::-1], np.s_[::-1], np.s_[:, ::-1], np.s_[1:, 3:], np.s_[::2, 1:], np.s_[:, ::2]):
         hold(lambda x, y, key=key: x.T[key] + y[key], x, y)
@@ -107,7 +107,7 @@ def test_strides_may_be_negative_wide_and_odd() -> None:
 
 
 @needs_kernels
-def test_operands_of_fewer_axes_stand_beside_turned_ones() -> None:
+def test_operands_of_fewer_axes_with_transposed_ones() -> None:
     x, row, column = values((150, 140)), values((150,)), values((140, 1))
     body = "z[i] = x[i] + 2 * y[i] + 3 * row[i] + 4 * column[i] + one[i]"
     kernel = ElementwiseKernel("float *x, float *y, float *row, float *column, float *one, float *z", body)
@@ -118,7 +118,7 @@ def test_operands_of_fewer_axes_stand_beside_turned_ones() -> None:
 
 @needs_kernels
 @pytest.mark.parametrize("count", [1, 2, 3, 4])
-def test_kernels_of_a_user_turn_several_arrays(count: int) -> None:
+def test_user_kernels_transpose_several_arrays(count: int) -> None:
     names = [f"x{number}" for number in range(count)]
     arguments = [VectorArg(np.float32, name) for name in [*names, "y", "z", "w"]]
     operation = f"float t = {' + '.join(f'{name}[i]' for name in names)}; z[i] = t - y[i]; if (t > 90) w[i] += t;"
@@ -132,7 +132,7 @@ def test_kernels_of_a_user_turn_several_arrays(count: int) -> None:
 
 
 @needs_kernels
-def test_a_kernel_of_a_user_may_skip_elements_count_them_and_write_across() -> None:
+def test_user_kernel_may_skip_index_and_write_across_tiles() -> None:
     x, y = values((150, 140)), values((140, 150), start=8)
     z, w = PyGPU.zeros((140, 150), "float32"), PyGPU.zeros((150, 140), "float32").T
     skip = ElementwiseKernel("float *x, float *y, float *z", "if (y[i] < 30) continue; z[i] = x[i]")
@@ -151,7 +151,7 @@ def test_a_kernel_of_a_user_may_skip_elements_count_them_and_write_across() -> N
 
 
 @pytest.mark.skipif(PyGPU.backend_name() == "cpu", reason="threads of the CPU take turns")
-def test_tiles_are_used_where_arrays_lie_across_and_are_large() -> None:
+def test_tiles_are_used_for_large_transposed_arrays() -> None:
     # A name that the source has for tiles only: without them it does not compile.
     kernel = ElementwiseKernel("float *x, float *y, float *z", "z[i] = x[i] + y[i] + 0 * sizeof(pygpu_shared_x)")
     x, y, z = PyGPU.ones((150, 140), "float32"), PyGPU.ones((140, 150), "float32"), PyGPU.zeros((140, 150), "float32")
@@ -169,7 +169,7 @@ def test_tiles_are_used_where_arrays_lie_across_and_are_large() -> None:
 
 
 @pytest.mark.enough_on("cpu")
-def test_results_lie_as_numpys_where_operands_disagree() -> None:
+def test_result_layout_matches_numpy_for_mixed_operand_layouts() -> None:
     seed = random_seed()
     random = np.random.default_rng(seed)
     for turn in range(300):
@@ -185,7 +185,7 @@ def test_results_lie_as_numpys_where_operands_disagree() -> None:
 
 
 @needs_kernels
-def test_random_layouts_agree_with_numpy() -> None:
+def test_random_layouts_match_numpy() -> None:
     seed = random_seed()
     random = np.random.default_rng(seed)
     kernel = ElementwiseKernel("const float *x, const float *y, float *z", "z[i] = x[i] - 2 * y[i]")

@@ -1,4 +1,4 @@
-"""Functions that go element by element: NumPy is the judge of types, values, layouts and errors."""
+"""Test elementwise functions: types, values, layouts and errors match NumPy."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def assert_alike(actual: np.ndarray, expected: np.ndarray) -> None:
 
 
 def written_over() -> list[tuple[str, str]]:
-    """Functions with a kind whose results have it too."""
+    """Return functions with a kind that their results have too."""
     found = {}
     for name, kind in itertools.product(UFUNCS, ("bool", "int32", "complex64", "float32")):
         loop = ",".join([kind] * UFUNCS[name].nin)
@@ -179,7 +179,7 @@ def compiled_together(request: pytest.FixtureRequest) -> None:
 @pytest.mark.sampled(on="cuda")
 @pytest.mark.usefixtures("compiled_together")
 @pytest.mark.parametrize(("name", "kind"), written_over())
-def test_a_function_may_write_over_its_operand(name: str, kind: str) -> None:
+def test_ufunc_may_write_over_its_operand(name: str, kind: str) -> None:
     ways = [slice(None)] if IS_SIMULATED else [slice(None), slice(None, None, 2), slice(None, None, -1), slice(1, None)]
     for way in ways:  # the last elements are no whole pack of a kernel's
         operands = [operand[: 4 * 9 + 1] for operand in operands_of(name, kind)]
@@ -192,7 +192,7 @@ def test_a_function_may_write_over_its_operand(name: str, kind: str) -> None:
 
 @pytest.mark.usefixtures("compiled_together")
 @pytest.mark.parametrize(("name", "kind", "group"), cases())
-def test_every_function_has_numpys_values_of_operands_that_lie_anyhow(name: str, kind: str, group: int) -> None:
+def test_ufuncs_match_numpy_for_any_layout(name: str, kind: str, group: int) -> None:
     operands = [host.reshape(layouts.SHAPE) for host in operands_of(name, kind)]
     for lying in layouts.GROUPS[UFUNCS[name].nin][group]:
         laid = [layouts.lie(layout, values) for layout, values in zip(lying, operands, strict=True)]
@@ -216,7 +216,7 @@ def result_type(function: Any, *operands: Any) -> str:
 
 @pytest.mark.enough_on("cpu")
 @pytest.mark.parametrize("name", UFUNCS)
-def test_types_are_promoted_as_numpys(name: str) -> None:
+def test_type_promotion_matches_numpy(name: str) -> None:
     ufunc, judge = UFUNCS[name], judge_of(name)
     # Of arrays in host memory, which need no kernels: types do not depend on the device.
     to_device = functools.partial(PyGPU.to_gpu, device="cpu")
@@ -244,7 +244,7 @@ def test_types_are_promoted_as_numpys(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", UFUNCS)
-def test_what_numpy_has_no_loop_for_is_refused(name: str) -> None:
+def test_rejects_types_without_numpy_loop(name: str) -> None:
     ufunc, judge = UFUNCS[name], judge_of(name)
     some = ["bool", "int8", "uint64", "float32", "complex64"]
     for kinds in itertools.product(some, repeat=ufunc.nin):
@@ -263,7 +263,7 @@ BITS = [operator.and_, operator.or_, operator.xor, operator.lshift, operator.rsh
 
 @pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize("apply", [*BINARY, *BITS], ids=lambda one: one.__name__)
-def test_operators_take_arrays_and_numbers_on_both_sides(apply: Any) -> None:
+def test_operators_accept_arrays_and_scalars_on_both_sides(apply: Any) -> None:
     kind = "int32" if apply in BITS else "float32"
     host, other = np.arange(1, 7, dtype=kind), np.array([3, 1, 2, 2, 5, 1], kind)
     array, second = PyGPU.to_gpu(host), PyGPU.to_gpu(other)
@@ -276,7 +276,7 @@ def test_operators_take_arrays_and_numbers_on_both_sides(apply: Any) -> None:
     assert_alike(apply(np.dtype(kind).type(2), array).get(), apply(np.dtype(kind).type(2), host))
 
 
-def test_operators_of_one_array() -> None:
+def test_unary_operators() -> None:
     host = np.array([3, -1, 0], "int16")
     array = PyGPU.to_gpu(host)
     for apply in (operator.neg, operator.pos, operator.abs, operator.invert):
@@ -291,7 +291,7 @@ def test_operators_of_one_array() -> None:
     if IS_SIMULATED
     else ["add", "sub", "mul", "floordiv", "mod", "pow", "and", "or", "xor", "lshift", "rshift"],
 )
-def test_an_operator_that_assigns_writes_into_the_array(symbol: str) -> None:
+def test_in_place_operator_writes_into_array(symbol: str) -> None:
     apply = getattr(operator, f"i{symbol}")
     host = np.arange(1, 7, dtype="int32")
     array = PyGPU.to_gpu(host)
@@ -317,7 +317,7 @@ LAYOUTS = {
 
 
 @pytest.mark.parametrize("first", LAYOUTS)
-def test_layouts_of_all_kinds_go_together(first: str) -> None:
+def test_ufuncs_accept_mixed_layouts(first: str) -> None:
     host = np.arange(36, dtype="float32").reshape(6, 6)
     array = PyGPU.to_gpu(host)
     for second in LAYOUTS:
@@ -333,7 +333,7 @@ def test_layouts_of_all_kinds_go_together(first: str) -> None:
 
 
 @pytest.mark.parametrize("turn", [(0, 1, 2), (2, 1, 0), (1, 0, 2), (1, 2, 0)])
-def test_a_result_lies_as_numpys(turn: tuple[int, ...]) -> None:
+def test_result_layout_matches_numpy(turn: tuple[int, ...]) -> None:
     host = np.ones((2, 3, 4), "float32").transpose(turn)
     array = PyGPU.to_gpu(np.ones((2, 3, 4), "float32")).transpose(turn)
     assert (array + array).strides == (host + host).strides
@@ -351,7 +351,7 @@ def test_a_result_lies_as_numpys(turn: tuple[int, ...]) -> None:
         (np.s_[2:6], np.s_[0:8:2]),
     ],
 )
-def test_a_result_that_overlaps_an_operand_is_as_if_it_did_not(target: Any, source: Any) -> None:
+def test_result_overlapping_operand_is_as_if_separate(target: Any, source: Any) -> None:
     host = np.arange(8, dtype="float64")
     array = PyGPU.to_gpu(host)
     host[target] += host[source].copy()
@@ -359,7 +359,7 @@ def test_a_result_that_overlaps_an_operand_is_as_if_it_did_not(target: Any, sour
     assert_alike(array.get(), host)
 
 
-def test_a_result_goes_where_it_is_asked_to_go() -> None:
+def test_out_receives_result() -> None:
     host = np.arange(6, dtype="float32")
     array, out = PyGPU.to_gpu(host), PyGPU.zeros(6, "float64")
     assert PyGPU.multiply(array, 2, out=out) is out
@@ -369,7 +369,7 @@ def test_a_result_goes_where_it_is_asked_to_go() -> None:
     assert_alike(out.get(), np.where(host > 2, -host, host * 2).astype("float64"))
 
 
-def test_numpys_functions_are_computed_where_the_arrays_are() -> None:
+def test_numpy_functions_run_on_device_of_arrays() -> None:
     host = np.linspace(0, 1, 5)
     array = PyGPU.to_gpu(host)
     for name in ("sin", "add", "arctan2", "isfinite"):
@@ -379,12 +379,12 @@ def test_numpys_functions_are_computed_where_the_arrays_are() -> None:
         assert_alike(result.get(), function(*[host] * function.nin))
 
 
-def test_the_result_of_arrays_without_axes_stays_on_the_device() -> None:
+def test_result_of_0d_arrays_stays_on_device() -> None:
     result = PyGPU.full((), 2.0) + 1
     assert (type(result), result.shape, float(result)) == (PyGPU.GPUArray, (), 3.0)
 
 
-def test_a_subclass_computes_subclasses() -> None:
+def test_subclass_operands_give_subclass_results() -> None:
     class Own(PyGPU.GPUArray):
         pass
 
@@ -392,7 +392,7 @@ def test_a_subclass_computes_subclasses() -> None:
     assert type(array + 1) is Own
 
 
-def test_python_integers_must_be_in_the_range_of_the_type() -> None:
+def test_rejects_python_integers_beyond_range_of_dtype() -> None:
     array = PyGPU.to_gpu(np.arange(3, dtype="uint8"))
     for apply in (operator.add, operator.mul, operator.or_):
         with pytest.raises(OverflowError, match="Python integer 256 out of bounds for uint8"):
@@ -405,7 +405,7 @@ def test_python_integers_must_be_in_the_range_of_the_type() -> None:
 
 @pytest.mark.parametrize("kind", ["uint64"] if IS_SIMULATED else ["uint8", "int64", "uint64"])
 @pytest.mark.parametrize("number", [-(2**70), -1, 2**63, 2**64, 2**70])
-def test_comparisons_with_integers_of_any_size_are_right(kind: str, number: int) -> None:
+def test_comparisons_with_integers_of_any_size(kind: str, number: int) -> None:
     host = np.array([0, 1, np.iinfo(kind).max], kind)
     array = PyGPU.to_gpu(host)
     for apply in (operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge):
@@ -413,7 +413,7 @@ def test_comparisons_with_integers_of_any_size_are_right(kind: str, number: int)
 
 
 @pytest.mark.skipif(not IS_GPU, reason="host memory is computed by NumPy, which warns")
-def test_division_of_integers_by_zero_gives_zero_on_a_device() -> None:
+def test_integer_division_by_zero_gives_zero_on_device() -> None:
     array = PyGPU.to_gpu(np.array([5, -5, -128], "int8"))
     zero = PyGPU.zeros(3, "int8")
     for apply in (operator.floordiv, operator.mod):
@@ -440,7 +440,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_bad_input_is_refused_and_changes_nothing(name: str) -> None:
+def test_rejects_bad_input_and_changes_nothing(name: str) -> None:
     call, error, text = BAD[name]
     array = PyGPU.ones(3, "float32")
     with pytest.raises(error, match=text):
@@ -448,13 +448,13 @@ def test_bad_input_is_refused_and_changes_nothing(name: str) -> None:
     assert array.tolist() == [1, 1, 1]
 
 
-def test_a_read_only_array_is_not_written() -> None:
+def test_read_only_array_is_not_written() -> None:
     fixed = PyGPU.broadcast_to(PyGPU.ones(1), (3,))
     with pytest.raises(ValueError, match="read-only"):
         fixed += 1
 
 
-def test_results_are_in_the_order_of_the_current_stream() -> None:
+def test_results_follow_order_of_current_stream() -> None:
     first, second = PyGPU.Stream(), PyGPU.Stream()
     host = np.arange(1000, dtype="float32")
     with first:
@@ -465,14 +465,14 @@ def test_results_are_in_the_order_of_the_current_stream() -> None:
     assert_alike(result.get(), host * 3)
 
 
-def test_every_name_of_the_array_api_is_the_function_of_numpys_name() -> None:
+def test_array_api_names_are_numpy_named_functions() -> None:
     for alias, name in {"pow": "power", "acos": "arccos", "bitwise_invert": "invert", "conj": "conjugate"}.items():
         assert getattr(PyGPU, alias) is getattr(PyGPU, name)
     assert PyGPU.add.types[:2] == ["bool,bool->bool", "int8,int8->int8"]
     assert (PyGPU.add.nin, PyGPU.add.nout, PyGPU.add.nargs, repr(PyGPU.add)) == (2, 1, 3, "<PyGPU.Ufunc add>")
 
 
-def test_a_bool_whose_byte_is_neither_0_nor_1_is_true() -> None:
+def test_bool_byte_other_than_0_and_1_is_true() -> None:
     host = np.array([[0, 1, 2], [200, 0, 61]], "uint8").view("bool")
     array = PyGPU.to_gpu(host.view("uint8")).view("bool")
     other = np.array([[False, True, True], [False, False, True]])

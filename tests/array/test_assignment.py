@@ -1,4 +1,4 @@
-"""`a[key] = value` writes what NumPy writes, whatever the value is and however it lies; a refusal changes nothing."""
+"""Test that `a[key] = value` matches NumPy for any value and layout; a rejected one changes nothing."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def assign_both(device: PyGPU.GPUArray, host: np.ndarray, key: Any, ours: Any, n
 
 @examples(300)
 @given(st.data(), shapes, numeric_dtypes, st.sampled_from(["host", "device", "list"]))
-def test_any_source_is_broadcast_and_converted_as_by_numpy(
+def test_assignment_broadcasts_and_converts_like_numpy(
     data: st.DataObject, shape: tuple[int, ...], dtype: str, form: str
 ) -> None:
     host, device = pair(shape, dtype)
@@ -70,7 +70,7 @@ def test_any_source_is_broadcast_and_converted_as_by_numpy(
 
 @examples(200)
 @given(host_views(), st.data())
-def test_sources_and_targets_of_any_stride_meet(source: np.ndarray, data: st.DataObject) -> None:
+def test_assignment_between_any_strides(source: np.ndarray, data: st.DataObject) -> None:
     host = values(tuple(2 * n + 1 for n in source.shape), source.dtype, start=77)
     steps = tuple(data.draw(st.sampled_from([slice(1, None, 2), slice(-2, None, -2)])) for _ in source.shape)
     device = PyGPU.to_gpu(host)
@@ -81,9 +81,7 @@ def test_sources_and_targets_of_any_stride_meet(source: np.ndarray, data: st.Dat
 
 @examples(300)
 @given(st.data(), dtypes, st.lists(st.integers(1, 6), min_size=1, max_size=3))
-def test_overlapping_source_and_target_give_what_a_copy_would(
-    data: st.DataObject, dtype: Any, shape: list[int]
-) -> None:
+def test_overlapping_assignment_matches_copy(data: st.DataObject, dtype: Any, shape: list[int]) -> None:
     host, device = pair(tuple(shape), dtype)
     target_key = tuple(data.draw(slices) for _ in shape)
     source_key = tuple(data.draw(slices) for _ in shape)
@@ -93,7 +91,7 @@ def test_overlapping_source_and_target_give_what_a_copy_would(
     assign_both(device, host, target_key, ours, source)
 
 
-def test_an_array_shifted_by_one_in_itself() -> None:
+def test_array_shifted_by_one_within_itself() -> None:
     for there, here in ((slice(1, None), slice(None, -1)), (slice(None, -1), slice(1, None))):
         host, device = pair((1000,), "int32")
         host[there] = host[here].copy()
@@ -156,14 +154,14 @@ SCALARS = [
 
 
 @pytest.mark.parametrize("scalar", SCALARS, ids=lambda value: repr(value)[:25])
-def test_a_scalar_is_converted_or_refused_as_by_numpy(scalar: Any) -> None:
+def test_scalars_are_converted_or_rejected_like_numpy(scalar: Any) -> None:
     for dtype in told(NUMPYS_OWN):
         host, device = pair((2, 2), dtype)
         assign_both(device, host, (slice(None), 1), scalar, scalar)
 
 
 @pytest.mark.parametrize("dtype", NUMPYS_OWN)
-def test_arrays_are_converted_as_by_numpy_with_its_warnings(dtype: str) -> None:
+def test_array_conversion_and_warnings_match_numpy(dtype: str) -> None:
     for source_dtype in told(of_few(NUMPYS_OWN, [dtype, FEW[dtype]])):
         host, device = pair((3,), dtype)
         source = values((3,), source_dtype, start=10)
@@ -173,7 +171,7 @@ def test_arrays_are_converted_as_by_numpy_with_its_warnings(dtype: str) -> None:
 
 
 @pytest.mark.parametrize("name", ML_DTYPES)
-def test_numbers_are_converted_to_the_dtypes_of_ml_dtypes(name: str) -> None:
+def test_scalars_are_converted_to_ml_dtypes(name: str) -> None:
     import ml_dtypes
 
     host, device = pair((3,), getattr(ml_dtypes, name))
@@ -182,7 +180,7 @@ def test_numbers_are_converted_to_the_dtypes_of_ml_dtypes(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", COMPLEX)
-def test_complex_to_real_warns_as_numpy_does(name: str) -> None:
+def test_complex_to_real_warns_like_numpy(name: str) -> None:
     _, device = pair((2,), "float32")
     with pytest.warns(np.exceptions.ComplexWarning):
         device[:] = np.array([1 + 1j, 2], name)
@@ -190,7 +188,7 @@ def test_complex_to_real_warns_as_numpy_does(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", INTEGERS)
-def test_a_python_integer_that_does_not_fit_overflows(name: str) -> None:
+def test_python_integer_beyond_range_overflows(name: str) -> None:
     host, device = pair((2,), name)
     limits = np.iinfo(name)
     for value in (int(limits.max) + 1, int(limits.min) - 1, [1, int(limits.max) + 1]):
@@ -206,7 +204,7 @@ WRONG_SHAPES = [(3,), (2, 3), (4, 2), (4, 3, 1), (2, 1, 4, 1), (0,), (1, 0)]
 
 @pytest.mark.parametrize("shape", WRONG_SHAPES)
 @pytest.mark.parametrize("form", ["host", "device", "list", "other dtype"])
-def test_a_shape_that_does_not_fit_is_refused_and_changes_nothing(shape: tuple[int, ...], form: str) -> None:
+def test_rejects_wrong_shape_and_changes_nothing(shape: tuple[int, ...], form: str) -> None:
     host, device = pair((2, 4), "float32")
     source = values(shape, "float32")
     forms = {
@@ -225,14 +223,14 @@ def test_surplus_leading_axes_of_length_one_are_dropped() -> None:
     assign_both(device, host, (0, 0, ...), PyGPU.to_gpu(source)[..., 0, 0], source[..., 0, 0])
 
 
-def test_an_array_without_elements_takes_whatever_broadcasts() -> None:
+def test_empty_array_accepts_any_broadcastable_source() -> None:
     host, device = pair((0, 3))
     for source in (1, [1, 2, 3], np.ones((1, 3)), np.ones((0, 3)), np.ones((0, 1))):
         assign_both(device, host, ..., source, source)
     assign_both(device, host, ..., np.ones((2, 3)), np.ones((2, 3)))
 
 
-def test_a_readonly_array_refuses_every_assignment() -> None:
+def test_readonly_array_rejects_every_assignment() -> None:
     host, device = pair((3,))
     view = PyGPU.broadcast_to(device, (3,))
     for key, value in ((0, 1), (..., [1, 2, 3]), ([0], 1), (slice(0, 0), []), (slice(None), device)):
@@ -261,13 +259,13 @@ def test_void_items_are_assigned_as_bytes() -> None:
         assign_both(device, host, ..., value, value)
 
 
-def test_deleting_elements_is_refused() -> None:
+def test_rejects_deletion_of_elements() -> None:
     host, device = pair((3,))
     assert_same_refusal(outcome(lambda: device.__delitem__(0)), outcome(lambda: host.__delitem__(0)))
 
 
 @pytest.mark.parametrize("value", [0, 1, 2.5, True, np.int8(3), np.array(4), 300, 1j, "x", None], ids=repr)
-def test_fill_writes_what_numpys_fill_writes(value: Any) -> None:
+def test_fill_matches_numpy(value: Any) -> None:
     for dtype in told(NUMPYS_OWN):
         host, device = pair((2, 3), dtype)
         numpys, ours = outcome(lambda h=host: h.fill(value)), outcome(lambda d=device: d.fill(value))
@@ -280,7 +278,7 @@ def test_fill_writes_what_numpys_fill_writes(value: Any) -> None:
 
 @examples(60)
 @given(host_views(), st.data())
-def test_fill_of_a_view_leaves_the_gaps(source: np.ndarray, data: st.DataObject) -> None:
+def test_fill_of_view_leaves_gaps_unchanged(source: np.ndarray, data: st.DataObject) -> None:
     host = values(tuple(n + 2 for n in source.shape), source.dtype)
     key = tuple(data.draw(slices) for _ in source.shape)
     device = PyGPU.to_gpu(host)
@@ -299,7 +297,7 @@ def test_items_of_odd_sizes_are_filled() -> None:
         assert_same(device, host)
 
 
-def test_fill_with_more_than_one_value_is_refused() -> None:
+def test_fill_rejects_more_than_one_value() -> None:
     host, device = pair((3,))
     for value in ([1, 2], np.ones(3), device):
         with pytest.raises((ValueError, TypeError)):

@@ -1,4 +1,4 @@
-"""`copy`, `copy.copy`, `copy.deepcopy` and pickling keep values, attributes, class and the order of axes."""
+"""Test that `copy`, `copy.copy`, `copy.deepcopy` and pickling keep values, attributes, class and memory order."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def assert_same_strides(ours: PyGPU.GPUArray, numpys: np.ndarray) -> None:
 
 @examples(100)
 @given(views(), st.sampled_from(["C", "F", "A", "K"]))
-def test_copy_orders_its_memory_as_numpys(both: tuple[np.ndarray, PyGPU.GPUArray], order: Any) -> None:
+def test_copy_memory_order_matches_numpy(both: tuple[np.ndarray, PyGPU.GPUArray], order: Any) -> None:
     host, device = both
     copied = device.copy(order)
     assert_same(copied, host)
@@ -58,7 +58,7 @@ def test_copy_orders_its_memory_as_numpys(both: tuple[np.ndarray, PyGPU.GPUArray
 
 
 @pytest.mark.parametrize("order", ["X", 1, ""])
-def test_copy_refuses_an_unknown_order(order: Any) -> None:
+def test_copy_rejects_unknown_order(order: Any) -> None:
     host, device = pair((2, 3))
     assert_same_refusal(outcome(lambda: device.copy(order)), outcome(lambda: host.copy(order)))
 
@@ -66,7 +66,7 @@ def test_copy_refuses_an_unknown_order(order: Any) -> None:
 @pytest.mark.parametrize(
     "duplicate", [copy.copy, copy.deepcopy, PyGPU.GPUArray.copy], ids=["copy", "deepcopy", "method"]
 )
-def test_a_copy_has_memory_of_its_own(duplicate: Any) -> None:
+def test_copy_owns_its_memory(duplicate: Any) -> None:
     host, device = pair((2, 3))
     copied = duplicate(device)
     copied[...] = 0
@@ -86,7 +86,7 @@ def test_copy_and_deepcopy_keep_values_and_order(both: tuple[np.ndarray, PyGPU.G
 
 @examples(150)
 @given(views(), st.sampled_from(PROTOCOLS))
-def test_pickling_keeps_what_numpys_keeps(both: tuple[np.ndarray, PyGPU.GPUArray], protocol: int) -> None:
+def test_pickle_keeps_same_properties_as_numpy(both: tuple[np.ndarray, PyGPU.GPUArray], protocol: int) -> None:
     host, device = both
     restored = pickle.loads(pickle.dumps(device, protocol))
     assert_same(restored, host)
@@ -108,7 +108,7 @@ def test_class_and_attributes_are_pickled(protocol: int) -> None:
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_an_array_that_holds_itself_is_pickled(protocol: int) -> None:
+def test_self_referencing_array_is_pickled(protocol: int) -> None:
     _, device = pair((3,))
     device.itself = device
     device.friends = [device]
@@ -117,7 +117,7 @@ def test_an_array_that_holds_itself_is_pickled(protocol: int) -> None:
     assert restored.friends[0] is restored
 
 
-def test_pickled_data_may_travel_out_of_band() -> None:
+def test_pickle_supports_out_of_band_buffers() -> None:
     host, device = pair((100,), "float32")
     buffers: list[pickle.PickleBuffer] = []
     data = pickle.dumps(device, 5, buffer_callback=buffers.append)
@@ -125,7 +125,7 @@ def test_pickled_data_may_travel_out_of_band() -> None:
     assert_same(pickle.loads(data, buffers=buffers), host)
 
 
-def test_an_array_is_unpickled_in_another_process() -> None:
+def test_array_is_unpickled_in_another_process() -> None:
     _, device = pair((2, 3), "int16", "F")
     program = (
         "import pickle, sys; a = pickle.load(sys.stdin.buffer); "
@@ -136,7 +136,7 @@ def test_an_array_is_unpickled_in_another_process() -> None:
     assert done.stdout.decode().strip() == "[[1, 2, 3], [4, 5, 6]]"
 
 
-def test_a_forged_pickle_is_refused() -> None:
+def test_rejects_forged_pickle() -> None:
     from PyGPU._core import _restore
 
     for arguments in ((int, np.zeros(3)), (PyGPU.GPUArray, [1]), (PyGPU.GPUArray, np.array([None])), (1, 2), ()):
@@ -157,7 +157,7 @@ def test_copy_shares_attributes_and_deepcopy_copies_them() -> None:
     assert shallow.__dict__ is not device.__dict__
 
 
-def test_deepcopy_keeps_the_shape_of_references() -> None:
+def test_deepcopy_keeps_reference_graph() -> None:
     _, device = pair((3,))
     device.itself = device
     copied = copy.deepcopy(device)
@@ -166,7 +166,7 @@ def test_deepcopy_keeps_the_shape_of_references() -> None:
     assert both[0] is both[1]
 
 
-def test_deepcopy_of_attributes_that_cannot_be_copied_raises() -> None:
+def test_deepcopy_of_uncopyable_attributes_raises() -> None:
     class Unwilling:
         def __deepcopy__(self, memo: Any) -> Any:
             raise ZeroDivisionError("on purpose")
@@ -177,7 +177,7 @@ def test_deepcopy_of_attributes_that_cannot_be_copied_raises() -> None:
         copy.deepcopy(device)
 
 
-def test_copies_are_finalized_as_in_numpy() -> None:
+def test_copies_call_array_finalize_like_numpy() -> None:
     device = Finalized((3,), "int32")
     device.unit = "metre"
     for made in (device.copy(), copy.copy(device), copy.deepcopy(device), device[1:], device.T, device[[0]]):
@@ -187,12 +187,12 @@ def test_copies_are_finalized_as_in_numpy() -> None:
 
 @examples(100)
 @given(host_views())
-def test_a_copy_of_a_copy_is_the_same(host: np.ndarray) -> None:
+def test_copy_of_copy_is_equal(host: np.ndarray) -> None:
     device = PyGPU.to_gpu(host)
     assert_same(device.copy().copy("F").copy("C"), host)
 
 
-def test_what_is_recorded_for_pybindgpu_does_not_hinder_copies() -> None:
+def test_pybindgpu_metadata_does_not_prevent_copies() -> None:
     _, device = pair((3,))
     device.set_val(0, 5.0)
     for made in (copy.copy(device), copy.deepcopy(device), pickle.loads(pickle.dumps(device))):

@@ -1,4 +1,4 @@
-"""New arrays: every form of `GPUArray(...)`, `empty` and its kin, `arange`, `to_gpu`; what NumPy refuses is refused."""
+"""Test array creation: every form of `GPUArray(...)`, `empty` and similar, `arange`, `to_gpu`; errors match NumPy."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ZEROS_ONES = ["zeros", "ones"]
 
 @examples(100)
 @given(shapes, dtypes, orders)
-def test_a_new_array_lies_as_numpys(shape: tuple[int, ...], dtype: Any, order: str) -> None:
+def test_new_array_layout_matches_numpy(shape: tuple[int, ...], dtype: Any, order: str) -> None:
     host = np.empty(shape, dtype, order)
     for device in (PyGPU.GPUArray(shape, dtype, order=order), PyGPU.empty(shape, dtype, order)):
         assert (device.shape, device.dtype, device.size, device.nbytes) == (shape, dtype, host.size, host.nbytes)
@@ -54,7 +54,7 @@ def test_a_new_array_lies_as_numpys(shape: tuple[int, ...], dtype: Any, order: s
 @pytest.mark.parametrize("name", ZEROS_ONES)
 @examples(100)
 @given(shapes, dtypes.filter(lambda dtype: dtype != VOID), orders)
-def test_zeros_and_ones_have_numpys_values(name: str, shape: tuple[int, ...], dtype: Any, order: str) -> None:
+def test_zeros_and_ones_match_numpy(name: str, shape: tuple[int, ...], dtype: Any, order: str) -> None:
     numpys = outcome(lambda: getattr(np, name)(shape, dtype, order))
     ours = outcome(lambda: getattr(PyGPU, name)(shape, dtype, order))
     if numpys[0] == "error":
@@ -66,7 +66,7 @@ def test_zeros_and_ones_have_numpys_values(name: str, shape: tuple[int, ...], dt
 
 @examples(100)
 @given(shapes, dtypes, st.sampled_from([None, "C", "F"]))
-def test_full_has_numpys_values(shape: tuple[int, ...], dtype: Any, order: Any) -> None:
+def test_full_matches_numpy(shape: tuple[int, ...], dtype: Any, order: Any) -> None:
     item = values((1,), dtype, start=42)[0]
     for arguments in ((shape, item), (shape, item, dtype)):
         assert_same(PyGPU.full(*arguments, order=order), np.full(*arguments, order=order or "C"))
@@ -83,7 +83,7 @@ def test_full_broadcasts_an_array() -> None:
 
 @examples(150)
 @given(host_views(), st.sampled_from(["C", "F", "A", "K", None]), st.none() | dtypes, st.none() | shapes)
-def test_like_functions_keep_the_order_of_axes(host: np.ndarray, order: Any, dtype: Any, shape: Any) -> None:
+def test_like_functions_keep_memory_order(host: np.ndarray, order: Any, dtype: Any, shape: Any) -> None:
     device = PyGPU.to_gpu(host)
     # Axes of one element have strides that mean nothing, but order the axes of another shape.
     host = np.ndarray(device.shape, device.dtype, bytearray(device.nbytes), 0, device.strides)
@@ -99,7 +99,7 @@ def test_like_functions_keep_the_order_of_axes(host: np.ndarray, order: Any, dty
 
 @pytest.mark.parametrize("shape", [(4, 3, 2), (2, 3), (1, 2, 3, 4), (0, 3, 4), 5, ()], ids=repr)
 @pytest.mark.parametrize("axes", [(0, 1, 2), (2, 1, 0), (1, 0, 2), (1, 2, 0)], ids=repr)
-def test_another_shape_keeps_the_order_if_it_has_as_many_axes(shape: Any, axes: Any) -> None:
+def test_like_with_other_shape_keeps_memory_order_of_same_rank(shape: Any, axes: Any) -> None:
     host = values((2, 3, 4)).transpose(axes)
     device = PyGPU.to_gpu(host)
     ours, numpys = PyGPU.empty_like(device, "int16", shape=shape), np.empty_like(host, "int16", shape=shape)
@@ -107,7 +107,7 @@ def test_another_shape_keeps_the_order_if_it_has_as_many_axes(shape: Any, axes: 
     assert numpys.size == 0 or ours.strides == numpys.strides
 
 
-def test_like_functions_fill_as_numpys() -> None:
+def test_like_functions_match_numpy() -> None:
     host, device = pair((2, 3), "int16", "F")
     for source in (host, device, device[::-1, 1:], host.tolist(), 5):
         wanted = np.asarray(source.get() if source is not host and hasattr(source, "get") else source)
@@ -141,7 +141,7 @@ ARANGES = [
 
 @pytest.mark.parametrize("arguments", ARANGES, ids=repr)
 @pytest.mark.parametrize("keywords", [{}, {"dtype": "float32"}, {"dtype": np.int16}, {"dtype": None}], ids=repr)
-def test_arange_is_numpys(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> None:
+def test_arange_matches_numpy(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> None:
     numpys, ours = (
         outcome(lambda: np.arange(*arguments, **keywords)),
         outcome(lambda: PyGPU.arange(*arguments, **keywords)),
@@ -155,7 +155,7 @@ def test_arange_is_numpys(arguments: tuple[Any, ...], keywords: dict[str, Any]) 
         assert_same(ours[1], numpys[1])
 
 
-def test_arange_takes_pycudas_dtype_at_the_end() -> None:
+def test_arange_accepts_trailing_dtype_like_pycuda() -> None:
     for dtype in (np.float32, np.dtype("int8")):
         assert_same(PyGPU.arange(5, dtype), np.arange(5, dtype=dtype))
         assert_same(PyGPU.arange(1, 7, 2, dtype), np.arange(1, 7, 2, dtype=dtype))
@@ -164,7 +164,7 @@ def test_arange_takes_pycudas_dtype_at_the_end() -> None:
 
 @examples(100)
 @given(host_views())
-def test_to_gpu_keeps_values_and_the_order_of_axes_in_memory(host: np.ndarray) -> None:
+def test_to_gpu_keeps_values_and_memory_order(host: np.ndarray) -> None:
     for device in (PyGPU.to_gpu(host), PyGPU.to_gpu_async(host)):
         assert_same(device, host)
         wanted = host.copy(order="K")
@@ -186,7 +186,7 @@ def test_to_gpu_copies() -> None:
 @pytest.mark.parametrize(
     "source", [5, 1.5, 1j, True, [1, 2], [[1.0], [2.0]], (), [], range(3), b"", np.float32(3)], ids=repr
 )
-def test_to_gpu_takes_what_numpy_makes_an_array_of(source: Any) -> None:
+def test_to_gpu_accepts_numpy_array_likes(source: Any) -> None:
     if isinstance(source, bytes):
         with pytest.raises(TypeError):
             PyGPU.to_gpu(source)
@@ -194,7 +194,7 @@ def test_to_gpu_takes_what_numpy_makes_an_array_of(source: Any) -> None:
         assert_same(PyGPU.to_gpu(source), np.asarray(source))
 
 
-def test_to_gpu_of_a_masked_or_read_only_or_unaligned_ndarray() -> None:
+def test_to_gpu_of_masked_readonly_and_unaligned_ndarrays() -> None:
     host = values((5,))
     host.flags.writeable = False
     assert_same(PyGPU.to_gpu(host), host)
@@ -209,7 +209,7 @@ def test_to_gpu_of_a_masked_or_read_only_or_unaligned_ndarray() -> None:
 # GPUArray(...)
 
 
-def test_the_constructor_takes_a_shape_in_every_spelling() -> None:
+def test_constructor_accepts_every_spelling_of_shape() -> None:
     for shape in (6, np.int64(6), (6,), [6], np.array([6]), range(6, 7)):
         assert PyGPU.GPUArray(shape, "float32").shape == (6,)
     for shape in ((2, 3), [2, 3], np.array([2, 3]), (np.int8(2), 3)):
@@ -220,13 +220,13 @@ def test_the_constructor_takes_a_shape_in_every_spelling() -> None:
     assert PyGPU.GPUArray(np.array(4), np.int8).shape == (4,)
 
 
-def test_the_constructor_takes_the_order_where_pycuda_has_the_allocator() -> None:
+def test_constructor_accepts_order_at_position_of_pycuda_allocator() -> None:
     assert PyGPU.GPUArray((2, 3), np.float32, "F").strides == (4, 8)
     assert PyGPU.GPUArray((2, 3), np.float32, order="F").strides == (4, 8)
     assert PyGPU.GPUArray((2, 3), np.float32, None, None, None, None, "F").strides == (4, 8)
 
 
-def test_an_allocator_is_called_with_the_bytes_and_kept_alive() -> None:
+def test_allocator_receives_byte_count_and_is_kept_alive() -> None:
     calls: list[int] = []
     backing = PyGPU.empty(100, np.uint8)
 
@@ -249,7 +249,7 @@ def test_an_allocator_is_called_with_the_bytes_and_kept_alive() -> None:
     assert PyGPU.GPUArray((0,), np.float32, allocate).size == 0
 
 
-def test_an_allocator_that_fails_raises_its_error() -> None:
+def test_allocator_error_is_raised() -> None:
     def broken(nbytes: int) -> int:
         raise ZeroDivisionError(nbytes)
 
@@ -275,13 +275,13 @@ def test_existing_memory_is_used_with_any_strides() -> None:
     assert owner.get()[0, 1] == -1
 
 
-def test_gpudata_may_be_an_object_with_an_address() -> None:
+def test_gpudata_accepts_object_with_address() -> None:
     host, owner = pair((3,))
     for gpudata in (owner.ptr, np.int64(owner.ptr), SimpleNamespace(ptr=owner.ptr), owner):
         assert_same(PyGPU.GPUArray((3,), gpudata=gpudata), host)
 
 
-def test_an_object_that_describes_memory_is_an_allocator() -> None:
+def test_object_describing_memory_is_allocator() -> None:
     host, owner = pair((2, 3), "float32")
     described = SimpleNamespace(shape=[2, 3], dtype=np.float32, device_ptr=owner.ptr)
     assert_same(PyGPU.GPUArray(allocator=described), host)
@@ -310,7 +310,7 @@ WRONG_SHAPES += [
 
 @pytest.mark.parametrize("shape", WRONG_SHAPES, ids=lambda shape: repr(shape)[:30])
 @pytest.mark.parametrize("name", ["empty", *ZEROS_ONES])
-def test_a_wrong_shape_is_refused_as_by_numpy(name: str, shape: Any) -> None:
+def test_rejects_wrong_shape_like_numpy(name: str, shape: Any) -> None:
     numpys = outcome(lambda: getattr(np, name)(shape))
     if numpys[0] == "value":
         assert_same_refusal(outcome(lambda: getattr(PyGPU, name)(shape)), ("error", TypeError()))
@@ -321,7 +321,7 @@ def test_a_wrong_shape_is_refused_as_by_numpy(name: str, shape: Any) -> None:
 
 
 @pytest.mark.parametrize("order", ["X", "", "CF", 1, object()], ids=lambda order: repr(order)[:12])
-def test_a_wrong_order_is_refused_as_by_numpy(order: Any) -> None:
+def test_rejects_wrong_order_like_numpy(order: Any) -> None:
     numpys = outcome(lambda: np.empty(3, "f4", order))
     ours = (lambda: PyGPU.empty(3, "f4", order), lambda: PyGPU.GPUArray(3, "f4", order=order))
     for call in (*ours, lambda: PyGPU.empty_like([1], order=order), lambda: PyGPU.zeros(3).copy(order)):
@@ -352,25 +352,25 @@ def test_a_wrong_order_is_refused_as_by_numpy(order: Any) -> None:
     ],
     ids=repr,
 )
-def test_a_wrong_call_of_the_constructor_is_refused(arguments: Any, keywords: Any) -> None:
+def test_constructor_rejects_wrong_arguments(arguments: Any, keywords: Any) -> None:
     with pytest.raises((TypeError, ValueError)) as refusal:
         PyGPU.GPUArray(*arguments, **keywords)
     assert str(refusal.value)
 
 
 @pytest.mark.parametrize("dtype", ALL_DTYPES, ids=str)
-def test_every_dtype_has_an_empty_array_of_each_kind(dtype: Any) -> None:
+def test_every_dtype_has_empty_arrays_of_each_kind(dtype: Any) -> None:
     for shape in ((), (0,), (3, 0), (1,), (2, 3)):
         host = np.zeros(shape, dtype)
         assert_same(PyGPU.zeros(shape, dtype), host)
         assert_same(PyGPU.to_gpu(host), host)
 
 
-def test_asking_for_more_than_there_is_is_a_memory_error() -> None:
+def test_too_large_allocation_raises_memory_error() -> None:
     with pytest.raises(MemoryError):
         PyGPU.empty(2**60, "uint8")
 
 
-def test_ones_of_records_are_numpys() -> None:
+def test_ones_of_records_match_numpy() -> None:
     assert_same(PyGPU.ones(2, RECORD), np.ones(2, RECORD))
     assert set(NUMPYS_OWN) <= {dtype.name for dtype in ALL_DTYPES}

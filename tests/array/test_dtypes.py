@@ -1,4 +1,4 @@
-"""Every dtype that a device can hold keeps its values, size and name; every other one is refused with a reason."""
+"""Test that each supported dtype keeps its values, size and name, and that all others are rejected with a reason."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from support import ALL_DTYPES, ML_DTYPES, NUMPYS_OWN, OPAQUE, PADDED, RECORD, a
 
 
 @pytest.mark.parametrize("dtype", ALL_DTYPES, ids=str)
-def test_a_dtype_goes_to_the_device_and_back(dtype: np.dtype) -> None:
+def test_dtype_roundtrip_through_device(dtype: np.dtype) -> None:
     host = values((3, 4), dtype)
     device = PyGPU.to_gpu(host)
     assert device.dtype == dtype
@@ -28,7 +28,7 @@ def test_a_dtype_goes_to_the_device_and_back(dtype: np.dtype) -> None:
 
 
 @pytest.mark.parametrize("dtype", [np.dtype(name) for name in NUMPYS_OWN], ids=str)
-def test_every_pattern_of_bits_is_kept(dtype: np.dtype) -> None:
+def test_every_bit_pattern_is_kept(dtype: np.dtype) -> None:
     patterns = np.arange(256, dtype=np.uint8)
     host = np.repeat(patterns & 1 if dtype.kind == "b" else patterns, 16).view(dtype)
     device = PyGPU.to_gpu(host)
@@ -40,7 +40,7 @@ def test_every_pattern_of_bits_is_kept(dtype: np.dtype) -> None:
 
 
 @pytest.mark.parametrize("name", NUMPYS_OWN)
-def test_a_dtype_of_numpy_has_many_spellings(name: str) -> None:
+def test_numpy_dtypes_have_many_spellings(name: str) -> None:
     dtype = np.dtype(name)
     for spelling in (
         name,
@@ -58,16 +58,16 @@ def test_a_dtype_of_numpy_has_many_spellings(name: str) -> None:
 
 
 @pytest.mark.parametrize("spelling", [bool, int, float, complex, "d", "longlong", np.intp, "q", "L", np.uint], ids=repr)
-def test_pythons_types_and_cs_names_are_numpys(spelling: Any) -> None:
+def test_python_and_c_type_names_match_numpy(spelling: Any) -> None:
     assert PyGPU.empty(2, spelling).dtype == np.dtype(spelling)
 
 
-def test_none_is_float64() -> None:
+def test_dtype_none_is_float64() -> None:
     assert PyGPU.empty(2).dtype == PyGPU.empty(2, None).dtype == PyGPU.GPUArray(2, None).dtype == np.float64
 
 
 @pytest.mark.parametrize("name", ML_DTYPES)
-def test_a_dtype_of_ml_dtypes_is_known_by_name_and_class(name: str) -> None:
+def test_ml_dtypes_are_accepted_by_name_and_class(name: str) -> None:
     wanted = np.dtype(getattr(ml_dtypes, name))
     for spelling in (name, getattr(ml_dtypes, name), wanted):
         assert PyGPU.empty(2, spelling).dtype == wanted
@@ -77,7 +77,7 @@ def test_a_dtype_of_ml_dtypes_is_known_by_name_and_class(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["int4", "uint4", "float4_e2m1fn", "int2"])
-def test_the_narrow_types_of_ml_dtypes_are_kept_as_bytes(name: str) -> None:
+def test_narrow_ml_dtypes_are_stored_as_bytes(name: str) -> None:
     dtype = np.dtype(getattr(ml_dtypes, name))
     host = np.array([0, 1, 1], np.int8).astype(dtype)
     device = PyGPU.to_gpu(host)
@@ -100,7 +100,7 @@ STRUCTURED = [
 
 
 @pytest.mark.parametrize("dtype", STRUCTURED, ids=repr)
-def test_structured_and_void_items_are_moved_whole(dtype: np.dtype) -> None:
+def test_structured_and_void_items_are_copied_whole(dtype: np.dtype) -> None:
     raw = (np.arange(6 * dtype.itemsize) % 2).astype(np.uint8)
     host = raw.view(dtype).reshape(2, 3)
     device = PyGPU.to_gpu(host)
@@ -113,7 +113,7 @@ def test_structured_and_void_items_are_moved_whole(dtype: np.dtype) -> None:
     assert_same(device, host)
 
 
-def test_equal_structured_dtypes_are_one() -> None:
+def test_equal_structured_dtypes_are_one_object() -> None:
     again = np.dtype(RECORD.descr)
     assert again is not RECORD
     device = PyGPU.empty(2, again)
@@ -129,7 +129,7 @@ def test_structured_dtypes_of_one_size_differ() -> None:
         device.get(np.ones(2, "V4"))
 
 
-def test_items_may_be_seen_as_bytes_and_back() -> None:
+def test_items_can_be_viewed_as_bytes() -> None:
     host = values((3,), PADDED)
     device = PyGPU.to_gpu(host)
     assert device.view("uint8").shape == (3 * PADDED.itemsize,)
@@ -165,7 +165,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize("dtype", REFUSED, ids=repr)
-def test_a_dtype_that_no_device_holds_is_a_type_error_with_a_reason(dtype: Any) -> None:
+def test_unsupported_dtype_raises_type_error_with_reason(dtype: Any) -> None:
     for call in (
         lambda: PyGPU.empty(2, dtype),
         lambda: PyGPU.zeros(2, dtype),
@@ -192,25 +192,25 @@ def test_a_dtype_that_no_device_holds_is_a_type_error_with_a_reason(dtype: Any) 
     ],
     ids=repr,
 )
-def test_an_ndarray_that_no_device_holds_is_a_type_error(host: np.ndarray) -> None:
+def test_ndarray_of_unsupported_dtype_raises_type_error(host: np.ndarray) -> None:
     for call in (PyGPU.to_gpu, PyGPU.to_gpu_async, PyGPU.GPUArray, PyGPU.zeros_like, PyGPU.zeros(2).set):
         with pytest.raises(TypeError) as refusal:
             call(host)
         assert len(str(refusal.value)) > 10
 
 
-def test_the_error_of_the_other_byte_order_says_how_to_convert() -> None:
+def test_byte_order_error_names_conversion() -> None:
     with pytest.raises(TypeError, match="newbyteorder"):
         PyGPU.to_gpu(np.zeros(2, ">i4"))
 
 
 @pytest.mark.parametrize("dtype", ["nonsense", "f5", 7, 1.5, (), {}, [1], b"\xff", [("a",)], "i4,>i4"], ids=repr)
-def test_what_is_no_dtype_is_refused(dtype: Any) -> None:
+def test_rejects_non_dtypes(dtype: Any) -> None:
     with pytest.raises((TypeError, ValueError)):
         PyGPU.empty(2, dtype)
 
 
-def test_an_object_with_a_dtype_counts_as_that_and_is_not_kept() -> None:
+def test_object_with_dtype_attribute_is_converted_and_not_kept() -> None:
     import gc
     import weakref
 
@@ -234,7 +234,7 @@ def test_many_dtypes_can_be_used_in_one_program() -> None:
         assert PyGPU.empty(1, [(f"f{size}", "i4")]).dtype.names == (f"f{size}",)
 
 
-def test_without_ml_dtypes_the_error_names_it() -> None:
+def test_error_without_ml_dtypes_names_package() -> None:
     program = """
 import sys
 sys.modules["ml_dtypes"] = None
@@ -250,7 +250,7 @@ else:
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
-def test_of_a_list_that_is_refused_it_is_said_what_it_holds() -> None:
+def test_error_for_rejected_list_names_its_contents() -> None:
     with pytest.raises(TypeError, match=r"the list's elements: dtype\('<U1'\) has no place in device memory"):
         PyGPU.array(["a"])
     with pytest.raises(TypeError, match=r"the tuple's elements: dtype\('O'\) has no place in device memory"):

@@ -1,4 +1,4 @@
-"""Fills of any item and any layout, which take the value along: nothing of the host is read when a graph runs them.
+"""Test fills of any item and layout, which pass the value along: a graph reads no host memory for them.
 
 The same bodies run by kernels and, without a compiler's help, by memsets alone.
 """
@@ -53,13 +53,13 @@ def filled(shape: tuple[int, ...], key: Any, size: int) -> tuple[np.ndarray, PyG
 
 @pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize(("shape", "key"), SHAPES_AND_KEYS, ids=str)
-def test_a_fill_sets_every_element_and_nothing_beside(shape: tuple[int, ...], key: Any) -> None:
+def test_fill_sets_every_element_and_no_other(shape: tuple[int, ...], key: Any) -> None:
     for size in SIZES if len(shape) < 3 else FEW_SIZES:
         host, device = filled(shape, key, size)
         assert device.get().tobytes() == host.tobytes(), f"items of {size} bytes"
 
 
-def test_a_part_of_a_record_is_filled_where_it_lies() -> None:
+def test_record_field_is_filled_in_place() -> None:
     dtype = np.dtype([("flag", "u1"), ("place", "f8"), ("name", "V5"), ("z", "c16")])
     host = np.zeros((20, 30), dtype)
     device = PyGPU.to_gpu(host)
@@ -69,7 +69,7 @@ def test_a_part_of_a_record_is_filled_where_it_lies() -> None:
     assert device.get().tobytes() == host.tobytes()
 
 
-def test_transposed_and_long_lines_are_filled() -> None:
+def test_fill_of_transposed_and_long_rows() -> None:
     for size in (3, 8, 12, 16, 24):
         host = np.zeros((3, 5000), f"V{size}")
         device = PyGPU.to_gpu(host)
@@ -81,14 +81,14 @@ def test_transposed_and_long_lines_are_filled() -> None:
 
 
 def overwritten_host_memory() -> None:
-    """Make it likely that what was small and freed has other bytes now."""
+    """Overwrite small freed blocks with other bytes, with high probability."""
     keep = [bytes([255]) * size for size in range(1, 700) for _ in range(4)]
     del keep
 
 
 @with_graphs
 @pytest.mark.parametrize("size", SIZES)
-def test_a_captured_fill_reads_no_memory_of_the_host(size: int) -> None:
+def test_captured_fill_reads_no_host_memory(size: int) -> None:
     # A1: a captured fill of 8 or 16 bytes read a vector that was gone when the graph was launched.
     stream = PyGPU.Stream(non_blocking=True)
     cases = [(shape, key) for shape, key in SHAPES_AND_KEYS if size in FEW_SIZES or len(shape) < 3]
@@ -108,7 +108,7 @@ def test_a_captured_fill_reads_no_memory_of_the_host(size: int) -> None:
 
 
 @with_graphs
-def test_whatever_fills_can_be_captured() -> None:
+def test_every_fill_can_be_captured() -> None:
     # A1: `ones`, `full` and the assignment of a scalar are fills too.
     dtypes = ["bool", "int16", "float32", "float64", "int64", "complex64", "complex128"]
     stream = PyGPU.Stream(non_blocking=True)
@@ -132,7 +132,7 @@ def test_whatever_fills_can_be_captured() -> None:
 
 @with_graphs
 @pytest.mark.skipif(os.environ.get("PYGPU_STRIDED_COPY") == "driver", reason="asked to do without kernels")
-def test_a_fill_of_any_layout_is_one_node_of_a_graph() -> None:
+def test_fill_of_any_layout_is_one_graph_node() -> None:
     stream = PyGPU.Stream(non_blocking=True)
     for key in (slice(None), slice(None, None, -2), (slice(1, None), slice(2, 9))):
         for size in (3, 8, 12, 16, 24, 40):
@@ -145,7 +145,7 @@ def test_a_fill_of_any_layout_is_one_node_of_a_graph() -> None:
 @pytest.mark.starts_processes
 @pytest.mark.skipif(os.environ.get("PYGPU_STRIDED_COPY") is not None, reason="is such a process")
 @pytest.mark.skipif(not HAS_GRAPHS, reason="the host fills by itself")
-def test_fills_without_kernels_are_right_too() -> None:
+def test_fills_without_kernels_are_correct() -> None:
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", __file__]
     environment = os.environ | {"PYGPU_STRIDED_COPY": "driver"}
     folder = Path(__file__).parent

@@ -1,4 +1,4 @@
-"""Boolean masks, integer arrays and lists select and assign what NumPy selects and assigns; the result is a copy."""
+"""Test that boolean masks, integer arrays and lists select and assign like NumPy; the result is a copy."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def on_device(key: Any) -> Any:
 
 @examples(300)
 @given(st.data(), shapes, dtypes, orders, st.booleans())
-def test_a_key_with_arrays_selects_what_numpy_selects(
+def test_indexing_with_arrays_matches_numpy(
     data: st.DataObject, shape: tuple[int, ...], dtype: Any, order: str, moved: bool
 ) -> None:
     host, device = pair(shape, dtype, order)
@@ -90,7 +90,7 @@ def test_a_key_with_arrays_selects_what_numpy_selects(
 
 @examples(300)
 @given(st.data(), shapes, dtypes, st.booleans(), st.booleans())
-def test_a_key_with_arrays_assigns_what_numpy_assigns(
+def test_assignment_with_array_keys_matches_numpy(
     data: st.DataObject, shape: tuple[int, ...], dtype: Any, moved: bool, by_device: bool
 ) -> None:
     host, device = pair(shape, dtype)
@@ -109,7 +109,7 @@ def test_a_key_with_arrays_assigns_what_numpy_assigns(
     assert_same(device, host)
 
 
-def test_a_selection_is_a_copy_with_memory_of_its_own() -> None:
+def test_selection_owns_its_memory() -> None:
     host, device = pair((5, 4))
     for key in ([0, 1], host > 3, np.array([2]), (slice(None), [0])):
         selected = device[key]
@@ -118,7 +118,7 @@ def test_a_selection_is_a_copy_with_memory_of_its_own() -> None:
     assert_same(device, host)
 
 
-def test_the_same_element_chosen_often_comes_often() -> None:
+def test_repeated_indices_repeat_elements() -> None:
     host, device = pair((5,))
     key = np.array([4, 0, 4, 4, -1])
     assert_same(device[key], host[key])
@@ -126,7 +126,7 @@ def test_the_same_element_chosen_often_comes_often() -> None:
     assert_same(device, host)
 
 
-def test_a_mask_counts_and_its_assignment_takes_one_value_each() -> None:
+def test_mask_selects_and_assignment_takes_one_value_each() -> None:
     host, device = pair((5, 4))
     mask = host % 3 == 0
     assert_same(device[mask], host[mask])
@@ -138,7 +138,7 @@ def test_a_mask_counts_and_its_assignment_takes_one_value_each() -> None:
 
 @pytest.mark.parametrize("key", [[0, 1], np.array([[0], [2]]), np.arange(5) > 2, (..., [0, 1])], ids=repr)
 @pytest.mark.parametrize("source", [np.arange(7.0), np.ones((2, 2, 2, 2)), [1, 2, 3], "text", [object()], {}], ids=repr)
-def test_a_value_that_does_not_fit_is_refused_and_changes_nothing(key: Any, source: Any) -> None:
+def test_rejects_value_of_wrong_shape_and_changes_nothing(key: Any, source: Any) -> None:
     host, device = pair((5, 4))
     assert_same_refusal(
         outcome(lambda: device.__setitem__(key, source)), outcome(lambda: host.__setitem__(key, source))
@@ -146,7 +146,7 @@ def test_a_value_that_does_not_fit_is_refused_and_changes_nothing(key: Any, sour
     assert_same(device, host)
 
 
-def test_a_key_of_a_view_selects_from_the_view() -> None:
+def test_key_of_view_selects_from_view() -> None:
     host, device = pair((6, 5))
     for h, d in ((host.T, device.T), (host[::-2, 1:], device[::-2, 1:])):
         assert_same(d[[0, 2], [1, 1]], h[[0, 2], [1, 1]])
@@ -155,14 +155,14 @@ def test_a_key_of_a_view_selects_from_the_view() -> None:
     assert_same(device, host)
 
 
-def test_elements_may_be_replaced_by_others_of_the_same_array() -> None:
+def test_elements_are_replaced_by_others_of_same_array() -> None:
     host, device = pair((6,))
     host[[0, 1, 2]] = host[::-1][:3].copy()
     device[[0, 1, 2]] = device[::-1][:3]
     assert_same(device, host)
 
 
-def test_a_readonly_array_can_be_gathered_from_and_not_scattered_to() -> None:
+def test_readonly_array_can_be_gathered_not_scattered() -> None:
     host, device = pair((3,))
     wide = PyGPU.broadcast_to(device, (2, 3))
     assert_same(wide[[1], [2]], host[[2]])
@@ -172,7 +172,7 @@ def test_a_readonly_array_can_be_gathered_from_and_not_scattered_to() -> None:
 
 
 @pytest.mark.parametrize("name", RECORD.names)
-def test_a_field_is_a_view(name: str) -> None:
+def test_field_is_view(name: str) -> None:
     host, device = pair((2, 3), RECORD)
     assert_same(device[name], host[name])
     assert device[name].base is device
@@ -185,7 +185,7 @@ def test_a_field_is_a_view(name: str) -> None:
     assert_same(device.T[name], host.T[name])
 
 
-def test_a_list_of_fields_is_a_view_of_fewer_that_cannot_overwrite_the_others() -> None:
+def test_field_list_is_view_that_protects_other_fields() -> None:
     host, device = pair((2, 3), RECORD)
     names = ["mark", "id"]
     assert_same(device[names], host[names])
@@ -197,7 +197,7 @@ def test_a_list_of_fields_is_a_view_of_fewer_that_cannot_overwrite_the_others() 
 
 
 @pytest.mark.parametrize("key", ["nothing", ["id", "nothing"], ["id", 1], ("id", 0), (0, "id"), b"id", []], ids=repr)
-def test_a_wrong_field_is_refused_as_by_numpy(key: Any) -> None:
+def test_rejects_unknown_field_like_numpy(key: Any) -> None:
     host, device = pair((2, 3), RECORD)
     numpys = outcome(lambda: host[key])
     if numpys[0] == "error":
@@ -206,7 +206,7 @@ def test_a_wrong_field_is_refused_as_by_numpy(key: Any) -> None:
         assert_same(device[key], numpys[1])
 
 
-def test_a_selection_has_the_class_of_the_array() -> None:
+def test_selection_has_class_of_array() -> None:
     class Named(PyGPU.GPUArray):
         pass
 
@@ -217,7 +217,7 @@ def test_a_selection_has_the_class_of_the_array() -> None:
 
 @pytest.mark.parametrize("shape", [(0, 0, 0), (2, 3)])
 @pytest.mark.parametrize("number", [0, 1, 7])
-def test_an_array_without_axes_is_an_integer_beside_other_arrays(shape: tuple[int, ...], number: int) -> None:
+def test_0d_array_acts_as_integer_next_to_other_index_arrays(shape: tuple[int, ...], number: int) -> None:
     # Its bounds are looked at also where nothing is selected.
     host = np.zeros(shape)
     key = (np.array(number), np.array([], int))

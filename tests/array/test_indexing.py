@@ -1,4 +1,4 @@
-"""Integers, slices, `...` and `None` give NumPy's views: the same shape, strides, flags, place and values."""
+"""Test that integers, slices, `...` and `None` give NumPy's views: shape, strides, flags, offset and values."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def view_key(key: Any) -> Any:
 
 @examples(100)
 @given(st.data(), shapes, dtypes, orders)
-def test_a_key_gives_numpys_view(data: st.DataObject, shape: tuple[int, ...], dtype: Any, order: str) -> None:
+def test_basic_index_matches_numpy_view(data: st.DataObject, shape: tuple[int, ...], dtype: Any, order: str) -> None:
     host, device = pair(shape, dtype, order)
     key = data.draw(basic_keys(shape))
     ours, numpys = outcome(lambda: device[key]), outcome(lambda: host[view_key(key)])
@@ -46,7 +46,7 @@ def test_a_key_gives_numpys_view(data: st.DataObject, shape: tuple[int, ...], dt
 
 @examples(100)
 @given(st.data(), shapes)
-def test_a_key_of_a_view_gives_numpys_view_of_the_view(data: st.DataObject, shape: tuple[int, ...]) -> None:
+def test_basic_index_of_view_matches_numpy(data: st.DataObject, shape: tuple[int, ...]) -> None:
     host, device = bases = pair(shape, "int16")
     for _ in range(3):
         key = data.draw(basic_keys(host.shape))
@@ -102,27 +102,27 @@ WRONG_KEYS = [
 
 
 @pytest.mark.parametrize("key", WRONG_KEYS, ids=repr)
-def test_a_wrong_key_is_refused_as_by_numpy(key: Any) -> None:
+def test_rejects_wrong_key_like_numpy(key: Any) -> None:
     host, device = pair((5, 4), "int32")
     assert_same_refusal(outcome(lambda: device[key]), outcome(lambda: host[key]))
 
 
 @pytest.mark.parametrize("key", WRONG_KEYS, ids=repr)
-def test_assignment_under_a_wrong_key_is_refused_and_changes_nothing(key: Any) -> None:
+def test_assignment_rejects_wrong_key_and_changes_nothing(key: Any) -> None:
     host, device = pair((5, 4), "int32")
     assert_same_refusal(outcome(lambda: device.__setitem__(key, 0)), outcome(lambda: host.copy().__setitem__(key, 0)))
     assert_same(device, host)
 
 
 @pytest.mark.parametrize("key", [2**63, np.uint64(2**63), -(2**63) - 1, (2**63, 0)], ids=repr)
-def test_an_integer_beyond_64_bits_is_an_index_error(key: Any) -> None:
+def test_integer_beyond_64_bits_raises_index_error(key: Any) -> None:
     _, device = pair((5, 4))  # NumPy says OverflowError for some of them, and IndexError in a tuple
     with pytest.raises(IndexError, match="index-sized"):
         device[key]
 
 
 @pytest.mark.parametrize("key", [0, (0,), slice(None), (0, ...), (..., ...)], ids=repr)
-def test_a_0d_array_takes_the_keys_that_numpys_takes(key: Any) -> None:
+def test_0d_array_accepts_same_keys_as_numpy(key: Any) -> None:
     host, device = pair(())
     ours, numpys = outcome(lambda: device[key]), outcome(lambda: host[key])
     if numpys[0] == "error":
@@ -131,7 +131,7 @@ def test_a_0d_array_takes_the_keys_that_numpys_takes(key: Any) -> None:
         assert_same(ours[1], numpys[1])
 
 
-def test_all_integers_give_a_0d_view_and_not_a_scalar() -> None:
+def test_full_integer_index_gives_0d_view() -> None:
     _, device = pair((2, 3))
     element = device[1, 2]
     assert isinstance(element, PyGPU.GPUArray)
@@ -141,7 +141,7 @@ def test_all_integers_give_a_0d_view_and_not_a_scalar() -> None:
     assert device.get()[1, 2] == -1
 
 
-def test_an_object_with_an_index_method_is_an_integer() -> None:
+def test_object_with_index_method_is_integer() -> None:
     class Two:
         def __index__(self) -> int:
             return 2
@@ -151,7 +151,7 @@ def test_an_object_with_an_index_method_is_an_integer() -> None:
     assert_same(device[: Two(), Two()], host[:2, 2])
 
 
-def test_a_key_whose_index_method_fails_raises_its_error() -> None:
+def test_error_of_index_method_is_raised() -> None:
     class Broken:
         def __index__(self) -> int:
             raise ZeroDivisionError("on purpose")
@@ -162,7 +162,7 @@ def test_a_key_whose_index_method_fails_raises_its_error() -> None:
             device[key]
 
 
-def test_a_subclass_of_tuple_is_a_key_like_a_tuple() -> None:
+def test_tuple_subclass_is_tuple_key() -> None:
     class Key(tuple):
         __slots__ = ()
 
@@ -172,7 +172,7 @@ def test_a_subclass_of_tuple_is_a_key_like_a_tuple() -> None:
 
 
 @pytest.mark.parametrize("count", [0, 1, 62, 63, 64, 65])
-def test_new_axes_are_added_up_to_numpys_rank(count: int) -> None:
+def test_newaxis_is_limited_to_numpy_rank(count: int) -> None:
     host, device = pair((2,))
     key = (None,) * count
     numpys = outcome(lambda: host[key])
@@ -182,7 +182,7 @@ def test_new_axes_are_added_up_to_numpys_rank(count: int) -> None:
         assert_same(device[key], numpys[1])
 
 
-def test_a_view_names_the_owner_as_its_base() -> None:
+def test_base_of_view_is_owner() -> None:
     _, device = pair((5, 4))
     assert device.base is None
     assert device.flags.owndata
@@ -193,7 +193,7 @@ def test_a_view_names_the_owner_as_its_base() -> None:
     assert device.T[0].base is device
 
 
-def test_writing_a_view_writes_the_base() -> None:
+def test_write_to_view_changes_base() -> None:
     host, device = pair((5, 4))
     for array in (host, device):
         array[::-2, 1::2][:, 0] = 100
@@ -203,7 +203,7 @@ def test_writing_a_view_writes_the_base() -> None:
 
 @examples(50)
 @given(shapes, dtypes)
-def test_iteration_gives_the_views_of_the_first_axis(shape: tuple[int, ...], dtype: Any) -> None:
+def test_iteration_yields_views_of_first_axis(shape: tuple[int, ...], dtype: Any) -> None:
     host, device = pair(shape, dtype)
     if not shape:
         assert_same_refusal(outcome(lambda: iter(device)), outcome(lambda: iter(host)))
@@ -215,7 +215,7 @@ def test_iteration_gives_the_views_of_the_first_axis(shape: tuple[int, ...], dty
         assert_same(row, host[index, ...])
 
 
-def test_a_slice_of_extremes_is_clipped() -> None:
+def test_extreme_slice_bounds_are_clipped() -> None:
     host, device = pair((5,))
     for key in (
         slice(-(2**63), 2**63),
@@ -227,14 +227,14 @@ def test_a_slice_of_extremes_is_clipped() -> None:
 
 
 @pytest.mark.parametrize("key", ["C", "F", "CONTIGUOUS", "FORTRAN", "W", "O", "FORC", "FNC", "WRITEABLE", "OWNDATA"])
-def test_flags_are_items_too(key: str) -> None:
+def test_flags_support_item_access(key: str) -> None:
     host, device = pair((2, 3))
     assert device.flags[key] == host.flags[key]
     assert device.T.flags[key] == host.T.flags[key]
 
 
 @pytest.mark.parametrize("key", ["nonsense", "", "c_contiguous"], ids=repr)
-def test_an_unknown_flag_is_a_key_error(key: Any) -> None:
+def test_unknown_flag_raises_key_error(key: Any) -> None:
     host, device = pair((2, 3))
     assert_same_refusal(outcome(lambda: device.flags[key]), outcome(lambda: host.flags[key]))
 
@@ -248,7 +248,7 @@ def test_attributes_cannot_be_set(name: str) -> None:
         delattr(device, name)
 
 
-def test_an_index_that_is_a_numpy_bool_is_no_integer() -> None:
+def test_numpy_bool_index_is_no_integer() -> None:
     host, device = pair((3, 4))
     for key in (np.True_, np.False_, True, False):
         assert_same(device[key], host[key])

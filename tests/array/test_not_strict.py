@@ -1,4 +1,4 @@
-"""What the standards allow for host memory alone: NumPy reads it in place, and `asarray` shares an ndarray's.
+"""Test behaviour allowed for host memory only: NumPy reads it in place, and `asarray` shares an ndarray's memory.
 
 The CPU's run of the suite is strict (`PYGPU_STRICT=1`), so that a program which passes there is one for a GPU too. This
 file is for what is allowed without.
@@ -30,7 +30,7 @@ SHAPES: list[tuple[int, ...]] = [(), (0,), (3, 0, 2), (5,), (4, 1, 6)]
 @pytest.mark.enough_on("cpu")
 @pytest.mark.starts_processes
 @pytest.mark.parametrize(("value", "strict"), [("1", True), ("0", False), ("", False), (None, False)])
-def test_the_variable_is_read_at_the_first_use(value: str | None, strict: bool) -> None:
+def test_strict_variable_is_read_at_first_use(value: str | None, strict: bool) -> None:
     """B7: a program that passes on the CPU may fail on a GPU; with the variable it fails on the CPU already."""
     script = """if True:
         import os
@@ -57,7 +57,7 @@ def test_the_variable_is_read_at_the_first_use(value: str | None, strict: bool) 
     assert done.stdout == ("strict\n" if strict else "not strict\n"), done.stderr
 
 
-def test_a_host_producer_is_copied_as_to_a_gpu_where_it_is_strict() -> None:
+def test_host_producer_is_copied_in_strict_mode() -> None:
     x = np.arange(6.0).reshape(2, 3)
 
     class Producer:
@@ -74,7 +74,7 @@ def test_a_host_producer_is_copied_as_to_a_gpu_where_it_is_strict() -> None:
 
 
 @cpu_only
-def test_an_ndarray_is_shared_without_a_device_named() -> None:
+def test_ndarray_is_shared_without_device_argument() -> None:
     x = np.arange(3)
     a = PyGPU.asarray(x)
     assert a.ptr == x.ctypes.data
@@ -83,14 +83,14 @@ def test_an_ndarray_is_shared_without_a_device_named() -> None:
 
 @cpu_only
 @pytest.mark.parametrize("take", [np.asarray, np.asanyarray, np.from_dlpack])
-def test_numpy_reads_in_place(take: Any) -> None:
+def test_numpy_reads_memory_in_place(take: Any) -> None:
     a = PyGPU.zeros(3)
     take(a)[1] = 5
     assert a.tolist() == [0, 5, 0]
 
 
 @cpu_only
-def test_an_array_may_be_set_from_its_own_zero_copy_view() -> None:
+def test_array_is_set_from_its_own_zero_copy_view() -> None:
     for assign in (lambda a, h: a.set(h), lambda a, h: a.__setitem__(..., h), lambda a, h: a.get(h)):
         device = PyGPU.to_gpu(np.arange(1, 11, dtype="int32"))
         shown = np.asarray(device)
@@ -102,7 +102,7 @@ def test_an_array_may_be_set_from_its_own_zero_copy_view() -> None:
 class TestHostInterface:
     @pytest.mark.parametrize("dtype", DTYPES)
     @pytest.mark.parametrize("shape", SHAPES)
-    def test_it_says_what_numpys_own_says(self, dtype: str, shape: tuple[int, ...]) -> None:
+    def test_array_interface_matches_numpy(self, dtype: str, shape: tuple[int, ...]) -> None:
         a = PyGPU.ones(shape, dtype, device="cpu")
         said = a.__array_interface__
         pointer, readonly = said.pop("data")
@@ -120,19 +120,19 @@ class TestHostInterface:
         assert (n.dtype, n.shape, n.tolist()) == (a.dtype, shape, a.tolist())
 
     @pytest.mark.parametrize("key", [np.s_[::-1], np.s_[::2, ::-3], np.s_[:, 2], np.s_[None, ..., :1]])
-    def test_numpy_shows_the_same_memory_through_any_strides(self, key: Any) -> None:
+    def test_numpy_views_same_memory_for_any_strides(self, key: Any) -> None:
         a = PyGPU.asarray(np.arange(24.0).reshape(4, 6), device="cpu")[key]
         n = np.asarray(a)
         assert (n.ctypes.data, n.strides, n.shape) == (a.ptr, a.strides, a.shape)
         n[...] = 7
         assert (a.get() == 7).all()
 
-    def test_a_dictionary_is_never_shared(self) -> None:
+    def test_interface_dictionary_is_not_shared(self) -> None:
         a = PyGPU.zeros(3, device="cpu")
         a.__array_interface__["shape"] = (9,)
         assert a.__array_interface__["shape"] == (3,)
 
-    def test_structured_items_bring_their_description(self) -> None:
+    def test_structured_items_export_description(self) -> None:
         dtype = np.dtype([("x", "f4"), ("y", "i8")])
         a = PyGPU.asarray(np.array([(1, 2), (3, 4)], dtype), device="cpu")
         assert (a.__array_interface__["typestr"], a.__array_interface__["descr"]) == (dtype.str, dtype.descr)
@@ -140,19 +140,19 @@ class TestHostInterface:
         assert "descr" not in PyGPU.zeros(2, "V7", device="cpu").__array_interface__
 
     @pytest.mark.parametrize("dtype", ["bfloat16", "float8_e4m3fn"])
-    def test_types_without_an_agreed_name_have_no_interface_and_are_still_shared(self, dtype: str) -> None:
+    def test_unnamed_types_have_no_interface_but_are_shared(self, dtype: str) -> None:
         pytest.importorskip("ml_dtypes")
         a = PyGPU.zeros(3, dtype, device="cpu")
         assert not hasattr(a, "__array_interface__")
         n = np.asarray(a)
         assert (n.dtype, n.ctypes.data) == (a.dtype, a.ptr)
 
-    def test_read_only_is_told(self) -> None:
+    def test_readonly_flag_is_exported(self) -> None:
         x = np.arange(3.0)
         x.flags.writeable = False
         assert not np.asarray(PyGPU.asarray(x, device="cpu")).flags.writeable
 
-    def test_an_array_shows_its_memory_unless_a_copy_or_another_dtype_is_asked_for(self) -> None:
+    def test_array_method_shares_memory_unless_copy_or_dtype_requested(self) -> None:
         a = PyGPU.arange(3, device="cpu")
         assert a.__array__().ctypes.data == a.ptr
         assert a.__array__(copy=False).ctypes.data == a.ptr
@@ -164,7 +164,7 @@ class TestHostInterface:
         with pytest.raises(TypeError):
             a.__array__("no such type")
 
-    def test_the_ndarray_keeps_the_array(self) -> None:
+    def test_ndarray_keeps_array_alive(self) -> None:
         a = PyGPU.full(1000, 3.0, device="cpu")
         n = np.asarray(a)
         del a

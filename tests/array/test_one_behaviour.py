@@ -1,4 +1,4 @@
-"""One program, one behaviour: each line has the same type, or the same error in the same words, on every backend.
+"""Test that each expression has the same type, or the same error message, on every backend.
 
 B6, B7: on the CPU, NumPy took arrays for its own and answered with ndarrays where a GPU refused; comparisons were of
 identities; graphs, limits and statistics were not there. The table is one for all backends, so that a difference
@@ -206,7 +206,7 @@ PROGRAMS = {
     "copy.copy(a)": FLOATS,
     "pickle.loads(pickle.dumps(a))": FLOATS,
     "del_item(a)": "ValueError: cannot delete array elements",
-    # arrays given to functions of ours are never converted by NumPy
+    # arrays given to functions of PyGPU are never converted by NumPy
     "a.set(b)": "None",
     "PyGPU.In(b)": f"TypeError: {HOST}",
     "PyGPU.to_gpu([b, b])": f"TypeError: {HOST}",
@@ -312,7 +312,7 @@ def captured(work: Any, non_blocking: bool = True) -> SimpleNamespace:
 
 
 def settle() -> None:
-    """Let go of what is given back later: it would make room beside a limit, or count against what is made."""
+    """Release memory whose return is delayed: it would free space under a limit, or count against new arrays."""
     gc.collect()
     PyGPU.synchronize()
     PyGPU.trim_memory()
@@ -341,7 +341,7 @@ def del_item(array: Any) -> None:
 
 
 def told(value: Any) -> str:
-    """What a value is, as far as it is the same everywhere."""
+    """Describe a value by the properties that are equal on all backends."""
     if isinstance(value, PyGPU.GPUArray | np.ndarray):
         return f"{type(value).__name__} {value.dtype} {value.shape}"
     if isinstance(value, SimpleNamespace):
@@ -398,12 +398,12 @@ def strict(request: pytest.FixtureRequest) -> Iterator[None]:
 @pytest.mark.provokes_findings
 @pytest.mark.usefixtures("strict")
 @pytest.mark.parametrize("line", PROGRAMS)
-def test_a_line_gives_the_same_on_every_backend(line: str) -> None:
+def test_same_code_gives_same_result_on_every_backend(line: str) -> None:
     check(line, PROGRAMS[line])
 
 
 @pytest.mark.usefixtures("strict")
 @pytest.mark.parametrize("strict", [True], indirect=True)
 @pytest.mark.parametrize("line", OF_HOST_MEMORY)
-def test_a_line_gives_the_same_on_every_backend_where_it_is_strict(line: str) -> None:
+def test_same_code_gives_same_result_on_every_backend_in_strict_mode(line: str) -> None:
     check(line, OF_HOST_MEMORY[line])

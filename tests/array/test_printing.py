@@ -1,4 +1,4 @@
-"""`str` is NumPy's text of the values; `repr` adds dtype and device; a large array fetches only what it prints."""
+"""Test `str`, which equals NumPy's, and `repr`, which adds dtype and device; only printed elements are fetched."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def assert_repr(device: PyGPU.GPUArray, host: np.ndarray) -> None:
 
 @examples(100)
 @given(host_views())
-def test_str_is_numpys_and_repr_names_dtype_and_device(host: np.ndarray) -> None:
+def test_str_matches_numpy_and_repr_names_dtype_and_device(host: np.ndarray) -> None:
     device = PyGPU.to_gpu(host)
     assert str(device) == str(host)
     assert f"{device}" == str(host)
@@ -45,14 +45,14 @@ def test_str_is_numpys_and_repr_names_dtype_and_device(host: np.ndarray) -> None
 
 @examples(100)
 @given(shapes, dtypes)
-def test_views_print_as_numpys(shape: tuple[int, ...], dtype: Any) -> None:
+def test_views_print_like_numpy(shape: tuple[int, ...], dtype: Any) -> None:
     host, device = pair(shape, dtype)
     assert str(device.T) == str(host.T)
     assert str(device[..., None]) == str(host[..., None])
 
 
 @pytest.mark.parametrize("shape", [(0,), (0, 3), (2, 0), (1, 0, 2)])
-def test_an_empty_array_prints_its_shape(shape: tuple[int, ...]) -> None:
+def test_empty_array_prints_its_shape(shape: tuple[int, ...]) -> None:
     host, device = pair(shape, "int16")
     assert str(device) == str(host) == "[]"
     assert repr(device).startswith("GPUArray([], ")
@@ -62,7 +62,7 @@ def test_an_empty_array_prints_its_shape(shape: tuple[int, ...]) -> None:
 
 
 @pytest.mark.parametrize("dtype", ALL_DTYPES, ids=str)
-def test_a_0d_array_prints_as_numpys(dtype: Any) -> None:
+def test_0d_array_prints_like_numpy(dtype: Any) -> None:
     host = values((), dtype)
     assert str(PyGPU.to_gpu(host)) == str(host)
     assert_repr(PyGPU.to_gpu(host), host)
@@ -71,7 +71,7 @@ def test_a_0d_array_prints_as_numpys(dtype: Any) -> None:
 LARGE = [(1001,), (5000,), (7, 143), (6, 6, 6, 6), (7, 7, 7, 7), (1, 2000), (2000, 1), (40, 30, 2), (3, 2, 500)]
 
 
-def test_a_large_array_is_summarized_as_by_numpy() -> None:
+def test_large_array_is_summarized_like_numpy() -> None:
     # What is left out depends on the shape, how an item is written on the dtype: each dtype with some of the shapes.
     for dtype, shape in told(list(itertools.product(ALL_DTYPES, LARGE))[::4]):
         host, device = pair(shape, dtype)
@@ -112,14 +112,14 @@ def test_print_options_are_honoured(options: dict[str, Any]) -> None:
 
 @examples(100)
 @given(st.lists(st.floats(), max_size=8), st.sampled_from(["float16", "float32", "float64"]))
-def test_floats_of_every_kind_print_as_numpys(numbers: list[float], dtype: str) -> None:
+def test_floats_of_every_kind_print_like_numpy(numbers: list[float], dtype: str) -> None:
     with np.errstate(over="ignore"):
         host = np.array(numbers).astype(dtype)
     assert str(PyGPU.to_gpu(host)) == str(host)
 
 
 class Counting(PyGPU.GPUArray):
-    """Counts what its views bring to the host."""
+    """Counts the elements that its views copy to the host."""
 
     fetched: list[int]
 
@@ -134,7 +134,7 @@ class Counting(PyGPU.GPUArray):
 @pytest.mark.parametrize(
     "shape", [(1_000_000,), (1000, 1000), (100, 100, 100), (2, 1_000_000), (1_000_000, 2)], ids=str
 )
-def test_a_large_array_fetches_only_its_edges(shape: tuple[int, ...]) -> None:
+def test_large_array_fetches_only_its_edges(shape: tuple[int, ...]) -> None:
     device = Counting(shape, "float64")
     device.fill(1.0)
     device.fetched = []
@@ -142,7 +142,7 @@ def test_a_large_array_fetches_only_its_edges(shape: tuple[int, ...]) -> None:
     assert 0 < sum(device.fetched) <= 8 * 7 ** len(shape)
 
 
-def test_a_small_array_is_fetched_once() -> None:
+def test_small_array_is_fetched_once() -> None:
     device = Counting((30, 30), "float64")
     device.fill(1.0)
     device.fetched = []
@@ -150,7 +150,7 @@ def test_a_small_array_is_fetched_once() -> None:
     assert device.fetched == [7200]
 
 
-def test_a_long_record_breaks_its_line_before_the_dtype() -> None:
+def test_long_record_repr_breaks_line_before_dtype() -> None:
     host, device = pair((2,), RECORD)
     assert str(device) == str(host)
     assert "\n" in repr(device)
@@ -159,7 +159,7 @@ def test_a_long_record_breaks_its_line_before_the_dtype() -> None:
     assert repr(small) == f"GPUArray([0, 0, 0], dtype=int32, device='{small.device}')"
 
 
-def test_a_subclass_prints_its_own_name() -> None:
+def test_subclass_prints_its_own_name() -> None:
     class Temperature(PyGPU.GPUArray):
         pass
 
@@ -169,7 +169,7 @@ def test_a_subclass_prints_its_own_name() -> None:
     assert str(made) == "[3 3]"
 
 
-def test_printing_leaves_the_host_side_alone() -> None:
+def test_printing_keeps_host_mirror() -> None:
     host, device = pair((3,))
     got = device.get()
     got[0] = 99

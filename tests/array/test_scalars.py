@@ -1,4 +1,4 @@
-"""Arrays of one element are numbers as NumPy's are; `item`, `tolist`, `len`, `iter`, truth and formatting too."""
+"""Test scalar conversions of one-element arrays, `item`, `tolist`, `len`, `iter`, truth and formatting."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def same(ours: Any, numpys: Any) -> bool:
 
 @pytest.mark.parametrize("convert", [bool, int, float, complex, operator.index, len], ids=lambda f: f.__name__)
 @pytest.mark.parametrize("dtype", ALL_DTYPES, ids=str)
-def test_a_0d_array_is_converted_as_numpys(convert: Callable[[Any], Any], dtype: Any) -> None:
+def test_0d_array_conversion_matches_numpy(convert: Callable[[Any], Any], dtype: Any) -> None:
     for start in (0, 1, 42):
         host = values((), dtype, start=start)
         numpys, ours = outcome(lambda host=host: convert(host)), outcome(lambda host=host: convert(PyGPU.to_gpu(host)))
@@ -51,20 +51,20 @@ def test_a_0d_array_is_converted_as_numpys(convert: Callable[[Any], Any], dtype:
 @pytest.mark.parametrize("convert", [bool, int, float, complex, operator.index], ids=lambda f: f.__name__)
 @pytest.mark.parametrize("shape", [(0,), (2,), (1, 2), (0, 1)])
 @pytest.mark.parametrize("dtype", ["int32", "float32", "bool"])
-def test_arrays_of_other_sizes_are_no_numbers(convert: Callable[[Any], Any], shape: Any, dtype: str) -> None:
+def test_arrays_of_other_sizes_are_no_scalars(convert: Callable[[Any], Any], shape: Any, dtype: str) -> None:
     host, device = pair(shape, dtype)
     assert_same_refusal(outcome(lambda: convert(device)), outcome(lambda: convert(host)))
 
 
 @pytest.mark.parametrize("shape", [(1,), (1, 1)])
-def test_truth_of_one_element_in_any_number_of_axes_is_its_truth(shape: Any) -> None:
+def test_bool_of_one_element_of_any_rank(shape: Any) -> None:
     for value in (0, 3, float("nan")):
         assert bool(PyGPU.full(shape, value)) is bool(value)
     with pytest.raises(TypeError):
         operator.index(PyGPU.ones(shape, "int32"))
 
 
-def test_not_a_number_and_infinities_are_converted_as_by_numpy() -> None:
+def test_nan_and_infinities_are_converted_like_numpy() -> None:
     for value in (float("nan"), float("inf"), -float("inf"), -0.0, 1e308):
         host = np.array(value)
         device = PyGPU.to_gpu(host)
@@ -77,7 +77,7 @@ def test_not_a_number_and_infinities_are_converted_as_by_numpy() -> None:
 
 
 @pytest.mark.parametrize("name", INTEGERS)
-def test_the_limits_of_integers_arrive(name: str) -> None:
+def test_integer_limits_are_converted_exactly(name: str) -> None:
     for value in (np.iinfo(name).min, np.iinfo(name).max):
         device = PyGPU.to_gpu(np.array(value, name))
         assert int(device) == operator.index(device) == device.item() == value
@@ -85,7 +85,7 @@ def test_the_limits_of_integers_arrive(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", COMPLEX)
-def test_a_complex_number_is_no_real_one(name: str) -> None:
+def test_complex_array_is_not_converted_to_real(name: str) -> None:
     host = np.array(1 + 2j, name)
     device = PyGPU.to_gpu(host)
     assert complex(device) == 1 + 2j
@@ -95,7 +95,7 @@ def test_a_complex_number_is_no_real_one(name: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", ALL_DTYPES, ids=str)
-def test_item_gives_numpys_python_scalar(dtype: Any) -> None:
+def test_item_returns_same_python_scalar_as_numpy(dtype: Any) -> None:
     host, device = pair((2, 3), dtype)
     for arguments in ((0,), (5,), (-1,), (1, 2), (-1, 0), (np.int64(3),), ((0, 1),), ((-1, -1),)):
         ours, numpys = device.item(*arguments), host.item(*arguments)
@@ -110,12 +110,12 @@ def test_item_gives_numpys_python_scalar(dtype: Any) -> None:
     [(), (6,), (-7,), (0, 3), (2, 0), (0, 0, 0), ("a",), (1.5,), (None,), ((0, 0, 0),), (slice(2),), ([0],)],
     ids=repr,
 )
-def test_item_refuses_as_numpy_does(arguments: Any) -> None:
+def test_item_rejects_same_arguments_as_numpy(arguments: Any) -> None:
     host, device = pair((2, 3))
     assert_same_refusal(outcome(lambda: device.item(*arguments)), outcome(lambda: host.item(*arguments)))
 
 
-def test_item_of_arrays_with_other_strides_counts_in_c_order() -> None:
+def test_item_index_counts_in_c_order_for_any_strides() -> None:
     host, device = pair((3, 4), "int32")
     for h, d in ((host.T, device.T), (host[::-1, ::2], device[::-1, ::2]), (host[1], device[1])):
         for index in range(h.size):
@@ -126,7 +126,7 @@ def test_item_of_arrays_with_other_strides_counts_in_c_order() -> None:
 
 @examples(100)
 @given(shapes, dtypes)
-def test_tolist_is_numpys(shape: tuple[int, ...], dtype: Any) -> None:
+def test_tolist_matches_numpy(shape: tuple[int, ...], dtype: Any) -> None:
     host, device = pair(shape, dtype)
     assert repr(device.tolist()) == repr(host.tolist())
     assert repr(device.T.tolist()) == repr(host.T.tolist())
@@ -134,7 +134,7 @@ def test_tolist_is_numpys(shape: tuple[int, ...], dtype: Any) -> None:
 
 @examples(100)
 @given(shapes)
-def test_len_is_the_first_axis(shape: tuple[int, ...]) -> None:
+def test_len_is_length_of_first_axis(shape: tuple[int, ...]) -> None:
     host, device = pair(shape)
     ours, numpys = outcome(lambda: len(device)), outcome(lambda: len(host))
     if numpys[0] == "error":
@@ -143,7 +143,7 @@ def test_len_is_the_first_axis(shape: tuple[int, ...]) -> None:
         assert ours == numpys
 
 
-def test_iteration_may_run_twice_and_stops_for_good() -> None:
+def test_iterator_is_independent_and_stays_exhausted() -> None:
     _, device = pair((2, 3))
     rows = iter(device)
     assert [row.shape for row in rows] == [(3,), (3,)]
@@ -157,7 +157,7 @@ def test_iteration_may_run_twice_and_stops_for_good() -> None:
 
 
 @pytest.mark.parametrize("spec", ["", ".3f", "5d", ">10", "e", "x", "s", "nonsense", "%"])
-def test_format_of_a_0d_array_is_numpys(spec: str) -> None:
+def test_format_of_0d_array_matches_numpy(spec: str) -> None:
     for dtype in told(NUMPYS_OWN):
         host = values((), dtype, start=42)
         numpys, ours = outcome(lambda h=host: format(h, spec)), outcome(lambda h=host: format(PyGPU.to_gpu(h), spec))
@@ -168,7 +168,7 @@ def test_format_of_a_0d_array_is_numpys(spec: str) -> None:
 
 
 @pytest.mark.parametrize("spec", ["", ".3f", "d"])
-def test_format_of_an_array_takes_no_specification(spec: str) -> None:
+def test_format_of_array_rejects_specification(spec: str) -> None:
     host, device = pair((2, 3))
     numpys, ours = outcome(lambda: format(host, spec)), outcome(lambda: format(device, spec))
     if numpys[0] == "error":
@@ -178,7 +178,7 @@ def test_format_of_an_array_takes_no_specification(spec: str) -> None:
 
 
 @pytest.mark.parametrize("name", ML_DTYPES)
-def test_numbers_of_ml_dtypes_are_numbers(name: str) -> None:
+def test_ml_dtypes_elements_convert_to_scalars(name: str) -> None:
     host = np.array(2, getattr(ml_dtypes, name))
     device = PyGPU.to_gpu(host)
     assert float(device) == float(host) == 2.0
@@ -187,7 +187,7 @@ def test_numbers_of_ml_dtypes_are_numbers(name: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", OPAQUE, ids=str)
-def test_opaque_items_are_no_numbers(dtype: Any) -> None:
+def test_opaque_items_do_not_convert_to_scalars(dtype: Any) -> None:
     host = values((), dtype)
     device = PyGPU.to_gpu(host)
     for convert in (int, float, operator.index):
@@ -198,6 +198,6 @@ def test_opaque_items_are_no_numbers(dtype: Any) -> None:
 
 @examples(100)
 @given(st.integers(0, 3))
-def test_membership_of_an_iteration_costs_no_element_twice(count: int) -> None:
+def test_iteration_yields_each_element_once(count: int) -> None:
     _, device = pair((count,), "int32")
     assert [int(element) for element in device] == list(range(1, count + 1))

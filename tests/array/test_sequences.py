@@ -1,4 +1,4 @@
-"""`arange` and `linspace` have NumPy's values bit for bit, in every type, and are made on the device."""
+"""Test that `arange` and `linspace` equal NumPy bit for bit in every type and are computed on the device."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ LINES: list[tuple[Any, ...]] = [
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::numpy.exceptions.ComplexWarning")
 @pytest.mark.parametrize("kind", [*KINDS, "bool", None])
-def test_arange_has_numpys_values_in_every_type(kind: str | None) -> None:
+def test_arange_matches_numpy_for_every_dtype(kind: str | None) -> None:
     for bounds in told(RANGES):
         numpys = outcome_without_warnings(lambda b=bounds: np.arange(*b, dtype=kind))
         ours = outcome_without_warnings(lambda b=bounds: PyGPU.arange(*b, dtype=kind))
@@ -68,12 +68,12 @@ def outcome_without_warnings(call: Any) -> Any:
         return "error", error
 
 
-def test_arange_counts_in_bfloat16_as_ml_dtypes_does() -> None:
+def test_arange_of_bfloat16_matches_ml_dtypes() -> None:
     expected = np.arange(0, 300, 1.5).astype(ml_dtypes.bfloat16)
     assert_same(PyGPU.arange(0, 300, 1.5, dtype=ml_dtypes.bfloat16), expected)
 
 
-def test_arange_of_random_bounds() -> None:
+def test_arange_with_random_bounds() -> None:
     seed = int(np.random.default_rng().integers(2**32))
     print("seed", seed)
     random = np.random.default_rng(seed)
@@ -89,7 +89,7 @@ def test_arange_of_random_bounds() -> None:
 
 @pytest.mark.parametrize("line", LINES, ids=repr)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::numpy.exceptions.ComplexWarning")
-def test_linspace_has_numpys_values(line: tuple[Any, ...]) -> None:
+def test_linspace_matches_numpy(line: tuple[Any, ...]) -> None:
     kinds = [None, "int16", "float16", "float32", "complex128", "bool"]
     for kind in told(of_few(kinds, [None, kinds[1 + LINES.index(line) % 5]])):
         numpys = outcome_without_warnings(lambda k=kind: np.linspace(*line, dtype=k, retstep=True))
@@ -116,13 +116,13 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_bad_bounds_are_refused(name: str) -> None:
+def test_rejects_bad_bounds(name: str) -> None:
     call, error, text = BAD[name]
     with pytest.raises(error, match=text):
         call()
 
 
-def test_nothing_crosses_the_bus() -> None:
+def test_sequences_need_no_transfer() -> None:
     PyGPU.arange(9, dtype="float32").astype("float64")  # loaded before
     PyGPU.linspace(0, 1, 5)
     stream = PyGPU.Stream(non_blocking=True)

@@ -1,4 +1,4 @@
-"""A short soak, on whatever device there is: tests/helpers/soak.py runs longer ones."""
+"""Run a short soak on the available device; tests/helpers/soak.py runs longer ones."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.reads_in_place
 
 @pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize("seed", [1, SystemRandom().randrange(2**32)], ids=["fixed", "random"])
-def test_random_operations_give_what_numpy_gives_and_leave_nothing(seed: int) -> None:
+def test_random_operations_match_numpy_without_leaks(seed: int) -> None:
     print(f"python tests/helpers/soak.py --operations {OPERATIONS} --seed {seed} --pairs {PAIRS}")
     report = soak.soak(OPERATIONS, seed, pairs=PAIRS)
     assert report["failure"] is None, report["failure"]
@@ -29,7 +29,7 @@ def test_random_operations_give_what_numpy_gives_and_leave_nothing(seed: int) ->
 
 
 @pytest.mark.sampled(on="cuda", elsewhere=0)
-def test_threads_with_arrays_of_their_own_do_not_disturb_each_other() -> None:
+def test_threads_with_separate_arrays_are_independent() -> None:
     seed = SystemRandom().randrange(2**32)
     count = OPERATIONS // 4
     print(f"python tests/helpers/soak.py --operations {count} --threads 4 --seed {seed} --pairs {PAIRS}")
@@ -37,7 +37,7 @@ def test_threads_with_arrays_of_their_own_do_not_disturb_each_other() -> None:
     assert report["failure"] is None, report["failure"]
 
 
-def test_a_seed_repeats_a_run() -> None:
+def test_seed_reproduces_run() -> None:
     def live(seed: int) -> list[tuple[str, bytes]]:
         run = soak.Soak(seed)
         run.run(500)
@@ -49,7 +49,7 @@ def test_a_seed_repeats_a_run() -> None:
     assert live(5) != live(6)
 
 
-def test_a_wrong_element_is_found_and_the_last_operations_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrong_element_is_reported_with_last_operations(monkeypatch: pytest.MonkeyPatch) -> None:
     def spoil(run: soak.Soak) -> soak.Held | None:
         held = run.pick(lambda held: held.writeable and held.twin.dtype == "int32" and held.twin.size > 0)
         if held is not None:

@@ -1,4 +1,4 @@
-"""Copies, gathers and scatters within a device are NumPy's, whatever the layout, whichever kernel does them."""
+"""Test copies, gathers and scatters within a device for any layout and every kernel: results match NumPy."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def of_size(itemsize: int) -> np.dtype:
 
 
 def noise(shape: tuple[int, ...], itemsize: int, seed: int) -> np.ndarray:
-    """Items whose bytes differ; small numbers, so that no float is a NaN."""
+    """Return items with different bytes, as small numbers, so that no float is a NaN."""
     count = int(np.prod(shape)) * itemsize
     raw = np.random.default_rng(seed).integers(0, 60, count, dtype=np.uint8)
     return raw.view(of_size(itemsize)).reshape(shape)
@@ -92,7 +92,7 @@ def has_kernels() -> bool:
 
 @pytest.fixture
 def on_the_device() -> Iterator[None]:
-    """Hold that a kernel ran, where the device has kernels and can be asked."""
+    """Check that a kernel ran, if the device has kernels and counts them."""
     before = launches()
     yield
     if simulated.driver() is not None and has_kernels():
@@ -104,7 +104,7 @@ SHAPES = [(70, 131), (64, 128), (128, 256), (3, 1000), (1000, 3), (257, 63), (40
 
 @pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize(("itemsize", "shape"), pairwise(itertools.product(ITEMSIZES, SHAPES)), ids=str)
-def test_a_plane_is_transposed(shape: tuple[int, ...], itemsize: int, on_the_device: None) -> None:
+def test_plane_is_transposed(shape: tuple[int, ...], itemsize: int, on_the_device: None) -> None:
     host, device = both(shape, itemsize)
     same(device.T.copy("C"), host.T)
     target = PyGPU.to_gpu(noise(shape[::-1], itemsize, 2))
@@ -116,7 +116,7 @@ OFFSETS = [(1, 0), (0, 1), (3, 5), (8, 16)]
 
 
 @pytest.mark.parametrize(("itemsize", "offset"), pairwise(itertools.product(ITEMSIZES, OFFSETS)), ids=str)
-def test_a_plane_at_an_odd_place_is_transposed(offset: tuple[int, int], itemsize: int) -> None:
+def test_plane_at_odd_offset_is_transposed(offset: tuple[int, int], itemsize: int) -> None:
     host, device = both((96, 144), itemsize)
     key = (slice(offset[0], None), slice(offset[1], None))
     target, expected = PyGPU.to_gpu(noise((150, 100), itemsize, 2)), noise((150, 100), itemsize, 2)
@@ -130,14 +130,14 @@ AXES = [(0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0)]
 
 
 @pytest.mark.parametrize(("itemsize", "axes"), pairwise(itertools.product(ITEMSIZES, AXES)), ids=str)
-def test_axes_of_a_box_are_exchanged(axes: tuple[int, ...], itemsize: int, on_the_device: None) -> None:
+def test_box_axes_are_permuted(axes: tuple[int, ...], itemsize: int, on_the_device: None) -> None:
     for shape in [(12, 33, 48), (32, 48, 64), (3, 50, 4)]:
         host, device = both(shape, itemsize)
         same(device.transpose(axes).copy("C"), host.transpose(axes))
 
 
 @pytest.mark.parametrize("itemsize", ITEMSIZES)
-def test_steps_and_signs_are_followed(itemsize: int, on_the_device: None) -> None:
+def test_copies_follow_steps_and_signs(itemsize: int, on_the_device: None) -> None:
     host, device = both((37, 2050), itemsize)
     rows, flat = slice(None), slice(None, None, -1)
     for key in [
@@ -155,7 +155,7 @@ def test_steps_and_signs_are_followed(itemsize: int, on_the_device: None) -> Non
 
 
 @pytest.mark.parametrize("itemsize", ITEMSIZES)
-def test_a_row_and_a_column_are_repeated(itemsize: int) -> None:
+def test_rows_and_columns_are_broadcast(itemsize: int) -> None:
     host, device = both((50, 1100), itemsize)
     for repeated in [(slice(0, 1), slice(None)), (slice(None), slice(0, 1)), (slice(3, 4), slice(4, 5))]:
         target = PyGPU.to_gpu(noise(host.shape, itemsize, 2))
@@ -178,7 +178,7 @@ def test_random_layouts_are_copied(generator: random.Random) -> None:
         same(other, expected)
 
 
-def test_more_axes_than_usual_are_copied() -> None:
+def test_copies_of_more_axes_than_common() -> None:
     host, device = both((2,) * 13, 4)
     axes = [0, 2, 4, 6, 8, 10, 12, 1, 3, 5, 7, 9, 11]
     same(device.transpose(axes).copy("C"), host.transpose(axes))
@@ -186,7 +186,7 @@ def test_more_axes_than_usual_are_copied() -> None:
 
 
 @pytest.mark.parametrize("itemsize", ITEMSIZES)
-def test_what_overlaps_is_read_before_it_is_written(itemsize: int) -> None:
+def test_overlapping_copy_reads_before_writing(itemsize: int) -> None:
     host, device = both((80, 80), itemsize)
     device[...] = device.T
     host[...] = host.T.copy()
@@ -200,14 +200,14 @@ def test_what_overlaps_is_read_before_it_is_written(itemsize: int) -> None:
 
 
 @pytest.mark.parametrize("shape", [(), (0,), (3, 0, 4), (1, 1)], ids=str)
-def test_nothing_and_one_are_copied(shape: tuple[int, ...]) -> None:
+def test_copies_of_zero_and_one_element(shape: tuple[int, ...]) -> None:
     host, device = both(shape, 4)
     same(device.T.copy("C"), host.T)
     device[...] = device.T.T
     same(device, host)
 
 
-def test_copies_on_streams_are_in_the_order_of_the_arrays() -> None:
+def test_copies_on_streams_follow_order_of_arrays() -> None:
     host, device = both((64, 192), 4)
     first, second = PyGPU.Stream(), PyGPU.Stream()
     turned = PyGPU.empty((192, 64), "f4")
@@ -246,7 +246,7 @@ def test_rows_columns_and_items_are_gathered_and_scattered(itemsize: int, on_the
         same(device, host)
 
 
-def test_indices_on_the_device_may_have_any_layout() -> None:
+def test_device_indices_may_have_any_layout() -> None:
     host, device = both((40, 30), 4)
     packed = np.zeros(6, np.dtype([("mark", "u1"), ("index", "i4")]))
     packed["index"] = [3, 1, -1, 7, 0, 39]
@@ -263,7 +263,7 @@ def test_indices_on_the_device_may_have_any_layout() -> None:
 
 @pytest.mark.parametrize("wrong", [40, -41, 2**31, -(2**40)])
 @pytest.mark.parametrize("moved", [False, True])
-def test_an_index_out_of_bounds_is_refused_as_by_numpy_and_changes_nothing(wrong: int, moved: bool) -> None:
+def test_rejects_index_out_of_bounds_like_numpy_and_changes_nothing(wrong: int, moved: bool) -> None:
     host, device = both((40, 30), 4)
     index: Any = np.array([1, wrong, 2])
     with pytest.raises(IndexError) as numpys:
@@ -277,7 +277,7 @@ def test_an_index_out_of_bounds_is_refused_as_by_numpy_and_changes_nothing(wrong
     same(device, host)
 
 
-def test_of_several_values_for_one_place_the_last_one_stays(generator: random.Random) -> None:
+def test_last_of_duplicate_indices_is_stored(generator: random.Random) -> None:
     for _ in range(5):
         host, device = both((50, 8), 8, generator.randrange(1000))
         index = np.array([generator.randrange(-50, 50) for _ in range(3000)])
@@ -289,7 +289,7 @@ def test_of_several_values_for_one_place_the_last_one_stays(generator: random.Ra
         same(device, host)
 
 
-def test_values_are_converted_and_repeated_as_by_numpy() -> None:
+def test_values_are_converted_and_broadcast_like_numpy() -> None:
     host, device = both((20, 7), 4)
     for value in [3, 2.5, np.arange(7), np.arange(4)[:, None], PyGPU.arange(7, dtype="i2"), [[1.5]] * 4]:
         device[[1, 5, -2, 1]] = value
@@ -325,12 +325,12 @@ def run_apart(environment: dict[str, str], folder: Path) -> None:
 @pytest.mark.sampled(on="cuda")
 @pytest.mark.starts_processes
 @pytest.mark.parametrize("way", ["driver", "flat", "tiles,group=3", "lanes=2,group=1"])
-def test_each_way_is_right(way: str, tmp_path: Path) -> None:
+def test_each_copy_strategy_is_correct(way: str, tmp_path: Path) -> None:
     run_apart({"PYGPU_STRIDED_COPY": way}, tmp_path)
 
 
 @pytest.mark.starts_processes
-def test_data_moves_without_a_compiler(tmp_path: Path) -> None:
+def test_copies_work_without_compiler(tmp_path: Path) -> None:
     folders = os.environ.get("LD_LIBRARY_PATH", "").split(os.pathsep)
     for name in simulated.LIBRARIES:
         for found in [path for folder in folders if (path := Path(folder or ".") / name).exists()][:1]:
@@ -340,6 +340,6 @@ def test_data_moves_without_a_compiler(tmp_path: Path) -> None:
 
 
 @pytest.mark.starts_processes
-def test_data_moves_with_a_compiler_that_fails(tmp_path: Path) -> None:
+def test_copies_work_with_failing_compiler(tmp_path: Path) -> None:
     # What the simulated compiler calls; a real one does not look at it.
     run_apart({"CXX": "false"}, tmp_path)

@@ -1,4 +1,4 @@
-"""Subclasses of arrays and other classes whose `__init__` takes other arguments than ours."""
+"""Test subclasses of arrays and other classes whose `__init__` has other arguments."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ class Image(PyGPU.GPUArray):
 
 
 class Counted(PyGPU.GPUArray):
-    """It does not call ours."""
+    """A subclass that does not call the base's `__init__`."""
 
     def __init__(self, shape, dtype="f8"):
         self.count = 1
 
 
 class Through(PyGPU.GPUArray):
-    """It hands on what it was given."""
+    """A subclass that forwards its arguments."""
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
         self.seen = self.shape
 
 
-def test_arguments_of_a_subclass_are_its_own():
+def test_subclass_init_may_have_other_arguments():
     owner = object()
     array = Buffer(owner, (2, 3), np.int32, tag="x")
     assert (array.shape, array.dtype, array.owner, array.tag) == ((2, 3), np.int32, owner, "x")
@@ -57,25 +57,25 @@ def test_arguments_of_a_subclass_are_its_own():
     assert copy.copy(array).get().tolist() == [[5] * 3] * 2
 
 
-def test_what_reaches_our_init_counts():
+def test_arguments_of_base_init_create_array():
     array = Image((2, 4))
     assert (array.shape, array.dtype, array.flags.f_contiguous) == ((2, 4, 3), np.uint8, True)
     array[...] = 9
     assert (array.get() == 9).all()
 
 
-def test_a_subclass_that_does_not_call_ours_is_what_it_was_given():
+def test_subclass_without_base_init_uses_own_arguments():
     array = Counted((2, 2), "i4")
     assert (array.shape, array.dtype, array.count) == ((2, 2), np.int32, 1)
 
 
 @pytest.mark.parametrize("arguments", [((2, 2), "i2"), (np.arange(4.0),), (0,)])
-def test_arguments_that_are_handed_on_make_one_array(arguments):
+def test_forwarded_arguments_create_one_array(arguments):
     array, plain = Through(*arguments), PyGPU.GPUArray(*arguments)
     assert (array.seen, array.shape, array.dtype) == (plain.shape, plain.shape, plain.dtype)
 
 
-def test_a_subclass_of_a_subclass_has_arguments_too():
+def test_subclass_of_subclass_may_have_arguments():
     class Named(Buffer):
         def __init__(self, name):
             super().__init__(None, 4, "f4", tag=name)
@@ -83,7 +83,7 @@ def test_a_subclass_of_a_subclass_has_arguments_too():
     assert (Named("n").tag, Named("n").shape) == ("n", (4,))
 
 
-def test_what_no_init_can_use_is_an_error():
+def test_arguments_unusable_for_any_init_raise():
     with pytest.raises(TypeError, match="not understood"):
         Buffer(None, 3, "no dtype")
     with pytest.raises(TypeError, match="not understood"):
@@ -96,7 +96,7 @@ def test_what_no_init_can_use_is_an_error():
         PyGPU.GPUArray(1, 2, 3, 4, 5, 6, 7, 8)
 
 
-def test_init_after_the_first_changes_nothing():
+def test_second_init_changes_nothing():
     array = Image((2, 4))
     PyGPU.GPUArray.__init__(array, (7,))
     assert array.shape == (2, 4, 3)
@@ -105,12 +105,12 @@ def test_init_after_the_first_changes_nothing():
     assert plain.shape == (2,)
 
 
-def test_a_pickle_of_such_an_array_is_an_array():
+def test_pickle_of_base_array_restores_values():
     array = Buffer(None, 3, "f8").fill(2)
     assert pickle.loads(pickle.dumps(PyGPU.asarray(array))).tolist() == [2, 2, 2]
 
 
-def test_an_array_can_be_put_elsewhere():
+def test_array_memory_can_be_replaced():
     array, other = Buffer(None, (2, 2), "f4"), PyGPU.arange(8, dtype="f4")
     array.fill(1)
     view = array[0]
@@ -126,7 +126,7 @@ def test_an_array_can_be_put_elsewhere():
     assert array.get().tolist() == [[0, 1], [9, 9]]
 
 
-def test_a_subclass_may_count_other_bytes():
+def test_subclass_may_set_nbytes():
     array = Buffer(None, (2, 2), "f4")
     array.nbytes = 64
     assert array.nbytes == 64

@@ -1,4 +1,4 @@
-"""Operations that give views, one after another in any order, lay the elements out as NumPy's do."""
+"""Test that sequences of view operations give NumPy's layouts."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def steps(draw: st.DrawFn, host: np.ndarray) -> Step:
 
 @examples(400)
 @given(st.data(), shapes, dtypes, orders)
-def test_a_chain_of_views_lies_as_numpys(data: st.DataObject, shape: tuple[int, ...], dtype: Any, order: str) -> None:
+def test_view_chain_layout_matches_numpy(data: st.DataObject, shape: tuple[int, ...], dtype: Any, order: str) -> None:
     host, device = pair(shape, dtype, order)
     bases = (device, host)
     for _ in range(data.draw(st.integers(1, 6), label="length")):
@@ -139,7 +139,7 @@ def test_a_chain_of_views_lies_as_numpys(data: st.DataObject, shape: tuple[int, 
 
 @examples(100)
 @given(host_views(), st.sampled_from(ALL_DTYPES))
-def test_a_view_of_another_dtype_is_numpys(host: np.ndarray, dtype: Any) -> None:
+def test_view_with_other_dtype_matches_numpy(host: np.ndarray, dtype: Any) -> None:
     device = PyGPU.to_gpu(host)
     host = device.get()  # dense, as the device array is
     ours, numpys = outcome(lambda: device.view(dtype)), outcome(lambda: host.view(dtype))
@@ -216,13 +216,13 @@ WRONG_CALLS = [
 
 
 @pytest.mark.parametrize(("label", "of_device", "of_host"), WRONG_CALLS, ids=[call[0] for call in WRONG_CALLS])
-def test_a_wrong_call_is_refused_as_by_numpy(label: str, of_device: Any, of_host: Any) -> None:
+def test_rejects_wrong_arguments_like_numpy(label: str, of_device: Any, of_host: Any) -> None:
     host, device = pair((2, 3, 4))
     assert_same_refusal(outcome(lambda: of_device(device)), outcome(lambda: of_host(host)))
     assert_same(device, host)
 
 
-def test_a_broadcast_view_is_read_only_and_so_are_views_of_it() -> None:
+def test_broadcast_view_and_its_views_are_readonly() -> None:
     _, device = pair((3,))
     wide = PyGPU.broadcast_to(device, (2, 3))
     for view in (wide, wide[0], wide.T, wide.reshape(1, 2, 3), wide.view("int64"), wide[None]):
@@ -233,7 +233,7 @@ def test_a_broadcast_view_is_read_only_and_so_are_views_of_it() -> None:
     assert device.flags.writeable
 
 
-def test_ravel_of_what_has_gaps_is_a_contiguous_copy() -> None:
+def test_ravel_of_array_with_gaps_is_contiguous_copy() -> None:
     host, device = pair((12,))
     for array in (device[::2], device[::-1]):
         assert array.ravel().flags.c_contiguous
@@ -242,14 +242,14 @@ def test_ravel_of_what_has_gaps_is_a_contiguous_copy() -> None:
     assert device.ravel().ptr == device.ptr
 
 
-def test_a_reshape_that_no_view_can_be_is_a_copy() -> None:
+def test_reshape_without_possible_view_copies() -> None:
     host, device = pair((3, 4))
     flat = device.T.reshape(12)
     flat[...] = 0
     assert_same(device, host)
 
 
-def test_a_view_of_another_dtype_writes_the_same_bytes() -> None:
+def test_view_with_other_dtype_writes_same_bytes() -> None:
     host, device = pair((2, 3), "float32")
     for array in (host, device):
         array.view("uint8")[:, ::4] = 1
@@ -257,14 +257,14 @@ def test_a_view_of_another_dtype_writes_the_same_bytes() -> None:
     assert_same(device, host)
 
 
-def test_a_view_without_a_dtype_is_another_object_over_the_same_memory() -> None:
+def test_view_without_dtype_is_new_object_over_same_memory() -> None:
     _, device = pair((2, 3))
     again = device.view()
     assert again is not device
     assert (again.ptr, again.shape, again.strides, again.base) == (device.ptr, device.shape, device.strides, device)
 
 
-def test_views_of_rank_64_work_and_of_65_do_not() -> None:
+def test_views_support_rank_64_and_reject_65() -> None:
     host, device = pair((2,) + (1,) * 9, "uint8")
     deep = device.reshape((1,) * 63 + (2,))
     assert_same(deep, host.reshape((1,) * 63 + (2,)))
@@ -273,7 +273,7 @@ def test_views_of_rank_64_work_and_of_65_do_not() -> None:
         deep[None]
 
 
-def test_strides_of_any_sign_reach_ten_axes_deep() -> None:
+def test_strides_of_any_sign_with_ten_axes() -> None:
     host = values((2,) * 10, "int16")
     device = PyGPU.to_gpu(host)
     key = tuple(slice(None, None, step) for step in (1, -1) * 5)

@@ -1,4 +1,4 @@
-"""Whatever walks over arrays meets the elements that NumPy meets, in hundreds of random views."""
+"""Test that loop nests visit the same elements as NumPy, in hundreds of random views."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def repeated(rng: np.random.Generator, both: tuple[np.ndarray, PyGPU.GPUArray]) 
 
 @pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize("dtype", ["u1", "f4", "c16"])
-def test_assigned_views_are_numpys(dtype: str) -> None:
+def test_assigned_views_match_numpy(dtype: str) -> None:
     seed = random_seed()
     rng = np.random.default_rng(seed)
     for turn in range(TURNS):
@@ -44,7 +44,7 @@ def test_assigned_views_are_numpys(dtype: str) -> None:
         np.testing.assert_array_equal(device_target.get(), target, err_msg=f"seed {seed}, turn {turn}")
 
 
-def test_copies_in_every_order_are_numpys() -> None:
+def test_copies_in_every_order_match_numpy() -> None:
     seed = random_seed()
     rng = np.random.default_rng(seed)
     for turn in range(TURNS):
@@ -54,7 +54,7 @@ def test_copies_in_every_order_are_numpys() -> None:
 
 
 @needs_kernels
-def test_sums_meet_each_element_once() -> None:
+def test_sums_include_each_element_once() -> None:
     seed = random_seed()
     rng = np.random.default_rng(seed)
     total = ReductionKernel(np.int64, "0", "a + b", "x[i]", "const int *x", name="total")
@@ -64,7 +64,7 @@ def test_sums_meet_each_element_once() -> None:
 
 
 @needs_kernels
-def test_numbered_sums_meet_elements_in_c_order() -> None:
+def test_indexed_sums_visit_elements_in_c_order() -> None:
     # `i` counts as NumPy's iteration in C order does, whatever lies how in memory.
     seed = random_seed()
     rng = np.random.default_rng(seed)
@@ -78,7 +78,7 @@ def test_numbered_sums_meet_elements_in_c_order() -> None:
 
 
 @needs_kernels
-def test_scans_of_every_stride_are_numpys() -> None:
+def test_scans_of_every_stride_match_numpy() -> None:
     seed = random_seed()
     rng = np.random.default_rng(seed)
     scan = InclusiveScanKernel(np.int64, "a + b")

@@ -1,4 +1,4 @@
-"""What Dask's arrays ask of the arrays in their chunks: each gives a GPUArray, on every backend."""
+"""Test functions that Dask's arrays call on their chunks: each returns a GPUArray on every backend."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""array-api-compat and array-api-extra take PyGPU's arrays: what they compute is what they compute for NumPy's."""
+"""Test array-api-compat and array-api-extra with PyGPU's arrays: results match those for NumPy's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The package as a namespace of the array API: what its own suite (`make array-api`) does not say of PyGPU."""
+"""Test the package as an array API namespace, beyond the standard's own suite (`make array-api`)."""
 
 from __future__ import annotations
 

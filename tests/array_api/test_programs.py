@@ -1,4 +1,4 @@
-"""Programs that are written for the array API alone: PyGPU runs them as the standard's strict reference does.
+"""Test programs written for the array API: PyGPU gives the results of the strict reference.
 
 The reference, array-api-strict, refuses whatever the standard does not say, so that no program leans on NumPy's ways.
 """
@@ -118,7 +118,7 @@ def life(cells: Any) -> Arrays:
 
 
 def mandelbrot(real: Any, imag: Any) -> Arrays:
-    """How many steps each number of a grid stays near 0."""
+    """Count the steps for which each number of a grid stays near 0."""
     xp = real.__array_namespace__()
     grid_real, grid_imag = xp.meshgrid(real, imag, indexing="ij")
     c = grid_real + 1j * grid_imag
@@ -131,7 +131,7 @@ def mandelbrot(real: Any, imag: Any) -> Arrays:
 
 
 def ranks(values: Any, other: Any) -> Arrays:
-    """Spearman's correlation, medians and what lies in both."""
+    """Compute Spearman's correlation, medians and common values."""
     xp = values.__array_namespace__()
 
     def rank(x: Any) -> Any:

@@ -1,4 +1,4 @@
-"""SciPy and scikit-learn, where they are installed: functions that go by the array API compute where the arrays are.
+"""Test SciPy and scikit-learn, if installed: functions that use the array API compute on the arrays' device.
 
 What SciPy computes by its own compiled code asks NumPy for the values, which is refused for an array of a device.
 """

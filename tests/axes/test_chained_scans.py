@@ -1,4 +1,4 @@
-"""Scans whose rows are shared by many blocks, which wait for each other: on every backend."""
+"""Test scans whose rows are shared by blocks that wait for each other, on every backend."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ import PyGPU
 
 
 @pytest.mark.parametrize("dtype", ["int32", "complex128"])
-def test_what_comes_before_goes_from_block_to_block(dtype: str) -> None:
+def test_scan_prefixes_pass_between_blocks(dtype: str) -> None:
     # Tiles of 1024 elements, of which 256 are a group.
     count = 600_001 if dtype == "int32" else 20_000
     host = np.random.default_rng(6).integers(-4, 5, (2, count)).astype(dtype)
     np.testing.assert_array_equal(PyGPU.to_gpu(host).cumsum(axis=1).get(), host.cumsum(axis=1))
 
 
-def test_states_of_one_byte_go_from_block_to_block() -> None:
+def test_one_byte_scan_states_pass_between_blocks() -> None:
     host = np.random.default_rng(7).permutation(30_000).astype("float32")
     ours = PyGPU.logical_and.accumulate(PyGPU.to_gpu(host))
     np.testing.assert_array_equal(ours.get(), np.logical_and.accumulate(host))
 
 
-def test_a_scan_repeats_bit_for_bit_and_is_near_the_exact_one() -> None:
+def test_scan_is_bitwise_reproducible_and_accurate() -> None:
     host = np.random.default_rng(8).standard_normal(600_000).astype("float32")
     array = PyGPU.to_gpu(host)
     first = array.cumsum().get()
@@ -32,7 +32,7 @@ def test_a_scan_repeats_bit_for_bit_and_is_near_the_exact_one() -> None:
     assert np.abs(first - exact).max() <= max(np.abs(host.cumsum() - exact).max(), 1e-2)
 
 
-def test_scans_on_several_streams_do_not_meet() -> None:
+def test_scans_on_several_streams_are_independent() -> None:
     host = np.random.default_rng(9).integers(-4, 5, 100_000).astype("int32")
     arrays = [PyGPU.to_gpu(host + number) for number in range(4)]
     PyGPU.synchronize()

@@ -1,4 +1,4 @@
-"""Reductions that leave out what is no number, those of bits, and the distance of extremes give what NumPy gives."""
+"""Test reductions that ignore NaN, bitwise reductions and `ptp`: results match NumPy."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def check(ours: Any, wanted: Any, dtype: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_is_no_number_is_left_out(name: str) -> None:
+def test_nan_reductions_ignore_nan(name: str) -> None:
     kinds = ["float32", "int16"] if IS_SIMULATED else ["float16", "float32", "float64", "complex64", "int16", "bool"]
     for dtype in kinds:
         if dtype[0] == "c" and name in ("nanmin", "nanmax"):
@@ -50,7 +50,7 @@ def test_what_is_no_number_is_left_out(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["nanargmin", "nanargmax"])
-def test_the_place_of_an_extreme_is_that_of_a_number(name: str) -> None:
+def test_nanargmin_and_nanargmax_return_index_of_number(name: str) -> None:
     host = RNG.integers(0, 4, (6, 50)).astype("float32")
     host[RNG.integers(0, 3, host.shape) == 0] = np.nan
     host[1, 1:] = np.nan
@@ -66,7 +66,7 @@ def test_the_place_of_an_extreme_is_that_of_a_number(name: str) -> None:
         getattr(PyGPU, name)(PyGPU.to_gpu(host), axis=1)
 
 
-def test_keywords_are_those_of_the_others() -> None:
+def test_nan_reductions_accept_common_keywords() -> None:
     host, mask = with_nan((4, 9), "float64"), RNG.integers(0, 2, (4, 9)).astype(bool)
     host[:, 0], mask[:, 0] = 1, True
     array, ours = PyGPU.to_gpu(host), PyGPU.to_gpu(mask)
@@ -78,7 +78,7 @@ def test_keywords_are_those_of_the_others() -> None:
     check(out, np.nanvar(host, 1, ddof=1), "float64")
 
 
-def test_a_variance_far_from_zero_loses_nothing() -> None:
+def test_nanvar_far_from_zero_is_accurate() -> None:
     host = (RNG.standard_normal((32, 128)) + 1e4).astype("float32")
     host[:, ::5] = np.nan
     exact = np.nanvar(host.astype("float64"), axis=1)
@@ -88,7 +88,7 @@ def test_a_variance_far_from_zero_loses_nothing() -> None:
 
 
 @pytest.mark.parametrize("dtype", ["uint8"] if IS_SIMULATED else ["bool", "int8", "uint8", "int64", "uint64"])
-def test_bits_are_joined_as_by_numpy(dtype: str) -> None:
+def test_bitwise_reductions_match_numpy(dtype: str) -> None:
     host = RNG.integers(0, 100, (5, 40)).astype(dtype)
     array = PyGPU.to_gpu(host)
     for name in ("bitwise_and", "bitwise_or", "bitwise_xor", "logical_xor"):
@@ -105,7 +105,7 @@ def test_bits_are_joined_as_by_numpy(dtype: str) -> None:
         PyGPU.bitwise_or.reduce(PyGPU.zeros(3))
 
 
-def test_truths_have_an_initial_value() -> None:
+def test_logical_reductions_have_initial_value() -> None:
     host = np.zeros((2, 5), "int32")
     array = PyGPU.to_gpu(host)
     for name in ("logical_or", "logical_xor") if IS_SIMULATED else ("logical_or", "logical_and", "logical_xor"):
@@ -116,7 +116,7 @@ def test_truths_have_an_initial_value() -> None:
 @pytest.mark.parametrize(
     "dtype", ["int8", "float32"] if IS_SIMULATED else ["int8", "uint8", "int64", "float16", "float32"]
 )
-def test_the_distance_of_the_extremes_is_numpys(dtype: str) -> None:
+def test_ptp_matches_numpy(dtype: str) -> None:
     host = RNG.integers(0, 100, (5, 40)).astype(dtype)
     if dtype == "float32":
         host[1, 1] = np.nan

@@ -1,4 +1,4 @@
-"""Reductions over any axes of arrays of any layout give what NumPy gives."""
+"""Test reductions over any axes of arrays of any layout: results match NumPy."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def kinds_of(name: str) -> list[str]:
 
 @pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_every_kind_is_reduced_as_by_numpy(name: str) -> None:
+def test_reductions_of_every_kind_match_numpy(name: str) -> None:
     for dtype in kinds_of(name):
         host = values((3, 40), dtype)
         array = PyGPU.to_gpu(host)
@@ -90,7 +90,7 @@ def test_every_kind_is_reduced_as_by_numpy(name: str) -> None:
 
 
 @pytest.mark.parametrize("shape", [(3, 4, 5)] if IS_SIMULATED else [(7,), (5, 6), (3, 4, 5), (2, 3, 1, 4)], ids=str)
-def test_any_axes_of_any_layout_are_reduced(shape: tuple[int, ...]) -> None:
+def test_reductions_over_any_axes_and_layout(shape: tuple[int, ...]) -> None:
     host = values(shape, "int32")
     for layout, (array, twin) in layouts(host).items():
         if IS_SIMULATED and layout in ("F", "reversed"):
@@ -104,7 +104,7 @@ def test_any_axes_of_any_layout_are_reduced(shape: tuple[int, ...]) -> None:
 
 
 @pytest.mark.parametrize("shape", [(100_000,), (3, 50_000), (50_000, 3), (300, 400), (4, 500, 60)], ids=str)
-def test_many_elements_are_shared_by_blocks(shape: tuple[int, ...]) -> None:
+def test_large_reductions_use_several_blocks(shape: tuple[int, ...]) -> None:
     host = values(shape, "int64")
     array = PyGPU.to_gpu(host)
     for axis in (0, len(shape) - 1) if IS_SIMULATED else (None, *range(len(shape))):
@@ -112,7 +112,7 @@ def test_many_elements_are_shared_by_blocks(shape: tuple[int, ...]) -> None:
 
 
 @pytest.mark.parametrize("name", ["argmin", "argmax"])
-def test_the_first_of_equal_elements_is_named_and_nan_before_all(name: str) -> None:
+def test_argmin_returns_first_of_equals_and_nan_first(name: str) -> None:
     host = RNG.integers(0, 4, (6, 50)).astype("float32")
     with_nan = host.copy()
     with_nan[2, 7] = with_nan[2, 30] = np.nan
@@ -125,14 +125,14 @@ def test_the_first_of_equal_elements_is_named_and_nan_before_all(name: str) -> N
     assert getattr(PyGPU.to_gpu(host).T, name)().item() == getattr(np, name)(host.T)
 
 
-def test_nan_is_passed_on() -> None:
+def test_reductions_propagate_nan() -> None:
     host = np.array([[1.0, np.nan, 3.0], [4.0, 5.0, 6.0]])
     array = PyGPU.to_gpu(host)
     for name in ("min", "max", "sum", "mean"):
         np.testing.assert_array_equal(getattr(array, name)(axis=1).get(), getattr(host, name)(axis=1))
 
 
-def test_only_elements_under_a_mask_count_and_an_initial_value_joins() -> None:
+def test_reductions_support_where_and_initial() -> None:
     host, mask = values((5, 30), "float64"), RNG.integers(0, 2, (5, 30)).astype(bool)
     array, ours = PyGPU.to_gpu(host), PyGPU.to_gpu(mask)
     for name in ("sum", "prod", "min", "max"):
@@ -148,7 +148,7 @@ def test_only_elements_under_a_mask_count_and_an_initial_value_joins() -> None:
     assert array.sum(initial=5.0).item() == pytest.approx(host.sum() + 5)
 
 
-def test_results_go_into_an_array_of_any_layout() -> None:
+def test_out_may_have_any_layout() -> None:
     host = values((4, 6), "int32")
     array, out = PyGPU.to_gpu(host), PyGPU.zeros((12,), "int64")
     assert array.sum(axis=0, out=out[::2]) is not None
@@ -160,7 +160,7 @@ def test_results_go_into_an_array_of_any_layout() -> None:
 
 
 @pytest.mark.parametrize("shape", [(0,), (0, 3), (3, 0)], ids=str)
-def test_no_elements_have_the_result_that_changes_nothing(shape: tuple[int, ...]) -> None:
+def test_empty_reduction_returns_identity(shape: tuple[int, ...]) -> None:
     host, array = np.zeros(shape), PyGPU.zeros(shape)
     for name in ("sum", "prod", "any", "all"):
         for axis in [None, *range(len(shape))]:
@@ -176,7 +176,7 @@ def test_no_elements_have_the_result_that_changes_nothing(shape: tuple[int, ...]
                 check(getattr(array, name)(axis=axis), wanted, "float64")
 
 
-def test_types_and_divisors_are_numpys() -> None:
+def test_result_types_and_ddof_match_numpy() -> None:
     host = values((3, 8), "float32")
     array = PyGPU.to_gpu(host)
     check(array.sum(dtype="float64", axis=0), host.sum(dtype="float64", axis=0), "float64")
@@ -188,7 +188,7 @@ def test_types_and_divisors_are_numpys() -> None:
     check(np.mean(array, axis=1), host.mean(axis=1), "float32")
 
 
-def test_functions_of_two_operands_reduce() -> None:
+def test_reduce_of_binary_ufuncs() -> None:
     host = values((3, 5), "int32")
     array = PyGPU.to_gpu(host)
     for name in ("add", "multiply", "minimum", "maximum", "logical_or", "logical_and"):
@@ -202,7 +202,7 @@ def test_functions_of_two_operands_reduce() -> None:
         PyGPU.add.reduce(array, order="C")
 
 
-def test_what_numpy_refuses_is_refused_and_nothing_is_written() -> None:
+def test_rejects_same_arguments_as_numpy_and_writes_nothing() -> None:
     array, out = PyGPU.to_gpu(values((3, 4), "float32")), PyGPU.zeros(3, "int32")
     for call, error in (
         (lambda: array.sum(axis=2), (IndexError, ValueError)),
@@ -219,7 +219,7 @@ def test_what_numpy_refuses_is_refused_and_nothing_is_written() -> None:
     assert out.tolist() == [0, 0, 0]
 
 
-def test_a_sum_repeats_bit_for_bit() -> None:
+def test_sum_is_bitwise_reproducible() -> None:
     host = RNG.standard_normal((200, 333)).astype("float32")
     array = PyGPU.to_gpu(host)
     for axis in (0,) if IS_SIMULATED else (None, 0, 1):
@@ -228,7 +228,7 @@ def test_a_sum_repeats_bit_for_bit() -> None:
 
 
 @pytest.mark.parametrize("axis", [0, 1])
-def test_a_variance_far_from_zero_is_as_near_as_numpys(axis: int) -> None:
+def test_variance_far_from_zero_is_as_accurate_as_numpy(axis: int) -> None:
     host = (RNG.standard_normal((96, 128)) + 1e4).astype("float32")
     exact = host.astype("float64").var(axis=axis)
     ours, numpys = (
@@ -237,7 +237,7 @@ def test_a_variance_far_from_zero_is_as_near_as_numpys(axis: int) -> None:
     assert ours <= max(numpys, 2e-6)
 
 
-def test_what_lies_unevenly_is_reduced_as_what_lies_evenly() -> None:
+def test_unaligned_reduction_equals_aligned_one() -> None:
     host = values((4 * 512 + 4,), "float32")
     array = PyGPU.to_gpu(host)
     for start in (0, 1) if IS_SIMULATED else range(4):
@@ -248,7 +248,7 @@ def test_what_lies_unevenly_is_reduced_as_what_lies_evenly() -> None:
                 check(getattr(ours.reshape(shape), name)(axis=axis), wanted, "float32")
 
 
-def test_what_a_traceback_shows_of_an_array_stays_there() -> None:
+def test_traceback_does_not_keep_array_contents() -> None:
     with pytest.raises((TypeError, ValueError), match=r"float|number") as caught:
         PyGPU.to_gpu(np.ones(1000)).sum(initial="x")
     traceback = caught.tb
@@ -258,7 +258,7 @@ def test_what_a_traceback_shows_of_an_array_stays_there() -> None:
         traceback = traceback.tb_next
 
 
-def test_a_result_may_lie_within_the_array() -> None:
+def test_out_may_overlap_array() -> None:
     host = values((600, 600), "int64")
     array = PyGPU.to_gpu(host)
     assert array.sum(axis=1, out=array[599]) is not None
@@ -266,7 +266,7 @@ def test_a_result_may_lie_within_the_array() -> None:
     np.testing.assert_array_equal(array.get()[:599], host[:599])
 
 
-def test_a_divisor_that_is_not_above_0_gives_what_numpy_gives() -> None:
+def test_nonpositive_divisor_matches_numpy() -> None:
     host = np.array([[1.0, 3.0], [2.0, 2.0]])
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -1,4 +1,4 @@
-"""Scans along an axis of arrays of any layout give what NumPy gives, the same bits each time."""
+"""Test scans along an axis of arrays of any layout: results match NumPy and are bitwise reproducible."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def kinds_of(name: str) -> list[str]:
 
 @pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize("name", UFUNCS)
-def test_every_kind_accumulates_as_by_numpy(name: str) -> None:
+def test_scans_of_every_kind_match_numpy(name: str) -> None:
     rng = np.random.default_rng(3)
     for dtype in kinds_of(name):
         host = values(rng, (4, 30), dtype)
@@ -83,7 +83,7 @@ def test_every_kind_accumulates_as_by_numpy(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["cumsum", "cumprod", "nancumsum", "nancumprod"])
-def test_sums_and_products_are_numpys(name: str) -> None:
+def test_cumsum_and_cumprod_match_numpy(name: str) -> None:
     rng = np.random.default_rng(4)
     host = values(rng, (5, 6), "float64")
     if name.startswith("nan"):
@@ -98,7 +98,7 @@ def test_sums_and_products_are_numpys(name: str) -> None:
 
 
 @pytest.mark.parametrize("seed", range(3 if IS_SIMULATED else 60))
-def test_any_axis_of_any_layout_is_scanned(seed: int) -> None:
+def test_scans_along_any_axis_of_any_layout(seed: int) -> None:
     rng = np.random.default_rng(seed)
     shape = tuple(int(length) for length in rng.integers(1, 9, rng.integers(1, 5)))
     host = values(rng, tuple(2 * length for length in shape), "int32")
@@ -131,12 +131,12 @@ def test_any_axis_of_any_layout_is_scanned(seed: int) -> None:
     ],
     ids=str,
 )
-def test_many_elements_are_shared_by_threads_and_blocks(shape: tuple[int, ...], axis: int) -> None:
+def test_large_scans_use_threads_and_blocks(shape: tuple[int, ...], axis: int) -> None:
     host = values(np.random.default_rng(5), shape, "int32")
     check(PyGPU.to_gpu(host).cumsum(axis=axis), host.cumsum(axis=axis))
 
 
-def test_what_begins_unevenly_is_scanned_as_what_begins_evenly() -> None:
+def test_unaligned_scan_equals_aligned_one() -> None:
     host = values(np.random.default_rng(9), (5003,), "float32")
     array = PyGPU.to_gpu(host)
     wanted = array[:5000].copy().cumsum().get()
@@ -147,7 +147,7 @@ def test_what_begins_unevenly_is_scanned_as_what_begins_evenly() -> None:
 
 
 @pytest.mark.parametrize("shape", [(0,), (0, 3), (3, 0), ()], ids=str)
-def test_no_elements_and_no_axes_are_scanned_as_by_numpy(shape: tuple[int, ...]) -> None:
+def test_scans_of_empty_and_0d_arrays_match_numpy(shape: tuple[int, ...]) -> None:
     host = np.ones(shape, "float32")
     array = PyGPU.to_gpu(host)
     for axis in (None, *range(max(1, len(shape)))):
@@ -155,7 +155,7 @@ def test_no_elements_and_no_axes_are_scanned_as_by_numpy(shape: tuple[int, ...])
     check(PyGPU.cumulative_sum(array, axis=0), np.cumulative_sum(host, axis=0))
 
 
-def test_results_go_into_an_array_of_any_layout_and_type() -> None:
+def test_out_may_have_any_layout_and_dtype() -> None:
     rng = np.random.default_rng(10)
     host = values(rng, (6, 8), "int32")
     array = PyGPU.to_gpu(host)
@@ -172,7 +172,7 @@ def test_results_go_into_an_array_of_any_layout_and_type() -> None:
 
 
 @pytest.mark.parametrize("axis", [0, 1])
-def test_a_scan_may_write_where_it_reads(axis: int) -> None:
+def test_scan_may_write_over_its_operand(axis: int) -> None:
     host = values(np.random.default_rng(11), (40, 70), "int64")
     array = PyGPU.to_gpu(host)
     array.cumsum(axis=axis, out=array)
@@ -186,7 +186,7 @@ def test_a_scan_may_write_where_it_reads(axis: int) -> None:
     np.testing.assert_array_equal(array.get()[::-1], host.cumsum(axis=axis))
 
 
-def test_types_are_numpys() -> None:
+def test_result_types_match_numpy() -> None:
     host = values(np.random.default_rng(12), (3, 8), "float32")
     array = PyGPU.to_gpu(host)
     check(array.cumsum(dtype="float64", axis=1), host.cumsum(dtype="float64", axis=1))
@@ -205,7 +205,7 @@ def test_types_are_numpys() -> None:
             np.testing.assert_array_equal(np.signbit(one[one == 0]), np.signbit(numpys[numpys == 0]))
 
 
-def test_the_array_api_has_an_initial_value() -> None:
+def test_array_api_cumulative_functions_accept_include_initial() -> None:
     host = values(np.random.default_rng(13), (3, 5), "int8")
     array = PyGPU.to_gpu(host)
     for name in ("cumulative_sum", "cumulative_prod"):
@@ -223,7 +223,7 @@ def test_the_array_api_has_an_initial_value() -> None:
     check(PyGPU.cumulative_sum(PyGPU.to_gpu(np.float32(2))), np.cumulative_sum(np.float32(2)))
 
 
-def test_what_numpy_refuses_is_refused() -> None:
+def test_rejects_same_arguments_as_numpy() -> None:
     array = PyGPU.zeros((2, 3))
     for call, error in (
         (lambda: array.cumsum(axis=2), (IndexError, ValueError)),
@@ -248,7 +248,7 @@ def test_what_numpy_refuses_is_refused() -> None:
         np.add.reduceat(array, [0, 1])
 
 
-def test_a_graph_repeats_a_scan() -> None:
+def test_graph_repeats_scan() -> None:
     array, out = PyGPU.zeros(5000, "int64"), PyGPU.zeros(5000, "int64")
     stream = PyGPU.Stream()
     stream.begin_capture()

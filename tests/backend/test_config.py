@@ -1,4 +1,4 @@
-"""What the user is told about backends: which there are, which is used, and why others are not."""
+"""Test the report of backends: those that exist, the one in use, and the reasons against the others."""
 
 import os
 import subprocess
@@ -10,14 +10,14 @@ import PyGPU
 
 
 def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess:
-    """Python in a process of its own."""
+    """Run Python in a separate process."""
     settings = {name: value for name, value in os.environ.items() if name != "PYGPU_BACKEND"}
     return subprocess.run(
         [sys.executable, *arguments], capture_output=True, text=True, env=settings | environment, check=False
     )
 
 
-def test_config_tells_of_each_backend_in_the_order_of_search() -> None:
+def test_config_lists_backends_in_search_order() -> None:
     config = PyGPU.config()
     assert config["version"] == PyGPU.__version__
     assert config["backend"] == PyGPU.backend_name()
@@ -26,7 +26,7 @@ def test_config_tells_of_each_backend_in_the_order_of_search() -> None:
     assert [backend["name"] for backend in config["backends"]] == ["cuda", "hip", "cpu"]
 
 
-def test_each_backend_has_devices_or_a_reason() -> None:
+def test_each_backend_reports_devices_or_reason() -> None:
     for backend in PyGPU.config()["backends"]:
         assert set(backend) == {
             "name", "available", "reason", "library", "driver_version", "searched", "devices", "compiler",
@@ -41,7 +41,7 @@ def test_each_backend_has_devices_or_a_reason() -> None:
             assert device["total_memory"] > 0
 
 
-def test_the_backend_in_use_is_described_as_its_functions_do() -> None:
+def test_config_of_used_backend_matches_its_functions() -> None:
     config = PyGPU.config()
     used = next(backend for backend in config["backends"] if backend["name"] == config["backend"])
     assert used["available"]
@@ -49,7 +49,7 @@ def test_the_backend_in_use_is_described_as_its_functions_do() -> None:
     assert used["devices"] == [PyGPU.device_properties(index) for index in range(PyGPU.device_count())]
 
 
-def test_show_config_prints_where_python_prints(capsys) -> None:
+def test_show_config_prints_to_sys_stdout(capsys) -> None:
     assert PyGPU.show_config() is None
     text = capsys.readouterr().out
     assert text.startswith(f"PyGPU {PyGPU.__version__}\nbackend: {PyGPU.backend_name()}\n")
@@ -58,14 +58,14 @@ def test_show_config_prints_where_python_prints(capsys) -> None:
 
 
 @pytest.mark.enough_on("cpu")
-def test_the_module_shows_the_configuration() -> None:
+def test_python_m_prints_configuration() -> None:
     done = run("-m", "PyGPU", PYGPU_BACKEND="cpu")
     assert (done.returncode, done.stderr) == (0, "")
     assert "backend: cpu\nPYGPU_BACKEND: cpu\n" in done.stdout
 
 
 @pytest.mark.enough_on("cpu")
-def test_the_configuration_is_shown_when_no_backend_can_be_used() -> None:
+def test_configuration_is_shown_without_usable_backend() -> None:
     done = run("-m", "PyGPU", PYGPU_BACKEND="abacus")
     assert (done.returncode, done.stderr) == (0, "")
     assert "backend: none: " in done.stdout
@@ -85,7 +85,7 @@ for call in (PyGPU.Device, PyGPU.device_count, lambda: PyGPU.zeros_pinned(3), Py
 """
 
 
-def test_a_backend_that_is_forced_and_not_there_is_an_error_that_names_the_variable() -> None:
+def test_forced_unavailable_backend_raises_error_naming_variable() -> None:
     for value, error in (
         ("abacus", "ValueError"),
         ("hip", "BackendUnavailableError"),
@@ -113,6 +113,6 @@ print(active.value)
 
 
 @pytest.mark.skipif(PyGPU.backend_name() != "cuda", reason="needs CUDA's driver")
-def test_asking_for_the_configuration_creates_no_context() -> None:
+def test_config_creates_no_context() -> None:
     done = run("-c", CONTEXT, PYGPU_BACKEND="cuda")
     assert (done.stdout, done.stderr) == ("0\n", "")

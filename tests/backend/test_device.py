@@ -1,4 +1,4 @@
-"""Devices: how they are named, asked, compared, and made current for one thread and a while."""
+"""Test devices: naming, queries, comparison, and `with` for the current device of a thread."""
 
 import copy
 import pickle
@@ -21,7 +21,7 @@ NO_DEVICES = [True, False, 1.0, b"cuda:0", [0], object(), np.float32(0), np.bool
 MISSING = [-1, 64, 2**40, np.int64(99)]
 
 
-def test_without_arguments_it_is_the_current_device() -> None:
+def test_device_without_arguments_is_current_device() -> None:
     device = PyGPU.Device()
     assert device.index == device.id == PyGPU.current_device()
     assert device.kind == BACKEND
@@ -29,23 +29,23 @@ def test_without_arguments_it_is_the_current_device() -> None:
 
 
 @pytest.mark.parametrize("index", [0, np.int32(0), np.uint8(0)])
-def test_an_integer_names_a_device_of_the_default_backend(index: object) -> None:
+def test_integer_selects_device_of_default_backend(index: object) -> None:
     assert PyGPU.Device(index) == PyGPU.Device(str(PyGPU.Device(0)))
 
 
-def test_what_str_gives_names_the_device_again() -> None:
+def test_str_of_device_selects_same_device() -> None:
     device = PyGPU.Device(PyGPU.device_count() - 1)
     assert PyGPU.Device(str(device)) == device
     assert repr(device) == f"Device('{device}')"
     assert eval(repr(device), {"Device": PyGPU.Device}) == device
 
 
-def test_a_device_is_accepted_as_a_device() -> None:
+def test_device_is_accepted_as_device() -> None:
     assert PyGPU.Device(PyGPU.Device("cpu")) == PyGPU.Device("cpu")
     assert str(PyGPU.Device("cpu:0")) == "cpu"
 
 
-def test_devices_compare_and_hash_by_what_they_are() -> None:
+def test_devices_compare_and_hash_by_value() -> None:
     assert PyGPU.Device(0) == PyGPU.Device(0)
     assert hash(PyGPU.Device(0)) == hash(PyGPU.Device(0))
     assert {PyGPU.Device(0): 1}[PyGPU.Device(0)] == 1
@@ -54,13 +54,13 @@ def test_devices_compare_and_hash_by_what_they_are() -> None:
     assert (PyGPU.Device("cpu") == PyGPU.Device(0)) is (BACKEND == "cpu")
 
 
-def test_devices_are_copied_and_pickled_as_values() -> None:
+def test_devices_copy_and_pickle_by_value() -> None:
     device = PyGPU.Device(0)
     for other in (copy.copy(device), copy.deepcopy(device), pickle.loads(pickle.dumps(device))):
         assert other == device
 
 
-def test_a_device_can_be_referred_to_weakly() -> None:
+def test_device_supports_weak_references() -> None:
     device = PyGPU.Device(0)
     assert weakref.ref(device)() is device
 
@@ -70,32 +70,32 @@ def test_a_device_can_be_referred_to_weakly() -> None:
     "call",
     [PyGPU.Device, PyGPU.set_device, PyGPU.synchronize, PyGPU.reset_device, PyGPU.device_properties, PyGPU.memory_info],
 )
-def test_what_names_no_device_is_a_type_error_that_shows_it(call, given) -> None:
+def test_non_device_raises_type_error_showing_value(call, given) -> None:
     with pytest.raises(TypeError, match=re.escape(repr(given))):
         call(given)
 
 
 @pytest.mark.parametrize("given", MISSING)
 @pytest.mark.parametrize("call", [PyGPU.Device, PyGPU.set_device, PyGPU.device_properties, PyGPU.memory_info])
-def test_a_number_without_a_device_is_a_value_error_that_counts_them(call, given) -> None:
+def test_number_beyond_device_count_raises_value_error_with_count(call, given) -> None:
     with pytest.raises(ValueError, match=rf"device {given} does not exist: the {BACKEND} backend has \d+"):
         call(given)
 
 
 @pytest.mark.parametrize("given", [10**30, -(10**30)])
-def test_a_number_that_no_machine_word_holds_is_a_value_error(given: int) -> None:
+def test_number_beyond_machine_word_raises_value_error(given: int) -> None:
     with pytest.raises(ValueError, match=str(given)):
         PyGPU.Device(given)
 
 
 @pytest.mark.parametrize("name", ["", "gpu", "cuda0", "cpu:1", "cpu:-1", "cpu:x", "cpu:", "CPU", "cpu:0:0", "cpu "])
-def test_a_name_of_no_device_is_a_value_error(name: str) -> None:
+def test_unknown_device_name_raises_value_error(name: str) -> None:
     with pytest.raises(ValueError, match=rf"'{name}'|device|no device number"):
         PyGPU.Device(name)
 
 
 @pytest.mark.parametrize("call", [PyGPU.set_device, PyGPU.device_properties])
-def test_a_device_that_must_be_named_cannot_be_none(call) -> None:
+def test_required_device_rejects_none(call) -> None:
     with pytest.raises(TypeError, match="must be named"):
         call(None)
 
@@ -116,26 +116,26 @@ def test_properties_have_the_documented_keys() -> None:
     assert isinstance(properties["memory_pools"], bool)
 
 
-def test_the_uuid_is_spelled_as_the_vendors_tools_do() -> None:
+def test_uuid_format_matches_vendor_tools() -> None:
     text = PyGPU.Device(0).uuid
     prefix = "CPU" if BACKEND == "cpu" else "GPU"
     assert re.fullmatch(prefix + "-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", text)
     assert bytes.fromhex(text[4:].replace("-", "")) == PyGPU.device_properties(0)["uuid"]
 
 
-def test_memory_info_is_free_and_total() -> None:
+def test_memory_info_returns_free_and_total() -> None:
     for free, total in (PyGPU.memory_info(), PyGPU.memory_info(0), PyGPU.Device(0).memory_info()):
         assert 0 < free <= total
 
 
-def test_synchronizing_returns_nothing() -> None:
+def test_synchronize_returns_none() -> None:
     assert PyGPU.Device(0).synchronize() is None
     assert PyGPU.synchronize() is None
     assert PyGPU.synchronize("cpu") is None
     assert PyGPU.synchronize(0) is None
 
 
-def test_set_device_and_make_current_are_seen_by_current_device() -> None:
+def test_set_device_and_make_current_change_current_device() -> None:
     found = PyGPU.current_device()
     for index in range(PyGPU.device_count()):
         PyGPU.set_device(index)
@@ -144,7 +144,7 @@ def test_set_device_and_make_current_are_seen_by_current_device() -> None:
         assert PyGPU.current_device() == found
 
 
-def test_with_makes_a_device_current_and_puts_back_what_it_found() -> None:
+def test_with_makes_device_current_and_restores_previous() -> None:
     found = PyGPU.current_device()
     device = PyGPU.Device(PyGPU.device_count() - 1)
     with device as entered:
@@ -153,7 +153,7 @@ def test_with_makes_a_device_current_and_puts_back_what_it_found() -> None:
     assert PyGPU.current_device() == found
 
 
-def test_with_puts_back_what_it_found_after_an_exception() -> None:
+def test_with_restores_previous_after_exception() -> None:
     found = PyGPU.current_device()
     with pytest.raises(KeyError), PyGPU.Device(PyGPU.device_count() - 1):
         raise KeyError
@@ -161,7 +161,7 @@ def test_with_puts_back_what_it_found_after_an_exception() -> None:
 
 
 @two_devices
-def test_one_object_may_be_entered_again_inside_itself() -> None:
+def test_device_context_is_reentrant() -> None:
     first, second = PyGPU.Device(0), PyGPU.Device(1)
     found = PyGPU.current_device()
     with first:
@@ -173,12 +173,12 @@ def test_one_object_may_be_entered_again_inside_itself() -> None:
     assert PyGPU.current_device() == found
 
 
-def test_leaving_without_entering_is_an_error() -> None:
+def test_exit_without_enter_raises() -> None:
     with pytest.raises(RuntimeError, match="not entered"):
         PyGPU.Device(0).__exit__(None, None, None)
 
 
-def test_each_thread_leaves_what_it_entered() -> None:
+def test_each_thread_restores_its_own_device() -> None:
     device, barrier, failures = PyGPU.Device(PyGPU.device_count() - 1), threading.Barrier(4), []
 
     def work(index: int) -> None:
@@ -201,7 +201,7 @@ def test_each_thread_leaves_what_it_entered() -> None:
 
 
 @gpu_only
-def test_the_host_cannot_be_made_current_while_a_gpu_is_the_default() -> None:
+def test_host_cannot_be_current_while_gpu_is_default() -> None:
     found = PyGPU.current_device()
     for enter in (PyGPU.Device("cpu").make_current, PyGPU.Device("cpu").__enter__, lambda: PyGPU.set_device("cpu")):
         with pytest.raises(ValueError, match="PYGPU_BACKEND=cpu"):
@@ -209,7 +209,7 @@ def test_the_host_cannot_be_made_current_while_a_gpu_is_the_default() -> None:
     assert PyGPU.current_device() == found
 
 
-def test_a_device_reaches_its_own_memory() -> None:
+def test_device_can_access_its_own_memory() -> None:
     assert PyGPU.can_access_peer(0, 0)
     assert PyGPU.Device(0).can_access_peer(PyGPU.Device(0))
     assert PyGPU.enable_peer_access(0, 0) is None
@@ -217,7 +217,7 @@ def test_a_device_reaches_its_own_memory() -> None:
 
 
 @two_devices
-def test_peer_access_is_enabled_where_there_is_a_path_and_twice_does_no_harm() -> None:
+def test_peer_access_is_enabled_if_possible_and_idempotent() -> None:
     if not PyGPU.can_access_peer(0, 1):
         pytest.skip("no path between device 0 and device 1")
     PyGPU.enable_peer_access(0, 1)
@@ -232,7 +232,7 @@ def test_devices_of_two_drivers_are_no_peers() -> None:
 
 
 @pytest.mark.parametrize("call", [PyGPU.can_access_peer, PyGPU.enable_peer_access])
-def test_peers_must_be_named(call) -> None:
+def test_peer_device_is_required(call) -> None:
     with pytest.raises(TypeError):
         call(0, None)
     with pytest.raises(TypeError):
@@ -241,20 +241,20 @@ def test_peers_must_be_named(call) -> None:
         call(0, 63)
 
 
-def test_the_backend_and_its_driver_say_who_they_are() -> None:
+def test_backend_and_driver_report_names_and_versions() -> None:
     assert BACKEND in ("cuda", "hip", "cpu")
     assert (PyGPU.driver_version() == 0) is (BACKEND == "cpu")
     assert PyGPU.device_count() >= 1
 
 
-def test_the_default_stream_of_a_device_is_on_it() -> None:
+def test_default_stream_belongs_to_its_device() -> None:
     device = PyGPU.Device(PyGPU.device_count() - 1)
     assert device.default_stream.is_default
     assert device.default_stream.device == device
     assert device.default_stream == PyGPU.default_stream(device)
 
 
-def test_resetting_the_host_leaves_its_arrays_alone() -> None:
+def test_host_reset_keeps_its_arrays() -> None:
     pinned = PyGPU.zeros_pinned(4, device="cpu")
     event = PyGPU.Event(device="cpu").record()
     PyGPU.reset_device("cpu")
@@ -291,6 +291,6 @@ print("ok")
 
 
 @gpu_only
-def test_what_was_made_before_a_reset_is_refused_after_it() -> None:
+def test_objects_created_before_reset_are_rejected_after() -> None:
     done = subprocess.run([sys.executable, "-c", RESET], capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (0, "ok\n", "")

@@ -1,11 +1,11 @@
-"""Every call of the driver that the library makes, failing in every way.
+"""Test every driver call of the library with every kind of failure.
 
 What must come of it: a clear error, no leak, no wrong data, and the next call works, or says that the device is dead.
 
 Every place (the nth time that an exercise makes a call) fails with the plainest error and with some of the others,
 chosen so that each call and each exercise meets each way of failing; `PYGPU_FAULTS=all` plants every way everywhere.
 The matrix is made from the library's own lists of calls (`vendor_calls.py`): a call that is added there is
-covered, or `test_every_call_is_made_by_an_exercise` fails. It needs a simulated driver, where faults are planted.
+covered, or `test_every_driver_call_is_made_by_an_exercise` fails. Faults are planted in a simulated driver.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ COUNTS: Counter[str] = Counter()
 
 @pytest.fixture(scope="module")
 def made() -> dict[str, dict[str, int]]:
-    """How often each exercise makes each call, once what is made only once is there."""
+    """Count each driver call of each exercise, after all objects created once exist."""
     for _ in range(2):
         for exercise in EXERCISES.values():
             exercise()
@@ -116,7 +116,7 @@ def made() -> dict[str, dict[str, int]]:
 
 @pytest.fixture(scope="module", autouse=True)
 def _report() -> Iterator[None]:
-    """Write how many faults were planted and what came of them, where somebody asks for it."""
+    """Write the number of planted faults and their outcomes, if the environment requests it."""
     yield
     if path := os.environ.get("PYGPU_FAULT_RESULTS"):
         Path(path).write_text(json.dumps({"backend": BACKEND, "calls": len(CALLS), **COUNTS}, indent=1) + "\n")
@@ -130,7 +130,7 @@ def _calls_of(name: str) -> dict[str, int]:
 
 
 def settle() -> None:
-    """Let everything end, and errors that were kept for later be told."""
+    """Wait until all work is complete and postponed errors are raised."""
     gc.collect()
     last = None
     for _ in range(20):
@@ -148,10 +148,10 @@ def settle() -> None:
 
 
 def alive() -> dict[str, int]:
-    """How much is not given back, once the library has let go of what it keeps for later."""
+    """Return the amount of memory still held after the library has emptied its caches."""
     settle()
     devices = range(PyGPU.device_count())
-    for _ in range(2):  # what a finished copy kept is let go of first, and may itself be kept for the next use
+    for _ in range(2):  # resources of a finished copy are released first, and may be cached for the next use
         for device in devices:
             PyGPU.trim_memory(device=device)
     live = DRIVER.live()
@@ -162,7 +162,7 @@ def alive() -> dict[str, int]:
 
 
 def tells_all(error: PyGPU.CudaError, code: int) -> None:
-    """Hold that an error has the code that was planted, and says where it came from."""
+    """Check that an error has the planted code and names the call."""
     assert error.code == code, error
     assert error.name
     assert error.text
@@ -171,7 +171,7 @@ def tells_all(error: PyGPU.CudaError, code: int) -> None:
 
 
 def attempt(exercise: str, call: str, code: int) -> str:
-    """Run an exercise in which a fault is planted; what came of it."""
+    """Run an exercise with a planted fault, and return the outcome."""
     try:
         EXERCISES[exercise]()
     except PyGPU.CudaError as error:
@@ -180,12 +180,12 @@ def attempt(exercise: str, call: str, code: int) -> str:
     return "absorbed"
 
 
-def test_every_call_is_made_by_an_exercise(made: dict[str, dict[str, int]]) -> None:
+def test_every_driver_call_is_made_by_an_exercise(made: dict[str, dict[str, int]]) -> None:
     reached = set().union(*made.values())
     assert sorted(set(CALLS) - reached - NOT_MADE - AFTERWARDS) == []
 
 
-def test_exercises_leave_nothing_behind(made: dict[str, dict[str, int]]) -> None:
+def test_exercises_leave_no_resources(made: dict[str, dict[str, int]]) -> None:
     before = alive()
     for exercise in EXERCISES.values():
         exercise()
@@ -205,7 +205,7 @@ CELLS = [
 
 
 def places(call: str, fault: str, made: dict[str, dict[str, int]]) -> list[tuple[str, int]]:
-    """Where a fault is planted: an exercise, and which of its calls fails."""
+    """Return the fault positions: an exercise and the number of the failing call."""
     most = MOST_TIMES if FAULTS[fault][1] == ONCE else 1  # a dead device is dead
     found = [(name, nth) for name, calls in made.items() for nth in range(1, min(calls.get(call, 0), most) + 1)]
     if EVERYWHERE or fault == PLAINEST or (fault in ANSWERED and ANSWERED[fault].search(call)):
@@ -223,7 +223,7 @@ def own_call(exercise: str, made: dict[str, dict[str, int]]) -> str:
 
 
 @pytest.mark.parametrize(("call", "fault"), CELLS)
-def test_a_call_fails(call: str, fault: str, made: dict[str, dict[str, int]]) -> None:
+def test_each_driver_call_fails_cleanly(call: str, fault: str, made: dict[str, dict[str, int]]) -> None:
     code, manner = FAULTS[fault]
     before = alive()
     chosen = places(call, fault, made)
@@ -248,13 +248,13 @@ def test_a_call_fails(call: str, fault: str, made: dict[str, dict[str, int]]) ->
         _has_no_more_than(before, len(chosen) if GIVING_BACK.search(call) else 0)
 
 
-def test_every_exercise_meets_every_way_of_failing(made: dict[str, dict[str, int]]) -> None:
+def test_every_exercise_covers_every_failure_kind(made: dict[str, dict[str, int]]) -> None:
     met = {(exercise, fault) for call, fault in CELLS for exercise, _ in places(call, fault, made)}
     assert sorted({(exercise, fault) for exercise in EXERCISES for fault in FAULTS} - met) == []
 
 
 def _is_told_of_the_dead(code: int) -> None:
-    """Where the fault has killed the device, every later call says so; where nothing has run, nothing has died."""
+    """Check that every call after a fatal fault reports it, and that a fault before any work is not fatal."""
     for _ in range(2):
         try:
             PyGPU.synchronize()

@@ -1,4 +1,4 @@
-"""Locks of the process survive `fork` (A10): every one is of the kind that does, and children get along."""
+"""Test that the locks of the process survive `fork` (A10), and that forked children work."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ ROOT = Path(__file__).parents[2]
 STATIC = re.compile(r"\bstatic\s+(?:mut\s+)?(\w+)\s*:\s*([^=;]+)")
 # `Condvar` has no state that a child could find half changed; its lock is given up by `ForkSafeGuard::wait`.
 DANGEROUS = re.compile(r"\b(?:Mutex|RwLock|OnceLock|PyOnceLock|LazyLock|ReentrantLock|Barrier|sync::Once)\b")
-# Who makes one of pyo3's gives up the GIL between beginning and making. A lazy lock is a static's, wherever it stands.
+# Initializing a lock of pyo3 releases the GIL in between. A lazy lock belongs to a static, wherever it is.
 OF_OTHERS = re.compile(r"\bPyOnceLock\b|\bpyo3::intern\b|\bpyo3::\{[^}]*\bintern\b|\bLazyLock\b")
 
 
 def dangerous(name: str, text: str) -> list[str]:
-    """The statics of a file that a forked child may find locked for ever."""
+    """Return the statics of a file that a forked child may find locked indefinitely."""
     code = text.split("#[cfg(test)]\nmod tests")[0]
     aliases = {alias for alias, of in re.findall(r"\btype (\w+)(?:<\w+>)? = ([^;]+);", code) if DANGEROUS.search(of)}
     found = [f"{name}: {static}" for static, of in STATIC.findall(code) if DANGEROUS.search(of)]
@@ -32,7 +32,7 @@ def dangerous(name: str, text: str) -> list[str]:
 
 
 @pytest.mark.enough_on("cpu")
-def test_every_lock_of_a_static_survives_fork() -> None:
+def test_every_static_lock_survives_fork() -> None:
     # A10: a dozen did not.
     files = {str(path.relative_to(ROOT)): path.read_text() for path in (ROOT / "src").rglob("*.rs")}
     statics = [static for text in files.values() for static in STATIC.findall(text)]
@@ -55,12 +55,12 @@ def test_every_lock_of_a_static_survives_fork() -> None:
         "fn f() { static ONCE: std::sync::OnceLock<u8> = OnceLock::new(); }",
     ],
 )
-def test_a_planted_lock_is_found(planted: str) -> None:
+def test_planted_lock_is_detected(planted: str) -> None:
     assert len(dangerous("src/a.rs", planted)) == 1
 
 
 def run(script: str) -> str:
-    """Run a script in a process of its own; one that hangs is ended and fails."""
+    """Run a script in a separate process; a hanging one is ended and fails."""
     text = "import warnings\nwarnings.simplefilter('ignore')\n" + textwrap.dedent(script)
     command = [sys.executable, "-X", "faulthandler", "-c", text]
     done = subprocess.run(command, capture_output=True, text=True, timeout=110, env=dict(os.environ), check=False)
@@ -95,8 +95,8 @@ def forked(work):
 @pytest.mark.starts_processes
 @needs_kernels
 @pytest.mark.skipif(not on_cpu(), reason="a forked child has no GPU")
-def test_a_forked_child_compiles_kernels_while_the_parent_does() -> None:
-    # A10: it could wait for ever for a lock that a thread of the parent held.
+def test_forked_child_compiles_kernels_while_parent_compiles() -> None:
+    # A10: it could wait indefinitely for a lock that a thread of the parent held.
     run(
         FORKS
         + """
@@ -126,7 +126,7 @@ finally:
 
 
 @pytest.mark.starts_processes
-def test_a_forked_child_uses_host_arrays_whatever_the_parents_threads_do() -> None:
+def test_forked_child_uses_host_arrays_during_parent_threads() -> None:
     # A10.
     run(
         FORKS
@@ -177,8 +177,8 @@ if __name__ == "__main__":
 
 @pytest.mark.starts_processes
 @pytest.mark.skipif(on_cpu(), reason="on the host a forked child works with arrays")
-def test_a_pool_of_forked_workers_says_what_is_wrong_and_does_not_hang() -> None:
-    # B5: the error was raised while the worker unpickled, which ended the worker, and the pool waited for ever.
+def test_forked_worker_pool_reports_error_without_hang() -> None:
+    # B5: the error was raised while the worker unpickled, which ended the worker, and the pool waited indefinitely.
     printed = run(
         POOL
         + """
@@ -200,6 +200,6 @@ def test_a_pool_of_forked_workers_says_what_is_wrong_and_does_not_hang() -> None
 
 @pytest.mark.starts_processes
 @pytest.mark.skipif(not on_cpu(), reason="a forked child has no GPU")
-def test_a_pool_of_forked_workers_works_with_host_arrays() -> None:
+def test_forked_worker_pool_uses_host_arrays() -> None:
     printed = run(POOL + "        print(pool.map_async(use, [array] * 3).get(60))\n")
     assert printed.strip() == "[15.0, 15.0, 15.0]"

@@ -1,4 +1,4 @@
-"""What the HIP backend does otherwise than CUDA's, on the simulated GPU under the names of AMD's runtime.
+"""Test differences of the HIP backend from CUDA's, on the simulated GPU under the names of AMD's runtime.
 
 Each test runs in a process of its own, whatever backend the others use. The rest of the suite runs on it too, by
 `PYGPU_BACKEND=hip` and `LD_LIBRARY_PATH=build/simulated`.
@@ -38,7 +38,7 @@ def raised(call):
 
 
 def run(body: str, **environment: str) -> str:
-    """Run a script after PRELUDE on simulated HIP, and hold that it ends well with nothing found; what it printed."""
+    """Run a script after PRELUDE on simulated HIP, check for a clean exit, and return its output."""
     settings = {name: value for name, value in os.environ.items() if not name.startswith("PYGPU_")}
     settings |= {"PYGPU_BACKEND": "hip", "LD_LIBRARY_PATH": str(FOLDER), "PYTHONPATH": str(ROOT / "tests" / "helpers")}
     command = [sys.executable, "-c", PRELUDE + textwrap.dedent(body)]
@@ -47,7 +47,7 @@ def run(body: str, **environment: str) -> str:
     return done.stdout
 
 
-def test_a_device_is_named_hip_and_described_by_its_architecture() -> None:
+def test_device_is_named_hip_and_reports_architecture() -> None:
     output = run("""
         assert PyGPU.Device() == PyGPU.Device("hip:0") == PyGPU.Device("hip")
         assert repr(PyGPU.Device("hip:1")) != repr(PyGPU.Device("hip:0"))
@@ -58,7 +58,7 @@ def test_a_device_is_named_hip_and_described_by_its_architecture() -> None:
     assert output == "gfx942:sramecc+:xnack- 64 304\n70253211 70253211 True hip:0\n"
 
 
-def test_the_device_that_is_current_is_not_set_again_and_another_is_put_back() -> None:
+def test_current_device_is_not_set_again_and_other_is_restored() -> None:
     run("""
         PyGPU.zeros(5).get()
         before = sim.call_count("hipSetDevice")
@@ -73,7 +73,7 @@ def test_the_device_that_is_current_is_not_set_again_and_another_is_put_back() -
     """)
 
 
-def test_no_failure_is_left_behind_for_who_asks_for_the_last_error() -> None:
+def test_failed_call_clears_last_error() -> None:
     run("""
         array, event, stream = PyGPU.zeros(5), PyGPU.Event(), PyGPU.Stream()
         sim.delay(20000, stream.handle)
@@ -95,7 +95,7 @@ def test_no_failure_is_left_behind_for_who_asks_for_the_last_error() -> None:
     """)
 
 
-def test_a_code_that_only_hip_has_is_an_error_with_hips_name() -> None:
+def test_hip_only_code_raises_error_with_hip_name() -> None:
     run("""
         for code, name in ((911, "hipErrorInvalidChannelDescriptor"), (1053, "hipErrorRuntimeOther")):
             sim.fault("hipDeviceSynchronize", code)
@@ -105,7 +105,7 @@ def test_a_code_that_only_hip_has_is_an_error_with_hips_name() -> None:
     """)
 
 
-def test_want_of_memory_is_a_memory_error_that_says_how_much_there_is() -> None:
+def test_out_of_memory_raises_memory_error_with_free_size() -> None:
     run("""
         kept = PyGPU.zeros(1000)
         error = raised(lambda: PyGPU.zeros(1 << 40, "uint8"))
@@ -114,7 +114,7 @@ def test_want_of_memory_is_a_memory_error_that_says_how_much_there_is() -> None:
     """)
 
 
-def test_dlpack_speaks_of_rocm_and_of_its_streams() -> None:
+def test_dlpack_uses_rocm_device_and_streams() -> None:
     run("""
         array = PyGPU.arange(5)
         assert array.__dlpack_device__() == (10, 0)
@@ -137,7 +137,7 @@ def test_dlpack_speaks_of_rocm_and_of_its_streams() -> None:
     """)
 
 
-def test_the_array_interface_names_no_stream_and_the_work_is_over() -> None:
+def test_array_interface_names_no_stream_after_synchronization() -> None:
     run("""
         array, stream = PyGPU.zeros(1000), PyGPU.Stream(non_blocking=True)
         sim.delay(50000, stream.handle)
@@ -153,7 +153,7 @@ def test_the_array_interface_names_no_stream_and_the_work_is_over() -> None:
     """)
 
 
-def test_memory_that_came_back_ends_behind_its_consumers_stream_and_nobody_waits() -> None:
+def test_returned_memory_is_freed_after_consumer_stream_without_wait() -> None:
     """A7: the host waited for the device at the end of each block that was ever handed out."""
     run("""
         consumer = PyGPU.Stream(non_blocking=True)
@@ -171,7 +171,7 @@ def test_memory_that_came_back_ends_behind_its_consumers_stream_and_nobody_waits
     """)
 
 
-def test_memory_that_came_back_from_another_librarys_stream_ends_behind_the_device() -> None:
+def test_memory_returned_from_foreign_stream_is_freed_after_device() -> None:
     run("""
         theirs = ctypes.c_void_p()
         assert runtime.hipStreamCreateWithFlags(ctypes.byref(theirs), 1) == 0
@@ -186,7 +186,7 @@ def test_memory_that_came_back_from_another_librarys_stream_ends_behind_the_devi
     """)
 
 
-def test_rows_that_are_apart_are_filled_with_few_calls() -> None:
+def test_separated_rows_are_filled_with_few_calls() -> None:
     run("""
         names = "hipMemsetD8Async", "hipMemsetD16Async", "hipMemsetD32Async", "hipMemset2DAsync", "hipMemcpy2DAsync"
         def made(): return sum(map(sim.call_count, names))
@@ -201,14 +201,14 @@ def test_rows_that_are_apart_are_filled_with_few_calls() -> None:
     """)
 
 
-def test_where_there_is_no_device_the_reason_names_the_code() -> None:
+def test_reason_without_device_names_error_code() -> None:
     output = run("print(PyGPU.config()['backends'][1]['reason'])", PYGPU_SIM_DEVICES="0")
     assert output.startswith(
         "there is no AMD GPU, or it is not visible here: hipInit failed: hipErrorInvalidDevice (101)"
     )
 
 
-def test_a_device_is_reset_and_used_again() -> None:
+def test_device_is_reset_and_used_again() -> None:
     run("""
         array = PyGPU.zeros(5)
         assert PyGPU.cudaDeviceReset() == 0

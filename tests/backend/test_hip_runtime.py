@@ -1,4 +1,4 @@
-"""The HIP backend on AMD's own runtime, on a machine that has no AMD GPU.
+"""Test the HIP backend with AMD's runtime on a machine without an AMD GPU.
 
 `make test` unpacks the runtime into build/amd (tests/fetch_amd_runtime.sh). It is HIP 5.2, the oldest that is taken:
 every runtime has what it has, and what it lacks must be optional.
@@ -37,7 +37,7 @@ def runtime() -> Path:
 
 
 def run(runtime: Path, code: str, **environment: str) -> subprocess.CompletedProcess:
-    """Python in a process of its own that finds the runtime. A hang is a failure."""
+    """Run Python in a separate process that finds the runtime. A hang is a failure."""
     settings = {name: value for name, value in os.environ.items() if not name.endswith(VARIABLES)}
     settings |= {"LD_LIBRARY_PATH": str(runtime)} | environment
     command = [sys.executable, "-c", f"import PyGPU\n{code}"]
@@ -51,7 +51,7 @@ for name in ("name", "available", "driver_version", "library", "reason"):
 """
 
 
-def test_the_runtime_is_found_and_says_why_it_cannot_be_used(runtime: Path) -> None:
+def test_runtime_is_found_and_reports_why_unusable(runtime: Path) -> None:
     done = run(runtime, CONFIGURATION)
     assert (done.returncode, done.stderr) == (0, "")
     name, available, version, library, reason = done.stdout.splitlines()
@@ -62,12 +62,12 @@ def test_the_runtime_is_found_and_says_why_it_cannot_be_used(runtime: Path) -> N
     assert re.match(r"there is no AMD GPU, .*: hip\w+ failed: hipError(NoDevice \(100\)|InvalidDevice \(101\))", reason)
 
 
-def test_without_a_device_another_backend_is_the_default_and_works(runtime: Path) -> None:
+def test_other_backend_is_default_without_hip_device(runtime: Path) -> None:
     done = run(runtime, "print(PyGPU.backend_name() in ('cpu', 'cuda'), (PyGPU.zeros(3, 'int8')).get().tolist())")
     assert (done.returncode, done.stdout, done.stderr) == (0, "True [0, 0, 0]\n", "")
 
 
-def test_forcing_it_is_one_clear_error_that_names_the_code(runtime: Path) -> None:
+def test_forced_hip_raises_one_error_naming_code(runtime: Path) -> None:
     for call in ("PyGPU.Device()", "PyGPU.zeros(3)", "PyGPU.current_stream()"):
         done = run(runtime, call, PYGPU_BACKEND="hip")
         assert (done.returncode, done.stdout) == (1, "")
@@ -76,12 +76,12 @@ def test_forcing_it_is_one_clear_error_that_names_the_code(runtime: Path) -> Non
         assert re.search(r"hipError\w+ \(10[01]\)", last)
 
 
-def test_hidden_devices_are_named_in_the_reason(runtime: Path) -> None:
+def test_reason_names_hidden_devices(runtime: Path) -> None:
     done = run(runtime, "PyGPU.Device()", PYGPU_BACKEND="hip", HIP_VISIBLE_DEVICES="7")
     assert "[HIP_VISIBLE_DEVICES=7]" in done.stderr
 
 
-def test_the_configuration_is_shown_with_the_runtimes_version(runtime: Path) -> None:
+def test_configuration_includes_runtime_version(runtime: Path) -> None:
     done = run(runtime, "PyGPU.show_config()")
     assert (done.returncode, done.stderr) == (0, "")
     assert re.search(r"^  hip: not available: .*, driver 5\.2\.\d+, /", done.stdout, re.MULTILINE), done.stdout
@@ -105,7 +105,7 @@ print(len(told), os.waitpid(child, 0)[1])
 """
 
 
-def test_threads_and_a_forked_child_get_the_error_and_the_process_ends_cleanly(runtime: Path) -> None:
+def test_threads_and_forked_child_get_error_and_process_exits_cleanly(runtime: Path) -> None:
     done = run(runtime, THREADS)
     assert (done.returncode, done.stdout, done.stderr) == (0, "8 0\n", "")
 
@@ -127,7 +127,7 @@ for name in {[*vendor_calls.all_of("hip"), "hipRuntimeGetVersion"]!r}:
 
 
 @pytest.mark.skipif(not HAS_SOURCES, reason="the sources are not here")
-def test_the_runtime_of_the_gpu_tests_hands_on_every_function_of_the_list() -> None:
+def test_forwarding_runtime_exports_every_listed_function() -> None:
     forwarded = (ROOT / "tests" / "gpu" / "hip_on_cuda" / "hip_on_cuda.c").read_text()
     for name in [*vendor_calls.all_of("hip"), "hipRuntimeGetVersion"]:
         assert re.search(rf"\b{name}\b", forwarded), name
@@ -153,7 +153,7 @@ print(code, log.value.decode())
 
 @pytest.mark.skipif(not HAS_SOURCES, reason="the sources are not here")
 @pytest.mark.parametrize("name", ["everywhere", "mandelbrot", "matmul", "reduction", "saxpy", "streams"])
-def test_amds_compiler_takes_the_examples(runtime: Path, name: str) -> None:
+def test_amd_compiler_compiles_examples(runtime: Path, name: str) -> None:
     words = ["--offload-arch=gfx90a:sramecc+:xnack-", "-std=c++17", "-DTILE=16"]
     arguments = [name, str(ROOT / "examples" / f"{name}.py"), *words]
     done = run(runtime, COMPILE.format(arguments=arguments), PYGPU_BACKEND="cpu")

@@ -1,4 +1,4 @@
-"""The calls by which a driver is opened, each failing in a process of its own: the error says which, nothing breaks."""
+"""Test failures of each call that opens a driver, in separate processes: the error names the call."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SCRIPT = """
 
 # Each call and each code.
 @pytest.mark.parametrize(("call", "code"), list(itertools.product(CALLS, CODES))[::3])
-def test_a_driver_that_cannot_be_opened_says_why_and_the_cpu_works(call: str, code: int) -> None:
+def test_unloadable_driver_reports_reason_and_cpu_works(call: str, code: int) -> None:
     done = support.run_script(SCRIPT, PYGPU_SIM_FAULT=f"{call}:1:{code}:1000", PYGPU_BACKEND=BACKEND)
     output = support.ended_well(done)
     assert f"({code})" in output or str(code) in output, output

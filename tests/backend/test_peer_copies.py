@@ -1,4 +1,4 @@
-"""Copies between two devices: any layouts, any memory, and in the order of the stream they were asked on."""
+"""Test copies between two devices: any layout, any memory, in stream order."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def lent_memory(shape: tuple[int, ...], device: int) -> Any:
 MEMORIES = [memory_of_pool, plain_memory, plugged_memory, lent_memory]
 
 
-def test_random_layouts_arrive_in_random_layouts_whatever_the_memory() -> None:
+def test_peer_copies_between_random_layouts_and_memory_kinds() -> None:
     seed = random.randrange(1 << 32)
     print(f"seed {seed}")
     chance = random.Random(seed)
@@ -86,7 +86,7 @@ def test_random_layouts_arrive_in_random_layouts_whatever_the_memory() -> None:
 
 @pytest.mark.parametrize("take", [lambda a: a, lambda a: a.T, lambda a: a[:, ::2]], ids=["whole", "turned", "columns"])
 @pytest.mark.parametrize("asked_on", [0, 1])
-def test_a_copy_comes_behind_what_its_stream_was_given_before(take: Take, asked_on: int) -> None:
+def test_peer_copy_follows_earlier_work_of_its_stream(take: Take, asked_on: int) -> None:
     go_on = threading.Event()
     source = take(PyGPU.to_gpu(np.arange(64, dtype="f4").reshape(8, 8), device=0))
     target = PyGPU.zeros(source.shape, "f4", device=1)
@@ -104,7 +104,7 @@ def test_a_copy_comes_behind_what_its_stream_was_given_before(take: Take, asked_
     assert target.tolist() == source.tolist()
 
 
-def test_a_source_that_is_written_after_the_copy_does_not_change_it() -> None:
+def test_write_to_source_after_peer_copy_does_not_change_copy() -> None:
     for take in (lambda a: a, lambda a: a.T, lambda a: a[::2, ::-1]):
         base = PyGPU.to_gpu(np.arange(64, dtype="f4").reshape(8, 8), device=0)
         with PyGPU.Stream(device=1):

@@ -1,4 +1,4 @@
-"""The environment is read once, under the GIL, as one value (B1 of the findings)."""
+"""Test that the environment is read once, with the GIL, as one value (B1 of the findings)."""
 
 import os
 import re
@@ -46,7 +46,7 @@ def violations(files: list[RustSource]) -> list[str]:
 
 
 @pytest.mark.enough_on("cpu")
-def test_b1_nothing_but_the_settings_reads_the_environment() -> None:
+def test_b1_only_settings_module_reads_environment() -> None:
     assert violations(sources()) == []
 
 
@@ -65,12 +65,12 @@ def test_b1_nothing_but_the_settings_reads_the_environment() -> None:
         "fn f() { unsafe { libc::getenv(name) } }",
     ],
 )
-def test_b1_a_planted_reader_is_found(text: str) -> None:
+def test_b1_planted_reader_is_detected(text: str) -> None:
     assert len(violations([RustSource("src/kernel/planted.rs", text)])) == 1
 
 
 @pytest.mark.enough_on("cpu")
-def test_b1_kernels_on_the_cpu_read_no_environment() -> None:
+def test_b1_cpu_kernels_read_no_environment() -> None:
     folders = PACKAGE / "include", ROOT / "src" / "cpu_engine" / "include"
     headers = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
     assert headers
@@ -78,7 +78,7 @@ def test_b1_kernels_on_the_cpu_read_no_environment() -> None:
 
 
 @pytest.mark.enough_on("cpu")
-def test_b1_the_package_never_writes_the_environment() -> None:
+def test_b1_package_never_writes_environment() -> None:
     writes = re.compile(
         r"environ\s*\[[^\]]*\]\s*=[^=]|environ\.(?:pop|setdefault|update|clear)|\b(?:un)?(?:put|set)env\("
     )
@@ -86,7 +86,7 @@ def test_b1_the_package_never_writes_the_environment() -> None:
 
 
 @pytest.mark.enough_on("cpu")
-def test_every_variable_is_in_the_table_and_every_row_is_read() -> None:
+def test_every_variable_is_documented_and_every_entry_is_read() -> None:
     rust = set(re.findall(r'Self\("(\w+)"\)', (ROOT / "src" / "base" / "settings.rs").read_text()))
     python = set()
     for path in PACKAGE.rglob("*.py"):
@@ -108,7 +108,7 @@ def run(script: str, **environment: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_what_is_set_between_the_import_and_the_first_use_counts_and_what_is_set_later_does_not(tmp_path: Path) -> None:
+def test_settings_between_import_and_first_use_count_and_later_do_not(tmp_path: Path) -> None:
     script = f"""
 import os, PyGPU
 os.environ['PYGPU_CACHE_DIR'] = {str(tmp_path)!r}
@@ -122,7 +122,7 @@ print(PyGPU.config()['kernel_cache'])
     assert done.stdout.strip() == str(tmp_path / "kernels"), done.stderr
 
 
-def test_b1_threads_may_change_the_environment_while_others_launch_and_compile(tmp_path: Path) -> None:
+def test_b1_threads_may_change_environment_during_launch_and_compile(tmp_path: Path) -> None:
     script = """
 import os, threading
 import numpy as np

@@ -1,4 +1,4 @@
-"""Programs for several devices: the CPU under as many numbers as are asked for, a GPU's driver on those it has."""
+"""Test programs for several devices: the CPU under several numbers, or the GPUs of the machine."""
 
 import os
 import subprocess
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.skipif(not CPU and PyGPU.device_count() < 2, reason="ne
 
 
 def run(script: str, **settings: str) -> str:
-    """What a fresh process prints; on the CPU it has four devices."""
+    """Return the output of a new process; on the CPU it has four devices."""
     counts = {"PYGPU_CPU_DEVICES": "4"} if CPU else {}
     program = "import threading\nimport numpy as np\nimport PyGPU\n" + textwrap.dedent(script)
     environment = os.environ | counts | settings
@@ -23,7 +23,7 @@ def run(script: str, **settings: str) -> str:
     return done.stdout
 
 
-def test_each_number_is_a_device_of_its_own() -> None:
+def test_each_number_is_separate_device() -> None:
     run("""
         assert PyGPU.device_count() >= 2
         first, second = PyGPU.zeros(3), PyGPU.zeros(3, device=1)
@@ -45,7 +45,7 @@ def test_each_number_is_a_device_of_its_own() -> None:
     """)
 
 
-def test_arrays_go_from_device_to_device_in_any_layout() -> None:
+def test_copies_between_devices_in_any_layout() -> None:
     run("""
         host = np.arange(120, dtype="f4").reshape(10, 12)
         for take in (lambda a: a, lambda a: a.T, lambda a: a[::-1, ::2], lambda a: a[:, 3], lambda a: a[:0]):
@@ -63,7 +63,7 @@ def test_arrays_go_from_device_to_device_in_any_layout() -> None:
     """)
 
 
-def test_a_thread_that_chose_no_device_has_the_default_one() -> None:
+def test_thread_without_choice_uses_default_device() -> None:
     run("""
         def of_new_thread():
             seen = []
@@ -80,14 +80,14 @@ def test_a_thread_that_chose_no_device_has_the_default_one() -> None:
     """)
 
 
-def test_the_environment_says_the_default_device() -> None:
+def test_environment_selects_default_device() -> None:
     script = "print(PyGPU.current_device(), PyGPU.ones(2).device.index, PyGPU.ones(2).sum())"
     assert run(script, PYGPU_DEVICE="1") == "1 1 2.0\n"
     assert run(script, PYGPU_DEVICE=f"{PyGPU.backend_name()}:1") == "1 1 2.0\n"
 
 
 @pytest.mark.parametrize("value", ["99", "-1", "first", "metal:0"])
-def test_a_default_device_that_there_is_not_is_refused(value: str) -> None:
+def test_rejects_missing_default_device(value: str) -> None:
     said = run(
         """
         try:
@@ -100,7 +100,7 @@ def test_a_default_device_that_there_is_not_is_refused(value: str) -> None:
     assert f"PYGPU_DEVICE={value} names no device" in said
 
 
-def test_a_pickled_array_returns_to_its_device_where_there_is_one() -> None:
+def test_unpickled_array_returns_to_its_device_if_present() -> None:
     run("""
         import pickle
         data = pickle.dumps(PyGPU.full(3, 7.0, device=1))
@@ -115,7 +115,7 @@ def test_a_pickled_array_returns_to_its_device_where_there_is_one() -> None:
 
 
 @pytest.mark.skipif(not CPU, reason="a GPU's driver says how many devices there are")
-def test_the_number_of_cpu_devices_is_from_1_to_64() -> None:
+def test_cpu_device_count_is_limited_to_1_through_64() -> None:
     script = """
         try:
             print(PyGPU.device_count(), PyGPU.Device("cpu:63"))

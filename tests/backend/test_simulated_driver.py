@@ -1,4 +1,4 @@
-"""The simulated driver under the library: what it simulates, what it provokes on demand, what it finds.
+"""Test the simulated driver: simulated functions, requested faults, detected errors.
 
 Each test runs in a process of its own, since the driver is chosen when the process starts.
 """
@@ -50,13 +50,13 @@ def run(script: str, **environment: str) -> subprocess.CompletedProcess[str]:
 
 
 def clean(script: str, **environment: str) -> str:
-    """Run a script, hold that it ends well and that nothing was found; what it printed."""
+    """Run a script, check for a clean exit without findings, and return its output."""
     done = run(script, **environment)
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
     return done.stdout.strip()
 
 
-def test_arrays_go_there_and_come_back() -> None:
+def test_arrays_roundtrip_through_simulated_device() -> None:
     script = """
         a = numpy.arange(24).reshape(2, 3, 4)
         b = PyGPU.to_gpu(a)
@@ -66,21 +66,21 @@ def test_arrays_go_there_and_come_back() -> None:
     assert clean(script) == "cuda 2"
 
 
-def test_it_has_every_function_that_the_library_cannot_do_without() -> None:
+def test_simulated_driver_has_every_required_function() -> None:
     listed = vendor_calls.required("cuda")
     assert len(listed) > 50
     assert set(listed) <= set(json.loads(clean("import json; print(json.dumps(sim.calls()))")))
 
 
-def test_a_device_address_is_not_the_hosts_to_read() -> None:
+def test_device_address_is_not_readable_by_host() -> None:
     assert run("ctypes.string_at(PyGPU.zeros(4).ptr, 4)").returncode == -signal.SIGSEGV
 
 
-def test_fresh_memory_is_poison() -> None:
+def test_fresh_memory_is_poisoned() -> None:
     assert clean("print(set(PyGPU.empty(100, 'uint8').get().tolist()))") == str({0xA5})
 
 
-def test_a_call_fails_as_often_as_asked() -> None:
+def test_call_fails_requested_number_of_times() -> None:
     script = """
         sim.fault("cuMemcpyHtoD_v2", 999, nth=2, times=2)
         a = PyGPU.to_gpu(numpy.ones(3))
@@ -94,7 +94,7 @@ def test_a_call_fails_as_often_as_asked() -> None:
     clean(script)
 
 
-def test_want_of_memory_is_met_by_one_more_try() -> None:
+def test_out_of_memory_is_retried_once() -> None:
     script = """
         sim.fault("cuMemAllocFromPoolAsync", 2)
         assert PyGPU.zeros(3).tolist() == [0, 0, 0]
@@ -105,7 +105,7 @@ def test_want_of_memory_is_met_by_one_more_try() -> None:
     clean(script)
 
 
-def test_a_lost_context_fails_every_call_until_the_driver_is_revived() -> None:
+def test_lost_context_fails_every_call_until_revived() -> None:
     script = """
         sim.fault("cuMemcpyDtoH_v2", 700, times=simulated.STICKY)
         a = PyGPU.zeros(3)
@@ -119,7 +119,7 @@ def test_a_lost_context_fails_every_call_until_the_driver_is_revived() -> None:
     clean(script)
 
 
-def test_work_that_fails_later_shows_at_the_next_wait() -> None:
+def test_asynchronous_failure_is_raised_at_next_wait() -> None:
     script = """
         sim.fault("cuMemsetD8Async", 719, times=simulated.ASYNCHRONOUS)
         sim.delay(20_000)
@@ -130,7 +130,7 @@ def test_work_that_fails_later_shows_at_the_next_wait() -> None:
     clean(script)
 
 
-def test_work_runs_later_where_it_is_delayed() -> None:
+def test_delayed_work_runs_later() -> None:
     script = """
         stream = PyGPU.Stream(non_blocking=True)
         sim.delay(50_000, stream.handle)
@@ -143,7 +143,7 @@ def test_work_runs_later_where_it_is_delayed() -> None:
     clean(script)
 
 
-def test_foreign_work_that_nothing_orders_is_a_race() -> None:
+def test_unordered_foreign_work_is_reported_as_race() -> None:
     script = """
         a = PyGPU.zeros(100, "uint8")
         stream = PyGPU.Stream(non_blocking=True)
@@ -153,7 +153,7 @@ def test_foreign_work_that_nothing_orders_is_a_race() -> None:
     clean(script)
 
 
-def test_foreign_work_that_the_library_knows_of_is_waited_for() -> None:
+def test_tracked_foreign_work_is_waited_for() -> None:
     script = """
         stream = PyGPU.Stream(non_blocking=True)
         sim.delay(20_000, stream.handle)
@@ -182,7 +182,7 @@ def test_foreign_work_that_the_library_knows_of_is_waited_for() -> None:
         ("use_after_free", "p = a.ptr; del a; assert sim.call('cuMemsetD8Async', p, 1, 1, 0) == 1"),
     ],
 )
-def test_what_was_done_wrong_is_told_at_exit(kind: str, call: str, tmp_path: Path) -> None:
+def test_misuse_is_reported_at_exit(kind: str, call: str, tmp_path: Path) -> None:
     script = f"""
         import os
         a = PyGPU.zeros(100, "uint8")
@@ -196,7 +196,7 @@ def test_what_was_done_wrong_is_told_at_exit(kind: str, call: str, tmp_path: Pat
     assert [line["kind"] for line in lines] == [kind, "live_at_exit"]
 
 
-def test_what_is_alive_at_exit_is_told_and_is_no_mistake(tmp_path: Path) -> None:
+def test_live_objects_at_exit_are_reported_without_error(tmp_path: Path) -> None:
     report = tmp_path / "report"
     script = """
         kept = PyGPU.zeros(100, "uint8"), PyGPU.Stream(), PyGPU.Event(), PyGPU.zeros_pinned(10)
@@ -210,7 +210,7 @@ def test_what_is_alive_at_exit_is_told_and_is_no_mistake(tmp_path: Path) -> None
     assert [block["bytes"] for block in live["allocations"]] == [100]
 
 
-def test_a_forked_child_is_refused_and_reports_nothing(tmp_path: Path) -> None:
+def test_forked_child_is_rejected_and_reports_nothing(tmp_path: Path) -> None:
     report = tmp_path / "report"
     script = """
         import os
@@ -226,7 +226,7 @@ def test_a_forked_child_is_refused_and_reports_nothing(tmp_path: Path) -> None:
     assert len(report.read_text().splitlines()) == 1
 
 
-def test_the_environment_says_how_it_starts() -> None:
+def test_environment_configures_simulated_driver() -> None:
     script = """
         assert PyGPU.device_count() == 3
         assert PyGPU.memory_info(2)[1] == 1 << 24
@@ -237,7 +237,7 @@ def test_the_environment_says_how_it_starts() -> None:
     assert "PYGPU_SIM_DEVICES=many is not understood" in run("", PYGPU_SIM_DEVICES="many").stderr
 
 
-def test_no_device_is_a_reason_and_no_crash() -> None:
+def test_missing_device_is_reported_without_crash() -> None:
     done = run("", PYGPU_SIM_DEVICES="0")
     assert "BackendUnavailableError" in done.stderr
     assert "CUDA_ERROR_NO_DEVICE" in done.stderr

@@ -1,4 +1,4 @@
-"""Arrays, memory, streams and events as arguments of functions of ctypes: whole addresses, and reasons."""
+"""Test arrays, memory, streams and events as arguments of ctypes functions: full addresses, and errors."""
 
 import ctypes
 
@@ -17,7 +17,7 @@ def address_of(parameter: object) -> int:
 
 
 @pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "int32", "int64", "float32", "float64", "complex64"])
-def test_an_array_is_passed_by_its_whole_address(dtype: str) -> None:
+def test_array_argument_is_full_address(dtype: str) -> None:
     a = PyGPU.zeros((4, 3), dtype)
     for view in (a, a[1:, ::-1], a[:0]):
         assert address_of(view._as_parameter_) == view.ptr
@@ -25,7 +25,7 @@ def test_an_array_is_passed_by_its_whole_address(dtype: str) -> None:
         assert view.data_ptr() == view.ptr
 
 
-def test_a_pointer_of_the_arrays_own_type_takes_it_and_others_refuse() -> None:
+def test_typed_pointer_accepts_matching_array_only() -> None:
     a = PyGPU.zeros(3, "float32")
     take = ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.POINTER(ctypes.c_float))(lambda p: address_of(p))
     assert take(a) == a.ptr
@@ -49,7 +49,7 @@ def test_memory_streams_and_events_are_passed_by_address_and_handle() -> None:
     assert (IDENTITY(event) or 0) == event.handle
 
 
-def test_the_address_follows_an_array_that_is_put_elsewhere() -> None:
+def test_argument_address_follows_replaced_memory() -> None:
     class Own(PyGPU.GPUArray):
         def __init__(self, shape: int) -> None:
             super().__init__((shape,), "float32")
@@ -59,7 +59,7 @@ def test_the_address_follows_an_array_that_is_put_elsewhere() -> None:
 
 
 @pytest.mark.skipif(PyGPU.backend_name() != "cpu", reason="the C library follows host pointers only")
-def test_a_function_of_c_writes_the_array() -> None:
+def test_c_function_writes_array() -> None:
     a = PyGPU.ones(8, "uint8")
     MEMSET.argtypes = [PyGPU.as_argtype("uint8", ndim=1, flags="C,W"), ctypes.c_int, ctypes.c_size_t]
     try:
@@ -81,7 +81,7 @@ def refused(argtype: object, value: object) -> str:
     return str(error.value)
 
 
-def test_what_does_not_fit_is_an_argument_error_with_what_was_given() -> None:
+def test_mismatch_raises_argument_error_with_actual_value() -> None:
     a = PyGPU.zeros((2, 3), "float32")
     locked = PyGPU.from_pointer(a.ptr, (2, 3), "float32", owner=a, readonly=True)
     for argtype, value, words in (
@@ -102,11 +102,11 @@ def test_what_does_not_fit_is_an_argument_error_with_what_was_given() -> None:
         assert "device" in refused(PyGPU.as_argtype(device="cpu"), a)
 
 
-def test_the_same_request_is_the_same_type() -> None:
+def test_same_request_returns_same_type() -> None:
     assert PyGPU.as_argtype("f4", 2, "C,W") is PyGPU.as_argtype(np.float32, ndim=2, flags=["C_CONTIGUOUS", "writeable"])
     assert PyGPU.as_argtype("f4") is not PyGPU.as_argtype("f8")
 
 
-def test_an_unknown_flag_is_refused() -> None:
+def test_rejects_unknown_flag() -> None:
     with pytest.raises(ValueError, match="'ALINGED' is no flag"):
         PyGPU.as_argtype(flags="ALINGED")

@@ -1,4 +1,4 @@
-"""Each compiled binding builds by the commands of its example, and does what NumPy does."""
+"""Test that each compiled binding builds by the commands of its example and matches NumPy."""
 
 import os
 import shutil
@@ -45,7 +45,7 @@ def run(out: Path, *command: object) -> str:
 
 @pytest.fixture(scope="module")
 def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder with the stranger's library, in which the modules are built too, once.
+    """Return the folder with the foreign library, in which the modules are built too, once.
 
     It lies in a copy of the examples, as their page says, where nothing else of this repository is found.
     """
@@ -61,7 +61,7 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("kind", ["pybind11", "nanobind", "cython"])
-def test_a_compiled_module_takes_arrays_where_they_are(kind: str, out: Path) -> None:
+def test_compiled_module_uses_arrays_in_place(kind: str, out: Path) -> None:
     if find_spec(kind if kind != "cython" else "Cython") is None:
         pytest.skip(f"needs {kind}")
     if shutil.which("c++") is None or not HAS_HEADERS:
@@ -84,13 +84,13 @@ def tool(name: str) -> str:
     return found
 
 
-def test_a_module_in_c_takes_arrays_where_they_are(out: Path) -> None:
+def test_c_module_uses_arrays_in_place(out: Path) -> None:
     needs_c()
     run(out, "sh", "c/make.sh", out)
     assert "as it should be" in run(out, sys.executable, "c/use.py")
 
 
-def test_cmake_builds_a_module_in_c(out: Path) -> None:
+def test_cmake_builds_c_module(out: Path) -> None:
     needs_c()
     cmake, build = tool("cmake"), out / "cmake"
     folder = run(out, sys.executable, "-m", "PyGPU", "--cmakedir").strip()
@@ -100,7 +100,7 @@ def test_cmake_builds_a_module_in_c(out: Path) -> None:
     assert "as it should be" in run(build, sys.executable, "c/use.py")
 
 
-def test_meson_builds_a_module_in_c(out: Path) -> None:
+def test_meson_builds_c_module(out: Path) -> None:
     needs_c()
     meson, ninja, build = tool("meson"), tool("ninja"), out / "meson"
     run(out, meson, "setup", build, "c")
@@ -108,7 +108,7 @@ def test_meson_builds_a_module_in_c(out: Path) -> None:
     assert "as it should be" in run(build, sys.executable, "c/use.py")
 
 
-def test_cffi_takes_arrays_where_they_are(out: Path) -> None:
+def test_cffi_uses_arrays_in_place(out: Path) -> None:
     if find_spec("cffi") is None or not HAS_HEADERS:
         pytest.skip("needs cffi and the headers of Python")
     if sys.version_info >= (3, 12) and find_spec("setuptools") is None:
@@ -117,7 +117,7 @@ def test_cffi_takes_arrays_where_they_are(out: Path) -> None:
     assert "as it should be" in run(out, sys.executable, "cffi/use.py")
 
 
-def test_ctypes_takes_arrays_where_they_are(out: Path) -> None:
+def test_ctypes_uses_arrays_in_place(out: Path) -> None:
     assert "as it should be" in run(out, sys.executable, "ctypes/use.py", out)
 
 
@@ -127,20 +127,20 @@ def needs_fortran(out: Path) -> None:
         pytest.skip(f"needs gfortran: {reason.read_text().strip() if reason.exists() else 'make test would fetch it'}")
 
 
-def test_fortran_takes_arrays_where_they_are(out: Path) -> None:
+def test_fortran_uses_arrays_in_place(out: Path) -> None:
     needs_fortran(out)
     run(out, "sh", "fortran/make.sh", out)
     assert "as it should be" in run(out, sys.executable, "fortran/use.py", out)
 
 
-def test_rust_takes_arrays_where_they_are(out: Path) -> None:
+def test_rust_uses_arrays_in_place(out: Path) -> None:
     if shutil.which("rustc") is None:
         pytest.skip("needs rustc")
     run(out, "sh", "rust/make.sh", out)
     assert "as it should be" in run(out, sys.executable, "rust/use.py", out)
 
 
-def test_cudarc_takes_arrays_where_they_are(out: Path) -> None:
+def test_cudarc_uses_arrays_in_place(out: Path) -> None:
     if shutil.which("cargo") is None:
         pytest.skip("needs cargo")
     manifest = out.parent / "cudarc" / "Cargo.toml"
@@ -154,7 +154,7 @@ def test_cudarc_takes_arrays_where_they_are(out: Path) -> None:
         assert "as it should be" in run(out, sys.executable, "cudarc/use.py", out)
 
 
-def test_f2py_takes_addresses(out: Path) -> None:
+def test_f2py_accepts_addresses(out: Path) -> None:
     needs_fortran(out)
     # f2py builds by itself up to Python 3.11.
     if sys.version_info >= (3, 12):
@@ -164,13 +164,13 @@ def test_f2py_takes_addresses(out: Path) -> None:
     assert "as it should be" in run(out, sys.executable, "f2py/use.py")
 
 
-def test_a_triton_kernel_takes_arrays_as_they_are(out: Path) -> None:
+def test_triton_kernel_accepts_arrays(out: Path) -> None:
     if PyGPU.backend_name() != "cuda" or find_spec("triton") is None:
         pytest.skip("needs Triton and a CUDA device")
     assert "as it should be" in run(out, sys.executable, "triton/use.py")
 
 
-def test_a_setup_py_for_cython_is_as_the_page_says(out: Path, tmp_path: Path) -> None:
+def test_cython_setup_py_matches_page(out: Path, tmp_path: Path) -> None:
     needs_c()
     if find_spec("Cython") is None or find_spec("setuptools") is None:
         pytest.skip("needs Cython and setuptools")

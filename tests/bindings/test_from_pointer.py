@@ -1,4 +1,4 @@
-"""Arrays over memory that C code made: values, refusals, and its end exactly once, on any thread."""
+"""Test arrays over memory of C code: values, rejected input, and exactly one deleter call on any thread."""
 
 import ctypes
 import gc
@@ -28,7 +28,7 @@ def memory() -> PyGPU.GPUArray:
     return PyGPU.arange(24.0)
 
 
-def test_it_is_the_memory_itself_with_any_strides(memory: PyGPU.GPUArray) -> None:
+def test_from_pointer_shares_memory_with_any_strides(memory: PyGPU.GPUArray) -> None:
     a = PyGPU.from_pointer(memory.ptr, (2, 3), "float64", owner=memory)
     assert (a.ptr, a.shape, a.base is memory) == (memory.ptr, (2, 3), True)
     a += 1
@@ -39,7 +39,7 @@ def test_it_is_the_memory_itself_with_any_strides(memory: PyGPU.GPUArray) -> Non
     assert PyGPU.from_pointer(0, (0, 3)).size == 0
 
 
-def test_an_owner_lives_as_long_as_anything_uses_the_memory() -> None:
+def test_owner_lives_until_last_use_of_memory() -> None:
     class Owner:
         def __init__(self) -> None:
             self.memory = PyGPU.arange(4.0)
@@ -62,7 +62,7 @@ def test_an_owner_lives_as_long_as_anything_uses_the_memory() -> None:
     assert ends == [1]
 
 
-def test_a_function_of_c_is_called_once_with_the_address(memory: PyGPU.GPUArray) -> None:
+def test_c_deleter_is_called_once_with_address(memory: PyGPU.GPUArray) -> None:
     ended = Ended()
     a = PyGPU.from_pointer(memory.ptr, 4, "float64", owner=ended.function)
     view, shared = a[::2], PyGPU.from_dlpack(a)
@@ -74,7 +74,7 @@ def test_a_function_of_c_is_called_once_with_the_address(memory: PyGPU.GPUArray)
     assert ended.addresses == [memory.ptr]
 
 
-def test_a_deleters_function_object_is_let_go_once(memory: PyGPU.GPUArray) -> None:
+def test_deleter_object_is_released_once(memory: PyGPU.GPUArray) -> None:
     ended = Ended()
     held = sys.getrefcount(ended.function)
     a = PyGPU.from_pointer(memory.ptr, 4, owner=ended.function)
@@ -84,7 +84,7 @@ def test_a_deleters_function_object_is_let_go_once(memory: PyGPU.GPUArray) -> No
     afterwards = sys.getrefcount(ended.function)
     assert (while_used, afterwards) == (held + 1, held)
 
-    # Nobody else has it: it ends with the memory, after it was called.
+    # No other reference exists: it is released with the memory, after its call.
     a = PyGPU.from_pointer(memory.ptr, 4, owner=ended.function)
     function = weakref.ref(ended.function)
     del ended.function
@@ -96,7 +96,7 @@ def test_a_deleters_function_object_is_let_go_once(memory: PyGPU.GPUArray) -> No
     assert ended.addresses == [memory.ptr] * 2
 
 
-def test_a_deleter_runs_on_the_thread_where_the_last_use_ends(memory: PyGPU.GPUArray) -> None:
+def test_deleter_runs_on_thread_of_last_use(memory: PyGPU.GPUArray) -> None:
     ended = Ended()
     held = [PyGPU.from_pointer(memory.ptr, 4, owner=ended.function) for _ in range(50)]
 
@@ -116,7 +116,7 @@ def test_a_deleter_runs_on_the_thread_where_the_last_use_ends(memory: PyGPU.GPUA
     assert ended.addresses == [memory.ptr] * 50
 
 
-def test_a_capsule_gives_back_what_it_holds(memory: PyGPU.GPUArray) -> None:
+def test_capsule_owner_is_released(memory: PyGPU.GPUArray) -> None:
     ends = []
     destructor = DELETER(ends.append)
     api = ctypes.pythonapi
@@ -145,7 +145,7 @@ def test_a_capsule_gives_back_what_it_holds(memory: PyGPU.GPUArray) -> None:
         ({"address": 1.5}, "no address"),
     ],
 )
-def test_memory_that_is_refused_stays_the_callers(memory: PyGPU.GPUArray, change: dict[str, Any], words: str) -> None:
+def test_rejected_memory_stays_with_caller(memory: PyGPU.GPUArray, change: dict[str, Any], words: str) -> None:
     if change == {"device": "cpu"} and PyGPU.backend_name() == "cpu":
         pytest.skip("all memory is on the device 'cpu'")
     ended = Ended()
@@ -156,7 +156,7 @@ def test_memory_that_is_refused_stays_the_callers(memory: PyGPU.GPUArray, change
     assert not ended.addresses
 
 
-def test_memory_that_was_freed_is_refused() -> None:
+def test_rejects_freed_memory() -> None:
     from PyGPU import driver
 
     block = driver.mem_alloc(64)
@@ -166,7 +166,7 @@ def test_memory_that_was_freed_is_refused() -> None:
         PyGPU.from_pointer(address, 4)
 
 
-def test_a_null_function_is_no_deleter(memory: PyGPU.GPUArray) -> None:
+def test_null_function_is_no_deleter(memory: PyGPU.GPUArray) -> None:
     with pytest.raises(ValueError, match="null function pointer"):
         PyGPU.from_pointer(memory.ptr, 4, owner=DELETER())
 
@@ -178,7 +178,7 @@ def test_readonly_memory_is_not_written(memory: PyGPU.GPUArray) -> None:
     assert a.tolist() == [0, 1, 2, 3]
 
 
-def test_it_is_usable_in_the_order_of_the_stream_it_was_given_for(memory: PyGPU.GPUArray) -> None:
+def test_from_pointer_follows_order_of_given_stream(memory: PyGPU.GPUArray) -> None:
     stream = PyGPU.Stream(non_blocking=True)
     ended = Ended()
     with stream:

@@ -1,4 +1,4 @@
-"""The headers are in the package, complete in themselves, and found by what builds C and C++."""
+"""Test that the packaged headers are self-contained and found by build tools for C and C++."""
 
 import ctypes
 import shutil
@@ -22,13 +22,13 @@ def told(option: str) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
 
-def test_the_command_line_says_where_the_headers_are() -> None:
+def test_command_prints_header_directory() -> None:
     assert told("--includes") == f"-I{INCLUDE}"
     assert (Path(told("--cmakedir")) / "PyGPUConfig.cmake").is_file()
     assert (Path(told("--pkgconfigdir")) / "pygpu.pc").is_file()
 
 
-def test_pybindgpus_header_has_its_own_name_too() -> None:
+def test_pybindgpu_header_has_separate_name() -> None:
     assert (INCLUDE / "ptr_wrapper.h").is_file()
     assert (INCLUDE / "pygpu" / "ptr_wrapper.h").is_file()
 
@@ -76,9 +76,7 @@ STRICT = ["-Wall", "-Wextra", "-Wconversion", "-Werror", "-fsyntax-only"]
     ],
     ids=["C99", "C11 with Python", "C++11", "C++17 with Python", "C++20"],
 )
-def test_each_header_compiles_alone_and_without_a_warning(
-    command: list[str], with_python: bool, tmp_path: Path
-) -> None:
+def test_each_header_compiles_alone_without_warning(command: list[str], with_python: bool, tmp_path: Path) -> None:
     if shutil.which(command[0]) is None or (with_python and not HAS_HEADERS):
         pytest.skip(f"needs {command[0]} and the headers of Python")
     is_c = command[0] == "cc"
@@ -95,7 +93,7 @@ def test_each_header_compiles_alone_and_without_a_warning(
     subprocess.run([*command, *STRICT, *python, f"-I{INCLUDE}", str(tmp_path / "a.c")], check=True)
 
 
-def test_c_may_include_the_types_before_python(tmp_path: Path) -> None:
+def test_c_types_may_be_included_before_python(tmp_path: Path) -> None:
     if shutil.which("cc") is None or not HAS_HEADERS:
         pytest.skip("needs a C compiler and the headers of Python")
     include = "#include <pygpu/array_view.h>\n"
@@ -162,7 +160,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.PyDLL:
 
 
 @pytest.mark.enough_on("cpu", "cuda", "hip")
-def test_a_view_is_the_memory_itself(library: ctypes.PyDLL) -> None:
+def test_c_view_is_same_memory(library: ctypes.PyDLL) -> None:
     a = PyGPU.zeros((4, 6), "float32")
     for view in (a, a[1:, ::-2], a.T, a[2, 3], a[:0]):
         assert library.view(view, FLOAT32, view.ndim, WRITE) == view.ptr
@@ -171,7 +169,7 @@ def test_a_view_is_the_memory_itself(library: ctypes.PyDLL) -> None:
 
 
 @pytest.mark.enough_on("cpu", "cuda", "hip")
-def test_what_does_not_fit_is_named_with_what_was_given(library: ctypes.PyDLL) -> None:
+def test_mismatch_is_reported_with_actual_value(library: ctypes.PyDLL) -> None:
     a = PyGPU.zeros((4, 6), "float32")
     locked = PyGPU.from_pointer(a.ptr, (4, 6), "float32", owner=a, readonly=True)
     with pytest.raises(
@@ -200,7 +198,7 @@ def test_what_does_not_fit_is_named_with_what_was_given(library: ctypes.PyDLL) -
 
 
 @pytest.mark.enough_on("cpu", "cuda", "hip")
-def test_the_view_names_the_stream_where_the_array_is_usable(library: ctypes.PyDLL) -> None:
+def test_view_reports_stream_of_array(library: ctypes.PyDLL) -> None:
     stream = PyGPU.Stream()
     a = PyGPU.zeros(3)
     with stream:
@@ -209,7 +207,7 @@ def test_the_view_names_the_stream_where_the_array_is_usable(library: ctypes.PyD
 
 
 @pytest.mark.enough_on("cpu", "cuda", "hip")
-def test_a_subclass_is_an_array_too(library: ctypes.PyDLL) -> None:
+def test_subclass_is_accepted_as_array(library: ctypes.PyDLL) -> None:
     for number in range(12):  # more than the header remembers
         own = type(f"Own{number}", (PyGPU.GPUArray,), {})
         assert library.view(own(3, "float32"), FLOAT32, 1, WRITE) != -1

@@ -1,4 +1,4 @@
-"""What the pages of docs/bindings show of an example is what the example has, which other tests build and run."""
+"""Test that the code on the pages of docs/bindings equals that of the examples, which other tests build and run."""
 
 import re
 from pathlib import Path
@@ -17,14 +17,14 @@ def sources() -> str:
     return "\n".join(path.read_text() for path in files if path.is_file() and path.suffix != ".pyc")
 
 
-def test_there_is_a_page_for_each_example() -> None:
+def test_each_example_has_a_page() -> None:
     shown = "".join(path.read_text() for path in PAGES) + (ROOT / "docs" / "howto" / "ctypes.md").read_text()
     folders = sorted(path.name for path in (ROOT / "examples" / "bindings").iterdir() if path.is_dir())
     assert [name for name in folders if f"examples/bindings/{name}" not in shown and name != "__pycache__"] == []
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if page.name != "index.md"], ids=lambda page: page.name)
-def test_a_page_shows_what_its_example_has(page: Path) -> None:
+def test_page_shows_code_of_example(page: Path) -> None:
     text = sources()
     blocks = [block for _, block in BLOCK.findall(page.read_text())]
     assert [block for block in blocks if block not in text] == []

@@ -1,4 +1,4 @@
-"""What Triton asks of an argument: `data_ptr()`, and a `dtype` whose name it knows."""
+"""Test the attributes that Triton reads of an argument: `data_ptr()`, and a `dtype` with a known name."""
 
 from importlib.util import find_spec
 
@@ -19,7 +19,7 @@ NAMES = {
 
 
 @pytest.mark.parametrize("dtype", NAMES)
-def test_an_array_is_a_pointer_to_its_elements(dtype: str) -> None:
+def test_array_argument_is_pointer_to_elements(dtype: str) -> None:
     a = PyGPU.zeros(64, dtype)
     assert type(a.data_ptr()) is int
     # Triton takes the name behind the last point of torch's `torch.float32`, and asks whether 16 divides the address.
@@ -30,7 +30,7 @@ def test_an_array_is_a_pointer_to_its_elements(dtype: str) -> None:
 
 @pytest.mark.skipif(find_spec("triton") is None, reason="needs Triton")
 @pytest.mark.parametrize("dtype", NAMES)
-def test_triton_itself_sees_the_type_and_the_alignment(dtype: str) -> None:
+def test_triton_detects_type_and_alignment(dtype: str) -> None:
     from triton._C.libtriton import native_specialize_impl
     from triton.backends.nvidia.compiler import CUDABackend
 

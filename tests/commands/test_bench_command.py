@@ -1,4 +1,4 @@
-"""`python -m PyGPU bench`: what it prints, writes and refuses."""
+"""Test `python -m PyGPU bench`: output, files and rejected arguments."""
 
 import json
 import subprocess
@@ -17,12 +17,12 @@ WITHOUT_MATPLOTLIB = (
 
 
 def bench(*arguments: str, program: tuple[str, ...] = ("-m", "PyGPU")) -> subprocess.CompletedProcess:
-    """The command in a process of its own."""
+    """Run the command in a separate process."""
     command = [sys.executable, *program, "bench", "--quick", "--size", "64K", *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
-def test_the_command_prints_rates_and_times_and_draws_no_bar_where_nobody_watches() -> None:
+def test_command_prints_rates_and_times_without_progress_bar_off_terminal() -> None:
     done = bench("1M")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith(PyGPU.device_properties(PyGPU.current_device())["name"])

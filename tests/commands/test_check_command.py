@@ -1,4 +1,4 @@
-"""`python -m PyGPU check program.py`: what is wrong in a kernel is told with its line, and nothing where nothing is."""
+"""Test `python -m PyGPU check program.py`: defects of kernels are reported with line, correct kernels are not."""
 
 import subprocess
 import sys
@@ -80,7 +80,7 @@ def test_a_result_that_depends_on_the_order_is_found(tmp_path: Path) -> None:
     assert "[reversed, shuffled:1]" in done.stdout
 
 
-def test_an_array_that_depends_on_the_order_is_found_though_nothing_is_printed(tmp_path: Path) -> None:
+def test_array_depending_on_thread_order_is_detected_without_output(tmp_path: Path) -> None:
     done = check(tmp_path, "--no-sanitizer", "silent")
     assert done.returncode == 1
     found = (

@@ -1,4 +1,4 @@
-"""`python -m PyGPU warm`: kernels compiled ahead, once, and what it refuses."""
+"""Test `python -m PyGPU warm`: kernels compiled once ahead of time, and rejected arguments."""
 
 import os
 import subprocess
@@ -12,7 +12,7 @@ from PyGPU.__main__ import main
 
 
 def warm(cache: Path, *arguments: str) -> subprocess.CompletedProcess:
-    """The command in a process of its own, with a cache of its own."""
+    """Run the command in a separate process with a separate cache."""
     command = [sys.executable, "-m", "PyGPU", "warm", "--threads", "2", *arguments]
     environment = os.environ | {"PYGPU_CACHE_DIR": str(cache)}
     return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
@@ -26,7 +26,7 @@ def test_kernels_are_compiled_once_and_kept(tmp_path: Path) -> None:
         assert "NumPy computes" in done.stdout
         return
     count = len(list((tmp_path / "kernels").glob("*.pgk")))
-    assert count >= 8  # of arrays side by side, in place, strided, repeated, and with numbers
+    assert count >= 8  # contiguous, in place, strided, broadcast, and with scalars
     assert done.stdout.startswith(f"{count} kernels compiled; {count} of")
     again = warm(tmp_path, "--functions", "add", "--dtypes", "float32")
     assert again.stdout.startswith(f"0 kernels compiled; {count} of")

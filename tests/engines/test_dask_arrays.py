@@ -1,4 +1,4 @@
-"""Dask's arrays over arrays of a device: what NumPy's chunks give, and each result is on the device."""
+"""Test Dask arrays over device arrays: results match those of NumPy chunks and stay on the device."""
 
 from __future__ import annotations
 
@@ -120,18 +120,18 @@ def assert_same(operation: Operation, host: np.ndarray) -> None:
 
 @pytest.mark.enough_on("cpu", "cuda")
 @pytest.mark.parametrize("name", CORE)
-def test_the_result_is_numpys_and_on_the_device(name: str, host: np.ndarray) -> None:
+def test_dask_result_matches_numpy_on_device(name: str, host: np.ndarray) -> None:
     assert_same(CORE[name], host)
 
 
 @pytest.mark.enough_on("cpu")
 @pytest.mark.parametrize("name", MORE)
-def test_what_is_asked_less_often_stays_on_the_device_too(name: str, host: np.ndarray) -> None:
+def test_rare_operations_stay_on_device(name: str, host: np.ndarray) -> None:
     assert_same(MORE[name], host)
 
 
 @pytest.mark.enough_on("cpu", "cuda")
-def test_a_dask_array_and_an_array_are_added_from_either_side(host: np.ndarray) -> None:
+def test_dask_array_and_array_are_added_from_either_side(host: np.ndarray) -> None:
     a = PyGPU.to_gpu(host)
     x = da.from_array(a, chunks=(3, 4))
     for both in (x + a, a + x, np.add(a, x)):
@@ -141,14 +141,14 @@ def test_a_dask_array_and_an_array_are_added_from_either_side(host: np.ndarray) 
 
 
 @pytest.mark.enough_on("cpu", "cuda")
-def test_chunks_of_the_host_and_of_a_device_do_not_mix(host: np.ndarray) -> None:
+def test_rejects_mix_of_host_and_device_chunks(host: np.ndarray) -> None:
     x = da.from_array(PyGPU.to_gpu(host), chunks=(3, 4))
     with pytest.raises(TypeError, match="in host memory"):
         (da.from_array(host, chunks=(3, 4)) + x).compute()
 
 
 @pytest.mark.enough_on("cpu", "cuda")
-def test_an_array_of_a_file_is_brought_to_the_device_chunk_by_chunk(host: np.ndarray, tmp_path: Any) -> None:
+def test_file_array_is_uploaded_chunk_by_chunk(host: np.ndarray, tmp_path: Any) -> None:
     np.save(tmp_path / "values.npy", host)
     x = da.from_array(np.load(tmp_path / "values.npy", mmap_mode="r"), chunks=(3, 4))
     meta = PyGPU.empty((0, 0), host.dtype)
@@ -158,7 +158,7 @@ def test_an_array_of_a_file_is_brought_to_the_device_chunk_by_chunk(host: np.nda
 
 
 @pytest.mark.enough_on("cpu", "cuda")
-def test_threads_compute_at_once(host: np.ndarray) -> None:
+def test_dask_threads_compute_concurrently(host: np.ndarray) -> None:
     x = da.from_array(PyGPU.to_gpu(host), chunks=(2, 2))
     total = (x * x).sum().compute(scheduler="threads", num_workers=4)
     assert type(total) is PyGPU.GPUArray
@@ -166,7 +166,7 @@ def test_threads_compute_at_once(host: np.ndarray) -> None:
 
 
 @pytest.mark.enough_on("cpu", "cuda")
-def test_the_backend_goes_to_the_device_and_back(host: np.ndarray) -> None:
+def test_to_backend_roundtrips_to_device(host: np.ndarray) -> None:
     x = da.from_array(host, chunks=(3, 4)).to_backend("pygpu")
     assert type(x._meta) is PyGPU.GPUArray
     assert x.to_backend("pygpu") is x
@@ -177,7 +177,7 @@ def test_the_backend_goes_to_the_device_and_back(host: np.ndarray) -> None:
 
 
 @pytest.mark.enough_on("cpu", "cuda")
-def test_the_backend_makes_arrays_on_the_device() -> None:
+def test_pygpu_backend_creates_arrays_on_device() -> None:
     with dask.config.set({"array.backend": "pygpu"}):
         made = {
             "ones": da.ones((3, 4), chunks=2),
@@ -203,7 +203,7 @@ def test_the_backend_makes_arrays_on_the_device() -> None:
 
 
 @pytest.mark.enough_on("cpu", "cuda")
-def test_kernels_may_write_what_the_backend_has_made() -> None:
+def test_kernels_may_write_arrays_of_backend() -> None:
     def count_up(chunk: PyGPU.GPUArray) -> PyGPU.GPUArray:
         chunk[0, 0] = 5
         return chunk
@@ -214,7 +214,7 @@ def test_kernels_may_write_what_the_backend_has_made() -> None:
 
 
 @pytest.mark.enough_on("cpu", "cuda")
-def test_random_numbers_are_drawn_on_the_device() -> None:
+def test_random_numbers_are_drawn_on_device() -> None:
     with dask.config.set({"array.backend": "pygpu"}):
         a, b = (da.random.default_rng(3).random((4, 6), chunks=(2, 3)).compute() for _ in range(2))
         old = da.random.RandomState(3).random_sample((4, 6), chunks=(2, 3)).compute()

@@ -1,4 +1,4 @@
-"""Dask's workers, a process for each device: one cluster for all of these tests, since starting it takes seconds."""
+"""Test Dask workers, one process for each device; all tests share one cluster, which takes seconds to start."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_each_worker_has_its_device(client: Any) -> None:
     assert set(places.values()) == wanted
 
 
-def test_an_array_is_computed_by_two_workers_and_comes_here(client: Any) -> None:
+def test_array_is_computed_by_two_workers_and_returned(client: Any) -> None:
     host = np.arange(36.0).reshape(6, 6)
     x = da.from_array(host, chunks=3).to_backend("pygpu")
     for operation in (lambda x: x.mean(axis=0), lambda x: x[::-1] + 1, lambda x: x @ x.T):
@@ -83,7 +83,7 @@ def test_an_array_is_computed_by_two_workers_and_comes_here(client: Any) -> None
         np.testing.assert_allclose(got.get(), operation(host))
 
 
-def test_futures_hold_arrays_where_they_were_made_until_somebody_else_wants_them(client: Any) -> None:
+def test_futures_keep_arrays_on_device_until_transferred(client: Any) -> None:
     first, second = client.scheduler_info()["workers"]
     made = client.submit(doubled, np.arange(3.0), workers=[first], pure=False)
     places = [client.submit(place, made, workers=[worker], pure=False).result() for worker in (first, second)]
@@ -93,14 +93,14 @@ def test_futures_hold_arrays_where_they_were_made_until_somebody_else_wants_them
     assert made.result().get().tolist() == [0, 2, 4]
 
 
-def test_an_array_that_is_sent_comes_to_the_device_of_who_gets_it(client: Any) -> None:
+def test_sent_array_arrives_on_device_of_receiver(client: Any) -> None:
     for worker in client.scheduler_info()["workers"]:
         sent = client.scatter(PyGPU.arange(6.0), workers=[worker], hash=False)
         _, device, _ = client.submit(place, sent, workers=[worker], pure=False).result()
         assert device == client.run(PyGPU.current_device, workers=[worker])[worker]
 
 
-def test_a_kernel_goes_with_the_function_that_names_it_and_each_worker_makes_it_once(client: Any) -> None:
+def test_kernel_is_sent_with_function_and_built_once_per_worker(client: Any) -> None:
     from PyGPU.elementwise import ElementwiseKernel
 
     halve = ElementwiseKernel("const double *x, double *y", "y[i] = x[i] / 2", "halve")
@@ -117,7 +117,7 @@ def test_a_kernel_goes_with_the_function_that_names_it_and_each_worker_makes_it_
     assert len(set(seen)) <= 2
 
 
-def test_a_worker_spills_arrays_by_their_size(client: Any) -> None:
+def test_worker_spills_arrays_by_size(client: Any) -> None:
     (first, *_) = client.scheduler_info()["workers"]
     futures = client.map(lambda n: PyGPU.full(MEGABYTE // 8, n, "f8"), range(8), workers=[first], pure=False)
     distributed.wait(futures)
@@ -128,7 +128,7 @@ def test_a_worker_spills_arrays_by_their_size(client: Any) -> None:
     assert [float(array[0]) for array in client.gather(futures)] == list(range(8))
 
 
-def test_a_worker_that_is_killed_is_an_error_and_the_cluster_goes_on(client: Any) -> None:
+def test_killed_worker_raises_and_cluster_continues(client: Any) -> None:
     with pytest.raises(distributed.KilledWorker, match="died"):
         client.submit(os._exit, 1, pure=False).result(timeout=60)
     client.wait_for_workers(2, timeout=60)
@@ -136,10 +136,8 @@ def test_a_worker_that_is_killed_is_an_error_and_the_cluster_goes_on(client: Any
     assert all(array.get().tolist() == [2, 2] for array in results)
 
 
-def test_what_a_killed_worker_held_is_computed_again_and_the_others_keep_theirs(
-    client: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # A task that is on its way to who is being killed is tried again.
+def test_results_of_killed_worker_are_recomputed_and_others_kept(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    # A task sent to the worker that is being killed is retried.
     monkeypatch.setattr(client.cluster.scheduler, "allowed_failures", 3)
     client.wait_for_workers(2, timeout=60)
     first, second = client.scheduler_info()["workers"]

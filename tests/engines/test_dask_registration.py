@@ -1,4 +1,4 @@
-"""Who tells Dask of arrays, and what each thing that it is told is for."""
+"""Test the automatic registration with Dask and the purpose of each registered function."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def x() -> Any:
         "import PyGPU.dask; PyGPU.dask.dask_setup(None); import dask.array as da, distributed",
     ],
 )
-def test_nothing_has_to_be_called_in_whatever_order_the_imports_are(imports: str) -> None:
+def test_registration_is_automatic_for_any_import_order(imports: str) -> None:
     program = A_PROGRAM.format(imports=imports)
     done = subprocess.run([sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -66,7 +66,7 @@ def test_nothing_has_to_be_called_in_whatever_order_the_imports_are(imports: str
 
 @pytest.mark.starts_processes
 @pytest.mark.enough_on("cpu")
-def test_the_module_is_imported_without_dask_and_dask_without_its_arrays() -> None:
+def test_package_and_dask_arrays_import_independently() -> None:
     program = (
         "import sys, PyGPU.dask; assert 'dask' not in sys.modules\n"
         "import importlib.util, dask; assert 'dask.array' not in sys.modules\n"
@@ -78,7 +78,7 @@ def test_the_module_is_imported_without_dask_and_dask_without_its_arrays() -> No
     assert done.returncode == 0, done.stderr
 
 
-def test_registering_again_changes_nothing() -> None:
+def test_repeated_registration_changes_nothing() -> None:
     from dask.array import chunk_types
 
     for _ in range(2):
@@ -87,7 +87,7 @@ def test_registering_again_changes_nothing() -> None:
     assert chunk_types._HANDLED_CHUNK_TYPES.count(PyGPU.GPUArray) == 1
 
 
-def test_without_the_count_of_elements_there_is_no_mean(x: Any) -> None:
+def test_mean_needs_registered_numel(x: Any) -> None:
     from dask.array.dispatch import numel_lookup
 
     with without(numel_lookup), pytest.raises(TypeError, match="in host memory"):
@@ -95,7 +95,7 @@ def test_without_the_count_of_elements_there_is_no_mean(x: Any) -> None:
     assert type(x.mean(keepdims=True).compute(scheduler="synchronous")) is PyGPU.GPUArray
 
 
-def test_without_a_way_to_the_host_there_is_no_backend_of_numpys(x: Any) -> None:
+def test_numpy_backend_needs_registered_to_host(x: Any) -> None:
     from dask.array.dispatch import to_numpy_dispatch
 
     with without(to_numpy_dispatch), pytest.raises(ValueError, match="No dispatch for"):
@@ -103,7 +103,7 @@ def test_without_a_way_to_the_host_there_is_no_backend_of_numpys(x: Any) -> None
     assert type(x.to_backend("numpy").compute(scheduler="synchronous")) is np.ndarray
 
 
-def test_without_the_chunk_type_a_dask_array_and_an_array_do_not_mix(x: Any) -> None:
+def test_mixed_operands_need_registered_chunk_type(x: Any) -> None:
     from dask.array import chunk_types
 
     chunk_types._HANDLED_CHUNK_TYPES.remove(PyGPU.GPUArray)
@@ -115,7 +115,7 @@ def test_without_the_chunk_type_a_dask_array_and_an_array_do_not_mix(x: Any) -> 
     assert type((x + PyGPU.arange(6.0)).compute(scheduler="synchronous")) is PyGPU.GPUArray
 
 
-def test_a_size_is_that_of_the_elements() -> None:
+def test_sizeof_is_size_of_elements() -> None:
     from dask.sizeof import sizeof
 
     assert sizeof(PyGPU.zeros((100, 100))) == 80_000
@@ -125,7 +125,7 @@ def test_a_size_is_that_of_the_elements() -> None:
     assert sizeof(PyGPU.zeros(())) == 8
 
 
-def test_a_name_is_new_each_time_and_no_value_is_fetched() -> None:
+def test_token_is_unique_and_fetches_no_value() -> None:
     from dask.base import tokenize
 
     a = PyGPU.zeros(3)
@@ -134,7 +134,7 @@ def test_a_name_is_new_each_time_and_no_value_is_fetched() -> None:
 
 
 def of_all_layouts() -> dict[str, PyGPU.GPUArray]:
-    """Arrays that lie in memory in each of the ways that a message must tell."""
+    """Return arrays in each layout that a message must describe."""
     base = PyGPU.to_gpu(np.arange(24.0).reshape(4, 6))
     record = np.zeros(3, support.RECORD)
     record["id"] = [1, 2, 3]
@@ -153,12 +153,12 @@ def of_all_layouts() -> dict[str, PyGPU.GPUArray]:
 
 
 @pytest.mark.parametrize("serializers", [("dask",), ("pickle",)])
-def test_a_message_brings_every_layout_and_dtype(serializers: tuple[str, ...]) -> None:
+def test_message_keeps_every_layout_and_dtype(serializers: tuple[str, ...]) -> None:
     protocol = pytest.importorskip("distributed.protocol")
     for name, array in of_all_layouts().items():
         header, frames = protocol.serialize(array, serializers=serializers)
         assert header["serializer"] == serializers[0], name
-        # A connection joins frames and gives what it has read, which nobody may write.
+        # A connection joins frames and returns read-only data.
         got = protocol.deserialize(header, [bytes(frame) for frame in frames])
         assert type(got) is PyGPU.GPUArray, name
         support.assert_same(got, array.get())
@@ -166,13 +166,13 @@ def test_a_message_brings_every_layout_and_dtype(serializers: tuple[str, ...]) -
     assert protocol.deserialize(*protocol.serialize(f_order, serializers=["dask"])).flags.f_contiguous
 
 
-def test_a_message_has_an_element_that_is_repeated_once() -> None:
+def test_message_contains_repeated_element_once() -> None:
     protocol = pytest.importorskip("distributed.protocol")
     _, frames = protocol.serialize(PyGPU.broadcast_to(PyGPU.zeros(6), (1000, 6)), serializers=["dask"])
     assert sum(memoryview(frame).nbytes for frame in frames) == 48
 
 
-def test_a_frame_on_the_device_is_the_array_again() -> None:
+def test_device_frame_restores_array() -> None:
     pytest.importorskip("distributed")
     from PyGPU._dask import messages
 
@@ -182,7 +182,7 @@ def test_a_frame_on_the_device_is_the_array_again() -> None:
         support.assert_same(messages.from_device_frames(header, frames), array.get())
 
 
-def test_an_array_returns_to_its_device_and_that_of_another_process_to_the_current_one() -> None:
+def test_array_returns_to_its_device_or_current_one_in_other_process() -> None:
     pytest.importorskip("distributed")
     from PyGPU._dask import messages
 
@@ -193,12 +193,12 @@ def test_an_array_returns_to_its_device_and_that_of_another_process_to_the_curre
     assert messages.from_frames(header, frames).device.index == PyGPU.current_device()
 
 
-def test_a_pickled_array_needs_no_registration() -> None:
+def test_pickled_array_needs_no_registration() -> None:
     a = PyGPU.arange(6.0)
     assert pickle.loads(pickle.dumps(a)).get().tolist() == a.get().tolist()
 
 
-def test_what_does_not_fit_is_spilled_and_comes_back(tmp_path: Any) -> None:
+def test_overflow_is_spilled_and_restored(tmp_path: Any) -> None:
     spill = pytest.importorskip("distributed.spill")
     buffer = spill.SpillBuffer(str(tmp_path), target=2_500_000)
     for number in range(6):

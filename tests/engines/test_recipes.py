@@ -1,4 +1,4 @@
-"""Engines that take arrays by a protocol, where they are installed: docs/howto/engines.md."""
+"""Test engines that accept arrays by a protocol, if installed: docs/howto/engines.md."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def host() -> np.ndarray:
     return np.arange(12.0).reshape(3, 4)
 
 
-def test_labelled_arrays_stay_on_the_device(host: np.ndarray) -> None:
+def test_xarray_stays_on_device(host: np.ndarray) -> None:
     xr = pytest.importorskip("xarray")
 
     def labelled(values: Any) -> Any:
@@ -41,7 +41,7 @@ def test_labelled_arrays_stay_on_the_device(host: np.ndarray) -> None:
         np.testing.assert_allclose(got.data.get(), wanted.data, err_msg=name)
 
 
-def test_labelled_arrays_in_chunks_stay_on_the_device(host: np.ndarray) -> None:
+def test_chunked_xarray_stays_on_device(host: np.ndarray) -> None:
     xr = pytest.importorskip("xarray")
     pytest.importorskip("dask.array")
     a = xr.DataArray(PyGPU.to_gpu(host), dims=("time", "place")).chunk({"place": 2})
@@ -50,7 +50,7 @@ def test_labelled_arrays_in_chunks_stay_on_the_device(host: np.ndarray) -> None:
     np.testing.assert_allclose(mean.data.get(), (host + 1).mean(0))
 
 
-def test_a_part_of_a_zarr_comes_to_the_device(host: np.ndarray) -> None:
+def test_zarr_part_is_read_to_device(host: np.ndarray) -> None:
     zarr = pytest.importorskip("zarr")
     z = zarr.create_array(store={}, shape=host.shape, chunks=(1, 4), dtype=host.dtype)
     z[:] = host
@@ -75,7 +75,7 @@ def test_kvikio_reads_and_writes_arrays(tmp_path: Path) -> None:
     assert (b.get()[500:] == np.arange(100.0, 600.0)).all()
 
 
-def test_ray_brings_arrays_to_tasks_and_back() -> None:
+def test_ray_passes_arrays_to_tasks_and_back() -> None:
     serialization = pytest.importorskip("ray.cloudpickle")
     a = PyGPU.arange(6.0)[::2]
     assert serialization.loads(serialization.dumps(a)).get().tolist() == [0, 2, 4]

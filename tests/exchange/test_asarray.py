@@ -1,4 +1,4 @@
-"""`asarray`: from whatever is an array, without a copy where that is possible, and what a refusal says."""
+"""Test `asarray`: every array-like input, without a copy if possible, and messages of rejected input."""
 
 import array
 import gc
@@ -24,12 +24,12 @@ def on_host(obj: object, *arguments: Any, **keywords: Any) -> PyGPU.GPUArray:
     [3, 2.5, 1j, True, [1, 2, 3], [[1.5], [2.5]], (1, 2), range(5), np.float32(3), [], np.arange(6).reshape(2, 3)],
     ids=repr,
 )
-def test_values_are_numpys(obj: Any) -> None:
+def test_asarray_values_match_numpy(obj: Any) -> None:
     a, n = PyGPU.asarray(obj), np.asarray(obj)
     assert (a.dtype, a.shape, a.tolist()) == (n.dtype, n.shape, n.tolist())
 
 
-def test_an_own_array_is_itself_unless_something_is_to_change() -> None:
+def test_own_array_is_returned_unless_changed() -> None:
     a = PyGPU.arange(6).reshape(2, 3)
     assert PyGPU.asarray(a) is a
     assert PyGPU.asarray(a, a.dtype, "C", device=a.device, copy=False) is a
@@ -40,7 +40,7 @@ def test_an_own_array_is_itself_unless_something_is_to_change() -> None:
     assert PyGPU.asarray(a, np.float32).dtype == np.float32
 
 
-def test_a_subclass_becomes_the_class_over_the_same_memory() -> None:
+def test_subclass_becomes_base_class_over_same_memory() -> None:
     class Mine(PyGPU.GPUArray):
         pass
 
@@ -51,7 +51,7 @@ def test_a_subclass_becomes_the_class_over_the_same_memory() -> None:
 
 class TestHostMemory:
     @pytest.mark.parametrize("key", [np.s_[:], np.s_[::-1], np.s_[::2, ::-3], np.s_[2:2], np.s_[None, ..., 1]])
-    def test_an_ndarray_is_shared_whatever_its_strides(self, key: Any) -> None:
+    def test_ndarray_is_shared_for_any_strides(self, key: Any) -> None:
         x = np.arange(24.0).reshape(4, 6)[key]
         a = on_host(x)
         assert (a.shape, a.strides, a.tolist()) == (x.shape, x.strides, x.tolist())
@@ -60,7 +60,7 @@ class TestHostMemory:
             x[...] = -1
             assert (a.get() == -1).all()
 
-    def test_read_only_stays_so(self) -> None:
+    def test_readonly_is_kept(self) -> None:
         x = np.arange(3)
         x.flags.writeable = False
         a = on_host(x)
@@ -69,7 +69,7 @@ class TestHostMemory:
         on_host(x, copy=True)[0] = 1
         assert x[0] == 0
 
-    def test_the_ndarray_lives_as_long_as_the_last_view(self) -> None:
+    def test_ndarray_lives_until_last_view_ends(self) -> None:
         x = np.arange(1000)
         before = sys.getrefcount(x)
         view = on_host(x)[::2]
@@ -78,7 +78,7 @@ class TestHostMemory:
         del view
         assert sys.getrefcount(x) == before
 
-    def test_an_ndarray_that_is_not_aligned_is_shared(self) -> None:
+    def test_unaligned_ndarray_is_shared(self) -> None:
         x = np.zeros(4, np.dtype([("a", "u1"), ("b", "f8")]))["b"]
         assert not x.flags.aligned
         a = on_host(x)
@@ -91,14 +91,14 @@ class TestHostMemory:
             assert a.ptr == np.asarray(x).ctypes.data
         assert not on_host(b"abc" and memoryview(b"abc")).flags["WRITEABLE"]
 
-    def test_an_array_interface_is_shared(self) -> None:
+    def test_array_interface_is_shared(self) -> None:
         class Host:
             x = np.arange(3.0)
             __array_interface__ = x.__array_interface__
 
         assert on_host(Host()).ptr == Host.x.ctypes.data
 
-    def test_a_dlpack_producer_on_the_host_is_shared(self) -> None:
+    def test_host_dlpack_producer_is_shared(self) -> None:
         producer = forge.Producer()
         a = on_host(producer)
         assert a.ptr == producer.forged.memory.ctypes.data
@@ -118,11 +118,11 @@ class TestCopy:
         assert a.tolist() == [0, 1, 2]
 
     @pytest.mark.parametrize("obj", [[1, 2], 3, (1.5,), range(3)], ids=repr)
-    def test_what_has_no_memory_cannot_be_taken_without_a_copy(self, obj: object) -> None:
+    def test_object_without_memory_needs_copy(self, obj: object) -> None:
         with pytest.raises(ValueError, match="copy=False"):
             on_host(obj, copy=False)
 
-    def test_copy_false_refuses_what_would_change(self) -> None:
+    def test_copy_false_rejects_conversions(self) -> None:
         x = np.arange(6).reshape(2, 3)
         assert on_host(x, copy=False).ptr == x.ctypes.data
         with pytest.raises(ValueError, match="copy=False"):
@@ -134,7 +134,7 @@ class TestCopy:
             PyGPU.asarray(a, np.float32, copy=False)
 
     @gpu_only
-    def test_copy_false_refuses_to_move(self) -> None:
+    def test_copy_false_rejects_transfers(self) -> None:
         with pytest.raises(ValueError, match="copy=False"):
             PyGPU.asarray(np.arange(3), copy=False)
         with pytest.raises(ValueError, match="copy=False"):
@@ -143,15 +143,15 @@ class TestCopy:
 
 class TestDtypeAndOrder:
     @pytest.mark.parametrize("dtype", ["float32", np.int8, "complex128", np.dtype("u2")])
-    def test_values_are_converted_as_numpy_converts(self, dtype: Any) -> None:
+    def test_values_are_converted_like_numpy(self, dtype: Any) -> None:
         x = np.array([0, 1, 200])
         assert PyGPU.asarray(x, dtype).tolist() == np.asarray(x).astype(dtype).tolist()
         assert PyGPU.asarray(x, dtype).dtype == dtype
 
-    def test_a_list_is_converted_from_its_items(self) -> None:
+    def test_list_is_converted_from_its_items(self) -> None:
         assert PyGPU.asarray([2**63, 1], np.uint64).tolist() == [2**63, 1]
 
-    def test_what_numpy_cannot_convert_raises_what_numpy_raises(self) -> None:
+    def test_conversion_errors_match_numpy(self) -> None:
         with pytest.raises((OverflowError, DeprecationWarning)):  # a warning in NumPy 1
             PyGPU.asarray([300], np.uint8)
         with pytest.raises(ValueError, match="could not convert"):
@@ -160,7 +160,7 @@ class TestDtypeAndOrder:
             PyGPU.asarray([[1], [1, 2]])
 
     @pytest.mark.parametrize("order", ["C", "F", "A", "K", None])
-    def test_orders_are_numpys(self, order: str | None) -> None:
+    def test_memory_orders_match_numpy(self, order: str | None) -> None:
         for x in (np.arange(6).reshape(2, 3), np.arange(6).reshape(3, 2).T, np.arange(24).reshape(2, 3, 4)[:, ::2]):
             a, n = PyGPU.asarray(x, order=order), np.asarray(x, order=order)
             assert a.tolist() == n.tolist()
@@ -169,25 +169,25 @@ class TestDtypeAndOrder:
                 assert a.flags.f_contiguous == n.flags.f_contiguous
 
     @pytest.mark.parametrize("order", ["X", "", "CF"])
-    def test_unknown_orders_are_value_errors(self, order: str) -> None:
+    def test_unknown_order_raises_value_error(self, order: str) -> None:
         with pytest.raises(ValueError, match="order"):
             PyGPU.asarray(np.arange(3), order=order)
 
 
 class TestRefusals:
     @pytest.mark.parametrize("obj", [object(), "text", None, [object()], {1: 2}, {1}, lambda: 0, Ellipsis])
-    def test_what_is_no_array_is_a_type_error(self, obj: object) -> None:
+    def test_non_array_raises_type_error(self, obj: object) -> None:
         with pytest.raises(TypeError, match="asarray"):
             PyGPU.asarray(obj)
 
     @pytest.mark.parametrize("dtype", [">f4", "O", "U3", "M8[s]"])
-    def test_dtypes_that_no_device_holds_are_type_errors(self, dtype: str) -> None:
+    def test_unsupported_dtypes_raise_type_error(self, dtype: str) -> None:
         with pytest.raises(TypeError):
             PyGPU.asarray(np.zeros(2, dtype))
         with pytest.raises(TypeError):
             PyGPU.asarray([1], dtype)
 
-    def test_each_protocols_refusal_is_the_cause_of_the_next(self) -> None:
+    def test_protocol_errors_are_chained(self) -> None:
         class Refusing(forge.Producer):
             def __dlpack__(self, **_: object) -> object:
                 raise BufferError("dlpack refuses")
@@ -200,7 +200,7 @@ class TestRefusals:
             PyGPU.asarray(Refusing())
         assert isinstance(caught.value.__cause__, BufferError)
 
-    def test_a_refusal_on_the_host_is_the_cause_when_numpy_refuses_too(self) -> None:
+    def test_host_protocol_error_is_cause_if_numpy_also_rejects(self) -> None:
         class Refusing(forge.Producer):
             def __dlpack__(self, **_: object) -> object:
                 raise BufferError("dlpack refuses")
@@ -214,7 +214,7 @@ class TestRefusals:
             error = error.__cause__
         assert any("dlpack refuses" in str(cause) for cause in causes)
 
-    def test_data_on_a_device_is_never_fetched_through_the_host(self) -> None:
+    def test_device_data_is_never_fetched_through_host(self) -> None:
         class Elsewhere(forge.Producer):
             def __array__(self, *_: object, **__: object) -> np.ndarray:
                 raise AssertionError("a silent transfer")
@@ -223,18 +223,18 @@ class TestRefusals:
             PyGPU.asarray(Elsewhere(device=(14, 0)))
 
     @pytest.mark.parametrize("device", ["tpu", "cpu:x", 10**6, -1, 1.5, object()])
-    def test_devices_that_do_not_exist_are_refused(self, device: object) -> None:
+    def test_rejects_missing_devices(self, device: object) -> None:
         with pytest.raises((ValueError, TypeError, RuntimeError)):
             PyGPU.asarray([1, 2], device=device)
 
 
 @gpu_only
 class TestDevice:
-    def test_host_data_goes_to_the_device(self) -> None:
+    def test_host_data_is_uploaded(self) -> None:
         for obj in ([1, 2], np.arange(3), forge.Producer()):
             assert PyGPU.asarray(obj).device == PyGPU.zeros(1).device
 
-    def test_device_data_stays_unless_another_device_is_named(self) -> None:
+    def test_device_data_stays_unless_other_device_requested(self) -> None:
         a = PyGPU.arange(3)
         host = on_host(a)
         assert str(host.device) == "cpu"
@@ -244,9 +244,9 @@ class TestDevice:
 
 
 class TestAssignment:
-    """The same door serves `a[...] = x`."""
+    """Test that `a[...] = x` uses the same entry point."""
 
-    def test_anything_on_the_host_is_assigned(self) -> None:
+    def test_any_host_object_is_assigned(self) -> None:
         a = PyGPU.zeros((2, 3))
         for value in (1, 2.5, [1, 2, 3], np.arange(6).reshape(2, 3), forge.Producer(), np.float32(4)):
             a[...] = value if not isinstance(value, forge.Producer) else PyGPU.from_dlpack(value)

@@ -1,4 +1,4 @@
-"""`__cuda_array_interface__` both ways, with dictionaries that lie. For the host's twin see `test_not_strict.py`."""
+"""Test `__cuda_array_interface__` both ways, with false dictionaries; the host's is in `array/test_not_strict.py`."""
 
 import gc
 import subprocess
@@ -22,7 +22,7 @@ SHAPES: list[tuple[int, ...]] = [(), (0,), (3, 0, 2), (5,), (4, 1, 6)]
 
 
 class Exporter:
-    """An object with an interface, true or not, and what its dictionary speaks of."""
+    """An object with an interface, true or false, and the memory that its dictionary describes."""
 
     def __init__(self, said: object, keep: object = None) -> None:
         self.__cuda_array_interface__ = said
@@ -40,7 +40,7 @@ def test_host_memory_has_no_cuda_interface() -> None:
 class TestDeviceInterface:
     @pytest.mark.parametrize("dtype", DTYPES)
     @pytest.mark.parametrize("shape", SHAPES)
-    def test_it_says_what_the_array_is(self, dtype: str, shape: tuple[int, ...]) -> None:
+    def test_interface_describes_array(self, dtype: str, shape: tuple[int, ...]) -> None:
         a = PyGPU.ones(shape, dtype)
         said = a.__cuda_array_interface__
         assert said.pop("stream") == (1 if BACKEND == "cuda" else None)
@@ -48,17 +48,17 @@ class TestDeviceInterface:
         pointer = (a.ptr if a.size else 0, False)
         assert said == {"shape": shape, "typestr": typestr, "data": pointer, "version": 3, "strides": None}
 
-    def test_strides_are_bytes_with_a_sign(self) -> None:
+    def test_interface_strides_are_signed_bytes(self) -> None:
         a = PyGPU.zeros((4, 6), np.float32)[::-1, ::2]
         assert a.__cuda_array_interface__["strides"] == (-24, 8)
         assert a.__cuda_array_interface__["data"] == (a.ptr, False)
 
     @pytest.mark.parametrize("dtype", ["bfloat16", "float8_e5m2"])
-    def test_types_without_an_agreed_name_have_no_interface(self, dtype: str) -> None:
+    def test_unnamed_types_have_no_interface(self, dtype: str) -> None:
         pytest.importorskip("ml_dtypes")
         assert not hasattr(PyGPU.zeros(3, dtype), "__cuda_array_interface__")
 
-    def test_there_is_no_host_interface_and_no_silent_transfer(self) -> None:
+    def test_device_array_has_no_host_interface_and_no_silent_transfer(self) -> None:
         a = PyGPU.zeros(3)
         assert not hasattr(a, "__array_interface__")
         with pytest.raises(TypeError, match=r"\.get\(\)"):
@@ -67,7 +67,7 @@ class TestDeviceInterface:
             a.__array__()
 
     @cuda_only
-    def test_the_stream_is_the_one_that_wrote_last(self) -> None:
+    def test_interface_stream_is_last_writer(self) -> None:
         stream = PyGPU.Stream()
         a = PyGPU.zeros(3)
         with stream:
@@ -78,14 +78,14 @@ class TestDeviceInterface:
         gc.collect()
         assert a.__cuda_array_interface__["stream"] == handle  # the array keeps it alive
 
-    def test_an_interface_comes_back_as_the_same_memory(self) -> None:
+    def test_interface_roundtrip_shares_memory(self) -> None:
         a = PyGPU.to_gpu(np.arange(24.0).reshape(4, 6))[::-1, ::2]
         said = a.__cuda_array_interface__
         b = PyGPU.asarray(Exporter(said, a))
         assert (b.ptr, b.strides, b.dtype, b.device) == (a.ptr, a.strides, a.dtype, a.device)
         assert b.tolist() == a.tolist()
 
-    def test_the_exporter_is_kept_until_the_last_view_is_gone(self) -> None:
+    def test_exporter_lives_until_last_view_ends(self) -> None:
         a = PyGPU.zeros(5)
         exporter = Exporter(a.__cuda_array_interface__, a)
         before = sys.getrefcount(exporter)
@@ -95,7 +95,7 @@ class TestDeviceInterface:
         PyGPU.zeros(1)
         assert sys.getrefcount(exporter) == before
 
-    def test_read_only_is_honoured(self) -> None:
+    def test_readonly_is_respected(self) -> None:
         a = PyGPU.zeros(3)
         said = a.__cuda_array_interface__
         said["data"] = (a.ptr, True)
@@ -103,7 +103,7 @@ class TestDeviceInterface:
         with pytest.raises(ValueError, match="read-only"):
             b[0] = 1
 
-    def test_a_producers_stream_may_be_gone_when_its_memory_is_given_back(self) -> None:
+    def test_producer_stream_may_end_before_its_memory_is_returned(self) -> None:
         """CuPy's arrays do not keep the stream that their interface names."""
         for _ in range(5):
             stream = PyGPU.Stream(non_blocking=True)
@@ -116,19 +116,19 @@ class TestDeviceInterface:
             gc.collect()
             del b
 
-    def test_an_empty_interface_needs_no_pointer(self) -> None:
+    def test_empty_interface_needs_no_pointer(self) -> None:
         for pointer in (0, None):
             said = {"shape": (3, 0), "typestr": "<f4", "data": (pointer, False), "version": 3}
             assert PyGPU.asarray(Exporter(said)).shape == (3, 0)
 
-    def test_host_memory_is_no_device_memory(self) -> None:
+    def test_rejects_host_memory_as_device_memory(self) -> None:
         x = np.zeros(1000)
         said = {"shape": (1000,), "typestr": "<f8", "data": (x.ctypes.data, False), "version": 3}
         with pytest.raises((ValueError, RuntimeError)):
             PyGPU.asarray(Exporter(said, x))
 
     @cuda_only
-    def test_waiting_for_producers_can_be_switched_off(self) -> None:
+    def test_synchronization_with_producers_can_be_disabled(self) -> None:
         code = """
             import PyGPU
             class Exporter: pass
@@ -198,7 +198,7 @@ LIES: dict[str, tuple[dict[str, Any], type[Exception]]] = {
 
 
 @pytest.mark.parametrize(("lie", "error"), LIES.values(), ids=LIES.keys())
-def test_an_interface_that_lies_is_refused_and_never_read(lie: dict[str, Any], error: type[Exception]) -> None:
+def test_rejects_false_interface_without_access(lie: dict[str, Any], error: type[Exception]) -> None:
     said = {key: value for key, value in (TRUE | lie).items() if value is not MISSING}
     before = dict(said)
     with pytest.raises(error):
@@ -207,17 +207,17 @@ def test_an_interface_that_lies_is_refused_and_never_read(lie: dict[str, Any], e
 
 
 @pytest.mark.parametrize("said", [None, 3, "text", [], (), object(), np.zeros(3)])
-def test_an_interface_that_is_no_dictionary_is_a_type_error(said: object) -> None:
+def test_non_dictionary_interface_raises_type_error(said: object) -> None:
     with pytest.raises(TypeError):
         PyGPU.asarray(Exporter(said))
 
 
-def test_null_with_elements_is_refused() -> None:
+def test_rejects_null_pointer_with_elements() -> None:
     with pytest.raises((ValueError, RuntimeError)):
         PyGPU.asarray(Exporter(TRUE | {"data": (0, False)}))
 
 
-def test_an_error_of_the_property_is_the_callers() -> None:
+def test_error_of_interface_property_is_raised() -> None:
     class Broken:
         @property
         def __cuda_array_interface__(self) -> dict[str, object]:
@@ -228,6 +228,6 @@ def test_an_error_of_the_property_is_the_callers() -> None:
 
 
 @cpu_only
-def test_a_true_interface_without_a_gpu_says_that_there_is_none() -> None:
+def test_valid_interface_without_gpu_raises_clear_error() -> None:
     with pytest.raises(PyGPU.BackendUnavailableError):
         PyGPU.asarray(Exporter(TRUE))

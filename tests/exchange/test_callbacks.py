@@ -1,4 +1,4 @@
-"""What other libraries call (A4, A10): in any state of the thread, nested, and when the interpreter has gone.
+"""Test functions that other libraries call (A4, A10): in any thread state, nested, and after finalization.
 
 The peer is ``hostile_peer``, a C extension whose deleters release the GIL above ours. An object that ends without
 the GIL aborts the process there and then. Each test is a process of its own, since what it holds against is a crash.
@@ -80,7 +80,7 @@ DEVICES = ["cpu"] if DEVICE == "cpu" else ["cpu", DEVICE]
 
 
 def run(script: str, *, status: int = 0, ending: str = "print('ended')") -> str:
-    """Run a script behind the prelude in a process of its own."""
+    """Run a script after the prelude in a separate process."""
     text = PRELUDE + textwrap.dedent(script) + "\n" + ending
     environment = {
         **os.environ,
@@ -94,8 +94,8 @@ def run(script: str, *, status: int = 0, ending: str = "print('ended')") -> str:
     return done.stderr
 
 
-def test_a_lender_ends_with_the_gil_whatever_releases_it_above_our_deleter() -> None:
-    # A4: PyGPU lets go of a peer's tensor while attached, the peer releases the GIL and calls PyGPU's deleter.
+def test_owner_is_dropped_with_gil_for_any_releasing_peer() -> None:
+    # A4: PyGPU drops a peer's tensor while attached, the peer releases the GIL and calls PyGPU's deleter.
     run(
         """
         for device in DEVICES:
@@ -108,7 +108,7 @@ def test_a_lender_ends_with_the_gil_whatever_releases_it_above_our_deleter() -> 
     )
 
 
-def test_twenty_peers_inside_of_each_other() -> None:
+def test_twenty_nested_peers_end() -> None:
     # A4.
     run(
         """
@@ -126,7 +126,7 @@ def test_twenty_peers_inside_of_each_other() -> None:
     )
 
 
-def test_threads_that_python_does_not_know_delete_while_python_runs() -> None:
+def test_unknown_threads_run_deleters_during_python() -> None:
     # A4.
     run(
         """
@@ -147,7 +147,7 @@ def test_threads_that_python_does_not_know_delete_while_python_runs() -> None:
     )
 
 
-def test_the_exchange_table_is_no_other_door() -> None:
+def test_exchange_table_is_guarded_like_deleters() -> None:
     # A4: the same tensors by the C exchange table, and its functions by a caller who does not hold the GIL.
     run(
         """
@@ -164,7 +164,7 @@ def test_the_exchange_table_is_no_other_door() -> None:
     )
 
 
-def test_a_users_allocator_is_called_with_the_gil_below_a_peer_that_released_it() -> None:
+def test_user_allocator_is_called_with_gil_below_releasing_peer() -> None:
     # A4: `managed_tensor_allocator` may be called without the GIL; an allocator in Python then needs it.
     run(
         """
@@ -193,7 +193,7 @@ def test_a_users_allocator_is_called_with_the_gil_below_a_peer_that_released_it(
     )
 
 
-def test_a_peer_is_let_go_of_during_collection() -> None:
+def test_peer_is_released_during_collection() -> None:
     # A4.
     run(
         """
@@ -212,7 +212,7 @@ def test_a_peer_is_let_go_of_during_collection() -> None:
     )
 
 
-def test_deleters_are_called_while_and_after_the_interpreter_ends() -> None:
+def test_deleters_run_during_and_after_finalization() -> None:
     # A4: from `atexit` on nothing is asked of Python any more, and memory is left to the process.
     run(
         """
@@ -232,7 +232,7 @@ def test_deleters_are_called_while_and_after_the_interpreter_ends() -> None:
     )
 
 
-def test_an_ndarrays_memory_is_taken_back_without_the_gil() -> None:
+def test_ndarray_memory_is_returned_without_gil() -> None:
     # A4: NumPy may free the memory of a result (its handler is ours) in any state of the thread.
     run(
         """
@@ -256,9 +256,9 @@ DOORS = re.compile(r"^\s*(?://[^\n]*\n\s*)*(?:unsafe \{\s*)?(?:catch_panic|answe
 
 
 @pytest.mark.enough_on("cpu")
-def test_every_function_that_c_calls_goes_through_the_door() -> None:
-    # A10: a panic ends there. The exchange table's allocator reports errors in its own way, around the door; the
-    # handler of signals is left for another stack, and has no frame that could be skipped.
+def test_every_c_callback_uses_ffi_guard() -> None:
+    # A10: a panic ends there. The exchange table's allocator reports errors separately, without the FFI guard; the
+    # signal handler leaves to another stack, and has no frame that could be skipped.
     found = {}
     for path in (ROOT / "src").rglob("*.rs"):
         text = path.read_text().split("#[cfg(test)]\nmod tests")[0]
@@ -271,8 +271,8 @@ def test_every_function_that_c_calls_goes_through_the_door() -> None:
 
 
 @pytest.mark.enough_on("cpu")
-def test_nobody_outside_of_the_door_asks_pyo3_to_attach() -> None:
-    # A4: pyo3 believes its count. Where an object of ours ends the GIL is held; elsewhere the interpreter is asked.
+def test_only_ffi_guard_attaches_to_interpreter() -> None:
+    # A4: pyo3 trusts its count. PyGPU's objects are dropped with the GIL; elsewhere the interpreter is queried.
     folder = ROOT / "src" / "python"
     may = {"callback.rs", "errors.rs", "exit.rs", "array/class.rs", "ffi/interpreter.rs", "ffi/newer.rs"}
     asking = {
@@ -284,7 +284,7 @@ def test_nobody_outside_of_the_door_asks_pyo3_to_attach() -> None:
 
 
 @pytest.mark.enough_on("cpu")
-def test_what_layers_without_python_keep_of_it_may_end_anywhere() -> None:
+def test_owners_of_python_objects_may_be_dropped_anywhere() -> None:
     # A4: a plain `Py<...>` in a box for the layers below would trust pyo3's count when it ends.
     boxes = re.compile(r"Box::new\((?!Kept::new)[^;]*?unbind\(\)")
     found = [path.name for path in (ROOT / "src" / "python").glob("*.rs") if boxes.search(path.read_text())]
@@ -293,8 +293,8 @@ def test_what_layers_without_python_keep_of_it_may_end_anywhere() -> None:
 
 if not on_cpu():
 
-    def test_a_device_array_that_a_peer_kept_is_freed_without_waiting_for_the_gil() -> None:
-        # The free may wait for the driver, and who holds the driver may wait for the GIL.
+    def test_device_array_kept_by_peer_is_freed_without_gil_wait() -> None:
+        # The free may wait for the driver, and the thread in the driver may wait for the GIL.
         run(
             """
             for how in WAYS:

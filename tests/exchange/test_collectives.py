@@ -1,4 +1,4 @@
-"""Sums over processes by torch.distributed, in the memory of PyGPU's arrays, without a GPU."""
+"""Test sums over processes by torch.distributed in the memory of PyGPU's arrays, without a GPU."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ pytestmark = [
 PAGE = Path(__file__).parents[2] / "docs" / "howto" / "collectives.md"
 
 
-def test_the_pages_program_sums_over_three_processes() -> None:
+def test_page_program_sums_over_three_processes() -> None:
     (program,) = re.findall(r"```python\n(.*?init_process_group.*?)```", PAGE.read_text(), re.DOTALL)
     together.run(program, processes=3)
 
 
-def test_gloo_sums_and_sends_in_the_arrays_memory() -> None:
+def test_gloo_sums_and_sends_in_memory_of_arrays() -> None:
     together.run("""
         import numpy as np, torch, torch.distributed as dist, PyGPU
         dist.init_process_group("gloo")
@@ -41,7 +41,7 @@ def test_gloo_sums_and_sends_in_the_arrays_memory() -> None:
     """)
 
 
-def test_a_peer_that_ends_is_an_error_for_the_others_who_keep_their_arrays() -> None:
+def test_ended_peer_raises_for_others_and_keeps_arrays() -> None:
     said = together.run(
         """
         import datetime, os, torch, torch.distributed as dist, PyGPU

@@ -1,4 +1,4 @@
-"""`__dlpack__` and `__dlpack_device__`: what a consumer is told, what it may ask for, and what keeps the memory."""
+"""Test `__dlpack__` and `__dlpack_device__`: exported description, arguments, and lifetime of the memory."""
 
 import ctypes
 import gc
@@ -51,7 +51,7 @@ ML_CODES = {
 
 @pytest.mark.parametrize("max_version", [None, (1, 0)], ids=["legacy", "versioned"])
 @pytest.mark.parametrize(("dtype", "code"), [*CODES.items(), *ML_CODES.items()])
-def test_every_dtype_has_its_code(dtype: str, code: tuple[int, int], max_version: tuple[int, int] | None) -> None:
+def test_every_dtype_has_dlpack_code(dtype: str, code: tuple[int, int], max_version: tuple[int, int] | None) -> None:
     if dtype in ML_CODES:
         pytest.importorskip("ml_dtypes")
     capsule = PyGPU.empty((2, 3), dtype).__dlpack__(max_version=max_version)
@@ -59,7 +59,7 @@ def test_every_dtype_has_its_code(dtype: str, code: tuple[int, int], max_version
     assert (told.code, told.bits, told.lanes) == (*code, 1)
 
 
-def test_structured_items_are_refused_with_the_way_out() -> None:
+def test_rejects_structured_items_with_remedy() -> None:
     a = PyGPU.empty(3, np.dtype([("x", "f4"), ("y", "i8")]))
     with pytest.raises(BufferError, match="uint8"):
         a.__dlpack__()
@@ -67,7 +67,7 @@ def test_structured_items_are_refused_with_the_way_out() -> None:
 
 
 @pytest.mark.parametrize("shape", [(), (0,), (3, 0, 2), (1,), (4, 1, 6), (2,) * 12])
-def test_shape_strides_and_pointer_are_told(shape: tuple[int, ...]) -> None:
+def test_export_reports_shape_strides_and_pointer(shape: tuple[int, ...]) -> None:
     a = PyGPU.zeros(shape, np.float32)
     capsule = a.__dlpack__(max_version=(1, 3))
     managed = forge.managed_of(capsule)
@@ -94,7 +94,7 @@ def test_shape_strides_and_pointer_are_told(shape: tuple[int, ...]) -> None:
         np.s_[3, 5],
     ],
 )
-def test_views_are_told_with_signed_strides_from_element_zero(key: object) -> None:
+def test_views_export_signed_strides_from_element_zero(key: object) -> None:
     host = np.arange(24, dtype=np.int16).reshape(4, 6)
     base = PyGPU.to_gpu(host)
     view, expected = base[key], host[key]
@@ -108,7 +108,7 @@ def test_views_are_told_with_signed_strides_from_element_zero(key: object) -> No
 
 
 @pytest.mark.parametrize("key", [np.s_[:, :1], np.s_[None], np.s_[:1, :1], np.s_[:1, 2:3]])
-def test_an_axis_of_one_element_has_the_stride_its_shape_implies_when_there_are_no_gaps(key: object) -> None:
+def test_unit_axis_of_contiguous_array_has_implied_stride(key: object) -> None:
     view = PyGPU.zeros((1, 77), np.float32)[key]
     assert view.flags.c_contiguous
     capsule = view.__dlpack__()
@@ -119,7 +119,7 @@ def test_an_axis_of_one_element_has_the_stride_its_shape_implies_when_there_are_
         product *= length
 
 
-def test_numpy_reads_and_writes_the_same_memory() -> None:
+def test_numpy_shares_memory() -> None:
     a = PyGPU.zeros((3, 4), np.float32, device="cpu")
     n = np.from_dlpack(a)
     assert n.ctypes.data == a.ptr
@@ -132,7 +132,7 @@ def test_numpy_reads_and_writes_the_same_memory() -> None:
     assert (reversed_view.ctypes.data, reversed_view.strides) == (a[::-1, ::2].ptr, a[::-1, ::2].strides)
 
 
-def test_the_memory_outlives_the_array_object() -> None:
+def test_exported_memory_outlives_array() -> None:
     a = PyGPU.full((1000,), 3.0, device="cpu")
     n = np.from_dlpack(a)
     del a
@@ -140,7 +140,7 @@ def test_the_memory_outlives_the_array_object() -> None:
     assert (n == 3).all()
 
 
-def test_a_version_decides_the_form_of_the_capsule() -> None:
+def test_max_version_selects_capsule_form() -> None:
     a = PyGPU.zeros(3)
     for version, name in [
         (None, forge.LEGACY),
@@ -153,12 +153,12 @@ def test_a_version_decides_the_form_of_the_capsule() -> None:
 
 
 @pytest.mark.parametrize("version", ["1.0", 1, (1,), (1, 0, 0), ("1", "0"), (1.0, 0), [1, 0], (2**80, 0)])
-def test_a_version_of_another_form_is_a_type_error(version: object) -> None:
+def test_malformed_version_raises_type_error(version: object) -> None:
     with pytest.raises(TypeError, match="max_version"):
         PyGPU.zeros(3).__dlpack__(max_version=version)
 
 
-def test_arguments_are_keywords_only_and_known() -> None:
+def test_rejects_positional_and_unknown_arguments() -> None:
     a = PyGPU.zeros(3)
     with pytest.raises(TypeError):
         a.__dlpack__(None)
@@ -175,7 +175,7 @@ class TestReadOnly:
         return PyGPU.asarray(x, device="cpu")
 
     @pytest.mark.reads_in_place
-    def test_the_flag_makes_the_round_trip(self) -> None:
+    def test_readonly_flag_roundtrips(self) -> None:
         a = self.readonly()
         assert not a.flags["WRITEABLE"]
         capsule = a.__dlpack__(max_version=(1, 0))
@@ -185,21 +185,21 @@ class TestReadOnly:
         assert a[1:].__array_interface__["data"][1] is True
 
     @pytest.mark.skipif(int(np.__version__.split(".")[0]) < 2, reason="NumPy 1 asks for no version")
-    def test_numpy_honours_it(self) -> None:
+    def test_numpy_respects_readonly_flag(self) -> None:
         assert not np.from_dlpack(self.readonly()).flags.writeable
 
-    def test_a_consumer_without_a_version_is_told_to_pass_one(self) -> None:
+    def test_readonly_export_error_names_max_version(self) -> None:
         with pytest.raises(BufferError, match="max_version"):
             self.readonly().__dlpack__()
 
-    def test_a_copy_may_be_written(self) -> None:
+    def test_copy_is_writable(self) -> None:
         copied = self.readonly().__dlpack__(copy=True, max_version=(1, 0))
         assert forge.managed_of(copied).flags == forge.IS_COPIED
         assert forge.capsule_name(self.readonly().__dlpack__(copy=True)) == forge.LEGACY
 
 
 class TestCopyAndDevice:
-    def test_a_copy_has_memory_of_its_own_in_c_order(self) -> None:
+    def test_copy_owns_memory_in_c_order(self) -> None:
         a = PyGPU.asarray(np.arange(6.0).reshape(2, 3), device="cpu")
         capsule = a.T[::-1].__dlpack__(copy=True, max_version=(1, 0))
         managed = forge.managed_of(capsule)
@@ -209,13 +209,13 @@ class TestCopyAndDevice:
         assert copied.tolist() == a.T[::-1].tolist()
         assert copied.ptr != a.ptr
 
-    def test_the_own_device_is_served_without_a_copy(self) -> None:
+    def test_own_device_is_exported_without_copy(self) -> None:
         a = PyGPU.zeros(3)
         capsule = a.__dlpack__(dl_device=a.__dlpack_device__(), copy=False, max_version=(1, 0))
         managed = forge.managed_of(capsule)
         assert (managed.dl_tensor.data, managed.flags) == (a.ptr, 0)
 
-    def test_the_host_is_always_served(self) -> None:
+    def test_host_is_always_accepted(self) -> None:
         a = PyGPU.to_gpu(np.arange(6.0).reshape(2, 3))[::-1]
         capsule = a.__dlpack__(dl_device=(1, 0), max_version=(1, 0))
         tensor = forge.managed_of(capsule).dl_tensor
@@ -223,17 +223,17 @@ class TestCopyAndDevice:
         assert PyGPU.from_dlpack(capsule).tolist() == a.tolist()
 
     @pytest.mark.parametrize("device", [(4, 0), (2, 999), (1, 1), (14, 0), (-1, 0)])
-    def test_other_devices_are_refused(self, device: tuple[int, int]) -> None:
+    def test_rejects_other_devices(self, device: tuple[int, int]) -> None:
         with pytest.raises(BufferError, match="DLPack device"):
             PyGPU.zeros(3, device="cpu").__dlpack__(dl_device=device)
 
     @pytest.mark.parametrize("device", ["cpu", 1, (1,), (1, "0"), (None, None)])
-    def test_a_device_of_another_form_is_a_type_error(self, device: object) -> None:
+    def test_malformed_device_raises_type_error(self, device: object) -> None:
         with pytest.raises(TypeError, match="dl_device"):
             PyGPU.zeros(3).__dlpack__(dl_device=device)
 
     @gpu_only
-    def test_a_device_array_goes_to_the_host_only_by_a_copy(self) -> None:
+    def test_device_array_is_exported_to_host_by_copy_only(self) -> None:
         a = PyGPU.arange(3)
         with pytest.raises(BufferError, match="copy=False"):
             a.__dlpack__(dl_device=(1, 0), copy=False)
@@ -244,59 +244,59 @@ class TestCopyAndDevice:
 
     @gpu_only
     @pytest.mark.skipif(int(np.__version__.split(".")[0]) < 2, reason="device= is new in NumPy 2.1")
-    def test_numpy_fetches_from_a_device_when_asked(self) -> None:
+    def test_numpy_fetches_from_device_if_requested(self) -> None:
         a = PyGPU.arange(12).reshape(3, 4)[::-1, ::2]
         assert np.from_dlpack(a, device="cpu").tolist() == a.tolist()
 
 
 class TestStreams:
     @pytest.mark.parametrize("stream", [1, 2, 3, -2, 2**62])
-    def test_host_memory_has_no_streams(self, stream: int) -> None:
+    def test_host_memory_rejects_streams(self, stream: int) -> None:
         with pytest.raises(ValueError, match="stream"):
             PyGPU.zeros(3, device="cpu").__dlpack__(stream=stream)
 
-    def test_the_default_streams_handle_names_it(self) -> None:
+    def test_default_stream_handle_is_accepted(self) -> None:
         a = PyGPU.arange(3)
         assert a.__dlpack__(stream=PyGPU.default_stream().handle)
 
     @pytest.mark.parametrize("stream", [None, -1, 0])
-    def test_host_memory_takes_those_that_mean_nothing(self, stream: int | None) -> None:
+    def test_host_memory_accepts_neutral_stream_values(self, stream: int | None) -> None:
         assert PyGPU.zeros(3, device="cpu").__dlpack__(stream=stream)
 
     @pytest.mark.parametrize("stream", ["1", 1.0, True, object(), (0, 1)])
-    def test_a_stream_is_an_integer(self, stream: object) -> None:
+    def test_stream_must_be_integer(self, stream: object) -> None:
         with pytest.raises(TypeError, match="stream"):
             PyGPU.zeros(3).__dlpack__(stream=stream)
 
     @pytest.mark.parametrize("stream", [2**63, 2**80, -(2**80)])
-    def test_a_number_that_no_handle_has_is_a_value_error(self, stream: int) -> None:
+    def test_number_beyond_handles_raises_value_error(self, stream: int) -> None:
         with pytest.raises(ValueError, match="stream"):
             PyGPU.zeros(3).__dlpack__(stream=stream)
 
     @cuda_only
     @pytest.mark.parametrize("stream", [None, -1, 0, 1, 2])
-    def test_cudas_names_of_streams_are_known(self, stream: int | None) -> None:
+    def test_cuda_stream_numbers_are_accepted(self, stream: int | None) -> None:
         assert PyGPU.zeros(3).__dlpack__(stream=stream)
 
     @cuda_only
     @pytest.mark.parametrize("stream", [-2, -3])
-    def test_what_cuda_has_no_stream_for_is_refused(self, stream: int) -> None:
+    def test_rejects_numbers_without_cuda_stream(self, stream: int) -> None:
         with pytest.raises(ValueError, match=f"stream={stream}"):
             PyGPU.zeros(3).__dlpack__(stream=stream)
 
     @hip_only
     @pytest.mark.parametrize("stream", [None, -1, 0])
-    def test_rocms_names_of_streams_are_known(self, stream: int | None) -> None:
+    def test_rocm_stream_numbers_are_accepted(self, stream: int | None) -> None:
         assert PyGPU.zeros(3).__dlpack__(stream=stream)
 
     @hip_only
     @pytest.mark.parametrize("stream", [1, 2, -2])
-    def test_what_rocm_has_no_stream_for_is_refused(self, stream: int) -> None:
+    def test_rejects_numbers_without_rocm_stream(self, stream: int) -> None:
         with pytest.raises(ValueError, match=f"stream={stream}"):
             PyGPU.zeros(3).__dlpack__(stream=stream)
 
     @gpu_only
-    def test_a_stream_of_ours_is_known_by_its_handle(self) -> None:
+    def test_own_stream_is_identified_by_handle(self) -> None:
         writer, reader = PyGPU.Stream(non_blocking=True), PyGPU.Stream(non_blocking=True)
         with writer:
             a = PyGPU.zeros(1 << 20)
@@ -308,14 +308,14 @@ class TestStreams:
             assert (b.get() == 49).all()
 
 
-def test_the_device_is_told_as_plain_integers() -> None:
+def test_dlpack_device_returns_plain_integers() -> None:
     kind, number = PyGPU.zeros(3).__dlpack_device__()
     assert (type(kind), type(number)) == (int, int)
     assert kind == {"cpu": forge.CPU, "cuda": forge.CUDA, "hip": forge.ROCM}[BACKEND]
 
 
 class TestDeleter:
-    def test_a_capsule_that_nobody_consumes_frees_its_memory(self) -> None:
+    def test_unconsumed_capsule_frees_its_memory(self) -> None:
         owner = np.zeros(1000)
         before = sys.getrefcount(owner)
         for version in (None, (1, 0)):
@@ -326,7 +326,7 @@ class TestDeleter:
             del capsule
             assert sys.getrefcount(owner) == before
 
-    def test_a_consumed_capsule_leaves_the_deleter_to_the_consumer(self) -> None:
+    def test_consumed_capsule_leaves_deleter_to_consumer(self) -> None:
         owner = np.zeros(1000)
         before = sys.getrefcount(owner)
         a = PyGPU.asarray(owner, device="cpu")
@@ -338,11 +338,11 @@ class TestDeleter:
         PyGPU.zeros(1, device="cpu")  # a reference given up without the GIL is dropped at the next call
         assert sys.getrefcount(owner) == before
 
-    def test_an_exception_in_flight_survives_a_dropped_capsule(self) -> None:
+    def test_pending_exception_survives_dropped_capsule(self) -> None:
         with pytest.raises(ZeroDivisionError):
             _capsule = [PyGPU.zeros(3).__dlpack__(), 1 / 0]
 
-    def test_it_runs_on_a_thread_that_python_does_not_know_without_the_gil(self) -> None:
+    def test_deleter_runs_on_unknown_thread_without_gil(self) -> None:
         """A destructor of thread-specific data runs after Python has forgotten the thread."""
         libc = ctypes.CDLL(None)
         key = ctypes.c_uint()
@@ -371,7 +371,7 @@ class TestDeleter:
         assert libc.pthread_key_delete(key) == 0
         assert sys.getrefcount(owner) == before
 
-    def test_many_threads_delete_while_the_main_thread_holds_the_gil(self) -> None:
+    def test_many_threads_delete_while_main_thread_holds_gil(self) -> None:
         tensors = [forge.consume(PyGPU.zeros((10, 10)).__dlpack__(max_version=(1, 0))) for _ in range(200)]
 
         def run(part: list[int]) -> None:
@@ -385,8 +385,8 @@ class TestDeleter:
             thread.join()
 
     @pytest.mark.parametrize("versioned", [False, True])
-    def test_it_does_no_harm_after_the_interpreter_has_gone(self, versioned: bool) -> None:
-        """`__cxa_atexit` functions run when the process exits, behind Python's end."""
+    def test_deleter_is_harmless_after_interpreter_exit(self, versioned: bool) -> None:
+        """`__cxa_atexit` functions run at process exit, after the interpreter's end."""
         code = f"""
             import ctypes, sys
             sys.path.insert(0, {str(forge.__file__).rsplit("/", 1)[0]!r})
@@ -414,7 +414,7 @@ class TestDeleter:
         assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
 
 
-def test_there_is_no_buffer_slot() -> None:
+def test_array_has_no_buffer_slot() -> None:
     with pytest.raises(TypeError):
         memoryview(PyGPU.zeros(3))
 
@@ -429,7 +429,7 @@ def test_subclasses_export_like_the_class() -> None:
 
 
 @gpu_only
-def test_numpy_refuses_a_device_array_that_nobody_asked_to_move() -> None:
+def test_numpy_rejects_device_array_without_requested_transfer() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         with pytest.raises((BufferError, ValueError, RuntimeError, TypeError)):

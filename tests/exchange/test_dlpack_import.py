@@ -1,4 +1,4 @@
-"""`from_dlpack`: producers old and new, capsules, and tensors that lie."""
+"""Test `from_dlpack`: producers of every version, capsules, and false tensors."""
 
 import gc
 import threading
@@ -21,7 +21,7 @@ DTYPES += ["float16", "float32", "float64", "complex64", "complex128"]
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("shape", [(), (0,), (3, 0, 2), (5,), (2, 1, 3)])
-def test_an_ndarray_is_shared_with_its_dtype_shape_and_strides(dtype: str, shape: tuple[int, ...]) -> None:
+def test_ndarray_is_shared_with_dtype_shape_and_strides(dtype: str, shape: tuple[int, ...]) -> None:
     x = np.ones(shape, dtype)
     a = PyGPU.from_dlpack(x)
     assert (a.dtype, a.shape) == (x.dtype, x.shape)
@@ -33,7 +33,7 @@ def test_an_ndarray_is_shared_with_its_dtype_shape_and_strides(dtype: str, shape
 
 
 @pytest.mark.parametrize("key", [np.s_[::-1], np.s_[::2, ::-3], np.s_[:, 2], np.s_[..., :1], np.s_[None], np.s_[2:2]])
-def test_any_strides_are_taken_as_they_are(key: Any) -> None:
+def test_any_strides_are_kept(key: Any) -> None:
     x = np.arange(24, dtype=np.int32).reshape(4, 6)[key]
     a = PyGPU.from_dlpack(x)
     assert a.get().tolist() == x.tolist()
@@ -43,7 +43,7 @@ def test_any_strides_are_taken_as_they_are(key: Any) -> None:
         assert (x == 9).all()
 
 
-def test_the_owner_lives_as_long_as_the_last_view() -> None:
+def test_owner_lives_until_last_view_ends() -> None:
     forged = Forged()
     a = PyGPU.from_dlpack(Producer(forged))
     view = a[1]
@@ -58,7 +58,7 @@ def test_the_owner_lives_as_long_as_the_last_view() -> None:
     assert forged.deleted == [forged.address]
 
 
-def test_an_own_array_comes_back_as_a_view_of_itself() -> None:
+def test_own_array_returns_as_view_of_itself() -> None:
     a = PyGPU.arange(6).reshape(2, 3)
     b = PyGPU.from_dlpack(a[::-1])
     assert (b.ptr, b.shape, b.strides) == (a[::-1].ptr, (2, 3), a[::-1].strides)
@@ -67,14 +67,14 @@ def test_an_own_array_comes_back_as_a_view_of_itself() -> None:
 
 
 class TestArguments:
-    def test_copy_true_has_memory_of_its_own(self) -> None:
+    def test_copy_true_owns_its_memory(self) -> None:
         x = np.arange(3)
         a = PyGPU.from_dlpack(x, copy=True)
         x[0] = 9
         assert a.tolist() == [0, 1, 2]
         assert PyGPU.from_dlpack(a, copy=True).ptr != a.ptr
 
-    def test_copy_false_is_passed_on_and_held(self) -> None:
+    def test_copy_false_is_forwarded_and_enforced(self) -> None:
         producer = Producer()
         assert PyGPU.from_dlpack(producer, copy=False).ptr == producer.forged.memory.ctypes.data
         assert producer.asked[-1]["copy"] is False
@@ -82,11 +82,11 @@ class TestArguments:
         with pytest.raises(ValueError, match="copy=False"):
             PyGPU.from_dlpack(producer, copy=False)
 
-    def test_a_copy_that_the_producer_made_is_not_copied_again(self) -> None:
+    def test_copy_of_producer_is_not_copied_again(self) -> None:
         producer = Producer(Forged().set(flags=forge.IS_COPIED))
         assert PyGPU.from_dlpack(producer, copy=True).ptr == producer.forged.memory.ctypes.data
 
-    def test_the_device_cpu_is_served(self) -> None:
+    def test_device_cpu_is_accepted(self) -> None:
         a = PyGPU.arange(6).reshape(2, 3)
         b = PyGPU.from_dlpack(a, device="cpu")
         assert str(b.device) == "cpu"
@@ -94,7 +94,7 @@ class TestArguments:
         assert PyGPU.from_dlpack(np.arange(3), device="cpu", copy=False).tolist() == [0, 1, 2]
 
     @gpu_only
-    def test_data_moves_only_when_a_device_is_named(self) -> None:
+    def test_data_is_transferred_only_to_requested_device(self) -> None:
         x = np.arange(6).reshape(2, 3)
         assert str(PyGPU.from_dlpack(x).device) == "cpu"
         there = PyGPU.from_dlpack(x[::-1], device=BACKEND)
@@ -105,18 +105,18 @@ class TestArguments:
         with pytest.raises(ValueError, match="copy=False"):
             PyGPU.from_dlpack(there, device="cpu", copy=False)
 
-    def test_a_device_that_does_not_exist_is_refused_and_nothing_is_consumed(self) -> None:
+    def test_rejects_missing_device_without_consuming_capsule(self) -> None:
         producer = Producer()
         with pytest.raises((ValueError, TypeError, RuntimeError)):
             PyGPU.from_dlpack(producer, device="tpu:7")
         assert producer.asked == []
 
-    def test_host_data_is_asked_for_without_a_stream(self) -> None:
+    def test_host_data_is_requested_without_stream(self) -> None:
         producer = Producer()
         PyGPU.from_dlpack(producer)
         assert producer.asked == [{"max_version": (1, 3)}]
 
-    def test_wrong_arguments_are_type_errors(self) -> None:
+    def test_wrong_arguments_raise_type_error(self) -> None:
         with pytest.raises(TypeError):
             PyGPU.from_dlpack()
         with pytest.raises(TypeError):
@@ -145,20 +145,22 @@ class WithoutCopy(Producer):
 class TestProducers:
     @pytest.mark.parametrize("kind", [Producer, WithoutCopy, Old, Ancient])
     @pytest.mark.parametrize("copy", [None, False])
-    def test_producers_of_every_age_are_asked_in_their_words(self, kind: type[Producer], copy: bool | None) -> None:
+    def test_producers_of_every_version_receive_supported_arguments(
+        self, kind: type[Producer], copy: bool | None
+    ) -> None:
         producer = kind()
         assert PyGPU.from_dlpack(producer, copy=copy).tolist() == [[0, 1, 2], [3, 4, 5]]
         assert len(producer.asked) == 1
         gc.collect()
         assert len(producer.forged.deleted) == 1
 
-    def test_a_producer_may_answer_a_new_question_in_the_old_form(self) -> None:
+    def test_producer_may_return_legacy_capsule(self) -> None:
         producer = Producer(Forged(versioned=False))
         a = PyGPU.from_dlpack(producer)
         assert a.tolist() == [[0, 1, 2], [3, 4, 5]]
         assert a.flags["WRITEABLE"]
 
-    def test_its_refusal_is_the_callers(self) -> None:
+    def test_producer_error_is_raised(self) -> None:
         class Refusing(Producer):
             def __dlpack__(self, **_: object) -> object:
                 raise BufferError("not today")
@@ -166,7 +168,7 @@ class TestProducers:
         with pytest.raises(BufferError, match="not today"):
             PyGPU.from_dlpack(Refusing())
 
-    def test_a_type_error_of_its_own_is_not_swallowed(self) -> None:
+    def test_type_error_of_producer_is_not_swallowed(self) -> None:
         class Broken(Producer):
             def __dlpack__(self, **_: object) -> object:
                 raise TypeError("my own fault")
@@ -175,7 +177,7 @@ class TestProducers:
             PyGPU.from_dlpack(Broken())
 
     @pytest.mark.parametrize("answer", [None, 1, "dltensor", object()])
-    def test_an_answer_that_is_no_capsule_is_a_type_error(self, answer: object) -> None:
+    def test_non_capsule_raises_type_error(self, answer: object) -> None:
         class Odd(Producer):
             def __dlpack__(self, **_: object) -> object:
                 return answer
@@ -184,18 +186,18 @@ class TestProducers:
             PyGPU.from_dlpack(Odd())
 
     @pytest.mark.parametrize("device", [None, 1, (1,), (1, "0"), "cpu", (1, 0, 0)])
-    def test_a_device_that_is_no_pair_is_a_type_error(self, device: object) -> None:
+    def test_non_pair_device_raises_type_error(self, device: object) -> None:
         with pytest.raises(TypeError, match="__dlpack_device__"):
             PyGPU.from_dlpack(Producer(device=device))
 
     @pytest.mark.parametrize("device", [(4, 0), (99, 0), (2, 10**6), (2, -1), (-5, 0), (10, 3), (14, 0)])
-    def test_a_device_that_is_not_there_is_named(self, device: tuple[int, int]) -> None:
+    def test_error_names_missing_device(self, device: tuple[int, int]) -> None:
         producer = Producer(device=device)
         with pytest.raises(BufferError, match=f"type {device[0]}, number {device[1]}"):
             PyGPU.from_dlpack(producer)
         assert producer.asked == []
 
-    def test_an_unknown_device_may_bring_its_data_to_the_host(self) -> None:
+    def test_unknown_device_may_export_to_host(self) -> None:
         producer = Producer(Forged().set(flags=forge.IS_COPIED), device=(14, 0))
         assert PyGPU.from_dlpack(producer, device="cpu").tolist() == [[0, 1, 2], [3, 4, 5]]
         assert producer.asked == [{"dl_device": (1, 0), "max_version": (1, 3)}]
@@ -206,11 +208,11 @@ class TestProducers:
         assert str(PyGPU.from_dlpack(producer).device) == "cpu"
 
     @pytest.mark.parametrize("x", [1, "text", [1, 2], None, object(), {}])
-    def test_what_has_not_both_methods_is_an_attribute_error(self, x: object) -> None:
+    def test_object_without_both_methods_raises_attribute_error(self, x: object) -> None:
         with pytest.raises(AttributeError, match="__dlpack__"):
             PyGPU.from_dlpack(x)
 
-    def test_one_method_of_the_two_is_not_enough(self) -> None:
+    def test_one_of_two_methods_is_insufficient(self) -> None:
         class Half:
             def __dlpack_device__(self) -> tuple[int, int]:
                 return (1, 0)
@@ -226,7 +228,7 @@ class TestProducers:
 
 class TestCapsules:
     @pytest.mark.parametrize("versioned", [False, True])
-    def test_a_capsule_is_good_for_one_import(self, versioned: bool) -> None:
+    def test_capsule_is_imported_once(self, versioned: bool) -> None:
         forged = Forged(versioned=versioned)
         capsule = forged.capsule()
         a = PyGPU.from_dlpack(capsule)
@@ -238,7 +240,7 @@ class TestCapsules:
         del a
         assert forged.deleted == [forged.address]
 
-    def test_a_capsule_of_another_name_is_refused_and_left_alone(self) -> None:
+    def test_rejects_capsule_of_other_name_and_leaves_it(self) -> None:
         import datetime
 
         with pytest.raises(ValueError, match="datetime"):
@@ -247,7 +249,7 @@ class TestCapsules:
         with pytest.raises(ValueError, match="None"):
             PyGPU.from_dlpack(nameless)
 
-    def test_a_null_deleter_is_allowed(self) -> None:
+    def test_null_deleter_is_allowed(self) -> None:
         forged = Forged(deleter=False)
         a = PyGPU.from_dlpack(forged.capsule())
         assert a.tolist() == [[0, 1, 2], [3, 4, 5]]
@@ -291,7 +293,7 @@ LIES: dict[str, dict[str, Any]] = {
 
 class TestLies:
     @pytest.mark.parametrize("lie", LIES.values(), ids=LIES.keys())
-    def test_a_lie_is_a_buffer_error_and_the_tensor_is_deleted_once(self, lie: dict[str, Any]) -> None:
+    def test_false_description_raises_buffer_error_and_deletes_once(self, lie: dict[str, Any]) -> None:
         forged = Forged().set(**lie)
         with pytest.raises(BufferError):
             PyGPU.from_dlpack(Producer(forged))
@@ -300,31 +302,31 @@ class TestLies:
     @pytest.mark.parametrize(
         "lie", [lie for lie in LIES.values() if "version" not in lie], ids=[n for n in LIES if "version" not in n]
     )
-    def test_the_old_form_is_checked_alike(self, lie: dict[str, Any]) -> None:
+    def test_legacy_form_has_same_checks(self, lie: dict[str, Any]) -> None:
         forged = Forged(versioned=False).set(**lie)
         with pytest.raises(BufferError):
             PyGPU.from_dlpack(forged.capsule())
         assert forged.deleted == [forged.address]
 
-    def test_the_message_names_the_pointer(self) -> None:
+    def test_message_names_pointer(self) -> None:
         forged = Forged().set(byte_offset=2)
         with pytest.raises(BufferError, match=f"{forged.tensor.data + 2:#x}"):
             PyGPU.from_dlpack(Producer(forged))
 
-    def test_of_another_major_version_only_the_deleter_is_touched(self) -> None:
+    def test_other_major_version_uses_deleter_only(self) -> None:
         forged = Forged().set(version=(2, 0), ndim=-1, data=1, shape=None)
         with pytest.raises(BufferError, match=r"2\.0"):
             PyGPU.from_dlpack(forged.capsule())
         assert forged.deleted == [forged.address]
 
-    def test_a_later_minor_version_is_read(self) -> None:
+    def test_later_minor_version_is_imported(self) -> None:
         assert PyGPU.from_dlpack(Producer(Forged().set(version=(1, 99)))).shape == (2, 3)
 
     def test_unknown_flags_are_ignored(self) -> None:
         a = PyGPU.from_dlpack(Producer(Forged().set(flags=2**63 | 4)))
         assert a.flags["WRITEABLE"]
 
-    def test_a_tensor_on_another_device_than_its_producer_says_is_refused(self) -> None:
+    def test_rejects_tensor_on_other_device_than_producer_reports(self) -> None:
         if BACKEND != "cuda":
             pytest.skip("needs CUDA: elsewhere the device itself is refused first")
         forged = Forged()
@@ -334,15 +336,15 @@ class TestLies:
 
 
 class TestTruths:
-    """What the standard allows and many importers get wrong."""
+    """Test tensors that the standard allows and many importers handle wrongly."""
 
     def read(self, **claims: Any) -> PyGPU.GPUArray:
         return PyGPU.from_dlpack(Producer(Forged().set(**claims)))
 
-    def test_null_strides_are_c_order(self) -> None:
+    def test_null_strides_mean_c_order(self) -> None:
         assert self.read(strides=None).tolist() == [[0, 1, 2], [3, 4, 5]]
 
-    def test_the_offset_is_added(self) -> None:
+    def test_byte_offset_is_added(self) -> None:
         a = self.read(byte_offset=8)
         assert a.tolist() == [[2, 3, 4], [5, 6, 7]]
 
@@ -355,38 +357,38 @@ class TestTruths:
         assert self.read(strides=(0, 1)).tolist() == [[0, 1, 2], [0, 1, 2]]
 
     @pytest.mark.parametrize("stride", [0, -7, 2**62, -(2**63)])
-    def test_the_stride_of_an_axis_of_one_element_is_not_believed(self, stride: int) -> None:
+    def test_stride_of_unit_axis_is_ignored(self, stride: int) -> None:
         a = self.read(shape=(2, 1, 3), strides=(3, stride, 1))
         assert a.flags.c_contiguous
         assert a.strides == (12, 12, 4)
 
     @pytest.mark.parametrize("shape", [(0,), (3, 0, 2)])
-    def test_an_empty_tensor_needs_no_data_and_may_have_any_strides(self, shape: tuple[int, ...]) -> None:
+    def test_empty_tensor_accepts_null_data_and_any_strides(self, shape: tuple[int, ...]) -> None:
         for data in (None, 3):
             a = self.read(shape=shape, strides=(2**62,) * len(shape), data=data)
             assert (a.shape, a.size, a.get().shape) == (shape, 0, shape)
 
-    def test_a_scalar_needs_neither_shape_nor_strides(self) -> None:
+    def test_scalar_needs_neither_shape_nor_strides(self) -> None:
         a = self.read(ndim=0, shape=None, strides=None)
         assert (a.shape, float(a)) == ((), 0.0)
 
-    def test_read_only_is_honoured(self) -> None:
+    def test_readonly_is_respected(self) -> None:
         a = self.read(flags=forge.READ_ONLY)
         with pytest.raises(ValueError, match="read-only"):
             a[0, 0] = 1
         assert not a[1].flags["WRITEABLE"]
         assert a.copy().flags["WRITEABLE"]
 
-    def test_a_complex_number_lies_on_multiples_of_its_parts_on_the_host(self) -> None:
+    def test_complex_host_data_needs_alignment_of_its_parts_only(self) -> None:
         a = self.read(shape=(2,), strides=(1,), dtype=(forge.COMPLEX, 128, 1), byte_offset=8)
         assert a.dtype == np.complex128
 
-    def test_sixty_four_axes_are_possible(self) -> None:
+    def test_sixty_four_axes_are_supported(self) -> None:
         a = self.read(shape=(1,) * 64, strides=(1,) * 64)
         assert a.ndim == 64
 
 
-def test_deleters_run_once_each_when_threads_import_and_drop() -> None:
+def test_deleters_run_once_with_concurrent_imports_and_drops() -> None:
     rounds, kept = 50, []
 
     def run() -> None:
@@ -409,7 +411,7 @@ def test_deleters_run_once_each_when_threads_import_and_drop() -> None:
 
 
 @pytest.mark.parametrize("make", [lambda: np.arange(3), lambda: np.ones((2, 3), "f4", order="F")])
-def test_what_numpy_lends_comes_back_to_it(make: Callable[[], np.ndarray]) -> None:
+def test_numpy_receives_its_own_memory_back(make: Callable[[], np.ndarray]) -> None:
     x = make()
     back = np.from_dlpack(PyGPU.from_dlpack(x))
     assert (back.ctypes.data, back.strides, back.dtype) == (x.ctypes.data, x.strides, x.dtype)

@@ -1,4 +1,4 @@
-"""DLPack's C exchange table: ours as other libraries call it, and theirs as we do."""
+"""Test DLPack's C exchange table: PyGPU's for other libraries, and theirs in PyGPU."""
 
 import ctypes
 import gc
@@ -34,20 +34,20 @@ ALLOCATE = ctypes.CFUNCTYPE(
 
 
 class TestOurs:
-    def test_it_is_a_capsule_on_the_class_with_version_1_3_and_all_functions(self) -> None:
+    def test_table_is_class_capsule_with_version_1_3_and_all_functions(self) -> None:
         ours = table()
         assert (ours.major, ours.minor, ours.prev_api) == (1, 3, None)
         for name, _ in DLPackExchangeAPI._fields_[3:]:
             assert getattr(ours, name), name
         assert "__dlpack_c_exchange_api__" not in vars(PyGPU.zeros(1))
 
-    def test_it_lasts_longer_than_its_capsule(self) -> None:
+    def test_table_outlives_its_capsule(self) -> None:
         class Mine(PyGPU.GPUArray):
             pass
 
         assert forge.capsule_pointer(Mine.__dlpack_c_exchange_api__, forge.TABLE) == ctypes.addressof(table())
 
-    def test_an_array_becomes_a_tensor_that_keeps_its_memory(self) -> None:
+    def test_exported_tensor_keeps_array_memory(self) -> None:
         owner = np.arange(6, dtype=np.float32).reshape(2, 3)
         before = sys.getrefcount(owner)
         a = PyGPU.from_dlpack(owner)[::-1]
@@ -61,7 +61,7 @@ class TestOurs:
         PyGPU.zeros(1)  # a reference given up without the GIL is dropped at the next call
         assert sys.getrefcount(owner) == before
 
-    def test_read_only_is_told(self) -> None:
+    def test_readonly_flag_is_exported(self) -> None:
         x = np.arange(3.0)
         x.flags.writeable = False
         pointer = exported(PyGPU.asarray(x, device="cpu"))
@@ -69,7 +69,7 @@ class TestOurs:
         forge.delete(pointer)
 
     @pytest.mark.parametrize("other", [np.arange(3), 3, None])
-    def test_objects_of_other_types_are_refused(self, other: object) -> None:
+    def test_rejects_objects_of_other_types(self, other: object) -> None:
         out = ctypes.c_void_p()
         for function in (
             lambda: FROM_OBJECT(table().managed_tensor_from_py_object_no_sync)(id(other), ctypes.byref(out)),
@@ -79,12 +79,12 @@ class TestOurs:
                 function()
         assert out.value is None
 
-    def test_what_dlpack_cannot_describe_is_a_buffer_error(self) -> None:
+    def test_undescribable_array_raises_buffer_error(self) -> None:
         a = PyGPU.empty(2, np.dtype([("x", "f4")]))
         with pytest.raises(BufferError):
             exported(a)
 
-    def test_a_tensor_becomes_an_array_that_owns_it(self) -> None:
+    def test_imported_array_owns_tensor(self) -> None:
         forged = Forged()
         out = ctypes.c_void_p()
         assert TO_OBJECT(table().managed_tensor_to_py_object_no_sync)(forged.address, ctypes.byref(out)) == 0
@@ -95,7 +95,7 @@ class TestOurs:
         del a
         assert forged.deleted == [forged.address]
 
-    def test_a_tensor_that_lies_is_deleted_and_refused(self) -> None:
+    def test_false_tensor_is_deleted_and_rejected(self) -> None:
         forged = Forged().set(shape=(2, -3))
         out = ctypes.c_void_p()
         with pytest.raises(BufferError):
@@ -104,7 +104,7 @@ class TestOurs:
         with pytest.raises(BufferError, match="null"):
             TO_OBJECT(table().managed_tensor_to_py_object_no_sync)(None, ctypes.byref(out))
 
-    def test_tensors_are_lent_without_ownership_as_long_as_the_array_lives(self) -> None:
+    def test_unowned_tensors_are_valid_while_array_lives(self) -> None:
         arrays = [PyGPU.zeros((n + 2, 3))[:, ::-1] for n in range(50)]
         tensors = [forge.lent(array) for array in arrays]
         for array, tensor in zip(arrays, tensors, strict=True):
@@ -113,13 +113,13 @@ class TestOurs:
             again = forge.lent(array)
             assert ctypes.addressof(again.shape.contents) == ctypes.addressof(tensor.shape.contents)
 
-    def test_the_work_stream_of_the_host_is_null(self) -> None:
+    def test_work_stream_of_host_is_null(self) -> None:
         assert forge.work_stream(forge.CPU, 0) == 0
         with pytest.raises(BufferError, match="type 77"):
             forge.work_stream(77, 0)
 
     @gpu_only
-    def test_the_work_stream_is_the_threads_current_one(self) -> None:
+    def test_work_stream_is_current_stream_of_thread(self) -> None:
         kind, number = PyGPU.zeros(1).__dlpack_device__()
         assert forge.work_stream(kind, number) == 0
         stream = PyGPU.Stream()
@@ -136,7 +136,7 @@ class TestAllocator:
         status = ALLOCATE(table().managed_tensor_allocator)(pointer, ctypes.byref(out), None, report)
         return status, out.value, errors
 
-    def test_it_makes_memory_like_a_prototype(self) -> None:
+    def test_allocation_matches_prototype(self) -> None:
         prototype = Forged().set(data=None, strides=None).tensor
         prototype.device = forge.DLDevice(*PyGPU.zeros(1).__dlpack_device__())
         status, pointer, errors = self.allocate(prototype)
@@ -152,19 +152,19 @@ class TestAllocator:
         "lie",
         [{"shape": (2, -1)}, {"shape": (2**62, 4)}, {"ndim": -1}, {"dtype": (99, 8, 1)}, {"device": (77, 0)}],
     )
-    def test_a_prototype_that_no_array_has_is_reported_once(self, lie: dict[str, Any]) -> None:
+    def test_unsupported_prototype_is_reported_once(self, lie: dict[str, Any]) -> None:
         status, pointer, errors = self.allocate(Forged().set(**lie).tensor)
         assert (status, pointer) == (-1, None)
         [(kind, text)] = errors
         assert kind == b"BufferError"
         assert text
 
-    def test_a_null_prototype_is_reported(self) -> None:
+    def test_null_prototype_is_reported(self) -> None:
         status, pointer, [(kind, text)] = self.allocate(None)
         assert (status, pointer, kind) == (-1, None, b"BufferError")
         assert b"null" in text
 
-    def test_memory_that_is_not_there_is_a_memory_error(self) -> None:
+    def test_missing_memory_raises_memory_error(self) -> None:
         prototype = Forged().set(shape=(2**50, 1)).tensor
         prototype.device = forge.DLDevice(*PyGPU.zeros(1).__dlpack_device__())
         status, pointer, [(kind, _)] = self.allocate(prototype)
@@ -172,7 +172,7 @@ class TestAllocator:
 
 
 class Library:
-    """A type of another library whose table exports forged tensors, and what it was asked."""
+    """A type of another library whose table exports forged tensors, and its recorded requests."""
 
     def __init__(self, *, major: int = 1, fails: bool = False) -> None:
         self.forged = Forged()
@@ -210,7 +210,7 @@ def library(**options: Any) -> Library:
 
 
 class TestTheirs:
-    def test_the_table_is_asked_before_the_methods(self) -> None:
+    def test_table_is_used_before_methods(self) -> None:
         other = library()
 
         def refuse(*_: object, **__: object) -> object:
@@ -226,21 +226,21 @@ class TestTheirs:
             assert len(other.forged.deleted) == 1
         assert set(other.asked) == {"export"}  # host memory has no stream to ask for
 
-    def test_an_older_table_in_the_chain_is_found(self) -> None:
+    def test_older_table_in_chain_is_found(self) -> None:
         newer, older = library(major=2), library()
         newer.api.prev_api = ctypes.addressof(older.api)
         a = PyGPU.from_dlpack(newer.make_type()())
         assert (newer.asked, older.asked) == ([], ["export"])
         assert a.shape == (2, 3)
 
-    def test_a_chain_without_end_is_left(self) -> None:
+    def test_endless_chain_is_abandoned(self) -> None:
         endless = library(major=2)
         endless.api.prev_api = ctypes.addressof(endless.api)
         with pytest.raises(AttributeError):
             PyGPU.from_dlpack(endless.make_type()())
 
     @pytest.mark.parametrize("missing", ["managed_tensor_from_py_object_no_sync", "current_work_stream"])
-    def test_an_incomplete_table_is_passed_over(self, missing: str) -> None:
+    def test_incomplete_table_is_skipped(self, missing: str) -> None:
         other = library()
         setattr(other.api, missing, None)
         with pytest.raises(AttributeError):
@@ -248,11 +248,11 @@ class TestTheirs:
         assert other.asked == []
 
     @pytest.mark.parametrize("attribute", [1, None, "x", object(), forge.new_capsule(1, None, None)])
-    def test_what_is_no_table_is_passed_over(self, attribute: object) -> None:
+    def test_non_table_is_skipped(self, attribute: object) -> None:
         kind = type("Odd", (forge.Producer,), {"__dlpack_c_exchange_api__": attribute})
         assert PyGPU.from_dlpack(kind()).shape == (2, 3)
 
-    def test_its_refusal_is_the_cause_when_the_methods_refuse_too(self) -> None:
+    def test_table_error_is_cause_if_methods_also_reject(self) -> None:
         other = library(fails=True)
         with pytest.raises(AttributeError, match="both") as caught:
             PyGPU.from_dlpack(other.make_type()())
@@ -264,13 +264,13 @@ class TestTheirs:
         assert isinstance(causes[-1], (BufferError, AttributeError))
         assert other.asked == ["export"]
 
-    def test_when_it_refuses_the_methods_are_asked(self) -> None:
+    def test_methods_are_used_if_table_rejects(self) -> None:
         other, producer = library(fails=True), forge.Producer()
         members = {"__dlpack__": lambda _, **kw: producer.__dlpack__(**kw), "__dlpack_device__": lambda _: (1, 0)}
         assert PyGPU.from_dlpack(other.make_type(**members)()).shape == (2, 3)
         assert other.asked == ["export"]
 
-    def test_a_tensor_that_lies_is_deleted_and_the_methods_are_asked(self) -> None:
+    def test_false_tensor_is_deleted_and_methods_are_used(self) -> None:
         other = library()
         other.forged.set(shape=(-1, 3))
         with pytest.raises((BufferError, AttributeError)):
@@ -278,7 +278,7 @@ class TestTheirs:
         assert len(other.forged.deleted) == 1
 
     @pytest.mark.parametrize("mark", ["is_conj", "is_neg"])
-    def test_a_tensor_that_shows_other_values_than_its_memory_holds_is_refused(self, mark: str) -> None:
+    def test_rejects_tensor_whose_values_differ_from_memory(self, mark: str) -> None:
         """PyTorch's lazy conjugation and negation: its table, and partly its methods, export the memory as it is."""
         other, producer = library(), forge.Producer()
         marks: dict[str, Any] = {"is_conj": lambda _: False, "is_neg": lambda _: False, "requires_grad": False}
@@ -290,7 +290,7 @@ class TestTheirs:
                 take(tensor)
         assert (other.asked, producer.asked) == ([], [])
 
-    def test_a_tensor_that_is_part_of_a_gradient_is_left_to_its_methods(self) -> None:
+    def test_tensor_requiring_gradient_uses_its_methods(self) -> None:
         other = library()
 
         def refuse(*_: object, **__: object) -> object:
@@ -304,7 +304,7 @@ class TestTheirs:
         plain = other.make_type(**marks | {"requires_grad": False})()
         assert PyGPU.from_dlpack(plain).shape == (2, 3)
 
-    def test_only_the_attribute_of_the_type_counts(self) -> None:
+    def test_instance_attribute_is_ignored(self) -> None:
         other = library()
         tensor = type("Tensor", (), {})()
         tensor.__dlpack_c_exchange_api__ = forge.new_capsule(ctypes.addressof(other.api), KEPT_NAME, None)
@@ -313,7 +313,7 @@ class TestTheirs:
         assert other.asked == []
 
 
-def test_more_types_than_are_remembered_are_still_right() -> None:
+def test_more_types_than_cached_are_correct() -> None:
     kinds = [type(f"Plain{n}", (forge.Producer,), {}) for n in range(300)]
     for kind in kinds:
         assert PyGPU.from_dlpack(kind()).shape == (2, 3)

@@ -1,4 +1,4 @@
-"""The fuzz target for the Python side over its corpus and over random bytes; `make fuzz` lets atheris look further."""
+"""Run the Python fuzz target over its corpus and random bytes; `make fuzz` continues with atheris."""
 
 import random
 import sys
@@ -22,7 +22,7 @@ SEED = random.SystemRandom().randrange(2**32)
 
 
 @pytest.mark.parametrize("path", INPUTS, ids=lambda path: path.name)
-def test_the_corpus_passes(path: Path) -> None:
+def test_corpus_passes(path: Path) -> None:
     fuzz_interfaces.run(path.read_bytes())
 
 
@@ -39,7 +39,7 @@ def test_random_bytes_pass() -> None:
 
 
 @pytest.mark.parametrize("error", [RuntimeError("not documented"), ValueError()])
-def test_an_error_that_is_not_documented_or_says_nothing_is_found(error: Exception) -> None:
+def test_undocumented_or_empty_error_is_detected(error: Exception) -> None:
     def call() -> None:
         raise error
 

@@ -1,4 +1,4 @@
-"""A few random hand-overs, on whatever device there is: helpers/handovers.py makes thousands, in many processes."""
+"""Run a few random handovers on the available device; helpers/handovers.py runs thousands in many processes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = [
 
 
 @pytest.mark.parametrize("seed", [10, SystemRandom().randrange(2**24)], ids=["fixed", "random"])
-def test_random_hand_overs_give_what_numpy_gives(seed: int) -> None:
+def test_random_handovers_match_numpy(seed: int) -> None:
     # A4: 7 of 9 runs of 600 died where PyTorch and CuPy were there.
     print(f"python tests/helpers/handovers.py --operations {OPERATIONS} --seed {seed}")
     report = handovers.hand_over(OPERATIONS, seed)
@@ -27,7 +27,7 @@ def test_random_hand_overs_give_what_numpy_gives(seed: int) -> None:
     assert sum(report["counts"].values()) > OPERATIONS // 2
 
 
-def test_every_way_between_the_libraries_is_taken() -> None:
+def test_every_route_between_libraries_is_used() -> None:
     report = handovers.hand_over(OPERATIONS, 3, threads=1)
     assert report["failures"] == []
     ways = {label for label in report["counts"] if " by " in label}
@@ -37,7 +37,7 @@ def test_every_way_between_the_libraries_is_taken() -> None:
     assert wanted | {"PyGPU -> NumPy by hostile", "NumPy -> PyGPU by interface"} <= ways
 
 
-def test_a_wrong_value_is_found_and_the_baton_tells_where_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrong_value_is_detected_with_route(monkeypatch: pytest.MonkeyPatch) -> None:
     write = handovers.Own.write
 
     def forget(own: handovers.Own, baton: handovers.Baton, part: slice, value: float) -> None:
@@ -53,7 +53,7 @@ def test_a_wrong_value_is_found_and_the_baton_tells_where_it_was(monkeypatch: py
 
 
 @pytest.mark.starts_processes
-def test_a_process_that_dies_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dead_process_is_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     arguments = handovers.argparse.Namespace(operations=10, processes=1, threads=1, seed=-1)
     monkeypatch.setenv("PYGPU_BACKEND", "no such thing")
     [report] = handovers.in_processes(arguments)

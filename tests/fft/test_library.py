@@ -1,4 +1,4 @@
-"""The library behind the transforms: its plans and memory, captures, and what is said where it is not there."""
+"""Test the library of the transforms: plans, memory, captures, and the error if it is missing."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def check(host: np.ndarray, got: PyGPU.GPUArray) -> None:
 
 
 @on_simulated
-def test_a_plan_is_made_once_and_old_ones_end(stand_in: ctypes.CDLL) -> None:
+def test_plan_is_cached_and_old_plans_are_evicted(stand_in: ctypes.CDLL) -> None:
     array = PyGPU.ones((3, 20), "complex64")
     PyGPU.fft.fft(array)
     ever = stand_in.sim_mathematics_calls(named("Create"))
@@ -54,7 +54,7 @@ def test_a_plan_is_made_once_and_old_ones_end(stand_in: ctypes.CDLL) -> None:
     assert stand_in.simulated_fft_plans() <= 64
 
 
-def test_a_graph_transforms_what_is_there_when_it_runs() -> None:
+def test_graph_transforms_values_at_launch() -> None:
     rng = np.random.default_rng(3)
     array, out = PyGPU.empty((4, 30), "complex64"), PyGPU.empty((4, 30), "complex64")
     real = PyGPU.empty((4, 30), "float32")
@@ -80,7 +80,7 @@ def test_a_graph_transforms_what_is_there_when_it_runs() -> None:
     del graph
 
 
-def test_a_capture_without_a_plan_is_refused_and_goes_on() -> None:
+def test_capture_without_plan_is_rejected_and_continues() -> None:
     array = PyGPU.ones((3, 89), "complex64")
     made = PyGPU.zeros(3)
     stream = PyGPU.Stream()
@@ -95,7 +95,7 @@ def test_a_capture_without_a_plan_is_refused_and_goes_on() -> None:
     check(array.get(), PyGPU.fft.fft(array))
 
 
-def test_threads_and_streams_transform_at_once() -> None:
+def test_threads_and_streams_transform_concurrently() -> None:
     rng = np.random.default_rng(4)
     hosts = [rng.random((5, 40)).astype("complex64") for _ in range(4)]
     results: list[PyGPU.GPUArray | None] = [None] * 4
@@ -118,7 +118,7 @@ def test_threads_and_streams_transform_at_once() -> None:
 
 
 @on_simulated
-def test_refusals_of_the_library_are_told(stand_in: ctypes.CDLL) -> None:
+def test_library_errors_are_reported(stand_in: ctypes.CDLL) -> None:
     array = PyGPU.ones((2, 23), "complex64")
     before = stand_in.simulated_fft_plans()
     stand_in.sim_mathematics_fault(named("MakePlanMany64"), 1, 8)
@@ -148,7 +148,7 @@ def output(library: str, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 @pytest.mark.starts_processes
-def test_without_the_library_it_is_said_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_error_without_library_names_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = output(str(tmp_path / "none.so"), monkeypatch)
     assert text.startswith("None\n")
     assert {"cuda": "-math]", "hip": "ROCM_PATH"}[PyGPU.backend_name()] in text
@@ -158,7 +158,7 @@ def test_without_the_library_it_is_said_what_to_install(tmp_path: Path, monkeypa
 
 
 @pytest.mark.starts_processes
-def test_a_library_that_is_too_old_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rejects_too_old_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source, library = tmp_path / "old.c", tmp_path / "old.so"
     prefix = {"cuda": "cufft", "hip": "hipfft"}[PyGPU.backend_name()]
     source.write_text(f"int {prefix}GetVersion(int *version) {{ *version = 5000; return 0; }}")

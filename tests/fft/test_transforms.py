@@ -1,4 +1,4 @@
-"""Fourier transforms: NumPy is the judge of values, types, shapes and errors."""
+"""Test Fourier transforms: values, types, shapes and errors match NumPy."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def takes(name: str, dtype: str) -> bool:
 
 @pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize("dtype", of_few(DTYPES, DTYPES[:5]))
-def test_one_axis_is_transformed_as_numpy_does(dtype: str) -> None:
+def test_fft_of_one_axis_matches_numpy(dtype: str) -> None:
     host = numbers(dtype, 3, 4, 6)
     for name in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft"):
         if takes(name, dtype):
@@ -55,7 +55,7 @@ def test_one_axis_is_transformed_as_numpy_does(dtype: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", of_few(DTYPES, DTYPES[:2]))
-def test_several_axes_are_transformed_as_numpy_does(dtype: str) -> None:
+def test_fft_of_several_axes_matches_numpy(dtype: str) -> None:
     host = numbers(dtype, 3, 4, 5, 2)
     for name in ("fftn", "ifftn", "rfftn", "irfftn"):
         if takes(name, dtype):
@@ -68,7 +68,7 @@ def test_several_axes_are_transformed_as_numpy_does(dtype: str) -> None:
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_arrays_lie_anyhow(layout: str) -> None:
+def test_fft_accepts_any_layout(layout: str) -> None:
     for dtype in ("complex64", "float32"):
         host, array = lie(layout, numbers(dtype, 6, 8))
         for axis in range(host.ndim):
@@ -82,7 +82,7 @@ def test_arrays_lie_anyhow(layout: str) -> None:
         np.testing.assert_array_equal(array.get(), host)  # nothing has written there
 
 
-def test_axes_between_others_are_brought_to_the_end() -> None:
+def test_inner_axes_are_moved_to_end() -> None:
     host = numbers("complex64", 12, 4, 10)
     compare("fft", host, axis=1)
     compare("irfft", host, axis=1)
@@ -93,7 +93,7 @@ def test_axes_between_others_are_brought_to_the_end() -> None:
     same(PyGPU.fft.rfft(PyGPU.to_gpu(numbers("float32", 5, 7))[:, 1:6]), np.fft.rfft(wide))
 
 
-def test_results_go_where_they_are_told_to() -> None:
+def test_out_receives_transform() -> None:
     host = numbers("complex64", 4, 6)
     wanted = np.fft.fft(host)
     array = PyGPU.to_gpu(host)
@@ -118,7 +118,7 @@ def test_results_go_where_they_are_told_to() -> None:
     same(half, np.fft.ihfft(real.get()))
 
 
-def test_a_padded_array_may_be_where_the_result_goes() -> None:
+def test_padded_input_may_be_output() -> None:
     memory = PyGPU.to_gpu(numbers("complex128", 10))
     host = memory.get()
     PyGPU.fft.fft(memory[:4], 8, out=memory[2:])
@@ -161,7 +161,7 @@ CALLS: list[Callable[[Any, Any], Any]] = [
 
 
 @pytest.mark.parametrize("place", range(len(CALLS)))
-def test_errors_are_numpys(place: int) -> None:
+def test_errors_match_numpy(place: int) -> None:
     host = numbers("float64", 2, 4)
     with pytest.raises(Exception) as theirs:  # noqa: PT011 - whichever it is
         CALLS[place](np.fft, host)
@@ -171,7 +171,7 @@ def test_errors_are_numpys(place: int) -> None:
     assert str(ours.value) == str(theirs.value)
 
 
-def test_what_cannot_be_transformed_is_refused() -> None:
+def test_rejects_untransformable_input() -> None:
     with pytest.raises(TypeError, match="to_gpu"):
         PyGPU.fft.fft(np.ones(3))
     array = PyGPU.ones(4, "complex64")
@@ -203,7 +203,7 @@ def test_frequencies_and_shifts() -> None:
         compare("ifftshift", host, axes=axes)
 
 
-def test_numpys_functions_and_the_namespace_find_it() -> None:
+def test_numpy_functions_and_namespace_dispatch() -> None:
     host = numbers("float32", 4, 6)
     array = PyGPU.to_gpu(host)
     assert "fft" in dir(PyGPU)
@@ -219,11 +219,11 @@ def test_numpys_functions_and_the_namespace_find_it() -> None:
 
 
 class Own(PyGPU.GPUArray):
-    """An array of somebody."""
+    """An array class of a user."""
 
 
 @pytest.mark.skipif(not IS_GPU, reason="NumPy's results are wrapped as they are")
-def test_results_are_of_the_arrays_class() -> None:
+def test_results_have_class_of_array() -> None:
     made = Own((4,), "complex64")
     made.fill(1)
     assert type(PyGPU.fft.fft(made)) is Own

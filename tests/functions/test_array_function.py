@@ -1,4 +1,4 @@
-"""NumPy's functions on arrays of a device (NEP 18): the table is walked, and what is not in it is refused."""
+"""Test NumPy's functions on device arrays (NEP 18): every entry of the table, and errors for all others."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def same(ours: Any, numpys: Any) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(PROGRAMS) if on_cpu() else FIRST)
-def test_a_function_of_the_table_gives_what_numpys_gives_and_where_the_array_is(name: str, tmp_path: Path) -> None:
+def test_dispatched_function_matches_numpy_on_same_device(name: str, tmp_path: Path) -> None:
     (tmp_path / "bytes").write_bytes(b"1 2\n3 4\n")
     program = PROGRAMS[name]
     ours, numpys = ({**arrays(is_host), "path": str(tmp_path / "bytes")} for is_host in (False, True))
@@ -156,13 +156,13 @@ def test_a_function_of_the_table_gives_what_numpys_gives_and_where_the_array_is(
         same(ours["v"], numpys["v"])
 
 
-def test_the_table_has_a_call_for_each_of_its_names() -> None:
+def test_table_has_call_for_each_name() -> None:
     names = {name for name in function_table.names() if hasattr(getattr(np, name, None), "_implementation")}
     of_numbers = {"linspace", "logspace", "geomspace"}
     assert set(PROGRAMS) == (names - of_numbers) | function_table.names_with_like() | {"can_cast", "result_type"}
 
 
-def test_numpys_functions_are_all_ours_or_refused() -> None:
+def test_every_numpy_function_is_dispatched_or_rejected() -> None:
     array = PyGPU.zeros(3)
     for name in dir(np):
         function = getattr(np, name)
@@ -179,7 +179,7 @@ class Stranger:
         return NotImplemented if func is np.ravel else ("the stranger's", func.__name__)
 
 
-def test_arrays_of_another_library_are_left_to_it() -> None:
+def test_arrays_of_another_library_use_its_dispatch() -> None:
     array, other = PyGPU.zeros(3), Stranger()
     assert np.concatenate([array, other]) == ("the stranger's", "concatenate")
     assert np.unwrap(other) == ("the stranger's", "unwrap")
@@ -199,12 +199,12 @@ MIXED: dict[str, Callable[[Any, Any], Any]] = {
 
 
 @pytest.mark.parametrize("name", MIXED)
-def test_arrays_in_host_memory_are_refused_as_by_operators(name: str) -> None:
+def test_rejects_host_arrays_like_operators(name: str) -> None:
     with pytest.raises(TypeError, match=rf"numpy\.{name}: the ndarray of shape \(3,\) is in host memory.*to_gpu"):
         MIXED[name](PyGPU.zeros(3), np.ones(3))
 
 
-def test_what_says_where_may_be_in_host_memory_and_numbers_may() -> None:
+def test_indices_may_be_in_host_memory_and_scalars_too() -> None:
     array = PyGPU.to_gpu(np.array([5, 6, 7]))
     assert np.take(array, np.array([2, 0])).tolist() == [7, 5]
     assert np.repeat(array, np.array([0, 1, 2])).tolist() == [6, 7, 7]
@@ -215,7 +215,7 @@ def test_what_says_where_may_be_in_host_memory_and_numbers_may() -> None:
     assert not np.array_equal(np.array([1, 2]), array)
 
 
-def test_parameters_that_ours_has_not_are_passed_over_only_if_they_change_nothing() -> None:
+def test_unsupported_parameters_are_ignored_only_at_defaults() -> None:
     array = PyGPU.to_gpu(np.arange(6.0).reshape(2, 3))
     assert np.linspace(0, 1, 3, axis=0).shape == (3,)
     assert np.nanvar(array, mean=np._NoValue).tolist() == pytest.approx(np.arange(6.0).var())
@@ -225,7 +225,7 @@ def test_parameters_that_ours_has_not_are_passed_over_only_if_they_change_nothin
         np.linspace(array, 1, 3)
 
 
-def test_files_and_texts_are_numpys_own() -> None:
+def test_file_and_text_functions_match_numpy() -> None:
     array = PyGPU.to_gpu(np.arange(3.0))
     file = io.BytesIO()
     np.save(file, array)
@@ -234,7 +234,7 @@ def test_files_and_texts_are_numpys_own() -> None:
     assert np.array2string(array, precision=1) == "[0. 1. 2.]"
 
 
-def test_like_makes_arrays_on_the_device_of_the_other() -> None:
+def test_like_creates_arrays_on_same_device() -> None:
     array = PyGPU.to_gpu(np.arange(3.0))
     for made in (
         np.asarray(array, like=array),
@@ -249,7 +249,7 @@ def test_like_makes_arrays_on_the_device_of_the_other() -> None:
     assert np.asfortranarray(np.ones((2, 2)), like=array).flags.f_contiguous
 
 
-def test_arrays_share_memory_if_they_have_bytes_in_common() -> None:
+def test_arrays_share_memory_if_bytes_overlap() -> None:
     array = PyGPU.zeros(10)
     assert np.shares_memory(array[:6], array[5:])
     assert not np.shares_memory(array[::2], array[1::2])

@@ -1,4 +1,4 @@
-"""Functions that are a few calls of others: each expression gives with PyGPU what it gives with NumPy."""
+"""Test composed functions: each expression with PyGPU matches NumPy."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def check(ours: Any, numpys: Any) -> None:
 
 @pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize("expression", of_few(ALL, FEW))
-def test_an_expression_gives_what_it_gives_with_numpy(expression: str) -> None:
+def test_expression_matches_numpy(expression: str) -> None:
     def compute(xp: Any) -> Any:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)
@@ -145,7 +145,7 @@ def test_an_expression_gives_what_it_gives_with_numpy(expression: str) -> None:
     check(ours, numpys)
 
 
-def test_a_diagonal_is_written_over_as_by_numpy() -> None:
+def test_fill_diagonal_matches_numpy() -> None:
     for shape, value, wrap in (((3, 3), 5, False), ((7, 3), [1, 2], True), ((7, 3), 4, False), ((2, 2, 2), 9, False)):
         host, array = np.zeros(shape), PyGPU.zeros(shape)
         np.fill_diagonal(host, value, wrap)
@@ -156,7 +156,7 @@ def test_a_diagonal_is_written_over_as_by_numpy() -> None:
             PyGPU.fill_diagonal(wrong, 1)
 
 
-def test_in_asks_whether_an_element_is_equal() -> None:
+def test_in_tests_equality_of_elements() -> None:
     array = PyGPU.to_gpu(np.array([[1, 2], [3, 4]]))
     assert 3 in array
     assert np.int8(2) in array
@@ -165,7 +165,7 @@ def test_in_asks_whether_an_element_is_equal() -> None:
     assert 1 not in array[:0]
 
 
-def test_the_parameters_of_a_reduction_are_told() -> None:
+def test_reduction_signature_has_parameters() -> None:
     parameters = inspect.signature(PyGPU.mean).parameters
     assert next(iter(parameters)) == "a"
     assert {"axis", "keepdims", "dtype"} <= set(parameters)

@@ -1,4 +1,4 @@
-"""Numbers of elements and their indices along each axis, as NumPy's."""
+"""Test flat indices and their coordinates along each axis: results match NumPy."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from support import assert_same
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
-def test_elements_that_are_counted_through_have_indices_along_each_axis(order: str) -> None:
+def test_unravel_index_matches_numpy(order: str) -> None:
     host = np.array([[0, 23, 7], [5, 1, 12]])
     array = PyGPU.to_gpu(host)[:, ::-1]
     for shape in ((2, 3, 4), (24,), 24):
@@ -22,7 +22,7 @@ def test_elements_that_are_counted_through_have_indices_along_each_axis(order: s
     assert back.tolist() == array.tolist()
 
 
-def test_indices_out_of_range_are_refused_go_around_or_are_the_nearest() -> None:
+def test_out_of_range_indices_raise_wrap_or_clip() -> None:
     rows, columns = np.array([0, 3, -1]), np.array([1, 5, 2])
     ours = (PyGPU.to_gpu(rows), PyGPU.to_gpu(columns))
     for mode in ("wrap", "clip", ("clip", "wrap")):
@@ -37,7 +37,7 @@ def test_indices_out_of_range_are_refused_go_around_or_are_the_nearest() -> None
         PyGPU.ravel_multi_index(ours, (2, 4, 5))
 
 
-def test_what_are_no_indices_is_refused() -> None:
+def test_rejects_non_indices() -> None:
     with pytest.raises(TypeError, match="indices are integers, not float64"):
         PyGPU.unravel_index(PyGPU.zeros(2), (2, 3))
     with pytest.raises(ValueError, match="only 'C' or 'F' order is permitted, not 'K'"):
@@ -45,7 +45,7 @@ def test_what_are_no_indices_is_refused() -> None:
 
 
 @pytest.mark.parametrize("dtype", ["float32", "int32", "bool"])
-def test_infinities_of_a_sign_are_found(dtype: str) -> None:
+def test_isposinf_and_isneginf_find_signed_infinities(dtype: str) -> None:
     host = np.array([0.0, 1.0, np.inf, -np.inf, np.nan]).astype(dtype) if dtype[0] == "f" else np.ones(5, dtype)
     for name in ("isposinf", "isneginf"):
         out = PyGPU.zeros(5, bool)

@@ -1,4 +1,4 @@
-"""Functions that are given values of the host say what they were given and how it comes to a device."""
+"""Test errors for host values: they name the value and the way to upload it."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ GIVEN: dict[str, tuple[Any, ...]] = {
 
 
 def functions() -> Iterator[Any]:
-    """Every function that NumPy has too, but for those above."""
+    """Return every function that NumPy has too, except for those above."""
     for module, numpys in ((PyGPU, np), (PyGPU.linalg, np.linalg), (PyGPU.fft, np.fft)):
         left_out = {*MAKES.split(), *ASKS.split(), *POLYNOMIALS}
         for name in sorted({*dir(module)} & {*dir(numpys)} - left_out):
@@ -110,7 +110,7 @@ def error_of(function: Callable[..., Any], given: tuple[Any, ...], *, is_exact: 
 
 
 @pytest.mark.parametrize(("function", "given"), [*functions()])
-def test_a_function_that_is_given_values_of_the_host_names_the_way_to_a_device(function: Any, given: Any) -> None:
+def test_function_with_host_values_names_upload(function: Any, given: Any) -> None:
     rows = given or (ROWS,) * 3
     for arguments in (rows, tuple(np.array(one) if isinstance(one, list) else one for one in rows)):
         assert "PyGPU.to_gpu(x)" in error_of(function, arguments, is_exact=given is not None)
@@ -131,13 +131,13 @@ def test_a_function_that_is_given_values_of_the_host_names_the_way_to_a_device(f
         (lambda: PyGPU.where([1, 0]), "the list of shape (2,)"),
     ],
 )
-def test_the_error_says_which_values_are_in_host_memory(call: Callable[[], Any], what: str) -> None:
+def test_error_names_values_in_host_memory(call: Callable[[], Any], what: str) -> None:
     with pytest.raises(TypeError) as caught:
         call()
     assert str(caught.value) == f"{what} is in host memory; copy it to a device first, with PyGPU.to_gpu(x)"
 
 
-def test_the_error_names_what_makes_an_array_of_other_things() -> None:
+def test_error_names_constructor_for_other_objects() -> None:
     with pytest.raises(
         TypeError, match=r"the list holds arrays, and is none; PyGPU.asarray\(x\) joins those of one shape"
     ):
@@ -149,7 +149,7 @@ def test_the_error_names_what_makes_an_array_of_other_things() -> None:
             PyGPU.sum(given)
 
 
-def test_what_the_error_advises_works() -> None:
+def test_advice_of_error_works() -> None:
     assert PyGPU.sum(PyGPU.to_gpu([1, 2])).item() == 3
     assert PyGPU.max(PyGPU.asarray([PyGPU.zeros(2), PyGPU.ones(2)]), axis=0).tolist() == [1.0, 1.0]
     assert PyGPU.sum(PyGPU.asarray(range(3))).item() == 3

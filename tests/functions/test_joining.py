@@ -1,4 +1,4 @@
-"""Arrays put together and taken apart, as NumPy's."""
+"""Test joining and splitting of arrays: results match NumPy."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SPLITTING = ["split", "array_split", "hsplit", "vsplit", "dsplit"]
 
 
 def views(shape: tuple[int, ...], dtype: str = "float32") -> list[np.ndarray]:
-    """Arrays of a shape that lie in different ways."""
+    """Return arrays of a shape in different layouts."""
     count = int(np.prod(shape))
     dense = (np.arange(count) % 50).astype(dtype).reshape(shape)
     sliced = np.zeros((*(2 * length for length in shape[:-1]), 3 * shape[-1] + 1), dtype)
@@ -27,7 +27,7 @@ def views(shape: tuple[int, ...], dtype: str = "float32") -> list[np.ndarray]:
 
 
 def given(host: np.ndarray) -> PyGPU.GPUArray:
-    """A device array that lies as an ndarray."""
+    """Return a device array with the layout of an ndarray."""
     if host.base is None or not host.size or not all(host.strides):
         return (
             PyGPU.broadcast_to(PyGPU.to_gpu(host[:1, :1, :1]), host.shape) if 0 in host.strides else PyGPU.to_gpu(host)
@@ -40,7 +40,7 @@ def given(host: np.ndarray) -> PyGPU.GPUArray:
 
 
 @pytest.mark.parametrize("name", JOINING)
-def test_arrays_of_any_layout_are_joined(name: str) -> None:
+def test_concatenate_accepts_any_layout(name: str) -> None:
     for first, second in itertools.combinations(views((2, 3, 4)), 2):
         expected = getattr(np, name)([first, second, first])
         assert_same(getattr(PyGPU, name)([given(first), given(second), given(first)]), expected)
@@ -48,7 +48,7 @@ def test_arrays_of_any_layout_are_joined(name: str) -> None:
 
 
 @pytest.mark.parametrize("axis", [0, 1, 2, -1, -3, None])
-def test_an_axis_may_be_any(axis: int | None) -> None:
+def test_concatenate_accepts_any_axis(axis: int | None) -> None:
     shapes = [(2, 3, 4)] * 3
     if axis is not None:
         shapes = [
@@ -63,7 +63,7 @@ def test_an_axis_may_be_any(axis: int | None) -> None:
     assert_same(out, np.concatenate(hosts, axis))
 
 
-def test_a_stack_has_its_new_axis_anywhere() -> None:
+def test_stack_accepts_any_axis() -> None:
     host = np.arange(6, dtype="float32").reshape(2, 3)
     for axis in range(-3, 3):
         assert_same(PyGPU.stack([PyGPU.to_gpu(host)] * 2, axis), np.stack([host] * 2, axis))
@@ -72,7 +72,7 @@ def test_a_stack_has_its_new_axis_anywhere() -> None:
     assert_same(PyGPU.hstack(scalars), np.hstack([np.float32(3), np.float32(4)]))
 
 
-def test_types_are_promoted_as_numpy_promotes_them() -> None:
+def test_joined_types_are_promoted_like_numpy() -> None:
     kinds = of_few(
         ["bool", "int8", "uint16", "int64", "float16", "float32", "complex64"], ["bool", "uint16", "float32"]
     )
@@ -89,7 +89,7 @@ def test_types_are_promoted_as_numpy_promotes_them() -> None:
                 assert_same_refusal(ours, numpys)
 
 
-def test_a_result_lies_as_the_arrays_do() -> None:
+def test_joined_layout_follows_arrays() -> None:
     host = np.zeros((2, 3, 4), "float32")
     for hosts in ([host] * 2, [host.T] * 2, [host.T, host.T.copy("C")], [host.swapaxes(0, 1)] * 2):
         arrays = [PyGPU.to_gpu(one) if one.flags.forc else PyGPU.to_gpu(host).swapaxes(0, 1) for one in hosts]
@@ -110,7 +110,7 @@ def test_a_result_lies_as_the_arrays_do() -> None:
         (([np.zeros(2), np.zeros(2)],), {"out": np.zeros(4, "int32")}),
     ],
 )
-def test_what_numpy_refuses_is_refused(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> None:
+def test_rejects_same_arguments_as_numpy(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> None:
     def on_device(value: Any) -> Any:
         if isinstance(value, list):
             return [on_device(one) for one in value]
@@ -124,7 +124,7 @@ def test_what_numpy_refuses_is_refused(arguments: tuple[Any, ...], keywords: dic
 
 
 @pytest.mark.parametrize("name", JOINING)
-def test_values_of_the_host_are_not_joined_with_those_of_a_device(name: str) -> None:
+def test_rejects_mix_of_host_and_device_values(name: str) -> None:
     device = PyGPU.zeros((2, 3, 4))
     for host in (np.zeros((2, 3, 4)), np.zeros((2, 3, 4)).tolist()):
         for module in (PyGPU, np):
@@ -151,14 +151,14 @@ def test_arrays_of_other_libraries_are_joined() -> None:
         assert_same(getattr(PyGPU, name)([Foreign(a), a]), getattr(np, name)([a.get(), a.get()]))
 
 
-def test_arrays_of_several_devices_are_refused() -> None:
+def test_rejects_arrays_of_several_devices() -> None:
     if PyGPU.backend_name() == "cpu":
         pytest.skip("there is one device")
     with pytest.raises(ValueError, match="copy them to one device first"):
         PyGPU.concatenate([PyGPU.zeros(2), PyGPU.zeros(2, device="cpu")])
 
 
-def test_a_graph_joins_when_it_is_launched() -> None:
+def test_captured_join_runs_at_launch() -> None:
     a, b, out = PyGPU.zeros(2), PyGPU.ones(3), PyGPU.zeros(5)
     graph = PyGPU.Graph()
     with graph:
@@ -168,12 +168,12 @@ def test_a_graph_joins_when_it_is_launched() -> None:
     assert out.tolist() == [7, 7, 1, 1, 1]
 
 
-def test_a_result_may_be_where_an_operand_is() -> None:
+def test_out_may_overlap_operand() -> None:
     a = PyGPU.arange(6)
     assert PyGPU.concatenate([a[3:], a[:3]], out=a).tolist() == [3, 4, 5, 0, 1, 2]
 
 
-def test_values_are_appended() -> None:
+def test_append_adds_values() -> None:
     host = np.arange(6, dtype="int64").reshape(2, 3)
     a = PyGPU.to_gpu(host)
     assert_same(PyGPU.append(a, a), np.append(host, host))
@@ -181,7 +181,7 @@ def test_values_are_appended() -> None:
     assert_same(PyGPU.append(a, a[:, :1], 1), np.append(host, host[:, :1], 1))
 
 
-def test_blocks_make_a_matrix() -> None:
+def test_block_builds_matrix() -> None:
     a, b = np.ones((2, 2), "float32"), np.zeros((2, 1), "float32")
     c, d = PyGPU.to_gpu(a), PyGPU.to_gpu(b)
     assert_same(PyGPU.block([[c, d], [d, c]]), np.block([[a, b], [b, a]]))
@@ -196,7 +196,7 @@ def test_blocks_make_a_matrix() -> None:
 
 @pytest.mark.parametrize("name", SPLITTING)
 @pytest.mark.parametrize("sections", [1, 2, 3, 7, 0, -1, [1, 2], [2, 1], [], [9], np.array([1])])
-def test_parts_are_numpys(name: str, sections: Any) -> None:
+def test_split_matches_numpy(name: str, sections: Any) -> None:
     host = np.arange(48, dtype="float32").reshape(2, 4, 6)
     a = PyGPU.to_gpu(host)
     for axis in (0, 2, -2) if name in ("split", "array_split") else (None,):
@@ -212,7 +212,7 @@ def test_parts_are_numpys(name: str, sections: Any) -> None:
             assert part.base is a
 
 
-def test_an_array_is_unstacked_into_views() -> None:
+def test_unstack_returns_views() -> None:
     host = np.arange(24, dtype="float32").reshape(2, 3, 4)
     a = PyGPU.to_gpu(host)
     for axis in range(-3, 3):
@@ -222,7 +222,7 @@ def test_an_array_is_unstacked_into_views() -> None:
     assert_same_refusal(outcome(lambda: PyGPU.unstack(a[0, 0, 0])), outcome(lambda: np.unstack(host[0, 0, 0])))
 
 
-def test_random_joins_are_numpys() -> None:
+def test_random_joins_match_numpy() -> None:
     seed = int(np.random.default_rng().integers(2**32))
     print("seed", seed)
     random = np.random.default_rng(seed)

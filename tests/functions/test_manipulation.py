@@ -1,4 +1,4 @@
-"""Arrays in other shapes and orders, as NumPy's."""
+"""Test changes of shape and order: results match NumPy."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from support import assert_same, assert_same_refusal, outcome
 
 
 @pytest.mark.parametrize("k", range(-1, 5))
-def test_a_turned_array_is_numpys(k: int) -> None:
+def test_rot90_matches_numpy(k: int) -> None:
     host = np.arange(24).reshape(2, 3, 4)
     for axes in itertools.permutations(range(-1, 2), 2):
         np.testing.assert_array_equal(PyGPU.rot90(PyGPU.to_gpu(host), k, axes).get(), np.rot90(host, k, axes))
@@ -22,7 +22,7 @@ def test_a_turned_array_is_numpys(k: int) -> None:
 @pytest.mark.parametrize(
     ("axes", "said"), [((0,), "must be 2"), ((0, 0), "different"), ((0, -2), "different"), ((0, 3), "out of range")]
 )
-def test_a_plane_has_two_axes(axes: tuple[int, ...], said: str) -> None:
+def test_rot90_needs_two_axes(axes: tuple[int, ...], said: str) -> None:
     a = np.zeros((2, 3))
     for rot90, given in ((np.rot90, a), (PyGPU.rot90, PyGPU.to_gpu(a))):
         with pytest.raises(ValueError, match=said):
@@ -33,7 +33,7 @@ HOST = np.arange(24, dtype="float32").reshape(2, 3, 4)
 
 
 @pytest.mark.parametrize("name", ["flipud", "fliplr"])
-def test_an_axis_is_turned_round_in_a_view(name: str) -> None:
+def test_flip_returns_view(name: str) -> None:
     a = PyGPU.to_gpu(HOST)
     for module in (PyGPU, np):
         turned = getattr(module, name)(a)
@@ -46,7 +46,7 @@ def test_an_axis_is_turned_round_in_a_view(name: str) -> None:
 
 @pytest.mark.parametrize("shift", [0, 1, -2, 7, 50, (1, 2), (1, 2, -1), -(10**6)])
 @pytest.mark.parametrize("axis", [None, 0, -1, (0, 2), (1, 1), (0, 1, 2), 3])
-def test_elements_are_rolled(shift: Any, axis: Any) -> None:
+def test_roll_moves_elements(shift: Any, axis: Any) -> None:
     for host, a in (
         (HOST, PyGPU.to_gpu(HOST)),
         (HOST.T, PyGPU.to_gpu(HOST).T),
@@ -60,7 +60,7 @@ def test_elements_are_rolled(shift: Any, axis: Any) -> None:
 
 
 @pytest.mark.parametrize("reps", [0, 1, 3, (2,), (2, 1, 3), (1, 2, 1, 2), (2, 0, 1), ()])
-def test_an_array_is_repeated_beside_itself(reps: Any) -> None:
+def test_tile_repeats_array(reps: Any) -> None:
     for host in (HOST, HOST[0].T, HOST[0, 0, 0], HOST[:0], HOST[:, ::2]):
         assert_same(np.tile(PyGPU.to_gpu(host), reps), np.tile(host, reps))
 
@@ -69,7 +69,7 @@ def test_an_array_is_repeated_beside_itself(reps: Any) -> None:
     ("shape", "reps"),
     [((40000,), 4), ((40003,), 3), ((6, 5000), (2, 2)), ((3, 2, 4100), (2, 3, 1)), ((300, 12), (3, 2, 1))],
 )
-def test_long_lines_are_repeated(shape: tuple[int, ...], reps: Any) -> None:
+def test_repeat_of_long_rows(shape: tuple[int, ...], reps: Any) -> None:
     host = np.arange(np.prod(shape), dtype="float32").reshape(shape)
     assert_same(PyGPU.tile(PyGPU.to_gpu(host), reps), np.tile(host, reps))
     target = PyGPU.zeros((3, *shape), "float32")
@@ -78,7 +78,7 @@ def test_long_lines_are_repeated(shape: tuple[int, ...], reps: Any) -> None:
 
 
 @pytest.mark.parametrize("shape", [3, (5, 6), (2, 3, 4), 0, (0, 2), -1, ()])
-def test_an_array_is_repeated_until_it_has_a_shape(shape: Any) -> None:
+def test_resize_repeats_array_to_shape(shape: Any) -> None:
     for host in (HOST, HOST.T, HOST[:0]):
         ours, numpys = outcome(lambda: np.resize(PyGPU.to_gpu(host), shape)), outcome(lambda: np.resize(host, shape))  # noqa: B023
         if numpys[0] == "error":
@@ -87,7 +87,7 @@ def test_an_array_is_repeated_until_it_has_a_shape(shape: Any) -> None:
             assert_same(ours[1], numpys[1])
 
 
-def test_a_copy_is_another_array() -> None:
+def test_copy_is_separate_array() -> None:
     a = PyGPU.to_gpu(HOST).T
     for order in "KCFA":
         copied = PyGPU.copy(a, order)

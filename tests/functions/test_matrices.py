@@ -1,4 +1,4 @@
-"""Matrices, diagonals, differences, grids and comparisons, as NumPy's."""
+"""Test matrices, diagonals, differences, grids and comparisons: results match NumPy."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def compare(name: str, host: Any, *arguments: Any, **keywords: Any) -> None:
 
 
 @pytest.mark.parametrize("k", KS)
-def test_matrices_are_numpys(k: int) -> None:
+def test_matrix_functions_match_numpy(k: int) -> None:
     for shape in ((3, 4), (4, 3), (3, None), (0, 3)):
         for name in ("eye", "tri"):
             compare(name, *shape, k)
@@ -55,7 +55,7 @@ def test_matrices_are_numpys(k: int) -> None:
     compare("trace", np.arange(24, dtype="int8").reshape(2, 3, 4), k, 2, 0, "float32")
 
 
-def test_what_is_no_matrix_is_refused() -> None:
+def test_rejects_non_matrices_like_numpy() -> None:
     compare("diag", np.zeros((2, 2, 2), "float32"))
     compare("diag", np.float32(3))
     compare("trace", np.zeros(2, "float32"))
@@ -64,7 +64,7 @@ def test_what_is_no_matrix_is_refused() -> None:
 
 
 @pytest.mark.parametrize("axis", [0, 1, -1, 2])
-def test_differences_are_numpys(axis: int) -> None:
+def test_diff_matches_numpy(axis: int) -> None:
     host = (np.arange(12, dtype="float32") ** 2).reshape(3, 4)
     for n in range(-1, 5):
         compare("diff", host, n, axis)
@@ -74,7 +74,7 @@ def test_differences_are_numpys(axis: int) -> None:
     compare("diff", host[0, 0])
 
 
-def test_differences_of_all_elements_are_numpys() -> None:
+def test_ediff1d_matches_numpy() -> None:
     host = (np.arange(6, dtype="int64") ** 2).reshape(2, 3)
     compare("ediff1d", host)
     compare("ediff1d", host, 7, np.array([1, 2]))
@@ -83,7 +83,7 @@ def test_differences_of_all_elements_are_numpys() -> None:
 
 
 @pytest.mark.parametrize("indexing", ["xy", "ij", "ab"])
-def test_grids_are_numpys(indexing: str) -> None:
+def test_meshgrid_matches_numpy(indexing: str) -> None:
     hosts = [np.arange(length, dtype="float32") for length in (2, 3, 4)]
     for count in range(1, 4):
         for sparse in (False, True):
@@ -94,14 +94,14 @@ def test_grids_are_numpys(indexing: str) -> None:
         assert all(one.base is a for one in PyGPU.meshgrid(a, a, copy=False))
 
 
-def test_indices_are_numpys() -> None:
+def test_indices_match_numpy() -> None:
     compare("indices", (2, 3))
     compare("indices", (2, 3, 0), "float32")
     compare("indices", (2, 3), "int32", True)
     assert_same(PyGPU.indices(()), np.indices(()))
 
 
-def test_arrays_are_compared_as_by_numpy() -> None:
+def test_array_comparisons_match_numpy() -> None:
     one = np.array([1, 2, np.nan, np.inf, 1e9], "float32")
     near = np.array([1 + 1e-6, 2.1, np.nan, np.inf, 1e9], "float32")
     for name in ("isclose", "allclose", "array_equal"):
@@ -114,7 +114,7 @@ def test_arrays_are_compared_as_by_numpy() -> None:
     compare("array_equal", np.zeros(0, "float32"), np.zeros(0, "float32"))
 
 
-def test_kinds_of_elements_are_numpys() -> None:
+def test_type_functions_match_numpy() -> None:
     numbers = np.array([1, 1j, 0], "complex64")
     for name in ("iscomplex", "isreal", "iscomplexobj", "isrealobj"):
         compare(name, numbers)
@@ -123,7 +123,7 @@ def test_kinds_of_elements_are_numpys() -> None:
     compare("can_cast", np.zeros(2, "float32"), "int32", "unsafe")
 
 
-def test_arrays_have_the_methods_of_numpys() -> None:
+def test_arrays_have_numpy_methods() -> None:
     host = (np.arange(12, dtype="float64") / 8).reshape(3, 4)
     for view, a in ((host, PyGPU.to_gpu(host)), (host.T, PyGPU.to_gpu(host).T)):
         assert_same(a.trace(1), view.trace(1))

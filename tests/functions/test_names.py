@@ -13,13 +13,13 @@ FUNCTIONS = sorted(name for name, home in index.HOME.items() if home.startswith(
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_a_function_is_one_of_the_package_and_not_twice(name: str) -> None:
+def test_function_is_defined_once_in_package(name: str) -> None:
     assert getattr(PyGPU, name) is _functions.find(name)
     assert name in PyGPU.__all__ or hasattr(__builtins__, name)
     assert not hasattr(PyGPU._core, name)
 
 
-def test_numpys_function_of_the_name_is_ours() -> None:
+def test_numpy_function_dispatches_to_same_name() -> None:
     host = np.arange(6).reshape(2, 3)
     turned = np.rot90(PyGPU.to_gpu(host), k=3)
     assert isinstance(turned, PyGPU.GPUArray)

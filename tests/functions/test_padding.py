@@ -1,4 +1,4 @@
-"""Arrays with more around them, as NumPy's."""
+"""Test padding: results match NumPy."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def compare(host: np.ndarray, *arguments: Any, **keywords: Any) -> None:
 @pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("dtype", of_few(["float32", "int32"], ["float32"]))
-def test_every_mode_pads_as_numpy_does(mode: str, dtype: str) -> None:
+def test_every_pad_mode_matches_numpy(mode: str, dtype: str) -> None:
     host = (np.arange(12) ** 2 % 17).astype(dtype).reshape(3, 4)
     for width in of_few(WIDTHS, [((7, 9), (8, 11))]):
         compare(host, width, mode)
@@ -59,22 +59,22 @@ def test_every_mode_pads_as_numpy_does(mode: str, dtype: str) -> None:
         (1, "wrap", {"stat_length": 3}),
     ],
 )
-def test_what_numpy_refuses_is_refused(width: Any, mode: str, keywords: dict[str, Any]) -> None:
+def test_rejects_same_arguments_as_numpy(width: Any, mode: str, keywords: dict[str, Any]) -> None:
     compare(np.zeros((2, 3), "float32"), width, mode, **keywords)
 
 
-def test_an_array_without_axes_and_an_empty_pad() -> None:
+def test_pad_of_0d_array_and_empty_pad() -> None:
     compare(np.float32(3).reshape(()), 1)
     padded = PyGPU.pad(PyGPU.ones(3, "float32"), 2, "empty")
     assert padded.shape == (7,)
     assert padded[2:5].tolist() == [1, 1, 1]
 
 
-def test_an_axis_that_is_none_is_refused() -> None:
+def test_rejects_none_as_axis() -> None:
     with pytest.raises(IndexError):
         PyGPU.pad(PyGPU.ones(3), {1: 1})
 
 
-def test_a_function_as_the_mode_is_refused() -> None:
+def test_rejects_function_as_pad_mode() -> None:
     with pytest.raises(NotImplementedError, match="function as the mode"):
         PyGPU.pad(PyGPU.ones(3), 1, lambda *_: None)  # type: ignore[arg-type]

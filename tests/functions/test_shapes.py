@@ -1,4 +1,4 @@
-"""Views with other axes, as NumPy's."""
+"""Test views with other axes: results match NumPy."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ CALLS: list[tuple[str, tuple[Any, ...]]] = [
 
 
 @pytest.mark.parametrize(("name", "arguments"), CALLS)
-def test_an_array_has_numpys_axes(name: str, arguments: tuple[Any, ...]) -> None:
+def test_axis_functions_match_numpy(name: str, arguments: tuple[Any, ...]) -> None:
     for host in (HOST, HOST[:, ::2], HOST[0], HOST[:1], HOST[0, 0], HOST[0, 0, 0], HOST[:0]):
         a = PyGPU.to_gpu(HOST)
         begin = (
@@ -57,7 +57,7 @@ def test_an_array_has_numpys_axes(name: str, arguments: tuple[Any, ...]) -> None
                 assert_same(ours[1], numpys[1])
 
 
-def test_a_reshape_is_a_view_or_a_copy_as_is_asked() -> None:
+def test_reshape_returns_view_or_copy_as_requested() -> None:
     a = PyGPU.arange(6)
     assert PyGPU.reshape(a, (2, 3)).base is a
     assert PyGPU.reshape(a, (2, 3), copy=True).base is None
@@ -66,12 +66,12 @@ def test_a_reshape_is_a_view_or_a_copy_as_is_asked() -> None:
         PyGPU.reshape(a.reshape(2, 3).T, (6,), copy=False)
 
 
-def test_several_arrays_get_axes_at_once() -> None:
+def test_atleast_functions_accept_several_arrays() -> None:
     a, b = PyGPU.atleast_2d(PyGPU.arange(3), 5)
     assert (a.shape, b.shape) == ((1, 3), (1, 1))
 
 
-def test_arrays_are_broadcast_to_views_of_one_shape() -> None:
+def test_broadcast_arrays_returns_views_of_one_shape() -> None:
     a, b = PyGPU.zeros((3, 1)), PyGPU.zeros(4)
     for views in (PyGPU.broadcast_arrays(a, b), np.broadcast_arrays(a, b)):
         assert [view.shape for view in views] == [(3, 4)] * 2
@@ -83,7 +83,7 @@ def test_arrays_are_broadcast_to_views_of_one_shape() -> None:
         PyGPU.broadcast_arrays(a, PyGPU.zeros((2, 2)))
 
 
-def test_an_array_tells_its_axes() -> None:
+def test_ndim_and_shape_functions() -> None:
     a = PyGPU.zeros((2, 3))
     for module in (PyGPU, np):
         assert (module.ndim(a), module.shape(a), module.size(a), module.size(a, 1)) == (2, (2, 3), 6, 3)

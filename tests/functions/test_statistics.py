@@ -1,4 +1,4 @@
-"""Means with weights and norms, as NumPy's."""
+"""Test weighted averages and norms: results match NumPy."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def check(ours: Any, wanted: Any) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["float32"] if IS_SIMULATED else ["int32", "float32", "float64", "complex64"])
-def test_a_mean_with_weights_is_numpys(dtype: str) -> None:
+def test_average_with_weights_matches_numpy(dtype: str) -> None:
     host = RNG.integers(1, 9, (3, 4, 5)).astype(dtype)
     array = PyGPU.to_gpu(host)
     for axis in (None, 1, (0, 2), (2, 0)):
@@ -39,7 +39,7 @@ def test_a_mean_with_weights_is_numpys(dtype: str) -> None:
         check(got, wanted)
 
 
-def test_weights_that_do_not_fit_are_refused() -> None:
+def test_rejects_weights_of_wrong_shape() -> None:
     array, weights = PyGPU.ones((2, 3)), PyGPU.ones(3)
     with pytest.raises(TypeError, match="Axis must be specified"):
         PyGPU.average(array, weights=weights)
@@ -54,7 +54,7 @@ def test_weights_that_do_not_fit_are_refused() -> None:
 @pytest.mark.parametrize(
     "dtype", ["float32"] if IS_SIMULATED else ["int32", "float16", "float32", "float64", "complex64"]
 )
-def test_a_norm_is_numpys(dtype: str) -> None:
+def test_norm_matches_numpy(dtype: str) -> None:
     host = (RNG.standard_normal((4, 5)) * 3 + (1j if dtype[0] == "c" else 0)).astype(dtype)
     array = PyGPU.to_gpu(host)
     norm = np.linalg.norm
@@ -70,7 +70,7 @@ def test_a_norm_is_numpys(dtype: str) -> None:
     check(PyGPU.norm(PyGPU.to_gpu(host.reshape(2, 2, 5))), norm(host.reshape(2, 2, 5)))
 
 
-def test_norms_that_there_are_not_are_refused() -> None:
+def test_rejects_unknown_norms() -> None:
     array = PyGPU.ones((2, 3, 4))
     for order, axis, error in (
         (1, None, ValueError),

@@ -1,4 +1,4 @@
-"""Every test of this folder begins with nothing that waits, the usual limits and the mode auto, and leaves it so."""
+"""Start and end every test of this folder without pending operations, with the usual limits and the mode auto."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Leave out each place that launches what waits, one after the other, and see whether a test of this folder notices.
+"""Remove each flush call in turn, and report whether a test of this folder fails.
 
     python tests/fusion/mutations.py [--backend cuda] [--markdown FILE] [part of a place ...]
 
@@ -27,13 +27,13 @@ LEFT_OUT, FOUND = "FUSION_LEFT_OUT", "FUSION_FOUND"
 # What launches, and what asks whether anything waits; its own folder says it without the module's name.
 CALLS = re.compile(r"\b(?:flush|hooks|deferral)::(?:flush|flush_all|close|close_all|has_pending)\(")
 INSIDE = re.compile(r"(?<![\w:.])(?<!fn )close(?:_all)?\((?:py, )?\w")
-# By another name, or past the gate, it would not be found.
+# A renamed call, or one that bypasses `flush`, would not be found.
 RENAMED = r"^ *(?:pub\S* )?use [^;]*\bflush::(?:\{[^}]*\b)?(?:flush|flush_all|has_pending)\b"
 HIDDEN = re.compile(rf"{RENAMED}|\bfusion::flush\(", re.MULTILINE)
 FUNCTION = re.compile(r"^\s*(?:pub(?:\([\w ]+\))? )?(?:unsafe )?(?:extern \"C\" )?fn (\w+)")
-# The gate itself, which is asked, and the folder whose calls have no module's name.
+# The flush function itself, and the folder whose calls have no module prefix.
 GATE, FOLDER = "src/base/flush.rs", "src/python/deferral"
-# A test that never ends may hold Python's lock. The compilers' work was done in the run of all.
+# An endless test may hold the GIL. The complete run has compiled all kernels before.
 NEVER = ("-ofaulthandler_timeout=30", "-ofaulthandler_exit_on_timeout=true")
 # Random programs, and each public name: they come to many places, and take long.
 RANDOM = "tests/fusion/test_machine.py"
@@ -79,7 +79,7 @@ which finds the calls in the sources, and fails where no test does.
 
 
 class Place(NamedTuple):
-    """A call that launches what waits, or asks whether anything does."""
+    """A call that flushes, or queries whether operations are pending."""
 
     file: str
     line: int
@@ -92,7 +92,7 @@ class Place(NamedTuple):
 
 
 def places() -> Iterator[Place]:
-    """Each line of the sources that asks whether something waits, or launches it."""
+    """Return each line of the sources that queries pending operations or flushes them."""
     for path in sorted((ROOT / "src").rglob("*.rs")):
         file, text = str(path.relative_to(ROOT)), path.read_text()
         if file == GATE:

@@ -1,4 +1,4 @@
-"""A helper thread launches what is older than 200 us, needs no interpreter, and sleeps while nothing is pending."""
+"""Test the helper thread that launches operations older than 200 us without the interpreter."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def helpers() -> list[Path]:
 
 
 def switches() -> int:
-    """How often the helper thread has given the processor up."""
+    """Return the number of context switches of the helper thread."""
     text = (helpers()[0] / "status").read_text()
     return int(text.split("voluntary_ctxt_switches:")[1].split()[0])
 
@@ -225,7 +225,7 @@ def test_flush_by_age_leaves_a_capture_of_another_library_alone(non_blocking: bo
     np.testing.assert_array_equal(y.get(), HOST + 1)
 
 
-def test_two_threads_that_run_one_loop_compile_what_one_does() -> None:
+def test_two_threads_running_one_loop_compile_as_often_as_one() -> None:
     _core._bound_fusion_age(0)
     x = PyGPU.to_gpu(HOST)
 

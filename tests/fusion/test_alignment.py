@@ -1,4 +1,4 @@
-"""Fused kernels read views of pending results at any offset that their element type allows."""
+"""Test fused kernels that read views of pending results at any offset that the element type allows."""
 
 from __future__ import annotations
 
@@ -64,14 +64,14 @@ FORMS["in place"] = in_place
 
 
 def several(part: Any) -> Any:
-    """Make three results, two of which one kernel writes beside its last one."""
+    """Make three results, two of which one kernel stores in addition to its last one."""
     first = squared(part)
     second = squared(first)
     return [first, second, first | part if part.dtype == bool else first - part]
 
 
 def chosen(part: Any) -> Any:
-    """Choose between two views by a third one, each at an offset of its own."""
+    """Choose between two views by a third one, each at a different offset."""
     xp = PyGPU if isinstance(part, PyGPU.GPUArray) else np
     return xp.where(squared(part)[:-2] != 0, part[1:-1], squared(part[2:]))
 
@@ -103,7 +103,7 @@ def host_of(dtype: str) -> np.ndarray:
 
 
 def offsets(dtype: str) -> list[int]:
-    """Element offsets whose byte offsets are 1 to 16, as far as the dtype has them."""
+    """Return element offsets whose byte offsets are 1 to 16, as far as the dtype has them."""
     itemsize = np.dtype(dtype).itemsize
     return [byte // itemsize for byte in range(1, PACK + 1) if byte % itemsize == 0] or [1]
 
@@ -184,7 +184,7 @@ def test_views_that_end_early_or_run_backwards_match_numpy(dtype: str) -> None:
                 np.testing.assert_array_equal(values(made), FORMS[form](twice(host)[key]), f"{key} {form}")
 
 
-def test_reduction_of_shifted_view_of_held_pending_result_is_right_when_met_again() -> None:
+def test_reduction_of_shifted_pending_view_is_right_on_second_use() -> None:
     host = np.arange(100, dtype=np.float32)
     x = PyGPU.to_gpu(host)
     for _ in range(3):

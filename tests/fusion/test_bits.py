@@ -1,4 +1,4 @@
-"""A function gives the same bits in a kernel of several operations as in one of its own."""
+"""Test that a function gives the same bits in a fused kernel as in its own."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HOSTS = {
 
 
 def ufuncs() -> list[str]:
-    """Each function once, by its own name."""
+    """Return each function once, by its main name."""
     found = {}
     for name in PyGPU.__all__:
         value = getattr(PyGPU, name)
@@ -33,7 +33,7 @@ def ufuncs() -> list[str]:
 
 
 def around(function: Any, x: Any, y: Any) -> Any:
-    """The function between others, which read what it makes and make what it reads."""
+    """Call the function between others that read its result and compute its operands."""
     operands = (x + x, y)[: function.nin]
     made = function(*operands)
     return [made, PyGPU.where(made == made, made, 0) + made]
@@ -43,7 +43,7 @@ def around(function: Any, x: Any, y: Any) -> Any:
 @pytest.mark.sampled
 @pytest.mark.parametrize("part", [0, 1])
 @pytest.mark.parametrize("dtype", HOSTS)
-def test_every_function_beside_others(dtype: str, part: int) -> None:
+def test_functions_among_others_are_bitwise_equal(dtype: str, part: int) -> None:
     first, second = (PyGPU.to_gpu(host.astype(dtype)) for host in HOSTS[dtype])
     fused = 0
     for name in told(ufuncs()[part::2]):
@@ -69,7 +69,7 @@ REDUCTIONS = ["sum", "prod", "max", "min", "mean", "var", "std", "any", "all", "
 @pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int32"])
 @pytest.mark.parametrize("shape", [(7,), (1000,), (37, 65), (5, 6, 7)])
-def test_reductions_of_what_waits(dtype: str, shape: tuple[int, ...]) -> None:
+def test_reductions_of_pending_results_are_bitwise_equal(dtype: str, shape: tuple[int, ...]) -> None:
     x = PyGPU.to_gpu((RANDOM.normal(size=shape) * 9).astype(dtype))
     for name in told(REDUCTIONS):
         for axis in told([None, 0, -1] if len(shape) > 1 else [None]):

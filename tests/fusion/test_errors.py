@@ -1,4 +1,4 @@
-"""An operation that could not be launched says so where it shows, and whenever its result is used; all else goes on."""
+"""Test errors of deferred operations: raised by the flush and by each use of the result; other work continues."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def warm(*expressions: Callable[[], Any]) -> None:
         del kept
 
 
-def test_the_error_names_the_operation_and_comes_from_whoever_launches(driver: simulated.Driver) -> None:
+def test_error_names_operation_and_is_raised_by_flushing_call(driver: simulated.Driver) -> None:
     x = PyGPU.to_gpu(HOST)
     warm(lambda: x + 1)
     y = x + 1
@@ -59,7 +59,7 @@ def test_the_error_names_the_operation_and_comes_from_whoever_launches(driver: s
         y.get()
 
 
-def test_the_error_says_for_how_many_operations_it_stands(driver: simulated.Driver) -> None:
+def test_error_reports_number_of_failed_operations(driver: simulated.Driver) -> None:
     x = PyGPU.to_gpu(HOST)
     warm(lambda: (x + 1) * 2)
     counted = Counted()
@@ -97,7 +97,7 @@ USES: dict[str, Callable[[Any, Any], Any]] = {
 
 
 @pytest.mark.parametrize("use", USES)
-def test_each_later_use_of_the_result_raises(driver: simulated.Driver, use: str) -> None:
+def test_each_later_use_of_result_raises(driver: simulated.Driver, use: str) -> None:
     x = PyGPU.to_gpu(HOST)
     warm(lambda: x + 1)
     y = x + 1
@@ -111,7 +111,7 @@ def test_each_later_use_of_the_result_raises(driver: simulated.Driver, use: str)
     np.testing.assert_array_equal(x.get(), HOST)
 
 
-def test_its_shape_and_its_like_do_not_raise(driver: simulated.Driver) -> None:
+def test_shape_and_metadata_do_not_raise(driver: simulated.Driver) -> None:
     x = PyGPU.to_gpu(HOST)
     warm(lambda: x + 1)
     y = x + 1
@@ -121,7 +121,7 @@ def test_its_shape_and_its_like_do_not_raise(driver: simulated.Driver) -> None:
     assert (y.shape, y.dtype, y.nbytes, len(y)) == (HOST.shape, HOST.dtype, HOST.nbytes, 3)
 
 
-def test_all_else_goes_on(driver: simulated.Driver) -> None:
+def test_other_operations_continue(driver: simulated.Driver) -> None:
     x, row = PyGPU.to_gpu(HOST), PyGPU.to_gpu(HOST[0])
     warm(lambda: x + 1, lambda: row * 2)
     bad, good = x + 1, row * 2  # two shapes, two kernels
@@ -135,7 +135,7 @@ def test_all_else_goes_on(driver: simulated.Driver) -> None:
     np.testing.assert_array_equal((x + 1).get(), HOST + 1)
 
 
-def test_what_needs_a_result_that_failed_fails_with_it(driver: simulated.Driver) -> None:
+def test_operations_on_failed_result_fail(driver: simulated.Driver) -> None:
     x, cube = PyGPU.to_gpu(HOST), PyGPU.to_gpu(np.ones((2, 3, 4)))
     warm(lambda: (x + 1) * cube)
     first = x + 1
@@ -148,7 +148,7 @@ def test_what_needs_a_result_that_failed_fails_with_it(driver: simulated.Driver)
             array.get()
 
 
-def test_operands_of_what_failed_are_let_go_of(driver: simulated.Driver) -> None:
+def test_operands_of_failed_operation_are_released(driver: simulated.Driver) -> None:
     x = PyGPU.to_gpu(HOST)
     warm(lambda: x + 1)
     gc.collect()
@@ -166,7 +166,7 @@ def test_operands_of_what_failed_are_let_go_of(driver: simulated.Driver) -> None
     assert PyGPU.memory_statistics()["bytes"] == before
 
 
-def test_a_failure_is_forgotten_with_its_result(driver: simulated.Driver) -> None:
+def test_failure_is_dropped_with_its_result(driver: simulated.Driver) -> None:
     x = PyGPU.to_gpu(HOST)
     warm(lambda: x + 1)
     for _ in range(20):
@@ -178,7 +178,7 @@ def test_a_failure_is_forgotten_with_its_result(driver: simulated.Driver) -> Non
     np.testing.assert_array_equal((x + 1).get(), HOST + 1)
 
 
-def test_a_program_that_does_not_compile_names_the_operation(driver: simulated.Driver) -> None:
+def test_compile_error_names_operation(driver: simulated.Driver) -> None:
     loading = "hipModuleLoadData" if driver.is_hip else "cuModuleLoadData"
     names = [name for name in driver.calls() if name.startswith(loading) or "LibraryLoadData" in name]
     x = PyGPU.to_gpu(HOST.astype("int8"))
@@ -202,7 +202,7 @@ def leave(extra: int) -> None:
     PyGPU.set_memory_limit(PyGPU.memory_statistics()["bytes"] + extra)
 
 
-def test_results_that_find_no_room_say_so(driver: simulated.Driver) -> None:
+def test_results_without_memory_raise(driver: simulated.Driver) -> None:
     x = PyGPU.to_gpu(np.ones(64 * KIB))
     leave(100 * KIB)
     y = x + 1
@@ -217,7 +217,7 @@ def test_results_that_find_no_room_say_so(driver: simulated.Driver) -> None:
     np.testing.assert_array_equal((x + 1).get(), np.full(64 * KIB, 2.0))
 
 
-def test_of_several_results_those_that_find_room_are_there(driver: simulated.Driver) -> None:
+def test_results_with_memory_survive_failure_of_others(driver: simulated.Driver) -> None:
     x = PyGPU.to_gpu(np.ones(64 * KIB))
     warm(lambda: x + 1, lambda: x * 2)
     leave(800 * KIB)
@@ -230,7 +230,7 @@ def test_of_several_results_those_that_find_room_are_there(driver: simulated.Dri
     PyGPU.set_memory_limit(None)
 
 
-def test_memory_of_operands_serves_results_that_come_behind(driver: simulated.Driver) -> None:
+def test_memory_of_operands_is_reused_for_later_results(driver: simulated.Driver) -> None:
     x = PyGPU.to_gpu(np.ones(64 * KIB))
     leave(700 * KIB)
     mask = x > 1
@@ -240,7 +240,7 @@ def test_memory_of_operands_serves_results_that_come_behind(driver: simulated.Dr
     assert not mask.get().any()
 
 
-def test_what_the_driver_refuses_is_asked_for_once_more(driver: simulated.Driver) -> None:
+def test_refused_driver_call_is_retried_once(driver: simulated.Driver) -> None:
     x = PyGPU.to_gpu(np.ones(64 * KIB))
     y = x + 1
     name = "hipMallocFromPoolAsync" if driver.is_hip else "cuMemAllocFromPoolAsync"
@@ -248,7 +248,7 @@ def test_what_the_driver_refuses_is_asked_for_once_more(driver: simulated.Driver
     np.testing.assert_array_equal(y.get(), np.full(64 * KIB, 2.0))
 
 
-def test_nothing_is_left_of_failures(driver: simulated.Driver) -> None:
+def test_failures_leave_no_resources(driver: simulated.Driver) -> None:
     gc.collect()
     PyGPU.synchronize()
     before = PyGPU.memory_statistics()["bytes"]

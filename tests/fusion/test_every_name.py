@@ -1,4 +1,4 @@
-"""Whatever is public leaves nothing waiting, or stands in a list of what need not; its answer is that of the mode off.
+"""Test that every public name flushes or is listed as harmless, and gives the result of the mode off.
 
 A name that is new fails until it can be called here, or is put into one of the lists of `fusing/calls.py`.
 """
@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.enough_on("cuda"), pytest.mark.filterwarnings("ignore"
 
 
 def left_by(name: str, call: Callable[[Any], Any], wanted: Any) -> int:
-    """How many of two operations wait behind a call with the result of one of them, or more: those of the call."""
+    """Return the number of pending operations after a call with the result of two operations."""
     base, other = PyGPU.to_gpu(HOST - 1), PyGPU.to_gpu(HOST)
     x, beside = base + 1, other * 2
     assert waiting() == 2
@@ -36,7 +36,7 @@ def left_by(name: str, call: Callable[[Any], Any], wanted: Any) -> int:
     return left
 
 
-def test_every_function() -> None:
+def test_every_function_uses_pending_values() -> None:
     base = PyGPU.to_gpu(HOST - 1)
     for name in told(public_functions()):
         if name in calls.NOT_CALLED:
@@ -52,7 +52,7 @@ def test_every_function() -> None:
             assert left == 0, name
 
 
-def test_every_attribute_of_an_array() -> None:
+def test_every_array_attribute_uses_pending_values() -> None:
     base = PyGPU.to_gpu(HOST - 1)
     for name in told(attributes()):
         call, wanted = first_that_works(ways_of(name), base)
@@ -63,7 +63,7 @@ def test_every_attribute_of_an_array() -> None:
             assert left == 0, name
 
 
-def test_the_lists_name_nothing_that_is_gone() -> None:
+def test_lists_contain_no_removed_names() -> None:
     functions = set(public_functions())
     assert (calls.QUIET | calls.COMPOSED | set(calls.FUNCTIONS) | set(calls.NOT_CALLED)) - functions == set()
     attributes = calls.QUIET_ATTRIBUTES | calls.WAITING_ATTRIBUTES | set(calls.REFUSED_ATTRIBUTES) | set(calls.METHODS)

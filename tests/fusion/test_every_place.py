@@ -1,4 +1,4 @@
-"""What streams, events, graphs, devices and raw names do leaves nothing waiting, or cannot show whether it does."""
+"""Test that streams, events, graphs, devices and raw names leave no pending operations, or are listed as harmless."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def check(call: places.Call) -> None:
 
 
 @pytest.mark.parametrize("name", places.CLASSES)
-def test_every_attribute_is_called_or_quiet(name: str) -> None:
+def test_every_attribute_is_called_or_harmless(name: str) -> None:
     of, closing, quiet = places.CLASSES[name]
     own = {attribute for attribute in dir(of) if not attribute.startswith("__")}
     assert own - set(closing) - quiet == set()
@@ -40,22 +40,22 @@ def test_every_attribute_is_called_or_quiet(name: str) -> None:
 @pytest.mark.parametrize(
     ("of", "name"), [(of, name) for of, (_, closing, _) in places.CLASSES.items() for name in closing]
 )
-def test_a_place_in_time_finds_nothing_waiting(of: str, name: str) -> None:
+def test_flush_points_leave_no_pending_operations(of: str, name: str) -> None:
     check(places.CLASSES[of][1][name])
 
 
-def test_every_raw_name_is_called_or_quiet() -> None:
+def test_every_raw_name_is_called_or_harmless() -> None:
     raw = {name for name in PyGPU.__all__ if name.startswith(("cuda", "nvml"))}
     functions = {name for name in raw if isinstance(getattr(PyGPU, name), types.FunctionType)}
     assert functions == set(places.RAW) | places.RAW_QUIET
 
 
 @pytest.mark.parametrize("name", places.RAW)
-def test_a_raw_call_finds_nothing_waiting(name: str) -> None:
+def test_raw_call_leaves_no_pending_operations(name: str) -> None:
     check(lambda place: places.status(places.RAW[name](place)))
 
 
-def test_every_name_of_the_driver_is_called_or_quiet() -> None:
+def test_every_driver_name_is_called_or_harmless() -> None:
     names = {name for name in dir(driver) if not name.startswith("_") and name != "TYPE_CHECKING"}
     plain = {
         name for name in names if isinstance(getattr(driver, name), (types.FunctionType, types.BuiltinFunctionType))
@@ -64,5 +64,5 @@ def test_every_name_of_the_driver_is_called_or_quiet() -> None:
 
 
 @pytest.mark.parametrize("name", places.DRIVER)
-def test_a_call_of_the_driver_finds_nothing_waiting(name: str) -> None:
+def test_driver_call_leaves_no_pending_operations(name: str) -> None:
     check(places.DRIVER[name])

@@ -1,4 +1,4 @@
-"""As much waits as may, and not more: each limit closes the window for a cause of its own, which the counts tell."""
+"""Test the limits of the pending queue: each one flushes for its own reason, which the report counts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LARGE = np.arange(MIB // 8, dtype="float64")
 
 
 @pytest.mark.parametrize("most", [1, 2, 3, 32])
-def test_so_many_operations_wait(most: int) -> None:
+def test_pending_operations_are_limited(most: int) -> None:
     x = PyGPU.to_gpu(np.arange(5.0))
     with limits(nodes=most):
         counted = Counted()
@@ -27,7 +27,7 @@ def test_so_many_operations_wait(most: int) -> None:
         np.testing.assert_array_equal(got.get(), np.arange(5.0) + number)
 
 
-def test_usually_32_operations_wait() -> None:
+def test_default_limit_is_32_pending_operations() -> None:
     x = PyGPU.to_gpu(np.arange(5.0))
     kept = [x + number for number in range(32)]
     assert waiting() == 32
@@ -35,7 +35,7 @@ def test_usually_32_operations_wait() -> None:
     assert waiting() == 1
 
 
-def test_those_that_nobody_wants_any_more_leave_room() -> None:
+def test_discarded_operations_do_not_count() -> None:
     x = PyGPU.to_gpu(LARGE)
     with limits(results=4 * MIB, held=4 * MIB):
         counted = Counted()
@@ -48,7 +48,7 @@ def test_those_that_nobody_wants_any_more_leave_room() -> None:
     np.testing.assert_array_equal(last.get(), LARGE + 99)
 
 
-def test_a_flight_has_so_many_places() -> None:
+def test_launch_batch_size_is_limited() -> None:
     x = PyGPU.to_gpu(np.arange(5.0))
     counted = Counted()
     last = x
@@ -58,7 +58,7 @@ def test_a_flight_has_so_many_places() -> None:
     np.testing.assert_array_equal(last.get() - former.get(), np.ones(5))
 
 
-def test_so_many_bytes_of_results_wait() -> None:
+def test_pending_result_bytes_are_limited() -> None:
     x = PyGPU.to_gpu(LARGE)
     with limits(results=2 * MIB):
         counted = Counted()
@@ -70,7 +70,7 @@ def test_so_many_bytes_of_results_wait() -> None:
         np.testing.assert_array_equal(got.get(), LARGE + number)
 
 
-def test_operands_that_nobody_else_holds_are_let_go_of_by_a_launch() -> None:
+def test_operands_held_only_by_queue_are_released_by_launch() -> None:
     x = PyGPU.to_gpu(LARGE)
     with limits(held=MIB // 2):
         counted = Counted()
@@ -81,7 +81,7 @@ def test_operands_that_nobody_else_holds_are_let_go_of_by_a_launch() -> None:
     np.testing.assert_array_equal(mask.get(), LARGE > 5)
 
 
-def test_operands_beyond_the_limit_are_seen_when_an_operation_comes() -> None:
+def test_operands_beyond_limit_are_detected_at_next_operation() -> None:
     with limits(held=3 * MIB // 2):
         counted = Counted()
         first = PyGPU.to_gpu(LARGE) > 5
@@ -94,7 +94,7 @@ def test_operands_beyond_the_limit_are_seen_when_an_operation_comes() -> None:
     np.testing.assert_array_equal(third.get(), (LARGE > 5) != (LARGE > 6))
 
 
-def test_a_result_of_the_same_size_takes_the_place_of_its_operand() -> None:
+def test_result_of_same_size_reuses_operand_memory() -> None:
     x = PyGPU.to_gpu(LARGE)
     with limits(held=MIB // 2):
         counted = Counted()
@@ -105,7 +105,7 @@ def test_a_result_of_the_same_size_takes_the_place_of_its_operand() -> None:
     np.testing.assert_array_equal(x.get(), LARGE * 2 + 1 - 3)
 
 
-def test_views_hold_as_the_array_does() -> None:
+def test_views_keep_memory_like_arrays() -> None:
     x = PyGPU.to_gpu(LARGE)
     half = x[::2]
     with limits(held=MIB // 2):
@@ -118,7 +118,7 @@ def test_views_hold_as_the_array_does() -> None:
     np.testing.assert_array_equal(mask.get(), LARGE[::2] > 5)
 
 
-def test_never_more_memory_than_without_waiting() -> None:
+def test_peak_memory_is_never_above_eager_mode() -> None:
     x = PyGPU.to_gpu(LARGE)
     PyGPU.synchronize()
     before = PyGPU.memory_statistics()["bytes"]
@@ -132,7 +132,7 @@ def test_never_more_memory_than_without_waiting() -> None:
     assert np.isfinite(x.get()).any()
 
 
-def test_memory_that_is_refused_launches_what_holds_some() -> None:
+def test_refused_memory_flushes_operations_holding_memory() -> None:
     x = PyGPU.to_gpu(LARGE)
     PyGPU.synchronize()
     PyGPU.trim_memory()
@@ -150,7 +150,7 @@ def test_memory_that_is_refused_launches_what_holds_some() -> None:
     np.testing.assert_array_equal(mask.get(), LARGE > 5)
 
 
-def test_a_limit_of_memory_is_for_the_lines_behind_it() -> None:
+def test_memory_limit_applies_to_later_operations() -> None:
     x = PyGPU.to_gpu(LARGE)
     before = PyGPU.memory_statistics()["bytes"]
     kept = x + 1
@@ -162,7 +162,7 @@ def test_a_limit_of_memory_is_for_the_lines_behind_it() -> None:
 
 
 @pytest.mark.provokes_errors
-def test_memory_that_the_driver_refuses_does_so_too() -> None:
+def test_memory_refused_by_driver_flushes_too() -> None:
     driver = simulated.driver()
     if driver is None:
         pytest.skip("faults are planted in a simulated driver only")
@@ -179,7 +179,7 @@ def test_memory_that_the_driver_refuses_does_so_too() -> None:
     np.testing.assert_array_equal(mask.get(), LARGE > 5)
 
 
-def test_an_array_that_is_made_closes_nothing() -> None:
+def test_new_array_does_not_flush() -> None:
     x = PyGPU.to_gpu(np.arange(5.0))
     kept = x + 1
     arrays = [PyGPU.empty(3), PyGPU.empty((2, 2), "int8"), PyGPU.empty(1 << 20)]

@@ -1,4 +1,4 @@
-"""Errors of deferred operations belong to blocks: a lost result raises at each use, a refused write raises once."""
+"""Test errors of deferred operations: a lost result raises at each use, a refused write raises once."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ def warm(x: Any) -> None:
 
 
 def quiet_flush() -> None:
-    """Flush as other code would that handles errors of its own."""
+    """Flush like other code that handles its own errors."""
     with contextlib.suppress(PyGPU.CudaError, MemoryError):
         _core.flush()
 
 
-def test_unrelated_call_of_another_thread_is_done_and_does_not_raise(driver: simulated.Driver) -> None:
+def test_unrelated_call_of_another_thread_completes_without_error(driver: simulated.Driver) -> None:
     x, other = PyGPU.to_gpu(HOST), PyGPU.to_gpu(HOST)
     warm(x)
     y = x + 1
@@ -82,7 +82,7 @@ UNRELATED: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.parametrize("name", UNRELATED)
-def test_unrelated_call_of_the_same_thread_is_done_and_does_not_raise(driver: simulated.Driver, name: str) -> None:
+def test_unrelated_call_of_the_same_thread_completes_without_error(driver: simulated.Driver, name: str) -> None:
     x, other = PyGPU.to_gpu(HOST), PyGPU.to_gpu(HOST)
     warm(x)
     UNRELATED[name](other)
@@ -96,7 +96,7 @@ def test_unrelated_call_of_the_same_thread_is_done_and_does_not_raise(driver: si
 
 
 @pytest.mark.parametrize("report", ["flush", "synchronize"])
-def test_deferring_thread_is_told_once(driver: simulated.Driver, report: str) -> None:
+def test_deferring_thread_gets_one_error(driver: simulated.Driver, report: str) -> None:
     x, other = PyGPU.to_gpu(HOST), PyGPU.to_gpu(HOST)
     warm(x)
     y = x + 1
@@ -110,7 +110,7 @@ def test_deferring_thread_is_told_once(driver: simulated.Driver, report: str) ->
         y.get()
 
 
-def test_another_thread_is_not_told(driver: simulated.Driver) -> None:
+def test_another_thread_gets_no_error(driver: simulated.Driver) -> None:
     x = PyGPU.to_gpu(HOST)
     warm(x)
     y = x + 1
@@ -123,7 +123,7 @@ def test_another_thread_is_not_told(driver: simulated.Driver) -> None:
         y.get()
 
 
-def test_array_that_existed_before_keeps_its_values_when_its_operand_is_lost(driver: simulated.Driver) -> None:
+def test_existing_array_keeps_values_when_its_operand_is_lost(driver: simulated.Driver) -> None:
     x, a = PyGPU.to_gpu(np.ones(LONG)), PyGPU.to_gpu(np.arange(20.0))
     PyGPU.synchronize()
     PyGPU.trim_memory()
@@ -180,7 +180,7 @@ class Calls:
 
 
 class Exports:
-    """Another library's array, whose interface runs something when it is read."""
+    """An array of another library, whose interface runs code when it is read."""
 
     def __init__(self, work: Callable[[], Any], array: Any) -> None:
         self.work, self.array = work, array
@@ -220,9 +220,7 @@ INSPECTED: dict[str, Callable[[Any, Calls, Any], Any]] = {
 
 @pytest.mark.parametrize("thread", ["same thread", "second thread"])
 @pytest.mark.parametrize("use", INSPECTED)
-def test_operand_that_is_lost_during_a_call_is_refused_by_that_call(
-    driver: simulated.Driver, use: str, thread: str
-) -> None:
+def test_call_rejects_operand_lost_during_it(driver: simulated.Driver, use: str, thread: str) -> None:
     if driver.is_hip and "other" in INSPECTED[use].__code__.co_names:
         pytest.skip("the interface is CUDA's")
     x, plain = PyGPU.to_gpu(HOST), PyGPU.to_gpu(HOST.copy())
@@ -311,7 +309,7 @@ def run_with_fault(driver: simulated.Driver, name: str, nth: int, code: int) -> 
 
 # What reports that a device failed for good is not a refusal: it ends the process's use of the device.
 @pytest.mark.parametrize("code", [INVALID, OUT_OF_MEMORY, OUT_OF_RESOURCES])
-def test_fault_at_each_driver_call_of_a_flush_makes_no_wrong_value(driver: simulated.Driver, code: int) -> None:
+def test_fault_at_each_driver_call_of_a_flush_gives_no_wrong_value(driver: simulated.Driver, code: int) -> None:
     x, row = PyGPU.to_gpu(HOST), PyGPU.to_gpu(HOST[0])
     for _ in range(4):
         program(x, row, PyGPU.to_gpu(HOST))
@@ -326,7 +324,7 @@ def test_fault_at_each_driver_call_of_a_flush_makes_no_wrong_value(driver: simul
             run_with_fault(driver, name, nth, code)
 
 
-def test_memory_that_is_refused_once_is_no_error(driver: simulated.Driver) -> None:
+def test_memory_refused_once_is_no_error(driver: simulated.Driver) -> None:
     x = PyGPU.to_gpu(np.ones(LONG))
     for name in allocation_calls():
         y = x + 1

@@ -1,4 +1,4 @@
-"""Random programs give the same bits whether operations wait or not; `fusion_soak.py` runs longer ones."""
+"""Test that random programs give the same bits in every mode; `fusion_soak.py` runs longer ones."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FRAGMENTS = 150
 
 
 @pytest.mark.timeout(600)
-def test_a_fixed_run_meets_every_cause_of_closing() -> None:
+def test_fixed_run_covers_every_flush_reason() -> None:
     print(f"python tests/helpers/fusion_soak.py --operations {OPERATIONS} --seed 1 --fragments {FRAGMENTS}")
     report = fusion_soak.soak(OPERATIONS, 1, FRAGMENTS)
     assert report["failure"] is None, report["failure"]
@@ -38,7 +38,7 @@ def test_a_fixed_run_meets_every_cause_of_closing() -> None:
 # A new seed is a program with new kernels, which a simulated GPU compiles; those of the fixed seed it finds compiled.
 @pytest.mark.sampled(on="cuda", elsewhere=0)
 @pytest.mark.timeout(600)
-def test_a_random_run_makes_no_difference() -> None:
+def test_random_run_matches_eager_mode() -> None:
     seed = SystemRandom().randrange(2**32)
     print(f"python tests/helpers/fusion_soak.py --operations {OPERATIONS} --seed {seed} --fragments {FRAGMENTS}")
     report = fusion_soak.soak(OPERATIONS, seed, FRAGMENTS)
@@ -48,7 +48,7 @@ def test_a_random_run_makes_no_difference() -> None:
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.sampled(on="cuda", elsewhere=1)
 @pytest.mark.timeout(600)
-def test_finalisers_refusals_and_threads_make_no_difference(threads: int) -> None:
+def test_finalizers_refusals_and_threads_match_eager_mode(threads: int) -> None:
     options = {"threads": threads, "has_finalisers": True, "is_refusing": True}
     report = fusion_soak.soak(800, 1, FRAGMENTS, **options)
     assert report["failure"] is None, report["failure"]
@@ -56,7 +56,7 @@ def test_finalisers_refusals_and_threads_make_no_difference(threads: int) -> Non
     assert report["refusals"] > 0 or not report["simulated"]
 
 
-def test_a_seed_repeats_a_program() -> None:
+def test_seed_reproduces_program() -> None:
     def told(seed: int) -> str:
         program = machine.Program(seed, FRAGMENTS)
         return machine.told(program, len(program.steps) - 1)
@@ -65,7 +65,7 @@ def test_a_seed_repeats_a_program() -> None:
     assert told(3) != told(4)
 
 
-def test_a_wrong_element_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrong_element_is_detected(monkeypatch: pytest.MonkeyPatch) -> None:
     replay = machine.replay
 
     def spoiled(program: machine.Program, mode: str, *rest: object) -> list[object]:

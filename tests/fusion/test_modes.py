@@ -1,4 +1,4 @@
-"""Whether operations are put off is a thread's choice, and a report tells what became of them."""
+"""Test the fusion mode of a thread and the report of deferred operations."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ on_a_gpu = pytest.mark.skipif(PyGPU.backend_name() == "cpu", reason="NumPy compu
 
 @pytest.fixture(autouse=True)
 def auto() -> Iterator[None]:
-    """The usual mode, whatever the environment says, and kernels at the second meeting."""
+    """Set the usual mode for any environment, with kernels compiled at the second use."""
     before = _core._set_fusion("auto")
     _core._limit_fusion(meetings=2)
     yield
@@ -38,7 +38,7 @@ def an_array() -> PyGPU.GPUArray:
     return array
 
 
-def test_a_mode_lasts_for_the_block() -> None:
+def test_mode_lasts_for_with_block() -> None:
     with PyGPU.fusion("off"):
         assert _core._get_fusion() == "off"
         with PyGPU.fusion("auto"):
@@ -47,13 +47,13 @@ def test_a_mode_lasts_for_the_block() -> None:
     assert _core._get_fusion() == "auto"
 
 
-def test_a_mode_ends_with_an_exception() -> None:
+def test_mode_ends_with_exception() -> None:
     with pytest.raises(KeyError), PyGPU.fusion("off"):
         raise KeyError
     assert _core._get_fusion() == "auto"
 
 
-def test_one_object_may_be_entered_again_in_its_own_block() -> None:
+def test_mode_object_is_reentrant() -> None:
     off, auto = PyGPU.fusion("off"), PyGPU.fusion("auto")
     with off, auto, off:
         with auto:
@@ -64,7 +64,7 @@ def test_one_object_may_be_entered_again_in_its_own_block() -> None:
         assert _core._get_fusion() == "off"
 
 
-def test_a_function_has_its_mode_also_when_it_calls_itself() -> None:
+def test_recursive_function_keeps_its_mode() -> None:
     @PyGPU.fusion("off")
     def countdown(left: int) -> list[str]:
         """Count."""
@@ -76,14 +76,14 @@ def test_a_function_has_its_mode_also_when_it_calls_itself() -> None:
 
 
 @pytest.mark.parametrize("mode", ["fast", "", "AUTO", None, 1, ["off"]])
-def test_an_unknown_mode_changes_nothing(mode: object) -> None:
+def test_unknown_mode_changes_nothing(mode: object) -> None:
     with PyGPU.fusion("off"):
         with pytest.raises(ValueError, match=r"'auto' or 'off'"):
             PyGPU.fusion(mode)  # type: ignore[arg-type]
         assert _core._get_fusion() == "off"
 
 
-def test_a_generator_and_a_coroutine_are_refused_as_functions() -> None:
+def test_rejects_generators_and_coroutines_as_functions() -> None:
     def generator() -> Iterator[int]:
         yield 1
 
@@ -94,7 +94,7 @@ def test_a_generator_and_a_coroutine_are_refused_as_functions() -> None:
             PyGPU.fusion("off")(function)
 
 
-def test_a_mode_is_of_one_thread() -> None:
+def test_mode_belongs_to_one_thread() -> None:
     shared, seen = PyGPU.fusion("off"), []
 
     def other() -> None:
@@ -113,11 +113,11 @@ def test_a_mode_is_of_one_thread() -> None:
     assert _core._get_fusion() == "auto"
 
 
-def test_the_object_says_how_it_is_used() -> None:
+def test_repr_describes_use_of_mode() -> None:
     assert repr(PyGPU.fusion("off")) == "<PyGPU.fusion('off'), for `with` or as a decorator>"
 
 
-def test_nothing_is_put_off_where_the_mode_says_so() -> None:
+def test_mode_off_defers_nothing() -> None:
     x = an_array()
     with PyGPU.fusion_report() as report, PyGPU.fusion("off"):
         y = 2 * x + 1
@@ -127,7 +127,7 @@ def test_nothing_is_put_off_where_the_mode_says_so() -> None:
 
 
 @on_a_gpu
-def test_what_waits_is_launched_before_another_mode_begins_and_not_before_the_same() -> None:
+def test_entering_other_mode_flushes_and_same_mode_does_not() -> None:
     x = an_array()
     y = 2 * x
     before = PyGPU.fusion_report()
@@ -139,7 +139,7 @@ def test_what_waits_is_launched_before_another_mode_begins_and_not_before_the_sa
 
 
 @on_a_gpu
-def test_flush_launches_what_waits() -> None:
+def test_flush_launches_pending_operations() -> None:
     x = an_array()
     with PyGPU.fusion_report() as report:
         y = 2 * x
@@ -151,9 +151,9 @@ def test_flush_launches_what_waits() -> None:
 
 
 @on_a_gpu
-def test_a_report_counts_what_was_computed_together() -> None:
+def test_report_counts_fused_operations() -> None:
     x = an_array()
-    for _ in range(2):  # compiled at the second meeting
+    for _ in range(2):  # compiled at the second use
         with PyGPU.fusion_report() as report:
             y = 2 * x + 1
     assert (report.operations, report.computed, report.kernels, report.fused) == (2, 2, 1, 1)
@@ -166,7 +166,7 @@ def test_a_report_counts_what_was_computed_together() -> None:
 
 
 @on_a_gpu
-def test_a_report_counts_first_meetings_and_says_when_they_are_compiled() -> None:
+def test_report_counts_first_uses_and_compile_threshold() -> None:
     x = an_array()
     with PyGPU.fusion_report() as report:
         y = (x - 3) * (x + 7) - x
@@ -177,7 +177,7 @@ def test_a_report_counts_first_meetings_and_says_when_they_are_compiled() -> Non
 
 
 @on_a_gpu
-def test_a_report_counts_what_was_never_computed() -> None:
+def test_report_counts_discarded_operations() -> None:
     x = an_array()
     with PyGPU.fusion_report() as report:
         y = 2 * x
@@ -187,7 +187,7 @@ def test_a_report_counts_what_was_never_computed() -> None:
 
 
 @on_a_gpu
-def test_an_array_whose_address_was_given_out_is_computed_eagerly() -> None:
+def test_escaped_array_is_computed_eagerly() -> None:
     x = an_array()
     assert x.ptr
     with PyGPU.fusion_report() as report:
@@ -198,7 +198,7 @@ def test_an_array_whose_address_was_given_out_is_computed_eagerly() -> None:
 
 
 @on_a_gpu
-def test_a_report_names_the_causes_of_launches() -> None:
+def test_report_names_flush_reasons() -> None:
     x = an_array()
     with PyGPU.fusion_report() as report:
         (2 * x).get()
@@ -209,7 +209,7 @@ def test_a_report_names_the_causes_of_launches() -> None:
 
 
 @on_a_gpu
-def test_an_in_place_operator_that_waits_is_not_counted_as_launched_by_its_line() -> None:
+def test_deferred_in_place_operator_is_not_counted_as_eager() -> None:
     x, y = an_array(), an_array()
     with PyGPU.fusion_report() as report:
         t = 2 * x
@@ -222,7 +222,7 @@ def test_an_in_place_operator_that_waits_is_not_counted_as_launched_by_its_line(
     np.testing.assert_array_equal(y.get(), 4 * np.arange(6, dtype=np.float32))
 
 
-def test_a_report_is_a_mapping_and_stays_as_it_is() -> None:
+def test_report_is_immutable_mapping() -> None:
     x = an_array()
     with PyGPU.fusion_report() as report:
         y = 2 * x
@@ -235,7 +235,7 @@ def test_a_report_is_a_mapping_and_stays_as_it_is() -> None:
     assert dict(report) == known
 
 
-def test_every_cause_that_is_counted_is_explained() -> None:
+def test_every_counted_reason_is_documented() -> None:
     from PyGPU._fusion import report
 
     figures = _core._fusion_figures()
@@ -243,7 +243,7 @@ def test_every_cause_that_is_counted_is_explained() -> None:
     assert set(report._CLOSED) == set(figures["closed"])
 
 
-def test_a_report_without_operations_says_so() -> None:
+def test_empty_report_prints_message() -> None:
     with PyGPU.fusion_report() as report:
         pass
     assert repr(report) == "No operation was deferred in the block; on the CPU backend none is."
@@ -258,7 +258,7 @@ def in_a_process(program: str, **variables: str) -> subprocess.CompletedProcess[
 @pytest.mark.starts_processes
 @pytest.mark.enough_on("cpu", "cuda")
 @pytest.mark.parametrize(("value", "mode"), [("auto", "auto"), ("off", "off"), ("0", "off"), ("", "auto")])
-def test_the_environment_names_the_mode(value: str, mode: str) -> None:
+def test_environment_selects_mode(value: str, mode: str) -> None:
     done = in_a_process("print(_core._get_fusion())", PYGPU_FUSION=value)
     assert done.stdout == f"{mode}\n", done.stderr
 
@@ -269,7 +269,7 @@ def test_the_environment_names_the_mode(value: str, mode: str) -> None:
     ("variable", "known"),
     [("PYGPU_FUSION", "'auto' or 'off'"), ("PYGPU_FUSION_COMPILE", "'first' or 'second'")],
 )
-def test_an_unknown_value_in_the_environment_is_an_error_that_names_the_variable(variable: str, known: str) -> None:
+def test_unknown_mode_in_environment_raises_error_naming_variable(variable: str, known: str) -> None:
     done = in_a_process("with PyGPU.fusion('off'): pass", **{variable: "fast"})
     assert done.returncode == 1
     assert f"ValueError: {variable} must be {known}, and is 'fast'" in done.stderr
@@ -278,7 +278,7 @@ def test_an_unknown_value_in_the_environment_is_an_error_that_names_the_variable
 @on_a_gpu
 @pytest.mark.starts_processes
 @pytest.mark.enough_on("cuda")
-def test_an_operation_raises_where_the_environment_names_an_unknown_mode() -> None:
+def test_operation_raises_for_unknown_mode_in_environment() -> None:
     done = in_a_process("x = PyGPU.zeros(3)\nx + 1", PYGPU_FUSION="fast")
     assert "ValueError: PYGPU_FUSION must be" in done.stderr
 
@@ -287,7 +287,7 @@ def test_an_operation_raises_where_the_environment_names_an_unknown_mode() -> No
 @pytest.mark.starts_processes
 @pytest.mark.enough_on("cuda")
 @pytest.mark.parametrize(("value", "kernels"), [("first", 1), ("second", 2), ("", 2)])
-def test_the_environment_says_when_an_expression_is_compiled(value: str, kernels: int) -> None:
+def test_environment_sets_compile_threshold(value: str, kernels: int) -> None:
     program = """
 _core._bound_fusion_age(10**6)  # the helper thread may look between the operations
 x = PyGPU.zeros(3)

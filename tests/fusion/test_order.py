@@ -1,4 +1,4 @@
-"""What marks a place in time or waits for one finds everything launched that was written down before."""
+"""Test that stream and event calls find all earlier operations launched."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HOST = np.linspace(-1, 2, 12).reshape(3, 4)
 
 
 class Place:
-    """What the ways of marking a place use, made before anything waits."""
+    """Objects used by the stream and event calls, created before any operation is pending."""
 
     def __init__(self) -> None:
         self.stream = PyGPU.Stream()
@@ -81,7 +81,7 @@ MARKS: dict[str, Callable[[Place], Any]] = {
 
 
 @pytest.mark.parametrize("mark", MARKS)
-def test_nothing_waits_behind(mark: str) -> None:
+def test_no_operation_is_pending_after_flush_point(mark: str) -> None:
     place = Place()
     if mark == "stream.__exit__":
         place.entered.__enter__()
@@ -95,7 +95,7 @@ def test_nothing_waits_behind(mark: str) -> None:
     np.testing.assert_array_equal(kept.get(), HOST + 1)
 
 
-def test_an_event_stands_behind_what_was_written_before_it() -> None:
+def test_event_follows_earlier_writes() -> None:
     driver = simulated.driver()
     if driver is None:
         pytest.skip("the device is made slow")
@@ -111,7 +111,7 @@ def test_an_event_stands_behind_what_was_written_before_it() -> None:
     np.testing.assert_array_equal(kept.get(), HOST + 1)
 
 
-def test_each_operation_goes_to_the_stream_of_its_line() -> None:
+def test_each_operation_uses_stream_current_at_its_call() -> None:
     driver = simulated.driver()
     if driver is None:
         pytest.skip("the device is made slow")
@@ -134,7 +134,7 @@ def test_each_operation_goes_to_the_stream_of_its_line() -> None:
 
 
 @pytest.mark.usefixtures("late")
-def test_results_of_one_stream_are_right_on_another() -> None:
+def test_results_of_one_stream_are_valid_on_another() -> None:
     streams = [PyGPU.Stream(non_blocking=True) for _ in range(3)]
     x, twin = PyGPU.to_gpu(HOST), HOST
     kept = []
@@ -147,7 +147,7 @@ def test_results_of_one_stream_are_right_on_another() -> None:
 
 
 @pytest.mark.usefixtures("late")
-def test_a_write_on_another_stream_comes_behind_the_readers() -> None:
+def test_write_on_another_stream_follows_readers() -> None:
     other = PyGPU.Stream(non_blocking=True)
     for number in range(10):
         x = PyGPU.to_gpu(HOST)
@@ -158,7 +158,7 @@ def test_a_write_on_another_stream_comes_behind_the_readers() -> None:
         np.testing.assert_array_equal(x.get(), np.full_like(HOST, number))
 
 
-def test_a_capture_has_what_is_written_in_it_and_no_more() -> None:
+def test_capture_contains_exactly_its_operations() -> None:
     x, y = PyGPU.to_gpu(HOST), PyGPU.zeros_like(PyGPU.to_gpu(HOST))
     stream = PyGPU.Stream()
     (x + 1) * 2
@@ -183,7 +183,7 @@ def test_a_capture_has_what_is_written_in_it_and_no_more() -> None:
     np.testing.assert_array_equal(waits.get(), np.full_like(HOST, 12))
 
 
-def test_operations_of_a_capture_that_make_memory_are_in_the_graph() -> None:
+def test_allocating_operations_of_capture_are_in_graph() -> None:
     x = PyGPU.to_gpu(HOST)
     (x + 1).get()
     stream = PyGPU.Stream()
@@ -198,7 +198,7 @@ def test_operations_of_a_capture_that_make_memory_are_in_the_graph() -> None:
     np.testing.assert_array_equal(y.get(), np.full_like(HOST, 2))
 
 
-def test_what_waits_when_another_stream_is_captured_is_not_captured() -> None:
+def test_operations_pending_before_capture_are_not_captured() -> None:
     x = PyGPU.to_gpu(HOST)
     stream = PyGPU.Stream(non_blocking=True)
     y = x + 1
@@ -212,7 +212,7 @@ def test_what_waits_when_another_stream_is_captured_is_not_captured() -> None:
     np.testing.assert_array_equal(z.get(), HOST + 2)
 
 
-def test_streams_of_others_are_not_put_off_on() -> None:
+def test_foreign_streams_are_not_deferred() -> None:
     own = PyGPU.Stream()
     foreign = PyGPU.Stream.from_handle(own.handle, owner=own)
     x = PyGPU.to_gpu(HOST)
@@ -224,7 +224,7 @@ def test_streams_of_others_are_not_put_off_on() -> None:
     np.testing.assert_array_equal(kept.get(), HOST + 1)
 
 
-def test_operations_of_two_devices_wait_side_by_side() -> None:
+def test_operations_of_two_devices_are_pending_together() -> None:
     if PyGPU.device_count() < 2:
         pytest.skip("one device")
     first, second = PyGPU.to_gpu(HOST, device=0), PyGPU.to_gpu(HOST, device=1)
@@ -236,7 +236,7 @@ def test_operations_of_two_devices_wait_side_by_side() -> None:
         assert got.device.index == index
 
 
-def test_a_copy_to_another_device_has_the_values() -> None:
+def test_copy_to_another_device_has_pending_values() -> None:
     if PyGPU.device_count() < 2:
         pytest.skip("one device")
     x = PyGPU.to_gpu(HOST, device=0)

@@ -1,4 +1,4 @@
-"""Deferral needs no more memory than eager mode, beyond the bound on operands that only deferred operations hold."""
+"""Test that deferral needs no more memory than eager mode plus the bound on operands held by the queue only."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ def test_programs_run_within_the_peak_of_eager_mode() -> None:
 
 @pytest.mark.starts_processes
 @pytest.mark.timeout(150)
-def test_bound_on_operands_is_one_of_all_queues() -> None:
+def test_operand_bound_covers_all_queues() -> None:
     run("check_threads")
 
 
-def test_thread_that_drops_an_operand_of_another_queue_flushes_that_queue() -> None:
+def test_dropping_operand_of_another_queue_flushes_that_queue() -> None:
     host = np.arange(MIB // 8, dtype="float64")
     with ThreadPoolExecutor(1) as pool, limits(held=MIB // 2):
         operands = [PyGPU.to_gpu(host)]
@@ -51,7 +51,7 @@ def test_thread_that_drops_an_operand_of_another_queue_flushes_that_queue() -> N
     np.testing.assert_array_equal(mask.get(), host > 5)
 
 
-def test_results_that_are_pending_count_under_a_limit() -> None:
+def test_pending_results_count_under_a_limit() -> None:
     host = np.arange(MIB // 8, dtype="float64")
     x = PyGPU.to_gpu(host)
     PyGPU.synchronize()

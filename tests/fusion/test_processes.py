@@ -1,4 +1,4 @@
-"""A process may end, fork or lose its device with operations that wait."""
+"""Test processes that end, fork or lose their device with pending operations."""
 
 from __future__ import annotations
 
@@ -52,11 +52,11 @@ last.array = y
 
 
 @pytest.mark.parametrize("end", ENDS)
-def test_a_process_ends_cleanly(end: str) -> None:
+def test_process_exits_cleanly(end: str) -> None:
     support.ended_well(support.run_script(BEGIN + ENDS[end]))
 
 
-def test_a_child_is_refused_and_the_parent_goes_on() -> None:
+def test_forked_child_is_rejected_and_parent_continues() -> None:
     script = (
         BEGIN
         + support.in_a_child(
@@ -80,7 +80,7 @@ print("ended")
     assert support.ended_well(support.run_script(script)) == "ended"
 
 
-def test_a_child_ends_by_itself() -> None:
+def test_forked_child_exits() -> None:
     script = (
         BEGIN
         + """
@@ -95,7 +95,7 @@ assert y.tolist() == [2, 4, 6, 8, 10]
     support.ended_well(support.run_script(script))
 
 
-def test_a_child_of_a_process_whose_thread_launches_does_not_hang() -> None:
+def test_child_of_launching_process_does_not_hang() -> None:
     script = (
         BEGIN
         + """
@@ -123,7 +123,7 @@ thread.join()
     support.ended_well(support.run_script(script))
 
 
-def test_what_waits_is_computed_before_a_device_is_reset() -> None:
+def test_pending_operations_are_computed_before_device_reset() -> None:
     script = (
         BEGIN
         + """
@@ -142,7 +142,7 @@ assert (z + 1).tolist() == [1, 2, 3]
 
 
 @pytest.mark.parametrize("mode", ["off", "auto"])
-def test_the_variable_chooses_the_mode(mode: str) -> None:
+def test_variable_selects_mode(mode: str) -> None:
     script = "import PyGPU\nfrom PyGPU import _core\nprint(_core._get_fusion())"
     assert support.ended_well(support.run_script(script, PYGPU_FUSION=mode)) == mode
     assert PyGPU.backend_name()

@@ -1,4 +1,4 @@
-"""A flush runs no Python; Python that runs around it finds every deferred operation pending or launched."""
+"""Test that a flush runs no Python, and that Python code around it finds each operation pending or launched."""
 
 from __future__ import annotations
 
@@ -61,9 +61,7 @@ ACTS: dict[str, Callable[[Any, Any], Any]] = {
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("act", ACTS)
 @pytest.mark.parametrize("search", ["candidates", "by_pathfinder"])
-def test_look_up_of_compilers_finds_values_or_is_not_asked(
-    monkeypatch: pytest.MonkeyPatch, search: str, act: str
-) -> None:
+def test_compiler_lookup_finds_values_or_is_not_called(monkeypatch: pytest.MonkeyPatch, search: str, act: str) -> None:
     if PyGPU.backend_name() != "cuda":
         pytest.skip("Python finds compilers for CUDA only")
     from PyGPU._native import library_files
@@ -90,7 +88,7 @@ def test_look_up_of_compilers_finds_values_or_is_not_asked(
 
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("act", ACTS)
-def test_collection_of_garbage_during_a_flush_finds_values(collecting: list[Callable[[], Any]], act: str) -> None:
+def test_garbage_collection_during_flush_finds_values(collecting: list[Callable[[], Any]], act: str) -> None:
     x = PyGPU.to_gpu(HOST)
     expression = structure()
     seen: list[Any] = []
@@ -111,7 +109,7 @@ def test_collection_of_garbage_during_a_flush_finds_values(collecting: list[Call
 
 
 @pytest.mark.timeout(60)
-def test_handler_of_logging_finds_values(caplog: pytest.LogCaptureFixture) -> None:
+def test_logging_handler_finds_values(caplog: pytest.LogCaptureFixture) -> None:
     x = PyGPU.to_gpu(HOST)
     expression = structure()
     seen: list[Any] = []
@@ -135,7 +133,7 @@ def test_handler_of_logging_finds_values(caplog: pytest.LogCaptureFixture) -> No
 
 
 @pytest.mark.timeout(60)
-def test_allocator_of_the_program_is_not_called_for_pending_results() -> None:
+def test_user_allocator_is_not_called_for_pending_results() -> None:
     x = PyGPU.to_gpu(np.ones(5000))
     asked: list[int] = []
 
@@ -153,7 +151,7 @@ def test_allocator_of_the_program_is_not_called_for_pending_results() -> None:
 
 
 @pytest.mark.timeout(60)
-def test_finaliser_of_an_operands_owner_finds_values() -> None:
+def test_finalizer_of_operand_owner_finds_values() -> None:
     host = HOST.copy()
     x = PyGPU.to_gpu(host)
     seen: list[Any] = []
@@ -173,7 +171,7 @@ def test_finaliser_of_an_operands_owner_finds_values() -> None:
 
 
 @pytest.mark.timeout(60)
-def test_threads_that_collect_while_others_flush_find_values() -> None:
+def test_threads_collecting_during_flushes_find_values() -> None:
     x = PyGPU.to_gpu(HOST)
     wrong: list[Any] = []
     end = threading.Event()

@@ -1,4 +1,4 @@
-"""Each thread has its queue: other threads launch, read, overwrite and drop what is pending in it."""
+"""Test the queues of threads: other threads launch, read, overwrite and drop pending results."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def in_a_thread(function: Callable[[], Any]) -> Any:
         return pool.submit(function).result()
 
 
-def test_another_thread_gets_the_values() -> None:
+def test_another_thread_reads_pending_values() -> None:
     x = PyGPU.to_gpu(HOST)
     y = x + 1
     np.testing.assert_array_equal(in_a_thread(y.get), HOST + 1)
     assert waiting() == 0
 
 
-def test_another_threads_write_comes_behind_what_waits() -> None:
+def test_write_by_another_thread_follows_pending_operations() -> None:
     x = PyGPU.to_gpu(HOST)
     y = x + 1
     in_a_thread(lambda: x.fill(5))
@@ -44,7 +44,7 @@ def test_another_threads_write_comes_behind_what_waits() -> None:
     np.testing.assert_array_equal(x.get(), np.full_like(HOST, 5))
 
 
-def test_another_thread_computes_with_what_waits() -> None:
+def test_another_thread_computes_with_pending_results() -> None:
     x = PyGPU.to_gpu(HOST)
     y = x + 1
     z = in_a_thread(lambda: y * 2)
@@ -117,13 +117,13 @@ def test_discarded_reader_does_not_block_a_write_by_another_thread(
     assert waiting() == 0
 
 
-def test_another_thread_may_let_go_of_it() -> None:
+def test_another_thread_may_drop_pending_result() -> None:
     box = [PyGPU.to_gpu(HOST) + 1]
     in_a_thread(box.clear)
     assert waiting() == 0
 
 
-def test_the_mode_is_each_threads_own() -> None:
+def test_mode_is_per_thread() -> None:
     before = in_a_thread(_core._get_fusion)
     _core._set_fusion("off")
     assert in_a_thread(_core._get_fusion) == before
@@ -168,7 +168,7 @@ def delayed() -> Iterator[simulated.Driver]:
 
 
 @pytest.mark.parametrize("name", MEANWHILE)
-def test_thread_that_meets_a_batch_of_another_thread_waits_for_it(name: str, delayed: simulated.Driver) -> None:
+def test_thread_using_batch_of_another_thread_waits_for_it(name: str, delayed: simulated.Driver) -> None:
     twin = (np.arange(12.0).reshape(3, 4) - 5) / 8
     for _ in range(10):
         x = PyGPU.to_gpu(twin)
@@ -180,7 +180,7 @@ def test_thread_that_meets_a_batch_of_another_thread_waits_for_it(name: str, del
         np.testing.assert_array_equal(kept[0].get(), (twin + 1) * twin)
 
 
-def test_thread_that_computes_with_a_batch_of_another_thread_has_its_values(delayed: simulated.Driver) -> None:
+def test_thread_computing_with_batch_of_another_thread_has_its_values(delayed: simulated.Driver) -> None:
     twin = (np.arange(12.0).reshape(3, 4) - 5) / 8
     for _ in range(10):
         x = PyGPU.to_gpu(twin)
@@ -205,7 +205,7 @@ SHOWN: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.parametrize("name", SHOWN)
-def test_array_whose_address_another_thread_gives_out_is_not_read_late(name: str) -> None:
+def test_array_that_escapes_in_another_thread_is_not_read_late(name: str) -> None:
     if name == "interface" and PyGPU.backend_name() != "cuda":
         pytest.skip("the interface is CUDA's")
     shown: list[Any] = []
@@ -221,7 +221,7 @@ def test_array_whose_address_another_thread_gives_out_is_not_read_late(name: str
 
 
 @pytest.mark.parametrize("name", ["ptr", "gpudata", "interface"])
-def test_thread_that_finds_an_escape_under_way_waits_for_its_flush(name: str) -> None:
+def test_thread_finding_escape_in_progress_waits_for_its_flush(name: str) -> None:
     PyGPU.zeros(1)
     driver = simulated.driver()
     if driver is None or (name == "interface" and driver.is_hip):
@@ -243,7 +243,7 @@ def test_thread_that_finds_an_escape_under_way_waits_for_its_flush(name: str) ->
     np.testing.assert_array_equal(x.get(), host)
 
 
-def test_nor_does_one_that_the_collector_shows_while_the_operation_is_written_down() -> None:
+def test_array_exposed_by_collector_during_recording_is_not_read_late() -> None:
     x = PyGPU.to_gpu(HOST)
 
     class Shows:
@@ -266,7 +266,7 @@ def test_nor_does_one_that_the_collector_shows_while_the_operation_is_written_do
     np.testing.assert_array_equal(y.get(), HOST + 1)
 
 
-def test_threads_that_compute_with_the_same_arrays_all_get_it_right() -> None:
+def test_threads_computing_with_same_arrays_are_correct() -> None:
     x, y = PyGPU.to_gpu(HOST), PyGPU.to_gpu(HOST[::-1].copy())
 
     def work(number: int) -> None:
@@ -283,7 +283,7 @@ def test_threads_that_compute_with_the_same_arrays_all_get_it_right() -> None:
     assert waiting() == 0
 
 
-def test_threads_on_streams_of_their_own_hand_results_on() -> None:
+def test_threads_with_separate_streams_pass_results_on() -> None:
     count = 60
     made: list[Any] = []
     lock = threading.Condition()
@@ -329,7 +329,7 @@ def compiled(work: Callable[[], Any]) -> int:
 
 
 @pytest.mark.parametrize("threads", [2, 4])
-def test_threads_that_run_one_loop_compile_what_one_thread_does(threads: int) -> None:
+def test_threads_running_one_loop_compile_as_often_as_one(threads: int) -> None:
     x = PyGPU.to_gpu(HOST)
     if simulated.driver() is None:
         pytest.skip("modules are counted in a simulated driver only")
@@ -353,7 +353,7 @@ def test_threads_that_run_one_loop_compile_what_one_thread_does(threads: int) ->
     assert compiled(lambda: at_once(threads, lambda number: loop(apart[number]))) == one * threads
 
 
-def test_a_thread_that_ends_leaves_what_it_wrote_down() -> None:
+def test_ended_thread_leaves_its_pending_operations() -> None:
     x = PyGPU.to_gpu(HOST)
     kept = in_a_thread(lambda: [x + number for number in range(3)])
     assert waiting() == 3

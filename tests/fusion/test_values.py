@@ -1,4 +1,4 @@
-"""Whoever asks for values or for an address gets what was computed; memory that others reach is not put off over."""
+"""Test that values and addresses are those of computed results; operations on escaped memory are not deferred."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ ASKED: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
 
 
 @pytest.mark.parametrize("name", ASKED)
-def test_what_was_put_off_has_its_values_for(name: str) -> None:
+def test_pending_result_has_values_for(name: str) -> None:
     if name == "the interface" and PyGPU.backend_name() != "cuda":
         pytest.skip("the interface is CUDA's")
     x = PyGPU.to_gpu(HOST)
@@ -69,18 +69,18 @@ def test_what_was_put_off_has_its_values_for(name: str) -> None:
 
 
 @pytest.mark.parametrize("as_number", [bool, int, float, complex])
-def test_a_number_of_python_is_that_of_the_result(as_number: Callable[[Any], Any]) -> None:
+def test_python_scalar_of_result_is_correct(as_number: Callable[[Any], Any]) -> None:
     x = PyGPU.to_gpu(ONE)
     assert as_number(x + 1) == as_number(42.0)
     assert waiting() == 0
 
 
-def test_an_index_is_that_of_the_result() -> None:
+def test_index_from_result_is_correct() -> None:
     x = PyGPU.to_gpu(np.array(1))
     assert [10, 20, 30][x + 1] == 30
 
 
-def test_the_address_of_a_result_has_its_values() -> None:
+def test_address_of_result_has_its_values() -> None:
     driver = simulated.driver()
     if driver is None:
         pytest.skip("another library is simulated")
@@ -116,7 +116,7 @@ def exposed_by(name: str, array: PyGPU.GPUArray) -> Any:
 
 
 @pytest.mark.parametrize("name", EXPOSING)
-def test_whoever_learns_the_address_of_an_operand_finds_nothing_waiting(name: str) -> None:
+def test_address_of_operand_leaves_no_pending_operations(name: str) -> None:
     x = PyGPU.to_gpu(HOST)
     kept = x + 1
     assert waiting() == 1
@@ -126,7 +126,7 @@ def test_whoever_learns_the_address_of_an_operand_finds_nothing_waiting(name: st
     np.testing.assert_array_equal(kept.get(), HOST + 1)
 
 
-def test_the_number_of_memory_that_was_asked_for_before_is_an_address_too() -> None:
+def test_previously_requested_address_counts_as_escaped() -> None:
     x = PyGPU.to_gpu(HOST)
     memory = x.gpudata
     kept = x + 1
@@ -140,7 +140,7 @@ def test_the_number_of_memory_that_was_asked_for_before_is_an_address_too() -> N
 
 
 @pytest.mark.parametrize("name", EXPOSING)
-def test_operations_on_what_others_reach_are_launched_by_their_line(name: str) -> None:
+def test_operations_on_escaped_memory_are_eager(name: str) -> None:
     x = PyGPU.to_gpu(HOST)
     shown = exposed_by(name, x)
     counted = Counted()
@@ -152,7 +152,7 @@ def test_operations_on_what_others_reach_are_launched_by_their_line(name: str) -
 
 
 @pytest.mark.parametrize("name", EXPOSING)
-def test_so_are_those_on_views_of_it(name: str) -> None:
+def test_operations_on_views_of_escaped_memory_are_eager(name: str) -> None:
     x = PyGPU.to_gpu(HOST)
     view = x[1:]
     shown = exposed_by(name, x)
@@ -161,7 +161,7 @@ def test_so_are_those_on_views_of_it(name: str) -> None:
     del shown, kept
 
 
-def test_a_view_that_is_shown_shows_the_whole_block() -> None:
+def test_exported_view_exposes_whole_block() -> None:
     x = PyGPU.to_gpu(HOST)
     assert x[1:].ptr > 0
     kept = x + 1
@@ -169,7 +169,7 @@ def test_a_view_that_is_shown_shows_the_whole_block() -> None:
     del kept
 
 
-def test_an_operation_that_is_launched_by_its_line_is_the_cause_that_the_report_names() -> None:
+def test_eager_operation_is_named_as_reason_in_report() -> None:
     x, shown = PyGPU.to_gpu(HOST), PyGPU.to_gpu(HOST)
     assert shown.ptr > 0
     kept = [x + 1]
@@ -178,7 +178,7 @@ def test_an_operation_that_is_launched_by_its_line_is_the_cause_that_the_report_
     assert counted["closed"] == {"operation": 1}
 
 
-def test_what_came_back_is_private_again() -> None:
+def test_returned_memory_is_private_again() -> None:
     x = PyGPU.to_gpu(HOST)
     capsule = x.__dlpack__()
     taken = PyGPU.from_dlpack(capsule)
@@ -187,7 +187,7 @@ def test_what_came_back_is_private_again() -> None:
     del taken, capsule
     PyGPU.synchronize()
     kept.append(x + 1)
-    assert waiting() <= 1  # or for ever: whoever had it named no stream
+    assert waiting() <= 1  # or indefinitely: the consumer named no stream
     np.testing.assert_array_equal(kept[1].get(), HOST + 1)
 
 
@@ -196,7 +196,7 @@ def by_pointer() -> PyGPU.GPUArray:
     return PyGPU.from_pointer(x.ptr, x.shape, x.dtype, owner=x)
 
 
-# Memory that is not of PyGPU's pool, or that somebody has an address of.
+# Memory that is not from PyGPU's pool, or whose address has escaped.
 OTHERS: dict[str, Callable[[], Any]] = {
     "a pointer": by_pointer,
     "shared": lambda: PyGPU.empty(HOST.shape, HOST.dtype, shared=True),
@@ -205,7 +205,7 @@ OTHERS: dict[str, Callable[[], Any]] = {
 
 
 @pytest.mark.parametrize("name", OTHERS)
-def test_memory_of_others_is_not_put_off_over(name: str) -> None:
+def test_operations_on_external_memory_are_not_deferred(name: str) -> None:
     x = OTHERS[name]()
     if x.device.kind == "cpu":
         pytest.skip("the host has it")
@@ -218,7 +218,7 @@ def test_memory_of_others_is_not_put_off_over(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["ptr", "dlpack"])
-def test_what_another_library_writes_after_the_line_changes_no_result(name: str) -> None:
+def test_later_write_by_another_library_changes_no_result(name: str) -> None:
     driver = simulated.driver()
     if driver is None:
         pytest.skip("another library is simulated")
@@ -237,7 +237,7 @@ def test_what_another_library_writes_after_the_line_changes_no_result(name: str)
     del shown
 
 
-def test_copies_by_address_come_after_what_was_put_off() -> None:
+def test_copies_by_address_follow_pending_operations() -> None:
     x = PyGPU.to_gpu(HOST)
     y = x + 1
     address = int(PyGPU.zeros(3).ptr)  # any: the numbers tell nothing
@@ -252,7 +252,7 @@ def test_copies_by_address_come_after_what_was_put_off() -> None:
     del address
 
 
-def test_a_structure_of_c_that_holds_an_array_finds_its_values() -> None:
+def test_c_struct_holding_array_finds_its_values() -> None:
     x = PyGPU.to_gpu(HOST)
     y = x + 1
     parameter = ctypes.c_void_p(y.ptr)
@@ -260,7 +260,7 @@ def test_a_structure_of_c_that_holds_an_array_finds_its_values() -> None:
     assert waiting() == 0
 
 
-def test_an_allocator_of_some_arrays_keeps_no_others_from_waiting() -> None:
+def test_custom_allocator_does_not_prevent_deferral_of_others() -> None:
     own = PyGPU.gpuarray.empty(HOST.shape, HOST.dtype, allocator=PyGPU.driver.mem_alloc)
     own.set(HOST)
     kept = [own + 1]
@@ -274,14 +274,14 @@ def test_an_allocator_of_some_arrays_keeps_no_others_from_waiting() -> None:
         np.testing.assert_array_equal(got.get(), wanted)
 
 
-def test_numpys_functions_put_off_too() -> None:
+def test_numpy_functions_are_deferred() -> None:
     x = PyGPU.to_gpu(HOST)
     y = np.add(x, 1)
     assert waiting() == 1
     np.testing.assert_array_equal(y.get(), HOST + 1)
 
 
-def test_flush_is_enough() -> None:
+def test_flush_is_sufficient() -> None:
     x = PyGPU.to_gpu(HOST)
     kept = x + 1
     counted = Counted()

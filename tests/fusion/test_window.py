@@ -1,4 +1,4 @@
-"""What waits, what gets memory, and how many kernels compute it."""
+"""Test the pending queue: deferral, memory of results, and number of kernels."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def expression(x: PyGPU.GPUArray, y: PyGPU.GPUArray) -> PyGPU.GPUArray:
     return 0.9 * x + y - 2 * x * y
 
 
-def test_nothing_is_launched_by_the_line_that_adds(x: PyGPU.GPUArray) -> None:
+def test_deferred_addition_launches_nothing(x: PyGPU.GPUArray) -> None:
     counted = Counted()
     y = x + 1
     assert (counted["operations"], waiting(), counted["kernels"]) == (1, 1, 0)
@@ -36,7 +36,7 @@ def test_nothing_is_launched_by_the_line_that_adds(x: PyGPU.GPUArray) -> None:
     assert (waiting(), counted["kernels"], counted["outputs"]) == (0, 1, 1)
 
 
-def test_an_expression_is_one_launch_when_it_is_met_again(x: PyGPU.GPUArray, y: PyGPU.GPUArray) -> None:
+def test_repeated_expression_is_one_launch(x: PyGPU.GPUArray, y: PyGPU.GPUArray) -> None:
     expression(x, y).get()
     expression(x, y).get()
     counted = Counted()
@@ -49,7 +49,7 @@ def test_an_expression_is_one_launch_when_it_is_met_again(x: PyGPU.GPUArray, y: 
     np.testing.assert_array_equal(got.get(), expression(HOST, OTHER))
 
 
-def test_a_structure_is_launched_one_by_one_when_it_is_first_met(x: PyGPU.GPUArray) -> None:
+def test_first_use_of_structure_launches_operations_separately(x: PyGPU.GPUArray) -> None:
     counted = Counted()
     got = ((x + 7) * 11 - 13) * (x + 17) - 19  # written nowhere else
     _core.flush()
@@ -57,7 +57,7 @@ def test_a_structure_is_launched_one_by_one_when_it_is_first_met(x: PyGPU.GPUArr
     np.testing.assert_array_equal(got.get(), ((HOST + 7) * 11 - 13) * (HOST + 17) - 19)
 
 
-def test_a_structure_is_compiled_at_once_where_one_meeting_is_enough(x: PyGPU.GPUArray) -> None:
+def test_threshold_of_one_compiles_at_first_use(x: PyGPU.GPUArray) -> None:
     with limits(meetings=1):
         counted = Counted()
         got = (x - 3) * (x - 5)
@@ -66,7 +66,7 @@ def test_a_structure_is_compiled_at_once_where_one_meeting_is_enough(x: PyGPU.GP
     np.testing.assert_array_equal(got.get(), (HOST - 3) * (HOST - 5))
 
 
-def test_named_temporaries_get_memory_in_the_same_launch(x: PyGPU.GPUArray, y: PyGPU.GPUArray) -> None:
+def test_named_temporaries_are_stored_by_the_same_launch(x: PyGPU.GPUArray, y: PyGPU.GPUArray) -> None:
     with limits(meetings=1):
         counted = Counted()
         t = 0.9 * x
@@ -77,7 +77,7 @@ def test_named_temporaries_get_memory_in_the_same_launch(x: PyGPU.GPUArray, y: P
     np.testing.assert_array_equal(z.get(), 0.9 * HOST + OTHER)
 
 
-def test_a_temporary_that_was_let_go_of_gets_none(x: PyGPU.GPUArray, y: PyGPU.GPUArray) -> None:
+def test_dropped_temporary_gets_no_memory(x: PyGPU.GPUArray, y: PyGPU.GPUArray) -> None:
     with limits(meetings=1):
         counted = Counted()
         t = 0.9 * x
@@ -88,7 +88,7 @@ def test_a_temporary_that_was_let_go_of_gets_none(x: PyGPU.GPUArray, y: PyGPU.GP
     np.testing.assert_array_equal(z.get(), 0.9 * HOST + OTHER)
 
 
-def test_a_result_that_was_let_go_of_is_never_computed(x: PyGPU.GPUArray) -> None:
+def test_dropped_result_is_never_computed(x: PyGPU.GPUArray) -> None:
     counted = Counted()
     x + 1
     assert (waiting(), counted["dropped"]) == (0, 1)
@@ -97,7 +97,7 @@ def test_a_result_that_was_let_go_of_is_never_computed(x: PyGPU.GPUArray) -> Non
     assert counted["kernels"] == 0
 
 
-def test_a_chain_that_was_let_go_of_is_never_computed(x: PyGPU.GPUArray) -> None:
+def test_dropped_chain_is_never_computed(x: PyGPU.GPUArray) -> None:
     counted = Counted()
     y = ((x + 1) * 2 - 3) * 4
     assert waiting() == 4
@@ -107,14 +107,14 @@ def test_a_chain_that_was_let_go_of_is_never_computed(x: PyGPU.GPUArray) -> None
     assert counted["kernels"] == 0
 
 
-def test_a_loop_that_drops_its_results_waits_for_nothing(x: PyGPU.GPUArray) -> None:
+def test_loop_dropping_its_results_keeps_queue_empty(x: PyGPU.GPUArray) -> None:
     counted = Counted()
     for _ in range(100):
         x + 1
     assert (counted["dropped"], counted["closed"]) == (100, {})
 
 
-def test_what_a_view_holds_is_computed(x: PyGPU.GPUArray) -> None:
+def test_result_kept_by_view_is_computed(x: PyGPU.GPUArray) -> None:
     counted = Counted()
     view = (x + 1)[1:]
     _core.flush()
@@ -122,7 +122,7 @@ def test_what_a_view_holds_is_computed(x: PyGPU.GPUArray) -> None:
     np.testing.assert_array_equal(view.get(), (HOST + 1)[1:])
 
 
-def test_the_shape_and_its_like_do_not_launch(x: PyGPU.GPUArray) -> None:
+def test_shape_and_metadata_do_not_launch(x: PyGPU.GPUArray) -> None:
     y = x.T + 1
     twin = HOST.T + 1
     assert (y.shape, y.dtype, y.strides, y.size) == (twin.shape, twin.dtype, twin.strides, twin.size)
@@ -151,7 +151,7 @@ def test_independent_operations_of_one_shape_are_one_kernel(x: PyGPU.GPUArray, y
 
 
 @pytest.mark.parametrize("most", [1, 2, 3])
-def test_a_kernel_has_no_more_results_than_it_may(x: PyGPU.GPUArray, most: int) -> None:
+def test_kernel_results_are_limited(x: PyGPU.GPUArray, most: int) -> None:
     with limits(meetings=1, outputs=most):
         counted = Counted()
         kept = [x + number for number in range(6)]
@@ -162,7 +162,7 @@ def test_a_kernel_has_no_more_results_than_it_may(x: PyGPU.GPUArray, most: int) 
         np.testing.assert_array_equal(got.get(), HOST + number)
 
 
-def test_a_kernel_has_no_more_arrays_than_it_may() -> None:
+def test_kernel_arrays_are_limited() -> None:
     hosts = [HOST + number for number in range(8)]
     arrays = [PyGPU.to_gpu(host) for host in hosts]
     with limits(meetings=1, arrays=3):
@@ -175,7 +175,7 @@ def test_a_kernel_has_no_more_arrays_than_it_may() -> None:
     np.testing.assert_array_equal(total.get(), twin)
 
 
-def test_a_long_chain_repeats_one_structure(x: PyGPU.GPUArray) -> None:
+def test_long_chain_repeats_one_structure(x: PyGPU.GPUArray) -> None:
     y, twin = x, HOST
     counted = Counted()
     for _ in range(200):
@@ -185,7 +185,7 @@ def test_a_long_chain_repeats_one_structure(x: PyGPU.GPUArray) -> None:
     np.testing.assert_array_equal(y.get(), twin)
 
 
-def test_results_of_half_precision_are_rounded_after_each_operation() -> None:
+def test_half_precision_rounds_after_each_operation() -> None:
     host = (np.arange(100) / 7).astype("float16")
     x = PyGPU.to_gpu(host)
     with limits(meetings=1):
@@ -197,7 +197,7 @@ def test_results_of_half_precision_are_rounded_after_each_operation() -> None:
     assert got.get().tobytes() == wanted.tobytes()
 
 
-def test_no_product_and_sum_become_one_rounding() -> None:
+def test_product_and_sum_are_not_contracted() -> None:
     host = np.random.default_rng(5).random(1000, np.float32)
     x, y = PyGPU.to_gpu(host), PyGPU.to_gpu(host[::-1].copy())
     with limits(meetings=1):
@@ -206,7 +206,7 @@ def test_no_product_and_sum_become_one_rounding() -> None:
     assert got.get().tobytes() == (host * host[::-1] + host).tobytes()
 
 
-def test_the_mode_off_launches_each_line(x: PyGPU.GPUArray) -> None:
+def test_mode_off_launches_each_operation(x: PyGPU.GPUArray) -> None:
     with mode("off"):
         counted = Counted()
         y = (x + 1) * 2
@@ -216,7 +216,7 @@ def test_the_mode_off_launches_each_line(x: PyGPU.GPUArray) -> None:
     np.testing.assert_array_equal(y.get(), (HOST + 1) * 2)
 
 
-def test_leaving_a_mode_launches_what_waits(x: PyGPU.GPUArray) -> None:
+def test_leaving_mode_flushes(x: PyGPU.GPUArray) -> None:
     kept = x + 1
     counted = Counted()
     assert _core._set_fusion("off") == "auto"
@@ -225,12 +225,12 @@ def test_leaving_a_mode_launches_what_waits(x: PyGPU.GPUArray) -> None:
     np.testing.assert_array_equal(kept.get(), HOST + 1)
 
 
-def test_a_mode_that_there_is_not_is_refused() -> None:
+def test_rejects_unknown_mode() -> None:
     with pytest.raises(ValueError, match="'auto' or 'off'"):
         _core._set_fusion("on")
 
 
-def test_what_the_line_is_to_refuse_it_refuses(x: PyGPU.GPUArray) -> None:
+def test_invalid_operation_raises_at_its_call(x: PyGPU.GPUArray) -> None:
     kept = x + 1
     counted = Counted()
     with pytest.raises(ValueError, match="broadcast"):
@@ -247,7 +247,7 @@ def test_what_the_line_is_to_refuse_it_refuses(x: PyGPU.GPUArray) -> None:
 
 
 @pytest.mark.parametrize("rows", [slice(None), slice(1, None), slice(None, None, -1)])
-def test_an_expression_that_is_assigned_waits_and_needs_no_memory_of_its_own(x: PyGPU.GPUArray, rows: slice) -> None:
+def test_assigned_expression_is_deferred_without_extra_memory(x: PyGPU.GPUArray, rows: slice) -> None:
     with limits(meetings=1):
         target, wanted = PyGPU.to_gpu(OTHER), OTHER.copy()
         counted = Counted()
@@ -259,20 +259,20 @@ def test_an_expression_that_is_assigned_waits_and_needs_no_memory_of_its_own(x: 
     np.testing.assert_array_equal(target.get(), wanted)
 
 
-def test_empty_results_do_not_wait() -> None:
+def test_empty_results_are_not_deferred() -> None:
     x = PyGPU.zeros((0, 3))
     assert (x + 1).shape == (0, 3)
     assert waiting() == 0
 
 
-def test_arrays_of_the_host_never_wait() -> None:
+def test_host_arrays_are_not_deferred() -> None:
     x = PyGPU.to_gpu(HOST, device="cpu")
     y = x + 1
     assert waiting() == 0
     np.testing.assert_array_equal(y.get(), HOST + 1)
 
 
-def test_results_of_subclasses_do_not_wait() -> None:
+def test_subclass_results_are_not_deferred() -> None:
     class Named(PyGPU.GPUArray):
         pass
 
@@ -287,7 +287,7 @@ def test_results_of_subclasses_do_not_wait() -> None:
     np.testing.assert_array_equal(y.get(), HOST + HOST)
 
 
-def test_what_waits_is_forgotten_with_its_operands(x: PyGPU.GPUArray) -> None:
+def test_pending_operations_are_dropped_with_their_operands(x: PyGPU.GPUArray) -> None:
     PyGPU.synchronize()
     before = PyGPU.memory_statistics()["bytes"]
     y = PyGPU.to_gpu(np.ones(1 << 18))

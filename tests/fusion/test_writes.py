@@ -1,4 +1,4 @@
-"""A write after a line changes no result of the line, however long that waits."""
+"""Test that a later write does not change the result of a pending operation."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ WRITES: dict[str, Callable[[Any, Any], Any]] = {
 
 
 @pytest.mark.parametrize("write", WRITES)
-def test_results_of_before_keep_their_values(write: str) -> None:
+def test_earlier_results_keep_their_values(write: str) -> None:
     twin = HOST.copy()
     x = PyGPU.to_gpu(twin)
     reverse = x[::-1]
@@ -127,7 +127,7 @@ def test_results_of_before_keep_their_values(write: str) -> None:
 
 
 @pytest.mark.parametrize("write", WRITES)
-def test_a_result_that_waits_can_be_written(write: str) -> None:
+def test_pending_result_can_be_written(write: str) -> None:
     first = PyGPU.to_gpu(HOST)
     x, twin = first + 1, HOST + 1
     y, wanted = x * 3, twin * 3
@@ -139,7 +139,7 @@ def test_a_result_that_waits_can_be_written(write: str) -> None:
     np.testing.assert_array_equal(first.get(), HOST)
 
 
-def test_writes_and_reads_in_turns_are_in_the_order_of_the_lines() -> None:
+def test_alternating_writes_and_reads_keep_program_order() -> None:
     twin = HOST.copy()
     x = PyGPU.to_gpu(twin)
     kept, wanted = [], []
@@ -155,7 +155,7 @@ def test_writes_and_reads_in_turns_are_in_the_order_of_the_lines() -> None:
     np.testing.assert_array_equal(x.get(), twin)
 
 
-def test_what_reads_and_writes_overlapping_memory_is_as_numpy_has_it() -> None:
+def test_overlapping_reads_and_writes_match_numpy() -> None:
     twin = np.arange(20.0)
     x = PyGPU.to_gpu(twin)
     x[1:] += x[:-1] * 2
@@ -169,14 +169,14 @@ def test_what_reads_and_writes_overlapping_memory_is_as_numpy_has_it() -> None:
     np.testing.assert_array_equal(x.get(), twin)
 
 
-def test_a_kernel_reads_what_was_put_off() -> None:
+def test_kernel_reads_pending_result() -> None:
     x = PyGPU.to_gpu(HOST)
     y = x + 1
     DOUBLED(y)
     np.testing.assert_array_equal(y.get(), (HOST + 1) * 2)
 
 
-def test_a_kernel_that_is_given_a_number_finds_nothing_waiting() -> None:
+def test_kernel_with_raw_address_leaves_no_pending_operations() -> None:
     driver = simulated.driver()
     x = PyGPU.to_gpu(HOST)
     y = PyGPU.to_gpu(HOST)
@@ -189,4 +189,4 @@ def test_a_kernel_that_is_given_a_number_finds_nothing_waiting() -> None:
     np.testing.assert_array_equal(kept.get(), HOST + 1)
     np.testing.assert_array_equal(y.get(), HOST * 3)
     if driver is not None:
-        driver.forget_reports()  # nobody said to it what a number is
+        driver.forget_reports()  # the driver has no information about the integer

@@ -1,4 +1,4 @@
-"""Bytes as Python objects: ordinary ones, odd ones, forged exports of arrays. The same bytes always mean the same."""
+"""Decode bytes to Python objects: ordinary, odd, and forged exports. The same bytes always give the same object."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Indexed:
 
 
 class Lying:
-    """A sequence whose length is not the number of its items."""
+    """A sequence whose length differs from the number of its items."""
 
     def __init__(self, length: Any, items: list[Any]) -> None:
         self.length, self.items = length, items
@@ -90,7 +90,7 @@ class Lying:
 
 
 def plain(source: Bytes) -> Any:
-    """An integer or a tuple of integers: what everybody means by a shape or by axes."""
+    """Return an integer or a tuple of integers, as for a shape or axes."""
     if source.chance(3):
         return source.number()
     return tuple(source.number() for _ in range(source.below(5)))
@@ -157,7 +157,7 @@ def key(source: Bytes) -> Any:
 
 
 class Described:
-    """An object with one attribute, which says where its data is."""
+    """An object with one attribute that describes its memory."""
 
     def __init__(self, name: str, said: Any) -> None:
         setattr(self, name, said)
@@ -175,7 +175,7 @@ def _maybe_odd(source: Bytes, said: dict[str, Any]) -> dict[str, Any]:
 
 
 def cuda_interface(source: Bytes) -> Any:
-    """What `__cuda_array_interface__` may say; hardly ever true."""
+    """Return a value for `__cuda_array_interface__`; rarely valid."""
     said: dict[str, Any] = {
         "shape": plain(source) if source.chance(6) else tuple(source.number() for _ in range(source.below(4))),
         "typestr": source.choose(TYPESTRS),
@@ -188,7 +188,7 @@ def cuda_interface(source: Bytes) -> Any:
 
 
 def host_interface(source: Bytes, memory: np.ndarray) -> Any:
-    """What `__array_interface__` may say. NumPy believes the address, so it is always one of `memory`."""
+    """Return a value for `__array_interface__`. NumPy trusts the address, so it is always in `memory`."""
     rank = source.below(4)
     said: dict[str, Any] = {
         "shape": tuple(source.below(5) for _ in range(rank)),
@@ -208,7 +208,7 @@ ELEMENTS = ((FLOAT, 32, 1), (FLOAT, 64, 1), (INT, 8, 1), (UINT, 16, 1), (5, 64, 
 
 
 class Claims:
-    """A forged tensor, and whether what it claims is there."""
+    """A forged tensor, and whether the described memory exists."""
 
     def __init__(self, source: Bytes) -> None:
         self.forged = Forged(versioned=source.chance(2), deleter=not source.chance(16))
@@ -278,7 +278,7 @@ class Producer:
     def __init__(self, source: Bytes, claims: Claims) -> None:
         name = source.choose((None, None, None, None, LEGACY, VERSIONED, b"used_dltensor"))
         if name in (LEGACY, VERSIONED) and (name == VERSIONED) != claims.forged.versioned:
-            name = None  # one form read as the other is a wild pointer, which nobody can tell
+            name = None  # one form read as the other is a wild pointer, which cannot be detected
         self.was_named_used = name is not None and name.startswith(b"used_")
         self.capsule = claims.forged.capsule(name)
         self.answer = thing(source) if source.chance(10) else self.capsule

@@ -1,4 +1,4 @@
-"""Feeds the extension forged exports, odd keys and odd shapes: only documented errors leave, and never a wrong value.
+"""Feed the extension forged exports, odd keys and odd shapes: it may only raise documented errors.
 
     PYGPU_BACKEND=cpu python tests/fuzz/fuzz_interfaces.py tests/fuzz/corpus -max_total_time=60
 
@@ -51,7 +51,7 @@ REFUSED = object()
 
 
 def attempt(call: Callable[[], Any], allowed: tuple[type[BaseException], ...] = ALLOWED) -> Any:
-    """What the call gives, or `REFUSED`. Other exceptions, a panic of Rust's among them, go through."""
+    """Return the result of the call, or `REFUSED`. Other exceptions, such as Rust panics, propagate."""
     try:
         return call()
     except allowed as error:
@@ -60,7 +60,7 @@ def attempt(call: Callable[[], Any], allowed: tuple[type[BaseException], ...] = 
 
 
 def numpys(call: Callable[[], Any]) -> Any:
-    """What NumPy gives, whatever it raises."""
+    """Return NumPy's result or exception."""
     try:
         return call()
     except Exception:

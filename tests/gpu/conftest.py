@@ -1,4 +1,4 @@
-"""Before the tests on a device. Every file here skips itself where there is none for it (`support.require_*`)."""
+"""Set up the tests on a device. Each file skips itself if no device suits it (`support.require_*`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sums up a JUnit file: counts, failures, reasons of skips, slowest tests, and the versions they ran with.
+"""Summarize a JUnit file: counts, failures, reasons of skips, slowest tests, and versions.
 
 python tests/gpu/summary.py FOLDER/gpu-tests.xml      writes FOLDER/gpu-tests.json and prints the gist
 """
@@ -30,7 +30,7 @@ def outcome(case: ElementTree.Element) -> tuple[str, str]:
 
 
 def summarise(report: Path) -> dict[str, Any]:
-    """What a JUnit file says, by file and in all."""
+    """Summarize a JUnit file, for each file and in total."""
     files: dict[str, Counter[str]] = {}
     failures, reasons, seconds = [], Counter[str](), []
     for case in ElementTree.parse(report).iter("testcase"):
@@ -53,7 +53,7 @@ def summarise(report: Path) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Write the summary beside the report and print the gist."""
+    """Write the summary next to the report and print the main numbers."""
     report = Path(sys.argv[1])
     summary = summarise(report)
     machine.write(report.with_suffix(".json"), summary)

@@ -1,4 +1,4 @@
-"""Arrays in the memory of torch's, CuPy's and RMM's allocators."""
+"""Test arrays in memory of torch's, CuPy's and RMM's allocators."""
 
 import gc
 
@@ -12,7 +12,7 @@ support.require_peers()
 
 
 @pytest.mark.parametrize("stream", [False, True], ids=["default stream", "own stream"])
-def test_torchs_allocator_gives_the_memory_and_gets_it_back(stream: bool) -> None:
+def test_torch_allocator_provides_memory_and_gets_it_back(stream: bool) -> None:
     torch = pytest.importorskip("torch")
     on = PyGPU.Stream() if stream else PyGPU.default_stream()
     before = torch.cuda.memory_allocated()
@@ -28,7 +28,7 @@ def test_torchs_allocator_gives_the_memory_and_gets_it_back(stream: bool) -> Non
 
 
 @pytest.mark.parametrize("stream", [False, True], ids=["default stream", "own stream"])
-def test_cupys_allocator_gives_the_memory_and_gets_it_back(stream: bool) -> None:
+def test_cupy_allocator_provides_memory_and_gets_it_back(stream: bool) -> None:
     cupy = pytest.importorskip("cupy")
     on = PyGPU.Stream() if stream else PyGPU.default_stream()
     pool = cupy.get_default_memory_pool()
@@ -43,7 +43,7 @@ def test_cupys_allocator_gives_the_memory_and_gets_it_back(stream: bool) -> None
     assert pool.used_bytes() == before
 
 
-def test_rmms_allocator_gives_the_memory_and_gets_it_back() -> None:
+def test_rmm_allocator_provides_memory_and_gets_it_back() -> None:
     rmm = pytest.importorskip("rmm")
     host = np.arange(1 << 18, dtype=np.float32)
     resource = rmm.mr.StatisticsResourceAdaptor(rmm.mr.get_current_device_resource())
@@ -57,7 +57,7 @@ def test_rmms_allocator_gives_the_memory_and_gets_it_back() -> None:
     assert resource.allocation_counts.current_bytes == 0
 
 
-def test_memory_that_goes_back_while_another_stream_reads_it_is_not_overwritten() -> None:
+def test_memory_returned_during_foreign_read_is_not_overwritten() -> None:
     torch = pytest.importorskip("torch")
     host = np.arange(1 << 24, dtype=np.int32)
     side = PyGPU.Stream(non_blocking=True)
@@ -67,7 +67,7 @@ def test_memory_that_goes_back_while_another_stream_reads_it_is_not_overwritten(
         with side:
             copied = array.copy()
         del array
-        # torch gives the block, which is free again, to the first who asks for that size.
+        # torch reuses the freed block for the first request of that size.
         overwritten = torch.full((1 << 24,), -1, dtype=torch.int32, device="cuda")
         np.testing.assert_array_equal(copied.get(), host)
         del overwritten

@@ -1,4 +1,4 @@
-"""Every function of the table with every kind and every pair of layouts, on a real GPU, held against NumPy."""
+"""Test every function of the table with every kind and every pair of layouts on a GPU against NumPy."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def results(function: Any, operands: list[Any]) -> tuple[Any, ...]:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", UFUNCS)
-def test_every_pair_of_layouts_has_numpys_values(name: str, kind: str) -> None:
+def test_every_pair_of_layouts_matches_numpy(name: str, kind: str) -> None:
     ufunc, judge = UFUNCS[name], judge_of(name)
     host = values(kind)
     array = PyGPU.to_gpu(host)

@@ -1,4 +1,4 @@
-"""Only the primary context, shared with everybody, made when it is needed, and left as it was found."""
+"""Test that PyGPU uses the shared primary context only, creates it on first use, and restores the current one."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def run(body: str) -> str:
 
 
 @pytest.mark.starts_processes
-def test_what_needs_no_context_makes_none() -> None:
+def test_calls_without_need_create_no_context() -> None:
     script = "assert not any(active())\n"
     for code in [
         "import PyGPU",
@@ -68,7 +68,7 @@ def test_import_opens_no_driver() -> None:
 
 
 @pytest.mark.starts_processes
-def test_an_array_makes_the_primary_context_of_its_device_alone() -> None:
+def test_array_creates_only_primary_context_of_its_device() -> None:
     body = """
 import PyGPU
 array = PyGPU.zeros(3)
@@ -83,7 +83,7 @@ print("ended")
 
 @pytest.mark.starts_processes
 @pytest.mark.skipif(not hasattr(support.driver(), "cuCtxCreate_v2"), reason="this driver has primary contexts only")
-def test_a_context_of_somebody_else_stays_current() -> None:
+def test_foreign_context_stays_current() -> None:
     # As PyCUDA's: a context of its own on the same device, current on this thread.
     body = """
 import PyGPU
@@ -103,7 +103,7 @@ print("ended")
     assert run(body) == "ended"
 
 
-def test_a_call_leaves_the_threads_context_as_it_was() -> None:
+def test_call_keeps_context_of_thread() -> None:
     seen: list[tuple[int, int]] = []
 
     def work() -> None:
@@ -123,7 +123,7 @@ def test_a_call_leaves_the_threads_context_as_it_was() -> None:
     assert after in (0, primary.value)
 
 
-def test_the_device_is_left_as_it_was_by_a_guard() -> None:
+def test_guard_restores_device() -> None:
     before = PyGPU.current_device()
     PyGPU.set_device(before)  # a thread without a context is on device 0; a guard leaves it there, with a context
     context = support.current_context()
@@ -134,7 +134,7 @@ def test_the_device_is_left_as_it_was_by_a_guard() -> None:
 
 
 @pytest.mark.starts_processes
-def test_the_current_device_is_the_same_as_torchs() -> None:
+def test_current_device_matches_torch() -> None:
     script = """
         import PyGPU, torch
         for device in range(PyGPU.device_count()):
@@ -154,7 +154,7 @@ def test_the_current_device_is_the_same_as_torchs() -> None:
 
 
 @pytest.mark.starts_processes
-def test_this_process_appears_on_no_other_device() -> None:
+def test_process_uses_no_other_device() -> None:
     script = """
         import os, pynvml
         import PyGPU

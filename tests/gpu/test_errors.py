@@ -1,4 +1,4 @@
-"""A kernel that faults destroys the context: every later call says so, none hangs, and the process ends."""
+"""Test that after a kernel fault every call reports the dead context, none hangs, and the process exits."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def run(kernels: Kernels, body: str) -> str:
 
 
 @pytest.mark.starts_processes
-def test_the_error_names_the_fault(kernels: Kernels) -> None:
+def test_error_names_fault(kernels: Kernels) -> None:
     output = run(kernels, "")
     assert any(name in output for name in ("ILLEGAL_ADDRESS", "LAUNCH_FAILED", "IllegalAddress", "LaunchFailure")), (
         output
@@ -50,7 +50,7 @@ def test_the_error_names_the_fault(kernels: Kernels) -> None:
 
 
 @pytest.mark.starts_processes
-def test_every_later_call_says_that_the_context_is_dead(kernels: Kernels) -> None:
+def test_every_later_call_reports_dead_context(kernels: Kernels) -> None:
     output = run(
         kernels,
         """
@@ -81,7 +81,7 @@ for call in (
 
 
 @pytest.mark.starts_processes
-def test_what_needs_no_driver_still_works(kernels: Kernels) -> None:
+def test_functions_without_driver_still_work(kernels: Kernels) -> None:
     run(
         kernels,
         """
@@ -95,7 +95,7 @@ gc.collect()
 
 
 @pytest.mark.starts_processes
-def test_status_codes_tell_it_too(kernels: Kernels) -> None:
+def test_status_codes_report_fault(kernels: Kernels) -> None:
     run(
         kernels,
         """
@@ -108,7 +108,7 @@ assert status != 0, status
 
 
 @pytest.mark.provokes_errors
-def test_an_error_that_harms_nothing_leaves_the_context_alive() -> None:
+def test_harmless_error_keeps_context_alive() -> None:
     array = PyGPU.arange(5)
     with pytest.raises(MemoryError):
         PyGPU.empty(1 << 50, "uint8")
@@ -122,7 +122,7 @@ def test_an_error_that_harms_nothing_leaves_the_context_alive() -> None:
 
 
 @pytest.mark.provokes_errors
-def test_bad_arguments_are_errors_of_python_and_not_of_the_driver() -> None:
+def test_bad_arguments_raise_python_errors_not_driver_errors() -> None:
     array = PyGPU.arange(5)
     for call, error in [
         (lambda: PyGPU.zeros(3, device=99), ValueError),

@@ -1,4 +1,4 @@
-"""A process ends cleanly whatever it still holds."""
+"""Test that a process exits cleanly with any live objects."""
 
 from __future__ import annotations
 
@@ -84,12 +84,12 @@ SCRIPTS = {
 
 @pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize("name", SCRIPTS)
-def test_the_process_ends_cleanly_with(name: str) -> None:
+def test_process_exits_cleanly_with(name: str) -> None:
     script = "import PyGPU\n" + textwrap.dedent(SCRIPTS[name]) + "\nprint('ended')\n"
     assert "ended" in support.ended_well(support.run_script(script)).splitlines()
 
 
-def test_the_process_ends_cleanly_with_work_in_flight(kernels: Kernels) -> None:
+def test_process_exits_cleanly_with_active_work(kernels: Kernels) -> None:
     script = """
         import ctypes, sys
         import PyGPU
@@ -108,7 +108,7 @@ def test_the_process_ends_cleanly_with_work_in_flight(kernels: Kernels) -> None:
 
 
 @pytest.mark.parametrize("first", ["torch", "cupy", "jax", "numba.cuda"])
-def test_the_process_ends_cleanly_beside(first: str) -> None:
+def test_process_exits_cleanly_together_with(first: str) -> None:
     support.require_peers()
     pytest.importorskip(first)
     share = {

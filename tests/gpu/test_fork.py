@@ -1,4 +1,4 @@
-"""A process that was forked after the driver was opened: one clear error, and the host's arrays go on working."""
+"""Test a process forked after the driver was opened: one clear error, and host arrays continue to work."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def run(in_child: str, before: str = USE, after: str = USE) -> None:
     assert support.ended_well(result).splitlines()[-1] == "ended"
 
 
-def test_every_gpu_call_in_the_child_says_what_to_do() -> None:
+def test_every_gpu_call_in_child_names_remedy() -> None:
     run(
         """
 for call in (
@@ -68,7 +68,7 @@ for call in (
     )
 
 
-def test_host_arrays_work_in_the_child() -> None:
+def test_host_arrays_work_in_child() -> None:
     run(
         """
 mine = PyGPU.to_gpu(numpy.arange(6).reshape(2, 3), device="cpu")
@@ -79,11 +79,11 @@ assert numpy.from_dlpack(mine).tolist() == [[7, 7, 7], [3, 4, 5]]
     )
 
 
-def test_what_needs_no_driver_works_in_the_child() -> None:
+def test_functions_without_driver_work_in_child() -> None:
     run("assert array.shape == (5,) and array[1:3].ptr == array.ptr + array.itemsize and array.device.index == 0")
 
 
-def test_arrays_of_the_parent_end_in_the_child_without_a_call() -> None:
+def test_arrays_of_parent_are_dropped_in_child_without_driver_call() -> None:
     run(
         """
 import gc
@@ -95,7 +95,7 @@ gc.collect()
     )
 
 
-def test_a_child_that_ends_by_itself_does_not_hang() -> None:
+def test_exiting_child_does_not_hang() -> None:
     script = """
         import multiprocessing, warnings
         warnings.simplefilter("ignore")
@@ -120,7 +120,7 @@ def test_a_child_that_ends_by_itself_does_not_hang() -> None:
     assert support.ended_well(support.run_script(script)) == "ended"
 
 
-def test_a_child_forked_before_the_driver_was_opened_may_use_it() -> None:
+def test_child_forked_before_driver_was_opened_may_use_it() -> None:
     run(USE, before="assert PyGPU.zeros(2, device='cpu').tolist() == [0, 0]", after="")
 
 

@@ -1,4 +1,4 @@
-"""Captures that another library began, and graphs of ours with a real driver."""
+"""Test captures begun by another library, and PyGPU's graphs with a real driver."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def increment() -> PyGPU.Kernel:
     return PyGPU.Kernel(SOURCE, "increment")
 
 
-def test_torch_captures_our_launches_copies_and_fills(increment: PyGPU.Kernel) -> None:
+def test_torch_captures_launches_copies_and_fills(increment: PyGPU.Kernel) -> None:
     torch = pytest.importorskip("torch")
     x, y, z = (PyGPU.zeros(COUNT, np.int32) for _ in range(3))
     graph = torch.cuda.CUDAGraph()
@@ -49,7 +49,7 @@ def test_torch_captures_our_launches_copies_and_fills(increment: PyGPU.Kernel) -
         assert (temporary.get() == turn + 1).all()
 
 
-def test_a_block_that_another_stream_still_writes_is_settled_before_torch_captures_it(increment: PyGPU.Kernel) -> None:
+def test_block_in_use_by_another_stream_is_settled_before_torch_capture(increment: PyGPU.Kernel) -> None:
     torch = pytest.importorskip("torch")
     other = PyGPU.Stream(non_blocking=True)
     x = PyGPU.zeros(COUNT, np.int32)
@@ -64,7 +64,7 @@ def test_a_block_that_another_stream_still_writes_is_settled_before_torch_captur
     assert (x.get() == 201).all()
 
 
-def test_cupy_captures_our_launches(increment: PyGPU.Kernel) -> None:
+def test_cupy_captures_launches(increment: PyGPU.Kernel) -> None:
     cupy = pytest.importorskip("cupy")
     x = PyGPU.zeros(COUNT, np.int32)
     theirs = cupy.cuda.Stream(non_blocking=True)
@@ -80,7 +80,7 @@ def test_cupy_captures_our_launches(increment: PyGPU.Kernel) -> None:
     assert (x.get() == 3).all()
 
 
-def test_a_download_in_a_capture_of_torch_is_refused_and_the_capture_goes_on(increment: PyGPU.Kernel) -> None:
+def test_torch_capture_rejects_download_and_continues(increment: PyGPU.Kernel) -> None:
     torch = pytest.importorskip("torch")
     x = PyGPU.zeros(COUNT, np.int32)
     PyGPU.synchronize()
@@ -94,7 +94,7 @@ def test_a_download_in_a_capture_of_torch_is_refused_and_the_capture_goes_on(inc
     assert (x.get() == 1).all()
 
 
-def test_a_graph_of_many_kernels_runs_in_order_on_any_stream(increment: PyGPU.Kernel) -> None:
+def test_graph_of_many_kernels_runs_in_order_on_any_stream(increment: PyGPU.Kernel) -> None:
     x = PyGPU.zeros(COUNT, np.int32)
     with PyGPU.Graph() as graph:
         for _ in range(100):
@@ -108,7 +108,7 @@ def test_a_graph_of_many_kernels_runs_in_order_on_any_stream(increment: PyGPU.Ke
     assert (doubled.get() == 900).all()
 
 
-def test_a_strided_copy_and_a_reduction_are_captured() -> None:
+def test_strided_copy_and_reduction_are_captured() -> None:
     from PyGPU.reduction import ReductionKernel
 
     total = ReductionKernel(np.int64, "0", "a + b", arguments="const long long *in")
@@ -123,7 +123,7 @@ def test_a_strided_copy_and_a_reduction_are_captured() -> None:
     assert found.get() == np.arange(600 * 700).sum()
 
 
-def test_a_graph_may_be_dropped_while_it_runs(increment: PyGPU.Kernel) -> None:
+def test_graph_may_be_dropped_while_running(increment: PyGPU.Kernel) -> None:
     x = PyGPU.zeros(COUNT, np.int32)
     with PyGPU.Graph() as graph:
         for _ in range(500):
@@ -133,7 +133,7 @@ def test_a_graph_may_be_dropped_while_it_runs(increment: PyGPU.Kernel) -> None:
     assert (x.get() == 500).all()
 
 
-def test_torch_captures_our_fills_of_any_item_and_refuses_our_uploads() -> None:
+def test_torch_captures_fills_of_any_item_and_rejects_uploads() -> None:
     # A1: fills of 8 and 16 bytes put a copy out of freed host memory into the graph. Kernels are loaded beside the
     # capture of torch.
     torch = pytest.importorskip("torch")
@@ -169,7 +169,7 @@ def test_torch_captures_our_fills_of_any_item_and_refuses_our_uploads() -> None:
     del junk
 
 
-def test_a_large_fill_reaches_every_part() -> None:
+def test_large_fill_reaches_every_part() -> None:
     rows = 1 << (10 if support.is_simulated() else 13)
     for dtype, value in (("float64", 1.5), ("complex128", 1 - 2j), ("V12", np.frombuffer(b"abcdefghijkl", "V12")[0])):
         a = PyGPU.empty((rows, 3000), dtype)
@@ -189,7 +189,7 @@ __global__ void spin(int *x, long long turns) {
 }"""
 
 
-def test_each_kind_of_node_takes_other_parameters() -> None:
+def test_each_node_kind_accepts_other_parameters() -> None:
     add = PyGPU.Kernel(ADD, "add")
     x, y, z = PyGPU.zeros(1000, "int32"), PyGPU.zeros(1000, "int32"), PyGPU.full(1000, 3, "int32")
     pinned, other = PyGPU.empty_pinned(1000, "int32"), PyGPU.empty_pinned(1000, "int32")
@@ -223,7 +223,7 @@ def test_each_kind_of_node_takes_other_parameters() -> None:
     np.testing.assert_array_equal(y.get(), np.where(np.arange(1000) < 10, 14, 7))
 
 
-def test_a_fill_of_rows_is_a_node_that_can_be_updated() -> None:
+def test_fill_of_rows_is_updatable_node() -> None:
     a, b = PyGPU.zeros((64, 64), "uint8"), PyGPU.full((64, 64), 5, "uint8")
     with PyGPU.Graph() as graph:
         a[:, :32].fill(1)
@@ -235,7 +235,7 @@ def test_a_fill_of_rows_is_a_node_that_can_be_updated() -> None:
     assert (b.get()[:, 32:] == 5).all()
 
 
-def test_all_of_a_graph_is_taken_over_and_the_driver_says_why_not() -> None:
+def test_graph_update_replaces_all_or_reports_driver_reason() -> None:
     add = PyGPU.Kernel(ADD, "add")
     x, y = PyGPU.zeros(1000, "int32"), PyGPU.zeros(1000, "int32")
 
@@ -259,7 +259,7 @@ def test_all_of_a_graph_is_taken_over_and_the_driver_says_why_not() -> None:
     assert (y.get() == 10).all()  # the fill comes after
 
 
-def test_a_launch_under_way_has_what_there_was_and_its_memory() -> None:
+def test_active_launch_keeps_its_parameters_and_memory() -> None:
     spin = PyGPU.Kernel(ADD, "spin")
     stream = PyGPU.Stream(non_blocking=True)
     x, y = PyGPU.zeros(1, "int32"), PyGPU.zeros(1, "int32")

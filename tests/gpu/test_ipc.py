@@ -1,4 +1,4 @@
-"""Memory that is shared between processes, and memory that host and device share."""
+"""Test memory shared between processes, and memory shared by host and device."""
 
 from __future__ import annotations
 
@@ -60,20 +60,20 @@ def test_another_process_waits_for_a_shared_event():
     assert result.stdout.strip() == "ended", result.stderr
 
 
-def test_memory_of_the_pool_is_refused_with_what_to_do():
+def test_rejects_pool_memory_with_remedy():
     array = PyGPU.zeros(1000)
     with pytest.raises(PyGPU.CudaError, match="mem_alloc"):
         _driver_memory.mem_get_ipc_handle(array.ptr)
 
 
-def test_a_device_writes_what_the_host_reads_in_managed_memory():
+def test_device_writes_managed_memory_read_by_host():
     values = _driver_host_memory.managed_zeros(1000, "f4")
     PyGPU.GPUArray(1000, "f4", gpudata=values.base).fill(7)
     PyGPU.synchronize()
     assert numpy.array_equal(values, numpy.full(1000, 7, "f4"))
 
 
-def test_rows_begin_where_the_driver_wants_them():
+def test_rows_have_pitch_of_driver():
     _, pitch = _driver_memory.mem_alloc_pitch(100, 10, 4)
     assert pitch >= 100
     assert pitch % 32 == 0

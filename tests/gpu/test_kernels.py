@@ -1,4 +1,4 @@
-"""Kernels of PyGPU's own on a real device: compiling, loading, launching, and what goes wrong.
+"""Test PyGPU's own kernels on a device: compilation, loading, launches, and errors.
 
 On HIP too, where the device may be AMD's or, through the library in hip_on_cuda, NVIDIA's.
 """
@@ -87,7 +87,7 @@ def module() -> PyGPU.Module:
     return PyGPU.Module(SOURCE, instances=["times<float, 3>", "times<long long, 5>"])
 
 
-def test_a_source_becomes_a_kernel_and_numbers_take_the_declared_types(module: PyGPU.Module) -> None:
+def test_source_becomes_kernel_and_scalars_are_converted(module: PyGPU.Module) -> None:
     x = PyGPU.to_gpu(numpy.arange(1000, dtype="f4"))
     kernel = module.get_function("scale")
     assert kernel.parameters == ("float* x", "float factor", "int n")
@@ -97,7 +97,7 @@ def test_a_source_becomes_a_kernel_and_numbers_take_the_declared_types(module: P
     assert (x.get() == expected).all()
 
 
-def test_instances_of_templates_are_found_by_their_names(module: PyGPU.Module) -> None:
+def test_template_instances_are_found_by_name(module: PyGPU.Module) -> None:
     x, y = PyGPU.ones(32, "float32"), PyGPU.ones(32, "int64")
     module.get_function("times<float, 3>")[1, 32](x)
     module.get_function("times<long long, 5>")[1, 32](y)
@@ -108,7 +108,7 @@ def test_instances_of_templates_are_found_by_their_names(module: PyGPU.Module) -
 
 
 @pytest.mark.parametrize("form", ["structured scalar", "ctypes", "0-d", "1 item"])
-def test_a_struct_is_passed_by_its_bytes(module: PyGPU.Module, form: str) -> None:
+def test_struct_is_passed_by_value(module: PyGPU.Module, form: str) -> None:
     out = PyGPU.zeros(5, "float64")
     dtype = numpy.dtype([("mass", "f8"), ("position", "f4", 3), ("id", "i4")], align=True)
 
@@ -128,7 +128,7 @@ def test_a_struct_is_passed_by_its_bytes(module: PyGPU.Module, form: str) -> Non
     assert out.get().tolist() == [2.5, 1, 2, 3, 7]
 
 
-def test_dynamic_shared_memory_goes_beyond_48_kilobytes_by_itself(module: PyGPU.Module) -> None:
+def test_dynamic_shared_memory_above_48_kib_is_automatic(module: PyGPU.Module) -> None:
     kernel = module.get_function("reversed")
     x = PyGPU.to_gpu(numpy.arange(1024, dtype="f4"))
     y = PyGPU.empty_like(x)
@@ -142,7 +142,7 @@ def test_dynamic_shared_memory_goes_beyond_48_kilobytes_by_itself(module: PyGPU.
         kernel[1, 1024, None, 1 << 20](x, y)
 
 
-def test_globals_are_found_and_written_by_their_address(module: PyGPU.Module) -> None:
+def test_globals_are_found_and_written_by_address(module: PyGPU.Module) -> None:
     address, nbytes = module.get_global("factor")
     assert nbytes == 4
     PyGPU.GPUArray((1,), "float32", gpudata=address).set(numpy.array([4], "f4"))
@@ -161,7 +161,7 @@ def test_none_is_a_null_pointer(module: PyGPU.Module) -> None:
     assert answer.get()[0] == 0
 
 
-def test_host_arrays_travel_around_the_launch(module: PyGPU.Module) -> None:
+def test_host_arrays_are_copied_in_and_out_around_launch(module: PyGPU.Module) -> None:
     a, b = numpy.arange(100, dtype="f4"), numpy.arange(200, dtype="f4")[::2]
     out = numpy.zeros(100, "f4")
     module.get_function("add")[1, 128](PyGPU.In(a), PyGPU.In(b), PyGPU.Out(out), 100)
@@ -174,7 +174,7 @@ def test_host_arrays_travel_around_the_launch(module: PyGPU.Module) -> None:
         PyGPU.Out(fixed)
 
 
-def test_attributes_and_occupancy_are_the_drivers(module: PyGPU.Module) -> None:
+def test_attributes_and_occupancy_match_driver(module: PyGPU.Module) -> None:
     kernel = module.get_function("add")
     major, minor = PyGPU.device_properties(0)["compute_capability"]
     if not ON_AMD:
@@ -192,7 +192,7 @@ def test_attributes_and_occupancy_are_the_drivers(module: PyGPU.Module) -> None:
 
 
 @on_cuda_only
-def test_the_carveout_is_the_drivers_to_keep(module: PyGPU.Module) -> None:
+def test_carveout_is_stored_by_driver(module: PyGPU.Module) -> None:
     kernel = module.get_function("add")
     kernel.preferred_shared_memory_carveout = 50
     assert kernel.preferred_shared_memory_carveout == 50
@@ -201,14 +201,14 @@ def test_the_carveout_is_the_drivers_to_keep(module: PyGPU.Module) -> None:
 # Order
 
 
-def test_launching_does_not_wait(module: PyGPU.Module, slow: PyGPU.Stream) -> None:
+def test_launch_does_not_synchronize(module: PyGPU.Module, slow: PyGPU.Stream) -> None:
     with no_wait():
         module.get_function("spin")[1, 1, slow](int(SECONDS * 1e9))
     assert not slow.query()
     slow.synchronize()
 
 
-def test_a_kernel_on_another_stream_sees_a_late_write(
+def test_kernel_on_another_stream_waits_for_late_write(
     module: PyGPU.Module, slow: PyGPU.Stream, other: PyGPU.Stream, block: PyGPU.GPUArray
 ) -> None:
     out = PyGPU.zeros(COUNT, "float32")
@@ -221,7 +221,7 @@ def test_a_kernel_on_another_stream_sees_a_late_write(
     assert (copied.get() == 10).all()
 
 
-def test_a_write_waits_for_a_late_reader_and_readers_do_not_wait_for_each_other(
+def test_write_waits_for_late_reader_and_readers_do_not_wait(
     module: PyGPU.Module, slow: PyGPU.Stream, other: PyGPU.Stream, block: PyGPU.GPUArray
 ) -> None:
     out, quick = PyGPU.zeros(COUNT, "float32"), PyGPU.zeros(COUNT, "float32")
@@ -238,9 +238,7 @@ def test_a_write_waits_for_a_late_reader_and_readers_do_not_wait_for_each_other(
     assert (block.get() == 3).all()
 
 
-def test_memory_that_is_dropped_is_not_used_again_before_the_kernel_has_passed(
-    module: PyGPU.Module, slow: PyGPU.Stream
-) -> None:
+def test_dropped_memory_is_not_reused_before_kernel_is_complete(module: PyGPU.Module, slow: PyGPU.Stream) -> None:
     out = PyGPU.zeros(COUNT, "float32")
     PyGPU.synchronize()
     with no_wait():
@@ -253,7 +251,7 @@ def test_memory_that_is_dropped_is_not_used_again_before_the_kernel_has_passed(
     del others
 
 
-def test_arrays_of_others_are_kept_until_the_kernel_has_passed(module: PyGPU.Module, slow: PyGPU.Stream) -> None:
+def test_foreign_arrays_are_kept_until_kernel_is_complete(module: PyGPU.Module, slow: PyGPU.Stream) -> None:
     a = PyGPU.full(COUNT, 7, "float32")
     out = PyGPU.zeros(COUNT, "float32")
     PyGPU.synchronize()
@@ -266,7 +264,7 @@ def test_arrays_of_others_are_kept_until_the_kernel_has_passed(module: PyGPU.Mod
     assert (out.get() == 14).all()
 
 
-def test_a_tensor_of_torch_is_an_argument(module: PyGPU.Module) -> None:
+def test_torch_tensor_is_argument(module: PyGPU.Module) -> None:
     support.require_peers()
     torch = pytest.importorskip("torch")
     x = torch.ones(100, device="cuda")
@@ -277,7 +275,7 @@ def test_a_tensor_of_torch_is_an_argument(module: PyGPU.Module) -> None:
         module.get_function("scale")[1, 128](x.double(), 3, 100)
 
 
-def test_an_object_with_gpudata_is_an_argument(module: PyGPU.Module) -> None:
+def test_object_with_gpudata_is_argument(module: PyGPU.Module) -> None:
     array = PyGPU.ones(10, "float32")
 
     class Like:
@@ -291,7 +289,7 @@ def test_an_object_with_gpudata_is_an_argument(module: PyGPU.Module) -> None:
 # Images
 
 
-def test_an_image_is_loaded_from_bytes_and_from_a_file(module: PyGPU.Module, tmp_path: Path) -> None:
+def test_image_is_loaded_from_bytes_and_file(module: PyGPU.Module, tmp_path: Path) -> None:
     kernel = PyGPU.Kernel('extern "C" __global__ void one(int *x) { *x = 1; }')
     assert kernel.name == "one"
     path = tmp_path / "all.cubin"
@@ -322,7 +320,7 @@ def test_ptx_is_compiled_by_the_driver() -> None:
 
 
 @on_cuda_only
-def test_nvcc_compiles_what_asks_for_it() -> None:
+def test_nvcc_compiles_if_requested() -> None:
     headers = "#include <cuda_fp16.h>\n#include <stdio.h>\n"
     source = headers + "__global__ void one(int *x) { *x = __half2int_rn(__float2half(1)); }"
     try:
@@ -338,7 +336,7 @@ def test_nvcc_compiles_what_asks_for_it() -> None:
 # What goes wrong
 
 
-def test_a_compile_error_has_the_users_line_numbers() -> None:
+def test_compile_error_has_line_numbers_of_user() -> None:
     with pytest.raises(PyGPU.CompileError, match=r"kernel.cu[(:]3") as raised:
         PyGPU.Kernel("\n__global__ void k() {\n    int x = absent; }", "k", ["-DN=1"])
     assert "absent" in raised.value.log
@@ -349,17 +347,17 @@ def test_a_compile_error_has_the_users_line_numbers() -> None:
 
 
 @pytest.mark.skipif(ON_AMD, reason="clang says nothing of it unless asked to")
-def test_a_warning_is_a_warning_of_python() -> None:
+def test_compiler_warning_is_python_warning() -> None:
     with pytest.warns(UserWarning, match="never referenced"):
         PyGPU.Kernel("__global__ void k(int *x) { int unused; *x = 1; }", "k", cache=False)
 
 
-def test_an_option_that_does_not_exist_is_told() -> None:
+def test_unknown_option_is_reported() -> None:
     with pytest.raises(ValueError, match="--no-such-option"):
         PyGPU.Kernel("__global__ void k() {}", "k", ["--no-such-option"])
 
 
-def test_shapes_that_no_device_has_are_refused(module: PyGPU.Module) -> None:
+def test_rejects_shapes_beyond_device_limits(module: PyGPU.Module) -> None:
     x = PyGPU.ones(4, "float32")
     kernel = module.get_function("scale")
     for key, text in [
@@ -386,7 +384,7 @@ def run(script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.provokes_errors
 @pytest.mark.starts_processes
-def test_a_kernel_that_faults_is_told_at_every_later_call_and_the_process_ends_clean() -> None:
+def test_faulting_kernel_is_reported_by_later_calls_with_clean_exit() -> None:
     result = run(
         """
         import PyGPU
@@ -405,7 +403,7 @@ def test_a_kernel_that_faults_is_told_at_every_later_call_and_the_process_ends_c
 
 
 @pytest.mark.starts_processes
-def test_a_cached_kernel_starts_quickly_in_a_new_process(tmp_path: Path) -> None:
+def test_cached_kernel_starts_fast_in_new_process(tmp_path: Path) -> None:
     library = "libhiprtc" if support.on_hip() else "libnvrtc"
     script = f"""
         import os, sys, time
@@ -426,7 +424,7 @@ def test_a_cached_kernel_starts_quickly_in_a_new_process(tmp_path: Path) -> None
     assert float(quick) < float(slow)
 
 
-def test_launches_from_many_threads_are_all_done(module: PyGPU.Module) -> None:
+def test_launches_from_many_threads_complete(module: PyGPU.Module) -> None:
     from concurrent.futures import ThreadPoolExecutor
 
     kernel = module.get_function("scale")
@@ -441,7 +439,7 @@ def test_launches_from_many_threads_are_all_done(module: PyGPU.Module) -> None:
         assert all(pool.map(work, range(32)))
 
 
-def test_a_module_is_unloaded_behind_its_kernels(slow: PyGPU.Stream) -> None:
+def test_module_is_unloaded_after_its_kernels(slow: PyGPU.Stream) -> None:
     with no_wait():
         kernel = PyGPU.Kernel(SOURCE, "spin", ["-DTAG=1"], cache=True)
         kernel[1, 1, slow](int(SECONDS * 1e9))
@@ -451,7 +449,7 @@ def test_a_module_is_unloaded_behind_its_kernels(slow: PyGPU.Stream) -> None:
     slow.synchronize()
 
 
-def test_no_launch_waits_for_the_unloading_of_another_module(module: PyGPU.Module, slow: PyGPU.Stream) -> None:
+def test_launch_does_not_wait_for_unloading_of_another_module(module: PyGPU.Module, slow: PyGPU.Stream) -> None:
     out, foreign = PyGPU.zeros(COUNT, "float32"), Interface(PyGPU.full(COUNT, 7, "float32"))
     module.get_function("add")[256, 256](foreign, foreign, out, COUNT)
     kernel = PyGPU.Kernel(SOURCE, "spin", ["-DTAG=2"])

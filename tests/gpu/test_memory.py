@@ -1,4 +1,4 @@
-"""The pool, its figures, and the end of the device's memory."""
+"""Test the memory pool, its statistics, and exhausted device memory."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def has_pool() -> bool:
     return bool(PyGPU.device_properties(PyGPU.current_device())["memory_pools"])
 
 
-def test_the_figures_go_up_and_down() -> None:
+def test_memory_statistics_rise_and_fall() -> None:
     before = figures()
     array = PyGPU.empty(MUCH // 16, "uint8")
     during = figures()
@@ -71,7 +71,7 @@ def test_the_figures_go_up_and_down() -> None:
     assert after["peak"] >= before["bytes"] + MUCH // 16
 
 
-def test_one_allocation_for_each_new_array_and_none_for_an_empty_one() -> None:
+def test_each_new_array_is_one_allocation_and_empty_is_none() -> None:
     before = figures()["count"]
     arrays = [PyGPU.zeros(3), PyGPU.to_gpu(numpy.ones(5)), PyGPU.arange(7), PyGPU.full((2, 2), 1.5)]
     assert figures()["count"] == before + len(arrays)
@@ -79,7 +79,7 @@ def test_one_allocation_for_each_new_array_and_none_for_an_empty_one() -> None:
     assert figures()["count"] == before + len(arrays) - 1
 
 
-def test_the_pool_keeps_memory_and_trim_gives_it_back() -> None:
+def test_pool_keeps_memory_and_trim_releases_it() -> None:
     if not has_pool():
         pytest.skip("the driver has no pools here")
     before = figures()
@@ -98,7 +98,7 @@ def test_the_pool_keeps_memory_and_trim_gives_it_back() -> None:
     assert trimmed["pool_reserved_peak"] >= MUCH
 
 
-def test_freed_memory_is_used_again() -> None:
+def test_freed_memory_is_reused() -> None:
     if not has_pool():
         pytest.skip("the driver has no pools here")
     for _ in range(50):
@@ -107,7 +107,7 @@ def test_freed_memory_is_used_again() -> None:
     assert figures()["pool_reserved"] < MUCH
 
 
-def test_pinned_memory_is_used_again_once_the_device_was_waited_for() -> None:
+def test_pinned_memory_is_reused_after_synchronization() -> None:
     addresses = set()
     for _ in range(20):
         array = PyGPU.empty_pinned(12_347, "uint8")
@@ -117,7 +117,7 @@ def test_pinned_memory_is_used_again_once_the_device_was_waited_for() -> None:
     assert len(addresses) == 1
 
 
-def test_a_threshold_of_zero_keeps_nothing() -> None:
+def test_threshold_of_zero_caches_nothing() -> None:
     if not has_pool():
         pytest.skip("the driver has no pools here")
     before = PyGPU.memory_release_threshold()
@@ -131,7 +131,7 @@ def test_a_threshold_of_zero_keeps_nothing() -> None:
         PyGPU.set_memory_release_threshold(before)
 
 
-def test_memory_info_is_the_drivers() -> None:
+def test_memory_info_matches_driver() -> None:
     free, total = PyGPU.memory_info()
     assert 0 < free <= total
     assert abs(total - PyGPU.device_properties(PyGPU.current_device())["total_memory"]) < 2 << 30
@@ -140,7 +140,7 @@ def test_memory_info_is_the_drivers() -> None:
 
 
 @pytest.mark.provokes_errors
-def test_more_than_the_device_has_is_a_memory_error_with_figures() -> None:
+def test_allocation_beyond_device_raises_memory_error_with_sizes() -> None:
     _, total = PyGPU.memory_info()
     with pytest.raises(PyGPU.OutOfMemoryError) as caught:
         PyGPU.empty(2 * total, "uint8")
@@ -157,7 +157,7 @@ def test_more_than_the_device_has_is_a_memory_error_with_figures() -> None:
 
 @pytest.mark.provokes_errors
 @pytest.mark.parametrize("shape", [(1 << 62,), (1 << 40, 1 << 40), (1 << 31, 1 << 31, 4)], ids=str)
-def test_a_shape_that_no_memory_holds_is_refused_without_damage(shape: tuple[int, ...]) -> None:
+def test_rejects_impossible_shape_without_side_effects(shape: tuple[int, ...]) -> None:
     before = figures()
     with pytest.raises((ValueError, MemoryError)):
         PyGPU.empty(shape, "float64")
@@ -166,7 +166,7 @@ def test_a_shape_that_no_memory_holds_is_refused_without_damage(shape: tuple[int
 
 
 @pytest.mark.provokes_errors
-def test_the_card_is_filled_freed_and_filled_again() -> None:
+def test_device_memory_is_filled_freed_and_filled_again() -> None:
     free, _ = PyGPU.memory_info()
     size = free // 10
     for turn in range(2):
@@ -185,7 +185,7 @@ def test_the_card_is_filled_freed_and_filled_again() -> None:
 
 
 @pytest.mark.provokes_errors
-def test_what_other_libraries_need_is_given_back_by_trim() -> None:
+def test_trim_releases_memory_for_other_libraries() -> None:
     free, _ = PyGPU.memory_info()
     array = PyGPU.empty(free // 2, "uint8")
     del array
@@ -195,7 +195,7 @@ def test_what_other_libraries_need_is_given_back_by_trim() -> None:
 
 
 @pytest.mark.provokes_errors
-def test_memory_in_use_on_a_busy_stream_is_waited_for_before_the_device_is_called_full() -> None:
+def test_allocation_waits_for_busy_memory_before_failing() -> None:
     free, _ = PyGPU.memory_info()
     size = int(free * 0.6)
     for turn in range(3):
@@ -206,7 +206,7 @@ def test_memory_in_use_on_a_busy_stream_is_waited_for_before_the_device_is_calle
     assert int(array[size // 2]) == 9
 
 
-def test_threads_share_the_pool_without_harm() -> None:
+def test_threads_share_the_pool_safely() -> None:
     before = figures()
     failures: list[str] = []
 
@@ -243,7 +243,7 @@ def test_cycles_are_collected() -> None:
     assert figures()["count"] == before
 
 
-def test_pinned_memory_is_not_the_devices() -> None:
+def test_pinned_memory_is_not_device_memory() -> None:
     before = figures()["bytes"]
     pinned = PyGPU.empty_pinned((1000, 1000), "float32")
     assert isinstance(pinned, numpy.ndarray)

@@ -1,4 +1,4 @@
-"""Relocatable device code on a real device: parts that are linked, and kernels that launch kernels.
+"""Test relocatable device code on a device: linked parts, and kernels that launch kernels.
 
 The two cases in which PyCUDA's own suite links, in few words, and what a plain source may ask for.
 """
@@ -34,7 +34,7 @@ PARTS = [
 
 
 def doubled(module: SourceModule | DynamicModule, name: str, *arguments: object, block: int) -> list[int]:
-    """What a kernel makes of 0, 1, ..., 7."""
+    """Return the kernel's results for 0, 1, ..., 7."""
     x = PyGPU.to_gpu(np.arange(8, dtype=np.int32))
     module.get_function(name)(x.gpudata, *arguments, block=(block, 1, 1), grid=(1, 1))
     drv.Context.synchronize()
@@ -42,13 +42,13 @@ def doubled(module: SourceModule | DynamicModule, name: str, *arguments: object,
 
 
 @needs_the_runtime
-def test_a_kernel_launches_a_kernel() -> None:
+def test_kernel_launches_kernel() -> None:
     module = DynamicSourceModule(LAUNCHING)
     assert doubled(module, "outer", np.int32(8), block=1) == list(range(0, 16, 2))
 
 
 @needs_the_runtime
-def test_an_outer_and_an_inner_kernel_of_two_sources_are_linked() -> None:
+def test_outer_and_inner_kernel_of_two_sources_are_linked() -> None:
     module = DynamicModule()
     outer = """#include <cstdio>
     __global__ void outer(int *x) { extern __global__ void inner(int *); inner<<<1, 8>>>(x); }"""
@@ -60,26 +60,26 @@ def test_an_outer_and_an_inner_kernel_of_two_sources_are_linked() -> None:
     assert doubled(module, "outer", block=1) == list(range(0, 16, 2))
 
 
-def test_a_function_of_another_source_is_found_when_both_are_linked() -> None:
+def test_function_of_another_source_is_found_by_linking() -> None:
     module = DynamicModule()
     for source in PARTS:
         module.add_source(source)
     assert doubled(module.link(), "f", block=8) == list(range(0, 16, 2))
 
 
-def test_what_is_nowhere_is_named() -> None:
+def test_undefined_function_is_named() -> None:
     module = DynamicModule().add_source(PARTS[0])
     with pytest.raises(drv.Error, match="twice"):
         module.link()
 
 
-def test_a_single_source_may_be_relocatable() -> None:
+def test_single_source_may_be_relocatable() -> None:
     module = SourceModule("\n".join(PARTS[::-1]), options=["-rdc=true"])
     assert doubled(module, "f", block=8) == list(range(0, 16, 2))
 
 
 @needs_the_runtime
-def test_a_single_source_with_launches_finds_the_runtime_by_itself() -> None:
+def test_single_source_with_launches_links_device_runtime() -> None:
     module = SourceModule(LAUNCHING, options=["-rdc=true", "-lcudadevrt"])
     assert doubled(module, "outer", np.int32(8), block=1) == list(range(0, 16, 2))
     x = PyGPU.to_gpu(np.arange(8, dtype=np.int32))

@@ -1,4 +1,4 @@
-"""Who waits for whom: streams that are delayed on purpose, and the values that must be right all the same."""
+"""Test hazard tracking: streams are delayed, and all values must be correct."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ support.require_gpu()
 
 @pytest.fixture
 def result() -> PyGPU.GPUArray:
-    """Where kernels put what they read."""
+    """Return the array into which kernels copy the values they read."""
     array = PyGPU.zeros(COUNT, "float32")
     PyGPU.synchronize()
     return array
@@ -40,7 +40,7 @@ def holds(array: PyGPU.GPUArray, value: float) -> bool:
 # Between PyGPU's own operations
 
 
-def test_a_copy_on_another_stream_sees_a_late_write(
+def test_copy_on_another_stream_waits_for_late_write(
     kernels: Kernels, slow: PyGPU.Stream, other: PyGPU.Stream, block: PyGPU.GPUArray
 ) -> None:
     late_write(kernels, slow, block, 2)
@@ -50,14 +50,14 @@ def test_a_copy_on_another_stream_sees_a_late_write(
     assert holds(copied, 2)
 
 
-def test_get_on_the_default_stream_sees_a_late_write(
+def test_get_on_default_stream_waits_for_late_write(
     kernels: Kernels, slow: PyGPU.Stream, block: PyGPU.GPUArray
 ) -> None:
     late_write(kernels, slow, block, 3)
     assert holds(block, 3)
 
 
-def test_a_view_shares_what_is_known_of_its_memory(
+def test_view_shares_hazards_of_its_memory(
     kernels: Kernels, slow: PyGPU.Stream, other: PyGPU.Stream, block: PyGPU.GPUArray
 ) -> None:
     late_write(kernels, slow, block[: COUNT // 2], 4)
@@ -66,7 +66,7 @@ def test_a_view_shares_what_is_known_of_its_memory(
     assert holds(copied, 4)
 
 
-def test_a_write_waits_for_a_late_read(
+def test_write_waits_for_late_read(
     kernels: Kernels, slow: PyGPU.Stream, other: PyGPU.Stream, block: PyGPU.GPUArray
 ) -> None:
     with slow:
@@ -78,7 +78,7 @@ def test_a_write_waits_for_a_late_read(
     assert holds(block, 5)
 
 
-def test_reads_on_many_streams_are_all_waited_for(kernels: Kernels, block: PyGPU.GPUArray) -> None:
+def test_write_waits_for_reads_on_many_streams(kernels: Kernels, block: PyGPU.GPUArray) -> None:
     copies = []
     for delay in (SECONDS, SECONDS / 2, 0.0):
         with PyGPU.Stream(non_blocking=True) as stream:
@@ -89,7 +89,7 @@ def test_reads_on_many_streams_are_all_waited_for(kernels: Kernels, block: PyGPU
     assert holds(block, 6)
 
 
-def test_an_upload_waits_for_a_late_read(kernels: Kernels, slow: PyGPU.Stream, block: PyGPU.GPUArray) -> None:
+def test_upload_waits_for_late_read(kernels: Kernels, slow: PyGPU.Stream, block: PyGPU.GPUArray) -> None:
     with slow:
         kernels.spin(SECONDS, slow.handle)
         copied = block.copy()
@@ -101,7 +101,7 @@ def test_an_upload_waits_for_a_late_read(kernels: Kernels, slow: PyGPU.Stream, b
 # Raw pointers
 
 
-def test_a_recorded_raw_write_is_waited_for(
+def test_recorded_raw_write_is_waited_for(
     kernels: Kernels, slow: PyGPU.Stream, other: PyGPU.Stream, block: PyGPU.GPUArray
 ) -> None:
     kernels.spin(SECONDS, slow.handle)
@@ -113,7 +113,7 @@ def test_a_recorded_raw_write_is_waited_for(
 
 
 @pytest.mark.parametrize("as_argument", [lambda stream: stream, lambda stream: stream.handle], ids=["object", "handle"])
-def test_memory_is_not_reused_before_a_recorded_raw_read_has_ended(
+def test_memory_is_not_reused_before_recorded_raw_read_ends(
     kernels: Kernels, slow: PyGPU.Stream, result: PyGPU.GPUArray, as_argument: Any
 ) -> None:
     values = PyGPU.full(COUNT, 9, "float32")
@@ -129,7 +129,7 @@ def test_memory_is_not_reused_before_a_recorded_raw_read_has_ended(
     del overwriting
 
 
-def test_the_end_of_a_stream_object_does_not_end_its_work(kernels: Kernels, block: PyGPU.GPUArray) -> None:
+def test_dropped_stream_object_does_not_end_its_work(kernels: Kernels, block: PyGPU.GPUArray) -> None:
     stream = PyGPU.Stream(non_blocking=True)
     late_write(kernels, stream, block, 2)
     del stream
@@ -141,7 +141,7 @@ def test_the_end_of_a_stream_object_does_not_end_its_work(kernels: Kernels, bloc
 
 
 @pytest.mark.parametrize("version", [None, (1, 0), (1, 3)])
-def test_a_dlpack_export_lets_the_consumers_stream_wait_and_not_the_host(
+def test_dlpack_export_makes_consumer_stream_wait_and_not_host(
     kernels: Kernels,
     slow: PyGPU.Stream,
     other: PyGPU.Stream,
@@ -163,7 +163,7 @@ DEFAULT_STREAMS = [(None, 0), (0, 0)] if support.on_hip() else [(None, 0), (1, 1
 
 
 @pytest.mark.parametrize(("stream", "handle"), DEFAULT_STREAMS)
-def test_a_dlpack_export_to_a_default_stream_lets_it_wait(
+def test_dlpack_export_to_default_stream_makes_it_wait(
     kernels: Kernels,
     slow: PyGPU.Stream,
     block: PyGPU.GPUArray,
@@ -180,7 +180,7 @@ def test_a_dlpack_export_to_a_default_stream_lets_it_wait(
     del capsule
 
 
-def test_a_dlpack_export_without_ordering_waits_for_nothing(
+def test_dlpack_export_without_ordering_does_not_wait(
     kernels: Kernels, slow: PyGPU.Stream, other: PyGPU.Stream, block: PyGPU.GPUArray
 ) -> None:
     late_write(kernels, slow, block, 5)
@@ -189,7 +189,7 @@ def test_a_dlpack_export_without_ordering_waits_for_nothing(
     assert other.query()
 
 
-def test_a_dlpack_copy_is_made_in_the_order_of_the_consumers_stream(
+def test_dlpack_copy_follows_order_of_consumer_stream(
     kernels: Kernels, slow: PyGPU.Stream, other: PyGPU.Stream, block: PyGPU.GPUArray
 ) -> None:
     late_write(kernels, slow, block, 6)
@@ -201,15 +201,13 @@ def test_a_dlpack_copy_is_made_in_the_order_of_the_consumers_stream(
     assert holds(copied, 6)
 
 
-def test_a_dlpack_export_to_the_host_has_the_late_values(
-    kernels: Kernels, slow: PyGPU.Stream, block: PyGPU.GPUArray
-) -> None:
+def test_dlpack_export_to_host_has_late_values(kernels: Kernels, slow: PyGPU.Stream, block: PyGPU.GPUArray) -> None:
     late_write(kernels, slow, block, 7)
     assert (numpy.from_dlpack(block, device="cpu") == 7).all()
 
 
 @pytest.mark.parametrize("stream", [1 if support.on_hip() else -3, -2, "1", 1.0, True])
-def test_a_stream_that_dlpack_forbids_is_refused(block: PyGPU.GPUArray, stream: Any) -> None:
+def test_rejects_stream_forbidden_by_dlpack(block: PyGPU.GPUArray, stream: Any) -> None:
     with pytest.raises((ValueError, TypeError, BufferError)):
         block.__dlpack__(stream=stream)
 
@@ -220,7 +218,7 @@ needs_named_streams = pytest.mark.skipif(
 
 
 @needs_named_streams
-def test_the_interface_dictionary_names_a_stream_that_is_behind_a_late_write(
+def test_interface_dictionary_names_stream_after_late_write(
     kernels: Kernels, slow: PyGPU.Stream, other: PyGPU.Stream, block: PyGPU.GPUArray, result: PyGPU.GPUArray
 ) -> None:
     late_write(kernels, slow, block, 8)
@@ -235,7 +233,7 @@ def test_the_interface_dictionary_names_a_stream_that_is_behind_a_late_write(
 
 
 @needs_named_streams
-def test_the_interface_dictionary_names_the_writers_stream_also_after_a_read_elsewhere(
+def test_interface_dictionary_names_stream_of_writer_after_read_elsewhere(
     kernels: Kernels, slow: PyGPU.Stream, other: PyGPU.Stream, block: PyGPU.GPUArray, result: PyGPU.GPUArray
 ) -> None:
     late_write(kernels, slow, block, 9)
@@ -250,7 +248,7 @@ def test_the_interface_dictionary_names_the_writers_stream_also_after_a_read_els
     assert holds(copied, 9)
 
 
-def test_the_stream_in_the_dictionary_lives_as_long_as_the_array(kernels: Kernels) -> None:
+def test_stream_in_dictionary_lives_as_long_as_array(kernels: Kernels) -> None:
     stream = PyGPU.Stream(non_blocking=True)
     with stream:
         array = PyGPU.zeros(5, "float32")
@@ -265,7 +263,7 @@ def test_the_stream_in_the_dictionary_lives_as_long_as_the_array(kernels: Kernel
 # Import
 
 
-def test_an_imported_dictionarys_stream_is_waited_for_and_not_by_the_host(
+def test_stream_of_imported_dictionary_is_waited_for_by_stream_not_host(
     kernels: Kernels, slow: PyGPU.Stream, block: PyGPU.GPUArray
 ) -> None:
     kernels.spin(SECONDS, slow.handle)
@@ -276,7 +274,7 @@ def test_an_imported_dictionarys_stream_is_waited_for_and_not_by_the_host(
     assert holds(shared, 2)
 
 
-def test_the_producer_is_asked_for_the_current_stream(other: PyGPU.Stream, block: PyGPU.GPUArray) -> None:
+def test_producer_receives_current_stream(other: PyGPU.Stream, block: PyGPU.GPUArray) -> None:
     producer = Producer(block)
     shared = PyGPU.from_dlpack(producer)
     assert shared.ptr == block.ptr
@@ -287,7 +285,7 @@ def test_the_producer_is_asked_for_the_current_stream(other: PyGPU.Stream, block
     assert type(producer.asked["stream"]) is int
 
 
-def test_an_import_through_dlpack_sees_a_late_write(
+def test_dlpack_import_waits_for_late_write(
     kernels: Kernels, slow: PyGPU.Stream, other: PyGPU.Stream, block: PyGPU.GPUArray
 ) -> None:
     late_write(kernels, slow, block, 3)
@@ -297,7 +295,7 @@ def test_an_import_through_dlpack_sees_a_late_write(
     assert holds(copied, 3)
 
 
-def test_a_consumer_of_dlpack_keeps_the_memory_until_its_work_has_ended(
+def test_dlpack_consumer_keeps_memory_until_its_work_ends(
     kernels: Kernels, slow: PyGPU.Stream, result: PyGPU.GPUArray
 ) -> None:
     values = PyGPU.full(COUNT, 4, "float32")
@@ -320,9 +318,7 @@ def test_a_consumer_of_dlpack_keeps_the_memory_until_its_work_has_ended(
 
 
 @pytest.mark.parametrize("count", [5, 1000, COUNT])
-def test_pageable_memory_may_be_changed_right_after_an_asynchronous_upload(
-    kernels: Kernels, slow: PyGPU.Stream, count: int
-) -> None:
+def test_pageable_memory_may_change_after_async_upload(kernels: Kernels, slow: PyGPU.Stream, count: int) -> None:
     host = numpy.full(count, 5, numpy.float32)
     kernels.spin(SECONDS, slow.handle)
     array = PyGPU.to_gpu_async(host, stream=slow)
@@ -331,7 +327,7 @@ def test_pageable_memory_may_be_changed_right_after_an_asynchronous_upload(
     assert holds(array, 5)
 
 
-def test_pinned_memory_is_kept_until_an_asynchronous_upload_has_ended(kernels: Kernels, slow: PyGPU.Stream) -> None:
+def test_pinned_memory_is_kept_until_async_upload_ends(kernels: Kernels, slow: PyGPU.Stream) -> None:
     host = PyGPU.empty_pinned(COUNT, "float32")
     host[:] = 6
     with no_wait():
@@ -343,9 +339,7 @@ def test_pinned_memory_is_kept_until_an_asynchronous_upload_has_ended(kernels: K
     assert holds(array, 6)
 
 
-def test_an_asynchronous_download_has_the_values_once_the_stream_has_passed(
-    kernels: Kernels, slow: PyGPU.Stream, block: PyGPU.GPUArray
-) -> None:
+def test_async_download_has_values_after_stream(kernels: Kernels, slow: PyGPU.Stream, block: PyGPU.GPUArray) -> None:
     late_write(kernels, slow, block, 7)
     host = PyGPU.empty_pinned(COUNT, "float32")
     with no_wait():
@@ -369,7 +363,7 @@ def test_events_measure_time_on_a_stream(kernels: Kernels, slow: PyGPU.Stream) -
     assert 0.99 * SECONDS <= start.elapsed_time(end) / 1000 <= 2 * SECONDS
 
 
-def test_a_stream_waits_for_an_event_of_another(
+def test_stream_waits_for_event_of_another(
     kernels: Kernels, slow: PyGPU.Stream, other: PyGPU.Stream, block: PyGPU.GPUArray, result: PyGPU.GPUArray
 ) -> None:
     kernels.spin(SECONDS, slow.handle)
@@ -381,7 +375,7 @@ def test_a_stream_waits_for_an_event_of_another(
     assert holds(result, 8)
 
 
-def test_an_ordinary_stream_and_the_default_stream_wait_for_each_other(
+def test_blocking_and_default_stream_wait_for_each_other(
     kernels: Kernels, block: PyGPU.GPUArray, result: PyGPU.GPUArray
 ) -> None:
     stream = PyGPU.Stream()
@@ -392,7 +386,7 @@ def test_an_ordinary_stream_and_the_default_stream_wait_for_each_other(
     assert holds(result, 9)
 
 
-def test_the_current_stream_is_a_threads_own(slow: PyGPU.Stream) -> None:
+def test_current_stream_is_per_thread(slow: PyGPU.Stream) -> None:
     seen: list[PyGPU.Stream] = []
     with slow:
         thread = threading.Thread(target=lambda: seen.append(PyGPU.current_stream()))
@@ -403,7 +397,7 @@ def test_the_current_stream_is_a_threads_own(slow: PyGPU.Stream) -> None:
     assert PyGPU.current_stream().is_default
 
 
-def test_threads_with_streams_of_their_own_do_not_mix_their_values() -> None:
+def test_threads_with_separate_streams_keep_values_separate() -> None:
     failures: list[str] = []
 
     def work(number: int) -> None:
@@ -423,7 +417,7 @@ def test_threads_with_streams_of_their_own_do_not_mix_their_values() -> None:
     assert failures == []
 
 
-def test_the_driver_is_waited_for_without_the_gil(kernels: Kernels, slow: PyGPU.Stream) -> None:
+def test_driver_waits_release_gil(kernels: Kernels, slow: PyGPU.Stream) -> None:
     kernels.spin(SECONDS, slow.handle)
     waiting = threading.Thread(target=slow.synchronize)
     waiting.start()

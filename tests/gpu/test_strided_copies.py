@@ -1,4 +1,4 @@
-"""Copies of every layout, host to device, device to host and on the device, held against NumPy."""
+"""Test copies of every layout against NumPy: host to device, device to host and on the device."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def hypothesis_or_own_seed(request: pytest.FixtureRequest) -> int:
         return random.SystemRandom().randrange(2**32)
 
 
-def test_views_of_the_host_are_uploaded(generator: random.Random) -> None:
+def test_host_views_are_uploaded(generator: random.Random) -> None:
     for _ in range(40):
         host = random_values(generator, random_shape(generator, generator.randint(0, 4), 20), generator.choice(DTYPES))
         view = host[random_key(generator, host.shape)].transpose(random_axes(generator, host.ndim))
@@ -68,7 +68,7 @@ def test_views_of_the_host_are_uploaded(generator: random.Random) -> None:
         same(array.get(), view)
 
 
-def test_views_of_the_device_are_downloaded(generator: random.Random) -> None:
+def test_device_views_are_downloaded(generator: random.Random) -> None:
     for _ in range(40):
         host = random_values(generator, random_shape(generator, generator.randint(0, 4), 20), generator.choice(DTYPES))
         key, axes = random_key(generator, host.shape), random_axes(generator, host.ndim)
@@ -80,7 +80,7 @@ def test_views_of_the_device_are_downloaded(generator: random.Random) -> None:
         same(filled, expected)
 
 
-def test_views_of_the_device_are_written_from_the_host(generator: random.Random) -> None:
+def test_device_views_are_written_from_host(generator: random.Random) -> None:
     for _ in range(40):
         host = random_values(generator, random_shape(generator, generator.randint(1, 4), 20), generator.choice(DTYPES))
         key = random_key(generator, host.shape)
@@ -102,7 +102,7 @@ def test_views_are_copied_on_the_device(generator: random.Random) -> None:
             assert copied.flags.c_contiguous if order == "C" else copied.flags.f_contiguous
 
 
-def test_overlapping_assignments_read_before_they_write(generator: random.Random) -> None:
+def test_overlapping_assignments_read_before_writing(generator: random.Random) -> None:
     for _ in range(40):
         shape = tuple(generator.randint(2, 24) for _ in range(generator.randint(1, 3)))
         host = random_values(generator, shape, generator.choice(DTYPES))
@@ -121,7 +121,7 @@ def test_overlapping_assignments_read_before_they_write(generator: random.Random
         same(array.get(), host)
 
 
-def test_a_square_is_transposed_in_place() -> None:
+def test_square_is_transposed_in_place() -> None:
     host = numpy.arange(64 * 64, dtype=numpy.float64).reshape(64, 64)
     array = PyGPU.to_gpu(host)
     array[...] = array.T
@@ -162,7 +162,7 @@ LARGE = {
 
 
 @pytest.mark.parametrize("name", LARGE)
-def test_a_large_view_is_copied_every_way(name: str) -> None:
+def test_large_view_is_copied_by_every_path(name: str) -> None:
     shape, view = LARGE[name]
     host = numpy.arange(int(numpy.prod(shape)), dtype=numpy.float32).reshape(shape)
     array = PyGPU.to_gpu(host)

@@ -1,4 +1,4 @@
-"""Two devices: which one is current, copies between them, and sharing from the one that is not current."""
+"""Test two devices: the current one, copies between them, and sharing from the other one."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _on_the_first() -> Iterator[None]:
         PyGPU.synchronize(device)
 
 
-def test_an_array_is_where_it_was_made() -> None:
+def test_array_is_on_device_of_creation() -> None:
     second = PyGPU.zeros(3, device=1)
     assert second.device.index == 1
     assert second.__dlpack_device__() == (10 if support.on_hip() else 2, 1)
@@ -63,7 +63,7 @@ def test_values_are_copied_between_devices(take: Any, source: int, target: int) 
     same(here.get(), take(host))
 
 
-def test_a_copy_between_devices_waits_for_a_late_write(kernels: Kernels) -> None:
+def test_copy_between_devices_waits_for_late_write(kernels: Kernels) -> None:
     array = PyGPU.full(COUNT, 1, "float32")
     target = PyGPU.zeros(COUNT, "float32", device=1)
     PyGPU.synchronize(0)
@@ -98,7 +98,7 @@ def test_streams_belong_to_their_device() -> None:
         PyGPU.zeros(3).record_stream(stream)
 
 
-def test_a_stream_of_one_device_waits_for_the_other(kernels: Kernels) -> None:
+def test_stream_waits_for_stream_of_other_device(kernels: Kernels) -> None:
     first, second = PyGPU.Stream(non_blocking=True), PyGPU.Stream(non_blocking=True, device=1)
     kernels.spin(SECONDS, first.handle)
     with no_wait():
@@ -108,14 +108,14 @@ def test_a_stream_of_one_device_waits_for_the_other(kernels: Kernels) -> None:
     assert first.query()
 
 
-def test_the_pool_of_each_device_counts_for_itself() -> None:
+def test_memory_statistics_are_per_device() -> None:
     before = [PyGPU.memory_statistics(device)["bytes"] for device in (0, 1)]
     array = PyGPU.empty(1 << 20, "uint8", device=1)
     after = [PyGPU.memory_statistics(device)["bytes"] for device in (0, 1)]
     assert after == [before[0], before[1] + array.nbytes]
 
 
-def test_an_array_of_the_device_that_is_not_current_is_shared() -> None:
+def test_array_of_noncurrent_device_is_shared() -> None:
     support.require_peers()
     torch = pytest.importorskip("torch")
     host = values()
@@ -130,7 +130,7 @@ def test_an_array_of_the_device_that_is_not_current_is_shared() -> None:
     assert torch.cuda.current_device() == 0
 
 
-def test_a_tensor_of_the_device_that_is_not_current_is_taken() -> None:
+def test_tensor_of_noncurrent_device_is_imported() -> None:
     support.require_peers()
     torch = pytest.importorskip("torch")
     host = values()
@@ -143,7 +143,7 @@ def test_a_tensor_of_the_device_that_is_not_current_is_taken() -> None:
     assert torch.cuda.current_device() == 0
 
 
-def test_an_interface_dictionary_is_placed_by_its_pointer() -> None:
+def test_interface_dictionary_device_is_found_by_pointer() -> None:
     owner = PyGPU.to_gpu(values(), device=1)
     PyGPU.synchronize(1)
     shared = PyGPU.asarray(Interface(owner))
@@ -151,7 +151,7 @@ def test_an_interface_dictionary_is_placed_by_its_pointer() -> None:
     same(shared.get(), values())
 
 
-def test_an_array_that_came_from_another_device_is_shared_by_a_stream_of_its_own() -> None:
+def test_array_from_another_device_is_shared_on_stream_of_its_device() -> None:
     for stream in (PyGPU.Stream(), PyGPU.default_stream()):
         with stream:
             there = PyGPU.asarray(PyGPU.to_gpu(values()), device=1)
@@ -162,7 +162,7 @@ def test_an_array_that_came_from_another_device_is_shared_by_a_stream_of_its_own
                 same(shared.get(), values())
 
 
-def test_an_empty_interface_of_another_device_is_taken() -> None:
+def test_empty_interface_of_another_device_is_imported() -> None:
     with PyGPU.Stream(device=1):
         empty = PyGPU.zeros((0, 2), "float32", device=1)
     shared = PyGPU.asarray(Interface(empty, **empty.__cuda_array_interface__))
@@ -170,7 +170,7 @@ def test_an_empty_interface_of_another_device_is_taken() -> None:
     assert shared.tolist() == []
 
 
-def test_cupy_takes_from_the_device_that_is_not_current() -> None:
+def test_cupy_imports_from_noncurrent_device() -> None:
     support.require_peers()
     cupy = pytest.importorskip("cupy")
     array = PyGPU.to_gpu(values(), device=1)
@@ -187,7 +187,7 @@ def test_cupy_takes_from_the_device_that_is_not_current() -> None:
     same(taken.get(), values())
 
 
-def test_a_foreign_streams_device_is_found() -> None:
+def test_device_of_foreign_stream_is_found() -> None:
     support.require_peers()
     torch = pytest.importorskip("torch")
     theirs = torch.cuda.Stream(device=1)
@@ -196,7 +196,7 @@ def test_a_foreign_streams_device_is_found() -> None:
         PyGPU.zeros(3).record_stream(theirs.cuda_stream)
 
 
-def test_numpy_gets_the_values_of_either_device() -> None:
+def test_numpy_fetches_values_of_either_device() -> None:
     for device in (0, 1):
         array = PyGPU.to_gpu(values(), device=device)
         same(numpy.from_dlpack(array, device="cpu"), values())

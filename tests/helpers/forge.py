@@ -1,4 +1,4 @@
-"""DLPack structures made by hand with ctypes, truthful or not, and producers as odd as those in the field."""
+"""Forged DLPack structures, built with ctypes, correct or false, and producers with the oddities of real ones."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def int64s(values: Sequence[int]) -> Any:
 
 
 class Forged:
-    """A tensor of ours and how often its deleter was called; float32 of shape (2, 3) unless told otherwise.
+    """A forged tensor and its count of deleter calls; float32 of shape (2, 3) by default.
 
     Keep the object as long as anything may call the deleter.
     """
@@ -151,7 +151,7 @@ class Forged:
 
 
 class Producer:
-    """An object with the two methods of DLPack over a forged tensor, which notes how it was asked."""
+    """An object with DLPack's two methods over a forged tensor, which records their arguments."""
 
     def __init__(self, forged: Forged | None = None, device: object = (CPU, 0)) -> None:
         self.forged = forged or Forged()
@@ -167,7 +167,7 @@ class Producer:
 
 
 def managed_of(capsule: object) -> DLManagedTensor | DLManagedTensorVersioned:
-    """The structure in a capsule that nobody has consumed."""
+    """Return the structure in an unconsumed capsule."""
     name = capsule_name(capsule)
     kind = DLManagedTensorVersioned if name == VERSIONED else DLManagedTensor
     return kind.from_address(capsule_pointer(capsule, name))
@@ -216,7 +216,7 @@ class Exported:
 
 
 def lent(array: object) -> DLTensor:
-    """A tensor that the table lends as long as the array lives."""
+    """Return a tensor that the table exports without ownership, valid while the array lives."""
     out = DLTensor()
     assert LEND(table().dltensor_from_py_object_no_sync)(id(array), ctypes.byref(out)) == 0
     return out

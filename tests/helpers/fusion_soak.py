@@ -29,7 +29,7 @@ from fusing import machine
 def soak(
     operations: int, seed: int, fragments: int = machine.MOST_FRAGMENTS, *, shown: bool = False, **options: Any
 ) -> dict[str, Any]:
-    """Return the report of a run; a failure stands under `"failure"`, which is None without one."""
+    """Return the report of a run; a failure is stored under `"failure"`, which is None otherwise."""
 
     def tell(number: int) -> None:
         print(f"\rseed {seed}: {number} operations", end="", file=sys.stderr, flush=True)

@@ -4,7 +4,7 @@
 
 A baton is memory whose values NumPy knows. An operation hands it to another library (by DLPack, its C exchange
 table, an array interface, or its plain address), writes a part of it there on a stream that is kept busy, holds it
-against NumPy, passes it to another thread, or lets go of a holder, early or late. The peers are PyTorch, CuPy and
+against NumPy, passes it to another thread, or drops a holder, early or late. The peers are PyTorch, CuPy and
 numba-cuda where they are there, NumPy, and always `hostile_peer`, whose deleters release the GIL above PyGPU's.
 Nothing may be read too early, and nothing may crash.
 """
@@ -126,7 +126,7 @@ class Thread:
         self.counts["check"] += 1
 
     def let_go(self, baton: Baton) -> None:
-        """Of a holder from before: at once, or on a thread that Python does not know."""
+        """Drop an earlier holder: immediately, or on a thread unknown to Python."""
         if not baton.kept:
             return
         holder = baton.kept.pop(self.choices.randrange(len(baton.kept)))
@@ -147,14 +147,14 @@ class Thread:
         self.counts["pass on"] += 1
 
     def end(self, baton: Baton) -> None:
-        """All of it, with whatever is under way."""
+        """Drop the baton with any active work."""
         self.batons.remove(baton)
         self.counts["end"] += 1
 
 
 @contextlib.contextmanager
 def stream_of(library: Library, stream: Any) -> Iterator[None]:
-    """What PyGPU imports is usable on the thread's stream."""
+    """Make the thread's stream current for PyGPU, so that its imports are usable there."""
     with stream if isinstance(library, Own) and stream is not None else contextlib.nullcontext():
         yield
 
@@ -174,7 +174,7 @@ class Run:
         self.threads = [Thread(self, number) for number in range(threads)]
 
     def work(self, thread: Thread, operations: int) -> None:
-        """What one thread does."""
+        """Run the steps of one thread."""
         try:
             for _ in range(operations):
                 if self.failures:
@@ -189,7 +189,7 @@ class Run:
 
 
 def hand_over(operations: int, seed: int, threads: int = 3) -> dict[str, Any]:
-    """A run in this process, and what there is to tell of it."""
+    """Run in this process, and return the report."""
     driver = simulated.driver()
     before = len(driver.reports()) if driver else 0
     run = Run(seed, threads)

@@ -1,4 +1,4 @@
-"""Import PyGPU many times, each time in a new process and under threads that run the collector (A5; Dask's workers do).
+"""Import PyGPU repeatedly, each time in a new process while threads run the collector (A5; Dask workers do so).
 
     python tests/helpers/import_storm.py --imports 200
 
@@ -36,7 +36,7 @@ finally:
 
 
 def imported(number: int) -> str | None:
-    """What went wrong with one import, or None."""
+    """Return the failure of one import, or None."""
     command = [sys.executable, "-X", "faulthandler", "-c", SCRIPT]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=dict(os.environ), check=False)
@@ -46,7 +46,7 @@ def imported(number: int) -> str | None:
 
 
 def storm(imports: int, at_once: int = 2) -> list[str]:
-    """What went wrong with any of them."""
+    """Return the first failure, or None."""
     with ThreadPoolExecutor(at_once) as threads:
         return [failure for failure in threads.map(imported, range(imports)) if failure]
 

@@ -1,4 +1,4 @@
-"""What kernels do with their arguments, on a driver that writes down what it is given. Run by `test_kernels.py`."""
+"""Test kernel arguments on a driver that records its calls. Run by `test_kernels.py`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DRIVER.fake_launched.restype = ctypes.c_char_p
 
 
 def launched() -> tuple[str, list[bytes]]:
-    """How the last launch was shaped, and its arguments."""
+    """Return the shape and the arguments of the last launch."""
     shape, _, arguments = DRIVER.fake_launched().decode().partition(":")
     return shape, [bytes.fromhex(text) for text in arguments.split()]
 
@@ -414,7 +414,7 @@ def test_what_is_known_of_a_kernel_is_the_drivers() -> None:
         kernel.set_cache_config(7)
 
 
-def test_a_module_lives_as_long_as_its_kernels_and_until_the_host_waits_for_the_device() -> None:
+def test_module_lives_until_its_kernels_and_next_device_synchronization() -> None:
     gc.collect()
     PyGPU.synchronize()
     before = DRIVER.fake_modules()

@@ -1,4 +1,4 @@
-"""How arrays lie: ways to put the same values into memory, and pairs of them that a kernel takes alike."""
+"""Array layouts: ways to store the same values, and pairs of them that one kernel accepts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Matrices for the tests of `PyGPU.linalg`, and how close results are to NumPy's."""
+"""Matrices for the tests of `PyGPU.linalg`, and the tolerance against NumPy."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def adjoint(a: np.ndarray) -> np.ndarray:
 
 
 def close(ours: Any, numpys: Any) -> None:
-    """Shape, type, and values within what the type's precision leaves."""
+    """Compare shape, type, and values within the precision of the type."""
     values = ours.get() if isinstance(ours, PyGPU.GPUArray) else np.asarray(ours)
     numpys = np.asarray(numpys)
     assert (values.shape, values.dtype) == (numpys.shape, numpys.dtype)

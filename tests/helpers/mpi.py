@@ -1,4 +1,4 @@
-"""Programs that several processes of MPI run, started by a launcher of the MPI that mpi4py has.
+"""Run programs of several MPI processes, started by the launcher of mpi4py's MPI.
 
 A launcher of another one starts as many worlds of one process each, or fails in ways that say nothing of it.
 """
@@ -28,12 +28,12 @@ LIBRARY = "import mpi4py; mpi4py.rc.initialize = False; from mpi4py import MPI; 
 
 
 def kind_of(text: str) -> str:
-    """Whose a library or a launcher is, by what it says of itself."""
+    """Return the vendor of a library or launcher from its version text."""
     return next((kind for word, kind in KINDS.items() if word in text), "unknown")
 
 
 def output(*command: str) -> str:
-    """What a short program says; its last words if it fails."""
+    """Return the output of a short program, or its last lines if it fails."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
@@ -43,7 +43,7 @@ def output(*command: str) -> str:
 
 @functools.cache
 def library() -> str:
-    """Whose MPI mpi4py has; asked in a process of its own, since this one may not become one of MPI's."""
+    """Return the vendor of mpi4py's MPI, queried in a separate process, since this one must not initialize MPI."""
     said = output(sys.executable, "-c", LIBRARY)
     kind = kind_of(said)
     # A traceback may name one, too.

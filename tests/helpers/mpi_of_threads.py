@@ -1,4 +1,4 @@
-"""Processes of MPI as threads: what a program uses of mpi4py's communicator."""
+"""MPI processes as threads: the methods of mpi4py's communicator that a program uses."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class World:
         self.parts: list[Any] = [None] * size
 
     def run(self, program: Callable[[Comm], None]) -> None:
-        """Run a program in each, and raise what one of them raised."""
+        """Run a program in each thread, and raise an exception of one of them."""
         failed: list[BaseException] = []
 
         def run_one(rank: int) -> None:
@@ -37,7 +37,7 @@ class World:
 
 
 class Comm:
-    """What one of them has of the others."""
+    """A thread's connection to the others."""
 
     def __init__(self, world: World, rank: int) -> None:
         self.world, self.rank = world, rank

@@ -1,4 +1,4 @@
-"""Values for products, and how near results are to NumPy's."""
+"""Values for products, and the tolerance against NumPy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tests of PybindGPU's surface share."""
+"""Shared code of the tests of PybindGPU's interface."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def typed(kind: str, label: str = "float64") -> Any:
 
 
 def device_content(pointer: Any, count: int, dtype: str = "float64") -> list[Any]:
-    """Return what a device address holds."""
+    """Return the bytes at a device address."""
     result = numpy.empty(count, dtype)
     status = PyGPU.cudaMemcpy(result, int(pointer), result.nbytes, PyGPU.cudaMemcpyDeviceToHost)
     assert status == 0

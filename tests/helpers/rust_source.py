@@ -132,7 +132,7 @@ def _inside(position: int, spans: list[range]) -> bool:
 
 
 def _blank(text: str) -> str:
-    """Replace comments and literals by spaces, so that offsets and lines stay what they were."""
+    """Replace comments and literals by spaces, so that offsets and lines stay the same."""
     pieces, position = [], 0
     while match := _OPAQUE.search(text, position):
         end = _block_comment_end(text, match.start()) if match["block"] else match.end()
@@ -165,7 +165,7 @@ def _closing(code: str, opening: int) -> int:
 
 
 def _item_end(code: str, start: int) -> int:
-    """End of the item, statement or field behind an attribute: its `;`, `,` or closing brace outside of brackets."""
+    """Return the end of the item, statement or field after an attribute: its `;`, `,` or closing brace."""
     ends = ";}" if _ITEM.match(code, start) else ";,}"
     position = start
     while position < len(code):

@@ -1,4 +1,4 @@
-"""Choose the sample of a large matrix of cases that `make test` runs; `make test-all` runs all of them.
+"""Select the sample of a large test matrix that `make test` runs; `make test-all` runs all cases.
 
 `@pytest.mark.sampled` stands on a parametrised test. Its sample has each value of each parameter at least once. With
 `on="cuda"` the other GPU has only the first `elsewhere` cases of it: the test is about code that both share. With

@@ -1,4 +1,4 @@
-"""The simulated driver from inside a test: faults, delays, limits, and what it found.
+"""Control the simulated driver from a test: faults, delays, limits, and its reports.
 
 `driver()` is the driver that PyGPU has loaded in this process, or None where that is no simulated one. See
 `tests/simulated_driver/README.md`.
@@ -84,7 +84,7 @@ class Driver:
             raise ValueError(f"device {device} cannot have {size} bytes")
 
     def reports(self) -> list[dict[str, str]]:
-        """What was done wrong so far."""
+        """Return the misuse reported so far."""
         return self._json("sim_reports")
 
     def forget_reports(self) -> None:
@@ -92,7 +92,7 @@ class Driver:
         self.library.sim_forget_reports()
 
     def live(self) -> dict[str, list[Any]]:
-        """What was made and not given back: allocations, host, streams, events, pools."""
+        """Return the live objects: allocations, host memory, streams, events, pools."""
         return self._json("sim_live")
 
     def launches(self) -> list[dict[str, Any]]:
@@ -104,7 +104,7 @@ class Driver:
         return self._json("sim_calls")
 
     def call_count(self, name: str) -> int:
-        """How often a call was made."""
+        """Return the number of calls of a function."""
         return self.library.sim_call_count(name.encode())
 
     def reset_state(self) -> None:
@@ -155,7 +155,7 @@ def driver() -> Driver | None:
 
 @contextlib.contextmanager
 def delayed(most: int) -> Iterator[None]:
-    """Delay work at random, up to so many microseconds, where the driver can: what is not in order goes wrong then."""
+    """Delay work by up to the given microseconds where the driver can, so that wrong order gives wrong values."""
     found = driver()
     if found is None:
         yield

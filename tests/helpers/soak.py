@@ -1,9 +1,9 @@
-"""A soak: random operations on arrays, each held against NumPy, for as long as one likes.
+"""Run a soak: random operations on arrays, each compared with NumPy, for a given time.
 
     python tests/helpers/soak.py --operations 1000000 --seed 7 --json report.json
 
-Every array has a twin in NumPy that goes through the same; views of the one are views of the other, so that a write
-shows in both wherever it should. On a mismatch the seed and the last operations are printed: the seed repeats the run.
+Every array has a NumPy counterpart that receives the same operations. Views of one are views of the other, so that a
+write changes both. On a mismatch the seed and the last operations are printed: the seed repeats the run.
 """
 
 from __future__ import annotations
@@ -50,14 +50,14 @@ class Mismatch(AssertionError):
 
 @dataclass(eq=False)
 class Family:
-    """Arrays that share memory. `lent`: also through a protocol, so that PyGPU cannot know of all uses of it."""
+    """Arrays that share memory. `lent`: also by a protocol, so that PyGPU cannot track all uses of it."""
 
     lent: bool = False
 
 
 @dataclass(eq=False)
 class Held:
-    """An array and its twin."""
+    """An array and its NumPy counterpart."""
 
     number: int
     array: PyGPU.GPUArray
@@ -73,7 +73,7 @@ class Held:
 
 
 class Soak:
-    """The live arrays of one run, and what was done to them."""
+    """The live arrays of one run, and the record of its operations."""
 
     def __init__(self, seed: int, pairs: int = soaking.arithmetic.FEW) -> None:
         self.seed = seed
@@ -112,7 +112,7 @@ class Soak:
         self.live.pop()
 
     def keep(self, values: np.ndarray) -> None:
-        """Hold that a result of `get` keeps its values whatever happens to the array."""
+        """Check that a result of `get` keeps its values for any later change of the array."""
         self.kept.append((values, values.tobytes()))
         if len(self.kept) > MOST_KEPT:
             self.check_kept(*self.kept.pop(self.choices.randrange(MOST_KEPT)))
@@ -130,7 +130,7 @@ class Soak:
         return None
 
     def settle(self, held: Held) -> None:
-        """Order by hand what PyGPU cannot: uses of one memory through two allocations."""
+        """Synchronize uses that PyGPU cannot order: one memory through two allocations."""
         if held.family.lent and held.array.device.kind != "cpu":
             self.synchronize()
             self._settled = False
@@ -148,7 +148,7 @@ class Soak:
             self._within.enter_context(stream)
 
     def note(self, *details: Any) -> None:
-        """Remember what an operation does, without keeping anything alive."""
+        """Record the description of an operation without keeping anything alive."""
         self._last[-1] += tuple(repr(detail) if isinstance(detail, Held) else detail for detail in details)
 
     # The checks
@@ -213,7 +213,7 @@ class Soak:
             self.check_kept(values, wanted)
 
     def close(self) -> None:
-        """Let everything go, whatever state the run is in."""
+        """Release everything in any state of the run."""
         self._within.close()
         self.live.clear()
         self.kept.clear()
@@ -226,7 +226,7 @@ class Soak:
 
 
 def all_devices() -> list[PyGPU.Device]:
-    """Those of the backend, and the host's memory, which every backend has beside it."""
+    """Return the devices of the backend, and the host."""
     devices = [PyGPU.Device(index) for index in range(PyGPU.device_count())]
     return devices if PyGPU.backend_name() == "cpu" else [*devices, PyGPU.Device("cpu")]
 
@@ -244,7 +244,7 @@ class _Mallinfo(ctypes.Structure):
 
 
 def heap_bytes() -> int:
-    """What the C library has given out, to PyGPU's host memory and all else; 0 where it does not tell."""
+    """Return the bytes allocated by the C library for PyGPU and all else; 0 if unknown."""
     gc.collect()
     ask = getattr(ctypes.CDLL(None), "mallinfo2", None)
     if ask is None:
@@ -269,20 +269,20 @@ def _told(function: Any) -> Any:
 
 
 def findings() -> list[dict[str, str]]:
-    """What a simulated driver saw PyGPU do wrong in this process so far."""
+    """Return the misuse by PyGPU that a simulated driver has reported in this process."""
     driver = simulated_driver()
     return [] if driver is None else _told(driver.sim_reports)
 
 
 def live_on_driver() -> dict[str, int]:
-    """How many objects of each kind a simulated driver has given out."""
+    """Return the number of live objects of each kind on a simulated driver."""
     driver = simulated_driver()
     return {} if driver is None else {kind: len(objects) for kind, objects in _told(driver.sim_live).items()}
 
 
 @dataclass
 class Outcome:
-    """What became of one `Soak`."""
+    """The outcome of one `Soak`."""
 
     counts: Counter[str]
     resident: list[int] = field(default_factory=list)
@@ -290,7 +290,7 @@ class Outcome:
 
 
 def outcome_of(seed: int, operations: int, pairs: int, tell: Callable[[int], None] | None = None) -> Outcome:
-    """Run one, whatever it meets."""
+    """Run a soak and return its outcome, including any failure."""
     run = Soak(seed, pairs)
     outcome = Outcome(run.counts)
     try:
@@ -316,7 +316,7 @@ def soak(
     pairs: int = soaking.arithmetic.FEW,
     tell: Callable[[int], None] | None = None,
 ) -> dict[str, Any]:
-    """A whole run and its report; what is wrong stands under `"failure"`, which is None if nothing is.
+    """Run a soak and return its report; a failure is stored under `"failure"`, which is None otherwise.
 
     Every thread has arrays and a seed of its own, counted on from the given one. Arithmetic has operands of so many
     pairs of types.

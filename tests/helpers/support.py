@@ -1,4 +1,4 @@
-"""What the tests of the array class share: a NumPy array and its equal on the device, and how the two are compared.
+"""Shared code of the array tests: a NumPy array and its equal on the device, and their comparison.
 
 Nothing here reads device memory from the host: values come through `get()`, addresses are only subtracted.
 """
@@ -46,7 +46,7 @@ Case = TypeVar("Case")
 
 
 def at_once(threads: int, work: Callable[[int], object]) -> None:
-    """Lets so many threads begin together, each with its number; what one of them raises is raised here."""
+    """Start the given number of threads together, each with its number, and raise their exceptions."""
     begin = threading.Barrier(threads)
 
     def run(number: int) -> None:
@@ -59,12 +59,12 @@ def at_once(threads: int, work: Callable[[int], object]) -> None:
 
 
 def on_cpu() -> bool:
-    """Whether `ptr` is an address that the host may read."""
+    """Return whether `ptr` is an address that the host may read."""
     return PyGPU.backend_name() == "cpu"
 
 
 def examples(count: int) -> settings:
-    """How many examples a random test takes. Each run has a seed of its own, so those on simulated GPUs take fewer."""
+    """Return the number of examples of a random test: fewer on simulated GPUs, since each run has a different seed."""
     PyGPU.config()  # opens the driver
     return settings(max_examples=count if on_cpu() or simulated.driver() is None else count // 3)
 
@@ -83,7 +83,7 @@ def told(cases: Iterable[Case]) -> Iterator[Case]:
 
 
 def values(shape: int | tuple[int, ...], dtype: Any = "float64", order: str = "C", start: int = 1) -> np.ndarray:
-    """An ndarray whose elements differ as far as the dtype allows."""
+    """Return an ndarray whose elements differ as far as the dtype allows."""
     dtype = np.dtype(dtype)
     count = int(np.prod(shape))
     if dtype.kind == "V" and dtype.type is np.void:
@@ -160,7 +160,7 @@ def assert_same_layout(device: PyGPU.GPUArray, host: np.ndarray, bases: tuple[Py
 
 
 def outcome(function: Callable[[], Any]) -> Outcome:
-    """What a call gives: `("value", it)` or `("error", exception)`; a warning is an error."""
+    """Return the result of a call: `("value", it)` or `("error", exception)`; a warning is an error."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         try:
@@ -170,7 +170,7 @@ def outcome(function: Callable[[], Any]) -> Outcome:
 
 
 def assert_same_refusal(ours: Outcome, numpys: Outcome) -> None:
-    """Both raised, and whoever catches NumPy's class of error catches ours or a class that NumPy's is too."""
+    """Check that both raised, and that PyGPU's error class is or shares a base of NumPy's."""
     assert numpys[0] == "error", f"NumPy gives {numpys[1]!r}"
     assert ours[0] == "error", f"NumPy raises {numpys[1]!r}, PyGPU gives {ours[1]!r}"
     allowed = [kind for kind in type(numpys[1]).__mro__ if kind not in (Exception, BaseException, object)]

@@ -1,4 +1,4 @@
-"""What the tests of generated kernels share: whether there is a compiler, seeds, and views of every kind."""
+"""Shared code of the tests of generated kernels: presence of a compiler, seeds, and views of every kind."""
 
 from __future__ import annotations
 

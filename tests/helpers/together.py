@@ -1,4 +1,4 @@
-"""Programs that run in several processes at once and talk to each other."""
+"""Run programs in several communicating processes."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import time
 
 
 def free_port() -> int:
-    """A port that nobody has just now."""
+    """Return a port that is currently unused."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         return int(taken.getsockname()[1])
 
 
 def run(script: str, processes: int = 2, seconds: float = 120, **settings: str) -> list[str]:
-    """What each process prints. One that fails ends the others, and is told of; so is one that takes too long."""
+    """Return the output of each process. A failing or too slow one ends the others and is reported."""
     common = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()), "WORLD_SIZE": str(processes)}
     common |= {"NCCL_NVLS_ENABLE": "0", **settings}
     command = [sys.executable, "-c", textwrap.dedent(script)]

@@ -1,4 +1,4 @@
-"""The calls of a vendor's library that the Rust core makes, read from its lists of symbols."""
+"""Read the vendor library calls of the Rust core from its lists of symbols."""
 
 from __future__ import annotations
 

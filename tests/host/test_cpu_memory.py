@@ -1,4 +1,4 @@
-"""On the CPU backend an address is the host's own: C functions, `ctypes` and `memoryview`s over it see the values."""
+"""Test that a CPU array's address is valid on the host: C functions, `ctypes` and `memoryview` see its values."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def read(device: PyGPU.GPUArray) -> bytes:
 
 @examples(100)
 @given(shapes, dtypes, orders)
-def test_the_address_is_where_the_values_are(shape: tuple[int, ...], dtype: Any, order: str) -> None:
+def test_host_address_points_to_values(shape: tuple[int, ...], dtype: Any, order: str) -> None:
     host, device = pair(shape, dtype, order)
     if host.size:
         assert np.frombuffer(read(device), "u1").tolist() == np.frombuffer(host.tobytes(order), "u1").tolist()
 
 
-def test_what_c_writes_the_array_holds() -> None:
+def test_array_contains_values_written_by_c() -> None:
     device = PyGPU.zeros((2, 3), "float32")
     numbers = (ctypes.c_float * 6).from_address(device.ptr)
     numbers[:] = [1, 2, 3, 4, 5, 6]
@@ -41,7 +41,7 @@ def test_what_c_writes_the_array_holds() -> None:
     assert numbers[5] == 9
 
 
-def test_a_function_of_c_takes_the_address() -> None:
+def test_c_function_accepts_address() -> None:
     _, device = pair((10,), "uint8")
     ctypes.memset(device.ptr, 7, 5)
     assert device.tolist() == [7] * 5 + [6, 7, 8, 9, 10]
@@ -50,14 +50,14 @@ def test_a_function_of_c_takes_the_address() -> None:
     assert other.tolist() == device.tolist()
 
 
-def test_a_view_has_the_address_of_its_first_element() -> None:
+def test_view_has_address_of_first_element() -> None:
     host, device = pair((4, 5), "int32")
     for key in ((1, 2), (slice(None, None, -1), slice(2, None)), (-1, slice(None, None, -2)), (..., 3)):
         assert device[key].ptr == device.ptr + int(host[key].flat[0] - host[0, 0]) * 4
         assert ctypes.c_int32.from_address(device[key].ptr).value == host[key].flat[0]
 
 
-def test_host_memory_that_exists_is_used_in_place() -> None:
+def test_existing_host_memory_is_used_in_place() -> None:
     host = values((3, 4), "int16", "F")
     device = PyGPU.GPUArray(host.shape, host.dtype, gpudata=host.ctypes.data, strides=host.strides, base=host)
     assert device.ptr == host.ctypes.data
@@ -78,7 +78,7 @@ def test_overlapping_arrays_over_foreign_memory_are_copied_safely() -> None:
     assert host.tolist() == [0, 1, 2, 3, 4, *range(15)]
 
 
-def test_an_ndarray_over_the_same_memory_is_read_before_it_is_written() -> None:
+def test_ndarray_over_same_memory_is_read_before_written() -> None:
     for assign in (lambda a, h: a.__setitem__(..., h), lambda a, h: a.set(h)):
         host = np.arange(10, dtype="int32")
         device = PyGPU.GPUArray((10,), host.dtype, gpudata=host.ctypes.data, base=host)
@@ -96,7 +96,7 @@ def test_memory_is_aligned_for_every_dtype(dtype: Any) -> None:
         assert PyGPU.empty(count, dtype).ptr % max(dtype.alignment, 16) == 0
 
 
-def test_the_address_stays_while_the_array_lives() -> None:
+def test_address_is_stable_while_array_lives() -> None:
     _, device = pair((1000,))
     before = device.ptr
     device.get(), device.copy(), device.fill(3), device.set(np.zeros(1000)), device[::2]

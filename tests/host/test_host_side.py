@@ -1,4 +1,4 @@
-"""The host side of an array: what `to_device` uploads, and what `get` leaves behind when nobody holds its result."""
+"""Test the host mirror of an array: uploads by `to_device`, and the cache of unreferenced results of `get`."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import PyGPU
 from support import assert_same_values, values
 
 
-def test_an_array_over_an_ndarray_has_its_values() -> None:
-    """B8: `GPUArray(np.zeros(3, 'f4'))` showed what was in the memory before, until `to_device()`."""
+def test_array_over_ndarray_has_its_values() -> None:
+    """B8: `GPUArray(np.zeros(3, 'f4'))` had the previous contents of its memory until `to_device()`."""
     host = values((3, 4), "float32")
     for _ in range(3):
         junk = PyGPU.full((3, 4), 77, "float32")
@@ -34,7 +34,7 @@ def cached() -> int:
     return PyGPU.memory_statistics()["host_cache_bytes"]
 
 
-def test_results_that_nobody_holds_are_bounded_and_given_back() -> None:
+def test_unreferenced_results_are_bounded_and_released() -> None:
     """A13: 20 arrays of 8 MB, each `get()` dropped at once, held 168 MB, also after `trim_memory()`."""
     gc.collect()  # what other tests left
     PyGPU.trim_memory()
@@ -52,7 +52,7 @@ def test_results_that_nobody_holds_are_bounded_and_given_back() -> None:
     assert all(a.host_array is None for a in arrays)
 
 
-def test_what_a_graph_had_is_given_back_at_once() -> None:
+def test_memory_of_dropped_graph_is_returned_immediately() -> None:
     gc.collect()
     try:
         graph = PyGPU.Graph()
@@ -69,7 +69,7 @@ def test_what_a_graph_had_is_given_back_at_once() -> None:
     assert cached() == 0
 
 
-def test_small_results_that_nobody_holds_are_bounded_too() -> None:
+def test_small_unreferenced_results_are_bounded() -> None:
     """A13."""
     PyGPU.trim_memory()
     arrays = [PyGPU.zeros(1 << 10) for _ in range(500)]
@@ -82,7 +82,7 @@ def test_small_results_that_nobody_holds_are_bounded_too() -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_the_process_gets_the_memory_of_results_back() -> None:
+def test_result_memory_is_returned_to_system() -> None:
     """A13, as the system sees it."""
     program = """if True:
         import numpy as np, PyGPU
@@ -101,8 +101,8 @@ def test_the_process_gets_the_memory_of_results_back() -> None:
     assert int(done.stdout) < 60
 
 
-def test_a_result_that_is_held_is_the_host_side_and_one_that_is_not_is_none() -> None:
-    """A13: the contract does not depend on what is kept for later."""
+def test_referenced_result_is_host_mirror_and_dropped_one_is_not() -> None:
+    """A13: the contract does not depend on the result cache."""
     a = PyGPU.arange(3.0)
     held = a.get()
     assert a.host_array is held
@@ -120,7 +120,7 @@ def test_a_result_that_is_held_is_the_host_side_and_one_that_is_not_is_none() ->
     assert_same_values(a.get(), np.array([7.0, 1, 2]))
 
 
-def test_an_array_made_over_an_ndarray_keeps_its_host_side() -> None:
+def test_array_over_ndarray_keeps_its_host_mirror() -> None:
     """A13: PybindGPU's form, in which `get()` shows the host side."""
     a = PyGPU.GPUArray(np.arange(3.0))
     a.get()[0] = 7
@@ -134,7 +134,7 @@ def test_an_array_made_over_an_ndarray_keeps_its_host_side() -> None:
 
 
 @pytest.mark.parametrize("count", [5, 1 << 15, 1 << 20, 1 << 23])
-def test_dropped_results_have_the_same_memory_again(count: int) -> None:
+def test_dropped_results_reuse_the_same_memory(count: int) -> None:
     """A13: letting go of results does not cost page faults."""
     a = PyGPU.zeros(count)
     places = {a.get().ctypes.data for _ in range(6)}

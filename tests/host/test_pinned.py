@@ -1,4 +1,4 @@
-"""ndarrays over pinned memory."""
+"""Test ndarrays over pinned memory."""
 
 import gc
 import pickle
@@ -34,7 +34,7 @@ def memory_of(array: np.ndarray) -> PyGPU._core.PinnedMemory:
         (np.array([2, 2]), "i2"),
     ],
 )
-def test_it_is_an_ordinary_array_over_pinned_memory(make, shape, dtype) -> None:
+def test_pinned_array_is_ordinary_array(make, shape, dtype) -> None:
     array = make(shape, dtype)
     like = np.empty(shape, dtype)
     assert type(array) is np.ndarray
@@ -58,13 +58,13 @@ def test_zeros_are_zeros() -> None:
 
 
 @pytest.mark.parametrize("order", ["C", "F", "c", "f", None])
-def test_the_order_is_that_of_numpy(order: str | None) -> None:
+def test_pinned_memory_order_matches_numpy(order: str | None) -> None:
     assert PyGPU.empty_pinned((2, 3, 4), order=order).strides == np.empty((2, 3, 4), order=order or "C").strides
     assert PyGPU.zeros_pinned((2, 3), "f4", order).strides == np.empty((2, 3), "f4", order or "C").strides
 
 
 @pytest.mark.parametrize("flags", [{"portable": True}, {"mapped": True}, {"write_combined": True}, {"device": "cpu"}])
-def test_flags_change_how_it_is_pinned_and_nothing_else(flags: dict) -> None:
+def test_flags_change_pinning_only(flags: dict) -> None:
     for array in (
         PyGPU.empty_pinned(5, **flags),
         PyGPU.zeros_pinned(5, **flags),
@@ -86,7 +86,7 @@ def test_flags_change_how_it_is_pinned_and_nothing_else(flags: dict) -> None:
     ],
     ids=["C", "F", "transposed", "strided", "empty", "scalar"],
 )
-def test_like_has_the_shape_the_dtype_and_the_order_of_axes(like) -> None:
+def test_like_keeps_shape_dtype_and_memory_order(like) -> None:
     array = PyGPU.empty_like_pinned(like)
     assert (array.shape, array.dtype) == (like.shape, like.dtype)
     assert memory_of(array).nbytes == like.size * like.dtype.itemsize
@@ -94,12 +94,12 @@ def test_like_has_the_shape_the_dtype_and_the_order_of_axes(like) -> None:
         assert array.strides == np.empty_like(abs(like)).strides
 
 
-def test_like_takes_an_array_of_a_device() -> None:
+def test_like_accepts_device_array() -> None:
     array = PyGPU.empty_like_pinned(PyGPU.zeros((2, 3), np.int16))
     assert (array.shape, array.dtype) == ((2, 3), np.int16)
 
 
-def test_the_memory_lives_as_long_as_any_view() -> None:
+def test_pinned_memory_lives_until_last_view_ends() -> None:
     array = PyGPU.zeros_pinned((4, 4))
     memory = weakref.ref(array.base)
     view = array[1:, ::2].T
@@ -113,14 +113,14 @@ def test_the_memory_lives_as_long_as_any_view() -> None:
     assert memory() is None
 
 
-def test_it_is_pickled_by_its_values() -> None:
+def test_pinned_array_is_pickled_by_value() -> None:
     array = PyGPU.zeros_pinned(4)
     array[:] = range(4)
     again = pickle.loads(pickle.dumps(array))
     assert again.tolist() == [0, 1, 2, 3]
 
 
-def test_arrays_are_copied_to_and_from_it() -> None:
+def test_arrays_are_copied_to_and_from_pinned_memory() -> None:
     source = PyGPU.zeros_pinned(100, np.float32)
     source[:] = range(100)
     array = PyGPU.to_gpu(source)
@@ -129,7 +129,7 @@ def test_arrays_are_copied_to_and_from_it() -> None:
     assert (result == source).all()
 
 
-def test_a_pagelocked_get_is_pinned() -> None:
+def test_pagelocked_get_is_pinned() -> None:
     array = PyGPU.to_gpu(np.arange(6.0).reshape(2, 3))
     result = array.get(pagelocked=True)
     assert isinstance(memory_of(result), PyGPU._core.PinnedMemory)
@@ -159,13 +159,13 @@ def test_a_pagelocked_get_is_pinned() -> None:
         ({"shape": 2**58, "dtype": "u1"}, MemoryError),
     ],
 )
-def test_what_cannot_be_made_says_why(make, arguments: dict, error: type) -> None:
+def test_failed_allocation_reports_reason(make, arguments: dict, error: type) -> None:
     with pytest.raises(error):
         make(**arguments)
 
 
 @pytest.mark.parametrize("like", [None, 3, "text", [1, 2], object()])
-def test_like_takes_arrays_only(like: object) -> None:
+def test_like_accepts_arrays_only(like: object) -> None:
     with pytest.raises(TypeError, match="an ndarray or a GPUArray"):
         PyGPU.empty_like_pinned(like)
 

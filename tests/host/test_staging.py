@@ -1,4 +1,4 @@
-"""Large copies between host and device: through pinned memory in chunks, and over recycled memory for results.
+"""Test large copies between host and device: chunks through pinned memory, and reused memory of results.
 
 Run with ``PYGPU_STAGING_THRESHOLD=1 PYGPU_STAGING_CHUNK=4096`` all copies of the suite pass the ring of pinned slots on
 a device, those of small arrays too.
@@ -31,7 +31,7 @@ def python(code: str, **environment: str) -> subprocess.CompletedProcess:
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_sizes_around_the_thresholds_keep_their_values(size: int) -> None:
+def test_sizes_around_thresholds_keep_values(size: int) -> None:
     host = numbers(size // 4)
     array = PyGPU.to_gpu(host)
     assert_same_values(array.get(), host)
@@ -50,7 +50,7 @@ def random_view(host: np.ndarray, random: np.random.Generator) -> np.ndarray:
 
 @pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize("seed", range(20))
-def test_large_views_of_any_strides_go_both_ways(seed: int) -> None:
+def test_large_views_of_any_strides_roundtrip(seed: int) -> None:
     random = np.random.default_rng(seed)
     shape = random.permutation([int(random.integers(1, 9)), int(random.integers(20, 300)), 4099])
     source = random_view(random.random(shape, dtype=np.float32), random)
@@ -66,7 +66,7 @@ def test_large_views_of_any_strides_go_both_ways(seed: int) -> None:
     assert_same_values(np.ascontiguousarray(sized[part].get()), np.ascontiguousarray(values[part]))
 
 
-def test_the_source_of_an_asynchronous_copy_may_be_changed_at_once() -> None:
+def test_async_upload_snapshots_source() -> None:
     host = numbers(5 * MIB)
     wanted, stream = host.copy(), PyGPU.Stream()
     array = PyGPU.to_gpu_async(host, stream=stream)
@@ -76,7 +76,7 @@ def test_the_source_of_an_asynchronous_copy_may_be_changed_at_once() -> None:
     np.testing.assert_array_equal(result, wanted)
 
 
-def test_several_threads_copy_at_once() -> None:
+def test_several_threads_copy_concurrently() -> None:
     failures: list[int] = []
 
     def copy(seed: int) -> None:
@@ -93,7 +93,7 @@ def test_several_threads_copy_at_once() -> None:
     assert failures == []
 
 
-def test_a_large_result_is_an_ndarray_like_any_other() -> None:
+def test_large_result_is_ordinary_ndarray() -> None:
     result = PyGPU.to_gpu(numbers(2 * MIB)).get()
     assert type(result) is np.ndarray
     assert result.base is None
@@ -106,7 +106,7 @@ def test_a_large_result_is_an_ndarray_like_any_other() -> None:
     np.testing.assert_array_equal(result, wanted[:MIB])
 
 
-def test_a_result_keeps_its_values_as_long_as_somebody_holds_it_or_a_view() -> None:
+def test_result_keeps_values_while_it_or_a_view_is_referenced() -> None:
     array = PyGPU.to_gpu(numbers(2 * MIB, 1))
     first = array.get()
     tail, wanted = first[-1000:], first[-1000:].copy()
@@ -121,7 +121,7 @@ def test_a_result_keeps_its_values_as_long_as_somebody_holds_it_or_a_view() -> N
     assert not fourth.any()
 
 
-def test_the_memory_of_a_result_that_nobody_holds_is_used_again() -> None:
+def test_memory_of_unreferenced_result_is_reused() -> None:
     PyGPU.trim_memory()
     result = PyGPU.zeros(3 * MIB, np.float32).get()
     place = address(result)
@@ -132,7 +132,7 @@ def test_the_memory_of_a_result_that_nobody_holds_is_used_again() -> None:
     assert (other == 1).all()
 
 
-def test_what_is_kept_of_results_has_a_limit_and_is_given_back() -> None:
+def test_result_cache_is_bounded_and_released() -> None:
     before = PyGPU.host_cache_limit()
     try:
         PyGPU.set_host_cache_limit(8 * MIB)
@@ -148,7 +148,7 @@ def test_what_is_kept_of_results_has_a_limit_and_is_given_back() -> None:
         PyGPU.set_host_cache_limit(before)
 
 
-def test_the_pinned_memory_of_copies_has_a_limit() -> None:
+def test_pinned_memory_of_copies_is_bounded() -> None:
     before = PyGPU.pinned_limit()
     host = numbers(5 * MIB)
     PyGPU.synchronize()  # a slot that a copy of another test still uses is given back later
@@ -167,25 +167,25 @@ def test_the_pinned_memory_of_copies_has_a_limit() -> None:
 @pytest.mark.parametrize(
     ("value", "error"), [(-1, ValueError), (0.5, TypeError), ("1", TypeError), (1 << 70, ValueError)]
 )
-def test_a_limit_is_a_number_of_bytes(name: str, value: object, error: type[Exception]) -> None:
+def test_cache_limit_is_number_of_bytes(name: str, value: object, error: type[Exception]) -> None:
     with pytest.raises(error):
         getattr(PyGPU, name)(value)
 
 
-def test_a_limit_of_the_environment_that_is_no_number_is_refused_by_name() -> None:
+def test_non_numeric_limit_in_environment_raises_error_naming_variable() -> None:
     done = python("import PyGPU; PyGPU.show_config(); PyGPU.pinned_limit()", PYGPU_PINNED_LIMIT="much")
     assert done.returncode != 0
     assert "ValueError: the environment variable PYGPU_PINNED_LIMIT is 'much'" in done.stderr
     assert "PYGPU_PINNED_LIMIT is 'much'" in done.stdout
 
 
-def test_a_limit_of_the_environment_holds() -> None:
+def test_limit_in_environment_is_used() -> None:
     done = python("import PyGPU; print(PyGPU.pinned_limit())", PYGPU_PINNED_LIMIT="12345678")
     assert done.stdout == "12345678\n"
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork()")
-def test_results_go_on_in_a_forked_child_while_other_threads_of_the_parent_make_them() -> None:
+def test_forked_child_downloads_while_parent_threads_download() -> None:
     code = """
 import os, threading, numpy as np, PyGPU
 array, over = PyGPU.zeros(1 << 20, np.float32), False

@@ -1,4 +1,4 @@
-"""Between host and device: `get`, `set`, and the host side that `to_device` uploads and `to_host` refreshes."""
+"""Test `get`, `set`, and the host mirror that `to_device` uploads and `to_host` refreshes."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def device_views(draw: st.DrawFn) -> tuple[np.ndarray, PyGPU.GPUArray]:
 
 @examples(100)
 @given(device_views())
-def test_get_gives_the_values_in_the_arrays_own_order_of_axes(views: tuple[np.ndarray, PyGPU.GPUArray]) -> None:
+def test_get_returns_values_in_memory_order_of_array(views: tuple[np.ndarray, PyGPU.GPUArray]) -> None:
     host, device = views
     got = device.get()
     assert_same_values(got, host)
@@ -56,7 +56,7 @@ def test_get_gives_the_values_in_the_arrays_own_order_of_axes(views: tuple[np.nd
 
 @examples(100)
 @given(device_views(), st.data())
-def test_get_fills_an_ndarray_of_any_strides(views: tuple[np.ndarray, PyGPU.GPUArray], data: st.DataObject) -> None:
+def test_get_fills_ndarray_of_any_strides(views: tuple[np.ndarray, PyGPU.GPUArray], data: st.DataObject) -> None:
     host, device = views
     frame = values(tuple(2 * n + 1 for n in host.shape), host.dtype, start=99)
     untouched = frame.copy()
@@ -67,7 +67,7 @@ def test_get_fills_an_ndarray_of_any_strides(views: tuple[np.ndarray, PyGPU.GPUA
     assert_same_values(frame, untouched)
 
 
-def test_get_takes_an_ndarray_of_another_shape_with_as_many_elements() -> None:
+def test_get_accepts_ndarray_of_other_shape_and_same_size() -> None:
     host, device = pair((2, 6), "int32")
     target = np.zeros((3, 4), "int32")
     assert device.get(target) is target
@@ -95,7 +95,7 @@ def refusals_of_get() -> list[tuple[str, Any, type[Exception]]]:
 
 
 @pytest.mark.parametrize("position", range(10))
-def test_get_refuses_what_it_cannot_fill_and_leaves_it_alone(position: int) -> None:
+def test_get_rejects_unsuitable_ndarray_and_leaves_it_unchanged(position: int) -> None:
     _, target, error = refusals_of_get()[position]
     host, device = pair((2, 3))
     remembered = device.get()
@@ -114,7 +114,7 @@ def test_get_refuses_what_it_cannot_fill_and_leaves_it_alone(position: int) -> N
 
 @examples(100)
 @given(device_views(), st.data())
-def test_set_takes_an_ndarray_of_any_strides_and_leaves_the_gaps(
+def test_set_accepts_ndarray_of_any_strides_and_keeps_gaps(
     views: tuple[np.ndarray, PyGPU.GPUArray], data: st.DataObject
 ) -> None:
     host, device = views
@@ -136,7 +136,7 @@ def _owner(host: np.ndarray) -> np.ndarray:
     return host
 
 
-def test_set_takes_lists_and_other_shapes_with_as_many_elements() -> None:
+def test_set_accepts_lists_and_other_shapes_of_same_size() -> None:
     _, device = pair((2, 3), "int64")
     device.set([[6, 5, 4], [3, 2, 1]])
     assert device.tolist() == [[6, 5, 4], [3, 2, 1]]
@@ -144,7 +144,7 @@ def test_set_takes_lists_and_other_shapes_with_as_many_elements() -> None:
     assert device.tolist() == [[0, 1, 2], [3, 4, 5]]
 
 
-def test_set_reads_what_is_read_only_or_broadcast() -> None:
+def test_set_reads_readonly_and_broadcast_sources() -> None:
     _, device = pair((2, 3))
     source = np.broadcast_to(np.arange(3.0), (2, 3))
     device.set(source)
@@ -168,7 +168,7 @@ def test_set_reads_what_is_read_only_or_broadcast() -> None:
     ids=lambda value: repr(value)[:30],
 )
 @pytest.mark.parametrize("name", ["set", "set_async"])
-def test_set_refuses_what_does_not_fit_and_changes_nothing(name: str, source: Any, error: type[Exception]) -> None:
+def test_set_rejects_unsuitable_source_and_changes_nothing(name: str, source: Any, error: type[Exception]) -> None:
     host, device = pair((2, 3))
     with pytest.raises(error) as refusal:
         getattr(device, name)(source)
@@ -176,7 +176,7 @@ def test_set_refuses_what_does_not_fit_and_changes_nothing(name: str, source: An
     assert_same(device, host)
 
 
-def test_the_ndarray_may_change_after_set_has_returned() -> None:
+def test_ndarray_may_change_after_set_returns() -> None:
     _, device = pair((1000,), "int32")
     for call in (device.set, device.set_async):
         source = np.full(1000, 3, "int32")
@@ -185,7 +185,7 @@ def test_the_ndarray_may_change_after_set_has_returned() -> None:
         assert device.tolist() == [3] * 1000
 
 
-def test_the_asynchronous_forms_give_the_same_values() -> None:
+def test_asynchronous_forms_give_same_values() -> None:
     host, device = pair((50, 40), "int16")
     for got in (device.get_async(), device.get(async_=True), device.T.get_async().T):
         device.synchronize()
@@ -201,7 +201,7 @@ def test_the_asynchronous_forms_give_the_same_values() -> None:
 # The host side
 
 
-def test_get_gives_a_fresh_ndarray_that_keeps_its_values() -> None:
+def test_get_returns_new_ndarray_that_keeps_its_values() -> None:
     host, device = pair((4,))
     first = device.get()
     device.fill(0)
@@ -227,7 +227,7 @@ HOLDERS: list[Callable[[np.ndarray], Any]] = [
 
 
 @pytest.mark.parametrize("position", range(len(HOLDERS)))
-def test_an_ndarray_that_anyone_still_holds_is_not_overwritten(position: int) -> None:
+def test_referenced_ndarray_is_not_overwritten(position: int) -> None:
     _, device = pair((4,))
     got = device.get()
     at = address(got)
@@ -239,7 +239,7 @@ def test_an_ndarray_that_anyone_still_holds_is_not_overwritten(position: int) ->
     assert holder is not None
 
 
-def test_memory_that_nobody_holds_is_used_again() -> None:
+def test_unreferenced_memory_is_reused() -> None:
     _, device = pair((1000,))
     places = set()
     for _ in range(5):
@@ -249,7 +249,7 @@ def test_memory_that_nobody_holds_is_used_again() -> None:
     assert len(places) == 1
 
 
-def test_to_device_uploads_what_was_changed_in_the_last_result() -> None:
+def test_to_device_uploads_changes_of_last_result() -> None:
     _, device = pair((2, 3), "int32")
     got = device.get()
     got[1] = [7, 8, 9]
@@ -258,7 +258,7 @@ def test_to_device_uploads_what_was_changed_in_the_last_result() -> None:
     assert device.host_array is got
 
 
-def test_to_host_refreshes_the_last_result_in_place() -> None:
+def test_to_host_refreshes_last_result_in_place() -> None:
     _, device = pair((3,), "int32")
     got = device.get()
     device.fill(5)
@@ -268,7 +268,7 @@ def test_to_host_refreshes_the_last_result_in_place() -> None:
     assert device.host_array is got
 
 
-def test_an_array_without_host_side_gets_one_by_to_host() -> None:
+def test_to_host_creates_host_mirror() -> None:
     host, device = pair((3,))
     assert device.host_array is None
     with pytest.raises(ValueError, match="host side"):
@@ -277,7 +277,7 @@ def test_an_array_without_host_side_gets_one_by_to_host() -> None:
     assert_same_values(device.host_array, host)
 
 
-def test_an_array_over_an_ndarray_has_it_as_its_host_side() -> None:
+def test_array_over_ndarray_has_it_as_host_mirror() -> None:
     host = values((2, 3), "float32", "F")
     device = PyGPU.GPUArray(host)
     assert device.host_array is host
@@ -291,7 +291,7 @@ def test_an_array_over_an_ndarray_has_it_as_its_host_side() -> None:
     assert_same(other, host)
 
 
-def test_edits_of_the_ndarray_reach_the_device_by_to_device_only() -> None:
+def test_changes_of_ndarray_reach_device_by_to_device_only() -> None:
     host = np.zeros(3)
     device = PyGPU.GPUArray(host)
     device.to_device()
@@ -305,7 +305,7 @@ def test_edits_of_the_ndarray_reach_the_device_by_to_device_only() -> None:
 
 @examples(100)
 @given(host_views())
-def test_an_ndarray_of_any_strides_can_be_the_host_side(host: np.ndarray) -> None:
+def test_ndarray_of_any_strides_can_be_host_mirror(host: np.ndarray) -> None:
     device = PyGPU.GPUArray(host)
     device.to_device()
     wanted = host.copy()
@@ -314,7 +314,7 @@ def test_an_ndarray_of_any_strides_can_be_the_host_side(host: np.ndarray) -> Non
     assert_same_values(host, wanted)
 
 
-def test_a_read_only_host_side_is_uploaded_and_not_refreshed() -> None:
+def test_readonly_host_mirror_is_uploaded_and_not_refreshed() -> None:
     host = values((3,))
     host.flags.writeable = False
     device = PyGPU.GPUArray(host)
@@ -327,7 +327,7 @@ def test_a_read_only_host_side_is_uploaded_and_not_refreshed() -> None:
     assert host.tolist() == [1, 2, 3]
 
 
-def test_a_host_side_that_was_changed_in_shape_is_refused_or_fits() -> None:
+def test_reshaped_host_mirror_is_rejected_or_fits() -> None:
     device = PyGPU.GPUArray(values((4,)))
     host = device.host_array
     with warnings.catch_warnings():
@@ -337,7 +337,7 @@ def test_a_host_side_that_was_changed_in_shape_is_refused_or_fits() -> None:
     assert device.tolist() == [1, 2, 3, 4]
 
 
-def test_views_have_host_sides_of_their_own() -> None:
+def test_views_have_separate_host_mirrors() -> None:
     _, device = pair((4,))
     got = device.get()
     view = device[1:3]
@@ -349,7 +349,7 @@ def test_views_have_host_sides_of_their_own() -> None:
     assert device.tolist() == [1, -1, -1, 4]
 
 
-def test_the_host_side_is_let_go_with_the_array() -> None:
+def test_host_mirror_is_released_with_array() -> None:
     import weakref
 
     host = values((3,))
@@ -367,7 +367,7 @@ LARGE_SHAPES = [(1 << 20,), (1024, 1025), (3, 700, 301), (2, 2, 2, 100_003)]
 
 @examples(25)
 @given(dtypes.filter(lambda dtype: dtype is not PADDED), st.sampled_from(LARGE_SHAPES))
-def test_megabytes_arrive_whole(dtype: Any, shape: tuple[int, ...]) -> None:
+def test_megabytes_are_transferred_completely(dtype: Any, shape: tuple[int, ...]) -> None:
     count = int(np.prod(shape))
     raw = np.arange(count * dtype.itemsize, dtype=np.uint32).astype(np.uint8)
     if dtype.kind == "b" or dtype.names is not None:

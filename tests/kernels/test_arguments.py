@@ -1,4 +1,4 @@
-"""Arguments that have addresses in themselves: structs, arrays of pointers, function pointers, textures in structs."""
+"""Test arguments that contain addresses: structs, pointer arrays, function pointers, textures in structs."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def module() -> PyGPU.Module:
 
 @pytest.fixture
 def unrest() -> Iterator[None]:
-    """Delay work where the driver can, so that what is not in order goes wrong."""
+    """Delay work where the driver can, so that wrong order gives wrong values."""
     PyGPU.zeros(1)
     with simulated.delayed(3000):
         yield
@@ -92,7 +92,7 @@ VALUE = (7, 2.5, [[1, 2, 3], [4, 5, 6]], [(-3, 0.5), (4, 8.25)], 11)
 
 
 @pytest.mark.parametrize("form", ["scalar", "0-d", "struct", "struct of a struct"])
-def test_a_record_with_records_and_arrays_in_it_is_the_struct_of_c(module: PyGPU.Module, form: str) -> None:
+def test_nested_record_matches_c_struct(module: PyGPU.Module, form: str) -> None:
     record = np.array(VALUE, PARTICLE)
     inner = [{"kind": -3, "weight": 0.5}, {"kind": 4, "weight": 8.25}]
     if form == "struct of a struct":
@@ -111,7 +111,7 @@ def test_a_record_with_records_and_arrays_in_it_is_the_struct_of_c(module: PyGPU
 
 
 @pytest.mark.skipif(PyGPU.backend_name() == "hip", reason="HIP does not tell the sizes of a kernel's parameters")
-def test_a_packed_record_is_told_what_c_does(module: PyGPU.Module) -> None:
+def test_packed_record_error_names_c_layout(module: PyGPU.Module) -> None:
     packed = np.zeros((), [("flag", "u1"), ("mass", "f8"), ("id", "i4")])
     out = PyGPU.zeros(13, "float64")
     with pytest.raises(TypeError, match=r"describe\(\): argument 1 .*13 bytes, and the parameter 80.*align=True"):
@@ -120,7 +120,7 @@ def test_a_packed_record_is_told_what_c_does(module: PyGPU.Module) -> None:
         module["describe"][1, 1](PyGPU.Struct(INNER), out)
 
 
-def test_fields_that_are_not_where_c_puts_them_are_refused() -> None:
+def test_rejects_fields_at_offsets_other_than_c() -> None:
     with pytest.raises(ValueError, match=r"'mass' of float64 is at byte 1 of 9, and C aligns it to 8.*align=True"):
         PyGPU.Struct(np.dtype([("flag", "u1"), ("mass", "f8")]))
     inner = np.dtype([("kind", "i2"), ("weight", "f8")])
@@ -132,7 +132,7 @@ def test_fields_that_are_not_where_c_puts_them_are_refused() -> None:
         PyGPU.Struct("float32")
 
 
-def test_what_a_field_does_not_hold_is_refused_by_its_name() -> None:
+def test_error_names_field_of_wrong_value() -> None:
     for fields, error, words in [
         ({"mss": 1}, TypeError, "no field 'mss'; it has flag, mass"),
         ({"flag": 300}, ValueError, "'flag' is uint8, which does not hold 300"),
@@ -148,7 +148,7 @@ def test_what_a_field_does_not_hold_is_refused_by_its_name() -> None:
             PyGPU.Struct(PARTICLE, **fields)
 
 
-def test_what_is_more_aligned_than_numbers_lies_so_wherever_it_stands(module: PyGPU.Module) -> None:
+def test_overaligned_member_is_aligned_at_any_position(module: PyGPU.Module) -> None:
     words, out = np.arange(100, 116, dtype="u8"), PyGPU.zeros(18, "uint64")
     struct = PyGPU.Struct([("words", "u8", 16)], words=words)
     for value in (struct, words.view("V128")[0], words.view([("words", "u8", 16)])[0]):
@@ -157,7 +157,7 @@ def test_what_is_more_aligned_than_numbers_lies_so_wherever_it_stands(module: Py
     assert np.frombuffer(struct.tobytes(), "u8").tolist() == words.tolist()
 
 
-def test_a_struct_keeps_the_arrays_to_which_it_points(module: PyGPU.Module, unrest: None) -> None:
+def test_struct_keeps_arrays_it_points_to(module: PyGPU.Module, unrest: None) -> None:
     first, row = PyGPU.zeros(8, "float32"), PyGPU.ones(8, "float32")
     rows = PyGPU.Struct(ROWS, first=first, rows=[row, None], n=8)
     assert rows.value["first"] == first.ptr
@@ -174,7 +174,7 @@ def test_a_struct_keeps_the_arrays_to_which_it_points(module: PyGPU.Module, unre
 
 
 @gpu_only
-def test_launches_with_structs_and_pointers_are_in_the_order_of_the_arrays(module: PyGPU.Module, unrest: None) -> None:
+def test_launches_with_structs_and_pointers_follow_order_of_arrays(module: PyGPU.Module, unrest: None) -> None:
     seed = random.randrange(1 << 30)
     print(f"{seed=}")
     chance = random.Random(seed)
@@ -204,7 +204,7 @@ def test_launches_with_structs_and_pointers_are_in_the_order_of_the_arrays(modul
 
 
 @gpu_only
-def test_reading_by_a_struct_does_not_wait_for_reading(module: PyGPU.Module) -> None:
+def test_reads_by_struct_do_not_wait_for_reads(module: PyGPU.Module) -> None:
     driver = simulated.driver()
     if driver is None:
         pytest.skip("counts calls of the simulated driver")
@@ -227,7 +227,7 @@ def test_reading_by_a_struct_does_not_wait_for_reading(module: PyGPU.Module) -> 
     assert (outs[1].get() == 6).all()
 
 
-def test_pointers_are_an_array_of_addresses(module: PyGPU.Module) -> None:
+def test_pointers_are_address_array(module: PyGPU.Module) -> None:
     arrays = [PyGPU.zeros(2, "float32"), None, PyGPU.zeros((2, 2), "float32"), drv.mem_alloc(4)]
     pointers = PyGPU.pointers(arrays)
     assert (pointers.dtype, pointers.shape) == ("uint64", (4,))
@@ -245,7 +245,7 @@ def test_pointers_are_an_array_of_addresses(module: PyGPU.Module) -> None:
     assert PyGPU.pointers([pointers, arrays[0].ptr]).get().tolist() == [pointers.ptr, arrays[0].ptr]
 
 
-def test_views_of_pointers_keep_the_arrays_too(module: PyGPU.Module) -> None:
+def test_views_of_pointers_keep_arrays(module: PyGPU.Module) -> None:
     rows = [PyGPU.zeros(2, "float32") for _ in range(3)]
     seen = [weakref.ref(row) for row in rows]
     last, view = rows[2], PyGPU.pointers(rows)[2:]
@@ -259,7 +259,7 @@ def test_views_of_pointers_keep_the_arrays_too(module: PyGPU.Module) -> None:
     assert [one() is None for one in seen] == [True, True, False]
 
 
-def test_pointers_refuse_what_a_kernel_would_read_wrongly() -> None:
+def test_pointers_reject_arrays_a_kernel_would_misread() -> None:
     a = PyGPU.zeros((4, 4), "float32")
     with pytest.raises(ValueError, match=r"array 1 is not contiguous \(shape \(4, 2\), strides.*strided=True"):
         PyGPU.pointers([a, a[:, ::2]])
@@ -268,7 +268,7 @@ def test_pointers_refuse_what_a_kernel_would_read_wrongly() -> None:
         PyGPU.pointers([np.zeros(3)])
 
 
-def test_memory_that_was_freed_is_refused_at_the_launch(module: PyGPU.Module) -> None:
+def test_rejects_freed_memory_at_launch(module: PyGPU.Module) -> None:
     memory = drv.mem_alloc(32)
     rows = [PyGPU.Struct(ROWS, first=lender, n=8) for lender in (memory, PyGPU.pointers([memory]))]
     memory.free()
@@ -278,7 +278,7 @@ def test_memory_that_was_freed_is_refused_at_the_launch(module: PyGPU.Module) ->
 
 
 @gpu_only
-def test_addresses_of_another_device_are_refused(module: PyGPU.Module) -> None:
+def test_rejects_addresses_of_another_device(module: PyGPU.Module) -> None:
     if PyGPU.device_count() < 2:
         pytest.skip("one device")
     other = PyGPU.zeros(8, "float32", device=1)
@@ -289,7 +289,7 @@ def test_addresses_of_another_device_are_refused(module: PyGPU.Module) -> None:
     assert PyGPU.pointers([other]).device == other.device
 
 
-def test_function_pointers_are_values_of_a_table_on_the_device(module: PyGPU.Module) -> None:
+def test_function_pointers_are_values_of_device_table(module: PyGPU.Module) -> None:
     address, nbytes = module.get_global("functions")
     table = PyGPU.from_pointer(address, nbytes // 8, "uint64", owner=module)
     square, twice = table.get()
@@ -300,7 +300,7 @@ def test_function_pointers_are_values_of_a_table_on_the_device(module: PyGPU.Mod
     assert x.tolist() == [0, 2, 8, 18]
 
 
-def test_a_texture_in_a_struct_is_kept_and_in_order(module: PyGPU.Module, unrest: None) -> None:
+def test_texture_in_struct_is_kept_and_ordered(module: PyGPU.Module, unrest: None) -> None:
     line, out = PyGPU.TextureArray(8), PyGPU.zeros(8, "float32")
     line.set(np.arange(8, dtype="f4"))
     sampled = PyGPU.Struct([("image", "u8"), ("out", "u8")], image=PyGPU.Texture(line), out=out)
@@ -314,9 +314,9 @@ def test_a_texture_in_a_struct_is_kept_and_in_order(module: PyGPU.Module, unrest
         PyGPU.Struct([("image", "f4")], image=PyGPU.Texture(PyGPU.TextureArray(8)))
 
 
-def test_arrays_of_other_libraries_lend_their_addresses(module: PyGPU.Module) -> None:
+def test_arrays_of_other_libraries_provide_addresses(module: PyGPU.Module) -> None:
     class Foreign:
-        """As another library's array shows itself."""
+        """An array of another library by its interface."""
 
         def __init__(self, array: PyGPU.GPUArray) -> None:
             self.array = array
@@ -333,14 +333,14 @@ def test_arrays_of_other_libraries_lend_their_addresses(module: PyGPU.Module) ->
     assert own.tolist() == [101] * 4
 
 
-def test_pycudas_launches_take_them_too(module: PyGPU.Module) -> None:
+def test_pycuda_launches_accept_structs_and_pointers(module: PyGPU.Module) -> None:
     func = drv.Function(module.get_function("add_rows"))
     first = PyGPU.zeros(4, "float32")
     func(PyGPU.Struct(ROWS, first=first, rows=[first, None], n=4), block=(4, 1, 1))
     assert first.tolist() == [100] * 4
 
 
-def test_a_captured_launch_keeps_what_its_arguments_point_to(module: PyGPU.Module) -> None:
+def test_captured_launch_keeps_targets_of_its_arguments(module: PyGPU.Module) -> None:
     first, row, words = PyGPU.zeros(8, "float32"), PyGPU.ones(8, "float32"), PyGPU.zeros(18, "uint64")
     lengths = PyGPU.asarray([8, 8], dtype="int32")
     module["add_rows"][1, 8](PyGPU.Struct(ROWS, first=first, rows=[row, row], n=8))
@@ -358,7 +358,7 @@ def test_a_captured_launch_keeps_what_its_arguments_point_to(module: PyGPU.Modul
     assert words.get().tolist() == [0, *range(16), 0]
 
 
-def test_lenders_are_objects_whose_memory_a_launch_knows() -> None:
+def test_owners_are_objects_with_tracked_memory() -> None:
     from PyGPU import _core
 
     with pytest.raises(TypeError, match="ndarray lends no address"):

@@ -1,4 +1,4 @@
-"""Declarations in C and what they mean: the dtypes, names and kinds of arguments."""
+"""Test C declarations: dtypes, names and kinds of arguments."""
 
 from __future__ import annotations
 
@@ -37,24 +37,24 @@ pytestmark = pytest.mark.enough_on("cpu")
         ("float2 *v", VectorArg(np.dtype([("x", "f4"), ("y", "f4")]), "v")),
     ],
 )
-def test_a_declaration_is_read(text: str, wanted: ScalarArg | VectorArg) -> None:
+def test_declaration_is_parsed(text: str, wanted: ScalarArg | VectorArg) -> None:
     found = parse_c_arg(text)
     assert (type(found), found.name, found.dtype) == (type(wanted), wanted.name, wanted.dtype)
     assert getattr(found, "constant", False) == getattr(wanted, "constant", False)
 
 
 @pytest.mark.parametrize("text", ["float", "quaternion *q", "float **x", "float5 *x", "", "float *x y", "*x"])
-def test_what_is_no_declaration_is_refused(text: str) -> None:
+def test_rejects_non_declarations(text: str) -> None:
     with pytest.raises(ValueError, match=r"unknown type|no declaration|pointer to pointers|vector type"):
         parse_c_arg(text)
 
 
-def test_a_list_is_split_between_arguments() -> None:
+def test_list_is_split_between_arguments() -> None:
     found = parse_arguments("float a, pycuda::complex<double> *z , int n2")
     assert [one.declarator() for one in found] == ["float a", "pycuda::complex<double> *z", "int n2"]
 
 
-def test_the_spelling_stays_where_every_compiler_knows_it() -> None:
+def test_spelling_is_kept_if_every_compiler_accepts_it() -> None:
     spelled = {
         "long long *x": "long long",
         "unsigned x": "unsigned",
@@ -66,11 +66,11 @@ def test_the_spelling_stays_where_every_compiler_knows_it() -> None:
 
 
 @pytest.mark.parametrize("name", ["bool", "int8", "uint16", "int32", "uint64", "float16", "float64", "complex128"])
-def test_numpys_types_go_to_c_and_back(name: str) -> None:
+def test_numpy_types_roundtrip_through_c(name: str) -> None:
     assert parse_c_arg(f"{dtype_to_ctype(name)} *x").dtype == np.dtype(name)
 
 
-def test_names_are_pycudas() -> None:
+def test_names_match_pycuda() -> None:
     names = {"int8": "signed char", "uint32": "unsigned int", "int64": "long", "complex64": "pycuda::complex<float>"}
     for dtype, name in names.items():
         assert dtype_to_ctype(dtype) == name
@@ -78,7 +78,7 @@ def test_names_are_pycudas() -> None:
     assert [get_arg_type(text) for text in ("float *x", "int n2", "double d")] == ["P", "i", "d"]
 
 
-def test_a_registered_dtype_has_its_name_and_keeps_it() -> None:
+def test_registered_dtype_keeps_its_name() -> None:
     name = f"pair_{uuid.uuid4().hex}"
     pair = np.dtype([(name, np.int32), ("high", np.float32)])
     with pytest.raises(ValueError, match="unable to map dtype"):

@@ -1,4 +1,4 @@
-"""What the compiler made: its texts and numbers, instances of templates, several sources, and what others compiled."""
+"""Test compiler output: text and attributes, template instances, several sources, and foreign images."""
 
 import shutil
 import struct
@@ -44,7 +44,7 @@ def run(kernel: PyGPU.Kernel, dtype: str = "float32") -> list[float]:
     return x.tolist()
 
 
-def test_a_kernel_tells_what_it_takes(module: PyGPU.Module) -> None:
+def test_kernel_reports_its_parameters(module: PyGPU.Module) -> None:
     reverse, one = module["reverse"], module["one"]
     assert reverse.shared == reverse.shared_size_bytes >= 100 * 4 + 3 * 8
     assert reverse.shared < 100 * 4 + 3 * 8 + 128
@@ -58,7 +58,7 @@ def test_a_kernel_tells_what_it_takes(module: PyGPU.Module) -> None:
     assert reverse.binary_version >= 0
 
 
-def test_occupancy_is_the_blocks_of_a_multiprocessor_and_their_part_of_all_its_warps(module: PyGPU.Module) -> None:
+def test_occupancy_is_blocks_per_multiprocessor_and_fraction_of_warps(module: PyGPU.Module) -> None:
     kernel = module["one"]
     warp = PyGPU.device_properties(0)["warp_size"]
     blocks, fraction = kernel.occupancy(1024)
@@ -75,7 +75,7 @@ def test_occupancy_is_the_blocks_of_a_multiprocessor_and_their_part_of_all_its_w
         kernel.occupancy((32, 0))
 
 
-def test_instances_of_a_template_are_compiled_when_they_are_asked_for_and_once(module: PyGPU.Module) -> None:
+def test_template_instances_are_compiled_on_request_and_once(module: PyGPU.Module) -> None:
     assert run(module["add<float, 4>"]) == [4, 4, 4]
     assert run(module["add<long long, 5>"], "int64") == [5, 5, 5]
     again = module.get_function("add<long long, 5>")
@@ -86,7 +86,7 @@ def test_instances_of_a_template_are_compiled_when_they_are_asked_for_and_once(m
         module["add<Absent, 4>"]
 
 
-def test_a_template_alone_is_a_kernel_that_gives_instances() -> None:
+def test_template_alone_is_kernel_with_instances() -> None:
     source = "template <typename T, int N = 2> __global__ void raise(T *x) { x[threadIdx.x] += N; }"
     for kernel in (PyGPU.Kernel(source), PyGPU.Kernel(source, "raise")):
         assert run(kernel["raise<float, 4>"]) == [4, 4, 4]
@@ -111,14 +111,14 @@ def test_a_template_alone_is_a_kernel_that_gives_instances() -> None:
         ((np.int64(7), np.bool_(False), np.float16), "k<7, false, __half>"),
     ],
 )
-def test_the_arguments_of_a_template_are_said_as_c_says_them(arguments: tuple[object, ...], text: str) -> None:
+def test_template_arguments_use_c_spelling(arguments: tuple[object, ...], text: str) -> None:
     from PyGPU._native.compiled.templates import spelled
 
     assert spelled("k<int>", arguments, "cuda") == text
 
 
 @pytest.mark.enough_on("cpu")
-def test_a_number_that_is_no_argument_of_a_template_is_refused() -> None:
+def test_rejects_invalid_template_argument() -> None:
     kernel = PyGPU.Kernel("template <int N> __global__ void k(int *x) { *x = N; }")
     with pytest.raises(TypeError, match=r"dtypes, integers, truth values and texts, not 1\.5"):
         kernel.template(1.5)
@@ -135,7 +135,7 @@ def test_several_sources_and_headers_are_one_module(tmp_path: Path) -> None:
 
 
 @pytest.mark.enough_on("cpu")
-def test_a_mistake_in_one_of_several_sources_or_in_a_header_has_its_name_and_line() -> None:
+def test_error_in_source_or_header_has_its_name_and_line() -> None:
     good, bad = "__device__ int f() { return 1; }", '\n#include "h.h"\n__global__ void k(int *x) { *x = absent; }'
     with pytest.raises(PyGPU.CompileError, match=r"kernel2\.cu[:(]3"):
         PyGPU.Module([good, bad], headers={"h.h": "int a();\nint b();\n"})
@@ -153,7 +153,7 @@ def test_a_mistake_in_one_of_several_sources_or_in_a_header_has_its_name_and_lin
         PyGPU.Module([good, b"image"])
 
 
-def test_ptx_is_a_text_that_can_be_loaded_again(module: PyGPU.Module) -> None:
+def test_ptx_is_text_that_can_be_loaded(module: PyGPU.Module) -> None:
     if BACKEND != "cuda":
         with pytest.raises(PyGPU.NotSupportedError, match=r"PTX is the language of NVIDIA.*module\.assembly"):
             _ = module.ptx
@@ -171,7 +171,7 @@ def test_ptx_is_a_text_that_can_be_loaded_again(module: PyGPU.Module) -> None:
         _ = again.sass
 
 
-def test_what_was_compiled_is_loaded_from_bytes_and_files(module: PyGPU.Module, tmp_path: Path) -> None:
+def test_compiled_image_is_loaded_from_bytes_and_files(module: PyGPU.Module, tmp_path: Path) -> None:
     path = tmp_path / "module.image"
     path.write_bytes(module.image)
     for loaded in (
@@ -195,7 +195,7 @@ def test_what_was_compiled_is_loaded_from_bytes_and_files(module: PyGPU.Module, 
 
 
 def container(image: bytes) -> bytes:
-    """Put an image into what a vendor's compiler puts it into."""
+    """Put an image into the container format of a vendor's compiler."""
     if BACKEND == "hip":
         name = b"hipv4-amdgcn-amd-amdhsa--gfx942"
         start = 24 + 8 + 2 * 24 + len(b"host-x86_64") + len(name)
@@ -221,7 +221,7 @@ def library(folder: Path, section: str, *images: bytes) -> Path:
 
 
 @pytest.mark.skipif(ON_A_DEVICE, reason="the container is the simulators'; tests/gpu/compilers has nvcc's")
-def test_kernels_of_a_library_that_others_built_are_found_by_symbol(module: PyGPU.Module, tmp_path: Path) -> None:
+def test_kernels_of_foreign_library_are_found_by_symbol(module: PyGPU.Module, tmp_path: Path) -> None:
     section = ".hip_fatbin" if BACKEND == "hip" else ".nv_fatbin"
     other = PyGPU.Module(
         "template <typename T> __global__ void two(T *x) { x[threadIdx.x] = 2; }", instances=["two<float>"]
@@ -246,7 +246,7 @@ def test_kernels_of_a_library_that_others_built_are_found_by_symbol(module: PyGP
 
 
 @pytest.mark.enough_on("cpu")
-def test_a_mangled_name_is_found_by_what_a_debugger_tells() -> None:
+def test_mangled_name_is_found_by_demangled_one() -> None:
     from PyGPU._native.compiled.mangling import find_mangled
 
     names = [
@@ -276,7 +276,7 @@ def test_a_mangled_name_is_found_by_what_a_debugger_tells() -> None:
 
 
 @pytest.mark.starts_processes
-def test_machine_code_is_told_by_the_tools_of_who_made_it(module: PyGPU.Module, tmp_path: Path) -> None:
+def test_disassembly_uses_vendor_tools(module: PyGPU.Module, tmp_path: Path) -> None:
     if BACKEND == "cpu":
         if shutil.which("objdump") or shutil.which("llvm-objdump"):
             assert "one" in module.assembly

@@ -1,4 +1,4 @@
-"""Elementwise kernels: whatever the layouts are, each element is what NumPy makes of it."""
+"""Test elementwise kernels: for any layout, results match NumPy."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_contiguous_arrays_of_any_length(size: int) -> None:
     np.testing.assert_array_equal(z.get(), 2 * x + y)
 
 
-def test_random_layouts_and_broadcasting_agree_with_numpy() -> None:
+def test_random_layouts_and_broadcasting_match_numpy() -> None:
     seed = random_seed()
     rng = np.random.default_rng(seed)
     for turn in range(12):
@@ -50,7 +50,7 @@ def test_random_layouts_and_broadcasting_agree_with_numpy() -> None:
         np.testing.assert_array_equal(gz.get(), expected, err_msg=f"seed {seed}, turn {turn}")
 
 
-def test_what_lies_between_the_elements_of_an_output_stays() -> None:
+def test_gaps_between_output_elements_are_unchanged() -> None:
     base = gpu(np.zeros((6, 8), np.float32))
     x = gpu(np.ones((3, 4), np.float32))
     AXPY(1, x, x, base[::2, ::-2])
@@ -84,7 +84,7 @@ def test_every_dtype_is_read_and_written_in_one_kernel() -> None:
 
 
 @pytest.mark.parametrize("name", ["uint8", "float16", "float64", "complex64"])
-def test_several_neighbours_at_once_are_each_its_own(name: str) -> None:
+def test_several_neighbouring_elements_are_independent(name: str) -> None:
     kernel = ElementwiseKernel([VectorArg(np.dtype(name), "x")], "if (i % 3 != 0) x[i] = x[i] + x[i]")
     for size in (1, 15, 16, 17, 50):
         x = np.arange(size).astype(name)
@@ -93,7 +93,7 @@ def test_several_neighbours_at_once_are_each_its_own(name: str) -> None:
         np.testing.assert_array_equal(found.get(), np.where(np.arange(size) % 3, x + x, x))
 
 
-def test_an_array_may_be_given_twice() -> None:
+def test_array_may_be_passed_twice() -> None:
     x = np.arange(1001, dtype=np.float32)
     twice, both = gpu(x), gpu(x)
     AXPY(2, twice, gpu(x), twice)
@@ -110,7 +110,7 @@ def test_an_array_may_be_given_twice() -> None:
     np.testing.assert_array_equal(twice.get(), np.full(1001, 10))
 
 
-def test_elements_that_interleave_with_an_output_are_read_in_time() -> None:
+def test_elements_interleaved_with_output_are_read_in_time() -> None:
     base = np.arange(5000, dtype=np.float32)
     found = gpu(base)
     AXPY(2, found[::2], found[1::2], found[::2])
@@ -118,7 +118,7 @@ def test_elements_that_interleave_with_an_output_are_read_in_time() -> None:
     np.testing.assert_array_equal(found.get(), base)
 
 
-def test_i_counts_in_c_order_and_n_is_the_number_of_elements() -> None:
+def test_i_counts_in_c_order_and_n_is_number_of_elements() -> None:
     kernel = ElementwiseKernel("long long *z", "z[i] = i + 1000 * n")
     expected = np.arange(24).reshape(2, 3, 4) + 24000
     for z in (
@@ -130,7 +130,7 @@ def test_i_counts_in_c_order_and_n_is_the_number_of_elements() -> None:
         np.testing.assert_array_equal(z.get(), expected)
 
 
-def test_neighbours_are_those_of_the_index() -> None:
+def test_neighbours_follow_index() -> None:
     kernel = ElementwiseKernel("float *x, float *z", "z[i] = i > 0 ? x[i] - x[i - 1] : 0")
     x = np.arange(12, dtype=np.float32).reshape(3, 4) ** 2
     for given in (gpu(x), gpu(x.T.copy()).T, gpu(x[:, ::-1].copy())[:, ::-1]):
@@ -139,7 +139,7 @@ def test_neighbours_are_those_of_the_index() -> None:
         np.testing.assert_array_equal(z.get(), np.diff(x.ravel(), prepend=x[0, 0]).reshape(3, 4))
 
 
-def test_an_array_that_is_only_looked_up_keeps_its_own_shape() -> None:
+def test_array_used_only_by_index_keeps_its_shape() -> None:
     kernel = ElementwiseKernel("const float *table, int *at, float *z", "z[i] = table[at[i]]")
     table = np.arange(20, dtype=np.float32).reshape(4, 5)
     at = np.array([[0, 19, 7], [3, 3, 11]], np.int32)
@@ -149,7 +149,7 @@ def test_an_array_that_is_only_looked_up_keeps_its_own_shape() -> None:
         np.testing.assert_array_equal(z.get(), table.ravel()[at])
 
 
-def test_slices_and_ranges_choose_indices() -> None:
+def test_slices_and_ranges_select_indices() -> None:
     kernel = ElementwiseKernel("int *z, int v", "z[i] = v + i")
     for chosen in (slice(3, None), slice(None, None, -2), slice(-3, 2, -1), slice(5, 5), slice(100, 200)):
         z = PyGPU.zeros(11, np.int32)
@@ -169,7 +169,7 @@ def test_slices_and_ranges_choose_indices() -> None:
         kernel(PyGPU.zeros(11, np.int32), 0, queue=None)
 
 
-def test_an_index_beyond_32_bits_finds_its_element() -> None:
+def test_index_beyond_32_bits_reaches_its_element() -> None:
     kernel = ElementwiseKernel("int *z, const int *x, long long first", "z[i - first] = x[i]")
     x = PyGPU.broadcast_to(gpu(np.arange(40000, dtype=np.int32)), (120_000, 40000))
     for first in (2**31 - 3, 2**32 + 39_999):
@@ -178,7 +178,7 @@ def test_an_index_beyond_32_bits_finds_its_element() -> None:
         assert z.get().tolist() == [(first + k) % 40000 for k in range(5)]
 
 
-def test_threads_are_counted_and_prepared_as_in_pycuda() -> None:
+def test_thread_index_and_preamble_match_pycuda() -> None:
     z, total = PyGPU.zeros(1000, np.int32), PyGPU.zeros(1, np.int32)
     kernel = ElementwiseKernel(
         "int *z, int *total",
@@ -191,7 +191,7 @@ def test_threads_are_counted_and_prepared_as_in_pycuda() -> None:
     np.testing.assert_array_equal(z.get(), np.ones(1000))
 
 
-def test_numbers_are_converted_by_the_declared_type() -> None:
+def test_scalars_are_converted_to_declared_type() -> None:
     kernel = ElementwiseKernel(
         [
             ScalarArg(np.int8, "a"),
@@ -213,7 +213,7 @@ def test_numbers_are_converted_by_the_declared_type() -> None:
         kernel(1, 1j, 0, z)
 
 
-def test_shapes_that_do_not_broadcast_are_refused() -> None:
+def test_rejects_shapes_that_do_not_broadcast() -> None:
     x, z = PyGPU.zeros((3, 4), np.float32), PyGPU.zeros((3, 4), np.float32)
     with pytest.raises(ValueError, match=r"axpy: operands could not be broadcast together with shapes \(3,4\) \(3,\)"):
         AXPY(1, x, PyGPU.zeros(3, np.float32), z)
@@ -221,7 +221,7 @@ def test_shapes_that_do_not_broadcast_are_refused() -> None:
         AXPY(1, x, x, PyGPU.zeros(4, np.float32))
 
 
-def test_arguments_that_do_not_fit_are_refused_by_name() -> None:
+def test_error_names_mismatched_argument() -> None:
     x = PyGPU.zeros(4, np.float32)
     with pytest.raises(TypeError, match=r"axpy\(\): argument 2 \(float \*x\): the array is float64, and float32"):
         AXPY(1, PyGPU.zeros(4), x, x)
@@ -246,7 +246,7 @@ def test_arguments_that_do_not_fit_are_refused_by_name() -> None:
         ElementwiseKernel("quaternion *x", "")
 
 
-def test_a_read_only_array_may_be_read() -> None:
+def test_read_only_array_may_be_read() -> None:
     x = np.arange(4, dtype=np.float32)
     fixed = PyGPU.broadcast_to(gpu(x), (2, 4))
     z = PyGPU.empty((2, 4), np.float32)
@@ -256,7 +256,7 @@ def test_a_read_only_array_may_be_read() -> None:
         AXPY(2, z, z, fixed)
 
 
-def test_a_pointer_is_needed_where_the_text_passes_one_on() -> None:
+def test_pointer_is_needed_if_source_passes_it_on() -> None:
     kernel = ElementwiseKernel(
         "float *x, float *z",
         "z[i] = last(x, n)",
@@ -269,13 +269,13 @@ def test_a_pointer_is_needed_where_the_text_passes_one_on() -> None:
         kernel(x[::2], z)
 
 
-def test_elements_that_no_device_could_read_are_refused() -> None:
+def test_rejects_elements_unreadable_by_devices() -> None:
     odd = PyGPU.to_gpu(np.zeros(41, np.uint8))[1:].view(np.float32)
     with pytest.raises(ValueError, match="not aligned to 4 bytes"):
         AXPY(1, odd, odd, odd)
 
 
-def test_a_structured_type_goes_by_its_registered_name() -> None:
+def test_structured_type_has_its_registered_name() -> None:
     from PyGPU._native.c_types import get_or_register_dtype
 
     get_or_register_dtype("elementwise_pair", PAIR)
@@ -293,7 +293,7 @@ def test_a_structured_type_goes_by_its_registered_name() -> None:
     assert found.get()["low"].tolist() == [0, 11, 2, 13, 4, 15]
 
 
-def test_sixteen_bits_are_rounded_as_numpy_rounds_them() -> None:
+def test_sixteen_bit_floats_are_rounded_like_numpy() -> None:
     widen = ElementwiseKernel("half *h, bfloat16 *b, float *x, float *y", "x[i] = h[i]; y[i] = b[i]")
     narrow = ElementwiseKernel("float *x, half *h, bfloat16 *b", "h[i] = x[i]; b[i] = x[i]")
     bits = np.arange(65536, dtype=np.uint16)
@@ -317,7 +317,7 @@ def test_sixteen_bits_are_rounded_as_numpy_rounds_them() -> None:
 
 
 @pytest.mark.parametrize("name", ["complex64", "complex128"])
-def test_complex_functions_are_numpys(name: str) -> None:
+def test_complex_functions_match_numpy(name: str) -> None:
     functions = ["sqrt", "exp", "log", "log10", "sin", "cos", "tan", "sinh", "cosh", "tanh", "conj"]
     operation = "".join(f"z[{at} * n + i] = {one}(x[i]);" for at, one in enumerate(functions))
     operation += "".join(
@@ -349,7 +349,7 @@ def test_complex_functions_are_numpys(name: str) -> None:
     np.testing.assert_array_equal(e.get(), x == y)
 
 
-def test_names_of_cs_headers_are_known_without_them() -> None:
+def test_names_of_c_headers_need_no_include() -> None:
     kernel = ElementwiseKernel(
         "double *x, uint32_t *k",
         "const double all[] = {INFINITY, NAN, M_PI, FLT_MAX, DBL_EPSILON, INT_MIN}; x[i] = all[i % 6];"
@@ -363,7 +363,7 @@ def test_names_of_cs_headers_are_known_without_them() -> None:
     assert k.get().tolist() == [2**30 - 1, 2**32 - 1, 255]
 
 
-def test_pycudas_headers_are_found() -> None:
+def test_pycuda_headers_are_found() -> None:
     preamble = "#include <pycuda-complex.hpp>\n#include <pycuda-helpers.hpp>\ntypedef pycuda::complex<float> cfloat;"
     kernel = ElementwiseKernel("pycuda::complex<float> *x", "x[i] = cfloat(0, 1) * x[i]", preamble=preamble)
     x = gpu([1, 2j, 3], np.complex64)
@@ -371,7 +371,7 @@ def test_pycudas_headers_are_found() -> None:
     assert x.get().tolist() == [1j, -2, 3j]
 
 
-def test_work_is_in_the_order_of_the_arrays_on_any_stream() -> None:
+def test_work_follows_order_of_arrays_on_any_stream() -> None:
     increment = ElementwiseKernel("int *x", "x[i] += 1")
     x = PyGPU.zeros(1000, np.int32)
     streams = [None, *(PyGPU.Stream() for _ in range(3))]
@@ -381,7 +381,7 @@ def test_work_is_in_the_order_of_the_arrays_on_any_stream() -> None:
 
 
 @pytest.mark.skipif("on_cpu()", reason="the host's arrays are no device's")
-def test_an_array_of_another_library_may_be_passed() -> None:
+def test_array_of_another_library_is_accepted() -> None:
     class Foreign:
         def __init__(self, array: PyGPU.GPUArray) -> None:
             self.array = array
@@ -397,7 +397,7 @@ def test_an_array_of_another_library_may_be_passed() -> None:
     assert z.get().tolist() == [0, 3, 6, 9, 12]
 
 
-def test_the_source_is_kept_where_it_says(capsys: pytest.CaptureFixture[str]) -> None:
+def test_source_is_kept_in_named_folder(capsys: pytest.CaptureFixture[str]) -> None:
     kernel = ElementwiseKernel("float *x", "x[i] = 41 + 1", "kept", keep=True)
     kernel(PyGPU.zeros(3, np.float32))
     path = Path(capsys.readouterr().out.rpartition(" ")[2].strip())
@@ -406,13 +406,13 @@ def test_the_source_is_kept_where_it_says(capsys: pytest.CaptureFixture[str]) ->
     path.parent.rmdir()
 
 
-def test_a_text_that_does_not_compile_tells_what_is_wrong() -> None:
+def test_compile_error_is_reported() -> None:
     kernel = ElementwiseKernel("float *x", "x[i] = undeclared_name")
     with pytest.raises(PyGPU.CompileError, match=r"operation:?\(?1[\s\S]*undeclared_name"):
         kernel(PyGPU.zeros(3, np.float32))
 
 
-def test_what_is_wrong_is_told_once_though_the_text_stands_in_the_kernel_twice() -> None:
+def test_compile_error_in_duplicated_source_is_reported_once() -> None:
     kernel = ElementwiseKernel("float *x", "x[i] = undeclared_name")
     with pytest.raises(PyGPU.CompileError) as raised:
         kernel(PyGPU.zeros(70, np.float32))
@@ -420,7 +420,7 @@ def test_what_is_wrong_is_told_once_though_the_text_stands_in_the_kernel_twice()
     assert len(lines) == 1
 
 
-def test_a_kernel_ends_with_its_last_reference() -> None:
+def test_kernel_is_released_with_its_last_reference() -> None:
     kernel = ElementwiseKernel("float *x", "x[i] = 1")
     kernel(PyGPU.zeros(3, np.float32))
     reference = weakref.ref(kernel)

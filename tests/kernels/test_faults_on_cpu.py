@@ -1,4 +1,4 @@
-"""What goes wrong inside a kernel on the CPU is an error that says where, and the process lives on (D2).
+"""Test faults inside CPU kernels: an error names the position, and the process survives (D2).
 
 Here in this process, and in a child for what pytest's own handlers could hide, for Ctrl-C, and for what ends a process.
 """
@@ -116,7 +116,7 @@ def out() -> PyGPU.GPUArray:
 
 
 @pytest.mark.parametrize(("name", "code", "text"), FAULTS, ids=[fault[0] for fault in FAULTS])
-def test_a_fault_is_an_error_that_names_kernel_block_and_thread(
+def test_fault_raises_error_naming_kernel_block_and_thread(
     module: PyGPU.Module, name: str, code: int, text: str
 ) -> None:
     kernel, good = module.get_function(name), module.get_function("good")
@@ -130,13 +130,13 @@ def test_a_fault_is_an_error_that_names_kernel_block_and_thread(
         assert (after.get() == 7).all()
 
 
-def test_a_fault_ends_what_other_threads_run_for_ever(module: PyGPU.Module) -> None:
+def test_fault_ends_endless_threads(module: PyGPU.Module) -> None:
     with pytest.raises(PyGPU.CudaError, match="null pointer"):
         module.get_function("fails_beside_an_endless_block")[1000, 1](out())
 
 
 @pytest.mark.starts_processes
-def test_a_process_without_handlers_of_its_own_survives_every_fault(source: Path) -> None:
+def test_process_without_handlers_survives_every_fault(source: Path) -> None:
     names = [fault[0] for fault in FAULTS]
     text = f"""
 for name in {names}:
@@ -167,7 +167,7 @@ def start(name):
 
 
 @pytest.mark.starts_processes
-def test_ctrl_c_ends_an_endless_kernel(source: Path) -> None:
+def test_ctrl_c_ends_endless_kernel(source: Path) -> None:
     text = """
 for name in ("endless", "endless_in_barriers", "endless_elsewhere"):
     try:
@@ -182,7 +182,7 @@ for name in ("endless", "endless_in_barriers", "endless_elsewhere"):
 
 
 @pytest.mark.starts_processes
-def test_a_handler_of_the_programs_own_sees_ctrl_c_and_the_kernel_goes_on(source: Path) -> None:
+def test_user_handler_receives_ctrl_c_and_kernel_continues(source: Path) -> None:
     text = """
 def handler(*_):
     print("seen", flush=True)
@@ -199,9 +199,7 @@ print("ended by itself")
 @pytest.mark.starts_processes
 @pytest.mark.skipif(sys.platform != "linux", reason="the C library's words")
 @pytest.mark.parametrize(("name", "number"), [("breaks_the_heap", signal.SIGABRT), ("prints", signal.SIGSEGV)])
-def test_what_a_process_cannot_survive_is_told_with_the_kernels_name(
-    source: Path, name: str, number: signal.Signals
-) -> None:
+def test_fatal_fault_is_reported_with_kernel_name(source: Path, name: str, number: signal.Signals) -> None:
     process = child(source, f'module.get_function("{name}")[1, 1](out)')
     _, errors = process.communicate(timeout=100)
     assert process.returncode == -number
@@ -209,7 +207,7 @@ def test_what_a_process_cannot_survive_is_told_with_the_kernels_name(
 
 
 @pytest.mark.starts_processes
-def test_a_fault_outside_of_kernels_goes_to_whoever_had_it_before(source: Path) -> None:
+def test_fault_outside_kernels_reaches_previous_handler(source: Path) -> None:
     text = """
 import ctypes, faulthandler
 faulthandler.enable()
@@ -224,7 +222,7 @@ ctypes.string_at(1)
     assert "PyGPU:" not in errors
 
 
-def test_what_a_kernel_writes_behind_an_array_is_told_once(module: PyGPU.Module) -> None:
+def test_overrun_by_kernel_is_reported_once(module: PyGPU.Module) -> None:
     kernel = module.get_function("first")
     array, other = PyGPU.zeros((3, 5), np.int32), PyGPU.zeros(3, np.int32)
     kernel[1, 32](array, np.int32(15), other)
@@ -237,7 +235,7 @@ def test_what_a_kernel_writes_behind_an_array_is_told_once(module: PyGPU.Module)
         kernel[1, 32](array, np.int32(15), other)
 
 
-def test_views_and_blocks_allocated_by_hand_have_the_zone_of_their_block(module: PyGPU.Module) -> None:
+def test_views_and_manual_blocks_have_red_zone_of_their_block(module: PyGPU.Module) -> None:
     kernel, unused = module.get_function("first"), PyGPU.zeros(3, np.int32)
     array = PyGPU.zeros(8, np.int32)
     kernel[1, 32](array[:4], np.int32(8), unused)  # within the block
@@ -248,21 +246,21 @@ def test_views_and_blocks_allocated_by_hand_have_the_zone_of_their_block(module:
         module.get_function("first")[1, 32](block, np.int32(5), unused)
 
 
-def test_an_expression_that_writes_behind_an_array_is_told_with_its_name() -> None:
+def test_overrun_by_expression_is_reported_with_its_name() -> None:
     scale = ElementwiseKernel("const int *x, int *z", "z[i + 1] = 2 * x[i]", "scale")
     x, z = PyGPU.zeros(10, np.int32), PyGPU.zeros(10, np.int32)
     with pytest.raises(PyGPU.CudaError, match="kernel scale wrote beyond the end of the 40 bytes of the array z"):
         scale(x, z)
 
 
-def test_a_reduction_that_writes_behind_an_array_is_told_with_its_name() -> None:
+def test_overrun_by_reduction_is_reported_with_its_name() -> None:
     total = ReductionKernel(np.int32, "0", "a + b", "(z[i + 1] = x[i])", "const int *x, int *z", "total")
     x, z = PyGPU.zeros(10, np.int32), PyGPU.zeros(10, np.int32)
     with pytest.raises(PyGPU.CudaError, match="kernel total wrote beyond the end of the 40 bytes of the array z"):
         total(x, z)
 
 
-def test_a_graph_looks_behind_the_arrays_that_it_was_captured_with(module: PyGPU.Module) -> None:
+def test_graph_checks_red_zones_of_captured_arrays(module: PyGPU.Module) -> None:
     kernel, unused = module.get_function("first"), PyGPU.zeros(3, np.int32)
     array, count = PyGPU.zeros(15, np.int32), 16
     with PyGPU.Graph() as graph:
@@ -275,7 +273,7 @@ def test_a_graph_looks_behind_the_arrays_that_it_was_captured_with(module: PyGPU
 
 
 @pytest.mark.parametrize("spelled", ["int", "numpy", "prepared"])
-def test_an_address_that_comes_as_a_number_has_the_zone_of_its_block(spelled: str) -> None:
+def test_integer_address_has_red_zone_of_its_block(spelled: str) -> None:
     function = SourceModule("__global__ void put(int *out) { out[threadIdx.x] = 1; }").get_function("put")
     array = PyGPU.zeros(8, np.int32)
     address = {"int": array.ptr, "numpy": np.intp(array.ptr), "prepared": int(array.gpudata)}[spelled]
@@ -290,7 +288,7 @@ def test_an_address_that_comes_as_a_number_has_the_zone_of_its_block(spelled: st
 
 
 @pytest.mark.reads_in_place
-def test_memory_of_others_has_no_zone(module: PyGPU.Module) -> None:
+def test_external_memory_has_no_red_zone(module: PyGPU.Module) -> None:
     host = np.zeros(32, np.int32)
     module.get_function("first")[1, 32](PyGPU.asarray(host[:4]), np.int32(9), PyGPU.zeros(1, np.int32))
     assert host.sum() in (0, 9)  # a strict run copies

@@ -1,4 +1,4 @@
-"""Headers that kernels include, options that they are compiled with, and what is said when something is wrong."""
+"""Test headers included by kernels, compiler options, and error messages."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def launched(function: Function, *arguments: object, block: int = 1) -> None:
 
 
 @on_the_host
-def test_headers_in_cxx_can_be_included_in_the_default_extern_c() -> None:
+def test_cxx_headers_can_be_included_in_default_extern_c() -> None:
     out = PyGPU.zeros(8, np.float32)
     launched(SourceModule(HEADERS).get_function("numbers"), out.gpudata)
     product, quotient = (1 + 2j) * (3 - 1j), (5 + 5j) / (1 + 2j)
@@ -104,7 +104,7 @@ __global__ void grid(int *out)
 
 @on_the_host
 @pytest.mark.skipif(PyGPU.backend_name() == "hip", reason="the expected values are those of warps of 32")
-def test_groups_bfloat16_and_the_library_of_cuda_are_on_the_cpu() -> None:
+def test_cooperative_groups_bfloat16_and_libcudacxx_exist_on_cpu() -> None:
     module = SourceModule(GROUPS)
     out, real = PyGPU.zeros(12, np.int32), PyGPU.zeros(64, np.float32)
     launched(module.get_function("groups"), out.gpudata, real.gpudata, block=64)
@@ -149,7 +149,7 @@ extern "C" __global__ void small_floats(const float4 *x, float *out)
 
 
 @on_the_host
-def test_both_numbers_of_sixteen_bits_stand_beside_operators_of_the_users_own() -> None:
+def test_both_16_bit_types_work_with_user_operators() -> None:
     function = PyGPU.Module(SMALL_FLOATS).get_function("small_floats")
     x, out = PyGPU.to_gpu(np.arange(8, dtype=np.float32)), PyGPU.zeros(13, np.float32)
     function[1, 1](x, out)
@@ -162,20 +162,20 @@ def test_both_numbers_of_sixteen_bits_stand_beside_operators_of_the_users_own() 
 @pytest.mark.parametrize(
     ("header", "part"), [("mma.h", "tensor cores"), ("cub/cub.cuh", "CUB"), ("curand_kernel.h", "cuRAND")]
 )
-def test_what_the_cpu_has_not_is_said_in_a_sentence(header: str, part: str) -> None:
+def test_feature_missing_on_cpu_has_clear_error(header: str, part: str) -> None:
     with pytest.raises(PyGPU.CompileError, match=f"{part}.*__PYGPU_CPU__"):
         SourceModule(f"#include <{header}>\n__global__ void k() {{}}")
 
 
 @pytest.mark.skipif(PyGPU.backend_name() != "cpu", reason="devices have their own assembly")
-def test_inline_assembly_of_a_gpu_is_named() -> None:
+def test_inline_gpu_assembly_is_named_in_error() -> None:
     source = '__global__ void k(int *o) { asm("mov.u32 %0, %%laneid;" : "=r"(*o)); }'
     with pytest.raises(PyGPU.CompileError, match=r"no PTX.*__PYGPU_CPU__"):
         SourceModule(source)
 
 
 @pytest.mark.skipif(PyGPU.backend_name() != "cpu", reason="CUDA launches kernels from kernels")
-def test_a_kernel_that_launches_kernels_is_told_where_it_can() -> None:
+def test_kernel_launching_kernels_names_supporting_backends() -> None:
     source = "__global__ void k(int *o) { if (*o) k<<<1, 1>>>(o); }"
     with pytest.raises(PyGPU.CompileError, match="a kernel cannot launch kernels: dynamic parallelism is for CUDA"):
         SourceModule(source)
@@ -190,7 +190,7 @@ OF_DEVICES = [
 
 
 @on_the_host
-def test_options_of_device_compilers_are_accepted_and_those_of_hosts_passed_over() -> None:
+def test_device_compiler_options_are_accepted_and_host_ones_ignored() -> None:
     for_hosts = ["-Xcompiler", "-Wall", "-Xcompiler=-fPIC", "-ccbin", "/usr/bin/g++", "-lcurand"]
     own = [option for option in OF_DEVICES if PyGPU.backend_name() != "hip" or "maxrregcount" not in option]
     with pytest.warns(UserWarning, match="-Xcompiler was passed over") as told:
@@ -202,13 +202,13 @@ def test_options_of_device_compilers_are_accepted_and_those_of_hosts_passed_over
 
 
 @pytest.mark.skipif(PyGPU.backend_name() != "cpu", reason="devices have registers")
-def test_registers_are_not_known_on_the_cpu() -> None:
+def test_register_count_is_unknown_on_cpu() -> None:
     with pytest.warns(UserWarning, match="registers.*not known on the cpu"):
         SourceModule(ONE, options=["--ptxas-options=-v"])
 
 
 @on_the_host
-def test_a_compile_error_has_the_line_and_the_column_of_the_source() -> None:
+def test_compile_error_has_line_and_column_of_source() -> None:
     line = "__global__ void k(int *o) { __shared__ int s[4]; o[threadIdx.x] = wrong; }"
     with pytest.raises(PyGPU.CompileError) as raised:
         SourceModule(f"// first\n{line}\n")
@@ -219,7 +219,7 @@ def test_a_compile_error_has_the_line_and_the_column_of_the_source() -> None:
     assert line in log
 
 
-def test_a_function_that_is_no_kernel_is_told_apart_from_one_that_is_not_there() -> None:
+def test_non_kernel_function_and_missing_function_have_different_errors() -> None:
     module = SourceModule("__device__ int twice(int x) { return 2 * x; }\n" + ONE)
     for call in (module.get_function, PyGPU.Module(ONE + "\n__device__ int twice(int);", extern_c=True).get_function):
         with pytest.raises(Exception, match=r"'twice' is a function.*__global__"):
@@ -228,7 +228,7 @@ def test_a_function_that_is_no_kernel_is_told_apart_from_one_that_is_not_there()
         module.get_function("other")
 
 
-def test_the_hosts_names_of_unsigned_numbers_are_known_as_by_nvcc() -> None:
+def test_host_names_of_unsigned_types_are_accepted_like_nvcc() -> None:
     own = "typedef unsigned int uint;"
     for before in ("", own):
         text = before + "__global__ void one(uint *out, ushort a, ulong b) { const uint c = a; out[0] = c + (uint)b; }"
@@ -237,7 +237,7 @@ def test_the_hosts_names_of_unsigned_numbers_are_known_as_by_nvcc() -> None:
         assert out.get()[0] == 42
 
 
-def test_a_text_that_names_a_file_is_read(tmp_path: Path) -> None:
+def test_source_may_name_a_file(tmp_path: Path) -> None:
     (tmp_path / "one.cu").write_text(f'extern "C" {ONE}')
     out = PyGPU.zeros(1, np.int32)
     PyGPU.Kernel(str(tmp_path / "one.cu"))[1, 1](out)
@@ -246,7 +246,7 @@ def test_a_text_that_names_a_file_is_read(tmp_path: Path) -> None:
         PyGPU.Kernel(str(tmp_path / "absent.cu"))
 
 
-def test_a_kernel_of_fast_mathematics_leaves_the_threads_small_numbers_alone() -> None:
+def test_fast_math_kernel_keeps_denormals_of_thread() -> None:
     # GCC links code to such a library that makes the thread which loads it take them for 0, in NumPy too.
     out = PyGPU.zeros(1, "float32")
     for option in ("-use_fast_math", "-ffast-math") if PyGPU.backend_name() == "cpu" else ("-use_fast_math",):

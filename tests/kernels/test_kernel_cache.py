@@ -1,5 +1,5 @@
-"""The cache of compiled kernels: a changed header is always noticed (C1 of the findings), and only what
-the user alone could have written is believed (C2)."""
+"""Test the kernel cache: every changed header is detected (C1 of the findings), and only files that the
+user alone could have written are trusted (C2)."""
 
 import atexit
 import functools
@@ -55,7 +55,7 @@ INCLUDES = {
 
 
 @pytest.mark.parametrize("include", INCLUDES.values(), ids=INCLUDES.keys())
-def test_c1_a_changed_header_is_noticed_however_it_is_included(tmp_path: Path, include: str) -> None:
+def test_c1_changed_header_is_detected_for_any_include(tmp_path: Path, include: str) -> None:
     headers, cache = tmp_path / "headers", tmp_path / "cache"
     headers.mkdir()
     (headers / "through.h").write_text('#include "v.h"\n')
@@ -66,7 +66,7 @@ def test_c1_a_changed_header_is_noticed_however_it_is_included(tmp_path: Path, i
 
 
 @pytest.mark.parametrize("option", ["-include", "-isystem", "-iquote", "-imacros"])
-def test_c1_a_changed_header_that_an_option_names_is_noticed(tmp_path: Path, option: str) -> None:
+def test_c1_changed_header_named_by_option_is_detected(tmp_path: Path, option: str) -> None:
     if option in ("-iquote", "-imacros") and PyGPU.backend_name() != "cpu":
         pytest.skip("an option of the machine's compiler")
     headers, cache = tmp_path / "headers", tmp_path / "cache"
@@ -80,7 +80,7 @@ def test_c1_a_changed_header_that_an_option_names_is_noticed(tmp_path: Path, opt
 
 @pytest.mark.skipif(PyGPU.backend_name() != "cpu", reason="the machine's compiler looks into CPATH, NVRTC does not")
 @pytest.mark.parametrize("variable", ["CPATH", "CPLUS_INCLUDE_PATH"])
-def test_c1_a_changed_header_and_a_changed_variable_are_noticed(tmp_path: Path, variable: str) -> None:
+def test_c1_changed_header_and_changed_variable_are_detected(tmp_path: Path, variable: str) -> None:
     script = (
         "import sys; from pathlib import Path; from test_kernel_cache import value_of, KERNEL\n"
         "print(value_of('#include <v.h>\\n' + KERNEL, Path(sys.argv[1])))"
@@ -106,7 +106,7 @@ def test_c1_a_changed_header_and_a_changed_variable_are_noticed(tmp_path: Path, 
     assert value("second") == 33
 
 
-def test_c1_a_header_that_appears_earlier_on_the_path_is_noticed(tmp_path: Path) -> None:
+def test_c1_header_added_earlier_on_path_is_detected(tmp_path: Path) -> None:
     first, second, cache = tmp_path / "first", tmp_path / "second", tmp_path / "cache"
     first.mkdir(), second.mkdir()
     write(second / "v.h", 11)
@@ -121,7 +121,7 @@ def test_c1_a_header_that_appears_earlier_on_the_path_is_noticed(tmp_path: Path)
     assert value_of(source, cache, options) == 33
 
 
-def test_a_header_that_did_not_change_is_not_compiled_again(tmp_path: Path) -> None:
+def test_unchanged_header_is_not_recompiled(tmp_path: Path) -> None:
     write(tmp_path / "v.h", 11)
     time.sleep(0.1)  # a file that was written while the compiler may have begun is not relied on
     source = f'#include "{tmp_path}/v.h"' + KERNEL
@@ -135,7 +135,7 @@ def test_a_header_that_did_not_change_is_not_compiled_again(tmp_path: Path) -> N
         assert folder == "one" or [path.stat().st_ino for path in entries(cache)] == before
 
 
-def test_c1_what_one_cannot_tell_the_files_of_is_kept_nowhere(tmp_path: Path) -> None:
+def test_c1_source_with_unknown_dependencies_is_not_cached(tmp_path: Path) -> None:
     (tmp_path / "v.h").write_text(f'#define V "{tmp_path}/w.h"\n#include V\n')
     write(tmp_path / "w.h", 11)
     assert value_of(f'#include "{tmp_path}/v.h"' + KERNEL, tmp_path / "cache") == 11
@@ -150,8 +150,8 @@ GENERATED = {
 
 
 @pytest.mark.parametrize("make", GENERATED.values(), ids=GENERATED)
-def test_a_generated_kernel_is_kept(make: Callable[[str], object]) -> None:
-    """It was not: a comment of ours looked like an `#include` of a name that nobody can tell."""
+def test_generated_kernel_is_cached(make: Callable[[str], object]) -> None:
+    """Regression: a comment in PyGPU's source looked like an `#include` of a computed name."""
     folder = PyGPU.config()["kernel_cache"]
     if folder is None:
         pytest.skip("there is no folder for the cache")
@@ -162,7 +162,7 @@ def test_a_generated_kernel_is_kept(make: Callable[[str], object]) -> None:
 
 
 def planted(tmp_path: Path, plant: Callable[[Path], None]) -> tuple[int, Path]:
-    """The value of a kernel whose file in the cache was replaced, asked from a folder that the process has not used."""
+    """Return the value of a kernel whose cache file was replaced, from a folder that the process has not used."""
     source, cache = "#define VALUE 7" + KERNEL, tmp_path / "cache"
     shutil.copytree(good_folder(source), cache)
     [path] = entries(cache)
@@ -212,7 +212,7 @@ def open_to_others(path: Path) -> None:
 
 
 @pytest.mark.parametrize("plant", [fifo, zeros, folder, link, truncated, empty, open_to_others])
-def test_c2_only_a_whole_regular_file_is_believed(tmp_path: Path, plant: Callable[[Path], None]) -> None:
+def test_c2_only_complete_regular_file_is_trusted(tmp_path: Path, plant: Callable[[Path], None]) -> None:
     value, path = planted(tmp_path, plant)
     assert value == 7
     # What may be replaced was.
@@ -230,7 +230,7 @@ def with_image(path: Path, change: Callable[[bytes], bytes]) -> None:
 
 
 @pytest.mark.parametrize("kept", [4, 5000], ids=lambda kept: f"{kept} bytes")
-def test_c2_an_image_that_does_not_load_is_compiled_again(tmp_path: Path, kept: int) -> None:
+def test_c2_unloadable_image_is_recompiled(tmp_path: Path, kept: int) -> None:
     good: list[bytes] = []
 
     def plant(path: Path) -> None:
@@ -243,7 +243,7 @@ def test_c2_an_image_that_does_not_load_is_compiled_again(tmp_path: Path, kept: 
 
 
 @pytest.mark.skipif(PyGPU.backend_name() != "cpu", reason="a driver's image is its own affair")
-def test_c2_an_image_that_is_cut_short_is_refused(tmp_path: Path) -> None:
+def test_c2_rejects_truncated_image(tmp_path: Path) -> None:
     image = compile("#define VALUE 1" + KERNEL, no_extern_c=True, cache_dir=tmp_path)
     for length in (64, 1000, 4096, len(image) // 2):
         with pytest.raises(ValueError, match="cut short"):
@@ -251,7 +251,7 @@ def test_c2_an_image_that_is_cut_short_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("mode", [0o777, 0o770])
-def test_c2_a_folder_that_others_write_to_is_not_used_and_why_is_told_once(tmp_path: Path, mode: int) -> None:
+def test_c2_folder_writable_by_others_is_not_used_and_reported_once(tmp_path: Path, mode: int) -> None:
     source = f"#define VALUE 8 // {tmp_path}" + KERNEL
     (tmp_path / "kernels").mkdir()
     (tmp_path / "kernels").chmod(mode)
@@ -263,7 +263,7 @@ def test_c2_a_folder_that_others_write_to_is_not_used_and_why_is_told_once(tmp_p
     assert entries(tmp_path) == []
 
 
-def test_c2_a_folder_that_is_a_link_is_not_used(tmp_path: Path) -> None:
+def test_c2_symlinked_folder_is_not_used(tmp_path: Path) -> None:
     (tmp_path / "there").mkdir(mode=0o700)
     (tmp_path / "kernels").symlink_to(tmp_path / "there")
     with pytest.warns(UserWarning, match="not used: it is a link"):
@@ -271,7 +271,7 @@ def test_c2_a_folder_that_is_a_link_is_not_used(tmp_path: Path) -> None:
     assert list((tmp_path / "there").iterdir()) == []
 
 
-def test_c2_a_new_folder_is_closed_to_others_whatever_the_umask_is(tmp_path: Path) -> None:
+def test_c2_new_folder_is_private_for_any_umask(tmp_path: Path) -> None:
     before = os.umask(0)
     try:
         assert value_of(f"#define VALUE 9 // {tmp_path}" + KERNEL, tmp_path / "new") == 9
@@ -282,7 +282,7 @@ def test_c2_a_new_folder_is_closed_to_others_whatever_the_umask_is(tmp_path: Pat
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives files away")
-def test_c2_files_and_folders_of_other_users_are_not_believed(tmp_path: Path) -> None:
+def test_c2_files_and_folders_of_other_users_are_not_trusted(tmp_path: Path) -> None:
     def give_away(path: Path) -> None:
         with_image(path, lambda image: image.replace(b"put", b"pux"))
         os.chown(path, 12345, 12345)
@@ -296,7 +296,7 @@ def test_c2_files_and_folders_of_other_users_are_not_believed(tmp_path: Path) ->
         assert value_of(f"#define VALUE 9 // {tmp_path}" + KERNEL, tmp_path / "theirs") == 9
 
 
-def test_config_says_why_the_folder_is_not_used(tmp_path: Path) -> None:
+def test_config_reports_why_folder_is_not_used(tmp_path: Path) -> None:
     (tmp_path / "kernels").mkdir()
     (tmp_path / "kernels").chmod(0o777)
     script = (

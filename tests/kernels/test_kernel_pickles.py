@@ -1,4 +1,4 @@
-"""Kernels of a few lines go into pickles: into tasks of Dask and Ray, and into processes of multiprocessing."""
+"""Test pickled kernels: in tasks of Dask and Ray, and in processes of multiprocessing."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.enough_on("cpu", "cuda")
 
 
 class Named(ElementwiseKernel):
-    """One with arguments of its own."""
+    """A kernel class with different arguments."""
 
     def __init__(self, factor: int) -> None:
         super().__init__("const float *x, float *y", f"y[i] = {factor} * x[i]", "times")
@@ -35,7 +35,7 @@ def applied(kernel: Any) -> list[float]:
     return y.tolist()
 
 
-def test_a_pickled_kernel_does_the_same() -> None:
+def test_pickled_kernel_gives_same_results() -> None:
     assert applied(pickle.loads(pickle.dumps(halve()))) == [0, 0.5, 1, 1.5]
     dot = ReductionKernel(np.float32, "0", "a + b", "x[i] * y[i]", "const float *x, const float *y")
     x = PyGPU.arange(4, dtype="float32")
@@ -44,7 +44,7 @@ def test_a_pickled_kernel_does_the_same() -> None:
     assert float(copy.copy(total)(x)) == 6
 
 
-def test_every_argument_goes_with_it() -> None:
+def test_every_argument_is_pickled() -> None:
     kernel = ElementwiseKernel(
         [VectorArg(np.float32, "x"), VectorArg(np.float32, "y")],
         "y[i] = twice(x[i]) + more",
@@ -58,14 +58,14 @@ def test_every_argument_goes_with_it() -> None:
     assert applied(again) == [1, 3, 5, 7]
 
 
-def test_equal_pickles_are_one_kernel_for_the_process() -> None:
+def test_equal_pickles_are_one_kernel_per_process() -> None:
     first, second = (pickle.loads(pickle.dumps(halve())) for _ in range(2))
     assert first is second
     other = ElementwiseKernel("const float *x, float *y", "y[i] = x[i] / 4", "halve")
     assert pickle.loads(pickle.dumps(other)) is not first
 
 
-def test_a_derived_class_and_attributes_stay() -> None:
+def test_derived_class_and_attributes_are_kept() -> None:
     kernel = Named(3)
     kernel.note = "mine"
     again = pickle.loads(pickle.dumps(kernel))
@@ -78,6 +78,6 @@ def test_a_derived_class_and_attributes_stay() -> None:
     assert pickle.loads(pickle.dumps(plain)).note == "its own"
 
 
-def test_a_kernel_that_was_not_made_is_refused() -> None:
+def test_rejects_uninitialized_kernel() -> None:
     with pytest.raises(RuntimeError, match="__init__"):
         pickle.dumps(ElementwiseKernel.__new__(ElementwiseKernel))

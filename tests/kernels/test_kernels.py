@@ -1,4 +1,4 @@
-"""Kernels without a device: the cases run in a process that finds a driver and an NVRTC which are none.
+"""Test kernels without a device: the cases run in a process with a fake driver and a fake NVRTC.
 
 The two are built from C; without a compiler the tests say so and are skipped.
 """
@@ -44,7 +44,7 @@ def environment(fakes: Path, cache: Path) -> dict[str, str]:
     }
 
 
-def test_the_cases_hold_on_a_driver_that_is_none(fakes: Path, tmp_path: Path) -> None:
+def test_cases_hold_on_fake_driver(fakes: Path, tmp_path: Path) -> None:
     cases = HERE / "helpers" / "kernels_on_a_fake_driver.py"
     result = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(cases)],
@@ -69,7 +69,7 @@ print(ctypes.CDLL("libnvrtc.so.12").fake_compiled())
 
 
 def compiled_by(fakes: Path, cache: Path, **variables: str) -> int:
-    """How often one process compiles six sources that it asks for twice each."""
+    """Count the compilations of one process that requests six sources twice each."""
     result = subprocess.run(
         [sys.executable, "-c", SCRIPT],
         env={**environment(fakes, cache), **variables},
@@ -82,12 +82,12 @@ def compiled_by(fakes: Path, cache: Path, **variables: str) -> int:
     return int(result.stdout)
 
 
-def test_the_cache_is_shared_by_processes(fakes: Path, tmp_path: Path) -> None:
+def test_cache_is_shared_by_processes(fakes: Path, tmp_path: Path) -> None:
     assert compiled_by(fakes, tmp_path) == 6
     assert compiled_by(fakes, tmp_path) == 0
 
 
-def test_processes_at_once_do_each_other_no_harm(fakes: Path, tmp_path: Path) -> None:
+def test_concurrent_processes_share_cache_safely(fakes: Path, tmp_path: Path) -> None:
     start = [sys.executable, "-c", SCRIPT]
     processes = [
         subprocess.Popen(start, env=environment(fakes, tmp_path), stdout=subprocess.PIPE, text=True) for _ in range(4)
@@ -97,7 +97,7 @@ def test_processes_at_once_do_each_other_no_harm(fakes: Path, tmp_path: Path) ->
     assert sorted(path.suffix for path in (tmp_path / "kernels").iterdir()) == [".pgk"] * 6
 
 
-def test_damaged_files_are_compiled_again(fakes: Path, tmp_path: Path) -> None:
+def test_damaged_files_are_recompiled(fakes: Path, tmp_path: Path) -> None:
     compiled_by(fakes, tmp_path)
     for number, path in enumerate(sorted((tmp_path / "kernels").iterdir())):
         path.write_bytes(path.read_bytes()[:-1] if number % 2 else b"nonsense")
@@ -105,13 +105,13 @@ def test_damaged_files_are_compiled_again(fakes: Path, tmp_path: Path) -> None:
     assert compiled_by(fakes, tmp_path) == 0
 
 
-def test_the_cache_can_be_switched_off(fakes: Path, tmp_path: Path) -> None:
+def test_cache_can_be_disabled(fakes: Path, tmp_path: Path) -> None:
     assert compiled_by(fakes, tmp_path, PYGPU_CACHE="0") == 6
     assert compiled_by(fakes, tmp_path, PYGPU_CACHE="0") == 6
     assert not list(tmp_path.iterdir())
 
 
-def test_the_cache_has_a_bound(fakes: Path, tmp_path: Path) -> None:
+def test_cache_is_bounded(fakes: Path, tmp_path: Path) -> None:
     compiled_by(fakes, tmp_path, PYGPU_CACHE_SIZE="400")
     files = list((tmp_path / "kernels").iterdir())
     assert sum(path.stat().st_size for path in files) <= 400
@@ -119,11 +119,11 @@ def test_the_cache_has_a_bound(fakes: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("place", ["/proc/self/nothing", "/dev/null/folder", "/dev/full"])
-def test_a_folder_that_cannot_be_written_is_no_error(fakes: Path, place: str) -> None:
+def test_unwritable_folder_is_no_error(fakes: Path, place: str) -> None:
     assert compiled_by(fakes, Path(place)) == 6
 
 
-def test_a_read_only_folder_is_read(fakes: Path, tmp_path: Path) -> None:
+def test_readonly_folder_is_read(fakes: Path, tmp_path: Path) -> None:
     compiled_by(fakes, tmp_path)
     folder = tmp_path / "kernels"
     for path in folder.iterdir():
@@ -135,7 +135,7 @@ def test_a_read_only_folder_is_read(fakes: Path, tmp_path: Path) -> None:
         folder.chmod(0o755)
 
 
-def test_a_forgotten_launch_shape_is_told() -> None:
+def test_missing_launch_shape_is_reported() -> None:
     try:
         kernel = PyGPU.Kernel("__global__ void k() {}", "k")
     except (PyGPU.NotSupportedError, PyGPU.BackendUnavailableError) as error:

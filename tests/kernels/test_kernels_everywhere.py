@@ -1,4 +1,4 @@
-"""One source gives the same on every backend: the CPU, a simulated driver, a device."""
+"""Test that one source gives the same result on every backend: CPU, simulated driver, device."""
 
 import numpy as np
 import pytest
@@ -42,7 +42,7 @@ def module() -> PyGPU.Module:
     return module_or_skip(SOURCE)
 
 
-def test_a_block_meets_at_a_barrier_and_constants_are_set_by_name(module: PyGPU.Module) -> None:
+def test_block_synchronizes_at_barrier_and_constants_are_set_by_name(module: PyGPU.Module) -> None:
     address, size = module.get_global("factors")
     assert size == 16
     factors = np.array([1, 2, 3, 4], np.float32)
@@ -54,7 +54,7 @@ def test_a_block_meets_at_a_barrier_and_constants_are_set_by_name(module: PyGPU.
     np.testing.assert_array_equal(o.get(), expected)
 
 
-def test_launches_on_several_streams_are_in_the_order_of_the_array(module: PyGPU.Module) -> None:
+def test_launches_on_several_streams_follow_order_of_array(module: PyGPU.Module) -> None:
     increment = module.get_function("increment")
     streams = [PyGPU.Stream() for _ in range(3)]
     o = PyGPU.zeros(3000, np.int32)

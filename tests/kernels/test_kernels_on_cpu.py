@@ -1,4 +1,4 @@
-"""What kernels on the CPU show to the program around them: what they print, what they need, what finds a fault.
+"""Test kernels on the CPU: printed output, required compiler, and detection of races and overruns.
 
 Each runs in a process of its own, on the CPU backend; what kernels may use is tested in Rust.
 """
@@ -73,12 +73,12 @@ def sanitizer() -> str:
     return library
 
 
-def test_what_a_kernel_prints_is_on_the_standard_output(tmp_path: Path) -> None:
+def test_device_printf_goes_to_stdout(tmp_path: Path) -> None:
     done = run(tmp_path, "says")
     assert done.stdout.splitlines() == ["thread 0 of 3", "thread 1 of 3", "thread 2 of 3"], done.stderr
 
 
-def test_without_a_compiler_the_error_says_what_was_looked_for(tmp_path: Path) -> None:
+def test_error_without_compiler_names_searched_ones(tmp_path: Path) -> None:
     done = run(tmp_path, "says", 0, PATH=str(tmp_path), CXX="no-such-compiler", PYGPU_CXX="")
     assert done.returncode != 0
     last = done.stderr[done.stderr.index("kernels on the cpu backend") :]
@@ -92,7 +92,7 @@ def test_without_a_compiler_the_error_says_what_was_looked_for(tmp_path: Path) -
         assert part in last
 
 
-def test_the_compiler_that_is_named_for_this_is_not_replaced_by_another(tmp_path: Path) -> None:
+def test_explicitly_named_compiler_is_not_replaced(tmp_path: Path) -> None:
     done = run(tmp_path, "says", PYGPU_CXX=str(tmp_path / "none"))
     assert done.returncode != 0
     assert (
@@ -102,19 +102,19 @@ def test_the_compiler_that_is_named_for_this_is_not_replaced_by_another(tmp_path
 
 
 @pytest.mark.parametrize("order", ["random", "shuffled:x", "reversed:2"])
-def test_an_order_that_is_none_is_refused_since_the_plain_one_finds_no_races(order: str, tmp_path: Path) -> None:
+def test_rejects_unknown_thread_order(order: str, tmp_path: Path) -> None:
     done = run(tmp_path, "no_barrier", PYGPU_CPU_ORDER=order)
     assert done.returncode != 0
     assert f"PYGPU_CPU_ORDER is '{order}'; the orders are 'reversed', 'shuffled' and" in done.stderr
 
 
-def test_a_missing_barrier_shows_itself_in_the_reversed_order(tmp_path: Path) -> None:
+def test_missing_barrier_is_exposed_by_reversed_order(tmp_path: Path) -> None:
     assert run(tmp_path, "no_barrier").stdout == f"{[5] * 8}\n"
     assert run(tmp_path, "no_barrier", PYGPU_CPU_ORDER="reversed").stdout != f"{[5] * 8}\n"
 
 
 @pytest.mark.parametrize("name", ["beyond", "beyond_dynamic"])
-def test_the_sanitizer_finds_what_goes_beyond_shared_memory(tmp_path: Path, name: str) -> None:
+def test_sanitizer_detects_shared_memory_overrun(tmp_path: Path, name: str) -> None:
     environment = {"LD_PRELOAD": sanitizer(), "ASAN_OPTIONS": "detect_leaks=0"}
     options = ["-fsanitize=address", "-g"]
     right = run(tmp_path, name, 0, *options, **environment)
@@ -125,14 +125,14 @@ def test_the_sanitizer_finds_what_goes_beyond_shared_memory(tmp_path: Path, name
     assert "READ" in wrong.stderr
 
 
-def test_a_sanitized_kernel_in_an_unprepared_process_is_refused(tmp_path: Path) -> None:
+def test_rejects_sanitized_kernel_in_unprepared_process(tmp_path: Path) -> None:
     sanitizer()
     done = run(tmp_path, "beyond", 0, "-fsanitize=address", LD_PRELOAD="")
     assert "LD_PRELOAD=" in done.stderr
     assert "Error" in done.stderr
 
 
-def test_dynamic_shared_memory_ends_at_a_page_that_nobody_may_touch(tmp_path: Path) -> None:
+def test_dynamic_shared_memory_ends_at_guard_page(tmp_path: Path) -> None:
     done = run(tmp_path, "beyond_dynamic", 1)
     assert done.returncode == 1, done.stdout
     assert "it reads or writes beyond the dynamic shared memory, of which the launch gave 32 bytes" in done.stderr

@@ -1,4 +1,4 @@
-"""Kernels on HIP: what hiprtc is told, what it says, and what AMD's devices do not take."""
+"""Test kernels on HIP: options for hiprtc, its errors, and features that AMD devices lack."""
 
 import os
 import subprocess
@@ -28,7 +28,7 @@ def architecture() -> str:
     return str(PyGPU.device_properties(0)["architecture"])
 
 
-def test_a_compile_error_has_the_users_name_and_lines_and_what_hiprtc_was_told() -> None:
+def test_compile_error_has_user_name_lines_and_hiprtc_options() -> None:
     with pytest.raises(PyGPU.CompileError, match=r"kernel\.cu[(:]3") as raised:
         PyGPU.Kernel("\n__global__ void k() {\n    int x = absent; }", "k", ["-DN=1"])
     assert "absent" in raised.value.log
@@ -37,7 +37,7 @@ def test_a_compile_error_has_the_users_name_and_lines_and_what_hiprtc_was_told()
     assert {"-DN=1", "-std=c++17"} <= set(raised.value.options)
 
 
-def test_options_in_nvccs_words_reach_the_compiler_in_its_own() -> None:
+def test_nvcc_options_are_translated_for_hiprtc() -> None:
     options = ["-use_fast_math", "-fmad=false", "-lineinfo", "-O2", "-w", "-std=c++20", "-rdc=false"]
     with pytest.raises(PyGPU.CompileError) as raised:
         PyGPU.Kernel("__global__ void k() { absent(); }", "k", options)
@@ -55,12 +55,12 @@ def test_options_in_nvccs_words_reach_the_compiler_in_its_own() -> None:
         ("--no-such-option", ValueError, "--no-such-option"),
     ],
 )
-def test_what_amds_compiler_does_not_take_is_refused_by_name(option: str, error: type[Exception], text: str) -> None:
+def test_error_names_options_rejected_by_amd_compiler(option: str, error: type[Exception], text: str) -> None:
     with pytest.raises(error, match=text):
         PyGPU.Kernel(SCALE, "scale", [option])
 
 
-def test_a_template_is_named_as_the_source_names_it() -> None:
+def test_template_is_named_as_in_source() -> None:
     module = PyGPU.Module(
         "template <typename T, int N> __global__ void times(T *x) { x[threadIdx.x] *= N; }",
         instances=["times<float, 3>", "times<long long, 5>"],
@@ -72,7 +72,7 @@ def test_a_template_is_named_as_the_source_names_it() -> None:
     assert (y.get() == 5).all()
 
 
-def test_the_image_is_a_code_object_and_nothing_else_is_loaded() -> None:
+def test_image_is_code_object_and_other_images_are_rejected() -> None:
     image = PyGPU.Module(SCALE).image
     assert image.startswith((b"\x7fELF", b"__CLANG_OFFLOAD_BUNDLE__"))
     kernel, x = PyGPU.Module(image).get_function("scale"), PyGPU.ones(4, np.float32)
@@ -83,7 +83,7 @@ def test_the_image_is_a_code_object_and_nothing_else_is_loaded() -> None:
             PyGPU.Module(other)
 
 
-def test_shared_memory_needs_no_request_and_has_an_end() -> None:
+def test_shared_memory_needs_no_request_and_is_limited() -> None:
     kernel = PyGPU.Kernel(SCALE)
     most = kernel.max_dynamic_shared_size_bytes
     kernel[1, 4, None, most](PyGPU.ones(4, np.float32), 2)
@@ -98,13 +98,13 @@ def test_shared_memory_needs_no_request_and_has_an_end() -> None:
         kernel.set_cache_config(7)
 
 
-def test_the_configuration_names_the_compiler() -> None:
+def test_configuration_names_compiler() -> None:
     (entry,) = (backend for backend in PyGPU.config()["backends"] if backend["name"] == "hip")
     assert str(entry["compiler"]).startswith("hiprtc ")
 
 
 @pytest.mark.starts_processes
-def test_a_cached_kernel_does_not_open_the_compiler(tmp_path: Path) -> None:
+def test_cached_kernel_does_not_open_compiler(tmp_path: Path) -> None:
     script = f"""
 import PyGPU
 PyGPU.Kernel({SCALE!r})[1, 4](PyGPU.ones(4, "float32"), 2)

@@ -1,4 +1,4 @@
-"""Launches with attributes: what is handed to the driver, what is refused and how, and that the values are right."""
+"""Test launch attributes: arguments for the driver, rejected values, and results."""
 
 from __future__ import annotations
 
@@ -81,12 +81,12 @@ def told() -> dict[str, list[int]]:
 
 
 def count() -> int:
-    """How often something was launched with attributes."""
+    """Return the number of launches with attributes."""
     name = "hipDrvLaunchKernelEx" if PyGPU.backend_name() == "hip" else "cuLaunchKernelEx"
     return 0 if DRIVER is None else DRIVER.call_count(name)
 
 
-def test_a_config_says_what_it_was_told() -> None:
+def test_config_repr_shows_its_arguments() -> None:
     stream = PyGPU.Stream()
     config = LaunchConfig((4, 2), 64, 128, stream, cluster=(2, 2), priority=-1, cluster_scheduling_policy="spread")
     assert (config.grid, config.block, config.shared, config.stream) == ((4, 2, 1), (64, 1, 1), 128, stream)
@@ -114,14 +114,14 @@ def test_a_config_says_what_it_was_told() -> None:
         ({"cluster_scheduling_policy": "far"}, ValueError, "'spread', 'load_balancing' or None, not 'far'"),
     ],
 )
-def test_what_is_no_attribute_is_refused(keywords: dict[str, Any], error: type[Exception], text: str) -> None:
+def test_rejects_unknown_attributes(keywords: dict[str, Any], error: type[Exception], text: str) -> None:
     with pytest.raises(error, match=text):
         LaunchConfig(1, 1, **keywords)
     with pytest.raises(error, match=text):
         LaunchConfig(1, 1).replace(**keywords)
 
 
-def test_a_launch_without_attributes_is_a_plain_one(increment: PyGPU.Kernel) -> None:
+def test_launch_without_attributes_is_plain(increment: PyGPU.Kernel) -> None:
     before = count()
     x = PyGPU.zeros(64, np.int32)
     increment[LaunchConfig(4, 16)](x)
@@ -162,7 +162,7 @@ def test_attributes_reach_the_driver(increment: PyGPU.Kernel, spelling: str) -> 
         assert told() == {PRIORITY: [-1, 0, 0]}
 
 
-def test_all_blocks_of_a_cooperative_launch_meet(module: PyGPU.Module) -> None:
+def test_cooperative_launch_synchronizes_all_blocks(module: PyGPU.Module) -> None:
     x, arrived = PyGPU.zeros(64, np.int32), PyGPU.zeros(1, np.int32)
     meet = module.get_function("meet")
     meet[LaunchConfig(16, 4, cooperative=True)](x, arrived)
@@ -173,7 +173,7 @@ def test_all_blocks_of_a_cooperative_launch_meet(module: PyGPU.Module) -> None:
         assert told() == {COOPERATIVE: [1, 0, 0], PRIORITY: [0, 0, 0]}
 
 
-def test_a_cooperative_grid_that_does_not_fit_is_refused_with_what_fits(increment: PyGPU.Kernel) -> None:
+def test_rejects_too_large_cooperative_grid_and_reports_limit(increment: PyGPU.Kernel) -> None:
     x = PyGPU.zeros(16, np.int32)
     for launch in (
         lambda: increment[LaunchConfig(5000, 1024, cooperative=True)](x),
@@ -185,7 +185,7 @@ def test_a_cooperative_grid_that_does_not_fit_is_refused_with_what_fits(incremen
     assert x.tolist() == [0] * 16
 
 
-def test_more_shared_memory_than_48_kib_is_asked_for_by_the_launch(module: PyGPU.Module) -> None:
+def test_launch_requests_shared_memory_above_48_kib(module: PyGPU.Module) -> None:
     x = PyGPU.zeros(32, np.int32)
     kernel = module.get_function("shared")
     kernel[LaunchConfig(1, 32, 60000, priority=0)](x)
@@ -194,7 +194,7 @@ def test_more_shared_memory_than_48_kib_is_asked_for_by_the_launch(module: PyGPU
         kernel[LaunchConfig(1, 32, 1_000_000, priority=0)](x)
 
 
-def test_a_cluster_of_one_block_is_possible_everywhere(module: PyGPU.Module) -> None:
+def test_cluster_of_one_block_is_supported_everywhere(module: PyGPU.Module) -> None:
     x = PyGPU.zeros(64, np.int32)
     alone = module.get_function("alone")
     alone[LaunchConfig(4, 16, cluster=1)](x)
@@ -204,7 +204,7 @@ def test_a_cluster_of_one_block_is_possible_everywhere(module: PyGPU.Module) -> 
 
 
 @only_without_clusters
-def test_larger_clusters_are_refused_where_there_are_none(increment: PyGPU.Kernel) -> None:
+def test_rejects_larger_clusters_if_unsupported(increment: PyGPU.Kernel) -> None:
     x = PyGPU.zeros(64, np.int32)
     for size in (2, (1, 2), (1, 1, 2)):
         with pytest.raises(PyGPU.NotSupportedError, match=f"{x.device} has no clusters: CUDA devices of"):
@@ -217,7 +217,7 @@ def test_larger_clusters_are_refused_where_there_are_none(increment: PyGPU.Kerne
 
 
 @only_with_clusters
-def test_clusters_that_cannot_be_are_refused_with_what_can(module: PyGPU.Module) -> None:
+def test_rejects_impossible_clusters_and_reports_limits(module: PyGPU.Module) -> None:
     increment = PyGPU.Module(SOURCE).get_function("increment")
     x = PyGPU.zeros(64, np.int32)
     before = count()
@@ -241,13 +241,13 @@ def test_clusters_that_cannot_be_are_refused_with_what_can(module: PyGPU.Module)
 
 
 @pytest.mark.skipif(PyGPU.backend_name() != "cpu", reason="the text is the CPU's")
-def test_a_kernel_that_was_written_for_clusters_says_on_the_cpu_that_there_are_none() -> None:
+def test_cluster_kernel_on_cpu_reports_missing_support() -> None:
     PyGPU.Kernel("__global__ void __cluster_dims__(1, 1, 1) fine(int *x) { *x = 1; }")
     with pytest.raises(PyGPU.CompileError, match="the cpu backend has no clusters of blocks"):
         PyGPU.Kernel("__cluster_dims__(2) __global__ void wide(int *x) { *x = 1; }")
 
 
-def test_attributes_are_kept_by_a_graph(increment: PyGPU.Kernel) -> None:
+def test_graph_keeps_attributes(increment: PyGPU.Kernel) -> None:
     x = PyGPU.zeros(64, np.int32)
     stream = PyGPU.Stream(non_blocking=True)
     config = LaunchConfig(4, 16, stream=stream, cluster=2 if HAS_CLUSTERS else 1, programmatic_dependent_launch=True)
@@ -261,7 +261,7 @@ def test_attributes_are_kept_by_a_graph(increment: PyGPU.Kernel) -> None:
     assert x.tolist() == [6] * 64
 
 
-def test_launches_with_attributes_are_in_the_order_of_the_array(increment: PyGPU.Kernel) -> None:
+def test_launches_with_attributes_follow_order_of_array(increment: PyGPU.Kernel) -> None:
     x = PyGPU.zeros(64, np.int32)
     streams = [PyGPU.Stream() for _ in range(3)]
     for turn in range(30):
@@ -269,7 +269,7 @@ def test_launches_with_attributes_are_in_the_order_of_the_array(increment: PyGPU
     assert x.tolist() == [30] * 64
 
 
-def test_a_config_for_a_kernel_takes_no_second_shape(increment: PyGPU.Kernel) -> None:
+def test_config_with_shape_rejects_second_shape(increment: PyGPU.Kernel) -> None:
     x = PyGPU.zeros(64, np.int32)
     with pytest.raises(TypeError, match="config= says grid, block, shared and stream"):
         Function(increment)(x, config=LaunchConfig(4, 16), block=(16, 1, 1))

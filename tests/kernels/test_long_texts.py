@@ -1,4 +1,4 @@
-"""Kernels with a long text, whose threads live on for several turns."""
+"""Test large kernels, whose threads run a grid-stride loop."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ pytestmark = needs_kernels
 
 @pytest.mark.sampled(on="cuda", elsewhere=0)
 @pytest.mark.skipif(PyGPU.backend_name() == "cpu", reason="its threads live on in every kernel")
-def test_elements_beyond_those_of_the_first_turn_are_computed_too() -> None:
+def test_elements_beyond_first_grid_stride_are_computed() -> None:
     multiprocessors = PyGPU.device_properties(0)["multiprocessor_count"]
     count = multiprocessors * 128 * 256 * 2 + 12_345  # blocks, threads and doubles of a turn
     x = np.linspace(-700, 700, count)

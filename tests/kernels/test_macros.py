@@ -1,4 +1,4 @@
-"""Macros of a user's options hold in the user's texts, whatever they are called, and not in what stands around them."""
+"""Test that macros of a user's options apply to the user's source of any name, and not to generated code."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def values() -> Any:
 
 @pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize("name", NAMES)
-def test_a_kernel_may_have_a_macro_of_any_name(name: str) -> None:
+def test_kernel_may_define_macro_of_any_name(name: str) -> None:
     options = [f"-D{name}=3"]
     x, y = values(), PyGPU.zeros(6, np.float32)
     ElementwiseKernel("float *x, float *y", f"y[i] = x[i] * {name}", "times", options=options)(x, y)
@@ -43,32 +43,32 @@ def test_a_kernel_may_have_a_macro_of_any_name(name: str) -> None:
     assert exclusive(values()).tolist() == [0, 0, 1, 3, 6, 10]
 
 
-def test_a_macro_of_the_preamble_may_have_any_name_too() -> None:
+def test_preamble_may_define_macro_of_any_name() -> None:
     scan = InclusiveScanKernel(np.float32, "a + b * tile", preamble="#define tile 1\n#define first 7")
     assert scan(values()).tolist() == [0, 1, 3, 6, 10, 15]
 
 
 @pytest.mark.parametrize("options", [["-DT=int"], ["-D", "T=int"], ["--define-macro=T=int"]])
-def test_a_type_may_be_a_macro(options: list[str]) -> None:
+def test_type_may_be_macro(options: list[str]) -> None:
     x = values()
     ElementwiseKernel("float *x", "x[i] = (T)1.7f + T(1)", "typed", options=options)(x)
     assert x.tolist() == [2] * 6
 
 
-def test_a_macro_may_write_an_array() -> None:
+def test_macro_may_write_array() -> None:
     x, y = values(), PyGPU.zeros(6, np.float32)
     ElementwiseKernel("float *x, float *y", "PUT(x[i])", "put", options=["-DPUT(v)=y[i] = v"])(x, y)
     assert y.tolist() == x.tolist()
 
 
-def test_the_lines_of_a_preamble_are_counted_from_its_beginning() -> None:
+def test_preamble_lines_are_counted_from_its_start() -> None:
     text = "\n__device__ float wrong() { return no; }"
     kernel = ElementwiseKernel("float *x", "x[i] = wrong()", "k", options=["-DN=3"], preamble=text)
     with pytest.raises(PyGPU.CompileError, match=r"preamble[:(]2\b"):
         kernel(values())
 
 
-def test_options_that_define_are_told_apart_from_others() -> None:
+def test_define_options_are_distinguished() -> None:
     given = ["-O3", "-DN=3", "-D", "T=float", "--define-macro=F(x)=x*x", "-DFLAG", "-DEMPTY=", "-UM"]
     options, preamble = c_arguments.told_apart(given, "int n;")
     assert options == ["-O3", "-UM"]
@@ -76,6 +76,6 @@ def test_options_that_define_are_told_apart_from_others() -> None:
     assert preamble == "".join(f"#define {name}\n" for name in names) + '#line 1 "preamble"\nint n;'
 
 
-def test_macros_stay_options_where_a_header_comes_before_all_texts() -> None:
+def test_macros_stay_options_if_header_precedes_sources() -> None:
     given = ["-DN=3", "-include", "own.h"]
     assert c_arguments.told_apart(given, "int n;") == (given, "int n;")

@@ -1,4 +1,4 @@
-"""Reductions: one value out of arrays of any layout, the same each time."""
+"""Test reductions: one reproducible value from arrays of any layout."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_integers_are_exact_at_any_length(size: int) -> None:
     assert result.get() == (x.astype(np.int64) * y).sum()
 
 
-def test_random_layouts_and_broadcasting_agree_with_numpy() -> None:
+def test_random_layouts_and_broadcasting_match_numpy() -> None:
     seed = random_seed()
     rng = np.random.default_rng(seed)
     for turn in range(8):
@@ -63,7 +63,7 @@ def test_every_dtype_is_summed() -> None:
         np.testing.assert_array_equal(kernel(PyGPU.to_gpu(x)).get(), x.sum(dtype=name), err_msg=name)
 
 
-def test_no_elements_give_the_neutral_one() -> None:
+def test_empty_reduction_gives_neutral_element() -> None:
     largest = ReductionKernel(np.float32, -5, "a > b ? a : b")
     assert largest(PyGPU.zeros((3, 0, 2), np.float32)).get() == -5
     assert largest(PyGPU.full(3, -7, np.float32)).get() == -5
@@ -72,14 +72,14 @@ def test_no_elements_give_the_neutral_one() -> None:
         np.testing.assert_equal(any_of(PyGPU.zeros(0)).get(), np.float64(neutral))
 
 
-def test_a_result_is_the_same_each_time() -> None:
+def test_result_is_reproducible() -> None:
     seed = random_seed()
     x = PyGPU.to_gpu(np.random.default_rng(seed).random(200_000, np.float32))
     results = {SUM(x).get().tobytes() for _ in range(4)}
     assert len(results) == 1, f"seed {seed}"
 
 
-def test_the_index_counts_in_c_order_of_the_array() -> None:
+def test_index_counts_in_c_order_of_array() -> None:
     kernel = ReductionKernel(np.int64, -1, "a > b ? a : b", "x[i] == 7 ? (long long)i : -1", "const int *x")
     x = np.zeros((4, 5), np.int32)
     x[2, 3] = 7
@@ -87,19 +87,19 @@ def test_the_index_counts_in_c_order_of_the_array() -> None:
         assert kernel(given).get() == 13
 
 
-def test_only_some_elements_are_joined_by_looking_them_up() -> None:
+def test_selected_elements_are_reduced_by_index() -> None:
     kernel = ReductionKernel(np.int32, "0", "a + b", "x[chosen[i]]", "int *chosen, int *x")
     x, chosen = integers(100), np.array([3, 99, 0, 3], np.int32)
     assert kernel(PyGPU.to_gpu(chosen), PyGPU.to_gpu(x)).get() == x[chosen].sum()
 
 
-def test_scalar_arguments_are_seen_in_both_expressions() -> None:
+def test_scalar_arguments_are_visible_in_both_expressions() -> None:
     kernel = ReductionKernel(np.int32, "0", "(a + b) % modulus", "x[i] % modulus", "int modulus, const int *x")
     x = np.arange(20000, dtype=np.int32)
     assert kernel(97, PyGPU.to_gpu(x)).get() == x.sum() % 97
 
 
-def test_a_structured_type_of_the_users_is_joined() -> None:
+def test_user_structured_type_is_reduced() -> None:
     from PyGPU._native.c_types import get_or_register_dtype
 
     get_or_register_dtype("reduction_minmax", MINMAX)
@@ -117,7 +117,7 @@ def test_a_structured_type_of_the_users_is_joined() -> None:
         assert (found["lowest"], found["highest"]) == (x.min(), x.max())
 
 
-def test_the_result_goes_where_it_is_wanted() -> None:
+def test_out_receives_the_result() -> None:
     results = PyGPU.zeros(4, np.float32)
     x = PyGPU.to_gpu(np.arange(10, dtype=np.float32))
     out = results[2]
@@ -133,7 +133,7 @@ def test_the_result_goes_where_it_is_wanted() -> None:
         SUM(x, out=np.zeros(1, np.float32))
 
 
-def test_an_allocator_is_called_once_for_each_array() -> None:
+def test_allocator_is_called_once_per_array() -> None:
     sizes: list[int] = []
 
     def allocate(nbytes: int) -> Any:
@@ -148,7 +148,7 @@ def test_an_allocator_is_called_once_for_each_array() -> None:
     assert sizes[0] == 4
 
 
-def test_work_is_in_the_order_of_the_array_on_any_stream() -> None:
+def test_work_follows_order_of_array_on_any_stream() -> None:
     x = PyGPU.zeros(30000, np.float32)
     stream = PyGPU.Stream()
     for value in range(5):
@@ -158,7 +158,7 @@ def test_work_is_in_the_order_of_the_array_on_any_stream() -> None:
         assert result.get() == 30000 * value
 
 
-def test_wrong_calls_are_refused() -> None:
+def test_rejects_wrong_calls() -> None:
     with pytest.raises(TypeError, match=r"dot\(\): argument 1 \(const int \*x\): the array is float32, and int32"):
         DOT(PyGPU.zeros(3, np.float32), PyGPU.zeros(3, np.int32))
     with pytest.raises(ValueError, match="could not be broadcast"):

@@ -1,4 +1,4 @@
-"""Views of one array that lie beside each other, as stencils read them: rows one above the other are each its own."""
+"""Test adjacent views of one array, as stencils read them: consecutive rows stay separate."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def test_each_element_has_its_own_neighbours(shape: tuple[int, ...]) -> None:
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("name", ["add", "arctan2", "logaddexp"])
-def test_so_it_has_where_the_text_is_too_heavy_for_each_of_them(name: str, shape: tuple[int, ...]) -> None:
+def test_elements_have_own_neighbours_in_large_kernels(name: str, shape: tuple[int, ...]) -> None:
     u = np.random.default_rng(0).uniform(1, 9, shape)
     lent = PyGPU.to_gpu(u)
     got = getattr(PyGPU, name)(lent[UP], lent[DOWN]).get()
     np.testing.assert_allclose(got, getattr(np, name)(u[UP], u[DOWN]), rtol=1e-14)
 
 
-def test_what_is_written_may_have_gaps_and_stays_between_them() -> None:
+def test_outputs_may_have_gaps_that_are_unchanged() -> None:
     u = np.arange(13 * 300, dtype=np.float32).reshape(13, 300)
     lent, base = PyGPU.to_gpu(u), PyGPU.full((11, 602), -1, np.float32)
     KERNEL(lent[:-2, 1:], lent[2:, 1:], lent[1:-1, :-1], base[:, 1:599:2])
@@ -47,7 +47,7 @@ def test_what_is_written_may_have_gaps_and_stays_between_them() -> None:
 
 
 @pytest.mark.skipif(PyGPU.backend_name() == "cpu", reason="the threads of the CPU take turns")
-def test_rows_are_taken_where_views_of_one_array_are_read(capsys: pytest.CaptureFixture[str]) -> None:
+def test_rows_are_used_for_views_of_one_array(capsys: pytest.CaptureFixture[str]) -> None:
     u, other = PyGPU.ones((12, 300), np.float32), PyGPU.ones((12, 300), np.float32)
     z = PyGPU.empty((10, 299), np.float32)
 

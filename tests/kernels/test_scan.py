@@ -1,4 +1,4 @@
-"""Scans: every element becomes what stands up to it, or before it, joined in order."""
+"""Test inclusive and exclusive scans with ordered combination."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def integers(size: int) -> np.ndarray:
 
 @pytest.mark.sampled(on="cuda")
 @pytest.mark.parametrize("size", [0, 1, 2, 31, 255, 256, 257, 2047, 2048, 2049, 70001, 1 << 20, (1 << 21) + 17])
-def test_any_length_is_scanned_in_place(size: int) -> None:
+def test_scan_of_any_length_in_place(size: int) -> None:
     x = integers(size)
     up_to, before = PyGPU.to_gpu(x), PyGPU.to_gpu(x)
     assert UP_TO(up_to) is up_to
@@ -42,7 +42,7 @@ def test_any_length_is_scanned_in_place(size: int) -> None:
     np.testing.assert_array_equal(before.get(), expected - x)
 
 
-def test_any_stride_is_scanned_and_what_lies_between_stays() -> None:
+def test_scan_of_any_stride_keeps_gaps() -> None:
     base = integers(9000).reshape(3000, 3)
     for key in [np.s_[::2, 1], np.s_[::-1, 0], np.s_[5::-2, 2]]:
         expected = base.copy()
@@ -52,7 +52,7 @@ def test_any_stride_is_scanned_and_what_lies_between_stays() -> None:
         np.testing.assert_array_equal(found.get(), expected)
 
 
-def test_the_result_goes_where_it_is_wanted() -> None:
+def test_out_receives_the_result() -> None:
     x = integers(5000)
     given, out = PyGPU.to_gpu(x), PyGPU.zeros(10000, np.int32)
     new = BEFORE(given, "new")
@@ -63,7 +63,7 @@ def test_the_result_goes_where_it_is_wanted() -> None:
     assert not out.get()[1::2].any()
 
 
-def test_elements_are_joined_in_their_order() -> None:
+def test_elements_are_combined_in_order() -> None:
     from PyGPU._native.c_types import get_or_register_dtype
 
     get_or_register_dtype("scan_affine", AFFINE)
@@ -80,13 +80,13 @@ def test_elements_are_joined_in_their_order() -> None:
 
 
 @pytest.mark.parametrize("name", ["uint8", "int64", "float16", "float64", "complex128"])
-def test_every_dtype_is_scanned(name: str) -> None:
+def test_scan_of_every_dtype(name: str) -> None:
     x = (np.arange(700) % 2).astype(name)
     kernel = InclusiveScanKernel(np.dtype(name), "a + b")
     np.testing.assert_array_equal(kernel(PyGPU.to_gpu(x)).get(), np.cumsum(x, dtype=name))
 
 
-def test_the_first_element_of_an_exclusive_scan_is_the_neutral_one() -> None:
+def test_exclusive_scan_starts_with_neutral_element() -> None:
     largest = ExclusiveScanKernel(np.float32, "a > b ? a : b", neutral="-100.0f")
     x = np.array([1, 5, 2, 7, 3], np.float32)
     assert largest(PyGPU.to_gpu(x)).get().tolist() == [-100, 1, 5, 5, 7]
@@ -94,7 +94,7 @@ def test_the_first_element_of_an_exclusive_scan_is_the_neutral_one() -> None:
         ExclusiveScanKernel(np.float32, "a + b")
 
 
-def test_work_is_in_the_order_of_the_array_on_any_stream() -> None:
+def test_work_follows_order_of_array_on_any_stream() -> None:
     x = PyGPU.full(5000, 1, np.int32)
     streams = [PyGPU.Stream(), PyGPU.Stream()]
     for turn in range(3):
@@ -105,7 +105,7 @@ def test_work_is_in_the_order_of_the_array_on_any_stream() -> None:
     np.testing.assert_array_equal(x.get(), expected)
 
 
-def test_an_array_of_another_dtype_is_converted_and_keeps_its_dtype() -> None:
+def test_array_of_other_dtype_is_converted_and_keeps_its_dtype() -> None:
     host = np.array([1.5, 2.25, -3, 4])
     for dtype in ("f4", "u1", "i8"):
         values = host.astype(dtype) if dtype != "u1" else np.array([1, 2, 3, 4], dtype)
@@ -122,7 +122,7 @@ def test_an_array_of_another_dtype_is_converted_and_keeps_its_dtype() -> None:
         assert x.get().tolist() == expected.astype(dtype).tolist()
 
 
-def test_wrong_calls_are_refused() -> None:
+def test_rejects_wrong_calls() -> None:
     x = PyGPU.zeros(10, np.int32)
     with pytest.raises(ValueError, match="input has 2 axes, and a scan goes along one"):
         UP_TO(x.reshape(2, 5))

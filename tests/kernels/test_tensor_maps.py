@@ -1,4 +1,4 @@
-"""Tensor maps: what they demand in sentences, and what the kernel gets. What copies by one is in tests/gpu."""
+"""Test tensor maps: errors for invalid maps, and the kernel argument. tests/gpu tests the copies."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ def capable() -> None:
 
 
 @pytest.mark.skipif(PyGPU.backend_name() == "cuda", reason="CUDA has them")
-def test_other_backends_say_who_has_tensor_maps() -> None:
+def test_error_names_backends_with_tensor_maps() -> None:
     words = f"the {PyGPU.backend_name()} backend has no tensor maps: they are of NVIDIA's devices"
     with pytest.raises(PyGPU.NotSupportedError, match=words):
         PyGPU.TensorMap(PyGPU.zeros((8, 8), "float32"), (4, 4))
 
 
 @cuda_only
-def test_what_the_driver_refuses_is_told_with_what_it_was_asked() -> None:
+def test_driver_rejection_is_reported_with_arguments() -> None:
     driver = simulated.driver()
     if driver is None:
         pytest.skip("a fault of the simulated driver")
@@ -56,7 +56,7 @@ def test_what_the_driver_refuses_is_told_with_what_it_was_asked() -> None:
 
 @cuda_only
 @pytest.mark.parametrize("read", [False, True])
-def test_a_kernel_gets_the_128_bytes_aligned(words: PyGPU.Kernel, read: bool) -> None:
+def test_kernel_receives_aligned_128_bytes(words: PyGPU.Kernel, read: bool) -> None:
     a = PyGPU.zeros((6, 10, 32), "float32")[1:, ::2]
     tensor_map = PyGPU.TensorMap(
         a, (2, 3, 16), swizzle="64B", l2_promotion="128b", oob_fill="nan", element_strides=(1, 2, 1), readonly=read
@@ -79,7 +79,7 @@ def test_a_kernel_gets_the_128_bytes_aligned(words: PyGPU.Kernel, read: bool) ->
 
 
 @cuda_only
-def test_strides_of_axes_with_one_element_say_nothing(words: PyGPU.Kernel) -> None:
+def test_strides_of_unit_axes_are_ignored(words: PyGPU.Kernel) -> None:
     a = PyGPU.zeros((4, 4, 20), "uint8")[:1, 1:2, :16].copy()
     for view in (a, PyGPU.zeros((4, 3, 16), "uint8")[1:2, ::5], PyGPU.zeros((1, 1, 16), "uint8")):
         out = PyGPU.zeros(17, "uint64")
@@ -94,7 +94,7 @@ def test_strides_of_axes_with_one_element_say_nothing(words: PyGPU.Kernel) -> No
     [("uint8", 0), ("int8", 0), ("bool", 0), ("uint16", 1), ("int16", 1), ("uint32", 2), ("int32", 3), ("uint64", 4),
      ("int64", 5), ("float16", 6), ("float32", 7), ("float64", 8)],
 )  # fmt: skip
-def test_each_element_has_the_drivers_number(words: PyGPU.Kernel, dtype: str, number: int) -> None:
+def test_each_element_type_has_its_driver_code(words: PyGPU.Kernel, dtype: str, number: int) -> None:
     out = PyGPU.zeros(17, "uint64")
     words[1, 17](PyGPU.TensorMap(PyGPU.zeros(64, dtype), 16), out)
     assert out.get()[2] == number | 1 << 32
@@ -137,7 +137,7 @@ def zeros(*shape: int, dtype: str = "float32") -> PyGPU.GPUArray:
         case(lambda: zeros(8, 8), 1.5, "box is an int, or one for each axis, not float", TypeError),
     ],
 )  # fmt: skip
-def test_what_the_accelerator_does_not_take_is_refused(
+def test_rejects_maps_unsupported_by_hardware(
     array: Any, box: Any, keywords: dict[str, Any], error: type[Exception], words: str
 ) -> None:
     with pytest.raises(error, match=words):
@@ -146,13 +146,13 @@ def test_what_the_accelerator_does_not_take_is_refused(
 
 @pytest.fixture
 def unrest() -> Iterator[None]:
-    """Delay work where the driver can, so that what is not in order goes wrong."""
+    """Delay work where the driver can, so that wrong order gives wrong values."""
     with simulated.delayed(3000):
         yield
 
 
 @cuda_only
-def test_a_launch_is_in_the_order_of_the_maps_array(words: PyGPU.Kernel, unrest: None) -> None:
+def test_launch_follows_order_of_array_of_map(words: PyGPU.Kernel, unrest: None) -> None:
     driver = simulated.driver()
     assert driver is not None
     one, other = PyGPU.Stream(non_blocking=True), PyGPU.Stream(non_blocking=True)
@@ -171,7 +171,7 @@ def test_a_launch_is_in_the_order_of_the_maps_array(words: PyGPU.Kernel, unrest:
 
 
 @cuda_only
-def test_a_map_keeps_its_array(words: PyGPU.Kernel) -> None:
+def test_map_keeps_its_array(words: PyGPU.Kernel) -> None:
     a = PyGPU.zeros((8, 8), "float32")
     seen, tensor_map = weakref.ref(a), PyGPU.TensorMap(a, (4, 4))
     del a
@@ -183,7 +183,7 @@ def test_a_map_keeps_its_array(words: PyGPU.Kernel) -> None:
 
 
 @cuda_only
-def test_a_map_is_no_argument_for_a_pointer_or_another_device(words: PyGPU.Kernel) -> None:
+def test_rejects_map_for_pointer_or_another_device(words: PyGPU.Kernel) -> None:
     tensor_map = PyGPU.TensorMap(PyGPU.zeros((8, 8), "float32"), (4, 4))
     with pytest.raises(TypeError, match=r"words\(\): argument 2 .*PyGPU.TensorMap has 128 bytes, and the parameter 8"):
         words[1, 17](tensor_map, tensor_map)

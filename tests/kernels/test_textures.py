@@ -1,4 +1,4 @@
-"""Textures and surfaces: a kernel reads what NumPy computes by the rules of CUDA's programming guide."""
+"""Test textures and surfaces: reads match NumPy's result by the rules of CUDA's programming guide."""
 
 from __future__ import annotations
 
@@ -65,14 +65,14 @@ def module() -> PyGPU.Module:
 
 @pytest.fixture
 def unrest() -> Iterator[None]:
-    """Delay work where the driver can, so that what is not in order goes wrong."""
+    """Delay work where the driver can, so that wrong order gives wrong values."""
     PyGPU.zeros(1)
     with simulated.delayed(2000):
         yield
 
 
 def as_floats(values: np.ndarray) -> np.ndarray:
-    """What a texture makes of integers that are read as floats."""
+    """Convert integers like a texture that is read as floats."""
     if values.dtype.kind == "f":
         return values.astype("float64")
     most = np.iinfo(values.dtype).max
@@ -137,7 +137,7 @@ def values_of(rng: np.random.Generator, shape: tuple[int, ...], dtype: str) -> n
     return rng.integers(limits.min, limits.max, shape, dtype=dtype, endpoint=True)
 
 
-def test_every_mode_reads_what_numpy_computes(module: PyGPU.Module) -> None:
+def test_every_mode_matches_numpy(module: PyGPU.Module) -> None:
     seed = random.randrange(1 << 30)
     rng = np.random.default_rng(seed)
     is_hardware = PyGPU.backend_name() != "cpu" and simulated.driver() is None
@@ -172,7 +172,7 @@ def test_every_mode_reads_what_numpy_computes(module: PyGPU.Module) -> None:
         assert close.mean() > (0.97 if normalized else 0.9999), told
 
 
-def test_layers_are_not_interpolated_between(module: PyGPU.Module) -> None:
+def test_layers_are_not_interpolated(module: PyGPU.Module) -> None:
     values = np.arange(24, dtype="float32").reshape(3, 2, 4)
     array = PyGPU.TextureArray((3, 2, 4), layered=True)
     array.set(values)
@@ -185,7 +185,7 @@ def test_layers_are_not_interpolated_between(module: PyGPU.Module) -> None:
     np.testing.assert_array_equal(read(module, PyGPU.Texture(lines), at, 11, 1), [5.0, 6.0])
 
 
-def test_linear_memory_is_fetched_by_whole_numbers_and_is_zero_beyond(module: PyGPU.Module) -> None:
+def test_linear_memory_is_fetched_by_integer_and_zero_outside(module: PyGPU.Module) -> None:
     line = PyGPU.arange(10, dtype="float32")
     at = np.array([[-1, 0, 0], [0, 0, 0], [9, 0, 0], [10, 0, 0]])
     np.testing.assert_array_equal(read(module, PyGPU.Texture(line), at, 0), [0, 0, 9, 0])
@@ -195,7 +195,7 @@ def test_linear_memory_is_fetched_by_whole_numbers_and_is_zero_beyond(module: Py
     np.testing.assert_array_equal(out.get(), four)
 
 
-def test_rows_at_a_distance_are_read_where_they_lie(module: PyGPU.Module) -> None:
+def test_pitched_rows_are_read_in_place(module: PyGPU.Module) -> None:
     rows = PyGPU.zeros((3, 128), "float32")
     rows[:, :5] = np.arange(15, dtype="float32").reshape(3, 5)
     at = np.array([[4.5, 2.5, 0], [2.0, 1.0, 0], [9.0, 9.0, 0]])
@@ -203,7 +203,7 @@ def test_rows_at_a_distance_are_read_where_they_lie(module: PyGPU.Module) -> Non
     np.testing.assert_allclose(read(module, texture, at, 2), [14, 4, 14])
 
 
-def test_a_surface_is_written_and_read_and_its_texture_sees_it(module: PyGPU.Module) -> None:
+def test_surface_is_written_read_and_visible_to_its_texture(module: PyGPU.Module) -> None:
     values = np.arange(12, dtype="int16").reshape(3, 4)
     array = PyGPU.TextureArray((3, 4), "int16", surface=True)
     array.set(values)
@@ -216,7 +216,7 @@ def test_a_surface_is_written_and_read_and_its_texture_sees_it(module: PyGPU.Mod
     np.testing.assert_array_equal(layers.get(), np.stack([values, values - 1]))
 
 
-def test_beyond_its_edges_a_surface_is_clamped_or_nothing(module: PyGPU.Module) -> None:
+def test_surface_access_outside_is_clamped_or_ignored(module: PyGPU.Module) -> None:
     array = PyGPU.TextureArray(5, surface=True)
     array.set(np.arange(1, 6, dtype="float32"))
     out = PyGPU.empty(3, "float32")
@@ -226,14 +226,14 @@ def test_beyond_its_edges_a_surface_is_clamped_or_nothing(module: PyGPU.Module) 
 
 
 @pytest.mark.skipif(PyGPU.backend_name() != "cpu", reason="ends a context elsewhere")
-def test_a_surface_that_is_left_ends_the_launch_with_the_line(module: PyGPU.Module) -> None:
+def test_surface_access_outside_ends_launch_and_reports_line(module: PyGPU.Module) -> None:
     array = PyGPU.TextureArray((2, 2), "int16", surface=True)
     with pytest.raises(PyGPU.CudaError, match=r"thread \(2,0,0\): .* at kernel\.cu:\d+"):
         module.get_function("add")[2, 3](PyGPU.Surface(array), np.int16(1), 2, -1)
 
 
 @pytest.mark.parametrize("channels", [1, 2, 4])
-def test_any_layout_is_copied_in_and_comes_back(channels: int) -> None:
+def test_any_layout_roundtrips_through_texture_array(channels: int) -> None:
     values = np.arange(6 * 4 * channels, dtype="uint16").reshape(6, 4, channels)
     values = values[..., 0] if channels == 1 else values
     array = PyGPU.TextureArray(values.shape[:2], "uint16", channels)
@@ -246,7 +246,7 @@ def test_any_layout_is_copied_in_and_comes_back(channels: int) -> None:
 
 
 @gpu_only
-def test_copies_and_launches_on_several_streams_are_in_order(module: PyGPU.Module, unrest: None) -> None:
+def test_copies_and_launches_on_several_streams_are_ordered(module: PyGPU.Module, unrest: None) -> None:
     streams = [PyGPU.Stream(non_blocking=True) for _ in range(3)]
     array = PyGPU.TextureArray((4, 8), "int16", surface=True)
     with streams[0]:
@@ -263,7 +263,7 @@ def test_copies_and_launches_on_several_streams_are_in_order(module: PyGPU.Modul
 
 
 @gpu_only
-def test_linear_memory_that_changes_on_another_stream_is_waited_for(module: PyGPU.Module, unrest: None) -> None:
+def test_linear_memory_written_on_another_stream_is_waited_for(module: PyGPU.Module, unrest: None) -> None:
     one, other = PyGPU.Stream(non_blocking=True), PyGPU.Stream(non_blocking=True)
     with one:
         line = PyGPU.zeros(64, "float32")
@@ -277,7 +277,7 @@ def test_linear_memory_that_changes_on_another_stream_is_waited_for(module: PyGP
             assert (read(module, texture, at, 0) == number).all()
 
 
-def test_a_launch_keeps_the_texture_and_what_it_reads(module: PyGPU.Module, unrest: None) -> None:
+def test_launch_keeps_texture_and_its_memory(module: PyGPU.Module, unrest: None) -> None:
     array = PyGPU.TextureArray((1, 64))
     array.set(np.full((1, 64), 3, "float32"))
     texture, out = PyGPU.Texture(array), PyGPU.empty(64, "float32")
@@ -296,7 +296,7 @@ def test_a_launch_keeps_the_texture_and_what_it_reads(module: PyGPU.Module, unre
 
 
 @gpu_only
-def test_a_graph_keeps_and_reads_the_texture_at_each_launch(module: PyGPU.Module) -> None:
+def test_graph_keeps_and_reads_texture_at_each_launch(module: PyGPU.Module) -> None:
     array, out = PyGPU.TextureArray((1, 8)), PyGPU.zeros(8, "float32")
     array.set(np.zeros((1, 8), "float32"))
     at = PyGPU.zeros((8, 3), "float32")
@@ -309,7 +309,7 @@ def test_a_graph_keeps_and_reads_the_texture_at_each_launch(module: PyGPU.Module
         assert (out.get() == number).all()
 
 
-def test_what_is_no_texture_is_refused_with_what_to_do(module: PyGPU.Module) -> None:
+def test_rejects_non_textures_with_remedy(module: PyGPU.Module) -> None:
     floats, whole = PyGPU.TextureArray((2, 3)), PyGPU.TextureArray((2, 3), "int32")
     refused = [
         (lambda: PyGPU.TextureArray((2, 3), "float64"), ValueError, "view wider ones as int32"),

@@ -1,4 +1,4 @@
-"""`PyGPU.linalg` on matrices: factorisations are held to what they must multiply to, and all else to NumPy."""
+"""Test `PyGPU.linalg` on matrices: factorizations must multiply to the input, other results match NumPy."""
 
 from __future__ import annotations
 

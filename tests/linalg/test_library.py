@@ -1,4 +1,4 @@
-"""cuSOLVER and hipSOLVER: what is said where one is absent or refuses, and what is done where one does not converge."""
+"""Test cuSOLVER and hipSOLVER: errors if one is missing or fails, and the handling of non-convergence."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_what_converges_in_no_way_is_an_error() -> None:
 
 
 @pytest.mark.starts_processes
-def test_without_the_library_it_is_said_what_to_install() -> None:
+def test_error_without_library_names_package() -> None:
     program = """
 import PyGPU
 try:

@@ -1,4 +1,4 @@
-"""What `PyGPU.linalg` makes of factorisations, products and reductions is NumPy's, and the array API finds it."""
+"""Test composed functions of `PyGPU.linalg`: results match NumPy, and the array API dispatches to them."""
 
 from __future__ import annotations
 

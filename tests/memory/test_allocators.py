@@ -1,4 +1,4 @@
-"""Whose memory new arrays get: PyGPU's pool, or an allocator of the user's choice; and how much of it."""
+"""Test the memory of new arrays: PyGPU's pool or a custom allocator, and limits."""
 
 import gc
 import threading
@@ -14,7 +14,7 @@ from support import assert_same, assert_same_values, on_cpu
 
 
 class Counting:
-    """Memory of PyGPU's pool, handed out by somebody else."""
+    """An allocator of another library that uses PyGPU's pool."""
 
     def __init__(self) -> None:
         self.live: dict[int, int] = {}
@@ -47,7 +47,7 @@ def pool() -> Iterator[Counting]:
     PyGPU.set_allocator(None)
 
 
-def test_every_new_array_has_the_allocators_memory_until_it_is_dropped(pool: Counting) -> None:
+def test_every_new_array_uses_memory_of_allocator_until_dropped(pool: Counting) -> None:
     host = np.arange(12.0).reshape(3, 4)
     arrays = [
         PyGPU.to_gpu(host),
@@ -69,12 +69,12 @@ def test_every_new_array_has_the_allocators_memory_until_it_is_dropped(pool: Cou
     assert not pool.live
 
 
-def test_an_empty_array_asks_for_nothing(pool: Counting) -> None:
+def test_empty_array_requests_no_memory(pool: Counting) -> None:
     assert PyGPU.zeros((0, 3)).shape == (0, 3)
     assert not pool.asked
 
 
-def test_the_allocator_is_told_the_stream_in_whose_order_the_memory_is_used(pool: Counting) -> None:
+def test_allocator_receives_stream_of_allocation(pool: Counting) -> None:
     stream = PyGPU.Stream()
     with stream:
         array = PyGPU.zeros(5)
@@ -82,7 +82,7 @@ def test_the_allocator_is_told_the_stream_in_whose_order_the_memory_is_used(pool
     assert_same(array, np.zeros(5))
 
 
-def test_what_was_set_is_what_is_told() -> None:
+def test_getter_returns_configured_allocator() -> None:
     assert PyGPU.get_allocator() is None
     pool = Counting()
     PyGPU.set_allocator(pool)
@@ -98,7 +98,7 @@ def test_what_was_set_is_what_is_told() -> None:
     assert PyGPU.get_allocator() is None
 
 
-def test_a_thread_has_a_choice_of_its_own() -> None:
+def test_allocator_choice_is_per_thread() -> None:
     pool, others = Counting(), []
     with PyGPU.using_allocator(pool):
         thread = threading.Thread(target=lambda: others.append(PyGPU.ones(3)))
@@ -109,13 +109,13 @@ def test_a_thread_has_a_choice_of_its_own() -> None:
     assert len(others) == 1
 
 
-def test_the_choice_is_put_back_when_the_block_ends_with_an_error() -> None:
+def test_previous_allocator_is_restored_after_error() -> None:
     with pytest.raises(KeyError), PyGPU.using_allocator(Counting()):
         raise KeyError
     assert PyGPU.get_allocator() is None
 
 
-def test_an_error_of_the_allocator_reaches_who_made_the_array() -> None:
+def test_allocator_error_is_raised_by_array_creation() -> None:
     class Full(MemoryError):
         pass
 
@@ -131,38 +131,38 @@ def test_an_error_of_the_allocator_reaches_who_made_the_array() -> None:
 
 
 @pytest.mark.parametrize("answer", [None, "text", 0, 1.5, np.zeros(1)])
-def test_an_allocator_that_gives_no_address_is_refused(answer: Any) -> None:
+def test_rejects_allocator_without_address(answer: Any) -> None:
     with PyGPU.using_allocator(lambda nbytes: answer), pytest.raises((TypeError, ValueError)):
         PyGPU.empty(3)
 
 
 @pytest.mark.parametrize("allocator", [int, lambda nbytes: np.uint64(1 << 40), lambda nbytes: True])
-def test_an_allocator_that_gives_a_number_is_refused_since_nobody_would_give_it_back(allocator: Any) -> None:
+def test_rejects_allocator_returning_unowned_integer(allocator: Any) -> None:
     with pytest.raises(TypeError, match="gave the number"):
         PyGPU.empty(2, np.float64, allocator)
 
 
 @pytest.mark.parametrize("allocator", [3, object(), b"torch"])
-def test_what_cannot_allocate_is_refused_at_once(allocator: Any) -> None:
+def test_rejects_non_allocators_immediately(allocator: Any) -> None:
     with pytest.raises(TypeError, match=r"allocate\(nbytes, stream\)"):
         PyGPU.set_allocator(allocator)
     assert PyGPU.get_allocator() is None
 
 
-def test_an_unknown_name_is_refused_with_the_known_ones() -> None:
+def test_error_for_unknown_name_lists_known_ones() -> None:
     with pytest.raises(ValueError, match="'torch', 'cupy', 'rmm'"):
         PyGPU.set_allocator("numba")
 
 
 @pytest.mark.skipif(not on_cpu(), reason="the others have memory of GPUs")
 @pytest.mark.parametrize("name", ["torch", "cupy", "rmm"])
-def test_a_gpu_librarys_allocator_is_refused_on_the_cpu(name: str) -> None:
+def test_rejects_gpu_library_allocator_on_cpu(name: str) -> None:
     with pytest.raises(PyGPU.NotSupportedError, match=name):
         PyGPU.set_allocator(name)
 
 
 @pytest.mark.parametrize("make", [PyGPU.empty, PyGPU.zeros, PyGPU.ones, PyGPU.GPUArray])
-def test_one_array_may_have_an_allocator_as_in_pycuda(make: Any) -> None:
+def test_single_array_may_have_allocator_like_pycuda(make: Any) -> None:
     pool = Counting()
     arrays = [
         make((2, 3), np.float32, pool),
@@ -176,7 +176,7 @@ def test_one_array_may_have_an_allocator_as_in_pycuda(make: Any) -> None:
     assert len(pool.live) == 3
 
 
-def test_an_upload_into_an_allocators_memory_keeps_the_order_of_the_axes() -> None:
+def test_upload_into_allocator_memory_keeps_memory_order() -> None:
     pool = Counting()
     host = np.arange(6.0).reshape(2, 3, order="F")
     array = PyGPU.to_gpu(host, pool)
@@ -185,7 +185,7 @@ def test_an_upload_into_an_allocators_memory_keeps_the_order_of_the_axes() -> No
     assert_same_values(array.get(), host)
 
 
-def test_memory_goes_back_behind_its_last_use_without_a_wait() -> None:
+def test_memory_is_returned_after_last_use_without_synchronization() -> None:
     driver = simulated.driver()
     if driver is None:
         pytest.skip("needs a driver that can be slow")
@@ -196,7 +196,7 @@ def test_memory_goes_back_behind_its_last_use_without_a_wait() -> None:
     with other, PyGPU.using_allocator(None):
         copied = array.copy()
     del array
-    # Whoever gets the memory next writes it in the order of the stream, behind the copy that still reads it.
+    # The next user of the memory writes it in stream order, after the copy that still reads it.
     assert not pool.live
     again = PyGPU.full(1 << 16, -1, np.int32)
     assert_same(copied, host)
@@ -212,7 +212,7 @@ def limited() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("limited")
-def test_beyond_the_limit_an_allocation_fails_as_on_a_full_device_and_what_lives_stays() -> None:
+def test_allocation_beyond_limit_fails_and_keeps_live_arrays() -> None:
     before = PyGPU.memory_statistics()
     PyGPU.set_memory_limit(before["bytes"] + 1000)
     assert PyGPU.memory_limit() == before["bytes"] + 1000
@@ -232,7 +232,7 @@ def test_beyond_the_limit_an_allocation_fails_as_on_a_full_device_and_what_lives
 
 
 @pytest.mark.usefixtures("limited")
-def test_the_limit_holds_for_an_allocators_memory_too() -> None:
+def test_limit_applies_to_allocator_memory() -> None:
     pool = Counting()
     with PyGPU.using_allocator(pool):
         PyGPU.set_memory_limit(PyGPU.memory_statistics()["bytes"] + 100)
@@ -241,7 +241,7 @@ def test_the_limit_holds_for_an_allocators_memory_too() -> None:
         assert not pool.asked
 
 
-def test_host_memory_is_counted_and_limited_as_a_devices_is() -> None:
+def test_host_memory_is_counted_and_limited_like_device_memory() -> None:
     """B7: the same program counted nothing on the CPU, and a limit was not supported there."""
     gc.collect()
     before = PyGPU.memory_statistics("cpu")
@@ -262,7 +262,7 @@ def test_host_memory_is_counted_and_limited_as_a_devices_is() -> None:
 
 
 @pytest.mark.parametrize("limit", [-1, 1.5, "many"])
-def test_a_limit_that_is_no_size_is_refused(limit: Any) -> None:
+def test_rejects_limit_that_is_no_size(limit: Any) -> None:
     with pytest.raises((ValueError, TypeError)):
         PyGPU.set_memory_limit(limit)
     assert PyGPU.memory_limit() is None

@@ -1,4 +1,4 @@
-"""The collector meets only whole objects (A5), and long chains of owners end without as many frames (A6)."""
+"""Test that the collector visits initialized objects only (A5), and the iterative drop of owner chains (A6)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ IMPORTS = 12 if on_cpu() else 4
 
 
 def run(script: str) -> None:
-    """Run a script in a process of its own: what it holds against is a crash."""
+    """Run a script in a separate process, which fails if it crashes."""
     text = "import gc\nimport numpy as np\nimport PyGPU\n" + textwrap.dedent(script) + "\nprint('ended', flush=True)\n"
     command = [sys.executable, "-X", "faulthandler", "-c", text]
     # NumPy takes part in the chains, and a strict host array is not NumPy's to read.
@@ -27,12 +27,12 @@ def run(script: str) -> None:
     assert "ended" in done.stdout.splitlines()
 
 
-def test_imports_under_a_collecting_thread() -> None:
+def test_imports_during_concurrent_collection() -> None:
     # A5: 1 import of 40 crashed, more under a debugger, on every backend.
     assert import_storm.storm(IMPORTS) == []
 
 
-def test_the_collector_may_meet_an_object_of_any_class_before_it_has_a_value() -> None:
+def test_collector_may_visit_uninitialized_object_of_any_class() -> None:
     # A5: what `tp_alloc` gives is tracked, and all zero.
     run(
         """
@@ -106,7 +106,7 @@ LINKS = 4000
 
 
 def chains(links: dict[str, str], first: str) -> str:
-    """A script that makes each chain and lets go of it."""
+    """Return a script that creates each chain and drops it."""
     text = PRELUDE + IN_A_SMALL_STACK
     for name, link in links.items():
         text += f"def work():\n    {first}\n    for _ in range({LINKS}):\n        {link}\n"
@@ -114,17 +114,17 @@ def chains(links: dict[str, str], first: str) -> str:
     return text
 
 
-def test_long_chains_of_owners_end() -> None:
+def test_long_owner_chains_are_dropped() -> None:
     # A6: 30 000 links overflowed a stack of 8 MiB.
     run(chains(CHAINS, "memory, d = driver.mem_alloc(24), PyGPU.zeros(3)"))
 
 
-def test_long_chains_through_other_libraries_end() -> None:
+def test_long_chains_through_other_libraries_are_dropped() -> None:
     # A6: 20 000 links overflowed a stack of 8 MiB.
     run(chains(HOST_CHAINS, "c = np.zeros(3)"))
 
 
-def test_the_end_of_a_chain_is_let_go_of_with_it() -> None:
+def test_end_of_chain_is_released_with_it() -> None:
     # A6: deferred, not forgotten.
     run(
         """

@@ -1,4 +1,4 @@
-"""An address that PyGPU knows keeps its block's extent, read-only flag and order, whichever door it comes through."""
+"""Test that a registered address has its block's extent, read-only flag and hazards at every entry point."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ references = pytest.mark.parametrize("refer", REFERENCES.values(), ids=REFERENCE
 
 
 @references
-def test_an_array_over_the_memory_of_another_ends_where_its_block_does(refer: Any) -> None:
+def test_array_over_memory_of_another_is_limited_to_its_block(refer: Any) -> None:
     """A12: `GPUArray((1 << 20,), 'f8', gpudata=zeros(2)).fill(7)` wrote beyond the block."""
     a = PyGPU.zeros(4)
     with pytest.raises(ValueError, match=r"8388608 bytes are needed.*has 32.*block of 32 bytes"):
@@ -49,7 +49,7 @@ def test_an_array_over_the_memory_of_another_ends_where_its_block_does(refer: An
     assert not same.flags.owndata
 
 
-def test_an_offset_is_held_against_the_end_of_the_block() -> None:
+def test_offset_is_checked_against_end_of_block() -> None:
     """A12."""
     a = PyGPU.zeros(4)
     PyGPU.GPUArray((2,), "f8", gpudata=a.ptr + 16).fill(1)
@@ -60,7 +60,7 @@ def test_an_offset_is_held_against_the_end_of_the_block() -> None:
 
 
 @references
-def test_what_shares_memory_is_in_the_order_of_what_else_uses_it(refer: Any, late: None) -> None:
+def test_shared_memory_follows_order_of_its_other_uses(refer: Any, late: None) -> None:
     """A12: a fill on another stream was not waited for, and 0 was read instead of 7."""
     streams = [PyGPU.Stream(non_blocking=True) for _ in range(3)]
     for number in range(10):
@@ -74,12 +74,12 @@ def test_what_shares_memory_is_in_the_order_of_what_else_uses_it(refer: Any, lat
             a.fill(-1)
         with streams[1]:
             assert (other.get() == -1).all()
-        del a  # the memory stays as long as anybody shows it
+        del a  # the memory stays while any array refers to it
         with streams[2]:
             assert (other.get() == -1).all()
 
 
-def test_addresses_in_copies_are_in_the_order_of_the_arrays(late: None) -> None:
+def test_addresses_in_copies_follow_order_of_arrays(late: None) -> None:
     """A12: `cudaMemcpyAsync` and `memcpy_*` with the number of an array's memory knew nothing of its uses."""
     first, second = (PyGPU.Stream(non_blocking=True) for _ in range(2))
     a, host = PyGPU.zeros(1000), PyGPU.empty_pinned(1000)
@@ -102,7 +102,7 @@ def test_addresses_in_copies_are_in_the_order_of_the_arrays(late: None) -> None:
 @pytest.mark.reads_in_place
 @cpu_only
 @pytest.mark.parametrize("refer", [lambda a: a, lambda a: a.ptr, lambda a: a.__array_interface__["data"][0]])
-def test_memory_that_was_lent_read_only_stays_so(refer: Any) -> None:
+def test_imported_readonly_memory_stays_readonly(refer: Any) -> None:
     """A12: an array over `gpudata` of a read-only one changed a `bytes`."""
     text = b"immutable"
     a = PyGPU.asarray(np.frombuffer(text, "u1"))
@@ -138,7 +138,7 @@ def own(nbytes: int) -> PyGPU.GPUArray:
         return PyGPU.empty(nbytes, "u1")
 
 
-def test_an_allocator_that_asks_itself_is_told_so() -> None:
+def test_rejects_recursive_allocator() -> None:
     """A sibling of A12: it ended on the stack."""
     with (
         pytest.raises(RecursionError, match="using_allocator"),
@@ -149,7 +149,7 @@ def test_an_allocator_that_asks_itself_is_told_so() -> None:
 
 
 class Told:
-    """Memory that nobody knows, and that says how large it is."""
+    """Unregistered memory that reports its size."""
 
     def __init__(self, **told: Any) -> None:
         self.ptr = 1 << 40
@@ -157,7 +157,7 @@ class Told:
 
 
 @pytest.mark.parametrize("make", ALLOCATORS.values(), ids=ALLOCATORS)
-def test_an_allocator_that_gives_too_little_is_refused(make: Any) -> None:
+def test_rejects_allocator_returning_too_little(make: Any) -> None:
     """A12: arrays in memory of such allocators wrote beyond it."""
     gc.collect()  # what other tests have left
     before = PyGPU.memory_statistics()["bytes"]
@@ -169,14 +169,14 @@ def test_an_allocator_that_gives_too_little_is_refused(make: Any) -> None:
     assert PyGPU.memory_statistics()["bytes"] == before
 
 
-def test_an_object_that_says_how_large_its_memory_is_is_believed() -> None:
+def test_reported_size_of_object_is_used() -> None:
     """A12."""
     for told in [Told(nbytes=8), Told(size=8), Told(mem=Told(size=8))]:
         with pytest.raises(ValueError, match="has 8"):
             PyGPU.GPUArray((2,), "f8", gpudata=told)
 
 
-def test_memory_of_a_pool_is_not_given_out_again_while_an_array_shows_it() -> None:
+def test_pool_memory_is_not_reused_while_array_shows_it() -> None:
     """A12: the number of pooled memory makes an owner of the array."""
     pool = tools.DeviceMemoryPool()
     memory = pool.allocate(800)
@@ -192,8 +192,8 @@ def test_memory_of_a_pool_is_not_given_out_again_while_an_array_shows_it() -> No
     assert int(pool.allocate(800)) == address
 
 
-def test_what_a_gpudata_brings_is_kept_with_the_memory() -> None:
-    """A12: memory of a pool stays the array's, also for who was given the array by DLPack."""
+def test_gpudata_owner_is_kept_with_memory() -> None:
+    """A12: pool memory stays with the array, also for a consumer that got it by DLPack."""
     pool = tools.DeviceMemoryPool()
     a = PyGPU.GPUArray((100,), "f8", gpudata=pool.allocate(800))
     a.fill(1)
@@ -232,8 +232,8 @@ KINDS_OF_MEMORY = {"cudaMalloc": allocated, "mem_alloc": by_driver, "pinned": pi
 
 @pytest.mark.parametrize("nbytes", [16, 70_000, 3 << 20])
 @pytest.mark.parametrize("make", KINDS_OF_MEMORY.values(), ids=KINDS_OF_MEMORY)
-def test_nothing_beyond_a_known_block_is_read_or_written(make: Any, nbytes: int) -> None:
-    """B3: on the CPU a process died, or was told that all is well."""
+def test_access_beyond_known_block_is_rejected(make: Any, nbytes: int) -> None:
+    """B3: on the CPU a process crashed, or received no error."""
     address, free, _ = make(nbytes)
     host = np.zeros(nbytes + 1, "u1")
     assert PyGPU.cudaMemcpy(address, host, nbytes).as_int() == 0
@@ -252,8 +252,8 @@ def test_nothing_beyond_a_known_block_is_read_or_written(make: Any, nbytes: int)
     ("nbytes", "make"),
     [(16, allocated), (16, by_driver), (70_000, by_driver), (3 << 20, allocated), (200 << 20, by_driver)],
 )
-def test_memory_that_was_freed_is_an_error(make: Any, nbytes: int) -> None:
-    """B3: on the CPU a process died, or was told that all is well."""
+def test_freed_memory_is_an_error(make: Any, nbytes: int) -> None:
+    """B3: on the CPU a process crashed, or received no error."""
     address, free, _ = make(nbytes)
     host = np.zeros(16, "u1")
     free()
@@ -266,8 +266,8 @@ def test_memory_that_was_freed_is_an_error(make: Any, nbytes: int) -> None:
 
 
 @cpu_only
-def test_every_door_knows_memory_that_was_freed() -> None:
-    """B3: also of an array whose address was asked for."""
+def test_every_entry_point_rejects_freed_memory() -> None:
+    """B3: also for an array whose address has escaped."""
     a = PyGPU.zeros(100)
     address = a.ptr
     del a
@@ -285,7 +285,7 @@ def test_every_door_knows_memory_that_was_freed() -> None:
 
 
 @pytest.mark.parametrize("make", [allocated, by_driver], ids=["cudaMalloc", "mem_alloc"])
-def test_an_array_keeps_memory_that_was_freed_by_hand_and_its_number_is_nobodys(make: Any) -> None:
+def test_array_keeps_explicitly_freed_memory_and_address_is_unowned(make: Any) -> None:
     """B3."""
     address, free, _ = make(80)
     a = PyGPU.GPUArray((10,), "f8", gpudata=address)
@@ -296,8 +296,8 @@ def test_an_array_keeps_memory_that_was_freed_by_hand_and_its_number_is_nobodys(
 
 
 @cpu_only
-def test_the_memory_of_others_is_never_taken_for_freed() -> None:
-    """B3: what the C library gives out again is somebody's."""
+def test_external_memory_is_never_taken_for_freed() -> None:
+    """B3: memory reused by the C library belongs to its new owner."""
     for nbytes in (16, 1000, 100_000, 2 << 20):
         for _ in range(50):
             _, free, _ = allocated(nbytes)
@@ -308,7 +308,7 @@ def test_the_memory_of_others_is_never_taken_for_freed() -> None:
 
 
 @cpu_only
-def test_what_is_kept_of_freed_memory_is_bounded_and_given_back() -> None:
+def test_freed_block_records_are_bounded_and_released() -> None:
     """B3: addresses are remembered by keeping them, which costs little and can be ended."""
     for _ in range(2000):
         _, free, _ = allocated(50_000)
@@ -319,7 +319,7 @@ def test_what_is_kept_of_freed_memory_is_bounded_and_given_back() -> None:
 
 
 @gpu_only
-def test_the_host_does_not_copy_what_it_cannot_reach() -> None:
+def test_host_rejects_copy_of_unreachable_memory() -> None:
     """B3: a sibling on devices: kind 0 with a device address was followed by the host."""
     a, host = PyGPU.zeros(8, "u1"), np.ones(8, "u1")
     assert PyGPU.cudaMemcpy(a.ptr, host, 8, PyGPU.cudaMemcpyHostToHost).as_int() == INVALID_VALUE

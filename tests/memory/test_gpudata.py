@@ -1,4 +1,4 @@
-"""`gpudata` is the memory as an object, as PyCUDA's programs take it."""
+"""Test `gpudata`, the memory as an object, as in PyCUDA's programs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def twice() -> drv.Function:
     return SourceModule(source).get_function("twice")
 
 
-def test_it_is_one_object_and_no_number(x):
+def test_gpudata_is_one_object_and_no_integer(x):
     memory = x.gpudata
     assert x.gpudata is memory is x.gpudata
     assert isinstance(memory, drv.DeviceAllocation)
@@ -41,11 +41,11 @@ def test_it_is_one_object_and_no_number(x):
     assert memory != "text"
 
 
-def test_an_empty_array_has_none():
+def test_empty_array_has_no_gpudata():
     assert PyGPU.zeros(0).gpudata is None
 
 
-def test_memory_of_a_view_begins_at_its_element_zero(x):
+def test_gpudata_of_view_starts_at_element_zero(x):
     for view in (x[2:], x[::-1], x.reshape(2, 4)[1]):
         assert int(view.gpudata) == view.ptr
         assert view.gpudata is not x.gpudata
@@ -53,7 +53,7 @@ def test_memory_of_a_view_begins_at_its_element_zero(x):
     assert x[:].gpudata == x.gpudata
 
 
-def test_a_kernel_takes_it_where_it_takes_memory(x, twice):
+def test_kernel_accepts_gpudata_as_memory(x, twice):
     out = PyGPU.zeros_like(x)
     twice(out.gpudata, x.gpudata, block=(8, 1, 1))
     assert (out.get() == 2 * VALUES).all()
@@ -64,7 +64,7 @@ def test_a_kernel_takes_it_where_it_takes_memory(x, twice):
     assert (x.get() == 2 * VALUES).all()
 
 
-def test_copies_take_it(x):
+def test_copies_accept_gpudata(x):
     out = np.zeros_like(VALUES)
     drv.memcpy_dtoh(out, x.gpudata)
     assert (out == VALUES).all()
@@ -76,12 +76,12 @@ def test_copies_take_it(x):
     assert x.get().tolist() == [0, 3, 6, 9, 0, 0, 0, 0]
 
 
-def test_its_address_goes_into_a_struct(x, twice):
+def test_struct_accepts_address_of_gpudata(x, twice):
     address = np.array([int(x.gpudata)], np.uintp).tobytes()
     assert int.from_bytes(address, "little") == x.ptr
 
 
-def test_an_array_over_it_shares_memory_and_object(x):
+def test_array_over_gpudata_shares_memory_and_object(x):
     over = PyGPU.GPUArray((4,), np.float32, gpudata=x.gpudata)
     over.fill(7)
     assert x.get().tolist() == [7, 7, 7, 7, 4, 5, 6, 7]
@@ -90,14 +90,14 @@ def test_an_array_over_it_shares_memory_and_object(x):
         PyGPU.GPUArray((4,), np.float32, gpudata=x[6:].gpudata)
 
 
-def test_what_was_given_comes_back():
+def test_given_gpudata_is_returned():
     memory = drv.mem_alloc(32)
     pooled = DeviceMemoryPool().allocate(32)
     for given in (memory, pooled):
         assert PyGPU.GPUArray((8,), np.float32, gpudata=given).gpudata is given
 
 
-def test_what_an_allocator_made_is_the_arrays():
+def test_gpudata_of_allocator_belongs_to_array():
     pool, made = DeviceMemoryPool(), []
 
     def allocate(nbytes: int) -> object:
@@ -110,13 +110,13 @@ def test_what_an_allocator_made_is_the_arrays():
     assert PyGPU.zeros(8, np.float32, allocator=drv.mem_alloc).gpudata.nbytes == 32
 
 
-def test_it_keeps_the_memory(x):
+def test_gpudata_keeps_memory(x):
     memory = x.gpudata
     del x
     assert (drv.from_device_like(memory, VALUES) == VALUES).all()
 
 
-def test_it_is_freed_once_and_the_array_keeps_what_it_has(x):
+def test_gpudata_is_freed_once_and_array_keeps_its_memory(x):
     memory = x.gpudata
     memory.free()
     assert x.gpudata is memory
@@ -128,7 +128,7 @@ def test_it_is_freed_once_and_the_array_keeps_what_it_has(x):
     assert (x.get() == VALUES).all()
 
 
-def test_memory_that_was_given_is_freed_by_the_array():
+def test_given_memory_is_freed_by_array():
     memory = drv.mem_alloc(32)
     x = PyGPU.GPUArray((8,), np.float32, gpudata=memory)
     x.gpudata.free()
@@ -136,7 +136,7 @@ def test_memory_that_was_given_is_freed_by_the_array():
         int(memory)
 
 
-def test_a_read_only_array_has_memory_that_is_not_written(twice):
+def test_gpudata_of_readonly_array_is_not_written(twice):
     x = PyGPU.from_dlpack(_read_only())
     out = PyGPU.zeros(8, np.float32)
     twice(out.gpudata, x.gpudata, block=(8, 1, 1))
@@ -148,7 +148,7 @@ def test_a_read_only_array_has_memory_that_is_not_written(twice):
 
 
 def _read_only() -> object:
-    """An array on the device that lends its memory for reading."""
+    """Return a device array that exports its memory read-only."""
     x = PyGPU.to_gpu(VALUES)
     flagged = {**x.__cuda_array_interface__} if hasattr(x, "__cuda_array_interface__") else None
     if flagged is None:
@@ -164,7 +164,7 @@ def _read_only() -> object:
     return PyGPU.asarray(Lender())
 
 
-def test_who_asks_for_no_number_gives_no_address_away(x):
+def test_gpudata_without_integer_does_not_escape(x):
     """The block of an array of which only the object is known need not be looked for by its address."""
     address = x.ptr
     y = PyGPU.to_gpu(VALUES)
@@ -174,7 +174,7 @@ def test_who_asks_for_no_number_gives_no_address_away(x):
     assert PyGPU.GPUArray((8,), np.float32, gpudata=int(memory)).get().tolist() == VALUES.tolist()
 
 
-def test_ctypes_takes_an_array_and_its_memory(x):
+def test_ctypes_accepts_array_and_gpudata(x):
     for one in (x, x.gpudata, drv.mem_alloc(8)):
         parameter = one._as_parameter_
         assert not isinstance(parameter, int)  # which ctypes would cut
@@ -182,7 +182,7 @@ def test_ctypes_takes_an_array_and_its_memory(x):
         assert ctypes.cast(ctypes.c_void_p.from_param(one), ctypes.c_void_p).value == one.ptr
 
 
-def test_ctypes_passes_an_array_to_a_function_of_c():
+def test_ctypes_passes_array_to_c_function():
     x = PyGPU.arange(4.0)
     take = ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.c_void_p)(lambda address: address)
     assert take(x) == x.ptr
@@ -196,7 +196,7 @@ class Lender:
         self.ptr = self.inner.ptr
 
 
-def test_an_array_whose_memory_was_asked_for_is_collected_with_its_lender():
+def test_array_with_requested_gpudata_is_collected_with_its_owner():
     lender = Lender()
     lender.array = PyGPU.GPUArray((4,), "f8", gpudata=lender)
     assert int(lender.array.gpudata) == lender.ptr
@@ -206,7 +206,7 @@ def test_an_array_whose_memory_was_asked_for_is_collected_with_its_lender():
     assert gone() is None
 
 
-def test_memory_that_somebody_holds_keeps_the_lender():
+def test_referenced_gpudata_keeps_owner():
     lender = Lender()
     lender.array = PyGPU.GPUArray((4,), "f8", gpudata=lender)
     memory = lender.array.gpudata
@@ -217,7 +217,7 @@ def test_memory_that_somebody_holds_keeps_the_lender():
     assert drv.from_device(memory, 4, "f8").tolist() == [0, 1, 2, 3]
 
 
-def test_long_chains_of_memory_end():
+def test_long_gpudata_chains_are_dropped():
     x = PyGPU.zeros(3)
     for _ in range(30_000):
         x = PyGPU.GPUArray((3,), "f8", gpudata=x[:].gpudata, base=x)

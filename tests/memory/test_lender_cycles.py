@@ -1,4 +1,4 @@
-"""Memory that a Python object lends: a cycle through it is collected, but not while anything can reach the memory."""
+"""Test memory owned by a Python object: a cycle through it is collected once the memory is unreachable."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from support import on_cpu, pair
 
 
 class Lender:
-    """Owns memory of a device and says so in every way that PyGPU asks for."""
+    """Owns device memory and exports it by every protocol that PyGPU supports."""
 
     def __init__(self) -> None:
         self.memory = PyGPU.to_gpu(np.arange(4.0))
@@ -57,7 +57,7 @@ def is_gone(reference: weakref.ref[Any]) -> bool:
 
 
 @ways
-def test_a_lender_that_holds_the_array_is_collected(make: Any, borrow: Any) -> None:
+def test_owner_holding_array_is_collected(make: Any, borrow: Any) -> None:
     lender = make()
     lender.array = borrow(lender)
     references = weakref.ref(lender), weakref.ref(lender.array)
@@ -67,7 +67,7 @@ def test_a_lender_that_holds_the_array_is_collected(make: Any, borrow: Any) -> N
 
 
 @ways
-def test_the_lender_lives_as_long_as_the_array_is_reached(make: Any, borrow: Any) -> None:
+def test_owner_lives_while_array_is_reachable(make: Any, borrow: Any) -> None:
     lender = make()
     lender.array = array = borrow(lender)
     reference = weakref.ref(lender)
@@ -79,7 +79,7 @@ def test_the_lender_lives_as_long_as_the_array_is_reached(make: Any, borrow: Any
 
 
 @ways
-def test_a_view_elsewhere_keeps_the_cycle_alive(make: Any, borrow: Any) -> None:
+def test_external_view_keeps_cycle_alive(make: Any, borrow: Any) -> None:
     lender = make()
     lender.array = borrow(lender)
     reference, view = weakref.ref(lender), lender.array[1:]
@@ -91,7 +91,7 @@ def test_a_view_elsewhere_keeps_the_cycle_alive(make: Any, borrow: Any) -> None:
 
 
 @ways
-def test_a_consumer_of_the_memory_keeps_the_cycle_alive(make: Any, borrow: Any) -> None:
+def test_consumer_of_memory_keeps_cycle_alive(make: Any, borrow: Any) -> None:
     lender = make()
     lender.array = borrow(lender)
     reference, capsule = weakref.ref(lender), lender.array.__dlpack__()
@@ -106,7 +106,7 @@ def test_a_consumer_of_the_memory_keeps_the_cycle_alive(make: Any, borrow: Any) 
 
 
 @ways
-def test_a_finalizer_that_revives_the_array_revives_the_lender(make: Any, borrow: Any) -> None:
+def test_finalizer_reviving_array_revives_owner(make: Any, borrow: Any) -> None:
     revived: list[PyGPU.GPUArray] = []
 
     class Reviver:
@@ -125,8 +125,8 @@ def test_a_finalizer_that_revives_the_array_revives_the_lender(make: Any, borrow
     gc.collect()
 
 
-def test_a_view_in_the_cycle_leaves_it_to_who_breaks_it() -> None:
-    # Two arrays share the block, and neither can call the reference to the lender its own.
+def test_view_in_cycle_is_left_to_its_breaker() -> None:
+    # Two arrays share the block, and neither holds the reference to the owner alone.
     lender = Lender()
     lender.array = PyGPU.GPUArray((4,), "float64", gpudata=lender.ptr, base=lender)
     lender.view = lender.array[1:]
@@ -137,7 +137,7 @@ def test_a_view_in_the_cycle_leaves_it_to_who_breaks_it() -> None:
     assert is_gone(reference)
 
 
-def test_lenders_live_while_threads_work_on_their_memory_and_the_collector_runs() -> None:
+def test_owners_live_while_threads_use_memory_during_collection() -> None:
     failures: list[BaseException] = []
     stop = threading.Event()
 
@@ -170,7 +170,7 @@ def test_lenders_live_while_threads_work_on_their_memory_and_the_collector_runs(
     assert failures == []
 
 
-def test_no_one_of_many_cycles_is_left_behind() -> None:
+def test_many_cycles_are_all_collected() -> None:
     lenders: list[weakref.ref[Lender]] = []
     for _ in range(4_000):
         lender = Lender()

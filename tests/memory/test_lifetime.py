@@ -1,4 +1,4 @@
-"""An array lives as long as somebody needs it and no longer: references, cycles, views, subclasses, threads, exit."""
+"""Test the lifetime of arrays: references, cycles, views, subclasses, threads, exit."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from support import assert_same, at_once, pair
 
 
 def dies(reference: weakref.ref[Any]) -> bool:
-    """Whether what the reference names is gone once the collector has run."""
+    """Return whether the referent is collected."""
     gc.collect()
     return reference() is None
 
 
 class Named(PyGPU.GPUArray):
-    """A subclass that is told of every array made from it."""
+    """A subclass that records every array created from it."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -56,7 +56,7 @@ makers = pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
 
 
 @makers
-def test_an_array_can_be_weakly_referenced(make: Any) -> None:
+def test_array_supports_weak_references(make: Any) -> None:
     array = make()
     called: list[Any] = []
     reference = weakref.ref(array, called.append)
@@ -68,7 +68,7 @@ def test_an_array_can_be_weakly_referenced(make: Any) -> None:
 
 
 @makers
-def test_an_array_takes_attributes(make: Any) -> None:
+def test_array_accepts_attributes(make: Any) -> None:
     array = make()
     array.note = ["text"]
     assert array.note == ["text"]
@@ -81,7 +81,7 @@ def test_an_array_takes_attributes(make: Any) -> None:
 
 
 @makers
-def test_an_array_in_a_cycle_is_collected(make: Any) -> None:
+def test_array_in_cycle_is_collected(make: Any) -> None:
     array = make()
     array.itself = array
     reference = weakref.ref(array)
@@ -90,7 +90,7 @@ def test_an_array_in_a_cycle_is_collected(make: Any) -> None:
 
 
 @makers
-def test_an_array_whose_view_is_its_attribute_is_collected(make: Any) -> None:
+def test_array_with_own_view_as_attribute_is_collected(make: Any) -> None:
     array = make()
     array.part = array[1:]
     array.part.whole = array
@@ -101,7 +101,7 @@ def test_an_array_whose_view_is_its_attribute_is_collected(make: Any) -> None:
 
 
 @makers
-def test_the_collector_knows_an_array_and_what_it_holds(make: Any) -> None:
+def test_collector_visits_array_and_its_referents(make: Any) -> None:
     array = make()
     assert gc.is_tracked(array)
     assert any(found is array for found in gc.get_objects())
@@ -113,7 +113,7 @@ def test_the_collector_knows_an_array_and_what_it_holds(make: Any) -> None:
 
 
 @makers
-def test_attributes_die_with_the_array(make: Any) -> None:
+def test_attributes_are_released_with_array(make: Any) -> None:
     class Part:
         pass
 
@@ -126,7 +126,7 @@ def test_attributes_die_with_the_array(make: Any) -> None:
     assert dies(reference)
 
 
-def test_the_host_side_is_part_of_what_the_collector_sees() -> None:
+def test_collector_visits_host_mirror() -> None:
     class Host(np.ndarray):
         pass
 
@@ -138,7 +138,7 @@ def test_the_host_side_is_part_of_what_the_collector_sees() -> None:
     assert dies(reference)
 
 
-def test_a_view_keeps_the_memory_and_the_owner_alive() -> None:
+def test_view_keeps_memory_and_owner_alive() -> None:
     host, array = pair((1000,), "int32")
     view = array[10:20]
     reference = weakref.ref(array)
@@ -152,7 +152,7 @@ def test_a_view_keeps_the_memory_and_the_owner_alive() -> None:
     assert dies(reference)
 
 
-def test_a_view_of_a_view_holds_the_owner_only() -> None:
+def test_view_of_view_holds_owner_only() -> None:
     _, array = pair((1000,))
     middle = array[10:]
     reference = weakref.ref(middle)
@@ -162,7 +162,7 @@ def test_a_view_of_a_view_holds_the_owner_only() -> None:
     assert dies(reference)
 
 
-def test_a_base_that_was_given_lives_as_long_as_the_array_and_its_views() -> None:
+def test_given_base_lives_as_long_as_array_and_views() -> None:
     class Owner:
         pass
 
@@ -177,7 +177,7 @@ def test_a_base_that_was_given_lives_as_long_as_the_array_and_its_views() -> Non
     assert dies(reference)
 
 
-def test_an_object_that_was_the_address_lives_as_long_as_the_array() -> None:
+def test_object_with_address_lives_as_long_as_array() -> None:
     _, memory = pair((4,))
     reference = weakref.ref(memory)
     array = PyGPU.GPUArray((4,), gpudata=memory)
@@ -191,7 +191,7 @@ def test_an_object_that_was_the_address_lives_as_long_as_the_array() -> None:
 # Subclasses
 
 
-def test_views_and_copies_keep_the_class_and_are_finalized() -> None:
+def test_views_and_copies_keep_class_and_call_array_finalize() -> None:
     array = Named((4, 2), "float32")
     assert array.name == "made by init"
     made = [array[0], array.T, array.reshape(8), array.view("int32"), array.copy(), array[[0, 1]], array.ravel("F")]
@@ -201,12 +201,12 @@ def test_views_and_copies_keep_the_class_and_are_finalized() -> None:
         assert other.name == "from made by init"
 
 
-def test_functions_that_make_arrays_from_nothing_give_the_exact_class() -> None:
+def test_creation_functions_return_exact_class() -> None:
     for array in (PyGPU.zeros(2), PyGPU.to_gpu(np.zeros(2)), PyGPU.arange(2)):
         assert type(array) is PyGPU.GPUArray
 
 
-def test_a_subclass_may_have_slots_another_base_and_its_own_new() -> None:
+def test_subclass_may_have_slots_other_base_and_own_new() -> None:
     class Mixin:
         def hello(self) -> str:
             return f"hello {self.shape}"
@@ -232,7 +232,7 @@ def test_a_subclass_may_have_slots_another_base_and_its_own_new() -> None:
     assert dies(reference)
 
 
-def test_an_error_in_finalize_is_raised_and_nothing_is_lost() -> None:
+def test_error_in_array_finalize_is_raised_without_leak() -> None:
     class Failing(PyGPU.GPUArray):
         def __array_finalize__(self, other: Any) -> None:
             raise ZeroDivisionError("on purpose")
@@ -247,7 +247,7 @@ def test_an_error_in_finalize_is_raised_and_nothing_is_lost() -> None:
     assert dies(reference)
 
 
-def test_a_class_cannot_be_swapped_for_one_of_another_layout() -> None:
+def test_class_of_other_layout_cannot_be_assigned() -> None:
     _, array = pair((3,))
     with pytest.raises(TypeError):
         array.__class__ = list
@@ -286,7 +286,7 @@ def _refused(call: Any) -> None:
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
-def test_reference_counts_are_as_before(name: str) -> None:
+def test_reference_counts_are_balanced(name: str) -> None:
     array = PyGPU.zeros((8,))
     operation = OPERATIONS[name]
     counted = [array, PyGPU.GPUArray, Named, array.dtype, HOST, array.device, np.dtype("float64"), ()]
@@ -317,7 +317,7 @@ def test_reference_counts_are_as_before(name: str) -> None:
         ("fetched", lambda array: array.get()),
     ],
 )
-def test_many_thousand_objects_leave_no_memory_behind(name: str, make: Any) -> None:
+def test_thousands_of_objects_leave_no_memory(name: str, make: Any) -> None:
     array = PyGPU.zeros((64,))
 
     def make_many(thousands: int) -> None:
@@ -334,7 +334,7 @@ def test_many_thousand_objects_leave_no_memory_behind(name: str, make: Any) -> N
     assert grown < 1600, f"{name}: {grown} KiB"
 
 
-def test_threads_may_create_share_and_drop_arrays_at_once() -> None:
+def test_threads_may_create_share_and_drop_arrays() -> None:
     host, shared = pair((64, 64), "int32")
 
     def work(number: int) -> None:
@@ -351,11 +351,11 @@ def test_threads_may_create_share_and_drop_arrays_at_once() -> None:
 
 
 @pytest.mark.skipif(not sysconfig.get_config_var("Py_GIL_DISABLED"), reason="this interpreter has a GIL")
-def test_the_import_does_not_bring_the_gil_back() -> None:
+def test_import_keeps_free_threading() -> None:
     assert not sys._is_gil_enabled()  # type: ignore[attr-defined]
 
 
-def test_an_array_may_be_dropped_by_another_thread_than_made_it() -> None:
+def test_array_may_be_dropped_by_another_thread() -> None:
     made: list[Any] = [PyGPU.zeros(1000) for _ in range(100)]
     thread = threading.Thread(target=made.clear)
     thread.start()
@@ -388,7 +388,7 @@ EXITS = {
 
 
 @pytest.mark.parametrize("name", EXITS)
-def test_a_program_ends_quietly_with_live_arrays(name: str) -> None:
+def test_program_exits_quietly_with_live_arrays(name: str) -> None:
     program = f"import numpy as np, PyGPU\n{EXITS[name]}\n"
     done = subprocess.run([sys.executable, "-X", "dev", "-c", program], capture_output=True, timeout=60, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")

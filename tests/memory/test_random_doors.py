@@ -1,4 +1,4 @@
-"""Random reads and writes of random memory through every door: right by NumPy, or refused."""
+"""Test random reads and writes of random memory by every entry point: equal to NumPy, or rejected."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ INVALID_VALUE = 1
 
 
 class Block:
-    """Memory that PyGPU knows, and what is in it."""
+    """Memory that PyGPU tracks, and its contents."""
 
     def __init__(self, keep: Any, address: int, nbytes: int, readonly: bool = False, known: bool = True) -> None:
         self.keep, self.address, self.readonly, self.known = keep, address, readonly, known
@@ -26,7 +26,7 @@ class Block:
 
 
 class Doors:
-    """Random reads and writes through random doors, held against NumPy."""
+    """Random reads and writes by random entry points, compared with NumPy."""
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
@@ -78,7 +78,7 @@ class Doors:
         return Block(host, host.ctypes.data, nbytes, known=False)
 
     def range(self, count: int | None = None) -> tuple[Block, int, int, bool]:
-        """A block, an offset, a number of bytes, and whether they fit. What nobody knows is never overrun."""
+        """A block, an offset, a number of bytes, and whether they fit. Unregistered memory is never overrun."""
         block = self.random.choice(self.blocks)
         size = block.bytes.size
         offset = self.random.randrange(size)
@@ -133,7 +133,7 @@ class Doors:
             block.bytes[offset : offset + count] = value
 
     def refused(self, work: Callable[[], Any], count: int) -> None:
-        """Try to write what is not to be written."""
+        """Try to write memory that must not be written."""
         try:
             status = work()
         except ValueError:
@@ -237,7 +237,7 @@ class Doors:
 
 @pytest.mark.reads_in_place
 @pytest.mark.parametrize("round_", range(4))
-def test_random_doors_to_random_memory_are_right_or_refuse(round_: int, late: None) -> None:
+def test_random_entry_points_accept_or_reject_random_memory(round_: int, late: None) -> None:
     """A12, B3, B4: never a crash, never a byte beyond."""
     seed = random.SystemRandom().randrange(2**32)
     print(f"seed {seed}")

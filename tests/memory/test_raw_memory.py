@@ -1,4 +1,4 @@
-"""Memory by its address alone, the figures of what is held, and the end of the process."""
+"""Test memory by raw address, memory statistics, and process exit."""
 
 import ctypes
 import gc
@@ -22,7 +22,7 @@ OUT_OF_RANGE = [-1, 2**64, -(2**200)]
 
 
 def bytes_at(address: int, count: int) -> np.ndarray:
-    """What the memory at an address holds."""
+    """Return the bytes at an address."""
     values = np.empty(count, np.uint8)
     _core.raw_copy(values.ctypes.data, address, count)
     return values
@@ -38,12 +38,12 @@ def test_memory_is_allocated_filled_copied_and_freed(nbytes: int) -> None:
 
 
 @pytest.mark.parametrize("allocate", [_core.raw_allocate, _core.host_allocate])
-def test_no_bytes_need_no_memory(allocate) -> None:
+def test_zero_bytes_need_no_memory(allocate) -> None:
     assert allocate(0) == 0
 
 
 @pytest.mark.parametrize("free", [_core.raw_free, _core.host_free])
-def test_address_zero_is_nothing_to_be_freed(free) -> None:
+def test_free_of_address_zero_does_nothing(free) -> None:
     assert free(0) is None
 
 
@@ -59,7 +59,7 @@ def test_memory_is_freed_once(allocate, free) -> None:
     assert caught.value.operation.startswith("cudaFree")
 
 
-def test_an_address_that_was_not_given_out_is_not_freed() -> None:
+def test_rejects_free_of_unknown_address() -> None:
     device, host = _core.raw_allocate(64), _core.host_allocate(64)
     values = np.zeros(8)
     for free, address in (
@@ -76,7 +76,7 @@ def test_an_address_that_was_not_given_out_is_not_freed() -> None:
     _core.host_free(host)
 
 
-def test_an_arrays_memory_is_not_freed_from_under_it() -> None:
+def test_rejects_free_of_array_memory() -> None:
     array = PyGPU.zeros(8)
     with pytest.raises(PyGPU.CudaError):
         _core.raw_free(array.ptr)
@@ -104,7 +104,7 @@ def test_an_arrays_memory_is_not_freed_from_under_it() -> None:
         PyGPU.set_memory_release_threshold,
     ],
 )
-def test_what_is_no_integer_is_a_type_error(call) -> None:
+def test_non_integer_raises_type_error(call) -> None:
     for given in told(NO_NUMBERS):
         with pytest.raises(TypeError, match="is an int, not"):
             call(given)
@@ -132,13 +132,13 @@ def test_what_is_no_integer_is_a_type_error(call) -> None:
         PyGPU.trim_memory,
     ],
 )
-def test_what_no_address_and_no_size_can_be_is_a_value_error(call) -> None:
+def test_impossible_address_or_size_raises_value_error(call) -> None:
     for given in told(OUT_OF_RANGE):
         with pytest.raises(ValueError, match=r"negative|bits|0 to 255"):
             call(given)
 
 
-def test_more_memory_than_there_is_is_a_memory_error() -> None:
+def test_too_large_allocation_raises_memory_error() -> None:
     gc.collect()  # what earlier tests left may go in between
     before = PyGPU.memory_statistics()["bytes"]
     for allocate in (_core.raw_allocate, _core.host_allocate):
@@ -147,7 +147,7 @@ def test_more_memory_than_there_is_is_a_memory_error() -> None:
     assert PyGPU.memory_statistics()["bytes"] == before
 
 
-def test_memory_is_allocated_on_the_device_that_is_asked_for() -> None:
+def test_memory_is_allocated_on_requested_device() -> None:
     address = _core.raw_allocate(16, "cpu")
     ctypes.memset(address, 7, 16)
     assert ctypes.string_at(address, 16) == b"\x07" * 16
@@ -193,14 +193,14 @@ def test_host_memory_is_registered_and_unregistered() -> None:
 
 
 @pytest.mark.parametrize(("address", "nbytes"), [(0, 8), (4096, 0), (2**64 - 4, 8)])
-def test_what_is_no_memory_is_not_registered(address: int, nbytes: int) -> None:
+def test_rejects_registration_of_non_memory(address: int, nbytes: int) -> None:
     with pytest.raises(ValueError, match="no memory to pin"):
         _core.host_register(address, nbytes)
 
 
 @pytest.mark.parametrize("stream", [None, 0, "own"])
 @pytest.mark.parametrize("explicit", [False, True])
-def test_bytes_go_to_the_device_within_it_and_back(stream: object, explicit: bool) -> None:
+def test_bytes_roundtrip_through_device(stream: object, explicit: bool) -> None:
     if stream == "own":
         stream = PyGPU.Stream(non_blocking=True)
     source, result = np.random.default_rng(1).integers(0, 256, 1000, np.uint8), np.zeros(1000, np.uint8)
@@ -227,7 +227,7 @@ def test_host_copies_may_overlap(kind: str, stream: object) -> None:
     assert (values[10:] == np.arange(90)).all()
 
 
-def test_pinned_memory_is_copied_in_the_order_of_a_stream() -> None:
+def test_pinned_copies_follow_stream_order() -> None:
     stream = PyGPU.Stream(non_blocking=True)
     source, result = PyGPU.zeros_pinned(1000, np.uint8), PyGPU.zeros_pinned(1000, np.uint8)
     source[:] = np.arange(1000) % 251
@@ -239,7 +239,7 @@ def test_pinned_memory_is_copied_in_the_order_of_a_stream() -> None:
     _core.raw_free(address)
 
 
-def test_a_host_copy_on_a_stream_comes_after_what_the_stream_does() -> None:
+def test_host_copy_on_stream_follows_earlier_work() -> None:
     stream = PyGPU.Stream(non_blocking=True)
     landing, result = PyGPU.zeros_pinned(1 << 20, np.uint8), np.zeros(1 << 20, np.uint8)
     address = _core.raw_allocate(landing.nbytes)
@@ -251,20 +251,20 @@ def test_a_host_copy_on_a_stream_comes_after_what_the_stream_does() -> None:
 
 
 @pytest.mark.parametrize("kind", ["", "HOST_TO_HOST", "host", "default "])
-def test_an_unknown_kind_of_copy_lists_the_known_ones(kind: str) -> None:
+def test_error_for_unknown_copy_kind_lists_known_ones(kind: str) -> None:
     values = np.zeros(8, np.uint8)
     with pytest.raises(ValueError, match="'device_to_device'"):
         _core.raw_copy(values.ctypes.data, values.ctypes.data, 8, kind)
 
 
 @pytest.mark.parametrize("kind", [0, b"default", object()])
-def test_a_kind_of_copy_is_a_text(kind: object) -> None:
+def test_copy_kind_is_text(kind: object) -> None:
     with pytest.raises(TypeError):
         _core.raw_copy(8, 8, 8, kind)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_address_zero_holds_nothing(kind: str) -> None:
+def test_address_zero_has_no_bytes(kind: str) -> None:
     values = np.zeros(8, np.uint8)
     for to, origin in ((0, values.ctypes.data), (values.ctypes.data, 0)):
         with pytest.raises(ValueError, match="cannot hold 8 bytes"):
@@ -276,20 +276,20 @@ def test_address_zero_holds_nothing(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_no_bytes_are_copied_from_nowhere_to_nowhere(kind: str) -> None:
+def test_zero_bytes_are_copied_between_null_addresses(kind: str) -> None:
     assert _core.raw_copy(0, 0, 0, kind) is None
     assert _core.raw_fill(0, 0, 0) is None
 
 
 @pytest.mark.parametrize("value", [-1, 256, 2**40])
-def test_a_fill_value_is_a_byte(value: int) -> None:
+def test_fill_value_is_one_byte(value: int) -> None:
     with pytest.raises(ValueError, match="0 to 255"):
         _core.raw_fill(4096, value, 4)
 
 
 @gpu_only
 @pytest.mark.provokes_findings
-def test_a_wrong_kind_is_refused_by_the_driver() -> None:
+def test_driver_rejects_wrong_copy_kind() -> None:
     values = np.zeros(64, np.uint8)
     with pytest.raises(PyGPU.CudaError) as caught:
         _core.raw_copy(values.ctypes.data, values.ctypes.data, 64, "device_to_device")
@@ -301,7 +301,7 @@ def test_a_wrong_kind_is_refused_by_the_driver() -> None:
 @two_devices
 @pytest.mark.parametrize("with_stream", [False, True])
 @pytest.mark.parametrize("kind", ["default", "device_to_device"])
-def test_bytes_go_from_device_to_device(kind: str, with_stream: bool) -> None:
+def test_bytes_are_copied_between_devices(kind: str, with_stream: bool) -> None:
     source, target = _core.raw_allocate(256, 0), _core.raw_allocate(256, 1)
     stream = PyGPU.Stream(device=0) if with_stream else None
     _core.raw_fill(source, 77, 256)
@@ -314,7 +314,7 @@ def test_bytes_go_from_device_to_device(kind: str, with_stream: bool) -> None:
     _core.raw_free(target)
 
 
-def test_codes_have_names_and_texts() -> None:
+def test_codes_have_names_and_messages() -> None:
     assert "invalid" in _core.error_name(1).lower()
     assert "invalid argument" in _core.error_text(1)
     assert isinstance(_core.error_name(2**32 - 1), str)
@@ -333,7 +333,7 @@ def test_many_threads_allocate_and_free() -> None:
     at_once(4, work)
 
 
-def test_the_figures_follow_what_is_held() -> None:
+def test_statistics_follow_live_memory() -> None:
     before = PyGPU.memory_statistics()
     assert set(before) == {
         "bytes", "peak", "count", "pool_reserved", "pool_reserved_peak", "pool_used", "pool_used_peak",
@@ -350,7 +350,7 @@ def test_the_figures_follow_what_is_held() -> None:
     assert after["count"] == before["count"]
 
 
-def test_the_threshold_of_kept_memory_is_set_and_read() -> None:
+def test_cache_threshold_is_set_and_read() -> None:
     before = PyGPU.memory_release_threshold()
     for threshold in (0, 2**20, 2**64 - 1):
         PyGPU.set_memory_release_threshold(threshold, 0)
@@ -358,7 +358,7 @@ def test_the_threshold_of_kept_memory_is_set_and_read() -> None:
     PyGPU.set_memory_release_threshold(before)
 
 
-def test_trimming_gives_back_what_is_not_used() -> None:
+def test_trim_releases_unused_memory() -> None:
     _core.raw_free(_core.raw_allocate(1 << 24))
     PyGPU.synchronize()
     PyGPU.trim_memory()
@@ -384,6 +384,6 @@ print("ok")
 """
 
 
-def test_at_exit_whatever_is_alive_is_left_to_the_process() -> None:
+def test_live_memory_is_left_to_process_exit() -> None:
     done = subprocess.run([sys.executable, "-c", EXIT], capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (0, "ok\n", "")

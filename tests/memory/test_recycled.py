@@ -1,4 +1,4 @@
-"""Small blocks that one stream alone has used are kept by it for its next array, and by nobody else."""
+"""Test the stream block cache: small blocks used by one stream only are reused by that stream."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def kept() -> int:
     return PyGPU.memory_statistics()["recycled_bytes"]
 
 
-def test_the_next_array_has_the_block_of_the_last_one_without_the_driver(driver: simulated.Driver) -> None:
+def test_next_array_reuses_last_block_without_driver_call(driver: simulated.Driver) -> None:
     address = PyGPU.zeros(100).ptr
     before = allocations(driver)
     array = PyGPU.zeros(110)
@@ -58,7 +58,7 @@ def test_the_next_array_has_the_block_of_the_last_one_without_the_driver(driver:
     assert array.tolist() == [0] * 110
 
 
-def test_what_is_kept_is_counted_and_trimmed() -> None:
+def test_cached_memory_is_counted_and_trimmed() -> None:
     array = PyGPU.zeros(1000, "float32")
     held = PyGPU.memory_statistics()
     assert held["recycled_bytes"] == 0
@@ -72,18 +72,18 @@ def test_what_is_kept_is_counted_and_trimmed() -> None:
 
 
 @pytest.mark.parametrize("size", [MIB + 1, 8 * MIB])
-def test_large_blocks_go_back_to_the_driver(size: int) -> None:
+def test_large_blocks_are_returned_to_driver(size: int) -> None:
     PyGPU.empty(size, "uint8")
     assert kept() == 0
 
 
-def test_no_more_is_kept_than_32_mib() -> None:
+def test_cache_is_limited_to_32_mib() -> None:
     arrays = [PyGPU.empty(MIB, "uint8") for _ in range(40)]
     arrays.clear()
     assert kept() == 32 * MIB
 
 
-def test_a_threshold_bounds_what_is_kept_and_none_turns_it_off() -> None:
+def test_threshold_bounds_cache_and_zero_disables_it() -> None:
     PyGPU.set_memory_release_threshold(2 * MIB)
     arrays = [PyGPU.empty(MIB, "uint8") for _ in range(4)]
     arrays.clear()
@@ -94,7 +94,7 @@ def test_a_threshold_bounds_what_is_kept_and_none_turns_it_off() -> None:
     assert kept() == 0
 
 
-def test_a_block_that_was_made_while_nothing_was_kept_is_never_given_out_as_a_larger_one() -> None:
+def test_uncached_block_is_not_reused_for_larger_size() -> None:
     PyGPU.set_memory_release_threshold(0)
     array = PyGPU.empty(100, "uint8")
     PyGPU.set_memory_release_threshold(2**64 - 1)
@@ -102,7 +102,7 @@ def test_a_block_that_was_made_while_nothing_was_kept_is_never_given_out_as_a_la
     assert kept() == 0
 
 
-def test_each_stream_keeps_its_own_and_ends_with_none(driver: simulated.Driver) -> None:
+def test_each_stream_has_its_own_cache_that_ends_with_it(driver: simulated.Driver) -> None:
     stream = PyGPU.Stream()
     with stream:
         address = PyGPU.zeros(100).ptr
@@ -121,7 +121,7 @@ def test_each_stream_keeps_its_own_and_ends_with_none(driver: simulated.Driver) 
     assert kept() == 0
 
 
-def test_a_block_that_another_stream_has_used_is_not_kept() -> None:
+def test_block_used_by_another_stream_is_not_cached() -> None:
     array, stream = PyGPU.zeros(100), PyGPU.Stream()
     with stream:
         array.fill(1)
@@ -130,7 +130,7 @@ def test_a_block_that_another_stream_has_used_is_not_kept() -> None:
     assert kept() == 0
 
 
-def test_a_block_that_somebody_else_may_still_use_is_not_kept() -> None:
+def test_block_with_possible_external_use_is_not_cached() -> None:
     array = PyGPU.zeros(100)
     array.record_stream(PyGPU.Stream())
     del array
@@ -138,14 +138,14 @@ def test_a_block_that_somebody_else_may_still_use_is_not_kept() -> None:
     assert kept() == 0
 
 
-def test_a_block_that_a_threads_own_default_stream_has_used_is_not_kept() -> None:
+def test_block_used_on_per_thread_default_stream_is_not_cached() -> None:
     with PyGPU.Stream.from_handle(2):
         PyGPU.zeros(100)
     PyGPU.synchronize()
     assert kept() == 0
 
 
-def test_a_full_device_has_what_is_kept_back(driver: simulated.Driver) -> None:
+def test_full_device_gets_cached_memory_back(driver: simulated.Driver) -> None:
     arrays = [PyGPU.empty(MIB, "uint8") for _ in range(16)]
     arrays.clear()
     assert kept() == 16 * MIB
@@ -155,7 +155,7 @@ def test_a_full_device_has_what_is_kept_back(driver: simulated.Driver) -> None:
     assert not array.get().any()
 
 
-def test_memory_of_a_capture_comes_from_the_driver_and_outlives_it() -> None:
+def test_capture_memory_comes_from_driver_and_outlives_it() -> None:
     stream, source = PyGPU.Stream(), PyGPU.zeros(100)
     PyGPU.synchronize()
     with stream:
@@ -172,7 +172,7 @@ def test_memory_of_a_capture_comes_from_the_driver_and_outlives_it() -> None:
     stream.synchronize()
 
 
-def test_a_capture_that_somebody_else_began_on_a_stream_of_ours_has_no_kept_block(driver: simulated.Driver) -> None:
+def test_foreign_capture_on_own_stream_gets_no_cached_block(driver: simulated.Driver) -> None:
     stream = PyGPU.Stream()
     with stream:
         address = PyGPU.empty(100).ptr
@@ -193,7 +193,7 @@ def test_a_capture_that_somebody_else_began_on_a_stream_of_ours_has_no_kept_bloc
 
 
 @pytest.mark.starts_processes
-def test_a_variable_turns_it_off() -> None:
+def test_variable_disables_cache() -> None:
     script = """
         import os
         os.environ["PYGPU_RECYCLE"] = "0"
@@ -205,7 +205,7 @@ def test_a_variable_turns_it_off() -> None:
 
 
 @pytest.mark.starts_processes
-def test_a_forked_child_is_given_no_block_of_its_parent() -> None:
+def test_forked_child_gets_no_block_of_its_parent() -> None:
     script = """
         import os, PyGPU
         PyGPU.zeros(100)

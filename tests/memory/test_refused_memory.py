@@ -1,4 +1,4 @@
-"""Memory that holds Python objects, values in the place of addresses, and sizes that no machine has are refused."""
+"""Test that memory of Python objects, values instead of addresses, and impossible sizes are rejected."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ OBJECTS = [
 
 
 @pytest.mark.parametrize("ary", OBJECTS, ids=["objects", "a field", "dates"])
-def test_memory_with_python_objects_is_refused_everywhere(ary: np.ndarray) -> None:
+def test_rejects_memory_of_python_objects_everywhere(ary: np.ndarray) -> None:
     """B2: `cudaMemcpy` into an ndarray of objects."""
     a = PyGPU.zeros(ary.nbytes, "u1")
     before, counts = ary.copy(), [sys.getrefcount(item) for item in ary.ravel()]
@@ -75,7 +75,7 @@ NO_ADDRESSES = {
 
 
 @pytest.mark.parametrize("value", NO_ADDRESSES.values(), ids=NO_ADDRESSES)
-def test_a_value_is_no_address(value: Any) -> None:
+def test_value_is_no_address(value: Any) -> None:
     """B4: `memcpy_dtod(m, np.ma.array([1.0]), 8)` took the value for an address."""
     a = PyGPU.zeros(2)
     for use in (
@@ -95,7 +95,7 @@ def test_a_value_is_no_address(value: Any) -> None:
 
 
 @gpu_only
-def test_an_object_with_the_cuda_array_interface_is_an_address() -> None:
+def test_object_with_cuda_array_interface_is_address() -> None:
     """B4: with its extent and its flag."""
 
     class Foreign:
@@ -120,7 +120,7 @@ def test_an_object_with_the_cuda_array_interface_is_an_address() -> None:
 
 
 @pytest.mark.parametrize("pool", [tools.DeviceMemoryPool, tools.PageLockedMemoryPool])
-def test_bins_of_no_size_are_refused_at_once(pool: Any) -> None:
+def test_rejects_impossible_bins_and_sizes_immediately(pool: Any) -> None:
     """B5: `alloc_size(2**40)` computed a number of 2**36 bits."""
     for bin in (1024, 2**31, 2**40, 2**200, -1):
         with pytest.raises(ValueError, match="no bin"):
@@ -134,7 +134,7 @@ def test_bins_of_no_size_are_refused_at_once(pool: Any) -> None:
     assert pool.bin_number(2**64 - 1) == 1023
 
 
-def test_every_bin_has_the_sizes_of_pycuda() -> None:
+def test_every_bin_size_matches_pycuda() -> None:
     """B5: from its algorithm, in 64 bits."""
     for bin in range(1024):
         exponent, mantissa = bin >> 4, bin & 15

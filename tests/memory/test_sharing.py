@@ -1,4 +1,4 @@
-"""Arrays that several processes have: real processes, on the CPU and on simulated and real GPUs."""
+"""Test arrays shared by several processes, on the CPU and on simulated and real GPUs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import PyGPU
 CPU = PyGPU.backend_name() == "cpu"
 
 
-def test_shared_memory_is_an_array_like_any_other() -> None:
+def test_shared_memory_is_ordinary_array() -> None:
     for made, twin in (
         (PyGPU.zeros((2, 3), "i4", shared=True), np.zeros((2, 3), "i4")),
         (PyGPU.full(4, 2.5, shared=True), np.full(4, 2.5)),
@@ -40,7 +40,7 @@ def test_shared_memory_is_an_array_like_any_other() -> None:
         PyGPU.empty(3, object, shared=True)
 
 
-def test_the_process_that_shares_opens_its_own_handle_and_sees_the_same_memory() -> None:
+def test_sharing_process_opens_its_own_handle_to_same_memory() -> None:
     a = PyGPU.zeros((4, 5), "f4", shared=True)
     a[...] = np.arange(20).reshape(4, 5)
     views = [a, a.T, a[::-1, ::2], a[1:3], a[2, 3], a[:0], PyGPU.broadcast_to(a[0], (3, 5)), a.view("i4")]
@@ -53,7 +53,7 @@ def test_the_process_that_shares_opens_its_own_handle_and_sees_the_same_memory()
     assert a[1].tolist() == [7.0] * 5
 
 
-def test_memory_that_cannot_be_shared_is_refused_with_what_to_write() -> None:
+def test_rejects_unshareable_memory_with_remedy() -> None:
     for array in (PyGPU.zeros(1000), PyGPU.to_gpu(np.ones(3))[1:]):
         with pytest.raises(ValueError, match="shared=True"):
             array.share()
@@ -61,7 +61,7 @@ def test_memory_that_cannot_be_shared_is_refused_with_what_to_write() -> None:
         PyGPU.open_shared(PyGPU.zeros(3))  # type: ignore[arg-type]
 
 
-def test_a_handle_without_its_memory_machine_device_or_backend_says_so() -> None:
+def test_handle_without_memory_machine_device_or_backend_reports_it() -> None:
     a = PyGPU.zeros(10, shared=True)
     handle = a.share()
     block = handle.block
@@ -88,7 +88,7 @@ def test_a_handle_without_its_memory_machine_device_or_backend_says_so() -> None
 
 
 def other(to_child, from_child) -> None:
-    """What the other process does, step by step."""
+    """Run the steps of the other process."""
 
     def receive(timeout: float = 60):
         assert to_child.poll(timeout)
@@ -114,7 +114,7 @@ def other(to_child, from_child) -> None:
 
 
 @pytest.mark.starts_processes
-def test_two_processes_have_one_array() -> None:
+def test_two_processes_share_one_array() -> None:
     context = multiprocessing.get_context("spawn")
     (mine, theirs), (answers, answer) = context.Pipe(), context.Pipe()
     a = PyGPU.empty((300, 5), "f4", shared=True)

@@ -1,4 +1,4 @@
-"""Every way on which host memory could come into a graph, which would use it long after the call: refused, or right.
+"""Test every path by which host memory could enter a graph, which would use it after the call.
 
 A graph that has captured a copy uses the memory at each launch. Ordinary memory may be another's by then, so it is
 refused before the driver is called, and the capture stays valid and holds nothing of what was refused. Pinned memory is
@@ -29,7 +29,7 @@ COUNT = 1000
 
 
 class Bench:
-    """A stream that captures, and what is made before."""
+    """A capturing stream, and objects created before the capture."""
 
     def __init__(self) -> None:
         self.stream = PyGPU.Stream(non_blocking=True)
@@ -51,7 +51,7 @@ def raw(kind: str, bench: Bench, *, up: bool, wait: bool = False, pinned: bool =
 
 
 def status(answer: Any) -> None:
-    """Raise what a status stands for."""
+    """Raise the error of a status."""
     code = int(answer[-1] if isinstance(answer, tuple) else answer)
     if code:
         raise PyGPU.NotSupportedError(f"status {code}: cannot be captured")
@@ -107,7 +107,7 @@ DOORS: dict[str, Callable[[Bench], Any]] = {
 
 
 @pytest.mark.parametrize("name", DOORS)
-def test_ordinary_host_memory_is_refused_and_the_capture_goes_on(name: str) -> None:
+def test_capture_rejects_pageable_memory_and_continues(name: str) -> None:
     # A1: a graph reads pageable memory when it is launched.
     bench = Bench()
     PyGPU.synchronize()
@@ -135,7 +135,7 @@ extern "C" __global__ void twice(double *to, const double *from, int n) {
 
 @pytest.mark.parametrize("pinned", [False, True])
 @pytest.mark.parametrize("kind", ["In", "Out", "InOut"])
-def test_pycudas_arguments_of_host_memory_are_refused(kind: str, pinned: bool) -> None:
+def test_capture_rejects_pycuda_host_arguments(kind: str, pinned: bool) -> None:
     # The host waits for the kernel to copy them back: pinned memory would be in the graph by then.
     twice = PyGPU.Kernel(SOURCE, "twice")
     bench = Bench()
@@ -149,7 +149,7 @@ def test_pycudas_arguments_of_host_memory_are_refused(kind: str, pinned: bool) -
     assert bench.stream.end_capture().num_nodes == 1
 
 
-def test_pinned_memory_is_read_at_each_launch_and_kept_by_the_graph() -> None:
+def test_pinned_memory_is_read_at_each_launch_and_kept_by_graph() -> None:
     bench = Bench()
     address = bench.pinned.ctypes.data
     view = bench.pinned[:]  # shows the memory without keeping what the graph must keep
@@ -170,7 +170,7 @@ def test_pinned_memory_is_read_at_each_launch_and_kept_by_the_graph() -> None:
 
 
 @pytest.mark.parametrize("mode", ["global", "thread_local", "relaxed"])
-def test_pinned_memory_and_kernels_are_made_beside_a_capture_in_this_and_in_other_threads(mode: str) -> None:
+def test_pinned_memory_and_kernels_can_be_created_beside_any_capture(mode: str) -> None:
     # A driver forbids both while a stream captures, in the strictest mode in whatever thread, and takes the capture for
     # spoiled.
     bench = Bench()
@@ -196,7 +196,7 @@ def test_pinned_memory_and_kernels_are_made_beside_a_capture_in_this_and_in_othe
         np.testing.assert_array_equal(bench.other.get(), 5.0)
 
 
-def test_a_kernel_that_is_first_needed_in_a_capture_is_loaded_beside_it(tmp_path: Path) -> None:
+def test_kernel_first_used_in_capture_is_loaded_outside_it(tmp_path: Path) -> None:
     # A driver may forbid to load a module while a stream captures, and take the capture for spoiled.
     script = """
 import numpy as np, PyGPU
@@ -219,8 +219,8 @@ np.testing.assert_array_equal(a.get(), expected)
 
 
 @pytest.mark.starts_processes
-def test_without_a_compiler_a_scattered_copy_is_refused_and_a_fill_is_not() -> None:
-    # A1: the detour over the host that such a copy takes came into the graph.
+def test_capture_without_compiler_rejects_scattered_copy_and_not_fill() -> None:
+    # A1: the fallback of such a copy through the host was captured.
     script = """
 import numpy as np, PyGPU, simulated
 a, b = PyGPU.zeros((20, 20, 9, 9)), PyGPU.zeros((20, 20, 9, 9))

@@ -1,4 +1,4 @@
-"""Events: recorded, waited for, and the time between two of them."""
+"""Test events: recording, waiting, and elapsed time."""
 
 import gc
 import time
@@ -12,7 +12,7 @@ BACKEND = PyGPU.backend_name()
 two_devices = pytest.mark.skipif(PyGPU.device_count() < 2, reason="needs two devices")
 
 
-def test_an_event_that_marks_nothing_is_passed() -> None:
+def test_unrecorded_event_is_complete() -> None:
     event = PyGPU.Event()
     assert event.query() is True
     assert event.synchronize() is None
@@ -20,7 +20,7 @@ def test_an_event_that_marks_nothing_is_passed() -> None:
     assert event.device == PyGPU.Device()
 
 
-def test_record_returns_the_event_itself() -> None:
+def test_record_returns_event() -> None:
     event = PyGPU.Event()
     assert event.record() is event
     assert event.record(None) is event
@@ -28,7 +28,7 @@ def test_record_returns_the_event_itself() -> None:
     assert event.record(stream=1) is event
 
 
-def test_elapsed_time_is_in_milliseconds_from_the_event_to_the_argument() -> None:
+def test_elapsed_time_is_milliseconds_from_event_to_argument() -> None:
     start, end = PyGPU.Event(), PyGPU.Event()
     start.record().synchronize()
     time.sleep(0.05)
@@ -41,7 +41,7 @@ def test_elapsed_time_is_in_milliseconds_from_the_event_to_the_argument() -> Non
     assert end.elapsed_time(start) == pytest.approx(-elapsed)
 
 
-def test_an_event_can_be_recorded_again() -> None:
+def test_event_can_be_recorded_again() -> None:
     start, end = PyGPU.Event().record(), PyGPU.Event().record()
     end.synchronize()
     first = start.elapsed_time(end)
@@ -50,7 +50,7 @@ def test_an_event_can_be_recorded_again() -> None:
     assert start.elapsed_time(end) > first
 
 
-def test_without_timing_there_is_no_time() -> None:
+def test_event_without_timing_has_no_elapsed_time() -> None:
     start, end = PyGPU.Event(timing=False).record(), PyGPU.Event().record()
     end.synchronize()
     with pytest.raises(PyGPU.CudaError) as caught:
@@ -58,13 +58,13 @@ def test_without_timing_there_is_no_time() -> None:
     assert caught.value.code == 400
 
 
-def test_between_events_that_mark_nothing_there_is_no_time() -> None:
+def test_unrecorded_events_have_no_elapsed_time() -> None:
     with pytest.raises(PyGPU.CudaError) as caught:
         PyGPU.Event().elapsed_time(PyGPU.Event())
     assert caught.value.code == 400
 
 
-def test_a_shared_event_records_no_time() -> None:
+def test_shared_event_has_no_timing() -> None:
     with pytest.raises(ValueError, match="timing=False"):
         PyGPU.Event(interprocess=True)
 
@@ -74,7 +74,7 @@ def test_events_can_be_shared_with_other_processes() -> None:
     PyGPU.Event(timing=False, interprocess=True).record().synchronize()
 
 
-def test_an_event_may_sleep_while_it_waits() -> None:
+def test_event_may_use_blocking_wait() -> None:
     PyGPU.Event(blocking_sync=True).record().synchronize()
 
 
@@ -88,20 +88,20 @@ def test_an_event_may_sleep_while_it_waits() -> None:
         ({"flags": 0}, TypeError),
     ],
 )
-def test_an_event_that_cannot_be_made_says_why(arguments: dict, error: type) -> None:
+def test_failed_event_creation_reports_reason(arguments: dict, error: type) -> None:
     with pytest.raises(error):
         PyGPU.Event(**arguments)
 
 
 @pytest.mark.parametrize("other", [None, 0, 1.0, object()])
 @pytest.mark.parametrize("method", ["elapsed_time", "time_since", "time_till"])
-def test_time_is_measured_between_events_only(method: str, other: object) -> None:
+def test_elapsed_time_needs_events(method: str, other: object) -> None:
     with pytest.raises(TypeError):
         getattr(PyGPU.Event(), method)(other)
 
 
 @two_devices
-def test_events_of_two_devices_share_no_clock() -> None:
+def test_events_of_two_devices_have_no_elapsed_time() -> None:
     first, second = PyGPU.Event(device=0), PyGPU.Event(device=1)
     first.record(), second.record()
     with pytest.raises(ValueError, match="share a clock"):
@@ -109,7 +109,7 @@ def test_events_of_two_devices_share_no_clock() -> None:
 
 
 @pytest.mark.skipif(BACKEND == "cpu", reason="needs a second driver")
-def test_events_of_two_drivers_are_never_confused() -> None:
+def test_events_of_two_drivers_are_distinct() -> None:
     host, device = PyGPU.Event(device="cpu"), PyGPU.Event()
     with pytest.raises(ValueError, match="share a clock"):
         host.elapsed_time(device)
@@ -117,7 +117,7 @@ def test_events_of_two_drivers_are_never_confused() -> None:
         host.record(PyGPU.Stream())
 
 
-def test_a_stream_keeps_waiting_for_an_event_that_is_gone() -> None:
+def test_stream_waits_for_dropped_event() -> None:
     stream = PyGPU.Stream()
     event = PyGPU.default_stream().record()
     stream.wait_event(event)

@@ -1,4 +1,4 @@
-"""Captured work: nothing runs while it is recorded, and all of it runs at each launch. On every backend (B7)."""
+"""Test captured work: it runs at each launch and not during the capture, on every backend (B7)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ VIEWS = {  # each of six rows of five, in 60 numbers
 }
 
 
-def test_a_fill_runs_at_each_launch_and_not_while_it_is_captured() -> None:
+def test_captured_fill_runs_at_each_launch_only() -> None:
     stream = PyGPU.Stream()
     a = PyGPU.zeros(1000, "float32")
     stream.begin_capture()
@@ -40,7 +40,7 @@ def test_a_fill_runs_at_each_launch_and_not_while_it_is_captured() -> None:
         a.fill(0.0)
 
 
-def test_a_launch_waits_for_other_streams_and_they_for_it() -> None:
+def test_launch_waits_for_other_streams_and_they_for_it() -> None:
     one, two = PyGPU.Stream(non_blocking=True), PyGPU.Stream(non_blocking=True)
     with two:
         a, b = PyGPU.zeros(1000), PyGPU.zeros(1000)
@@ -54,7 +54,7 @@ def test_a_launch_waits_for_other_streams_and_they_for_it() -> None:
         np.testing.assert_array_equal(b.get(stream=two), float(value))
 
 
-def test_a_graph_keeps_the_arrays_that_it_uses() -> None:
+def test_graph_keeps_arrays_it_uses() -> None:
     stream = PyGPU.Stream()
     a, b = PyGPU.full(1000, 7.0), PyGPU.zeros(1000)
     stream.begin_capture()
@@ -71,17 +71,17 @@ def test_a_graph_keeps_the_arrays_that_it_uses() -> None:
     np.testing.assert_array_equal(b.get(), 7.0)
 
 
-def test_the_default_stream_cannot_be_captured() -> None:
+def test_default_stream_cannot_be_captured() -> None:
     with pytest.raises(ValueError, match="default stream cannot capture"):
         PyGPU.default_stream().begin_capture()
 
 
-def test_an_end_without_a_beginning_is_refused() -> None:
+def test_rejects_end_without_begin() -> None:
     with pytest.raises(ValueError, match="no capture of PyGPU began"):
         PyGPU.Stream().end_capture()
 
 
-def test_the_block_of_a_with_statement_is_captured() -> None:
+def test_with_block_is_captured() -> None:
     with PyGPU.Graph() as graph:
         assert PyGPU.current_stream().is_capturing
         zeros = PyGPU.zeros(3)
@@ -91,12 +91,12 @@ def test_the_block_of_a_with_statement_is_captured() -> None:
     assert zeros.tolist() == [0.0] * 3
 
 
-def test_an_empty_graph_cannot_be_launched() -> None:
+def test_empty_graph_cannot_be_launched() -> None:
     with pytest.raises(ValueError, match="the graph is empty"):
         PyGPU.Graph().launch()
 
 
-def test_a_wait_of_the_host_is_refused_and_leaves_the_capture_valid() -> None:
+def test_host_wait_is_rejected_and_capture_stays_valid() -> None:
     stream = PyGPU.Stream(non_blocking=True)
     a = PyGPU.zeros(10, "float32")
     stream.begin_capture()
@@ -109,7 +109,7 @@ def test_a_wait_of_the_host_is_refused_and_leaves_the_capture_valid() -> None:
     assert a.tolist() == [2.0] * 10
 
 
-def test_an_exception_in_the_block_ends_the_capture_and_forgets_it() -> None:
+def test_exception_in_block_discards_capture() -> None:
     stream = PyGPU.Stream(non_blocking=True)
     graph = PyGPU.Graph(stream)
     with pytest.raises(ZeroDivisionError), graph:
@@ -119,7 +119,7 @@ def test_an_exception_in_the_block_ends_the_capture_and_forgets_it() -> None:
         graph.launch()
 
 
-def test_memory_made_and_dropped_in_a_capture_is_there_at_each_launch() -> None:
+def test_memory_created_and_dropped_in_capture_exists_at_each_launch() -> None:
     stream = PyGPU.Stream(non_blocking=True)
     target = PyGPU.zeros(1000, "float32")
     stream.begin_capture()
@@ -137,7 +137,7 @@ def test_memory_made_and_dropped_in_a_capture_is_there_at_each_launch() -> None:
     assert all(other.get()[0] == 9.0 for other in others)
 
 
-def test_two_streams_of_a_capture_keep_the_order_of_the_arrays() -> None:
+def test_two_streams_of_capture_keep_order_of_arrays() -> None:
     one, other = PyGPU.Stream(non_blocking=True), PyGPU.Stream(non_blocking=True)
     a, b = PyGPU.zeros(1000, "int32"), PyGPU.zeros(1000, "int32")
     one.begin_capture()
@@ -154,7 +154,7 @@ def test_two_streams_of_a_capture_keep_the_order_of_the_arrays() -> None:
         assert (b.get() == 1).all()
 
 
-def test_pinned_memory_is_read_and_written_again_at_each_launch() -> None:
+def test_pinned_memory_is_read_and_written_at_each_launch() -> None:
     source, target = PyGPU.empty_pinned(100, "float32"), PyGPU.empty_pinned(100, "float32")
     source[:], target[:] = 1, 0
     a = PyGPU.zeros(100, "float32")
@@ -180,7 +180,7 @@ def _is_captured(call: Callable[[], object]) -> bool:
 
 @needs_kernels
 @pytest.mark.parametrize("host_side", sorted(VIEWS))
-def test_pinned_memory_of_any_layout_is_captured_or_refused_and_the_capture_goes_on(host_side: str) -> None:
+def test_pinned_memory_of_any_layout_is_captured_or_rejected_cleanly(host_side: str) -> None:
     read, written = PyGPU.zeros_pinned(60, "float32"), PyGPU.zeros_pinned(60, "float32")
     read[...] = np.arange(60)
     source, target = VIEWS[host_side](read), VIEWS[host_side](written)
@@ -203,7 +203,7 @@ def test_pinned_memory_of_any_layout_is_captured_or_refused_and_the_capture_goes
             np.testing.assert_array_equal(target, source)
 
 
-def test_bare_addresses_are_captured_too() -> None:
+def test_raw_addresses_are_captured() -> None:
     stream = PyGPU.Stream(non_blocking=True)
     first, second = _core.raw_allocate(64), _core.raw_allocate(64)
     _core.raw_fill(first, 0, 64)
@@ -223,7 +223,7 @@ def test_bare_addresses_are_captured_too() -> None:
     _core.raw_free(second)
 
 
-def test_what_a_graph_keeps_ends_with_it() -> None:
+def test_objects_kept_by_graph_end_with_it() -> None:
     gc.collect()
     PyGPU.synchronize()
     before = PyGPU.memory_statistics()["bytes"]
@@ -233,12 +233,12 @@ def test_what_a_graph_keeps_ends_with_it() -> None:
     graph.launch()
     del graph
     PyGPU.synchronize()
-    PyGPU.trim_memory()  # lets go of what waited for the launch
+    PyGPU.trim_memory()  # releases memory that was retained for the launch
     assert PyGPU.memory_statistics()["bytes"] == before
 
 
 @needs_kernels
-def test_launches_are_captured_with_the_values_of_their_arguments() -> None:
+def test_launches_are_captured_with_argument_values() -> None:
     kernel = PyGPU.Kernel(
         """__global__ void add(int *x, int value, int n) {
             int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,4 +1,4 @@
-"""Graphs that decide while they run: if, else, while, switch. Refused where a backend has no such nodes (B7)."""
+"""Test conditional graph nodes: if, else, while, switch. Backends without them reject them (B7)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def number(value: int) -> Any:
 
 
 @on_hip
-def test_hip_has_none_and_says_what_to_do() -> None:
+def test_hip_rejects_conditions_with_remedy() -> None:
     a = PyGPU.zeros(4)
     with PyGPU.Graph() as graph:
         with pytest.raises(PyGPU.NotSupportedError, match=r"no conditional nodes.*a graph of its own"):
@@ -45,7 +45,7 @@ def test_hip_has_none_and_says_what_to_do() -> None:
 
 @needs_conditions
 @pytest.mark.parametrize("default", [0, 1, 7])
-def test_if_is_done_once_where_the_number_is_not_zero(default: int) -> None:
+def test_if_body_runs_once_for_nonzero_value(default: int) -> None:
     a, b = PyGPU.zeros(100), PyGPU.zeros(100)
     with PyGPU.Graph() as graph:
         with graph.if_then(graph.create_condition(default)):
@@ -62,7 +62,7 @@ def test_if_is_done_once_where_the_number_is_not_zero(default: int) -> None:
 
 @needs_conditions
 @pytest.mark.parametrize("default", [0, 1])
-def test_else_is_done_where_the_number_is_zero(default: int) -> None:
+def test_else_body_runs_for_zero_value(default: int) -> None:
     a = PyGPU.zeros(100)
     with PyGPU.Graph() as graph:
         then, otherwise = graph.if_else(graph.create_condition(default))
@@ -76,7 +76,7 @@ def test_else_is_done_where_the_number_is_zero(default: int) -> None:
 
 @needs_conditions
 @needs_kernels
-def test_a_loop_goes_on_until_a_kernel_ends_it() -> None:
+def test_while_body_repeats_until_kernel_ends_it() -> None:
     module = PyGPU.Module(SOURCE)
     left, turns, seen = number(5), number(0), PyGPU.zeros(3, "int32")
     with PyGPU.Graph() as graph:
@@ -99,7 +99,7 @@ def test_a_loop_goes_on_until_a_kernel_ends_it() -> None:
 @needs_conditions
 @needs_kernels
 @pytest.mark.parametrize("cases", [1, 3])
-def test_switch_does_the_case_of_the_number_and_none_beyond(cases: int) -> None:
+def test_switch_runs_selected_case_only(cases: int) -> None:
     module = PyGPU.Module(SOURCE)
     which, a = number(0), PyGPU.zeros(10)
     with PyGPU.Graph() as graph:
@@ -118,7 +118,7 @@ def test_switch_does_the_case_of_the_number_and_none_beyond(cases: int) -> None:
 
 @needs_conditions
 @needs_kernels
-def test_bodies_have_bodies_and_see_conditions_of_what_is_around() -> None:
+def test_bodies_nest_and_see_outer_conditions() -> None:
     module = PyGPU.Module(SOURCE)
     left, turns, which, a = number(3), number(0), number(1), PyGPU.zeros(10)
     with PyGPU.Graph() as graph:
@@ -138,7 +138,7 @@ def test_bodies_have_bodies_and_see_conditions_of_what_is_around() -> None:
 
 
 @needs_conditions
-def test_a_graph_keeps_what_its_bodies_use_and_lets_go_at_its_end() -> None:
+def test_graph_keeps_objects_of_its_bodies_until_its_end() -> None:
     target = PyGPU.zeros(1000, "uint8")
     gc.collect()
     PyGPU.synchronize()
@@ -159,7 +159,7 @@ def test_a_graph_keeps_what_its_bodies_use_and_lets_go_at_its_end() -> None:
 
 
 @needs_conditions
-def test_launches_wait_for_other_streams_uses_of_what_a_body_uses_and_they_for_it() -> None:
+def test_launches_and_other_streams_wait_for_uses_in_bodies() -> None:
     one, two = PyGPU.Stream(non_blocking=True), PyGPU.Stream(non_blocking=True)
     with two:
         a, b = PyGPU.zeros(1000), PyGPU.zeros(1000)
@@ -172,7 +172,7 @@ def test_launches_wait_for_other_streams_uses_of_what_a_body_uses_and_they_for_i
 
 
 @needs_conditions
-def test_a_body_comes_after_other_streams_of_the_capture_and_they_after_it() -> None:
+def test_body_is_ordered_with_other_streams_of_capture() -> None:
     other = PyGPU.Stream(non_blocking=True)
     a, b, c = PyGPU.zeros(1000), PyGPU.zeros(1000), PyGPU.zeros(1000)
     with PyGPU.Graph() as graph:
@@ -192,7 +192,7 @@ def test_a_body_comes_after_other_streams_of_the_capture_and_they_after_it() -> 
 
 
 @needs_conditions
-def test_work_beside_an_open_body_is_refused_and_changes_nothing() -> None:
+def test_rejects_work_outside_open_body_and_changes_nothing() -> None:
     a = PyGPU.zeros(10)
     with PyGPU.Graph() as graph:
         origin, condition = PyGPU.current_stream(), graph.create_condition(1)
@@ -211,7 +211,7 @@ def test_work_beside_an_open_body_is_refused_and_changes_nothing() -> None:
 
 
 @needs_conditions
-def test_what_is_no_time_or_place_for_a_condition_is_refused() -> None:
+def test_rejects_condition_in_wrong_state_or_capture() -> None:
     a = PyGPU.zeros(10)
     graph, other = PyGPU.Graph(), PyGPU.Graph()
     with pytest.raises(ValueError, match="inside of `with graph:`"):
@@ -240,7 +240,7 @@ def test_what_is_no_time_or_place_for_a_condition_is_refused() -> None:
 
 
 @needs_conditions
-def test_a_graph_that_ends_in_the_middle_of_a_body_is_refused_and_all_is_over() -> None:
+def test_rejects_graph_ending_inside_body_and_discards_capture() -> None:
     graph, a = PyGPU.Graph(), PyGPU.zeros(10)
     graph.__enter__()
     origin = PyGPU.current_stream()
@@ -260,7 +260,7 @@ def test_a_graph_that_ends_in_the_middle_of_a_body_is_refused_and_all_is_over() 
 
 
 @needs_conditions
-def test_an_exception_in_a_body_goes_through_and_ends_both_captures() -> None:
+def test_exception_in_body_propagates_and_ends_both_captures() -> None:
     graph, streams = PyGPU.Graph(), []
 
     def capture() -> None:

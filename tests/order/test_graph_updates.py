@@ -1,4 +1,4 @@
-"""Graphs whose parameters are exchanged: of a node, or of all of them. On every backend (B7)."""
+"""Test updates of graph parameters: of one node, or of a whole graph, on every backend (B7)."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def captured(*calls: Any) -> PyGPU.Graph:
     return graph
 
 
-def test_the_nodes_are_listed_in_their_order_with_what_they_are() -> None:
+def test_nodes_are_listed_in_order_with_kinds() -> None:
     a, b = PyGPU.zeros(100, "uint8"), PyGPU.zeros(100, "uint8")
     graph = captured(lambda: a.fill(3), lambda: b.__setitem__(..., a))
     assert [(node.index, node.kind, node.name) for node in graph.nodes] == [(0, "memset", None), (1, "memcpy", None)]
     assert repr(graph.nodes[1]) == "<PyGPU.GraphNode 1: memcpy>"
 
 
-def test_a_fill_is_given_another_array_and_another_value() -> None:
+def test_fill_node_accepts_other_array_and_value() -> None:
     a, b = PyGPU.zeros(100, "uint8"), PyGPU.zeros(50, "uint8")
     graph = captured(lambda: a.fill(3))
     graph.update(graph.nodes[0], b, 7)
@@ -42,7 +42,7 @@ def test_a_fill_is_given_another_array_and_another_value() -> None:
     np.testing.assert_array_equal(b.get(), 7)
 
 
-def test_a_copy_is_given_other_sides() -> None:
+def test_copy_node_accepts_other_endpoints() -> None:
     a, b, c = PyGPU.full(100, 1.0), PyGPU.zeros(100), PyGPU.full(100, 2.0)
     graph = captured(lambda: b.__setitem__(..., a))
     (node,) = graph.nodes
@@ -54,7 +54,7 @@ def test_a_copy_is_given_other_sides() -> None:
     np.testing.assert_array_equal(a.get(), 2.0)
 
 
-def test_copies_of_pinned_memory_are_given_other_memory() -> None:
+def test_pinned_copy_nodes_accept_other_memory() -> None:
     one, two = PyGPU.empty_pinned(100, "float32"), PyGPU.empty_pinned(100, "float32")
     one[:], two[:] = 1, 2
     a = PyGPU.zeros(100, "float32")
@@ -77,7 +77,7 @@ def test_copies_of_pinned_memory_are_given_other_memory() -> None:
 
 
 @needs_kernels
-def test_a_kernel_is_given_other_arguments_and_another_shape() -> None:
+def test_kernel_node_accepts_other_arguments_and_shape() -> None:
     kernel = PyGPU.Kernel(SOURCE, "add")
     x, y = PyGPU.zeros(1000, "int32"), PyGPU.zeros(1000, "int32")
     graph = captured(lambda: kernel[4, 256](x, 1, 1000))
@@ -96,7 +96,7 @@ def test_a_kernel_is_given_other_arguments_and_another_shape() -> None:
 
 
 @needs_kernels
-def test_wrong_arguments_are_refused_as_by_a_launch_and_change_nothing() -> None:
+def test_rejects_wrong_arguments_like_launch_and_changes_nothing() -> None:
     kernel = PyGPU.Kernel(SOURCE, "add")
     x = PyGPU.zeros(1000, "int32")
     graph = captured(lambda: kernel[4, 256](x, 1, 1000))
@@ -113,7 +113,7 @@ def test_wrong_arguments_are_refused_as_by_a_launch_and_change_nothing() -> None
     np.testing.assert_array_equal(x.get(), 1)
 
 
-def test_what_is_no_node_of_that_kind_is_refused_and_changes_nothing() -> None:
+def test_rejects_node_of_other_kind_and_changes_nothing() -> None:
     a, b = PyGPU.zeros(100, "uint8"), PyGPU.full(100, 9, "uint8")
     graph, other = captured(lambda: a.fill(3)), captured(lambda: b.fill(4))
     (node,) = graph.nodes
@@ -140,7 +140,7 @@ def test_what_is_no_node_of_that_kind_is_refused_and_changes_nothing() -> None:
     np.testing.assert_array_equal(b.get(), 9)
 
 
-def test_a_node_of_the_host_has_no_parameters() -> None:
+def test_host_node_has_no_parameters() -> None:
     stream = PyGPU.Stream(non_blocking=True)
     stream.begin_capture()
     stream.launch_host_function(list)
@@ -150,7 +150,7 @@ def test_a_node_of_the_host_has_no_parameters() -> None:
         graph.update(graph.nodes[0])
 
 
-def test_a_graph_takes_over_all_of_another_one_with_the_same_operations() -> None:
+def test_graph_update_accepts_graph_with_same_operations() -> None:
     a, b, c = PyGPU.zeros(100, "uint8"), PyGPU.zeros(100, "uint8"), PyGPU.zeros(100, "uint8")
     graph = captured(lambda: a.fill(1), lambda: b.__setitem__(..., a))
     other = captured(lambda: c.fill(2), lambda: a.__setitem__(..., c))
@@ -166,7 +166,7 @@ def test_a_graph_takes_over_all_of_another_one_with_the_same_operations() -> Non
     assert (a.get() == 5).all()
 
 
-def test_a_graph_of_other_operations_is_refused_with_the_reason() -> None:
+def test_rejects_graph_of_other_operations_with_reason() -> None:
     a, b = PyGPU.zeros(100, "uint8"), PyGPU.zeros(100, "uint8")
     graph = captured(lambda: a.fill(1), lambda: b.__setitem__(..., a))
     with pytest.raises(PyGPU.CudaError, match=r"\(910\).*topology changed"):
@@ -177,7 +177,7 @@ def test_a_graph_of_other_operations_is_refused_with_the_reason() -> None:
     np.testing.assert_array_equal(b.get(), 1)
 
 
-def test_the_order_of_launches_holds_for_what_an_update_gave() -> None:
+def test_launch_order_covers_updated_arrays() -> None:
     one, two = PyGPU.Stream(non_blocking=True), PyGPU.Stream(non_blocking=True)
     with two:
         a, b, c = PyGPU.zeros(1000), PyGPU.zeros(1000), PyGPU.zeros(1000)
@@ -189,7 +189,7 @@ def test_the_order_of_launches_holds_for_what_an_update_gave() -> None:
         np.testing.assert_array_equal(c.get(stream=two), float(value))
 
 
-def test_given_arrays_are_kept_and_replaced_ones_let_go_of() -> None:
+def test_new_arrays_are_kept_and_replaced_ones_released() -> None:
     target, source = PyGPU.zeros(1000, "uint8"), PyGPU.zeros(1000, "uint8")
     with PyGPU.Graph() as graph:
         target[...] = source
@@ -202,7 +202,7 @@ def test_given_arrays_are_kept_and_replaced_ones_let_go_of() -> None:
         np.testing.assert_array_equal(target.get(), value)
         gc.collect()
         PyGPU.synchronize()
-        PyGPU.trim_memory()  # lets go of what waited for the launch
+        PyGPU.trim_memory()  # releases memory that was retained for the launch
         held.append(PyGPU.memory_statistics()["bytes"])
     assert set(held) == {held[0]}
     del graph, node
@@ -213,7 +213,7 @@ def test_given_arrays_are_kept_and_replaced_ones_let_go_of() -> None:
 
 
 @needs_kernels
-def test_a_replaced_array_that_another_node_uses_is_kept() -> None:
+def test_replaced_array_used_by_another_node_is_kept() -> None:
     kernel = PyGPU.Kernel(SOURCE, "add")
     x, y = PyGPU.zeros(1000, "int32"), PyGPU.zeros(1000, "int32")
     with PyGPU.Graph() as graph:
@@ -230,7 +230,7 @@ def test_a_replaced_array_that_another_node_uses_is_kept() -> None:
     assert all((other.get() == 99).all() for other in others)
 
 
-def test_launches_under_way_have_what_there_was() -> None:
+def test_active_launches_keep_old_parameters() -> None:
     stream = PyGPU.Stream(non_blocking=True)
     a, found = PyGPU.zeros(1 << 20, "uint8"), []
     graph = captured(lambda: a.fill(1))
@@ -244,7 +244,7 @@ def test_launches_under_way_have_what_there_was() -> None:
 
 
 @pytest.mark.skipif(PyGPU.backend_name() != "cpu", reason="a driver takes an update at any time")
-def test_a_graph_that_runs_at_this_moment_is_not_updated_on_the_cpu() -> None:
+def test_running_graph_is_not_updated_on_cpu() -> None:
     a = PyGPU.zeros(100, "uint8")
     stream = PyGPU.Stream(non_blocking=True)
     stream.begin_capture()

@@ -1,4 +1,4 @@
-"""Functions of the host that a stream calls: when, on what, what becomes of their errors, and of what they hold."""
+"""Test host functions on streams: time and thread of the call, errors, and released objects."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ class Callback:
 
 
 def run(program: str) -> str:
-    """Run a program in a process of its own; what it prints."""
+    """Run a program in a separate process, and return its output."""
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=False)
     assert result.returncode == 0, result.stderr
     assert result.stderr == ""
     return result.stdout
 
 
-def test_a_function_is_called_with_what_it_was_given() -> None:
+def test_function_receives_given_arguments() -> None:
     stream, seen = PyGPU.Stream(), []
     stream.launch_host_function(lambda *arguments: seen.append(arguments), 1, "two")
     assert stream.launch_host_function(seen.append, 3) is None
@@ -49,7 +49,7 @@ def test_a_function_is_called_with_what_it_was_given() -> None:
     assert seen == [(1, "two"), 3]
 
 
-def test_a_function_comes_after_what_was_put_before_it_and_before_what_comes_after(late: None) -> None:
+def test_function_runs_between_earlier_and_later_work(late: None) -> None:
     stream = PyGPU.Stream(non_blocking=True)
     array = PyGPU.zeros(1000, "i4", device=0)
     PyGPU.synchronize()
@@ -64,7 +64,7 @@ def test_a_function_comes_after_what_was_put_before_it_and_before_what_comes_aft
     assert seen == [(step, step, step) for step in range(8)]
 
 
-def test_what_comes_after_waits_for_the_function(late: None) -> None:
+def test_later_work_waits_for_function(late: None) -> None:
     stream = PyGPU.Stream(non_blocking=True)
     source = PyGPU.zeros_pinned(64, "i4")
     array = PyGPU.zeros(64, "i4")
@@ -80,7 +80,7 @@ def test_what_comes_after_waits_for_the_function(late: None) -> None:
     assert (array.get() == 7).all()
 
 
-def test_another_stream_waits_by_an_event(late: None) -> None:
+def test_another_stream_waits_by_event(late: None) -> None:
     first, second = PyGPU.Stream(non_blocking=True), PyGPU.Stream(non_blocking=True)
     seen = []
     for step in range(10):
@@ -92,21 +92,21 @@ def test_another_stream_waits_by_an_event(late: None) -> None:
     assert seen == [(name, step) for step in range(10) for name in ("first", "second")]
 
 
-def test_the_default_stream_calls_functions_too() -> None:
+def test_default_stream_calls_functions() -> None:
     seen = []
     PyGPU.default_stream().launch_host_function(seen.append, 1)
     PyGPU.synchronize()
     assert seen == [1]
 
 
-def test_a_stream_of_another_library_calls_functions_too() -> None:
+def test_foreign_stream_calls_functions() -> None:
     owner, seen = PyGPU.Stream(), []
     PyGPU.Stream.from_handle(owner.handle, owner=owner).launch_host_function(seen.append, 1)
     owner.synchronize()
     assert seen == [1]
 
 
-def test_many_functions_do_not_wait_for_who_gives_them() -> None:
+def test_many_functions_do_not_block_caller() -> None:
     # More than a driver queues: who puts them there waits for the driver, and must not have the GIL meanwhile.
     stream, seen = PyGPU.Stream(), []
     for step in range(3000):
@@ -115,7 +115,7 @@ def test_many_functions_do_not_wait_for_who_gives_them() -> None:
     assert seen == list(range(3000))
 
 
-def test_python_threads_go_on_while_a_function_waits_for_them() -> None:
+def test_python_threads_continue_while_function_waits_for_them() -> None:
     stream, asked, answered = PyGPU.Stream(), threading.Event(), threading.Event()
 
     def answer() -> None:
@@ -154,7 +154,7 @@ def test_streams_of_several_threads_call_functions() -> None:
 # Errors
 
 
-def test_what_a_function_raises_is_raised_by_who_waits() -> None:
+def test_exception_in_function_is_raised_by_waiter() -> None:
     stream = PyGPU.Stream()
     stream.launch_host_function(lambda: {}["missing"])
     with pytest.raises(KeyError, match="missing") as raised:
@@ -163,7 +163,7 @@ def test_what_a_function_raises_is_raised_by_who_waits() -> None:
     stream.synchronize()
 
 
-def test_what_comes_after_an_error_still_runs() -> None:
+def test_work_after_error_still_runs() -> None:
     stream, array = PyGPU.Stream(), PyGPU.zeros(4)
     PyGPU.synchronize()
     with stream:
@@ -175,7 +175,7 @@ def test_what_comes_after_an_error_still_runs() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_a_second_error_goes_to_the_hook(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_second_error_goes_to_hook(monkeypatch: pytest.MonkeyPatch) -> None:
     told = []
     monkeypatch.setattr(sys, "unraisablehook", lambda argument: told.append((argument.exc_type, argument.object)))
     stream = PyGPU.Stream()
@@ -187,7 +187,7 @@ def test_a_second_error_goes_to_the_hook(monkeypatch: pytest.MonkeyPatch) -> Non
     assert told == [(IndexError, second)]
 
 
-def test_what_is_no_function_is_refused() -> None:
+def test_rejects_non_callables() -> None:
     stream = PyGPU.Stream()
     with pytest.raises(TypeError, match="takes a function, not <class 'int'>"):
         stream.launch_host_function(3)  # type: ignore[arg-type]
@@ -196,7 +196,7 @@ def test_what_is_no_function_is_refused() -> None:
 
 
 @gpu_only
-def test_a_function_may_not_use_the_gpu() -> None:
+def test_function_may_not_use_gpu() -> None:
     array, told = PyGPU.zeros(4), []
 
     def use() -> None:
@@ -213,7 +213,7 @@ def test_a_function_may_not_use_the_gpu() -> None:
 
 @pytest.mark.skipif(simulated.driver() is None, reason="needs a driver that refuses on demand")
 @pytest.mark.provokes_errors
-def test_a_refused_call_lets_go_of_the_function() -> None:
+def test_rejected_call_releases_function() -> None:
     driver = simulated.driver()
     assert driver is not None
     function = Callback()
@@ -231,7 +231,7 @@ def test_a_refused_call_lets_go_of_the_function() -> None:
 # What functions hold
 
 
-def test_a_function_and_its_arguments_are_let_go_once() -> None:
+def test_function_and_its_arguments_are_released_once() -> None:
     function, argument = Callback(), Callback()
     counts = sys.getrefcount(function), sys.getrefcount(argument)
     stream = PyGPU.Stream()
@@ -239,7 +239,7 @@ def test_a_function_and_its_arguments_are_let_go_once() -> None:
         stream.launch_host_function(function, argument)
     stream.synchronize()
     PyGPU.synchronize()
-    for _ in range(100):  # the main thread's next steps let go of what a driver's thread put down
+    for _ in range(100):  # the main thread drops the objects that a driver thread queued
         if (sys.getrefcount(function), sys.getrefcount(argument)) == counts:
             break
         time.sleep(0.01)
@@ -247,7 +247,7 @@ def test_a_function_and_its_arguments_are_let_go_once() -> None:
     assert function.calls == 50
 
 
-def test_arrays_may_end_in_a_function() -> None:
+def test_arrays_may_be_dropped_in_function() -> None:
     # Their memory would be given back to the driver, which waits for the function.
     held = [[PyGPU.zeros(1000), PyGPU.Event().record(), PyGPU.Stream(), PyGPU.driver.mem_alloc(64)] for _ in range(5)]
     PyGPU.synchronize()
@@ -265,7 +265,7 @@ def test_arrays_may_end_in_a_function() -> None:
 # Graphs
 
 
-def test_a_graph_calls_a_function_at_each_launch() -> None:
+def test_graph_calls_function_at_each_launch() -> None:
     seen, array = [], PyGPU.zeros(4)
     host = PyGPU.zeros_pinned(4)
     graph = PyGPU.Graph()
@@ -281,7 +281,7 @@ def test_a_graph_calls_a_function_at_each_launch() -> None:
     assert seen == [4, 8, 12]
 
 
-def test_a_graph_holds_its_functions_as_long_as_it_lives() -> None:
+def test_graph_keeps_functions_while_it_lives() -> None:
     function = Callback()
     alive = weakref.ref(function)
     graph = PyGPU.Graph()
@@ -306,7 +306,7 @@ def test_a_graph_holds_its_functions_as_long_as_it_lives() -> None:
 
 
 @gpu_only
-def test_a_capture_of_another_library_is_refused() -> None:
+def test_rejects_capture_of_another_library() -> None:
     # Begun behind PyGPU's back, by the driver's own call.
     driver = ctypes.CDLL("libamdhip64.so.7" if PyGPU.backend_name() == "hip" else "libcuda.so.1")
     begin, end = (
@@ -325,7 +325,7 @@ def test_a_capture_of_another_library_is_refused() -> None:
     assert function.calls == 0
 
 
-def test_an_error_in_a_graph_is_raised_by_who_waits() -> None:
+def test_exception_in_graph_is_raised_by_waiter() -> None:
     graph = PyGPU.Graph()
     with graph:
         PyGPU.current_stream().launch_host_function(lambda: 1 / 0)
@@ -339,7 +339,7 @@ def test_an_error_in_a_graph_is_raised_by_who_waits() -> None:
 
 
 @pytest.mark.starts_processes
-def test_a_process_ends_while_functions_are_under_way() -> None:
+def test_process_exits_while_functions_are_active() -> None:
     program = """
 import time, PyGPU
 stream = PyGPU.Stream()
@@ -351,7 +351,7 @@ print("ended")
 
 
 @pytest.mark.starts_processes
-def test_the_end_of_the_process_waits_for_a_function_that_runs() -> None:
+def test_process_exit_waits_for_running_function() -> None:
     # Longer than for what libraries call: the interpreter ends threads in the middle, which would end the process, too.
     program = """
 import time, threading, PyGPU
@@ -370,7 +370,7 @@ begun.wait()
 
 
 @pytest.mark.starts_processes
-def test_an_error_that_nobody_waited_for_is_told_at_the_end() -> None:
+def test_unraised_error_is_reported_at_exit() -> None:
     program = """
 import sys, time, PyGPU
 stream = PyGPU.Stream()
@@ -385,7 +385,7 @@ sys.unraisablehook = lambda told: print(told.exc_type.__name__)
 # In PybindGPU's style
 
 
-def test_the_runtimes_call_gives_a_status() -> None:
+def test_runtime_call_returns_status() -> None:
     stream, seen = PyGPU.cudaStream_t(), []
     assert PyGPU.cudaLaunchHostFunc(stream, seen.append, 1) == 0
     assert PyGPU.cudaLaunchHostFunc(None, seen.append) == 0
@@ -398,7 +398,7 @@ def test_the_runtimes_call_gives_a_status() -> None:
 
 
 @pytest.mark.parametrize("error", [ValueError, RuntimeError, MemoryError])
-def test_an_error_of_the_users_is_no_status(error: type[Exception]) -> None:
+def test_user_error_is_no_status(error: type[Exception]) -> None:
     def fail(text: str) -> None:
         raise error(text)
 
@@ -409,7 +409,7 @@ def test_an_error_of_the_users_is_no_status(error: type[Exception]) -> None:
     assert PyGPU.cudaDeviceSynchronize() == 0
 
 
-def test_numpy_works_in_a_function() -> None:
+def test_numpy_works_in_function() -> None:
     stream, host = PyGPU.Stream(), PyGPU.zeros_pinned(1000, "f4")
     stream.launch_host_function(lambda: np.add(host, 1, out=host))
     stream.launch_host_function(lambda: np.sort(np.random.default_rng(0).random(10_000)))

@@ -1,4 +1,4 @@
-"""Work on many streams is in order: values agree with NumPy whatever runs first, and nothing races.
+"""Test work on many streams: values match NumPy for any execution order, without races.
 
 The values are held against NumPy on every backend. The simulated driver besides reports two uses that nothing orders,
 also where they happened to go well.
@@ -28,7 +28,7 @@ gpu_only = pytest.mark.skipif(PyGPU.backend_name() == "cpu", reason="the CPU has
 
 @pytest.fixture(params=[0, 200], ids=["at once", "delayed"])
 def unrest(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Delay work at random where the driver can, so that what is not in order goes wrong."""
+    """Delay work at random where the driver can, so that wrong order gives wrong values."""
     PyGPU.zeros(1)
     with simulated.delayed(request.param):
         yield
@@ -103,7 +103,7 @@ class Walk:
 
 @pytest.mark.usefixtures("unrest")
 @pytest.mark.parametrize("round_", range(3))
-def test_random_work_on_four_streams_is_in_order(round_: int) -> None:
+def test_random_work_on_four_streams_is_ordered(round_: int) -> None:
     seed = random.SystemRandom().randrange(2**32)
     print(f"seed {seed}")
     walk = Walk(seed)
@@ -115,7 +115,7 @@ def test_random_work_on_four_streams_is_in_order(round_: int) -> None:
 
 @gpu_only
 @pytest.mark.usefixtures("unrest")
-def test_memory_is_freed_behind_the_reads_of_other_streams() -> None:
+def test_memory_is_freed_after_reads_of_other_streams() -> None:
     first, second, third = (PyGPU.Stream(non_blocking=True) for _ in range(3))
     for number in range(20):
         with first:
@@ -131,7 +131,7 @@ def test_memory_is_freed_behind_the_reads_of_other_streams() -> None:
 
 @gpu_only
 @pytest.mark.usefixtures("unrest")
-def test_a_write_waits_for_the_reads_of_other_streams() -> None:
+def test_write_waits_for_reads_of_other_streams() -> None:
     first, second, third = (PyGPU.Stream(non_blocking=True) for _ in range(3))
     with first:
         a = PyGPU.full(1000, 1, "int32")
@@ -145,7 +145,7 @@ def test_a_write_waits_for_the_reads_of_other_streams() -> None:
 
 @gpu_only
 @pytest.mark.usefixtures("unrest")
-def test_pinned_memory_is_not_used_again_while_a_copy_reads_it() -> None:
+def test_pinned_memory_is_not_reused_while_copy_reads_it() -> None:
     stream = PyGPU.Stream(non_blocking=True)
     device = [PyGPU.zeros(1000, "int32") for _ in range(20)]
     for number, array in enumerate(device):
@@ -157,7 +157,7 @@ def test_pinned_memory_is_not_used_again_while_a_copy_reads_it() -> None:
         assert (array.get() == number).all()
 
 
-def test_memory_that_was_lent_out_is_freed_behind_work_that_nobody_told_of() -> None:
+def test_exported_memory_is_freed_after_unreported_work() -> None:
     PyGPU.zeros(1)
     driver = simulated.driver()
     if driver is None:
@@ -171,7 +171,7 @@ def test_memory_that_was_lent_out_is_freed_behind_work_that_nobody_told_of() -> 
     assert (PyGPU.full(100, 2, "uint8").get() == 2).all()
 
 
-def test_pinned_memory_is_not_used_again_while_a_copy_that_nobody_told_of_reads_it() -> None:
+def test_pinned_memory_is_not_reused_while_unreported_copy_reads_it() -> None:
     a = PyGPU.zeros(100, "uint8")
     PyGPU.synchronize()
     driver = simulated.driver()

@@ -1,4 +1,4 @@
-"""Streams: made, taken from other libraries, waited for, and made current for one thread and a while."""
+"""Test streams: creation, import from other libraries, waits, and `with` for the current stream of a thread."""
 
 import gc
 import threading
@@ -33,7 +33,7 @@ class Deprecated:
         self.__cuda_stream__ = pair
 
 
-def test_a_new_stream_is_idle_and_not_the_default_one() -> None:
+def test_new_stream_is_idle_and_not_default() -> None:
     stream = PyGPU.Stream()
     assert stream.query() is True
     assert stream.synchronize() is None
@@ -45,7 +45,7 @@ def test_a_new_stream_is_idle_and_not_the_default_one() -> None:
 @pytest.mark.parametrize(
     "arguments", [{"non_blocking": True}, {"priority": -1}, {"priority": np.int32(5)}, {"device": 0}]
 )
-def test_streams_are_made_as_asked(arguments: dict) -> None:
+def test_streams_have_requested_properties(arguments: dict) -> None:
     PyGPU.Stream(**arguments).synchronize()
 
 
@@ -62,12 +62,12 @@ def test_streams_are_made_as_asked(arguments: dict) -> None:
         ({"flags": 1}, TypeError),
     ],
 )
-def test_a_stream_that_cannot_be_made_says_why(arguments: dict, error: type) -> None:
+def test_failed_stream_creation_reports_reason(arguments: dict, error: type) -> None:
     with pytest.raises(error):
         PyGPU.Stream(**arguments)
 
 
-def test_the_default_stream_has_handle_zero() -> None:
+def test_default_stream_has_handle_zero() -> None:
     stream = PyGPU.default_stream()
     assert stream.is_default
     assert stream.handle == 0
@@ -75,11 +75,11 @@ def test_the_default_stream_has_handle_zero() -> None:
 
 
 @pytest.mark.parametrize("handle", [0, 1, np.int64(1)])
-def test_zero_and_one_are_handles_of_the_legacy_default_stream(handle: object) -> None:
+def test_zero_and_one_are_handles_of_legacy_default_stream(handle: object) -> None:
     assert PyGPU.Stream.from_handle(handle) == PyGPU.default_stream()
 
 
-def test_two_is_the_per_thread_default_stream() -> None:
+def test_two_is_per_thread_default_stream() -> None:
     stream = PyGPU.Stream.from_handle(2)
     assert stream.handle == 2
     assert not stream.is_default
@@ -88,7 +88,7 @@ def test_two_is_the_per_thread_default_stream() -> None:
     stream.synchronize()
 
 
-def test_a_stream_is_found_again_by_its_handle() -> None:
+def test_stream_is_found_by_its_handle() -> None:
     stream = PyGPU.Stream()
     again = PyGPU.Stream.from_handle(stream.handle, owner=stream)
     assert again == stream
@@ -100,7 +100,7 @@ def test_a_stream_is_found_again_by_its_handle() -> None:
 
 
 @two_devices
-def test_a_handle_finds_its_device() -> None:
+def test_device_is_found_by_handle() -> None:
     stream = PyGPU.Stream(device=1)
     assert PyGPU.Stream.from_handle(stream.handle).device == PyGPU.Device(1)
     with pytest.raises(ValueError, match="stream of"):
@@ -111,12 +111,12 @@ def test_a_handle_finds_its_device() -> None:
     ("handle", "error"),
     [(-1, ValueError), (2**64, ValueError), (True, TypeError), (1.0, TypeError), ("1", TypeError), (None, TypeError)],
 )
-def test_what_is_no_handle_is_refused(handle: object, error: type) -> None:
+def test_rejects_non_handles(handle: object, error: type) -> None:
     with pytest.raises(error):
         PyGPU.Stream.from_handle(handle)
 
 
-def test_the_owner_lives_as_long_as_the_stream() -> None:
+def test_owner_lives_as_long_as_stream() -> None:
     class Owner:
         pass
 
@@ -132,14 +132,14 @@ def test_the_owner_lives_as_long_as_the_stream() -> None:
     assert alive() is None
 
 
-def test_the_protocol_gives_version_zero_and_a_handle_that_every_consumer_understands() -> None:
+def test_protocol_returns_version_zero_and_unambiguous_handle() -> None:
     stream = PyGPU.Stream()
     assert stream.__cuda_stream__() == (0, stream.handle)
     assert PyGPU.default_stream().__cuda_stream__() == (0, 1 if BACKEND == "cuda" else 0)
 
 
 @pytest.mark.parametrize("kind", [Foreign, Deprecated])
-def test_streams_of_other_libraries_are_taken_by_their_protocol(kind: type) -> None:
+def test_foreign_streams_are_accepted_by_protocol(kind: type) -> None:
     stream = PyGPU.Stream()
     event = PyGPU.Event()
     assert event.record(kind((0, stream.handle))) is event
@@ -148,7 +148,7 @@ def test_streams_of_other_libraries_are_taken_by_their_protocol(kind: type) -> N
     PyGPU.Stream().wait_stream(kind((0, 0)))
 
 
-def test_a_foreign_stream_is_asked_before_its_number() -> None:
+def test_protocol_of_foreign_stream_precedes_its_integer() -> None:
     class Both(int):
         def __cuda_stream__(self) -> tuple[int, int]:
             return (0, 0)
@@ -182,7 +182,7 @@ def test_a_foreign_stream_is_asked_before_its_number() -> None:
         (object(), TypeError),
     ],
 )
-def test_what_is_no_stream_is_refused_wherever_a_stream_is_taken(stream: object, error: type) -> None:
+def test_rejects_non_streams_at_every_stream_parameter(stream: object, error: type) -> None:
     block = np.zeros(4, np.uint8)
     for call in (
         PyGPU.Event().record,
@@ -195,7 +195,7 @@ def test_what_is_no_stream_is_refused_wherever_a_stream_is_taken(stream: object,
     assert not block.any()
 
 
-def test_what_the_protocol_raises_is_passed_on() -> None:
+def test_protocol_error_is_raised() -> None:
     class Broken:
         def __cuda_stream__(self) -> tuple[int, int]:
             raise KeyError("broken")
@@ -205,12 +205,12 @@ def test_what_the_protocol_raises_is_passed_on() -> None:
 
 
 @two_devices
-def test_a_stream_of_another_device_is_refused() -> None:
+def test_rejects_stream_of_another_device() -> None:
     with pytest.raises(ValueError, match="the stream is of"):
         PyGPU.Event(device=0).record(PyGPU.Stream(device=1))
 
 
-def test_streams_wait_for_events_and_for_each_other() -> None:
+def test_streams_wait_for_events_and_each_other() -> None:
     first, second = PyGPU.Stream(), PyGPU.Stream(non_blocking=True)
     event = first.record()
     assert second.wait_event(event) is None
@@ -223,7 +223,7 @@ def test_streams_wait_for_events_and_for_each_other() -> None:
 
 
 @two_devices
-def test_a_stream_waits_for_one_of_another_device() -> None:
+def test_stream_waits_for_one_of_another_device() -> None:
     PyGPU.Stream(device=0).wait_stream(PyGPU.Stream(device=1))
     PyGPU.Stream(device=0).wait_event(PyGPU.Stream(device=1).record())
 
@@ -239,7 +239,7 @@ def test_streams_of_two_drivers_cannot_wait_for_each_other() -> None:
 
 
 @pytest.mark.parametrize("event", [None, 0, object()])
-def test_what_is_no_event_cannot_be_waited_for_or_recorded(event: object) -> None:
+def test_rejects_non_events_for_wait_and_record(event: object) -> None:
     with pytest.raises(TypeError):
         PyGPU.Stream().wait_event(event)
     if event is not None:
@@ -247,7 +247,7 @@ def test_what_is_no_event_cannot_be_waited_for_or_recorded(event: object) -> Non
             PyGPU.Stream().record(event)
 
 
-def test_record_gives_the_event_or_makes_one() -> None:
+def test_record_returns_given_event_or_creates_one() -> None:
     stream, event = PyGPU.Stream(), PyGPU.Event()
     assert stream.record(event) is event
     start, end = stream.record(), stream.record()
@@ -255,7 +255,7 @@ def test_record_gives_the_event_or_makes_one() -> None:
     assert start.elapsed_time(end) >= 0
 
 
-def test_with_makes_a_stream_current_and_puts_back_what_was() -> None:
+def test_with_makes_stream_current_and_restores_previous() -> None:
     outer, inner = PyGPU.Stream(), PyGPU.Stream()
     assert PyGPU.current_stream().is_default
     with outer as entered:
@@ -269,18 +269,18 @@ def test_with_makes_a_stream_current_and_puts_back_what_was() -> None:
     assert PyGPU.current_stream() == PyGPU.default_stream()
 
 
-def test_the_default_stream_can_be_made_current_inside_another() -> None:
+def test_default_stream_can_be_current_inside_another() -> None:
     with PyGPU.Stream(), PyGPU.default_stream():
         assert PyGPU.current_stream().is_default
 
 
-def test_with_puts_back_what_was_after_an_exception() -> None:
+def test_with_restores_previous_stream_after_exception() -> None:
     with pytest.raises(KeyError), PyGPU.Stream():
         raise KeyError
     assert PyGPU.current_stream().is_default
 
 
-def test_a_stream_is_current_in_its_thread_only() -> None:
+def test_stream_is_current_in_its_thread_only() -> None:
     seen = []
     with PyGPU.Stream() as stream:
         thread = threading.Thread(target=lambda: seen.append(PyGPU.current_stream()))
@@ -290,19 +290,19 @@ def test_a_stream_is_current_in_its_thread_only() -> None:
         assert PyGPU.current_stream() == stream
 
 
-def test_leaving_without_entering_is_an_error() -> None:
+def test_exit_without_enter_raises() -> None:
     with pytest.raises(RuntimeError, match="not entered"):
         PyGPU.Stream().__exit__(None, None, None)
 
 
 @two_devices
-def test_each_device_has_a_current_stream_of_its_own() -> None:
+def test_each_device_has_its_own_current_stream() -> None:
     with PyGPU.Stream(device=0) as first, PyGPU.Stream(device=1) as second:
         assert PyGPU.current_stream(0) == first
         assert PyGPU.current_stream(1) == second
 
 
-def test_streams_are_weakly_referenced_and_may_be_subclassed() -> None:
+def test_streams_support_weak_references_and_subclassing() -> None:
     class Mine(PyGPU.Stream):
         pass
 
@@ -311,7 +311,7 @@ def test_streams_are_weakly_referenced_and_may_be_subclassed() -> None:
     PyGPU.Event().record(stream).synchronize()
 
 
-def test_many_threads_make_and_drop_streams() -> None:
+def test_many_threads_create_and_drop_streams() -> None:
     def work(_: int) -> None:
         for _ in range(50):
             with PyGPU.Stream() as stream:

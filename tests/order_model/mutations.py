@@ -2,7 +2,7 @@
 
     python tests/order_model/mutations.py [NAME ...]
 
-Each row is a defect somebody could write. One that no test of the model sees is marked, and the exit status is 1.
+Each entry is a possible defect. A defect that no test of the model detects is marked, and the exit status is 1.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The tables of the drivers' numbers are those of the bindings, wherever cargo has fetched them."""
+"""Check the tables of driver codes against the bindings that cargo has fetched."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_hips_own_errors_have_its_names(script: ModuleType) -> None:
     }
 
 
-def test_a_number_of_another_release_does_not_take_the_place_of_the_preferred_one(script: ModuleType) -> None:
+def test_number_of_other_release_does_not_replace_preferred_one(script: ModuleType) -> None:
     text = (
         '#[cfg(any(feature = "cuda-13000"))]\npub enum E {\n    A = 2,\n    B = 3,\n}\n'
         '#[cfg(any(feature = "cuda-12000"))]\npub enum E {\n    A = 1,\n}\n'

@@ -1,4 +1,4 @@
-"""How PyGPU's modules are reached: from the package, under PyCUDA's name, and what `dir` shows of them."""
+"""Test import paths of PyGPU's modules: in the package, under PyCUDA's name, and in `dir`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MODULES = sorted({*(path.stem for path in PACKAGE.glob("[a-z]*.py")), *lazy_name
 
 
 def run(code: str) -> str:
-    """What a new process prints."""
+    """Return the output of a new process."""
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout

@@ -1,4 +1,4 @@
-"""Where files of NVIDIA's toolkits are looked for: cuda-pathfinder is asked where it is installed."""
+"""Test the search for files of NVIDIA's toolkits, by cuda-pathfinder if installed."""
 
 from __future__ import annotations
 

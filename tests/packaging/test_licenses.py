@@ -1,4 +1,4 @@
-"""The wheel says whose code is in it."""
+"""Check that the wheel names the licenses of the code in it."""
 
 import importlib.util
 import re

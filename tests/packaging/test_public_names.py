@@ -1,4 +1,4 @@
-"""Whatever could be imported from 0.1.0 still can, by every path, and is the same kind of thing."""
+"""Check that every import path of 0.1.0 still exists with the same kind of object."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FUNCTION = re.compile(r"function\((.*)\)")
 
 
 def read(lines: Iterable[str]) -> dict[tuple[str, str], str]:
-    """The kind of each name by where it stands."""
+    """Return the kind of each name by its path."""
     found = {}
     for line in lines:
         where, name, kind = line.split(" ", 2)
@@ -23,7 +23,7 @@ def read(lines: Iterable[str]) -> dict[tuple[str, str], str]:
 
 
 def lost(old: dict[tuple[str, str], str], new: dict[tuple[str, str], str]) -> list[str]:
-    """Sentences about what is gone or is another kind of thing."""
+    """Return messages about names that are missing or of another kind."""
     missing = [f"{where}.{name}, a {kind}, is gone" for (where, name), kind in old.items() if (where, name) not in new]
     common = {key: (kind, new[key]) for key, kind in old.items() if key in new}
     changed = [
@@ -35,7 +35,7 @@ def lost(old: dict[tuple[str, str], str], new: dict[tuple[str, str], str]) -> li
 
 
 def still(before: str, now: str) -> bool:
-    """Whether a kind is the same; a function may take more, in its order, name what it took, or be a class."""
+    """Return whether a kind is compatible; a function may accept more, or be a class."""
     if now == "class" and before.startswith("function("):
         return True
     took, takes = FUNCTION.fullmatch(before), FUNCTION.fullmatch(now)

@@ -59,7 +59,7 @@ def imports(tree: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
 
 
 def uses(text: str, modules: set[str]) -> set[str]:
-    """Which of some modules a module's text imports. A package counts only if a name of its own is taken from it."""
+    """Return the given modules that a module imports. A package counts only if one of its own names is imported."""
     found = set()
     for node in imports(ast.parse(text)):
         if isinstance(node, ast.Import):
@@ -112,7 +112,7 @@ def against_the_line(sources: Mapping[str, str]) -> list[str]:
 
 
 def modules_named(text: str, modules: set[str]) -> Iterator[tuple[int, str]]:
-    """Find what a module's text imports of the package: line and module, also a folder that does not exist."""
+    """Return the package imports of a module: line and module, also of a folder that does not exist."""
     for node in imports(ast.parse(text)):
         source = "" if isinstance(node, ast.Import) else "." * node.level + (node.module or "")
         for alias in node.names:
@@ -157,7 +157,7 @@ def python_files() -> list[Path]:
 
 
 def package() -> dict[str, str]:
-    """The text of each module of the package. Of a native one there is a stub, whose imports never run."""
+    """Return the source of each module of the package. A native one has a stub, whose imports never run."""
     folder = ROOT / "python"
     stubs = [path for path in python_files() if path.suffix == ".pyi" and not path.with_suffix(".py").exists()]
     sources = {str(path.relative_to(folder)): "" for path in stubs}

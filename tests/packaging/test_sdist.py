@@ -1,4 +1,4 @@
-"""The sdist has all files of the repository, as `make test` needs them, and none that git ignores."""
+"""Check that the sdist has all files of the repository, as `make test` needs them, and no ignored ones."""
 
 import subprocess
 import sysconfig

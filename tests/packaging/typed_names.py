@@ -1,4 +1,4 @@
-"""Type checkers know every public name and no other: `make check` runs mypy over this file, and nobody runs it.
+"""Check that type checkers find exactly the public names: `make check` runs mypy over this file; it is not executed.
 
 An error that is expected and does not come is an error of mypy too.
 """

@@ -1,4 +1,4 @@
-"""What hurts elsewhere at the end, of memory and of the process: pains 11 and 15."""
+"""Test interop regressions at the end of memory and of the process: 11 and 15."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def test_pain_11_a_deleter_may_be_called_at_the_end_of_the_process(when: str) ->
 
 
 def test_pain_11_memory_in_a_cycle_is_given_back() -> None:
-    """An array that the collector cannot see through keeps its memory for ever."""
+    """Defect: an array that the collector cannot traverse is never freed."""
     gc.collect()
     held = PyGPU.memory_statistics()["count"]
     array = PyGPU.zeros(1000)
@@ -176,7 +176,7 @@ def test_pain_15_the_process_ends_well_with(name: str) -> None:
 @gpu_only
 @pytest.mark.starts_processes
 def test_pain_15_the_process_ends_well_with_a_kernel_running(kernels: Kernels) -> None:
-    """The end waits for ever, or frees what the kernel uses."""
+    """Defect: process exit never returns, or frees memory that the kernel uses."""
     script = """
 import ctypes
 import PyGPU
@@ -213,7 +213,7 @@ def in_another(code):
 @pytest.mark.starts_processes
 @pytest.mark.parametrize("first", ["the main interpreter", "the subinterpreter"])
 def test_pain_15_a_subinterpreter_is_refused_in_one_sentence(first: str) -> None:
-    """It crashes later, or the end of the subinterpreter ends the library for the main one too."""
+    """Defect: a later crash, or the end of the subinterpreter closes the library for the main one too."""
     use = "import PyGPU\narray = PyGPU.arange(3)\nassert array.tolist() == [0, 1, 2]\n"
     ask = "in_another('import PyGPU')\n"
     printed = run(

@@ -1,4 +1,4 @@
-"""What hurts elsewhere in who waits for whom: pains 9, 10, 14 and 19."""
+"""Test interop regressions of synchronization: 9, 10, 14 and 19."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ def holds(array: PyGPU.GPUArray, value: float) -> bool:
     return bool((array.get() == value).all())
 
 
-# 9. Nobody agrees who synchronises
+# 9. Unclear responsibility for synchronization
 
 
 @gpu_only
 @pytest.mark.parametrize("protocol", ["dlpack", "interface"])
-def test_pain_09_a_consumer_on_another_stream_sees_a_late_write_and_no_host_waits(
+def test_pain_09_consumer_on_another_stream_sees_late_write_without_host(
     kernels: Kernels, slow: PyGPU.Stream, other: PyGPU.Stream, block: PyGPU.GPUArray, protocol: str
 ) -> None:
     """The consumer reads old values, or every exchange stops the host."""
@@ -68,7 +68,7 @@ def test_pain_09_a_consumer_on_another_stream_sees_a_late_write_and_no_host_wait
 
 
 @gpu_only
-def test_pain_09_no_stream_means_the_default_stream_and_minus_one_means_no_order(
+def test_pain_09_no_stream_is_default_stream_and_minus_one_is_no_order(
     kernels: Kernels, slow: PyGPU.Stream, block: PyGPU.GPUArray
 ) -> None:
     """`None` means no order to some and a stop of the host to others, and -1 is not heeded."""
@@ -172,8 +172,8 @@ def test_pain_10_work_on_a_destroyed_stream_is_an_error_and_harms_nothing(block:
 # 14. The GIL against the driver's lock
 
 
-def test_pain_14_threads_that_allocate_and_threads_that_drop_do_not_block_each_other() -> None:
-    """A destructor inside the driver waits for the GIL, whose holder waits for the driver."""
+def test_pain_14_allocating_and_dropping_threads_do_not_block_each_other() -> None:
+    """Defect: a destructor inside the driver waits for the GIL, whose holder waits for the driver."""
     script = """
 import random, threading
 import PyGPU
@@ -232,8 +232,8 @@ print("ended")
         "array[...] = numpy.ones(1)",
     ],
 )
-def test_pain_14_a_host_function_that_needs_the_gil_gets_it_while_a_call_waits(call: str) -> None:
-    """A callback of the driver waits for the GIL while its holder waits for the stream behind the callback."""
+def test_pain_14_host_function_gets_gil_while_a_call_waits(call: str) -> None:
+    """Defect: a driver callback waits for the GIL while its holder waits for the stream of the callback."""
     script = f"""
 import time, numpy
 import PyGPU
@@ -264,10 +264,8 @@ print("ended")
 
 @gpu_only
 @pytest.mark.parametrize("count", [5, COUNT])
-def test_pain_19_the_source_of_an_asynchronous_upload_may_be_changed_at_once(
-    kernels: Kernels, slow: PyGPU.Stream, count: int
-) -> None:
-    """The copy engine reads what the program wrote after the call."""
+def test_pain_19_async_upload_snapshots_source(kernels: Kernels, slow: PyGPU.Stream, count: int) -> None:
+    """Defect: the copy engine reads data written after the call."""
     host = np.full(count, 5, "float32")
     kernels.spin(SECONDS / 2, slow.handle)
     array = PyGPU.to_gpu_async(host, stream=slow)

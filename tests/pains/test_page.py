@@ -1,4 +1,4 @@
-"""The page of the pains and their tests name the same ones."""
+"""Check that the page of interop regressions and the tests list the same numbers."""
 
 import re
 from pathlib import Path

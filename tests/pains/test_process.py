@@ -1,6 +1,6 @@
-"""What hurts elsewhere in one process with others, in errors and in installing: pains 16 to 18, 20, 21, 24 and 25.
+"""Test interop regressions of shared processes, errors and installation: 16 to 18, 20, 21, 24 and 25.
 
-Pains 22 and 23, the arguments of kernels, come with the kernels.
+Numbers 22 and 23, the arguments of kernels, are tested in tests/kernels.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ two_devices = pytest.mark.skipif(BACKEND == "cpu" or PyGPU.device_count() < 2, r
 
 @pytest.fixture
 def driver() -> Iterator[simulated.Driver]:
-    """The simulated driver, which counts its calls and fails when told to. It is asked for each block: none is kept."""
+    """Return the simulated driver, which counts calls and fails on request. Blocks are not cached."""
     PyGPU.zeros(1)
     found = simulated.driver()
     if found is None:
@@ -67,7 +67,7 @@ def test_pain_16_the_import_opens_no_driver() -> None:
 @pytest.mark.starts_processes
 @pytest.mark.skipif(BACKEND != "cuda", reason="HIP has no contexts to ask for")
 def test_pain_16_an_array_on_one_device_makes_no_context_on_the_other() -> None:
-    """Every process leaves a stray context on device 0."""
+    """Defect: every process creates a stray context on device 0."""
     script = """
         import PyGPU
         from gpu import support
@@ -105,7 +105,7 @@ def test_pain_16_the_current_device_is_left_as_others_set_it() -> None:
 
 @two_devices
 def test_pain_16_the_device_of_one_thread_is_not_that_of_another() -> None:
-    """A device that somebody made current in one thread is current in all."""
+    """Defect: a device made current in one thread is current in all."""
     seen: list[int] = []
 
     def work() -> None:
@@ -156,7 +156,7 @@ print("ended")
 
 
 @pytest.mark.starts_processes
-def test_pain_17_a_forked_child_is_told_what_to_do_and_its_host_arrays_work() -> None:
+def test_pain_17_forked_child_gets_remedy_and_its_host_arrays_work() -> None:
     """A hang, or an error of initialisation that names nothing one could change."""
     assert run(FORK) == "ended"
 
@@ -166,7 +166,7 @@ def test_pain_17_a_forked_child_is_told_what_to_do_and_its_host_arrays_work() ->
 
 @contextlib.contextmanager
 def little_memory() -> Iterator[int]:
-    """How much memory may be filled; a simulated device is given little."""
+    """Return the amount of memory to fill; a simulated device has little."""
     PyGPU.synchronize()
     PyGPU.trim_memory()
     driver = simulated.driver()
@@ -183,8 +183,8 @@ def little_memory() -> Iterator[int]:
 
 @gpu_only
 @pytest.mark.provokes_errors
-def test_pain_18_the_device_is_filled_freed_and_filled_again_in_other_pieces() -> None:
-    """What the pool keeps in pieces is in the way of a large array: out of memory on an empty device."""
+def test_pain_18_device_is_filled_freed_and_refilled_in_other_sizes() -> None:
+    """Defect: fragments in the pool prevent a large array: out of memory on an empty device."""
     with little_memory() as free:
         for turn in range(2):
             arrays = []
@@ -269,7 +269,7 @@ def test_pain_20_what_needs_no_device_makes_no_call(driver: simulated.Driver) ->
         assert view.device.index == 0
         assert view.__dlpack_device__()[1] == 0
         assert len(view) >= 0
-    if not driver.is_hip:  # there nobody can be told of a stream, so the work must be over
+    if not driver.is_hip:  # no stream can be named there, so the work must be complete
         assert all(view.__cuda_array_interface__["stream"] == 1 for view in views)
     capsules = [view.__dlpack__(stream=-1) for view in views]
     assert made(before, calls(driver)) == {}
@@ -277,7 +277,7 @@ def test_pain_20_what_needs_no_device_makes_no_call(driver: simulated.Driver) ->
 
 
 def test_pain_20_a_new_array_is_one_allocation_and_no_more(driver: simulated.Driver) -> None:
-    """Each new array asks for the device, the stream and the properties again."""
+    """Defect: each new array queries the device, the stream and the properties again."""
     for make, work in ((lambda: PyGPU.empty((3, 4)), ""), (lambda: PyGPU.zeros((3, 4)), "Memset|hipMemset")):
         make()
         PyGPU.synchronize()
@@ -319,7 +319,7 @@ def test_pain_21_an_export_names_the_arrays_device_whichever_is_current() -> Non
 
 
 @two_devices
-def test_pain_21_a_copy_to_another_device_is_made_when_asked_for_and_only_then() -> None:
+def test_pain_21_copy_to_another_device_needs_request() -> None:
     """Copies between devices are silent, or go wrong where the devices do not reach each other."""
     array = PyGPU.to_gpu(np.arange(24.0).reshape(4, 6), device=1)[::-1, ::2]
     moved = PyGPU.asarray(array, device=0)
@@ -347,7 +347,7 @@ def test_pain_24_a_drivers_error_says_what_failed_where_and_why(driver: simulate
 
 
 def test_pain_24_an_error_in_a_destructor_is_raised_once_by_the_next_wait(driver: simulated.Driver) -> None:
-    """It is swallowed, or it ends the process, or it makes a call fail that has nothing to do with it (A9)."""
+    """Defect: it is swallowed, ends the process, or makes an unrelated call fail (A9)."""
     call = "hipFreeAsync" if driver.is_hip else "cuMemFreeAsync"
     array, other = PyGPU.zeros(3), PyGPU.zeros(3)
     driver.fault(call, 1)
@@ -361,8 +361,8 @@ def test_pain_24_an_error_in_a_destructor_is_raised_once_by_the_next_wait(driver
 
 
 @pytest.mark.starts_processes
-def test_pain_24_an_error_in_a_destructor_that_nobody_waited_for_is_said_at_the_end(driver: simulated.Driver) -> None:
-    """It is lost with the process."""
+def test_pain_24_unraised_destructor_error_is_reported_at_exit(driver: simulated.Driver) -> None:
+    """Defect: it is lost with the process."""
     call = "hipFreeAsync" if driver.is_hip else "cuMemFreeAsync"
     script = f"""
         import PyGPU
@@ -381,7 +381,7 @@ def test_pain_24_an_error_in_a_destructor_that_nobody_waited_for_is_said_at_the_
 @gpu_only
 @pytest.mark.starts_processes
 def test_pain_24_a_lost_context_is_recognised_and_said(kernels: Kernels) -> None:
-    """Every later call fails with the same riddle, and nobody says that only a new process helps."""
+    """Defect: every later call fails with the same unclear error, which does not name the remedy, a new process."""
     script = """
         import ctypes
         import PyGPU
@@ -441,7 +441,7 @@ def test_pain_25_the_host_works_where_there_is_no_gpu() -> None:
     assert run(script, PYGPU_BACKEND="cpu") == "ended"
 
 
-def test_pain_25_the_configuration_says_what_was_searched_and_why_it_failed() -> None:
+def test_pain_25_configuration_reports_search_and_failure_reason() -> None:
     """ "no CUDA-capable device", and a search for the reason."""
     for backend in PyGPU.config()["backends"]:
         assert backend["available"] or backend["reason"]

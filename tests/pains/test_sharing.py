@@ -1,4 +1,4 @@
-"""What hurts elsewhere when arrays are shared: pains 1 to 8, 12 and 13."""
+"""Test interop regressions of shared arrays: 1 to 8, 12 and 13."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ STREAM_NUMBERS = {"cpu": ([None, -1, 0], [1]), "cuda": ([None, -1, 0, 1, 2], [-2
 
 
 class Readonly:
-    """A producer of an interface whose memory may not be written, in either protocol's word for it."""
+    """A producer of a read-only interface, by the flag of either protocol."""
 
     def __init__(self, array: PyGPU.GPUArray) -> None:
         self.owner = array
@@ -96,7 +96,7 @@ def test_pain_02_numpy_gets_nothing_without_being_told_to() -> None:
 
 
 def test_pain_03_an_import_is_the_same_memory() -> None:
-    """`torch.as_tensor(gpu_array)` lands on the CPU and says nothing."""
+    """Defect: `torch.as_tensor(gpu_array)` silently copies to the CPU."""
     array = PyGPU.arange(6, dtype="float32").reshape(2, 3)[:, ::-1]
     for shared in (PyGPU.asarray(array), PyGPU.from_dlpack(array), PyGPU.from_dlpack(array.__dlpack__())):
         assert (shared.ptr, shared.strides, shared.device) == (array.ptr, array.strides, array.device)
@@ -185,7 +185,7 @@ def test_pain_05_negative_strides_are_exported_as_they_are(key: Any) -> None:
 
 @pytest.mark.reads_in_place
 def test_pain_06_what_may_not_be_written_stays_so() -> None:
-    """The flag is lost on the way, and somebody's constant is overwritten."""
+    """Defect: the flag is lost, and a constant of another library is overwritten."""
     array = PyGPU.asarray(Readonly(PyGPU.zeros((2, 3), "float32")))
     for view in (array, array[0], array.T):
         assert not view.flags.writeable
@@ -254,7 +254,7 @@ def test_pain_08_strides_of_length_one_axes_mean_nothing(shape: tuple[int, ...])
     assert taken.tolist() == host.tolist()
 
 
-def test_pain_08_a_view_with_a_new_axis_or_one_column_is_exported_by_its_shape() -> None:
+def test_pain_08_view_with_new_axis_or_one_column_exports_its_shape() -> None:
     """`x[:, :1]` and `x[None]` are the views at which normalising goes wrong."""
     host, array = pair((4, 6), "float32")
     for take in (lambda x: x[:, :1], lambda x: x[None], lambda x: x[:1, None, ::2]):
@@ -308,11 +308,11 @@ def test_pain_13_the_exchange_table_is_published() -> None:
 
 @pytest.mark.reads_in_place
 def test_pain_13_the_exchange_table_of_others_is_used_first() -> None:
-    """A library that publishes its table is asked through Python all the same."""
+    """Defect: a library with a table is still called through Python."""
     array = PyGPU.zeros((2, 3))
 
     class Tensor:
-        """Another library's type with the table, whose methods must not be asked."""
+        """A type of another library with the table, whose methods must not be called."""
 
         __dlpack_c_exchange_api__ = forge.new_capsule(ctypes.addressof(OTHERS), OTHERS_NAME, None)
 

@@ -1,4 +1,4 @@
-"""Products by the vendor's library: the same values for every type and layout, own kernels where there is none.
+"""Test products by the vendor's library: same values for every type and layout, own kernels without it.
 
 The environment says once which of them is asked, so programs run in processes of their own: there PYGPU_BLAS=1 sends
 the smallest products to the library. A simulated GPU has a stand-in that checks what it is given as strictly as the

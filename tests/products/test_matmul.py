@@ -1,4 +1,4 @@
-"""Products of matrices and vectors: NumPy is the judge of values, types, shapes and errors."""
+"""Test products of matrices and vectors: values, types, shapes and errors match NumPy."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_every_type_has_a_product(dtype: str) -> None:
 @pytest.mark.parametrize(
     "types", [("float32", "int16"), ("bool", "int8"), ("float16", "float32"), ("int64", "float32")]
 )
-def test_types_are_promoted_as_numpys(types: tuple[str, str]) -> None:
+def test_type_promotion_matches_numpy(types: tuple[str, str]) -> None:
     compare(operator.matmul, numbers(types[0], 33, 40), numbers(types[1], 40, 34))
 
 
@@ -152,7 +152,7 @@ def test_vectors_need_not_be_whole_packs() -> None:
     for length in (4096, 4099, 21):
         compare(operator.matmul, numbers("float32", length), numbers("float32", length))
         compare(np.vecdot, numbers("float32", 3, length), numbers("float32", length))
-    # Rows that lie side by side are read as packs, too.
+    # Contiguous rows are also read as packs.
     for rows in (64, 66):
         compare(operator.matmul, numbers("float32", 500), numbers("float32", 500, rows))
         compare(operator.matmul, numbers("float32", 2, 1, 21), numbers("float32", 2, 21, rows))
@@ -236,7 +236,7 @@ REFUSED: dict[str, Callable[[Any, Any], Any]] = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_numpy_refuses_is_refused(name: str) -> None:
+def test_rejects_same_arguments_as_numpy(name: str) -> None:
     call, host = REFUSED[name], numbers("float32", 2, 3)
     with pytest.raises(Exception) as numpys:  # noqa: PT011
         call(np, host)

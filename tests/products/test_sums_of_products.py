@@ -1,4 +1,4 @@
-"""Products of several axes, and sums that letters say: NumPy is the judge."""
+"""Test products over several axes, and `einsum`: results match NumPy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The usual device controls as `cuda*` calls: each is tried on every backend, and gives a status where it cannot be."""
+"""Test common device controls as `cuda*` calls on every backend: unsupported ones return a status."""
 
 from __future__ import annotations
 
@@ -192,7 +192,7 @@ def test_host_and_device_reach_managed_memory(managed: int) -> None:
     assert on_host[:20].tolist() == [5] * 16 + [3] * 4
 
 
-def test_what_a_device_does_with_managed_memory_is_answered_on_every_backend() -> None:
+def test_managed_memory_attributes_are_reported_on_every_backend() -> None:
     names = runtime.cudaDeviceAttr
     for attribute in (
         names.cudaDevAttrManagedMemory,

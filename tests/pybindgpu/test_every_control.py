@@ -1,4 +1,4 @@
-"""Each control of a device is there by its name and works, or a status says why not; so each attribute of launches."""
+"""Test that each device control and launch attribute works by its name, or a status gives the reason."""
 
 from __future__ import annotations
 

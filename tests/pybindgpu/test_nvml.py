@@ -1,4 +1,4 @@
-"""NVML through the package, through the library, and where there is none."""
+"""Test NVML through the package, through the library, and without it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class NVMLError(Exception):
 
 
 def package(prefix: str = "GPU-") -> types.SimpleNamespace:
-    """Return a stand-in for the module pynvml, with one device."""
+    """Return a replacement of the module pynvml, with one device."""
     opened: list[bool] = []
 
     def shutdown() -> None:
@@ -138,7 +138,7 @@ def test_an_index_is_an_integer() -> None:
 
 
 class FakeLibrary:
-    """A stand-in for NVIDIA's library, as ctypes would call it."""
+    """A replacement of NVIDIA's library, as called by ctypes."""
 
     def __init__(self, name: str) -> None:
         assert name == "libnvidia-ml.so.1"

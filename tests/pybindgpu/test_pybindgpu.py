@@ -1,4 +1,4 @@
-"""PybindGPU's surface: its classes per dtype, its allocators, and what its test programs do."""
+"""Test PybindGPU's interface: classes per dtype, allocators, and its test programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What must hold in place of PybindGPU's defects; the number of the defect stands beside each test.
+"""Test the behaviour required instead of PybindGPU's defects; each test gives the number of its defect.
 
 Those of GPUArray itself (1, 3, 4, 5, 7, 18, 23, 29, 30) are tested with it, those of NVML (26, 27) with NVML; 28 is the
 native module's apart from the streams, and 31 was the build's.
@@ -38,7 +38,7 @@ def freed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return addresses
 
 
-def test_one_element_is_written_by_a_copy_and_a_wrong_index_only_sets_the_status(  # D2
+def test_single_element_write_copies_and_wrong_index_sets_status_only(  # D2
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     array = PyGPU.DeviceArray_int64(numpy.array([1, 2, 3]))

@@ -1,4 +1,4 @@
-"""The `cuda*` calls: what they do, and which status they give for what cannot be done."""
+"""Test the `cuda*` calls: effects, and statuses of impossible calls."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def test_what_is_no_stream_is_refused(wrong: Any, memory: int) -> None:
             call()
 
 
-def test_a_stream_that_could_not_be_made_says_so_and_is_never_the_default_stream() -> None:
+def test_failed_stream_reports_error_and_is_never_default_stream() -> None:
     stream = runtime.cudaStream_t(8)
     assert stream.last_status() == 1
     assert stream.handle == 0

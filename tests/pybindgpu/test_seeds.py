@@ -1,4 +1,4 @@
-"""The programs that PyGPU was made for, one after the other, and what only their prose promises.
+"""Test the seed programs of PyGPU, and the promises of their prose.
 
 In the order of the texts: PybindGPU's page in its two versions, an introduction to PyCUDA with textures and MPI, a
 first look at PyCUDA, and a kernel by NVIDIA's own `cuda.bindings`. The numbers are made up anew and NumPy is the judge.

@@ -1,4 +1,4 @@
-"""Status objects, the names and texts of errors, and the thread's last error."""
+"""Test status objects, names and messages of errors, and the last error of a thread."""
 
 from __future__ import annotations
 

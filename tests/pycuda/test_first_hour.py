@@ -1,4 +1,4 @@
-"""What somebody tries in the first hour, and what is said where it is not to be had."""
+"""Test first steps of PyCUDA users, and the errors for missing features."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __global__ void wide(long long *out, size_t n, long long a, short b, unsigned c)
 
 
 class Text:
-    """A source that becomes a text when it is asked for one, as a template."""
+    """A source object that converts to text, like a template."""
 
     def __str__(self) -> str:
         return SOURCE

@@ -1,4 +1,4 @@
-"""`as_pycuda` puts PyGPU in PyCUDA's place, for what imports `pycuda`."""
+"""Test `as_pycuda`, which replaces PyCUDA for code that imports `pycuda`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.enough_on("cpu")
 
 
 def run(code: str, *arguments: str, folder: Path | None = None) -> str:
-    """What a new process prints."""
+    """Return the output of a new process."""
     command = [sys.executable, *(["-c", code] if code else []), *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
     assert done.returncode == 0, done.stderr

@@ -1,4 +1,4 @@
-"""What PyCUDA computes for each element: its names, its arguments, and its dtypes where they are not NumPy's."""
+"""Test PyCUDA's elementwise functions: names, arguments, and dtypes that differ from NumPy's."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def test_integers_are_split_as_floats():
 
 
 @pytest.mark.parametrize("name", ["minimum", "maximum"])
-def test_the_lesser_and_the_greater_one_leave_nan_out_and_have_the_first_arrays_dtype(name):
+def test_minimum_and_maximum_ignore_nan_and_keep_dtype_of_first_array(name):
     judge = {"minimum": np.fmin, "maximum": np.fmax}[name]
     function = getattr(gpuarray, name)
     a, b = np.array([1, np.nan, 3], np.float32), np.array([2, 2, np.nan], np.float64)
@@ -205,7 +205,7 @@ def test_an_array_is_reversed_along_all_axes_into_a_new_one():
 
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
 @pytest.mark.parametrize("order", ["C", "F"])
-def test_parts_of_complex_numbers_are_new_arrays_without_gaps_in_the_same_order(dtype, order):
+def test_complex_parts_are_new_contiguous_arrays_in_same_order(dtype, order):
     host = np.array([[1 + 2j, 3 - 4j, 0], [5j, -6, 7 + 7j]], dtype, order=order)
     device = gpu(host)
     for name in ("real", "imag"):

@@ -1,4 +1,4 @@
-"""PyCUDA's compiler: sources in nvcc's words."""
+"""Test PyCUDA's compiler module with nvcc's options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""PyCUDA's copies and sets of linear memory. NumPy is the judge."""
+"""Test PyCUDA's copies and fills of linear memory against NumPy."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_what_cannot_be_copied_changes_nothing():
 
 
 @pytest.mark.parametrize("size", [100, LARGE])
-def test_the_source_of_an_asynchronous_copy_may_be_changed_at_once(size):
+def test_async_upload_snapshots_source(size):
     stream = PyGPU.Stream()
     memory, source = mem_alloc(size), numpy.full(size, 7, "u1")
     expected = source.copy()

@@ -1,4 +1,4 @@
-"""PyCUDA's driver: errors, devices, contexts, streams, events, modules."""
+"""Test PyCUDA's driver module: errors, devices, contexts, streams, events, modules."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_enumerations_are_numbers_with_names():
 
 @pytest.fixture
 def empty_stack():
-    """What others pushed for good, as `autoinit` does, is out of the way."""
+    """Remove contexts pushed permanently, for example by `autoinit`."""
     with contextlib.suppress(drv.LogicError):
         while True:
             drv.Context.pop()

@@ -1,4 +1,4 @@
-"""PyCUDA's makers of elementwise kernels: prepared functions over addresses and a number of elements."""
+"""Test PyCUDA's elementwise kernel generators: prepared functions of addresses and a number of elements."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Z = np.array([1 + 2j, -3j, 4, 0.5 - 1j], COMPLEX)
 
 
 def computed(function: Any, dtype: Any, *arguments: Any) -> np.ndarray:
-    """What a kernel writes that has its result last."""
+    """Return the output of a kernel whose last argument is its result."""
     out = PyGPU.zeros(4, dtype)
     run(function, out, *(gpu(one) if isinstance(one, np.ndarray) else one for one in arguments), out)
     return out.get()

@@ -1,4 +1,4 @@
-"""Launches in PyCUDA's spelling."""
+"""Test launches with PyCUDA's syntax."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def test_a_launch_without_a_block_or_with_another_keyword_is_a_value_error(modul
     assert (x.get() == np.arange(8)).all()
 
 
-def test_a_shape_that_the_device_cannot_run_is_a_logic_error_and_a_value_error(module, x):
+def test_unlaunchable_shape_raises_logic_error_and_value_error(module, x):
     scale = module.get_function("scale")
     for keywords in ({"block": (1 << 20, 1, 1)}, {"block": (8, 1, 1), "grid": (0, 1)}):
         with pytest.raises(drv.LogicError) as raised:

@@ -1,4 +1,4 @@
-"""PyCUDA's device and host memory. NumPy is the judge."""
+"""Test PyCUDA's device and host memory against NumPy."""
 
 from __future__ import annotations
 

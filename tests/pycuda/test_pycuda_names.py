@@ -1,4 +1,4 @@
-"""The table of docs/porting_from_pycuda.md says what is there."""
+"""Check the table of names in docs/porting_from_pycuda.md."""
 
 from __future__ import annotations
 

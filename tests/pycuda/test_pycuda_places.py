@@ -1,4 +1,4 @@
-"""PyCUDA's functions that take from places and put to places."""
+"""Test PyCUDA's `take` and `put` functions."""
 
 from __future__ import annotations
 

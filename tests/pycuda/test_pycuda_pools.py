@@ -1,4 +1,4 @@
-"""PyCUDA's memory pools."""
+"""Test PyCUDA's memory pools."""
 
 from __future__ import annotations
 

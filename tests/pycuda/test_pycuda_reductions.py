@@ -1,4 +1,4 @@
-"""PyCUDA's functions that make one element of many, and whose memory results have."""
+"""Test PyCUDA's reductions, and the allocators of their results."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_arrays_are_joined_as_by_numpy() -> None:
 
 
 class Counting:
-    """An allocator that counts how often it was asked."""
+    """An allocator that counts its calls."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -139,7 +139,7 @@ def test_a_result_has_memory_of_its_operands_allocator(name: str, is_pool: bool)
         np.testing.assert_array_equal(result.get(), other.get())
 
 
-def test_what_is_chosen_for_a_call_or_a_block_goes_before_the_operands_allocator() -> None:
+def test_explicit_or_scoped_allocator_precedes_allocator_of_operands() -> None:
     first, second, third = Counting(), Counting(), Counting()
     a = PyGPU.to_gpu(np.arange(3.0), allocator=first)
     for function in (gpuarray.sum, gpuarray.any, gpuarray.all):

@@ -1,4 +1,4 @@
-"""What libraries do with PyCUDA's classes: derive from them, and make arrays whose memory comes later."""
+"""Test subclasses of PyCUDA's classes, and arrays whose memory is assigned later."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def test_in_out_and_inout_are_classes_that_derive_from_the_handler():
 
 
 class Told(drv.InOut):
-    """Tells what is done, and takes a name first."""
+    """Records calls, and takes a name first."""
 
     def __init__(self, name, array):
         super().__init__(array)
@@ -140,7 +140,7 @@ class Told(drv.InOut):
 
 
 @pytest.mark.parametrize("in_order_of", [None, "stream"])
-def test_a_class_that_derives_from_inout_is_called_before_and_behind_a_launch(in_order_of):
+def test_subclass_of_inout_is_called_before_and_after_launch(in_order_of):
     stream = drv.Stream() if in_order_of else None
     twice = SourceModule(TWICE).get_function("twice")
     x = np.arange(4, dtype=np.float32)
@@ -233,7 +233,7 @@ THINGS = {
 
 
 def derived(base, given):
-    """A class whose `__init__` has other arguments than its base, as a class of Python may."""
+    """A class whose `__init__` has other arguments than its base."""
 
     class Derived(base):
         def __init__(self, owner, *, calls_super=True):
@@ -245,7 +245,7 @@ def derived(base, given):
 
 
 @pytest.mark.parametrize("thing", list(THINGS))
-def test_a_class_that_derives_from_ours_may_have_an_init_of_other_arguments(thing):
+def test_subclass_may_have_init_with_other_arguments(thing):
     made = derived(*THINGS[thing])(["me"], calls_super=True)
     assert made.owner == ["me"]
     assert isinstance(made, THINGS[thing][0])
@@ -253,7 +253,7 @@ def test_a_class_that_derives_from_ours_may_have_an_init_of_other_arguments(thin
 
 
 @pytest.mark.parametrize("thing", list(THINGS))
-def test_an_init_that_does_not_call_the_base_is_told_when_the_object_is_used(thing):
+def test_missing_base_init_is_reported_at_first_use(thing):
     base, given = THINGS[thing]
     made = derived(base, given)("me", calls_super=False)
     assert "not made yet" in repr(made)

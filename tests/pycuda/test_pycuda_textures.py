@@ -1,4 +1,4 @@
-"""Texture and surface references: old programs run as they are, over the objects that CUDA 12 has in their place."""
+"""Test texture and surface references: old programs run unchanged over texture objects of CUDA 12."""
 
 from __future__ import annotations
 

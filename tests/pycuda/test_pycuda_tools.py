@@ -1,4 +1,4 @@
-"""PyCUDA's tools and what it tells of a platform."""
+"""Test PyCUDA's tools and platform queries."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def test_what_a_device_does_not_tell_is_not_made_up():
 
 
 class Known(tools.DeviceData):
-    """A device of which all is told."""
+    """A device with all properties."""
 
     max_threads, warp_size, thread_blocks_per_mp, warps_per_mp = 1024, 32, 32, 64
     registers, shared_memory = 65536, 100 << 10

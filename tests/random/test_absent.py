@@ -1,4 +1,4 @@
-"""What NumPy's random numbers have and ours have not says how they are drawn."""
+"""Test errors for missing functions of NumPy's random module: they name the alternative."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""PyCUDA's ``curandom``: what programs call is there, and draws what its names say."""
+"""Test PyCUDA's ``curandom``: functions that programs call, and their distributions."""
 
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ def test_tables_are_the_librarys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.starts_processes
 @pytest.mark.skipif(on_cpu(), reason="a library of a GPU's vendor")
-def test_without_the_library_it_is_said_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_error_without_library_names_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = """
 import PyGPU
 from PyGPU import curandom

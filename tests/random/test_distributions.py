@@ -1,4 +1,4 @@
-"""Numbers are distributed as they should be: moments, and Kolmogorov's distance from the distribution.
+"""Test distributions: moments, and the Kolmogorov distance.
 
 A bound is so wide that one seed in ten million misses it.
 """

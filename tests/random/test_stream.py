@@ -1,4 +1,4 @@
-"""The stream of a generator is that of NumPy's Philox, bit for bit, whatever is drawn from it and how."""
+"""Test that a generator gives the bits of NumPy's Philox for any sequence of draws."""
 
 from __future__ import annotations
 

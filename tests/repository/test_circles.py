@@ -1,4 +1,4 @@
-"""No two files of a crate import each other, not by way of others either.
+"""Check that no two files of a crate import each other, directly or indirectly.
 
 A `mod.rs` or `lib.rs` declares the files of its folder: its references to them do not count, since the language
 requires them. Test code is exempt.
@@ -24,7 +24,7 @@ def circles(sources: Mapping[str, str]) -> list[str]:
 
 
 def imports(sources: Mapping[str, str]) -> dict[Module, set[Module]]:
-    """The modules that each one names, as far as they are files of their own."""
+    """Return the modules imported by each module, if they are separate files."""
     files = [RustSource(name, text) for name, text in sources.items()]
     test_modules = {module for file in files for module in file.declared_in(file.test_only)}
     files = [

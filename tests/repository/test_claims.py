@@ -1,4 +1,4 @@
-"""What the README says is held by something, and its figures are those that were measured."""
+"""Check that tests cover the claims of the README, and that its figures are the measured ones."""
 
 import functools
 import importlib.util
@@ -32,12 +32,12 @@ def rows(text: str) -> list[list[str]]:
 
 
 def claims(text: str) -> list[tuple[str, str]]:
-    """The words of each claim, and what holds it."""
+    """Return the text of each claim and the tests that cover it."""
     return [(row[0], row[1]) for row in rows(text)]
 
 
 def missing(held_by: str) -> list[str]:
-    """What is named and is not there."""
+    """Return named tests and files that do not exist."""
     return [
         f"{path}::{name}" if name else path
         for path, name in REFERENCE.findall(held_by)

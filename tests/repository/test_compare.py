@@ -1,4 +1,4 @@
-"""The program that compares PyGPU with its peers: what it runs, how it counts, and what it says."""
+"""Test the program that compares PyGPU with other libraries: cases, counts and output."""
 
 import importlib
 import importlib.util
@@ -26,7 +26,7 @@ def module(name: str) -> ModuleType:
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess:
-    """The program in a process of its own."""
+    """Run the program in a separate process."""
     command = [sys.executable, str(FOLDER / "compare.py"), *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 

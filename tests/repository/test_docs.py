@@ -1,4 +1,4 @@
-"""The documentation says what is there: its reference, the docstrings' form, and their examples.
+"""Check the documentation: its reference, the form of docstrings, and their examples.
 
 The blocks of README.md and docs/ are run by pytest itself, through the conftest of the repository.
 """
@@ -85,7 +85,7 @@ def _members(name: str, owner: type) -> Iterator[tuple[str, Any]]:
 
 
 def documented() -> dict[str, Any]:
-    """Every public function and class with its public members, each once, by its full name."""
+    """Return every public function and class with its public members, once each, by full name."""
     found: dict[str, Any] = {}
     seen: set[int] = set()
 
@@ -137,7 +137,7 @@ def listed_parameters(section: str) -> set[str]:
 
 
 def faults(thing: Any) -> list[str]:
-    """What a docstring lacks."""
+    """Return the missing parts of a docstring."""
     text = inspect.getdoc(thing) or ""
     if not text:
         return ["has no docstring"]
@@ -268,7 +268,7 @@ def test_a_name_without_a_place_in_the_reference_is_found() -> None:
 
 
 def links(page: Path) -> list[str]:
-    """Where the links of a page lead, within the repository."""
+    """Return the targets of a page's links within the repository."""
     targets = LINK.findall(BLOCK.sub("", page.read_text(encoding="utf-8")))
     return [target for target in targets if not target.startswith(("http://", "https://"))]
 

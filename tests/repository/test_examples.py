@@ -1,4 +1,4 @@
-"""The programs in examples/ do what they say."""
+"""Test the programs in examples/."""
 
 import importlib.util
 import os

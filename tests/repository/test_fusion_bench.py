@@ -1,4 +1,4 @@
-"""The program that holds deferred operations against other libraries: what it counts, checks and judges."""
+"""Test the program that compares deferred operations with other libraries: counts, checks and verdicts."""
 
 import importlib
 import json
@@ -24,7 +24,7 @@ def module(name: str) -> ModuleType:
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """The program in a process of its own."""
+    """Run the program in a separate process."""
     command = [sys.executable, str(FOLDER / "fusion.py"), *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 

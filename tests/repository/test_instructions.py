@@ -1,4 +1,4 @@
-"""When the instruction counts of small calls are a regression, and when they cannot be compared."""
+"""Test the comparison of instruction counts of small calls: regressions, and incomparable counts."""
 
 import importlib.util
 import json

@@ -1,4 +1,4 @@
-"""Layers within a crate: Cargo holds the order of the crates, and these tests the order of folders inside two of them.
+"""Check the layers within crates: cargo enforces the order of crates, and these tests the order of two folders.
 
 The folders of `src/python` import one way:
 
@@ -82,7 +82,7 @@ def test_imports_run_one_way() -> None:
 
 
 def test_host_memory_comes_to_a_copy_through_one_door() -> None:
-    # A1: whoever promises that a copy may use host memory must have asked whether its stream is captured.
+    # A1: code that allows a copy to use host memory must first query whether its stream is captured.
     door = ROOT / "src" / "memory" / "capture.rs"
     files = [RustSource(str(path.relative_to(ROOT)), path.read_text()) for path in (ROOT / "src").rglob("*.rs")]
     test_modules = {module for file in files for module in file.declared_in(file.test_only)}

@@ -1,4 +1,4 @@
-"""Programs for MPI: four processes with a device each, of the CPU under four numbers."""
+"""Test MPI programs: four processes with a device each, the CPU under four numbers."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_the_seeds_program_runs_with_gpuarrays_of_four_processes() -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_the_pages_program_sums_over_three_processes() -> None:
+def test_page_program_sums_over_three_processes() -> None:
     page = (ROOT / "docs" / "howto" / "collectives.md").read_text()
     (program,) = re.findall(r"```python\n(import PyGPU\n(?:(?!```).)*?Iallreduce.*?)```", page, re.DOTALL)
     done = run(3, "-m", "mpi4py", "-c", program + "if MPI.COMM_WORLD.rank == 0: print(int(a[0]))")

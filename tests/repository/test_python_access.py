@@ -1,4 +1,4 @@
-"""Each function that attaches to the interpreter checks first that the thread does not launch a batch."""
+"""Check that each function that attaches to the interpreter first checks that its thread launches no batch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files can be read in one sitting, and none of them names the machine on which it was written."""
+"""Check the size of files, and that none of them names the machine on which it was written."""
 
 import re
 import subprocess
@@ -41,7 +41,7 @@ def too_full(names: Iterable[str]) -> dict[str, int]:
 
 
 def machine_paths(texts: Mapping[str, str]) -> list[str]:
-    """Places where a file names a path of somebody's machine."""
+    """Return the lines of a file that name a path of a user's machine."""
     return [
         f"{name}:{number}: {line.strip()}"
         for name, text in texts.items()

@@ -1,4 +1,4 @@
-"""The measured results are one small folder, and generated files are marked."""
+"""Check that the folder of measured results is small, and that generated files are marked."""
 
 import re
 import subprocess

@@ -1,4 +1,4 @@
-"""The sample of a large matrix has each value of each parameter, and nothing of a test is lost altogether."""
+"""Test that the sample of a large matrix has each value of each parameter, and some case of each test."""
 
 import subprocess
 import sys

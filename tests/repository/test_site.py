@@ -1,4 +1,4 @@
-"""The pages of the interface, which `make docs` makes of what there is: nothing that a user has is missing on them."""
+"""Check the generated pages of the interface, which `make docs` writes: no public name is missing."""
 
 import importlib.util
 import pkgutil
@@ -31,7 +31,7 @@ def api_pages() -> ModuleType:
 
 @pytest.fixture(scope="module")
 def pages(api_pages: ModuleType) -> dict[str, str]:
-    """Each page by its name."""
+    """Return each page by its name."""
     return dict(api_pages.pages())
 
 

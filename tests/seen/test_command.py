@@ -1,4 +1,4 @@
-"""`python -m PyGPU show` and `test`: what they print, and the exit status."""
+"""Test `python -m PyGPU show` and `test`: output and exit status."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""What the logger "PyGPU" is told."""
+"""Test messages of the logger "PyGPU"."""
 
 import logging
 import os

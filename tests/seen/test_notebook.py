@@ -1,4 +1,4 @@
-"""The notebooks of examples/ run, cell after cell.
+"""Test the notebooks of examples/, cell after cell.
 
 By these few lines and not by nbclient, which needs a kernel in a process of its own and some forty packages for that:
 the cells are plain Python without magics, and each last line is shown as a notebook would show it.

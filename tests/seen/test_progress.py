@@ -1,4 +1,4 @@
-"""How far a long copy is."""
+"""Test progress reports of long copies."""
 
 import sys
 from types import ModuleType

@@ -1,4 +1,4 @@
-"""Ranges in a profiler's timeline: around copies, compilations, launches, and a program's own."""
+"""Test profiler ranges: around copies, compilations, launches, and those of a program."""
 
 import ctypes
 import shutil

@@ -1,4 +1,4 @@
-"""What a notebook and a prompt show."""
+"""Test the display of arrays in a notebook and at a prompt."""
 
 import pydoc
 
@@ -60,7 +60,7 @@ def test_a_notebook_shows_a_devices_name_and_memory() -> None:
 
 
 @pytest.mark.enough_on("cpu")
-def test_help_of_the_package_is_read_in_one_sitting_and_the_star_still_brings_everything() -> None:
+def test_help_is_short_and_star_import_complete() -> None:
     assert len(pydoc.render_doc(PyGPU).splitlines()) < 100
     assert "to_gpu" in PyGPU.__all__
 

@@ -1,4 +1,4 @@
-"""`Ufunc.at` applies a function once for each time that a place is named, in the order in which places are named."""
+"""Test `Ufunc.at`, which applies a function once for each index, in the order of the indices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Elements are taken from, and values put to, the places that indices name, as NumPy does it."""
+"""Test reads and writes of elements by index: results match NumPy."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def moved(value: Any) -> Any:
 
 
 def both(name: str, *arguments: Any, **keywords: Any) -> None:
-    """Call a function of NumPy's and ours of the same name, by both ways to ours, on the same arguments."""
+    """Call NumPy's function and PyGPU's of the same name, the latter in two ways, with the same arguments."""
     numpys = outcome(lambda: getattr(np, name)(*arguments, **keywords))
     for function in (getattr(PyGPU, name), getattr(np, name)):
         ours = outcome(lambda function=function: function(*map(moved, arguments), **keywords))
@@ -63,7 +63,7 @@ def test_elements_are_taken_along_an_axis(axis: int | None) -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_an_index_that_is_out_of_range_is_refused_goes_around_or_is_the_nearest(mode: str) -> None:
+def test_out_of_range_index_raises_wraps_or_clips(mode: str) -> None:
     host = np.arange(15.0).reshape(5, 3)
     index = np.array([[-7, 4], [9, -1]])
     both("take", host, index, 0, mode=mode)

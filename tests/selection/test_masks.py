@@ -1,4 +1,4 @@
-"""What a mask selects stays on the device: elements, indices, places to write; the host reads their number at most."""
+"""Test selection by masks on the device: elements, indices, writes; the host reads the count only."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ def test_a_masked_fill_is_taken_into_a_graph() -> None:
     assert_same(array, host)
 
 
-def test_a_wrong_mask_and_wrong_values_are_refused_in_numpys_words_and_change_nothing() -> None:
+def test_rejects_wrong_mask_and_values_like_numpy_and_changes_nothing() -> None:
     host = np.arange(12.0).reshape(3, 4)
     array = PyGPU.to_gpu(host)
     mask = host > 4

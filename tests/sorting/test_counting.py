@@ -1,4 +1,4 @@
-"""Counts of values in bins and sums of their weights are NumPy's, and their bits repeat."""
+"""Test histograms and weighted counts: results match NumPy and are bitwise reproducible."""
 
 from __future__ import annotations
 

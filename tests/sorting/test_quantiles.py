@@ -1,4 +1,4 @@
-"""Medians and quantiles along any axes are NumPy's, with NaN and without, by every method."""
+"""Test medians and quantiles along any axes, with and without NaN, for every method: results match NumPy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Places in an order: values among sorted elements, parts of an order, orders by several keys."""
+"""Test searches in sorted arrays, partitions, and sorting by several keys."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_both_operands_have_any_layout_and_type() -> None:
     )
 
 
-def test_what_numpy_refuses_is_refused() -> None:
+def test_rejects_same_arguments_as_numpy() -> None:
     host = np.arange(6.0)
     a = PyGPU.to_gpu(host)
     for call in (

@@ -1,4 +1,4 @@
-"""Arrays as sets: what NumPy gives, on the device, with NaN and without."""
+"""Test set functions on the device, with and without NaN: results match NumPy."""
 
 from __future__ import annotations
 

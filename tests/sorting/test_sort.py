@@ -1,4 +1,4 @@
-"""``sort`` and ``argsort`` along any axis of any layout give what NumPy gives, stably."""
+"""Test stable ``sort`` and ``argsort`` along any axis of any layout: results match NumPy."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_the_greatest_first_and_nan_last(length: int, dtype: str) -> None:
     np.testing.assert_array_equal(PyGPU.sort(PyGPU.to_gpu(host), descending=True).get(), host[order])
 
 
-def test_the_greatest_first_is_the_order_turned_but_for_those_that_are_equal() -> None:
+def test_descending_order_is_reversed_except_for_equal_elements() -> None:
     host = np.array([2.0, np.nan, 1.0, 2.0, np.nan, -np.inf])
     assert PyGPU.argsort(PyGPU.to_gpu(host), descending=True).tolist() == [0, 3, 2, 5, 1, 4]
     assert PyGPU.argsort(PyGPU.to_gpu(host)).tolist() == [5, 2, 0, 3, 1, 4]

@@ -54,6 +54,6 @@ def described(device: DeviceLike = None) -> dict[str, int]:
 
 
 def main() -> None:
-    """Run what is above, as far as a device without a compiler can."""
+    """Run the functions above, as far as a device without a compiler can."""
     ordered(PyGPU.zeros(32, "float32"))
     described()

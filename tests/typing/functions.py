@@ -107,7 +107,7 @@ def products(a: GPUArray) -> GPUArray:
 
 
 def main() -> None:
-    """Run what is above."""
+    """Run the functions above."""
     x = PyGPU.arange(1, 5, dtype="float64")
     elements(x.copy(), x)
     reduced(x)

@@ -36,7 +36,7 @@ def shared(array: GPUArray, foreign: SupportsDLPack, on_device: SupportsCudaArra
 
 
 def main() -> None:
-    """Run what is above."""
+    """Run the functions above."""
     there_and_back(np.arange(3.0))
     array = PyGPU.arange(3.0)
     shared(array, array, array)

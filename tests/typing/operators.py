@@ -115,7 +115,7 @@ def attributes(a: GPUArray) -> tuple[int, ...]:
 
 
 def main() -> None:
-    """Run what is above."""
+    """Run the functions above."""
     a, b = PyGPU.arange(1, 9, dtype="float64"), PyGPU.full(8, 2.0)
     n = PyGPU.arange(8)
     normalized(a)

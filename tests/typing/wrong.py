@@ -1,4 +1,4 @@
-"""Programs that are wrong: a type checker must find each marked line, with mypy's code, and no other line."""
+"""Invalid programs: a type checker must report each marked line, with mypy's code, and no other line."""
 
 import numpy as np
 

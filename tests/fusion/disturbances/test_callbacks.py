@@ -1,4 +1,4 @@
-"""The program's code may run at each callback of a call that uses a pending result, and do anything there."""
+"""Test user code that runs at each callback of a call that uses a pending result."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Case:
         self.runs = 0
 
     def act(self, *_: Any) -> None:
-        """Act, once: what the act calls may come to the same callback again."""
+        """Act once: calls of the action may reach the same callback again."""
         self.runs += 1
         if self.runs == 1:
             self._act(self)
@@ -121,7 +121,7 @@ class Number:
 
 
 class Exports:
-    """An array of another library, whose interfaces run the program's code."""
+    """An array of another library, whose interfaces run user code."""
 
     def __init__(self, case: Case) -> None:
         self.case, self.array = case, case.other
@@ -182,7 +182,7 @@ def dropped(case: Case) -> None:
 
 
 def dropped_owner(case: Case) -> None:
-    """Drop memory of another library, whose owner has a finaliser."""
+    """Drop memory of another library, whose owner has a finalizer."""
 
     class Owner:
         def __init__(self, array: Any) -> None:
@@ -319,7 +319,7 @@ def nothing_left() -> Iterator[None]:
 @pytest.mark.parametrize("act", ACTS)
 @pytest.mark.parametrize("call", CALLS)
 @pytest.mark.sampled(on="cuda")
-def test_code_of_the_program_within_a_call(call: str, act: str) -> None:
+def test_program_code_within_a_call(call: str, act: str) -> None:
     if PyGPU.backend_name() != "cuda" and "Interface" in CALLS[call].__code__.co_names:
         pytest.skip("the interface is CUDA's")
     with limits(meetings=1):

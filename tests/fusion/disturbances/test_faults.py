@@ -1,4 +1,4 @@
-"""A refusal at any driver call of a flush makes no wrong value, raises nowhere else, and loses no work or memory."""
+"""Test a fault at each driver call of a flush: no wrong value, no other error, no lost work or memory."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def driver() -> Iterator[simulated.Driver]:
 
 
 def in_use(driver: simulated.Driver) -> dict[str, int]:
-    """Live blocks of PyGPU, and what the driver has of each kind beside the memory of pools."""
+    """Count PyGPU's live blocks and the driver's objects of each kind, except for pool memory."""
     gc.collect()
     PyGPU.synchronize()
     PyGPU.trim_memory()
@@ -64,7 +64,7 @@ def flush_told() -> bool:
 
 
 class Run:
-    """One run of a program whose flush is refused something, and the checks of what it left."""
+    """One run of a program with a fault in its flush, and the checks afterwards."""
 
     def __init__(self, program: Program, operands: Operands) -> None:
         self.program, self.operands = program, operands
@@ -143,7 +143,7 @@ class Run:
 
 
 def calls_of_flush(run: Run, driver: simulated.Driver, by: Callable[[], Any] = lambda: None) -> dict[str, int]:
-    """How often the flushes of a program make each call of the driver."""
+    """Count each driver call in the flushes of a program."""
     run.begin()
     before = {name: driver.call_count(name) for name in driver.calls()}
     assert not run.flush(by)
@@ -212,7 +212,7 @@ def by_the_helper() -> None:
 @pytest.mark.parametrize("code", [INVALID, OUT_OF_MEMORY])
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.sampled(on="cuda")
-def test_fault_at_each_driver_call_of_a_flush_by_others(
+def test_fault_at_each_driver_call_of_a_flush_by_another_thread(
     driver: simulated.Driver, name: str, code: int, by: Callable[[], Any]
 ) -> None:
     check_each_call(driver, PROGRAMS[name], code, 1, by)
@@ -220,7 +220,7 @@ def test_fault_at_each_driver_call_of_a_flush_by_others(
 
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.sampled(on="cuda")
-def test_memory_for_each_result_in_turn(driver: simulated.Driver, name: str) -> None:
+def test_memory_is_refused_for_each_result_in_turn(driver: simulated.Driver, name: str) -> None:
     program, operands = PROGRAMS[name], Operands(REPEATS)
     operands.warm(program)
     run = Run(program, operands)
@@ -249,7 +249,7 @@ def test_memory_for_each_result_in_turn(driver: simulated.Driver, name: str) -> 
 
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.sampled(on="cuda")
-def test_driver_that_refuses_memory_from_each_request_on(driver: simulated.Driver, name: str) -> None:
+def test_driver_refuses_memory_from_each_request_on(driver: simulated.Driver, name: str) -> None:
     program, operands = PROGRAMS[name], Operands(REPEATS)
     operands.warm(program)
     run = Run(program, operands)
@@ -267,7 +267,7 @@ def test_driver_that_refuses_memory_from_each_request_on(driver: simulated.Drive
             assert run.check() > 0, nth
 
 
-def test_allocator_of_the_program_that_refuses_each_request_in_turn(driver: simulated.Driver) -> None:
+def test_user_allocator_refuses_each_request_in_turn(driver: simulated.Driver) -> None:
     host = np.arange(5000.0)
     asked = 0
 
@@ -302,7 +302,7 @@ def test_allocator_of_the_program_that_refuses_each_request_in_turn(driver: simu
         assert in_use(driver) == before
 
 
-def test_fault_in_the_flush_of_another_thread_is_told_to_its_own(driver: simulated.Driver) -> None:
+def test_fault_in_flush_of_another_thread_is_reported_to_its_owner(driver: simulated.Driver) -> None:
     program, operands = PROGRAMS["fused group"], Operands()
     operands.warm(program)
     run = Run(program, operands)

@@ -1,4 +1,4 @@
-"""Imports of the library run import hooks of the program, which use and drop arrays; none of them runs in a flush."""
+"""Test import hooks of the program that use and drop arrays: none of them runs in a flush."""
 
 from __future__ import annotations
 
@@ -107,5 +107,5 @@ assert _core._count_waiting() == 0
 @pytest.mark.starts_processes
 @pytest.mark.parametrize("act", ["all_acts", "flush", "drop"])
 @pytest.mark.sampled(on="cuda")
-def test_import_hooks_that_use_arrays_find_them_pending_or_launched(act: str) -> None:
+def test_import_hooks_find_arrays_pending_or_launched(act: str) -> None:
     support.ended_well(support.run_script(SCRIPT, act))

@@ -1,4 +1,4 @@
-"""A second thread launches, overwrites, shows or drops a pending operand while a public call uses it."""
+"""Test a second thread that launches, overwrites, exports or drops a pending operand during a public call."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def guesses_of(name: str) -> list[Callable[[Any], Any]]:
 
 @functools.cache
 def cases(part: int) -> tuple[tuple[str, Callable[[Any], Any], Any], ...]:
-    """Each public name of a part, a call of it, and its result without deferral."""
+    """Return each public name of a part, a call of it, and its result without deferral."""
     functions = [name for name in public_functions() if name not in {*calls.NOT_CALLED, *OF_ALL_THREADS}]
     tried = [(name, functools.partial(guesses_of, name)) for name in functions]
     tried += [(name, functools.partial(ways_of, name)) for name in attributes()]
@@ -128,7 +128,7 @@ def cases(part: int) -> tuple[tuple[str, Callable[[Any], Any], Any], ...]:
 @pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize("act", ACTS)
 @pytest.mark.sampled(on="cuda")
-def test_call_beside_a_second_thread(second: Second, act: str, part: int, owner: str) -> None:
+def test_call_during_a_second_thread(second: Second, act: str, part: int, owner: str) -> None:
     made: list[Operands] = []
     for name, call, wanted in cases(part):
         made.clear()

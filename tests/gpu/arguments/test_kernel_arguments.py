@@ -1,4 +1,4 @@
-"""Structs and arrays of pointers on a real device: a launch is in the order of the arrays whose addresses it is given.
+"""Test structs and pointer arrays on a device: a launch follows the hazards of the arrays they point to.
 
 tests/kernels/test_arguments.py has their values, and runs here too.
 """
@@ -44,7 +44,7 @@ def module() -> PyGPU.Module:
     return PyGPU.Module(SOURCE)
 
 
-def test_a_struct_waits_for_what_is_written_to_its_arrays(module: PyGPU.Module) -> None:
+def test_launch_waits_for_writes_to_arrays_of_struct(module: PyGPU.Module) -> None:
     slow, other = PyGPU.Stream(non_blocking=True), PyGPU.Stream(non_blocking=True)
     target, *rows = (PyGPU.zeros(64, "float32") for _ in range(3))
     rows_of = PyGPU.Struct(ROWS, target=target, rows=rows, n=64)
@@ -58,7 +58,7 @@ def test_a_struct_waits_for_what_is_written_to_its_arrays(module: PyGPU.Module) 
     assert (rows[1].get() == 1).all()
 
 
-def test_an_array_of_pointers_waits_too_and_is_waited_for(module: PyGPU.Module) -> None:
+def test_pointer_array_waits_and_is_waited_for(module: PyGPU.Module) -> None:
     slow, other = PyGPU.Stream(non_blocking=True), PyGPU.Stream(non_blocking=True)
     arrays = [PyGPU.zeros(64, "float32") for _ in range(3)]
     pointers = PyGPU.pointers(arrays)
@@ -73,7 +73,7 @@ def test_an_array_of_pointers_waits_too_and_is_waited_for(module: PyGPU.Module) 
     assert (arrays[2].get() == 7).all()
 
 
-def test_function_pointers_of_a_table_are_called(module: PyGPU.Module) -> None:
+def test_function_pointers_of_table_are_called(module: PyGPU.Module) -> None:
     address, nbytes = module.get_global("functions")
     cube, half = PyGPU.from_pointer(address, nbytes // 8, "uint64", owner=module).get()
     x = PyGPU.arange(8, dtype="float32")

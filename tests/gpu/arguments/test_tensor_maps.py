@@ -1,4 +1,4 @@
-"""The tensor memory accelerator copies boxes by PyGPU's tensor maps, between an array and shared memory."""
+"""Test copies of boxes between an array and shared memory by the tensor memory accelerator."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def module() -> PyGPU.Module:
 
 
 def loaded(module: PyGPU.Module, tensor_map: PyGPU.TensorMap, at: Sequence[int], shape: Sequence[int]) -> numpy.ndarray:
-    """A box as it lies in shared memory; `at` is in the order of the array's axes."""
+    """Return a box with its layout in shared memory; `at` is in the order of the array's axes."""
     dtype = tensor_map.array.dtype
     nbytes = int(numpy.prod(shape)) * dtype.itemsize
     out = PyGPU.zeros(nbytes, "uint8")
@@ -110,7 +110,7 @@ def beyond(values: numpy.ndarray, at: Sequence[int], shape: Sequence[int], fill:
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "int16", "float16", "float32", "int64", "float64"])
-def test_a_box_of_two_axes_is_loaded(module: PyGPU.Module, dtype: str) -> None:
+def test_box_of_two_axes_is_loaded(module: PyGPU.Module, dtype: str) -> None:
     values = (numpy.arange(64 * 128) % 251).reshape(64, 128).astype(dtype)
     tensor_map = PyGPU.TensorMap(PyGPU.to_gpu(values), (8, 32), readonly=True)
     for row, column in [(0, 0), (3, 16), (56, 96), (17, 48)]:
@@ -119,7 +119,7 @@ def test_a_box_of_two_axes_is_loaded(module: PyGPU.Module, dtype: str) -> None:
 
 
 @pytest.mark.parametrize(("words", "fill"), [("zero", 0), ("nan", numpy.nan)])
-def test_what_lies_outside_is_filled(module: PyGPU.Module, words: str, fill: float) -> None:
+def test_elements_outside_are_filled(module: PyGPU.Module, words: str, fill: float) -> None:
     values = numpy.arange(20 * 36, dtype="float32").reshape(20, 36) + 1
     tensor_map = PyGPU.TensorMap(PyGPU.to_gpu(values), (8, 16), oob_fill=words)
     for at in [(16, 28), (-3, -4), (0, 32), (40, 0), (-100, 100)]:
@@ -139,7 +139,7 @@ def test_strides_of_views_are_followed(module: PyGPU.Module) -> None:
 
 
 @pytest.mark.parametrize("swizzle", ["32B", "64B", "128B"])
-def test_rows_are_turned_in_pieces_of_16_bytes(module: PyGPU.Module, swizzle: str) -> None:
+def test_rows_are_swizzled_in_pieces_of_16_bytes(module: PyGPU.Module, swizzle: str) -> None:
     width = int(swizzle[:-1])
     values = numpy.arange(64 * 64, dtype="float32").reshape(64, 64)
     tensor_map = PyGPU.TensorMap(PyGPU.to_gpu(values), (16, width // 4), swizzle=swizzle, l2_promotion="128B")
@@ -151,13 +151,13 @@ def test_rows_are_turned_in_pieces_of_16_bytes(module: PyGPU.Module, swizzle: st
     numpy.testing.assert_array_equal(found[turned], expected)
 
 
-def test_steps_leave_rows_out(module: PyGPU.Module) -> None:
+def test_element_strides_skip_rows(module: PyGPU.Module) -> None:
     values = numpy.arange(32 * 32, dtype="float32").reshape(32, 32)
     tensor_map = PyGPU.TensorMap(PyGPU.to_gpu(values), (8, 16), element_strides=(2, 1))
     numpy.testing.assert_array_equal(loaded(module, tensor_map, (4, 8), (4, 16)), values[4:12:2, 8:24])
 
 
-def test_boxes_are_stored_and_what_lies_outside_is_left_alone(module: PyGPU.Module) -> None:
+def test_boxes_are_stored_and_outside_is_unchanged(module: PyGPU.Module) -> None:
     a = PyGPU.zeros((20, 36), "float32")
     whole = PyGPU.zeros((32, 36), "float32")
     part = whole[4:24]
@@ -170,7 +170,7 @@ def test_boxes_are_stored_and_what_lies_outside_is_left_alone(module: PyGPU.Modu
     assert not whole[24:].get().any()
 
 
-def test_launches_are_in_the_order_of_the_array(module: PyGPU.Module) -> None:
+def test_launches_follow_order_of_array(module: PyGPU.Module) -> None:
     slow, other = PyGPU.Stream(non_blocking=True), PyGPU.Stream(non_blocking=True)
     a = PyGPU.zeros((16, 32), "float32")
     out = PyGPU.zeros(8 * 16 * 4, "uint8")
@@ -187,7 +187,7 @@ def test_launches_are_in_the_order_of_the_array(module: PyGPU.Module) -> None:
     numpy.testing.assert_array_equal(a[8:, :16].get().ravel(), numpy.arange(128) + 1)
 
 
-def test_a_captured_launch_has_its_map(module: PyGPU.Module) -> None:
+def test_captured_launch_has_its_map(module: PyGPU.Module) -> None:
     a, out = PyGPU.zeros((8, 16), "float32"), PyGPU.zeros(8 * 16 * 4, "uint8")
     stream = PyGPU.Stream(non_blocking=True)
     tensor_map = PyGPU.TensorMap(a, (8, 16))

@@ -1,4 +1,4 @@
-"""What the compilers of a real device made: texts, numbers, instances of templates, fatbins and libraries of nvcc's."""
+"""Test compiler output on a device: text, attributes, template instances, fatbins and nvcc libraries."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def nvcc(folder: Path, text: str, name: str, *options: str) -> Path:
     return made
 
 
-def test_templates_are_instantiated_and_numbers_are_the_devices(module: PyGPU.Module) -> None:
+def test_templates_are_instantiated_and_attributes_match_device(module: PyGPU.Module) -> None:
     assert run(module["add<float, 4>"]) == [5, 5, 5]
     assert run(module.template("add", np.float64, 6), "float64") == [7, 7, 7]
     assert run(PyGPU.Kernel("template <int N> __global__ void k(float *x) { x[threadIdx.x] = N; }")["k<5>"]) == [
@@ -85,7 +85,7 @@ def test_templates_are_instantiated_and_numbers_are_the_devices(module: PyGPU.Mo
 
 
 @on_cuda_only
-def test_ptx_and_sass_are_texts(module: PyGPU.Module) -> None:
+def test_ptx_and_sass_are_text(module: PyGPU.Module) -> None:
     assert module["one"].binary_version == int(re.sub(r"\D", "", architecture()))
     ptx = module.ptx
     assert ".entry one(" in ptx
@@ -102,7 +102,7 @@ def test_ptx_and_sass_are_texts(module: PyGPU.Module) -> None:
 
 
 @on_cuda_only
-def test_occupancy_is_what_the_driver_says(module: PyGPU.Module) -> None:
+def test_occupancy_matches_driver(module: PyGPU.Module) -> None:
     driver = ctypes.CDLL("libcuda.so.1")
     for name in ("one", "reverse"):
         kernel = module[name]
@@ -128,7 +128,7 @@ def test_occupancy_is_what_the_driver_says(module: PyGPU.Module) -> None:
 @pytest.mark.parametrize(
     "options", [(), ("-rdc=true",), ("-Xfatbin=-compress-all",)], ids=["plain", "rdc", "compressed"]
 )
-def test_kernels_of_a_library_of_nvccs_are_called_by_symbol(tmp_path: Path, options: tuple[str, ...]) -> None:
+def test_kernels_of_nvcc_library_are_called_by_symbol(tmp_path: Path, options: tuple[str, ...]) -> None:
     path = nvcc(tmp_path, LIBRARY, "library.so", "-shared", "-Xcompiler=-fPIC", *options)
     module = PyGPU.Module.from_file(path)
     assert run(module["one"]) == [1, 1, 1]
@@ -145,7 +145,7 @@ def test_kernels_of_a_library_of_nvccs_are_called_by_symbol(tmp_path: Path, opti
 
 @on_cuda_only
 @needs_nvcc
-def test_a_library_of_several_files_has_all_their_kernels(tmp_path: Path) -> None:
+def test_library_of_several_files_has_all_kernels(tmp_path: Path) -> None:
     (tmp_path / "second.cu").write_text('extern "C" __global__ void two(float *x) { x[threadIdx.x] = 2; }')
     path = nvcc(tmp_path, LIBRARY, "library.so", "-shared", "-Xcompiler=-fPIC", str(tmp_path / "second.cu"))
     module = PyGPU.Module.from_file(path)
@@ -155,7 +155,7 @@ def test_a_library_of_several_files_has_all_their_kernels(tmp_path: Path) -> Non
 @on_cuda_only
 @needs_nvcc
 @pytest.mark.parametrize("form", ["fatbin", "cubin", "ptx"])
-def test_what_nvcc_made_is_loaded_from_files_and_bytes(tmp_path: Path, form: str) -> None:
+def test_nvcc_output_is_loaded_from_files_and_bytes(tmp_path: Path, form: str) -> None:
     path = nvcc(tmp_path, LIBRARY, f"module.{form}", f"--{form}")
     for module in (PyGPU.Module.from_file(path), PyGPU.Module.from_bytes(path.read_bytes()), PyGPU.Module(path)):
         assert run(module["one"]) == [1, 1, 1]

@@ -1,4 +1,4 @@
-"""Scans of more elements than one league of blocks has."""
+"""Test scans of more elements than one league of blocks has."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import PyGPU
 pytestmark = pytest.mark.enough_on("cuda")
 
 
-def test_leagues_of_groups_wait_for_each_other() -> None:
+def test_scan_of_several_leagues_matches_numpy() -> None:
     # A league is 2^16 tiles of 4096 elements.
     host = np.random.default_rng(3).integers(-3, 4, (1 << 28) + (1 << 20) + 77, dtype=np.int8)
     sums = PyGPU.cumsum(PyGPU.to_gpu(host), dtype=np.int32)

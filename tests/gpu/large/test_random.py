@@ -1,4 +1,4 @@
-"""Random numbers of large arrays on a GPU: NumPy's bits, and distributions of as many as a defect needs."""
+"""Test random numbers of large arrays on a GPU: NumPy's bits, and distributions of large samples."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ COUNT = 1 << 24
 
 
 @pytest.mark.parametrize("dtype", ["float32", pytest.param("float64", marks=pytest.mark.matrix)])
-def test_long_draws_are_numpys(dtype: str) -> None:
+def test_long_draws_match_numpy(dtype: str) -> None:
     print("seed", SEED)
     rng, numpys = PyGPU.random.default_rng(SEED), np.random.Generator(np.random.Philox(SEED))
     for count in (COUNT, COUNT + 3, 77):
@@ -31,7 +31,7 @@ def test_long_draws_are_numpys(dtype: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", [pytest.param("float32", marks=pytest.mark.matrix), "float64"])
-def test_many_normal_numbers_are_normal(dtype: str) -> None:
+def test_many_normal_numbers_have_normal_distribution(dtype: str) -> None:
     print("seed", SEED)
     values = np.sort(PyGPU.random.default_rng(SEED).standard_normal(COUNT, dtype).get().astype(np.float64))
     # Kolmogorov's distance, at every 256th value.
@@ -48,7 +48,7 @@ def test_many_normal_numbers_are_normal(dtype: str) -> None:
         assert abs(found - expected) < 6 * math.sqrt(expected) + 6
 
 
-def test_radii_near_0_are_as_many_as_they_should_be() -> None:
+def test_radii_near_0_have_expected_frequency() -> None:
     print("seed", SEED)
     pairs = PyGPU.random.default_rng(SEED).standard_normal((COUNT, 2), "float32").get().astype(np.float64)
     squares = (pairs**2).sum(axis=1)

@@ -1,4 +1,4 @@
-"""Launches with attributes on a real device: blocks of a cluster reach each other, a grid meets, a chain is in order.
+"""Test launch attributes on a device: clusters, cooperative grids and dependent launches.
 
 Clusters and programmatic dependence need compute capability 9.0. Kernels are in PTX's words where NVRTC alone, without
 a toolkit's headers, is to compile them; those with cooperative_groups.h are left out where it is not found.
@@ -143,28 +143,28 @@ def groups() -> PyGPU.Module:
 
 
 def shifted(blocks: int, cluster: int) -> np.ndarray:
-    """What a cluster's blocks read from their neighbours."""
+    """Return the values that the blocks of a cluster read from their neighbours."""
     ranks = np.arange(blocks)
     of = ranks // cluster * cluster + (ranks + 1) % cluster
     return (of[:, None] * 1000 + np.arange(64)).reshape(-1).astype(np.int32)
 
 
 @pytest.mark.parametrize("cluster", [1, 2, 4, 8])
-def test_blocks_of_a_cluster_read_the_shared_memory_of_their_neighbours(module: PyGPU.Module, cluster: int) -> None:
+def test_cluster_blocks_read_shared_memory_of_neighbours(module: PyGPU.Module, cluster: int) -> None:
     out = PyGPU.zeros(16 * 64, np.int32)
     module.get_function("neighbour")[LaunchConfig(16, 64, cluster=cluster)](out)
     np.testing.assert_array_equal(out.get(), shifted(16, cluster))
 
 
 @pytest.mark.parametrize("policy", ["spread", "load_balancing"])
-def test_a_policy_changes_no_value(module: PyGPU.Module, policy: str) -> None:
+def test_launch_policy_changes_no_value(module: PyGPU.Module, policy: str) -> None:
     out = PyGPU.zeros(16 * 64, np.int32)
     config = LaunchConfig(16, 64, cluster=4, cluster_scheduling_policy=policy, preferred_shared_memory_carveout=50)
     module.get_function("neighbour")[config.replace(priority=-1)](out)
     np.testing.assert_array_equal(out.get(), shifted(16, 4))
 
 
-def test_more_than_eight_blocks_are_taken_once_they_are_allowed() -> None:
+def test_nonportable_cluster_size_needs_permission() -> None:
     kernel = PyGPU.Module(SOURCE).get_function("neighbour")
     out = PyGPU.zeros(32 * 64, np.int32)
     with pytest.raises(ValueError, match=r"has 16 blocks, and 8 is what every device with clusters takes"):
@@ -182,7 +182,7 @@ def test_more_than_eight_blocks_are_taken_once_they_are_allowed() -> None:
         kernel[LaunchConfig(32, 64, cluster=32)](out)
 
 
-def test_a_kernel_that_says_its_cluster_needs_no_attribute(module: PyGPU.Module) -> None:
+def test_kernel_with_declared_cluster_needs_no_attribute(module: PyGPU.Module) -> None:
     kernel = module.get_function("neighbour_of_four")
     assert kernel.required_cluster == (4, 1, 1)
     assert module.get_function("neighbour").required_cluster is None
@@ -200,20 +200,20 @@ def test_a_kernel_that_says_its_cluster_needs_no_attribute(module: PyGPU.Module)
     np.testing.assert_array_equal(out.get(), shifted(16, 4))
 
 
-def test_as_many_clusters_run_at_once_as_is_said(module: PyGPU.Module) -> None:
+def test_reported_number_of_clusters_runs_simultaneously(module: PyGPU.Module) -> None:
     kernel = module.get_function("neighbour")
     clusters = {size: kernel.max_active_clusters(LaunchConfig(16, 64, cluster=size)) for size in (1, 2, 4, 8)}
     print("clusters at once:", clusters)
     assert clusters[1] >= clusters[2] >= clusters[4] >= clusters[8] > 0
 
 
-def test_cooperative_groups_map_the_neighbours_memory(groups: PyGPU.Module) -> None:
+def test_cooperative_groups_map_shared_memory_of_neighbours(groups: PyGPU.Module) -> None:
     out = PyGPU.zeros(16 * 64, np.int32)
     groups.get_function("neighbour")[LaunchConfig(16, 64, cluster=8)](out)
     np.testing.assert_array_equal(out.get(), shifted(16, 8))
 
 
-def test_a_grid_meets_and_reduces_in_one_launch(groups: PyGPU.Module) -> None:
+def test_grid_synchronizes_and_reduces_in_one_launch(groups: PyGPU.Module) -> None:
     total = groups.get_function("total")
     n = 1_000_003
     x = np.arange(n, dtype=np.float32) % 17
@@ -228,7 +228,7 @@ def test_a_grid_meets_and_reduces_in_one_launch(groups: PyGPU.Module) -> None:
 
 
 @pytest.mark.parametrize("on", ["default", "own"])
-def test_a_chain_of_dependent_launches_has_the_values_of_plain_ones(module: PyGPU.Module, on: str) -> None:
+def test_dependent_launches_match_plain_ones(module: PyGPU.Module, on: str) -> None:
     first, second = module.get_function("first"), module.get_function("second")
     stream = PyGPU.Stream(non_blocking=True) if on == "own" else None
     config = LaunchConfig(64, 128, stream=stream, programmatic_dependent_launch=True)
@@ -242,7 +242,7 @@ def test_a_chain_of_dependent_launches_has_the_values_of_plain_ones(module: PyGP
     np.testing.assert_array_equal(x.get(), np.full(64 * 128, expected))
 
 
-def test_another_stream_waits_for_the_whole_chain(module: PyGPU.Module) -> None:
+def test_another_stream_waits_for_whole_chain(module: PyGPU.Module) -> None:
     first, second = module.get_function("first"), module.get_function("second")
     one, other = PyGPU.Stream(non_blocking=True), PyGPU.Stream(non_blocking=True)
     config = LaunchConfig(64, 128, stream=one, programmatic_dependent_launch=True)
@@ -254,7 +254,7 @@ def test_another_stream_waits_for_the_whole_chain(module: PyGPU.Module) -> None:
     np.testing.assert_array_equal(z.get(), np.full(64 * 128, 4 * 50 * 51 // 2))
 
 
-def test_dynamic_shared_memory_goes_as_far_as_the_device(module: PyGPU.Module) -> None:
+def test_dynamic_shared_memory_reaches_device_limit(module: PyGPU.Module) -> None:
     kernel = module.get_function("much_shared")
     out = PyGPU.zeros(128, np.int32)
     kernel[LaunchConfig(1, 128, 200_000, preferred_shared_memory_carveout=100)](out)
@@ -263,7 +263,7 @@ def test_dynamic_shared_memory_goes_as_far_as_the_device(module: PyGPU.Module) -
         kernel[LaunchConfig(1, 128, 1_000_000, cluster=1)](out)
 
 
-def test_a_graph_keeps_the_attributes(module: PyGPU.Module, groups: PyGPU.Module) -> None:
+def test_graph_keeps_launch_attributes(module: PyGPU.Module, groups: PyGPU.Module) -> None:
     stream = PyGPU.Stream(non_blocking=True)
     out, x, y = (PyGPU.zeros(16 * 64, np.int32) for _ in range(3))
     n = 10_000
@@ -284,7 +284,7 @@ def test_a_graph_keeps_the_attributes(module: PyGPU.Module, groups: PyGPU.Module
     assert total.get()[0] == n
 
 
-def test_a_cluster_has_as_many_axes_as_a_grid() -> None:
+def test_cluster_has_as_many_axes_as_grid() -> None:
     kernel = PyGPU.Kernel(
         r"""
 extern "C" __global__ void axes(int *out)

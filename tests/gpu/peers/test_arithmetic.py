@@ -1,4 +1,4 @@
-"""Arrays of other libraries as operands: without a copy, and behind what their streams still do."""
+"""Test arrays of other libraries as operands: without a copy, and after the work of their streams."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_arrays_of_other_libraries_are_operands(theirs: Any) -> None:
 
 
 @pytest.mark.parametrize("theirs", [torchs, cupys, jaxs])
-def test_arrays_of_other_libraries_are_assigned_as_other_types(theirs: Any) -> None:
+def test_arrays_of_other_libraries_are_assigned_with_conversion(theirs: Any) -> None:
     wanted, other = np.arange(COUNT, dtype="int16"), theirs()
     array = PyGPU.zeros((2, COUNT), "int16")
     array[0] = other
@@ -46,7 +46,7 @@ def test_arrays_of_other_libraries_are_assigned_as_other_types(theirs: Any) -> N
     np.testing.assert_array_equal(array.get(), [wanted, np.where(wanted > 5, wanted, 0)])
 
 
-def test_a_kernel_that_writes_an_operand_late_is_waited_for() -> None:
+def test_operation_waits_for_late_write_of_kernel() -> None:
     torch = pytest.importorskip("torch")
     stream = torch.cuda.Stream()
     with torch.cuda.stream(stream):
@@ -57,7 +57,7 @@ def test_a_kernel_that_writes_an_operand_late_is_waited_for() -> None:
     np.testing.assert_array_equal(result.get(), np.full(COUNT, 2, "float32"))
 
 
-def test_results_go_to_other_libraries() -> None:
+def test_results_are_exported_to_other_libraries() -> None:
     torch = pytest.importorskip("torch")
     array = PyGPU.arange(COUNT, dtype="float32")
     tensor = torch.from_dlpack(array * 2 + 1)

@@ -1,4 +1,4 @@
-"""Two processes with a GPU each: sums and messages by torch.distributed, nccl4py and MPI, and one array in both."""
+"""Test two processes with one GPU each: torch.distributed, nccl4py, MPI, and an array shared by both."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def require(*modules: str) -> None:
 
 
 @pytest.mark.parametrize("device_order", ["0,1", "1,0"])
-def test_torch_sums_in_the_arrays_memory(device_order: str) -> None:
+def test_torch_sums_in_memory_of_arrays(device_order: str) -> None:
     require("torch")
     together.run(
         """
@@ -62,7 +62,7 @@ def test_torch_sums_in_the_arrays_memory(device_order: str) -> None:
     )
 
 
-def test_nccl4py_sums_on_pygpus_stream() -> None:
+def test_nccl4py_sums_on_pygpu_stream() -> None:
     require("nccl", "cuda")
     together.run("""
         import os, pathlib, pickle, tempfile, time, PyGPU
@@ -109,7 +109,7 @@ def test_mpi_passes_arrays_around_and_sums_them(way: str) -> None:
 
 
 @pytest.mark.parametrize("device", [0, 1])
-def test_an_array_of_either_gpu_is_opened_where_devices_have_other_numbers(device: int) -> None:
+def test_arrays_of_both_gpus_are_opened_under_other_device_numbers(device: int) -> None:
     if support.is_simulated():
         pytest.skip("a simulated driver shows all its devices")
     array = PyGPU.full((1000, 10), 2.0, "float32", device=device, shared=True)
@@ -144,7 +144,7 @@ def test_an_array_of_either_gpu_is_opened_where_devices_have_other_numbers(devic
         )
 
 
-def test_a_handle_whose_process_has_ended_is_refused() -> None:
+def test_rejects_handle_of_ended_process() -> None:
     said = together.run(
         """
         import pickle, PyGPU

@@ -1,4 +1,4 @@
-"""A library built by nvcc that knows nothing of PyGPU, called through ctypes with `.ptr` and `.handle`."""
+"""Test a library built by nvcc without PyGPU, called through ctypes with `.ptr` and `.handle`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ support.require_gpu()
 COUNT = 100_003
 
 
-def test_a_kernel_computes_on_pygpus_memory(kernels: Kernels) -> None:
+def test_kernel_computes_on_pygpu_memory(kernels: Kernels) -> None:
     x, y = numpy.arange(COUNT, dtype=numpy.float32), numpy.ones(COUNT, numpy.float32)
     on_x, on_y = PyGPU.to_gpu(x), PyGPU.to_gpu(y)
     kernels.axpy(on_y.ptr, on_x.ptr, 2.0, COUNT)
@@ -24,7 +24,7 @@ def test_a_kernel_computes_on_pygpus_memory(kernels: Kernels) -> None:
     support.same(on_x.get(), x)
 
 
-def test_a_pointer_goes_to_ctypes_as_it_is(kernels: Kernels) -> None:
+def test_pointer_is_passed_to_ctypes(kernels: Kernels) -> None:
     array = PyGPU.zeros(4, "float32")
     assert type(array.ptr) is int
     assert array.gpudata == array.ptr
@@ -33,11 +33,11 @@ def test_a_pointer_goes_to_ctypes_as_it_is(kernels: Kernels) -> None:
     assert array.tolist() == [3.0] * 4
 
 
-def test_an_empty_array_has_no_pointer() -> None:
+def test_empty_array_has_no_pointer() -> None:
     assert PyGPU.empty((0, 3), "float32").ptr == 0
 
 
-def test_a_kernel_on_a_stream_of_pygpu(kernels: Kernels, slow: PyGPU.Stream) -> None:
+def test_kernel_runs_on_pygpu_stream(kernels: Kernels, slow: PyGPU.Stream) -> None:
     with slow:
         x, y = PyGPU.full(COUNT, 2, "float32"), PyGPU.full(COUNT, 3, "float32")
         kernels.spin(support.SECONDS, slow.handle)
@@ -47,7 +47,7 @@ def test_a_kernel_on_a_stream_of_pygpu(kernels: Kernels, slow: PyGPU.Stream) -> 
 
 
 @pytest.mark.parametrize("step", [1, 2, -1, -3])
-def test_a_kernel_reads_a_view_through_its_pointer_and_stride(kernels: Kernels, step: int) -> None:
+def test_kernel_reads_view_by_pointer_and_stride(kernels: Kernels, step: int) -> None:
     host = numpy.arange(1000, dtype=numpy.float32)
     view = PyGPU.to_gpu(host)[::step]
     result = PyGPU.zeros(len(view), "float32")
@@ -55,7 +55,7 @@ def test_a_kernel_reads_a_view_through_its_pointer_and_stride(kernels: Kernels, 
     support.same(result.get(), host[::step])
 
 
-def test_a_kernel_writes_into_a_view(kernels: Kernels) -> None:
+def test_kernel_writes_into_view(kernels: Kernels) -> None:
     array = PyGPU.zeros((10, 100), "float32")
     kernels.fill(array[3].ptr, 5.0, 100)
     expected = numpy.zeros((10, 100), numpy.float32)
@@ -63,7 +63,7 @@ def test_a_kernel_writes_into_a_view(kernels: Kernels) -> None:
     support.same(array.get(), expected)
 
 
-def test_memory_of_the_kernels_library_is_taken_by_its_address(kernels: Kernels) -> None:
+def test_memory_of_kernel_library_is_imported_by_address(kernels: Kernels) -> None:
     owner = PyGPU.zeros(12, "float32")
     shared = PyGPU.GPUArray((3, 4), "float32", gpudata=owner.ptr, base=owner)
     assert shared.ptr == owner.ptr
@@ -73,8 +73,8 @@ def test_memory_of_the_kernels_library_is_taken_by_its_address(kernels: Kernels)
 
 
 @pytest.mark.starts_processes
-def test_a_deleter_needs_neither_pythons_thread_nor_the_gil(kernels: Kernels) -> None:
-    # PyDLL holds the GIL during the call: a deleter that wanted it would wait for ever, hence the process of its own.
+def test_deleter_needs_neither_python_thread_nor_gil(kernels: Kernels) -> None:
+    # PyDLL holds the GIL during the call: a deleter that requests it would never return, hence the separate process.
     script = """
         import ctypes, sys
         import PyGPU

@@ -1,4 +1,4 @@
-"""cuda.core: views of PyGPU's arrays, streams both ways, and kernels that NVRTC compiled."""
+"""Test cuda.core: views of PyGPU's arrays, streams both ways, and kernels compiled by NVRTC."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def strides_of(view: Any, array: PyGPU.GPUArray) -> tuple[int, ...]:
 
 @pytest.mark.parametrize("make", [StridedMemoryView.from_dlpack, StridedMemoryView.from_cuda_array_interface])
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_a_view_shows_the_same_memory(device: Any, make: Any, dtype: str) -> None:
+def test_view_shows_same_memory(device: Any, make: Any, dtype: str) -> None:
     array = PyGPU.to_gpu(values(dtype=dtype))
     view = make(array, stream_ptr=-1)
     assert view.ptr == array.ptr
@@ -58,7 +58,7 @@ def test_a_view_shows_the_same_memory(device: Any, make: Any, dtype: str) -> Non
 
 @pytest.mark.parametrize("make", [StridedMemoryView.from_dlpack, StridedMemoryView.from_cuda_array_interface])
 @pytest.mark.parametrize("name", [*VIEWS, *REVERSED])
-def test_a_view_of_a_view_has_its_strides(device: Any, make: Any, name: str) -> None:
+def test_view_of_view_has_its_strides(device: Any, make: Any, name: str) -> None:
     array = {**VIEWS, **REVERSED}[name](PyGPU.to_gpu(values()))
     view = make(array, stream_ptr=-1)
     assert tuple(view.shape) == array.shape
@@ -69,21 +69,21 @@ def test_a_view_of_a_view_has_its_strides(device: Any, make: Any, name: str) -> 
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_a_view_has_every_shape(device: Any, shape: tuple[int, ...]) -> None:
+def test_view_has_every_shape(device: Any, shape: tuple[int, ...]) -> None:
     array = PyGPU.to_gpu(values(shape))
     view = StridedMemoryView.from_any_interface(array, stream_ptr=-1)
     assert tuple(view.shape) == shape
     assert view.ptr == array.ptr
 
 
-def test_a_read_only_array_is_a_read_only_view(device: Any) -> None:
+def test_readonly_array_gives_readonly_view(device: Any) -> None:
     array = PyGPU.zeros(3, "float32")
     readonly = PyGPU.asarray(Interface(array, data=(array.ptr, True)))
     for make in (StridedMemoryView.from_dlpack, StridedMemoryView.from_cuda_array_interface):
         assert make(readonly, stream_ptr=-1).readonly
 
 
-def test_a_readonly_numpy_array_stays_so(device: Any) -> None:
+def test_readonly_numpy_array_stays_readonly(device: Any) -> None:
     host = values()
     host.flags.writeable = False
     array = PyGPU.asarray(host, device="cpu")
@@ -93,7 +93,7 @@ def test_a_readonly_numpy_array_stays_so(device: Any) -> None:
     assert view.ptr == array.ptr == host.ctypes.data
 
 
-def test_a_buffer_of_cuda_core_is_taken(device: Any) -> None:
+def test_cuda_core_buffer_is_imported(device: Any) -> None:
     stream = device.create_stream()
     buffer = device.allocate(1024, stream=stream)
     stream.sync()
@@ -106,7 +106,7 @@ def test_a_buffer_of_cuda_core_is_taken(device: Any) -> None:
     assert (array.get() == 7).all()
 
 
-def test_streams_go_both_ways(device: Any, kernels: Kernels, block: PyGPU.GPUArray) -> None:
+def test_streams_are_exchanged_both_ways(device: Any, kernels: Kernels, block: PyGPU.GPUArray) -> None:
     own = PyGPU.Stream(non_blocking=True)
     theirs = device.create_stream(own)
     assert int(theirs.handle) == own.handle
@@ -123,13 +123,13 @@ def test_streams_go_both_ways(device: Any, kernels: Kernels, block: PyGPU.GPUArr
     event.synchronize()
 
 
-def test_the_default_stream_has_an_unambiguous_name(device: Any) -> None:
+def test_default_stream_has_unambiguous_name(device: Any) -> None:
     assert PyGPU.default_stream().__cuda_stream__() == (0, 1)
     assert int(device.create_stream(PyGPU.default_stream()).handle) == 1
 
 
 @pytest.mark.parametrize("make", [StridedMemoryView.from_dlpack, StridedMemoryView.from_cuda_array_interface])
-def test_a_view_waits_for_a_late_write(
+def test_view_waits_for_late_write(
     device: Any, make: Any, kernels: Kernels, slow: PyGPU.Stream, block: PyGPU.GPUArray
 ) -> None:
     result = PyGPU.zeros(COUNT, "float32")
@@ -147,7 +147,7 @@ def test_a_view_waits_for_a_late_write(
     assert (result.get() == 6).all()
 
 
-def test_a_kernel_takes_a_pointer_and_a_stream_of_pygpu(device: Any, slow: PyGPU.Stream) -> None:
+def test_kernel_accepts_pygpu_pointer_and_stream(device: Any, slow: PyGPU.Stream) -> None:
     options = core.ProgramOptions(arch=f"sm_{device.arch}")
     try:
         kernel = core.Program(SOURCE, "c++", options=options).compile("cubin").get_kernel("add")

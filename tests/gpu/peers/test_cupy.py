@@ -1,4 +1,4 @@
-"""CuPy: the same memory both ways."""
+"""Test CuPy: shared memory both ways."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Dictionary:
 
 @pytest.mark.parametrize("way", TO_CUPY)
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_cupy_gets_the_same_memory(way: str, dtype: str) -> None:
+def test_cupy_shares_memory(way: str, dtype: str) -> None:
     host = values(dtype=dtype)
     array = PyGPU.to_gpu(host)
     shared = TO_CUPY[way](array)
@@ -59,7 +59,7 @@ def test_cupy_gets_the_same_memory(way: str, dtype: str) -> None:
 
 @pytest.mark.parametrize("way", TO_CUPY)
 @pytest.mark.parametrize("view", [*VIEWS, *REVERSED])
-def test_cupy_gets_views_as_views(way: str, view: str) -> None:
+def test_cupy_imports_views(way: str, view: str) -> None:
     take = {**VIEWS, **REVERSED}[view]
     host = values()
     array = PyGPU.to_gpu(host)
@@ -78,7 +78,7 @@ def test_cupy_gets_views_as_views(way: str, view: str) -> None:
 
 @pytest.mark.parametrize("way", TO_CUPY)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_cupy_gets_every_shape(way: str, shape: tuple[int, ...]) -> None:
+def test_cupy_imports_every_shape(way: str, shape: tuple[int, ...]) -> None:
     host = values(shape)
     array = PyGPU.to_gpu(host)
     shared = TO_CUPY[way](array)
@@ -88,7 +88,7 @@ def test_cupy_gets_every_shape(way: str, shape: tuple[int, ...]) -> None:
 
 @pytest.mark.parametrize("way", FROM_CUPY)
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_cupys_memory_is_taken_as_it_is(way: str, dtype: str) -> None:
+def test_cupy_memory_is_imported(way: str, dtype: str) -> None:
     host = values(dtype=dtype)
     theirs = cupy.asarray(host)
     array = FROM_CUPY[way](theirs)
@@ -100,7 +100,7 @@ def test_cupys_memory_is_taken_as_it_is(way: str, dtype: str) -> None:
 
 @pytest.mark.parametrize("way", FROM_CUPY)
 @pytest.mark.parametrize("view", VIEWS)
-def test_cupys_views_are_views(way: str, view: str) -> None:
+def test_cupy_views_are_imported(way: str, view: str) -> None:
     host = values()
     theirs = VIEWS[view](cupy.asarray(host))
     array = FROM_CUPY[way](theirs)
@@ -110,7 +110,7 @@ def test_cupys_views_are_views(way: str, view: str) -> None:
 
 
 @pytest.mark.parametrize("view", REVERSED)
-def test_cupys_backward_views_come_through_the_dictionary(view: str) -> None:
+def test_cupy_reversed_views_use_interface_dictionary(view: str) -> None:
     host = values()
     theirs = REVERSED[view](cupy.asarray(host))
     array = PyGPU.asarray(Dictionary(theirs))
@@ -120,7 +120,7 @@ def test_cupys_backward_views_come_through_the_dictionary(view: str) -> None:
 
 
 @pytest.mark.starts_processes
-def test_a_stride_that_cupy_mangles_is_not_followed() -> None:
+def test_stride_mangled_by_cupy_is_not_used() -> None:
     # CuPy's DLPack export divides negative strides as unsigned numbers (cupy#10172): a process of its own, since to
     # follow them would destroy the context.
     script = """
@@ -142,13 +142,13 @@ def test_a_stride_that_cupy_mangles_is_not_followed() -> None:
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_cupys_shapes_are_taken(shape: tuple[int, ...]) -> None:
+def test_cupy_shapes_are_imported(shape: tuple[int, ...]) -> None:
     host = values(shape)
     for take in FROM_CUPY.values():
         same(take(cupy.asarray(host)).get(), host)
 
 
-def test_structured_items_come_through_the_dictionary() -> None:
+def test_structured_items_use_interface_dictionary() -> None:
     dtype = numpy.dtype([("x", "f4"), ("n", "i4")])
     host = numpy.array([(1.5, 2), (2.5, 3)], dtype)
     array = PyGPU.to_gpu(host)
@@ -158,7 +158,7 @@ def test_structured_items_come_through_the_dictionary() -> None:
     same(PyGPU.asarray(Interface(array, typestr="|V8", descr=dtype.descr)).get(), host)
 
 
-def test_each_sees_what_the_other_writes() -> None:
+def test_writes_are_visible_to_both() -> None:
     array = PyGPU.zeros(4, "int32")
     shared = cupy.asarray(array)
     shared += 3
@@ -168,7 +168,7 @@ def test_each_sees_what_the_other_writes() -> None:
     assert shared.get().tolist() == [3, 7, 7, 3]
 
 
-def test_cupys_kernels_take_arrays_shared_from_pygpu() -> None:
+def test_cupy_kernels_accept_arrays_shared_from_pygpu() -> None:
     kernel = cupy.RawKernel(
         'extern "C" __global__ void add(float* x, float y, int n) { int i = threadIdx.x; if (i < n) x[i] += y; }', "add"
     )
@@ -178,7 +178,7 @@ def test_cupys_kernels_take_arrays_shared_from_pygpu() -> None:
     assert array.tolist() == [2] * 5
 
 
-def test_cupy_waits_for_pygpus_late_write(kernels: Kernels, slow: PyGPU.Stream, block: PyGPU.GPUArray) -> None:
+def test_cupy_waits_for_late_write_of_pygpu(kernels: Kernels, slow: PyGPU.Stream, block: PyGPU.GPUArray) -> None:
     with slow:
         kernels.spin(SECONDS, slow.handle)
         block.fill(2)
@@ -199,7 +199,7 @@ def test_cupy_waits_for_pygpus_late_write(kernels: Kernels, slow: PyGPU.Stream, 
 
 
 @pytest.mark.parametrize("way", FROM_CUPY)
-def test_pygpu_waits_for_cupys_late_write(kernels: Kernels, way: str) -> None:
+def test_pygpu_waits_for_late_write_of_cupy(kernels: Kernels, way: str) -> None:
     theirs = cupy.zeros(COUNT, "float32")
     cupy.cuda.Stream.null.synchronize()
     with cupy.cuda.Stream(non_blocking=True) as stream:
@@ -210,7 +210,7 @@ def test_pygpu_waits_for_cupys_late_write(kernels: Kernels, way: str) -> None:
     assert (array.get() == 4).all()
 
 
-def test_cupys_streams_are_taken(kernels: Kernels, block: PyGPU.GPUArray) -> None:
+def test_cupy_streams_are_accepted(kernels: Kernels, block: PyGPU.GPUArray) -> None:
     stream = cupy.cuda.Stream(non_blocking=True)
     kernels.spin(SECONDS, stream.ptr)
     kernels.fill(block.ptr, 5, COUNT, stream.ptr)
@@ -225,7 +225,7 @@ def test_cupys_streams_are_taken(kernels: Kernels, block: PyGPU.GPUArray) -> Non
     assert (block.get() == 6).all()
 
 
-def test_memory_lives_as_long_as_either_side_holds_it() -> None:
+def test_memory_lives_while_either_side_holds_it() -> None:
     array = PyGPU.full(COUNT, 6, "float32")
     shared = [cupy.asarray(array), cupy.from_dlpack(array)]
     del array
@@ -239,7 +239,7 @@ def test_memory_lives_as_long_as_either_side_holds_it() -> None:
     del overwriting
 
 
-def test_cupys_memory_serves_as_an_allocator() -> None:
+def test_cupy_memory_serves_as_allocator() -> None:
     array = PyGPU.GPUArray((3, 4), "float32", allocator=lambda nbytes: cupy.cuda.alloc(nbytes))
     array.fill(8)
     gc.collect()

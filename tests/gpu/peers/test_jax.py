@@ -1,4 +1,4 @@
-"""JAX: the same memory both ways, within what JAX takes (compact layouts, unversioned DLPack)."""
+"""Test JAX: shared memory both ways, within JAX's limits (compact layouts, unversioned DLPack)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def on_device(host: Any) -> Any:
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_jax_gets_the_same_memory(dtype: str) -> None:
+def test_jax_shares_memory(dtype: str) -> None:
     host = values(dtype=dtype)
     array = PyGPU.to_gpu(host)
     shared = jnp.from_dlpack(array)
@@ -43,7 +43,7 @@ def test_jax_gets_the_same_memory(dtype: str) -> None:
     same(numpy.asarray(shared), host)
 
 
-def test_jax_gets_the_values_through_the_dictionary() -> None:
+def test_jax_imports_values_by_interface_dictionary() -> None:
     host = values()
     array = PyGPU.to_gpu(host)
     PyGPU.synchronize()
@@ -52,39 +52,39 @@ def test_jax_gets_the_values_through_the_dictionary() -> None:
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_shapes_go_both_ways(shape: tuple[int, ...]) -> None:
+def test_shapes_are_exchanged_both_ways(shape: tuple[int, ...]) -> None:
     host = values(shape)
     same(numpy.asarray(jnp.from_dlpack(PyGPU.to_gpu(host))), host)
     same(PyGPU.from_dlpack(on_device(host)).get(), host)
 
 
-def test_jax_gets_a_transposed_array() -> None:
+def test_jax_imports_transposed_array() -> None:
     host = values()
     array = PyGPU.to_gpu(host)
     same(numpy.asarray(jnp.from_dlpack(array.T)), host.T)
 
 
 @pytest.mark.parametrize("take", [lambda a: a[:, ::2], lambda a: a[::-1]], ids=["every second", "backwards"])
-def test_what_jax_cannot_hold_is_copied_first(take: Any) -> None:
+def test_arrays_unsupported_by_jax_are_copied_first(take: Any) -> None:
     host = values()
     view = take(PyGPU.to_gpu(host))
     same(numpy.asarray(jnp.from_dlpack(view.copy())), take(host))
     try:
         shared = jnp.from_dlpack(view)
     except (RuntimeError, ValueError, BufferError, NotImplementedError):
-        pass  # it says so or it is right
+        pass  # an error, or a correct result
     else:
         same(numpy.asarray(shared), take(host))
 
 
-def test_jax_gets_no_read_only_array() -> None:
+def test_jax_rejects_readonly_array() -> None:
     array = PyGPU.zeros(3, "float32")
     readonly = PyGPU.asarray(Interface(array, data=(array.ptr, True)))
     with pytest.raises(BufferError):
         jnp.from_dlpack(readonly)
 
 
-def test_small_floats_go_both_ways() -> None:
+def test_small_floats_are_exchanged_both_ways() -> None:
     host = numpy.arange(8).astype(jnp.bfloat16)
     array = PyGPU.to_gpu(host)
     shared = jnp.from_dlpack(array)
@@ -95,7 +95,7 @@ def test_small_floats_go_both_ways() -> None:
 
 @pytest.mark.parametrize("take", [PyGPU.asarray, PyGPU.from_dlpack], ids=["asarray", "from_dlpack"])
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_jaxs_memory_is_taken_as_it_is(take: Any, dtype: str) -> None:
+def test_jax_memory_is_imported(take: Any, dtype: str) -> None:
     host = values(dtype=dtype)
     theirs = on_device(host)
     array = take(theirs)
@@ -104,7 +104,7 @@ def test_jaxs_memory_is_taken_as_it_is(take: Any, dtype: str) -> None:
     same(array.get(), host)
 
 
-def test_jax_waits_for_pygpus_late_write(kernels: Kernels, slow: PyGPU.Stream, block: PyGPU.GPUArray) -> None:
+def test_jax_waits_for_late_write_of_pygpu(kernels: Kernels, slow: PyGPU.Stream, block: PyGPU.GPUArray) -> None:
     with slow:
         kernels.spin(SECONDS, slow.handle)
         block.fill(2)
@@ -112,7 +112,7 @@ def test_jax_waits_for_pygpus_late_write(kernels: Kernels, slow: PyGPU.Stream, b
     assert (numpy.asarray(shared * 2) == 4).all()
 
 
-def test_pygpu_waits_for_jaxs_computation() -> None:
+def test_pygpu_waits_for_computation_of_jax() -> None:
     @jax.jit
     def work(x: Any) -> Any:
         return jax.lax.fori_loop(0, 200, lambda _, y: (y @ x) / 2048, x)
@@ -123,7 +123,7 @@ def test_pygpu_waits_for_jaxs_computation() -> None:
     assert (array.get() == 1).all()
 
 
-def test_memory_lives_as_long_as_either_side_holds_it() -> None:
+def test_memory_lives_while_either_side_holds_it() -> None:
     array = PyGPU.full(COUNT, 6, "float32")
     shared = jnp.from_dlpack(array)
     del array

@@ -1,4 +1,4 @@
-"""mpi4py: what it reads of an array, and messages between one or two processes.
+"""Test mpi4py: the attributes it reads of an array, and messages of one or two processes.
 
 Sending device memory needs an MPI that knows CUDA, and one that does not may crash on it. So messages are sent in
 processes of their own, and CuPy shows whether the MPI is to blame.
@@ -72,7 +72,7 @@ SEND_TO_OTHER = """
 
 
 def mpi_reads_device_memory() -> str | None:
-    """Why the MPI library cannot be asked to read device memory; None if it can."""
+    """Return the reason why the MPI library cannot read device memory, or None."""
     if simulated.driver() is not None:
         return "no MPI library reads the memory of a simulated GPU"
     if importlib.util.find_spec("cupy") is None:
@@ -84,7 +84,7 @@ def mpi_reads_device_memory() -> str | None:
     return f"{MPI.Get_library_version().splitlines()[0]} cannot send CuPy's memory either ({result.returncode}: {last})"
 
 
-def test_mpi_sees_the_pointer_and_the_size() -> None:
+def test_mpi_receives_pointer_and_size() -> None:
     buffer = getattr(MPI, "buffer", None) or MPI.memory
     array = PyGPU.to_gpu(values())
     seen = buffer(array)
@@ -96,7 +96,7 @@ def test_mpi_sees_the_pointer_and_the_size() -> None:
     assert inner.nbytes == 2 * array.strides[0]
 
 
-def test_mpi_refuses_a_view_with_gaps() -> None:
+def test_mpi_rejects_view_with_gaps() -> None:
     buffer = getattr(MPI, "buffer", None) or MPI.memory
     array = PyGPU.to_gpu(values())
     for view in (array[:, ::2], array[::-1]):
@@ -104,7 +104,7 @@ def test_mpi_refuses_a_view_with_gaps() -> None:
             buffer(view)
 
 
-def test_pinned_memory_is_sent_to_oneself() -> None:
+def test_pinned_memory_is_sent_to_self() -> None:
     source, target = PyGPU.empty_pinned(1000, "float32"), PyGPU.empty_pinned(1000, "float32")
     source[:] = numpy.arange(1000)
     target[:] = 0
@@ -112,7 +112,7 @@ def test_pinned_memory_is_sent_to_oneself() -> None:
     assert (target == source).all()
 
 
-def test_device_memory_is_sent_to_oneself() -> None:
+def test_device_memory_is_sent_to_self() -> None:
     result = support.run_script(SEND_TO_SELF.format(**PYGPU))
     if result.returncode != 0 and (reason := mpi_reads_device_memory()):
         pytest.skip(reason)

@@ -1,4 +1,4 @@
-"""numba-cuda: kernels written in Python on PyGPU's memory, and its device arrays in PyGPU."""
+"""Test numba-cuda: its kernels on PyGPU's memory, and its device arrays in PyGPU."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def address(array: Any) -> int:
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_numba_gets_the_same_memory(dtype: str) -> None:
+def test_numba_shares_memory(dtype: str) -> None:
     host = values(dtype=dtype)
     array = PyGPU.to_gpu(host)
     shared = cuda.as_cuda_array(array)
@@ -58,7 +58,7 @@ def test_numba_gets_the_same_memory(dtype: str) -> None:
 
 
 @pytest.mark.parametrize("view", [*VIEWS, *REVERSED])
-def test_numba_gets_views_as_views(view: str) -> None:
+def test_numba_imports_views(view: str) -> None:
     shown = {**VIEWS, **REVERSED}[view](PyGPU.to_gpu(values()))
     shared = cuda.as_cuda_array(shown)
     assert shared.shape == shown.shape
@@ -69,7 +69,7 @@ def test_numba_gets_views_as_views(view: str) -> None:
 
 
 @pytest.mark.parametrize("view", [*(name for name in VIEWS if VIEWS[name](values()).ndim == 2), *REVERSED])
-def test_a_kernel_of_numba_reads_views(view: str) -> None:
+def test_numba_kernel_reads_views(view: str) -> None:
     take = {**VIEWS, **REVERSED}[view]
     host = values()
     expected = take(host)
@@ -81,14 +81,14 @@ def test_a_kernel_of_numba_reads_views(view: str) -> None:
     same(out.get(), expected)
 
 
-def test_a_kernel_of_numba_takes_an_array_itself() -> None:
+def test_numba_kernel_accepts_array() -> None:
     array = PyGPU.to_gpu(numpy.arange(1000, dtype=numpy.float32))
     scale[8, 128](array, 2.0)
     cuda.synchronize()
     same(array.get(), numpy.arange(1000, dtype=numpy.float32) * 2)
 
 
-def test_a_kernel_of_numba_on_a_stream_of_pygpu(kernels: Kernels, slow: PyGPU.Stream) -> None:
+def test_numba_kernel_runs_on_pygpu_stream(kernels: Kernels, slow: PyGPU.Stream) -> None:
     with slow:
         array = PyGPU.full(COUNT, 2, "float32")
         kernels.spin(SECONDS, slow.handle)
@@ -97,7 +97,7 @@ def test_a_kernel_of_numba_on_a_stream_of_pygpu(kernels: Kernels, slow: PyGPU.St
         assert (array.get() == 6).all()
 
 
-def test_numba_waits_for_pygpus_late_write(kernels: Kernels, slow: PyGPU.Stream, block: PyGPU.GPUArray) -> None:
+def test_numba_waits_for_late_write_of_pygpu(kernels: Kernels, slow: PyGPU.Stream, block: PyGPU.GPUArray) -> None:
     with slow:
         kernels.spin(SECONDS, slow.handle)
         block.fill(4)
@@ -107,7 +107,7 @@ def test_numba_waits_for_pygpus_late_write(kernels: Kernels, slow: PyGPU.Stream,
 
 @pytest.mark.parametrize("take", [PyGPU.asarray, PyGPU.from_dlpack], ids=["asarray", "from_dlpack"])
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_numbas_memory_is_taken_as_it_is(take: Any, dtype: str) -> None:
+def test_numba_memory_is_imported(take: Any, dtype: str) -> None:
     host = values(dtype=dtype)
     theirs = cuda.to_device(host)
     if take is PyGPU.from_dlpack and not hasattr(theirs, "__dlpack__"):
@@ -118,7 +118,7 @@ def test_numbas_memory_is_taken_as_it_is(take: Any, dtype: str) -> None:
     same(array.get(), host)
 
 
-def test_numbas_views_are_views() -> None:
+def test_numba_views_are_imported() -> None:
     host = values()
     theirs = cuda.to_device(host)[1:5, ::2]
     array = PyGPU.asarray(theirs)
@@ -128,7 +128,7 @@ def test_numbas_views_are_views() -> None:
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_shapes_go_both_ways(shape: tuple[int, ...]) -> None:
+def test_shapes_are_exchanged_both_ways(shape: tuple[int, ...]) -> None:
     host = values(shape)
     array = PyGPU.to_gpu(host)
     assert cuda.as_cuda_array(array).shape == shape
@@ -137,7 +137,7 @@ def test_shapes_go_both_ways(shape: tuple[int, ...]) -> None:
     same(PyGPU.asarray(cuda.to_device(host)).get(), host)
 
 
-def test_pygpu_waits_for_numbas_late_write(kernels: Kernels) -> None:
+def test_pygpu_waits_for_late_write_of_numba(kernels: Kernels) -> None:
     stream = cuda.stream()
     theirs = cuda.device_array(COUNT, "float32", stream=stream)
     stream.synchronize()
@@ -149,7 +149,7 @@ def test_pygpu_waits_for_numbas_late_write(kernels: Kernels) -> None:
     assert (array.get() == 5).all()
 
 
-def test_memory_lives_as_long_as_either_side_holds_it() -> None:
+def test_memory_lives_while_either_side_holds_it() -> None:
     array = PyGPU.full(COUNT, 6, "float32")
     shared = cuda.as_cuda_array(array)
     del array

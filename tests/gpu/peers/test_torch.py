@@ -1,4 +1,4 @@
-"""PyTorch: the same memory both ways, and who waits and frees when."""
+"""Test PyTorch: shared memory both ways, synchronization, and the time of frees."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ FROM_TORCH: dict[str, Callable[[Any], Any]] = {
 
 
 def synchronized(array: Any) -> Any:
-    """To PyTorch by pointer rules only: what the interface dictionary's consumers do not wait for has ended."""
+    """Export to PyTorch by pointer rules: work that interface consumers do not wait for is complete."""
     PyGPU.synchronize()
     return array
 
@@ -53,7 +53,7 @@ def torch_dtype(name: str) -> Any:
 
 @pytest.mark.parametrize("way", TO_TORCH)
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_torch_gets_the_same_memory(way: str, dtype: str) -> None:
+def test_torch_shares_memory(way: str, dtype: str) -> None:
     if way != "from_dlpack" and dtype in ("uint16", "uint32", "uint64"):
         pytest.skip("PyTorch reads no unsigned type but uint8 from the interface dictionary")
     host = values(dtype=dtype)
@@ -69,7 +69,7 @@ def test_torch_gets_the_same_memory(way: str, dtype: str) -> None:
 
 @pytest.mark.parametrize("way", TO_TORCH)
 @pytest.mark.parametrize("view", VIEWS)
-def test_torch_gets_views_as_views(way: str, view: str) -> None:
+def test_torch_imports_views(way: str, view: str) -> None:
     host = values()
     array = synchronized(PyGPU.to_gpu(host))
     shown = VIEWS[view](array)
@@ -81,7 +81,7 @@ def test_torch_gets_views_as_views(way: str, view: str) -> None:
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_torch_gets_every_shape(shape: tuple[int, ...]) -> None:
+def test_torch_imports_every_shape(shape: tuple[int, ...]) -> None:
     host = values(shape)
     array = PyGPU.to_gpu(host)
     for way in TO_TORCH.values():
@@ -94,7 +94,7 @@ def test_torch_gets_every_shape(shape: tuple[int, ...]) -> None:
 
 
 @pytest.mark.parametrize("name", ML_DTYPES)
-def test_torch_gets_small_floats_through_dlpack(name: str) -> None:
+def test_torch_imports_small_floats_by_dlpack(name: str) -> None:
     ml_dtypes = pytest.importorskip("ml_dtypes")
     dtype = numpy.dtype(getattr(ml_dtypes, name))
     host = numpy.arange(8).astype(dtype)
@@ -114,7 +114,7 @@ def test_torch_gets_small_floats_through_dlpack(name: str) -> None:
     assert not hasattr(array, "__cuda_array_interface__")
 
 
-def test_each_sees_what_the_other_writes() -> None:
+def test_writes_are_visible_to_both() -> None:
     array = PyGPU.zeros((2, 3), "float32")
     tensor = torch.from_dlpack(array)
     tensor += 1
@@ -136,7 +136,7 @@ def test_torch_computes_on_a_view_in_place() -> None:
 
 @pytest.mark.starts_processes
 @pytest.mark.parametrize("key", ["::-1", ":, ::-1", "::-2, ::-2"])
-def test_torch_and_views_that_go_backwards(key: str) -> None:
+def test_torch_reversed_views(key: str) -> None:
     # Versions up to 2.12 abort the process on them (pytorch#188023), hence the process of its own.
     script = f"""
         import numpy, torch, PyGPU
@@ -165,7 +165,7 @@ def test_torch_and_views_that_go_backwards(key: str) -> None:
     assert support.ended_well(result).split() in (["copied", "refused"], ["copied", "shared"])
 
 
-def test_numpy_and_buffers_are_not_offered_on_a_device() -> None:
+def test_device_array_has_no_numpy_interface_or_buffer() -> None:
     array = PyGPU.zeros(3, "float32")
     with pytest.raises(TypeError, match="get"):
         numpy.asarray(array)
@@ -173,7 +173,7 @@ def test_numpy_and_buffers_are_not_offered_on_a_device() -> None:
         memoryview(array)
 
 
-def test_a_read_only_array_is_told_to_be_so() -> None:
+def test_readonly_array_is_exported_readonly() -> None:
     array = PyGPU.zeros(3, "float32")
     readonly = PyGPU.asarray(Interface(array, data=(array.ptr, True)))
     assert not readonly.flags.writeable
@@ -191,7 +191,7 @@ def test_a_read_only_array_is_told_to_be_so() -> None:
 
 @pytest.mark.parametrize("way", FROM_TORCH)
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_torchs_memory_is_taken_as_it_is(way: str, dtype: str) -> None:
+def test_torch_memory_is_imported(way: str, dtype: str) -> None:
     host = values(dtype=dtype)
     tensor = torch.from_numpy(host).cuda()
     array = FROM_TORCH[way](tensor)
@@ -204,7 +204,7 @@ def test_torchs_memory_is_taken_as_it_is(way: str, dtype: str) -> None:
 
 @pytest.mark.parametrize("way", FROM_TORCH)
 @pytest.mark.parametrize("view", VIEWS)
-def test_torchs_views_are_views(way: str, view: str) -> None:
+def test_torch_views_are_imported(way: str, view: str) -> None:
     host = values()
     tensor = VIEWS[view](torch.from_numpy(host).cuda()) if view != "transposed" else torch.from_numpy(host).cuda().t()
     array = FROM_TORCH[way](tensor)
@@ -214,7 +214,7 @@ def test_torchs_views_are_views(way: str, view: str) -> None:
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_torchs_shapes_are_taken(shape: tuple[int, ...]) -> None:
+def test_torch_shapes_are_imported(shape: tuple[int, ...]) -> None:
     host = values(shape)
     tensor = torch.from_numpy(host).cuda()
     for way in FROM_TORCH.values():
@@ -223,14 +223,14 @@ def test_torchs_shapes_are_taken(shape: tuple[int, ...]) -> None:
         same(array.get(), host)
 
 
-def test_a_broadcast_tensor_keeps_its_zero_strides() -> None:
+def test_broadcast_tensor_keeps_zero_strides() -> None:
     tensor = torch.arange(3, dtype=torch.float32, device="cuda").expand(4, 3)
     array = PyGPU.from_dlpack(tensor)
     assert array.strides == (0, 4)
     same(array.get(), numpy.broadcast_to(numpy.arange(3, dtype=numpy.float32), (4, 3)))
 
 
-def test_the_current_device_is_not_changed_by_an_import() -> None:
+def test_import_keeps_current_device() -> None:
     before = torch.cuda.current_device()
     PyGPU.asarray(torch.zeros(3, device="cuda"))
     assert torch.cuda.current_device() == before
@@ -245,12 +245,12 @@ def test_the_current_device_is_not_changed_by_an_import() -> None:
     ],
     ids=["requires grad", "conjugated", "sparse"],
 )
-def test_what_torch_does_not_export_is_refused(tensor: Callable[[], Any]) -> None:
+def test_rejects_tensors_torch_does_not_export(tensor: Callable[[], Any]) -> None:
     with pytest.raises((BufferError, ValueError, RuntimeError, TypeError)):
         PyGPU.from_dlpack(tensor())
 
 
-def test_a_host_tensor_stays_on_the_host_unless_asked() -> None:
+def test_host_tensor_stays_on_host_unless_requested() -> None:
     tensor = torch.arange(3, dtype=torch.float32)
     array = PyGPU.from_dlpack(tensor)
     assert array.device.kind == "cpu"
@@ -260,7 +260,7 @@ def test_a_host_tensor_stays_on_the_host_unless_asked() -> None:
 # Streams
 
 
-def test_torch_waits_for_pygpus_late_write(kernels: Kernels, slow: PyGPU.Stream, block: PyGPU.GPUArray) -> None:
+def test_torch_waits_for_late_write_of_pygpu(kernels: Kernels, slow: PyGPU.Stream, block: PyGPU.GPUArray) -> None:
     with slow:
         kernels.spin(SECONDS, slow.handle)
         block.fill(2)
@@ -272,7 +272,7 @@ def test_torch_waits_for_pygpus_late_write(kernels: Kernels, slow: PyGPU.Stream,
     assert (doubled.cpu() == 4).all()
 
 
-def test_pygpu_waits_for_torchs_late_write(kernels: Kernels, other: PyGPU.Stream) -> None:
+def test_pygpu_waits_for_late_write_of_torch(kernels: Kernels, other: PyGPU.Stream) -> None:
     tensor = torch.zeros(COUNT, device="cuda")
     torch.cuda.synchronize()
     stream = torch.cuda.Stream()
@@ -286,7 +286,7 @@ def test_pygpu_waits_for_torchs_late_write(kernels: Kernels, other: PyGPU.Stream
     assert (array.get() == 3).all()
 
 
-def test_streams_are_taken_both_ways(kernels: Kernels, block: PyGPU.GPUArray) -> None:
+def test_streams_are_accepted_both_ways(kernels: Kernels, block: PyGPU.GPUArray) -> None:
     own, theirs = PyGPU.Stream(non_blocking=True), torch.cuda.Stream()
     with torch.cuda.stream(torch.cuda.ExternalStream(own.handle)):
         kernels.spin(SECONDS, own.handle)
@@ -308,7 +308,7 @@ def test_streams_are_taken_both_ways(kernels: Kernels, block: PyGPU.GPUArray) ->
 # Lifetime
 
 
-def test_torch_keeps_the_memory_of_an_array_that_is_gone() -> None:
+def test_torch_keeps_memory_of_dropped_array() -> None:
     array = PyGPU.full(COUNT, 4, "float32")
     tensor = torch.from_dlpack(array)
     del array
@@ -318,7 +318,7 @@ def test_torch_keeps_the_memory_of_an_array_that_is_gone() -> None:
     del overwriting
 
 
-def test_an_array_keeps_the_memory_of_a_tensor_that_is_gone() -> None:
+def test_array_keeps_memory_of_dropped_tensor() -> None:
     tensor = torch.full((COUNT,), 5.0, device="cuda")
     array = PyGPU.asarray(tensor)[10:]
     del tensor
@@ -328,7 +328,7 @@ def test_an_array_keeps_the_memory_of_a_tensor_that_is_gone() -> None:
     del overwriting
 
 
-def test_memory_is_not_reused_while_torch_still_reads_it(kernels: Kernels) -> None:
+def test_memory_is_not_reused_while_torch_reads_it(kernels: Kernels) -> None:
     array = PyGPU.full(COUNT, 6, "float32")
     stream = torch.cuda.Stream()
     with torch.cuda.stream(stream):
@@ -344,7 +344,7 @@ def test_memory_is_not_reused_while_torch_still_reads_it(kernels: Kernels) -> No
     del overwriting
 
 
-def test_nothing_is_kept_after_many_exchanges() -> None:
+def test_repeated_exchanges_do_not_leak() -> None:
     PyGPU.synchronize()
     before = PyGPU.memory_statistics()["count"]
     for _ in range(200):

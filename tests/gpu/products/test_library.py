@@ -1,4 +1,4 @@
-"""Products by cuBLAS on a device: every type it has, sizes around its own tiles, batches, and lengths beyond 31 bits.
+"""Test products by cuBLAS on a device: every type, sizes at tile edges, batches, and lengths beyond 31 bits.
 
 PYGPU_BACKEND=cuda python -m pytest -q tests/gpu/products
 """
@@ -70,7 +70,7 @@ def test_batches(kind: str) -> None:
     check(PyGPU.vecmat(PyGPU.to_gpu(vectors), PyGPU.to_gpu(matrix)), product(vectors.conj(), matrix))
 
 
-def test_floats_are_multiplied_as_they_are() -> None:
+def test_floats_are_multiplied_in_full_precision() -> None:
     # 11 bits of a fraction: TF32 has 10.
     a = PyGPU.empty((1024, 1024), "float32")
     a.fill(1 + 2.0**-11)
@@ -79,7 +79,7 @@ def test_floats_are_multiplied_as_they_are() -> None:
 
 
 @pytest.mark.parametrize("kind", ["float16", "float32", "float64"])
-def test_the_same_bits_each_time_on_any_stream(kind: str) -> None:
+def test_bitwise_reproducible_on_any_stream(kind: str) -> None:
     a, b = PyGPU.to_gpu(numbers(kind, 300, 20_000)), PyGPU.to_gpu(numbers(kind, 20_000, 300))
     first = (a @ b).get().tobytes()
     for _ in range(10):
@@ -102,7 +102,7 @@ def test_captures() -> None:
 
 
 def test_lengths_beyond_31_bits() -> None:
-    """More elements than 32 bits count, and rows that lie further apart than they do."""
+    """Test more elements than 32 bits count, and strides beyond that."""
     rows = (1 << 31) // 64 + 5
     try:
         tall = PyGPU.ones((rows, 64), "float16")

@@ -1,4 +1,4 @@
-"""Products on a device: every type, shapes around the edges of tiles, batches, and operands that lie anyhow.
+"""Test products on a device: every type, shapes at tile edges, batches, and operands of any layout.
 
 PYGPU_BACKEND=cuda python -m pytest -q tests/gpu/products
 """
@@ -26,7 +26,7 @@ KINDS = [
 EDGES = [1, 2, 15, 16, 17, 31, 33, 63, 64, 65, 127, 128, 129, 257]
 
 
-def test_bfloat16_is_added_up_in_float32() -> None:
+def test_bfloat16_is_accumulated_in_float32() -> None:
     check_bfloat16((300, 400), (400, 200))
 
 
@@ -47,7 +47,7 @@ def test_every_type(kind: str) -> None:
 
 
 @pytest.mark.parametrize("m", EDGES)
-def test_shapes_around_the_edges_of_tiles(m: int) -> None:
+def test_shapes_at_tile_edges(m: int) -> None:
     for k, n in itertools.product(EDGES, EDGES):
         a, b = numbers("float32", m, k), numbers("float32", k, n)
         check(PyGPU.to_gpu(a) @ PyGPU.to_gpu(b), a @ b)
@@ -76,7 +76,7 @@ LYING: dict[str, Any] = {
 
 @pytest.mark.parametrize("kind", ["int8", "float16", "float32", "complex128"])
 @pytest.mark.parametrize("left", LYING)
-def test_operands_and_results_lie_anyhow(left: str, kind: str) -> None:
+def test_operands_and_results_of_any_layout(left: str, kind: str) -> None:
     host = numbers(kind, 300, 300)
     array = PyGPU.to_gpu(host)
     for right in LYING:
@@ -99,7 +99,7 @@ def test_large_products_and_long_sums() -> None:
     np.testing.assert_allclose((PyGPU.to_gpu(tall).T @ PyGPU.to_gpu(tall)).get(), tall.T @ tall, rtol=1e-3)
 
 
-def test_the_same_bits_each_time() -> None:
+def test_results_are_bitwise_reproducible() -> None:
     a = PyGPU.to_gpu(numbers("float32", 100, 50_000))
     first = (a @ a.T).get().tobytes()
     assert all((a @ a.T).get().tobytes() == first for _ in range(20))

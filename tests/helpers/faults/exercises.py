@@ -1,4 +1,4 @@
-"""Small uses of the library that together make every call of the driver. Each holds its own result against NumPy's.
+"""Small uses of the library that together make every driver call. Each compares its result with NumPy's.
 
 An exercise may be broken off by an error anywhere, and must then be able to run again.
 """
@@ -22,13 +22,13 @@ PAGE = mmap.PAGESIZE
 
 
 def equal(actual: numpy.ndarray, expected: object) -> None:
-    """Hold that values are right: wrong data is what no fault may lead to."""
+    """Check that values are right: a fault must never lead to wrong data."""
     assert numpy.array_equal(actual, expected), (actual, expected)
 
 
 @contextlib.contextmanager
 def given_back(free: Callable[[int], None], address: int) -> Iterator[int]:
-    """Give an address back at the end, again if that fails: whoever holds a bare address has to."""
+    """Free an address at the end and retry on failure, as the holder of a raw address must."""
     try:
         yield address
     finally:
@@ -46,7 +46,7 @@ def make_and_fetch() -> None:
 
 
 def rows() -> None:
-    """Copy rows and planes that lie apart, each way."""
+    """Copy separated rows and planes in each direction."""
     cube = numpy.arange(4 * 6 * 200, dtype=numpy.float32).reshape(4, 6, 200)
     array = PyGPU.to_gpu(cube)
     equal(array[:, 1:-1, 20:-20].get(), cube[:, 1:-1, 20:-20])
@@ -66,7 +66,7 @@ def one_matrix_of_rows() -> None:
 
 
 def scattered() -> None:
-    """Copy what no copy engine knows."""
+    """Copy layouts that no copy engine supports."""
     big = numpy.arange(40 * 40, dtype=numpy.int16).reshape(40, 40)
     equal(PyGPU.to_gpu(big).T.copy().get(), big.T)
 
@@ -138,7 +138,7 @@ def somebody_elses_stream() -> None:
 
 
 def events() -> None:
-    """Record, ask, wait, measure."""
+    """Record, query, wait, measure."""
     start, end = PyGPU.Event(), PyGPU.Event()
     start.record()
     array = PyGPU.to_gpu(HOST)
@@ -176,7 +176,7 @@ _mapped: list[ctypes.Array] = []
 
 
 def registered_memory() -> None:
-    """Pin memory that exists, and let go of it."""
+    """Pin existing memory, and unpin it."""
     _mapped.append((ctypes.c_char * PAGE).from_buffer(mmap.mmap(-1, PAGE)))
     address = ctypes.addressof(_mapped[-1])
     _core.host_register(address, PAGE)
@@ -194,7 +194,7 @@ def raw_memory() -> None:
 
 
 def plain_memory() -> None:
-    """Allocate as PyCUDA does, in rows too, and ask where an address lies."""
+    """Allocate like PyCUDA, also pitched rows, and query the location of an address."""
     memory = _driver_memory.to_device(HOST)
     equal(_driver_memory.from_device_like(memory, HOST), HOST)
     rows, pitch = _driver_memory.mem_alloc_pitch(100, 3, 4)
@@ -204,7 +204,7 @@ def plain_memory() -> None:
 
 
 def managed_memory() -> None:
-    """Have memory that host and device share, and say who may use it, and where."""
+    """Allocate memory shared by host and device, and give advice on its use and location."""
     array = _driver_host_memory.managed_zeros(HOST.shape, HOST.dtype)
     array.base.advise("read_mostly")
     array.base.prefetch()
@@ -242,7 +242,7 @@ def shared_events() -> None:
 
 
 def lent() -> None:
-    """Export and import, so that memory is freed behind a borrower."""
+    """Export and import, so that memory is freed after a consumer."""
     array = PyGPU.to_gpu(HOST)
     shared = PyGPU.from_dlpack(array)
     again = PyGPU.asarray(array[::2])
@@ -252,7 +252,7 @@ def lent() -> None:
 
 
 def figures() -> None:
-    """Ask for what there is and what is used."""
+    """Query available and used resources."""
     assert PyGPU.memory_info()[1] > 0
     assert PyGPU.memory_statistics()["bytes"] >= 0
     PyGPU.trim_memory()
@@ -270,7 +270,7 @@ extern "C" __global__ void scale(float *x, int n) {
 
 
 def kernels() -> None:
-    """Compile, load, ask, launch in every way, unload."""
+    """Compile, load, query, launch in every way, unload."""
     module = PyGPU.Module(SOURCE)
     scale = module.get_function("scale")
     assert module.get_global("factors")[1] == 8
@@ -323,7 +323,7 @@ def graphs() -> None:
 
 
 def updated_graphs() -> None:
-    """Exchange what a kernel, a fill and a copy of a graph are given, then all of it."""
+    """Update a kernel, a fill and a copy of a graph, then the whole graph."""
     scale = PyGPU.Module(SOURCE).get_function("scale")
     array, other = PyGPU.to_gpu(HOST), PyGPU.to_gpu(HOST)
     bytes_, copied = PyGPU.zeros(100, "uint8"), PyGPU.zeros(HOST.shape, HOST.dtype)

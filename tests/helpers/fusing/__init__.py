@@ -1,1 +1,1 @@
-"""What the tests of deferred operations share: the counts of the library, and programs that are run twice."""
+"""Shared code of the tests of deferred operations: counts of the library, and programs that run twice."""

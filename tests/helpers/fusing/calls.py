@@ -1,4 +1,4 @@
-"""How to call each public name with an array that waits; what no guess would find is in the tables."""
+"""Calls of each public name with a pending array; the tables list those that no guess finds."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ METHODS: dict[str, Callable[[Any], Any]] = {
     "__imatmul__": lambda x: x.__imatmul__(x),
 }
 
-# Names that put no work on a device and ask it nothing: what waits goes on waiting.
+# Names that neither enqueue work on a device nor query it: pending operations stay pending.
 QUIET = listed(
     """
     array_split as_argtype as_pycuda atleast_1d atleast_2d atleast_3d backend_name base_repr binary_repr

@@ -1,7 +1,7 @@
-"""Fragments of programs: a few lines of arithmetic each, from one seed, so that their kernels are compiled only once.
+"""Program fragments of a few arithmetic lines each, from one seed, so that their kernels are compiled once.
 
 A fragment is the same on NumPy's arrays and on PyGPU's. What it keeps is what a program would have names for at its
-end; all else is let go of behind its last use, as an expression does, or at the end, as a function does.
+end; all other arrays are dropped after their last use, like temporaries, or at the end, like local variables.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Line = tuple[Any, ...]
 
 @dataclass(frozen=True)
 class Fragment:
-    """Lines over values: the operands, and behind them each result in the order of the lines."""
+    """Lines over values: first the operands, then each result in the order of the lines."""
 
     number: int
     operands: tuple[tuple[str, tuple[int, ...]], ...]
@@ -47,7 +47,7 @@ class Fragment:
     kept: tuple[int, ...]
 
     def run(self, xp: Any, operands: Sequence[Any]) -> list[Any]:
-        """What is kept, computed by a module with NumPy's names."""
+        """Return the kept values, computed by a module with NumPy's names."""
         values = [*operands]
         for line in self.lines:
             play(xp, values, line)
@@ -55,7 +55,7 @@ class Fragment:
 
     @property
     def length(self) -> int:
-        """How many operations that is."""
+        """Return the number of operations."""
         return sum(line[0] != "drop" for line in self.lines)
 
 
@@ -143,7 +143,7 @@ def drawn_line(random: Random, values: list[np.ndarray], operands: int) -> Line:
 
 
 def is_exact(line: Line, values: list[np.ndarray]) -> bool:
-    """Whether there is one right answer: sums of floats have an order, and of two zeros either may be the larger."""
+    """Return whether the result is unique: float sums depend on order, and either of two zeros may be the maximum."""
     if line[0] == "reduce":
         return (line[1] == "any") == (values[line[2]].dtype.kind == "b") and values[line[2]].dtype.kind in "ib"
     if line[0] in ("call", "into") and line[1] in ("maximum", "minimum"):
@@ -198,7 +198,7 @@ def fragment(seed: int, number: int) -> Fragment:
 
 
 def with_drops(random: Random, lines: list[Line], results: Sequence[int], kept: list[int]) -> list[Line]:
-    """The lines, and what is let go of where."""
+    """Return the lines, and the arrays dropped at each."""
     made = [place for place, line in enumerate(lines) if line[0] in ("call", "view", "cast", "reduce")]
     last = dict(zip(results, made, strict=True))
     for place, line in enumerate(lines):
@@ -215,5 +215,5 @@ def with_drops(random: Random, lines: list[Line], results: Sequence[int], kept: 
 
 
 def catalogue(seed: int, count: int) -> list[Fragment]:
-    """So many fragments."""
+    """Return the given number of fragments."""
     return [fragment(seed, number) for number in range(count)]

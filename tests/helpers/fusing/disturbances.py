@@ -1,4 +1,4 @@
-"""Events around random programs that change no value: finalisers that use arrays, and memory that is refused once."""
+"""Events around random programs that change no value: finalizers that use arrays, and memory refused once."""
 
 from __future__ import annotations
 

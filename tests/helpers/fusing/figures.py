@@ -1,4 +1,4 @@
-"""What became of operations between two moments, by the library's own counts and by the driver's."""
+"""Count operations between two moments, by the counts of the library and of the driver."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ LAUNCHES = {False: "cuLaunchKernel", True: "hipModuleLaunchKernel"}
 
 
 def waiting() -> int:
-    """How many operations wait now."""
+    """Return the number of pending operations."""
     return _core._count_waiting()
 
 
 def launches() -> int:
-    """How many kernels a simulated driver was given so far."""
+    """Return the number of launches on a simulated driver so far."""
     driver = simulated.driver()
     assert driver is not None
     return sum(driver.call_count(call) for call in driver.calls() if "LaunchKernel" in call or "LaunchCoop" in call)

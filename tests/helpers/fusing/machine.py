@@ -1,4 +1,4 @@
-"""A state machine of deferred operations: random programs, run in NumPy, without and with waiting.
+"""Run a state machine of deferred operations: random programs in NumPy, and in PyGPU without and with deferral.
 
 A program is a list of steps with their choices, drawn while it runs in NumPy. It is then run in PyGPU twice, under
 `"off"` and under `"auto"`: what is seen of arrays has to be the same bits in both, and NumPy's.
@@ -29,7 +29,7 @@ SEED_OF_CATALOGUE = 19
 MOST_FRAGMENTS = 300
 MOST_LIVE = 16
 STEPS_OF_A_PROGRAM = 60
-LARGE = 1 << 18  # of float32: what waits is weighed from 1 MiB on
+LARGE = 1 << 18  # of float32: pending results count from 1 MiB on
 # Each program has one of these, and its part of the catalogue.
 LIMITS: tuple[dict[str, int], ...] = (
     {},
@@ -111,7 +111,7 @@ class Program:
         return self.random.choice(found)
 
     def _operands(self, fragment: Fragment, results: list[int], taken: list[int]) -> list[int]:
-        """Arrays for a fragment: first what the one before it has made."""
+        """Return arrays for a fragment: first the results of the previous one."""
         operands: list[int] = []
         for dtype, shape in fragment.operands:
             arrays = self.model.arrays
@@ -203,7 +203,7 @@ class Program:
 
 
 def writes(fragment: Fragment) -> bool:
-    """Whether it writes what it is given."""
+    """Return whether it writes to its operands."""
     count = len(fragment.operands)
     views = {count + place for place, line in enumerate(makers(fragment)) if line[0] == "view"}
     given = set(range(count)) | views
@@ -344,7 +344,7 @@ def numbers_in(step: Step) -> set[int]:
 
 
 def told(program: Program, place: int) -> str:
-    """The step of a place, and the last ones before it that made what it uses."""
+    """Return the step at a position, and the last steps before it that computed its operands."""
     shown: list[str] = []
     places: list[int] = []
     wanted: set[int] = set()
@@ -416,7 +416,7 @@ def compare(program: Program, off: list[np.ndarray], auto: list[np.ndarray]) -> 
 
 
 def agree(got: np.ndarray, wanted: np.ndarray) -> bool:
-    """Whether all bits are the same, but for those of NaN."""
+    """Return whether all bits are equal, except for those of NaN."""
     if (got.dtype, got.shape) != (wanted.dtype, wanted.shape):
         return False
     if got.dtype.kind == "f":

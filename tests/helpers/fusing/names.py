@@ -1,4 +1,4 @@
-"""Each public name of the package and of its arrays, and how a call of it is found and compared."""
+"""Public names of the package and of its arrays, and the way to call each and compare its result."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ OWN = {"__repr__", "__str__", "__eq__", "__ne__", "__lt__", "__le__", "__gt__", 
 OWN |= {"__format__", "__sizeof__"}
 # What gives other values each time: memory as it is found, and addresses.
 UNINITIALISED = {"empty", "empty_like", "empty_pinned", "empty_like_pinned", "allocate", "pointers"}
-# What nobody has waited for.
+# Results before synchronization.
 UNINITIALISED |= {"get_async"}
 
 
 def hosts(result: Any) -> Any:
-    """What a call gave, in NumPy's arrays; what cannot be compared is left out."""
+    """Return the results of a call as NumPy arrays, without incomparable ones."""
     if isinstance(result, PyGPU.GPUArray):
         return result.get()
     if isinstance(result, (tuple, list)):

@@ -1,4 +1,4 @@
-"""Peak memory of programs without and with deferral, in a process of their own: a peak never falls."""
+"""Measure the peak memory of programs without and with deferral, in separate processes: a peak never falls."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def main() -> None:
 
 
 def check_threads() -> None:
-    """Check that the bound is one of all queues: threads that leave operations behind share it."""
+    """Check that the bound covers all queues: threads that leave operations pending share it."""
     _core._bound_fusion_age(0)
     kept: list[Any] = []
 

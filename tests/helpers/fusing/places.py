@@ -1,4 +1,4 @@
-"""Calls of streams, events, graphs, devices and of raw names, each with what it needs made before anything waits."""
+"""Calls of streams, events, graphs, devices and raw names, with objects created before any operation is pending."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from PyGPU import driver
 
 
 class Place:
-    """What the calls use."""
+    """Objects used by the calls."""
 
     def __init__(self) -> None:
         self.stream = driver.Stream()
@@ -63,7 +63,7 @@ async def awaited(what: PyGPU.Stream | PyGPU.Event) -> None:
 
 Call = Callable[[Place], Any]
 
-# Of classes: what launches what waits, and what goes without.
+# For each class: attributes that flush, and those that do not.
 CLASSES: dict[str, tuple[type, dict[str, Call], set[str]]] = {
     "Stream": (
         driver.Stream,

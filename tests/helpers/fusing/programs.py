@@ -1,4 +1,4 @@
-"""Programs for planted faults, whose flushes are of different kinds: fused, cut, in place, reductions, on streams."""
+"""Programs for planted faults, with flushes of each kind: fused, split, in place, reductions, on streams."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a program runs: in NumPy, or in PyGPU under one mode. A step does the same in each."""
+"""Environments of a program: NumPy, or PyGPU in one mode. A step does the same in each."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TRIPLED = """extern "C" __global__ void fusion_tripled(float *x, int count) {
 
 
 class World:
-    """Arrays by their numbers, and what was seen of them. This one is NumPy's."""
+    """Arrays by their numbers, and the values seen of them. This one is NumPy's."""
 
     xp: Any = np
 
@@ -44,7 +44,7 @@ class World:
         return contextlib.nullcontext()
 
     def in_threads(self, *works: Callable[[], None]) -> None:
-        """Each in a thread of its own, all at once, joined."""
+        """Run each function in a separate thread, all concurrently, and join them."""
         for work in works:
             work()
 
@@ -78,10 +78,10 @@ class World:
         array[...] = host
 
     def starved(self, work: Callable[[], None]) -> None:
-        """Work whose results nobody keeps, where there is next to no memory."""
+        """Compute unreferenced results with almost no free memory."""
 
     def pressed(self, host: np.ndarray) -> None:
-        """Memory that what waits must give back first."""
+        """Allocate memory that pending operations must release first."""
         self.see(host > 0)
 
     def large(self, host: np.ndarray) -> None:

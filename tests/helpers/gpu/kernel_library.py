@@ -1,4 +1,4 @@
-"""Kernels of somebody else, called through ctypes: kernels.cu compiled by nvcc, or what a simulated driver has."""
+"""Call foreign kernels through ctypes: kernels.cu compiled by nvcc, or kernels of a simulated driver."""
 
 from __future__ import annotations
 

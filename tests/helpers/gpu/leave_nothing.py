@@ -1,4 +1,4 @@
-"""A pytest plugin for leak checkers: at the end nothing of PyGPU is alive, and the context is destroyed.
+"""Pytest plugin for leak checkers: at the end no object of PyGPU is alive, and the context is destroyed.
 
 A process normally leaves its memory to the driver when it ends, and checkers count what is alive when a context is
 destroyed. With this, whatever they count then is a leak.

@@ -1,4 +1,4 @@
-"""What the tests on a device share: values, views, forged producers, scripts in processes of their own."""
+"""Shared code of the tests on a device: values, views, forged producers, scripts in separate processes."""
 
 from __future__ import annotations
 
@@ -99,13 +99,13 @@ def require_peers() -> None:
 
 
 def is_simulated() -> bool:
-    """Whether the GPU is one in name only, whose memory is the host's: there less of it says the same."""
+    """Return whether the GPU is simulated, with host memory: there smaller sizes suffice."""
     PyGPU.config()  # opens the driver
     return simulated.driver() is not None
 
 
 def on_hip() -> bool:
-    """Whether the streams' numbers in the protocols are ROCm's."""
+    """Return whether the protocols use ROCm's stream numbers."""
     return _backend() == "hip"
 
 
@@ -169,7 +169,7 @@ class Interface:
 
 
 class Producer:
-    """A producer of DLPack that remembers what it was asked for."""
+    """A DLPack producer that records its requests."""
 
     def __init__(self, array: Any) -> None:
         self.array = array
@@ -184,7 +184,7 @@ class Producer:
 
 
 def run_script(body: str, *arguments: str, timeout: float = 60, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run Python code in a process of its own; a process that hangs is an error with what it printed."""
+    """Run Python code in a separate process; a hanging process is an error with its output."""
     if PyGPU.backend_name() != "cpu":
         PyGPU.trim_memory()  # the device is shared: what the pool keeps here is missing there
     try:
@@ -202,7 +202,7 @@ def run_script(body: str, *arguments: str, timeout: float = 60, **environment: s
 
 
 def ended_well(result: subprocess.CompletedProcess[str]) -> str:
-    """Hold that a process ended by itself without a complaint; what it printed."""
+    """Check that a process ended by itself without complaints, and return its output."""
     report = f"exit {result.returncode}\n--- stdout\n{result.stdout}\n--- stderr\n{result.stderr}"
     assert result.returncode == 0, report
     for complaint in ("panicked", "Fatal Python error", "Segmentation fault", "Traceback", "terminate called"):
@@ -225,7 +225,7 @@ def current_context() -> int:
 
 
 def primary_context_is_active(device: int = 0) -> bool:
-    """Whether anybody in this process has made the primary context of a device."""
+    """Return whether the primary context of a device exists in this process."""
     flags, active = ctypes.c_uint(), ctypes.c_int()
     assert driver().cuDevicePrimaryCtxGetState(device, ctypes.byref(flags), ctypes.byref(active)) == 0
     return bool(active.value)

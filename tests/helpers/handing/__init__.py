@@ -1,1 +1,1 @@
-"""What `tests/helpers/handovers.py` is made of."""
+"""Parts of `tests/helpers/handovers.py`."""

@@ -1,4 +1,4 @@
-"""Who can hold a baton of `tests/helpers/handovers.py`: PyGPU, NumPy, and the peers that are there."""
+"""Holders of a baton of `tests/helpers/handovers.py`: PyGPU, NumPy, and the installed peers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TICKS = 400_000  # some tenths of a millisecond
 
 
 class Library:
-    """Who can hold a baton."""
+    """A possible holder of a baton."""
 
     name = ""
     on_device = True
@@ -41,24 +41,24 @@ class Library:
 
     @contextlib.contextmanager
     def working(self, baton: Baton) -> Iterator[None]:
-        """What is asked of the holder here is asked where it works."""
+        """Make the holder's stream current."""
         yield
 
     def stream(self, choices: Random) -> Any:
-        """Where a new holder works."""
+        """Return the stream on which a new holder works."""
         return None
 
 
 @dataclass(eq=False)
 class Baton:
-    """Memory, who holds it now, and what should be in it."""
+    """Memory, its current holder, and its expected contents."""
 
     holder: Any
     library: Library
     expected: np.ndarray
     device: str
     stream: Any = None
-    # Holders from before: they lend the memory, and are let go of at any time.
+    # Earlier holders: they own the memory, and are dropped at any time.
     kept: list[Any] = field(default_factory=list)
     history: deque[str] = field(default_factory=lambda: deque(maxlen=HISTORY))
 
@@ -171,7 +171,7 @@ class Numba(Library):
 
 
 def spinner() -> Callable[[Any], None] | None:
-    """What keeps a stream busy; a simulated driver delays by itself, and without a compiler nothing does."""
+    """Return a function that keeps a stream busy; None on a simulated driver or without a compiler."""
     if simulated.driver() is not None or PyGPU.backend_name() != "cuda":
         return None
     try:

@@ -1,4 +1,4 @@
-"""The ways on which a baton of `tests/helpers/handovers.py` goes from one library to another.
+"""Routes of a baton of `tests/helpers/handovers.py` between libraries.
 
 Each takes the holder where its library works, and gives the next one.
 """
@@ -54,9 +54,9 @@ def capsule_of(holder: Any, baton: Baton, stream: int | None) -> Any:
 
 
 def hostile(holder: Any, baton: Baton, choices: Random) -> Any:
-    """The holder as a producer, around whose deleter the peer releases the GIL, some layers deep."""
+    """Return the holder as a producer whose deleter releases the GIL, nested a few levels deep."""
     library = hostile_peer.library()
-    # -1 is said by nobody here: the data must be usable on the consumer's side, whose default stream both know.
+    # -1 is not passed here: the data must be usable by the consumer, on the default stream that both use.
     capsule = capsule_of(holder, baton, None if baton.device == "cpu" else (0 if PyGPU.backend_name() == "hip" else 1))
     for _ in range(choices.randrange(1, 4)):
         with contextlib.suppress(ValueError):  # a capsule of the old form is passed on as it is
@@ -65,7 +65,7 @@ def hostile(holder: Any, baton: Baton, choices: Random) -> Any:
 
 
 def through_table(holder: Any, baton: Baton, choices: Random) -> Any:
-    """By the C exchange table of the holder's type, whose export waits for nothing, and around it the hostile peer."""
+    """Export by the exchange table of the holder's type, without waiting, inside the hostile peer."""
     library = hostile_peer.library()
     capsule = library.exported(holder if isinstance(holder, PyGPU.GPUArray) else synchronized(holder))
     capsule = library.wrap(capsule, choices.choice([0, 1, 2, 3]))
@@ -124,7 +124,7 @@ def synchronized(holder: Any) -> Any:
 
 
 def ways_to(baton: Baton, target: Library) -> dict[str, Way]:
-    """How the target can take a baton."""
+    """Return the routes by which the target can receive a baton."""
     source = baton.library
     if isinstance(target, Own):
         ways = to_pygpu(baton.device)

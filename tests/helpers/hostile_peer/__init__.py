@@ -1,4 +1,4 @@
-"""The hostile peer: a small C extension that calls PyGPU's callbacks as no friendly library does.
+"""Build the hostile peer: a small C extension that calls PyGPU's callbacks in the least convenient states.
 
 ``library()`` builds it with the machine's C compiler, once for each source and interpreter, and imports it.
 """
@@ -43,12 +43,12 @@ def build(folder: Path) -> Path:
             if sys.platform == "darwin":
                 options += ["-undefined", "dynamic_lookup"]
             subprocess.run([compile_with, *options, str(SOURCE), "-o", str(unfinished), "-lpthread"], check=True)
-            unfinished.replace(made)  # whoever is first; another process makes the same
+            unfinished.replace(made)  # the first process wins; another one builds the same
     return made
 
 
 def folder() -> Path:
-    """Where it is kept: of this user, and outside of the tree, which may not be writable."""
+    """Return the cache folder: of this user, and outside of the tree, which may be read-only."""
     return Path(tempfile.gettempdir(), f"pygpu-hostile-{os.getuid()}")
 
 

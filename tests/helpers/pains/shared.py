@@ -1,4 +1,4 @@
-"""What the tests of the pains share: the driver called by somebody else, C threads without Python, scripts."""
+"""Shared code of the interop regression tests: foreign driver calls, C threads without Python, scripts."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def delete_in_threads(tensors: Sequence[int], *, versioned: bool = True) -> None
 
 
 def run(script: str, *arguments: str, **environment: str) -> str:
-    """Run a script that may import what the tests share; a hang ends it with the stacks of all threads."""
+    """Run a script that may import the shared code; a hang ends it with the stacks of all threads."""
     prelude = (
         "import faulthandler, sys\n"
         f"sys.path[:0] = [{str(Path(__file__).parent.parent)!r}]\n"

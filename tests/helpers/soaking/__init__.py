@@ -1,1 +1,1 @@
-"""What tests/helpers/soak.py does to its arrays: what it chooses, and the operations in one table."""
+"""Operations and random choices of tests/helpers/soak.py."""

@@ -1,4 +1,4 @@
-"""Arithmetic: operators and functions on arrays of any layout, with numbers, into arrays that overlap, under masks.
+"""Arithmetic operations: operators and functions on any layout, scalars, overlapping outputs, masks.
 
 Only what has one right answer: results are the same bits, but for those of NaN.
 """
@@ -64,13 +64,13 @@ def computation(weight: int) -> Callable[[Operation], Operation]:
 
 
 def names_of(soak: Soak, table: dict[str, list[str]], dtype: np.dtype) -> list[str]:
-    """What may be computed in a type; less of it where kernels are to be few."""
+    """Return the functions of a type; a subset of them if few kernels should be compiled."""
     names = table[dtype.kind]
     return names if soak.pairs > FEW else names[:FEW_NAMES]
 
 
 def agreed(held: Held) -> Held:
-    """Hold the values against the twin's, which then has the device's NaN: which one it is, nothing says."""
+    """Compare the values with the counterpart, which then gets the device's NaNs: their payload is unspecified."""
     got, twin = held.array.get(), held.twin
     if twin.dtype.kind in "fc":
         same = (got == twin) | ((got != got) & (twin != twin))
@@ -82,7 +82,7 @@ def agreed(held: Held) -> Held:
 
 
 def drawn(soak: Soak, dtype: str, device: PyGPU.Device, shape: tuple[int, ...] | None = None) -> Held:
-    """An array of a type whose shape can be broadcast to another one's: one that lives, or a new one."""
+    """Return an array of a type that broadcasts to the shape of another: a live one, or a new one."""
 
     def fits(other: Held) -> bool:
         if other.twin.dtype != dtype or other.array.device != device or not of_moderate_size(other):
@@ -102,7 +102,7 @@ def drawn(soak: Soak, dtype: str, device: PyGPU.Device, shape: tuple[int, ...] |
 
 
 def operands(soak: Soak) -> tuple[Held, Held, list[str]]:
-    """Two arrays, of which the second may be broadcast, and what may be computed with them."""
+    """Return two arrays, the second possibly broadcast, and the functions for them."""
     first, second = soak.choices.choice(PAIRS[: soak.pairs])
     device = device_of(soak)
     a = drawn(soak, first, device)

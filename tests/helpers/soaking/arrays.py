@@ -1,4 +1,4 @@
-"""Operations on arrays: new ones, views, copies, writes, reads."""
+"""Array operations: creation, views, copies, writes, reads."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def asarray_of_ndarray(soak: Soak) -> Held:
 
 
 def view_of(soak: Soak, held: Held, name: str, *args: Any) -> Held:
-    """A view by a method of both, or by a function of both packages; or what NumPy refuses."""
+    """Return a view by a method of both, or by a function of both packages; or NumPy's error."""
     soak.note(name, args)
 
     def call(package: Any, array: Any) -> Any:
@@ -125,7 +125,7 @@ def broadcast(soak: Soak) -> Held | None:
 
 @operation(3)
 def view(soak: Soak) -> Held | None:
-    """Other elements over the same bytes; not as bool, whose bytes would have to be 0 or 1."""
+    """Return other elements over the same bytes; not as bool, whose bytes would have to be 0 or 1."""
     held = soak.pick(in_numbers)
     return held and view_of(soak, held, "view", soak.choices.choice(NUMPYS_OWN[1:]))
 
@@ -241,7 +241,7 @@ def assign_from_host(soak: Soak) -> Held | None:
 
 @operation(5)
 def assign_from_device(soak: Soak) -> Held | None:
-    """From any array of equal dtype whose shape fits; often one over the same memory."""
+    """Assign any array of equal dtype and suitable shape; often one over the same memory."""
     if (held := soak.pick(writeable)) is None:
         return None
 
@@ -303,7 +303,7 @@ def by_the_host_side(soak: Soak) -> Held | None:
 
 @operation(3)
 def get(soak: Soak) -> Held | None:
-    """What is returned keeps its values: it is looked at again later."""
+    """Download values, which are compared again later."""
     if (held := soak.pick(of_moderate_size)) is None:
         return None
     if soak.choices.chance(2):

@@ -1,4 +1,4 @@
-"""Along axes: reductions, scans, sorting, and elements that are taken by indices and masks.
+"""Operations along axes: reductions, scans, sorting, selection by indices and masks.
 
 Only what has one right answer, as in arithmetic.
 """
@@ -33,7 +33,7 @@ def axis_of(soak: Soak, held: Held) -> int | None:
 
 
 def result(soak: Soak, ours: PyGPU.GPUArray, twin: Any) -> Held:
-    """How NumPy lays such a result out follows from how it works; a device writes most in C order."""
+    """Compare a result. NumPy's layout depends on its algorithm; a device mostly writes in C order."""
     twin = np.asarray(twin)
     return agreed(soak.hold(ours, np.array(twin, order="C") if ours.flags.c_contiguous else twin))
 

@@ -1,4 +1,4 @@
-"""What a soak chooses at random: values, shapes, keys. All from one seed: no device's speed changes them."""
+"""Random choices of a soak: values, shapes, keys. All from one seed, independent of the speed of a device."""
 
 from __future__ import annotations
 

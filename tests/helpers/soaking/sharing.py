@@ -1,4 +1,4 @@
-"""Operations on what surrounds arrays: the protocols that share memory, streams, devices, pinned memory, ends."""
+"""Operations around arrays: sharing protocols, streams, devices, pinned memory, drops."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def alias(soak: Soak, held: Held, array: PyGPU.GPUArray) -> Held:
 
 @operation(2)
 def own_dlpack(soak: Soak) -> Held | None:
-    """To itself: by the object, and by a capsule that hides whose memory it is."""
+    """Import from PyGPU itself: by the object, and by a capsule that hides the owner."""
     if (held := soak.pick(in_numbers)) is None:
         return None
     if soak.choices.chance(2):
@@ -90,7 +90,7 @@ def peers() -> list[ModuleType]:
 
 @operation(1)
 def peer(soak: Soak) -> Held | None:
-    """PyTorch or CuPy adds to the memory and gives it back; the streams are settled by hand."""
+    """Let PyTorch or CuPy add to the memory and return it; the streams are synchronized explicitly."""
     if not peers():
         return None
     held = soak.pick(lambda held: held.twin.dtype == np.int32 and writeable(held) and held.twin.size > 0)
@@ -162,7 +162,7 @@ def record_stream(soak: Soak) -> Held | None:
 
 @operation(2)
 def pinned(soak: Soak) -> Held | None:
-    """Asynchronous copies; the host's memory is let go before they are over, as is allowed."""
+    """Make asynchronous copies; the host memory is dropped before they are complete, as is allowed."""
     if (held := soak.pick(lambda held: writeable(held) and of_moderate_size(held))) is None:
         return None
     memory = PyGPU.empty_pinned(held.twin.shape, held.twin.dtype)

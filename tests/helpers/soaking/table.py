@@ -1,7 +1,7 @@
-"""The operations of a soak, in one table, and which arrays they take.
+"""Table of the operations of a soak, and the arrays they accept.
 
-An operation does the same to an array and to its twin. It gives the array that it touched, True if it touched none, and
-None if nothing live could take it.
+An operation does the same to an array and its NumPy counterpart. It returns the array that it changed, True if it
+changed none, and None if no live array suits it.
 """
 
 from __future__ import annotations
