@@ -180,7 +180,7 @@ soak: .venv/.extension-quick .venv/.group-test .simulated-drivers ## Hold SOAK_O
 fusion-soak: .venv/.extension-quick .venv/.group-test .simulated-drivers ## Hold FUSION_OPERATIONS operations that wait against NumPy and the mode off
 	$(call soak_on,fusion_soak,$(FUSION_OPERATIONS),cuda hip)
 
-fusion-mutations: .venv/.group-test .simulated-drivers ## Leave out each place that launches what waits: a test must see it
+fusion-mutations: .venv/.group-test .simulated-drivers ## Leave out each place that launches pending operations: a test must see it
 	@mkdir -p $(RESULTS)
 	$(BIN)/python tests/fusion/mutations.py --markdown $(RESULTS)/closing_calls.md
 

@@ -90,7 +90,7 @@ def call(name: str, documented: Any) -> str:
     except (TypeError, ValueError):
         return name
     parameters = [parameter for parameter in signature.parameters.values() if parameter.name not in ("self", "cls")]
-    # Annotations belong to the stubs, and defaults that print as an address to nobody.
+    # Annotations belong to the stubs. Defaults that print as an address belong nowhere.
     plain = [parameter.replace(annotation=inspect.Parameter.empty) for parameter in parameters]
     return f"{name}{signature.replace(parameters=plain, return_annotation=inspect.Signature.empty)}"
 

@@ -248,7 +248,7 @@ def crate(name: str, file: str) -> list[Path]:
 
 
 def enumerations(text: str) -> dict[str, dict[str, int]]:
-    """The numbers of each enumeration of bindings, those of the preferred release before those of others."""
+    """The numbers of each enumeration of bindings, those of the preferred release before those of other releases."""
     found: dict[str, dict[str, int]] = {}
     for preferred in (True, False):
         for attributes, name, body in ENUM.findall(text):

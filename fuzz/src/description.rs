@@ -1,4 +1,4 @@
-//! Claims about memory as the array interfaces make them: accepted exactly if they can be true, and let go of exactly once.
+//! Claims about memory as the array interfaces make them: accepted exactly if they can be true, and released exactly once.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,7 +15,7 @@ use pygpu::stream::Stream;
 
 use super::source::{extent, number, numbers, optional, size_fits};
 
-/// Counts how often the owner of the memory is let go.
+/// Counts how often the owner of the memory is released.
 struct Owner(Arc<AtomicUsize>);
 
 impl Drop for Owner {
@@ -43,7 +43,7 @@ pub fn run(bytes: &[u8]) {
     }
     assert_eq!(dropped.load(Ordering::SeqCst), 1);
     let _ = (description.check_alignment(true), description.check_alignment(false));
-    // The made-up address is on no device: whichever check comes first must refuse it, and let go of the owner.
+    // The made-up address is on no device: whichever check comes first must refuse it, and release the owner.
     if !description.shape.contains(&0) {
         // SAFETY: as above.
         let imported = unsafe { cai::import(&description, stream, Box::new(Owner(Arc::clone(&dropped)))) };

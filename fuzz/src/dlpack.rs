@@ -159,7 +159,7 @@ pub fn run(bytes: &[u8]) {
     // Both outlive the array, which is gone at the end of the match.
     let mut legacy = claims.legacy(tensor);
     let mut versioned = claims.versioned(tensor);
-    // SAFETY: structures of ours, each given away once.
+    // SAFETY: structures of this file, each given away once.
     let taken = unsafe {
         match claims.is_versioned {
             true => ImportedTensor::versioned(NonNull::from(&mut versioned)),
@@ -177,7 +177,7 @@ pub fn run(bytes: &[u8]) {
     check_prototype(&tensor, &claims);
 }
 
-/// As who asks a producer does; `None` for a device other than the host.
+/// As a consumer does; `None` for a device other than the host.
 fn import(tensor: ImportedTensor) -> Result<Option<Array>, Error> {
     let device = tensor.device()?;
     if !device.is_cpu() {
