@@ -1,4 +1,4 @@
-"""Coordinates of the points of a grid, and the numbers of these."""
+"""Coordinates and indices of grid points."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
     Parameters
     ----------
     *xi : GPUArray
-        The places along each axis.
+        Coordinates along each axis.
     copy : bool, optional
-        False: views of these.
+        False: return views.
     sparse : bool, optional
-        True: each has one axis that is longer than 1.
+        True: each result has one axis longer than 1.
     indexing : {'xy', 'ij'}, optional
-        Whether the second axis of the result is that of the first array, or the first is.
+        Whether the first array varies along the second axis of the result, or along the first.
 
     Returns
     -------
@@ -37,7 +37,7 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
     Raises
     ------
     ValueError
-        For another `indexing`.
+        For an unknown `indexing`.
 
     Examples
     --------
@@ -73,14 +73,14 @@ def indices(
     dtype : dtype-like, optional
         Of the indices.
     sparse : bool, optional
-        True: an array for each axis, which is longer than 1 along it alone.
+        True: return an array for each axis, which is longer than 1 along that axis only.
     device : int, str or Device, optional
         Where; the current device by default.
 
     Returns
     -------
     GPUArray, or tuple of GPUArray
-        Along its first axis an array for each axis.
+        The first axis has one array for each axis.
 
     Examples
     --------
@@ -103,12 +103,12 @@ def indices(
 
 @public("Matrices and grids")
 def unravel_index(indices: _core.GPUArray, shape: Any, order: str = "C") -> tuple[_core.GPUArray, ...]:
-    """Return the indices along each axis of elements that are counted through.
+    """Convert flat indices to indices along each axis.
 
     Parameters
     ----------
     indices : GPUArray of int
-        The numbers of elements; those that are out of range are not noticed, since that would wait for the device.
+        Flat indices; those out of range are not detected, because that would require synchronization.
     shape : int or sequence of int
         That of the array whose elements these are.
     order : {'C', 'F'}, optional

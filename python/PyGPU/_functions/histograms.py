@@ -174,24 +174,24 @@ def histogram(
 ) -> tuple[_core.GPUArray, _core.GPUArray]:
     """Count the values in each bin.
 
-    A bin has its left edge, the last one both. With a range, or with edges in host memory, nobody waits.
+    A bin includes its left edge, the last one both. With a range, or with host edges, the call does not synchronize.
 
     Parameters
     ----------
     a : GPUArray
     bins : int or array_like, optional
-        How many bins, or their edges.
+        Number of bins, or their edges.
     range : tuple of two numbers, optional
-        From where to where they go; without it the host waits for the least and the greatest element.
+        Lower and upper limit; without it the host waits for the minimum and maximum.
     density : bool, optional
-        Whether the counts are divided so that they are a density over the range.
+        Whether to normalize the counts to a density over the range.
     weights : array_like, optional
-        One for each element: their sums are returned instead, whose bits repeat.
+        Weight of each element: their sums are returned instead, and are bitwise reproducible.
 
     Returns
     -------
     tuple of two GPUArrays
-        The counts, 64-bit integers or of the weights' type, and the edges.
+        The counts, as 64-bit integers or in the type of the weights, and the edges.
 
     Examples
     --------
@@ -226,7 +226,7 @@ def _weighed(values: _core.GPUArray, edges: _core.GPUArray, weights: _core.GPUAr
     bins = edges.size - 1
     if bins < 1:
         return _core.zeros(0, np.float64, device=values.device)
-    # Counted from 1; 0 is before the first edge, and one more than the bins behind the last one.
+    # Counted from 1; 0 is before the first edge, and the number of bins plus one is behind the last.
     places = _core._searchsorted(edges, values, True)
     places = _core.where(_core.equal(values, edges[-1:]), bins, places)
     return _sums(places, weights, bins + 2)[1:-1]

@@ -1,4 +1,4 @@
-"""Matrices: made, and parts of them."""
+"""Creation of matrices, and their diagonals and triangles."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def diagonal(
     a: _core.GPUArray, offset: SupportsIndex = 0, axis1: SupportsIndex = 0, axis2: SupportsIndex = 1
 ) -> _core.GPUArray:
-    """Return a diagonal of two axes, as the last axis of a view.
+    """Return a diagonal of two axes as the last axis of a view.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def trace(
     dtype: DTypeLike | None = None,
     out: _core.GPUArray | None = None,
 ) -> _core.GPUArray:
-    """Sum up a diagonal.
+    """Sum a diagonal.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def trace(
     axis1, axis2 : int, optional
         The axes of the planes.
     dtype : dtype-like, optional
-        In which is summed; as for `sum` by default.
+        Type of the sum; as for `sum` by default.
     out : GPUArray, optional
         Where the result goes.
 
@@ -81,7 +81,7 @@ def trace(
 
 @public("Matrices and grids")
 def diag(v: Any, k: int = 0) -> _core.GPUArray:
-    """Return a matrix with given numbers in a diagonal, or the diagonal of a matrix.
+    """Return a matrix with given numbers on a diagonal, or the diagonal of a matrix.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def diag(v: Any, k: int = 0) -> _core.GPUArray:
     Raises
     ------
     ValueError
-        For arrays with no axis, or with more than two.
+        For arrays without axes, or with more than two.
 
     Examples
     --------
@@ -121,7 +121,7 @@ def diag(v: Any, k: int = 0) -> _core.GPUArray:
 
 @public("Matrices and grids")
 def diagflat(v: Any, k: int = 0) -> _core.GPUArray:
-    """Return a matrix with all elements of an array in a diagonal.
+    """Return a matrix with all elements of an array on a diagonal.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ def eye(
     *,
     device: DeviceLike = None,
 ) -> _core.GPUArray:
-    """Return a matrix with ones in a diagonal and zeros elsewhere.
+    """Return a matrix with ones on a diagonal and zeros elsewhere.
 
     Parameters
     ----------
@@ -187,7 +187,7 @@ def eye(
 
 @public("Matrices and grids")
 def identity(n: int, dtype: DTypeLike | None = None, *, device: DeviceLike = None) -> _core.GPUArray:
-    """Return a square matrix with ones in its diagonal and zeros elsewhere.
+    """Return a square identity matrix.
 
     Parameters
     ----------
@@ -212,8 +212,8 @@ def identity(n: int, dtype: DTypeLike | None = None, *, device: DeviceLike = Non
 
 
 def _below(rows: int, columns: int, k: int, device: DeviceLike) -> tuple[_core.GPUArray, _core.GPUArray]:
-    """Return numbers of rows and of columns: the first are not less than the second from a diagonal on downwards."""
-    # Whatever is asked for, what differs lies within the matrix.
+    """Return row and column numbers, the first not less than the second from a diagonal downwards."""
+    # For any request the difference lies within the matrix.
     k = max(-rows, min(k, columns))
     dtype = "int32" if max(rows, columns) < 1 << 30 else "int64"
     numbers = _core.arange(-k, columns - k, dtype=dtype, device=device)
@@ -256,7 +256,7 @@ def tri(
 
 @public("Matrices and grids")
 def tril(m: _core.GPUArray, k: int = 0) -> _core.GPUArray:
-    """Return matrices with zeros above a diagonal.
+    """Return the lower triangle of matrices: elements above a diagonal are zero.
 
     Parameters
     ----------
@@ -280,7 +280,7 @@ def tril(m: _core.GPUArray, k: int = 0) -> _core.GPUArray:
 
 @public("Matrices and grids")
 def triu(m: _core.GPUArray, k: int = 0) -> _core.GPUArray:
-    """Return matrices with zeros below a diagonal.
+    """Return the upper triangle of matrices: elements below a diagonal are zero.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 class _Entered(threading.local):
-    """The modes that a thread had each time it entered a block, the latest last."""
+    """Stack of the modes that a thread had when it entered a block."""
 
     def __init__(self) -> None:
         self.before: list[str] = []

@@ -1,4 +1,4 @@
-"""Windows: weights that are greatest in the middle, computed by NumPy on the host."""
+"""Window functions, computed by NumPy on the host."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @public("Making arrays")
 def bartlett(M: int, *, device: DeviceLike = None) -> _core.GPUArray:
-    """Return Bartlett's window, a triangle.
+    """Return the Bartlett window, a triangle.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def bartlett(M: int, *, device: DeviceLike = None) -> _core.GPUArray:
 
 @public("Making arrays")
 def blackman(M: int, *, device: DeviceLike = None) -> _core.GPUArray:
-    """Return Blackman's window, a sum of cosines.
+    """Return the Blackman window, a sum of cosines.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def blackman(M: int, *, device: DeviceLike = None) -> _core.GPUArray:
 
 @public("Making arrays")
 def hamming(M: int, *, device: DeviceLike = None) -> _core.GPUArray:
-    """Return Hamming's window, a cosine that does not reach 0.
+    """Return the Hamming window, a cosine that does not reach 0.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def hamming(M: int, *, device: DeviceLike = None) -> _core.GPUArray:
 
 @public("Making arrays")
 def hanning(M: int, *, device: DeviceLike = None) -> _core.GPUArray:
-    """Return von Hann's window, a cosine.
+    """Return the Hann window, a cosine.
 
     Parameters
     ----------
@@ -111,14 +111,14 @@ def hanning(M: int, *, device: DeviceLike = None) -> _core.GPUArray:
 
 @public("Making arrays")
 def kaiser(M: int, beta: float, *, device: DeviceLike = None) -> _core.GPUArray:
-    """Return Kaiser's window, of a Bessel function.
+    """Return the Kaiser window, based on a Bessel function.
 
     Parameters
     ----------
     M : int
         How many points.
     beta : float
-        How narrow it is.
+        Shape parameter; larger values give a narrower window.
     device : int, str or Device, optional
         Where; the current device by default.
 
