@@ -1,4 +1,4 @@
-"""What is made of singular values: least squares, pseudo-inverses, ranks and condition numbers."""
+"""Least squares, pseudo-inverses, ranks and condition numbers from singular values."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _NOT_GIVEN: Any = getattr(np, "_NoValue", object())
 
 
 def _tolerance(given: Any, like: _core.GPUArray) -> Any:
-    """Return a bound for each matrix with an axis for its singular values; a number as it is."""
+    """Return a tolerance for each matrix with an axis for its singular values; a scalar is returned unchanged."""
     if isinstance(given, _core.GPUArray):
         return given[..., None]
     return _core.asarray(np.asarray(given)[..., None], device=like.device) if np.ndim(given) else float(given)
 
 
 def _inverted(s: _core.GPUArray, cutoff: Any) -> tuple[_core.GPUArray, _core.GPUArray]:
-    """Return which singular values are large, and the inverses of these; zeros for the others."""
+    """Return a mask of the large singular values, and their inverses, with zeros for the others."""
     large: _core.GPUArray = s > cutoff
     one = s.dtype.type(1)
     return large, _core.where(large, one / _core.where(large, s, one), s.dtype.type(0))
@@ -43,7 +43,7 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = _NOT
     a : GPUArray
         The matrices, in the last two axes.
     rcond, rtol : number or GPUArray, optional
-        Singular values up to so many times the greatest one count as zero. By default `rcond` is 1e-15 for numbers of
+        Singular values up to this multiple of the greatest one count as zero. By default `rcond` is 1e-15 for numbers of
         64 bits; for those of 32 bits, and for an `rtol` of None, the longer side times the type's precision.
     hermitian : bool, optional
         Whether the matrices are Hermitian, which is quicker.
@@ -77,7 +77,7 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = _NOT
 
 
 def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> _core.GPUArray:
-    """Count the singular values of matrices that are not zero.
+    """Count the nonzero singular values of matrices.
 
     Parameters
     ----------

@@ -37,7 +37,7 @@ def dot(a: Any, b: Any, out: _core.GPUArray | None = None) -> _core.GPUArray:
     Parameters
     ----------
     a, b : GPUArray or number
-        Two arrays are multiplied along the last axis of the first and the second to last (or only) axis of the second. A
+        Arrays are multiplied along the last axis of the first and the second to last (or only) axis of the second. A
         number multiplies every element. (``PyGPU.gpuarray.dot`` is PyCUDA's: the sum of the products of all elements.)
     out : GPUArray, optional
         Where the result goes: of its type and shape, in C order.
