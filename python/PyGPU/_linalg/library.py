@@ -1,4 +1,4 @@
-"""Factorisations by cuSOLVER or hipSOLVER of stacks that may be overwritten; `operands` creates them, in column order."""
+"""Factorise stacks in place with cuSOLVER or hipSOLVER; `operands` creates the stacks, in column order."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def svd(a: _core.GPUArray, vectors: bool, full: bool) -> tuple[_core.GPUArray, _
 def svd_by_qr(
     a: _core.GPUArray, vectors: bool, full: bool
 ) -> tuple[_core.GPUArray, _core.GPUArray, _core.GPUArray, Any]:
-    """Compute the same by QR iterations, which always terminate; the right vectors are conjugated rows, in column order."""
+    """Compute the same by QR iterations, which always terminate; right vectors are conjugated rows, in column order."""
     shape, batch, m, n = _stack(a)
     u = _made(a, (*shape, m if vectors and full else n, m), a.dtype)
     v = _made(a, (*shape, n, n), a.dtype)

@@ -43,7 +43,7 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = _NOT
     a : GPUArray
         The matrices, in the last two axes.
     rcond, rtol : number or GPUArray, optional
-        Singular values up to this multiple of the greatest one count as zero. By default `rcond` is 1e-15 for numbers of
+        Singular values up to this multiple of the largest one count as zero. By default `rcond` is 1e-15 for numbers of
         64 bits; for those of 32 bits, and for an `rtol` of None, the longer side times the type's precision.
     hermitian : bool, optional
         Whether the matrices are Hermitian, which is quicker.

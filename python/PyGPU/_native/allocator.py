@@ -102,8 +102,8 @@ def set_allocator(allocator: Any) -> None:
     ----------
     allocator : {'torch', 'cupy', 'rmm'}, callable, object or None
         Name of a library whose caching allocator is used; or a callable that takes a number of
-        bytes (PyCUDA's convention); or an object with a method ``allocate(nbytes, stream)``. Both return an object with an
-        address (``__int__`` or an attribute ``ptr``; not a plain number, which owns nothing) that frees the memory
+        bytes (PyCUDA's convention); or an object with a method ``allocate(nbytes, stream)``. Both return an object with
+        an address (``__int__`` or an attribute ``ptr``; not a plain number, which owns nothing) that frees the memory
         when it is dropped. `None` is PyGPU's own pool.
 
     Raises

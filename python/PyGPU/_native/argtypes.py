@@ -49,7 +49,7 @@ class ArrayArgument:
         Raises
         ------
         TypeError
-            If the argument is no array or does not fit; ctypes converts it to an `ArgumentError` with the argument's number.
+            If the argument is no array or does not fit; ctypes converts it to an `ArgumentError` with the number.
         """
         if not isinstance(value, _core.GPUArray):
             raise TypeError(f"a GPUArray{cls._wanted()} is needed, not {type(value).__name__}")

@@ -26,8 +26,8 @@ class Struct(_core.KernelArgument):
     ----------
     dtype : data-type
         Structured dtype with the C layout of the struct: ``numpy.dtype([...], align=True)``. A list of fields receives
-        this layout automatically. A pointer is a field of ``'uint64'`` (or ``'uintp'``), a nested struct a field of such a
-        dtype, a C array a field with a shape.
+        this layout automatically. A pointer is a field of ``'uint64'`` (or ``'uintp'``), a nested struct a field of
+        such a dtype, a C array a field with a shape.
     **fields
         Values, 0 for omitted fields: numbers; arrays, `DeviceAllocation`, `Texture` and `Surface` for
         fields of 64 bits; mappings for structs; sequences for C arrays; None for a null pointer.
@@ -42,8 +42,8 @@ class Struct(_core.KernelArgument):
     Notes
     -----
     The struct keeps the arrays alive. A launch with it waits for their uses and counts as a write of them; a
-    read-only array, such as ``PyGPU.broadcast_to(a, a.shape)``, is only read. A kernel receives the address of an array's
-    first element: pass strides as separate fields. CUDA aligns some types more strictly than NumPy (``float4`` and
+    read-only array, such as ``PyGPU.broadcast_to(a, a.shape)``, is only read. A kernel receives the address of an
+    array's first element: pass strides as separate fields. CUDA aligns some types more than NumPy (``float4`` and
     ``double2`` to 16 bytes, ``float2`` to 8): specify ``offsets`` for those.
 
     Examples
@@ -208,8 +208,8 @@ def pointers(
     Parameters
     ----------
     arrays : sequence of GPUArray, DeviceAllocation, int or None
-        Arrays of one device, also of other libraries (by DLPack). None is a null pointer; the memory behind an int is the
-        caller's responsibility.
+        Arrays of one device, also of other libraries (by DLPack). None is a null pointer; the memory behind an int is
+        the caller's responsibility.
     readonly : bool, optional
         Whether kernels only read the arrays; otherwise a launch counts as a write of all arrays that are not
         read-only.

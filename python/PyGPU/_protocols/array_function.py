@@ -49,7 +49,7 @@ def call(
 
 @functools.cache
 def _found(func: _Function) -> tuple[str, Adapted | _Function | None]:
-    """Return a function's name below ``numpy``, such as ``linalg.norm``, and PyGPU's function, which may take `like` first."""
+    """Return a name below ``numpy``, such as ``linalg.norm``, and PyGPU's function, which may take `like` first."""
     source = getattr(func, "__module__", None) or ""
     name: str = func.__name__
     path = name if source == _TOP else f"{source.removeprefix(_TOP + '.')}.{name}"

@@ -49,7 +49,7 @@ class DeviceArray:
     host_addr, device_addr : int or ptr_wrapper_<L>
         Memory used as the two sides; 0 for a missing side.
     b : buffer
-        An ndarray or other buffer of the same dtype that becomes the host side. A buffer that is not contiguous is copied.
+        An ndarray or other buffer of the same dtype that becomes the host side. It is copied if not contiguous.
 
     Raises
     ------
@@ -204,7 +204,7 @@ class DeviceArray:
         Parameters
         ----------
         host_addr : int, ctypes.c_void_p or ptr_wrapper_<L>
-            Source address, with the bytes in the order of the array. The length behind a plain number cannot be checked.
+            Source address; the bytes have the order of the array. The length behind a plain number cannot be checked.
         stream : cudaStream_t, PyGPU.Stream, object with ``__cuda_stream__``, int or None
             The stream in whose order the copy runs; None and 0 are the default stream.
 
@@ -309,14 +309,14 @@ class DeviceArray:
         ordered = None if stream is None else as_stream(stream)
         if self._nbytes == 0:
             return
-        # Returning before the copy is done would let the caller free a side that is still in use.
+        # Returning before the end of the copy would let the caller free a side that is still in use.
         _core.raw_copy(dst, src, self._nbytes, kind, ordered, wait=True)
 
 
 def write_element(
     address: int, size: int, dtype: numpy.dtype[Any], idx: SupportsIndex, val: complex | numpy.number[Any]
 ) -> cudaError_t:
-    """Write one element of an array in device memory, counted in memory order; arrays of every kind use it.
+    """Write one element of an array in device memory, by its index in memory order, for arrays of every kind.
 
     An index out of range and a null address give status 1 (``cudaErrorInvalidValue``) and write nothing.
     """
@@ -341,7 +341,7 @@ def _bound(form: tuple[str, ...], args: tuple[Any, ...], kwargs: dict[str, Any])
 
 
 def _fits(name: str, value: object) -> bool:
-    """Say whether the first argument of a form is of the form's kind."""
+    """Test whether the first argument of a form has the form's kind."""
     if name == "n":
         return isinstance(value, int | numpy.integer)
     if name == "l":
@@ -354,7 +354,7 @@ def _fits(name: str, value: object) -> bool:
 
 
 def _contiguous(source: object, dtype: numpy.dtype[Any]) -> NDArray[Any]:
-    """Return a buffer's memory as an ndarray of its shape, or a copy of it if it has gaps."""
+    """Return a buffer's memory as an ndarray of its shape, or a copy if it is not contiguous."""
     if isinstance(source, numpy.generic):
         # The memory of a scalar is a temporary: its value is taken, not its address.
         array: NDArray[Any] = numpy.array(source)

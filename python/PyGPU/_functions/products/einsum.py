@@ -48,7 +48,7 @@ def _as_text(given: Sequence[Any]) -> tuple[str, list[Any]]:
 
 
 def _labels(term: str, ndim: int | None, place: str) -> Labels:
-    """Return a label for each axis of an operand; in the result, whose axes are unknown yet, an ellipsis is one label."""
+    """Return a label for each axis of an operand; an ellipsis in the result is one label, as its axes are unknown yet."""
     before, dots, behind = term.partition("...")
     for letter in before + behind:
         if letter not in _LETTERS:

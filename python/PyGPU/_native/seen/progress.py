@@ -36,7 +36,7 @@ def bar(total: int, *, file: TextIO | None = None, **options: Any) -> Any:
     total : int
         Final count.
     file : file, optional
-        Output file; the bar is silent if it is no terminal. Defaults to the standard error in any case, or the notebook.
+        Output file; the bar is silent if it is no terminal. Defaults to the standard error, or to the notebook.
     **options
         Options of tqdm.
 

@@ -318,7 +318,7 @@ def cudaEventCreateWithFlags(flags: SupportsIndex) -> tuple[cudaEvent_t, cudaErr
 
 
 def cudaEventDestroy(event: EventLike) -> cudaError_t:
-    """End an event; streams that wait for it still do.
+    """Destroy an event; streams that wait for it still do.
 
     Parameters
     ----------
@@ -328,7 +328,7 @@ def cudaEventDestroy(event: EventLike) -> cudaError_t:
     Returns
     -------
     cudaError_t
-        400 (``cudaErrorInvalidResourceHandle``) if it was destroyed before, and for a `PyGPU.Event`, which ends itself.
+        400 (``cudaErrorInvalidResourceHandle``) after a previous destruction, and for a `PyGPU.Event`, which ends itself.
 
     Raises
     ------

@@ -60,7 +60,7 @@ def cudaHostAlloc(size: SupportsIndex, flags: SupportsIndex = cudaHostAllocDefau
     Returns
     -------
     address : int
-        Host address, to be given to `cudaFreeHost`; 0 after an error.
+        Host address for `cudaFreeHost`; 0 after an error.
     status : cudaError_t
         1 (``cudaErrorInvalidValue``) for other flags, 2 (``cudaErrorMemoryAllocation``) if it cannot be had.
 
@@ -98,7 +98,7 @@ def cudaHostAlloc(size: SupportsIndex, flags: SupportsIndex = cudaHostAllocDefau
 
 
 def cudaMallocHost(size: SupportsIndex) -> tuple[int, cudaError_t]:
-    """Allocate page-locked host memory without flags, as `cudaHostAlloc` does with them.
+    """Allocate page-locked host memory without flags, otherwise as `cudaHostAlloc`.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def cudaMallocHost(size: SupportsIndex) -> tuple[int, cudaError_t]:
 
 
 def cudaFreeHost(ptr: Address) -> cudaError_t:
-    """Free memory that `cudaHostAlloc` or `cudaMallocHost` gave.
+    """Free memory of `cudaHostAlloc` or `cudaMallocHost`.
 
     Parameters
     ----------
@@ -146,14 +146,14 @@ def cudaFreeHost(ptr: Address) -> cudaError_t:
 
 
 def cudaHostRegister(ptr: Address, size: SupportsIndex, flags: SupportsIndex = cudaHostRegisterDefault) -> cudaError_t:
-    """Page-lock host memory that was allocated elsewhere. It must stay allocated until `cudaHostUnregister`.
+    """Page-lock existing host memory. It must stay allocated until `cudaHostUnregister`.
 
     Parameters
     ----------
     ptr : int, ctypes.c_void_p, pointer wrapper or contiguous ndarray
         Start of the memory.
     size : int
-        Bytes.
+        Size in bytes.
     flags : int
         Sum of ``cudaHostRegisterPortable`` (1) and ``cudaHostRegisterMapped`` (2).
 
@@ -208,7 +208,7 @@ def cudaHostUnregister(ptr: Address) -> cudaError_t:
     Returns
     -------
     cudaError_t
-        An error if nothing was registered there.
+        An error if the address was not registered.
 
     Raises
     ------
