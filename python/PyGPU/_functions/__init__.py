@@ -1,4 +1,4 @@
-"""Functions of arrays that combine calls of others; each is loaded at its first use.
+"""Functions of arrays that combine calls of other functions; each is loaded at its first use.
 
 A function is implemented once, here or in the native module, and available as ``PyGPU.f(a)`` and ``np.f(a)`` (NEP 18).
 """

@@ -88,7 +88,7 @@ def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any =
     hermitian : bool, optional
         Whether the matrices are Hermitian, which is quicker.
     rtol : number or GPUArray, optional
-        The same, as so many times the greatest one; by default the longer side times the type's precision.
+        The same relative to the largest one; by default the longer side times the type's precision.
 
     Returns
     -------
@@ -124,7 +124,7 @@ def cond(x: Any, p: Any = None) -> _core.GPUArray:
     x : GPUArray
         The matrices, in the last two axes; square ones for all norms but 2 and -2.
     p : {None, 1, -1, 2, -2, inf, -inf, 'fro', 'nuc'}, optional
-        Which norm of the matrix and of its inverse; by default 2.
+        Norm of the matrix and of its inverse; by default 2.
 
     Returns
     -------
@@ -160,7 +160,7 @@ def cond(x: Any, p: Any = None) -> _core.GPUArray:
 def lstsq(
     a: Any, b: Any, rcond: float | None = None
 ) -> tuple[_core.GPUArray, _core.GPUArray, _core.GPUArray, _core.GPUArray]:
-    """Find the least `x` with the least ``norm(b - a @ x)``.
+    """Find the least-squares solution: the smallest `x` that minimizes ``norm(b - a @ x)``.
 
     Parameters
     ----------
@@ -169,17 +169,17 @@ def lstsq(
     b : GPUArray
         A vector, or a matrix whose columns are right sides.
     rcond : float, optional
-        Singular values up to so many times the greatest one count as zero; by default the longer side times the type's
-        precision, which a negative number stands for too.
+        Singular values up to this multiple of the largest one count as zero; by default the longer side times the
+        type's precision, which a negative number also selects.
 
     Returns
     -------
     x : GPUArray
     residuals : GPUArray
-        A sum of squares for each right side; none where the rank is less than the number of columns, or where there are
+        Sum of squares for each right side; empty if the rank is less than the number of columns, or if there are
         no more rows than these. The host waits for the rank.
     rank : GPUArray
-        How many singular values are not zero.
+        Number of nonzero singular values.
     s : GPUArray
         The singular values.
 

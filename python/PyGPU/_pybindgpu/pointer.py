@@ -54,7 +54,7 @@ class PointerWrapper:
 
     @property
     def _as_parameter_(self) -> ctypes.c_void_p:
-        # ctypes reads this name, so that the wrapper itself can be passed. An int would be truncated without `argtypes`.
+        # ctypes reads this name, so that the wrapper can be passed. Without `argtypes` an int would be truncated.
         return ctypes.c_void_p(int(self))
 
     def create(self, N: SupportsIndex) -> None:

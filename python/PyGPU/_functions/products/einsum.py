@@ -48,7 +48,7 @@ def _as_text(given: Sequence[Any]) -> tuple[str, list[Any]]:
 
 
 def _labels(term: str, ndim: int | None, place: str) -> Labels:
-    """Return a label for each axis of an operand; an ellipsis in the result is one label, as its axes are unknown yet."""
+    """Return a label for each axis of an operand; an ellipsis in the result is one label, its axes being unknown."""
     before, dots, behind = term.partition("...")
     for letter in before + behind:
         if letter not in _LETTERS:

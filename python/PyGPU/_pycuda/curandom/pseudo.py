@@ -99,7 +99,7 @@ class XORWOWRandomNumberGenerator(PseudoRandom):
     Parameters
     ----------
     seed_getter : callable, optional
-        Function that creates the given number of int32 seeds, a GPUArray; by default they are drawn from `numpy.random`.
+        Function that creates the given number of int32 seeds, a GPUArray; by default drawn from `numpy.random`.
     offset : int, optional
         Offset of each of the parts of the stream.
 

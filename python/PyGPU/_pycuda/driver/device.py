@@ -371,7 +371,7 @@ class Context(PrimaryContext):
 
     @staticmethod
     def get_current() -> Context:
-        """Give the current context: the last one that was pushed, or that of the current device.
+        """Return the current context: the last one pushed, or that of the current device.
 
         Returns
         -------
@@ -387,7 +387,7 @@ class Context(PrimaryContext):
 
     @staticmethod
     def get_device() -> Device:
-        """Give the current device.
+        """Return the current device.
 
         Returns
         -------

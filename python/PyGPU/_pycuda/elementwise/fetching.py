@@ -1,4 +1,4 @@
-"""PyCUDA's kernels that read through textures: elements by their indices, and sums with factors on the device."""
+"""PyCUDA's kernels that read through textures: gathers, and linear combinations with factors on the device."""
 
 from __future__ import annotations
 
@@ -45,15 +45,15 @@ def get_linear_combination_kernel(
     Parameters
     ----------
     summand_descriptors : tuple of (bool, data-type, data-type)
-        For each summand whether its factor is an array, the dtypes of factor and array. A factor that is an array is no
+        Dtypes of factor and array of each summand, with a flag whether the factor is an array. An array factor is no
         argument: it is bound to a texture.
     dtype_z : data-type
-        Of the result.
+        Type of the result.
 
     Returns
     -------
     driver.Function, list of driver.TextureReference
-        The kernel, and a texture for each factor that is an array (`GPUArray.bind_to_texref_ext`).
+        The kernel, and a texture for each array factor (`GPUArray.bind_to_texref_ext`).
 
     Examples
     --------
@@ -87,14 +87,14 @@ def get_take_kernel(dtype: Any, idx_dtype: Any, vec_count: int = 1) -> tuple[Fun
     Parameters
     ----------
     dtype, idx_dtype : data-type
-        Of the elements and of the indices.
+        Types of the elements and of the indices.
     vec_count : int, optional
-        How many arrays are read at the same indices.
+        Number of arrays read at the same indices.
 
     Returns
     -------
     driver.Function, list of driver.TextureReference
-        The kernel, and a texture for each array that is read (`GPUArray.bind_to_texref_ext`).
+        The kernel, and a texture for each source array (`GPUArray.bind_to_texref_ext`).
 
     Examples
     --------
@@ -119,7 +119,7 @@ def get_take_kernel(dtype: Any, idx_dtype: Any, vec_count: int = 1) -> tuple[Fun
 def get_take_put_kernel(
     dtype: Any, idx_dtype: Any, with_offsets: bool, vec_count: int = 1
 ) -> tuple[Function, list[TextureReference]]:
-    """Make the kernel of ``dest[dest_idx] = source[src_idx + offset]``, else as `get_take_kernel`."""
+    """Make the kernel of ``dest[dest_idx] = source[src_idx + offset]``, otherwise as `get_take_kernel`."""
     arguments: list[DtypedArgument] = [VectorArg(idx_dtype, "gmem_dest_idx"), VectorArg(idx_dtype, "gmem_src_idx")]
     arguments += [VectorArg(dtype, f"dest{place}") for place in range(vec_count)]
     arguments += [ScalarArg(idx_dtype, f"offset{place}") for place in range(vec_count if with_offsets else 0)]

@@ -1,6 +1,6 @@
-"""PyCUDA's ``get_*_kernel``: functions that make the kernel of an operation for given dtypes, once for each device.
+"""PyCUDA's ``get_*_kernel``: create the kernel of an operation for given dtypes, once per device.
 
-What they make are prepared functions over addresses, as `get_elwise_kernel` makes them: programs launch them so.
+The results are prepared functions over addresses, as those of `get_elwise_kernel`, which programs launch directly.
 """
 
 from __future__ import annotations
@@ -53,12 +53,12 @@ def _once(maker: Maker) -> Maker:
 
 
 def _arrays(**dtypes: Any) -> list[DtypedArgument]:
-    """Declare an array for each name; of a dtype in a list a number."""
+    """Declare an array for each name, or a number for a dtype in a list."""
     return [ScalarArg(one[0], name) if isinstance(one, list) else VectorArg(one, name) for name, one in dtypes.items()]
 
 
 def _cast(dtype: Any, dtype_z: Any) -> str:
-    """Name the type in which an operand is computed with: beside complex numbers real ones stay real."""
+    """Return the type in which an operand is computed: real operands of complex operations stay real."""
     dtype, dtype_z = np.dtype(dtype), np.dtype(dtype_z)
     real = dtype_z.kind == "c" and dtype.kind != "c"
     return c_name(np.empty(0, dtype_z).real.dtype if real else dtype_z)
@@ -73,9 +73,9 @@ def get_axpbyz_kernel(
     Parameters
     ----------
     dtype_x, dtype_y, dtype_z : data-type
-        Of the arrays; `a` has that of `x`, `b` that of `y`, and all is computed in that of `z`.
+        Types of the arrays; `a` has that of `x`, `b` that of `y`, and the computation uses that of `z`.
     x_is_scalar, y_is_scalar : bool, optional
-        Whether an array has one element, which is taken for all.
+        Whether an array has one element, which is broadcast.
 
     Returns
     -------
@@ -148,9 +148,9 @@ def get_unary_func_kernel(func_name: str, in_dtype: Any, out_dtype: Any = None) 
     Parameters
     ----------
     func_name : str
-        The function, as the language has it.
+        Name of the function in the device language.
     in_dtype, out_dtype : data-type
-        Of the arrays; that of the result is the other one's by default.
+        Types of the arrays; the type of the result defaults to that of the argument.
 
     Returns
     -------
@@ -167,7 +167,7 @@ def get_unary_func_kernel(func_name: str, in_dtype: Any, out_dtype: Any = None) 
     [1.0, 2.0]
     """
     out_dtype = np.dtype(in_dtype if out_dtype is None else out_dtype)
-    # Of a whole number a device's compiler does not know which of a function's kinds is meant.
+    # For an integer a device's compiler cannot resolve the overload of a function.
     is_whole, is_real = np.dtype(in_dtype).kind in "biu", out_dtype.kind in "fc"
     cast = f"({c_name(out_dtype if is_real else np.float64)}) " if is_whole else ""
     return get_elwise_kernel(_arrays(y=in_dtype, z=out_dtype), f"z[i] = {func_name}({cast}y[i])", f"{func_name}_kernel")
@@ -191,7 +191,7 @@ def get_binary_func_scalar_kernel(func: str, dtype_x: Any, dtype_y: Any, dtype_z
 
 
 def get_binary_minmax_kernel(func: str, dtype_x: Any, dtype_y: Any, dtype_z: Any, use_scalar: bool) -> Function:
-    """Make the kernel of ``z = min(x, y)`` or ``max``, of ``x, y, z, n``; of NaN and a number it takes the number.
+    """Make the kernel of ``z = min(x, y)`` or ``max``, of ``x, y, z, n``, which ignores NaN.
 
     Types as for `get_axpbyz_kernel`.
     """
@@ -231,7 +231,7 @@ def get_fmod_kernel() -> Function:
 
 @_once
 def get_modf_kernel() -> Function:
-    """Make the kernel of the whole part and the rest in float32, of ``x, intpart, fracpart, n``."""
+    """Make the kernel of the integer and fractional part in float32, of ``x, intpart, fracpart, n``."""
     operation = "float whole; fracpart[i] = modf(x[i], &whole); intpart[i] = whole"
     return get_elwise_kernel("float *x, float *intpart, float *fracpart", operation, "modf_kernel")
 
@@ -322,14 +322,14 @@ def get_logical_not_kernel(dtype_x: Any, dtype_out: Any) -> Function:
 
 @_once
 def get_put_kernel(dtype: Any, idx_dtype: Any, vec_count: int = 1) -> Function:
-    """Make the kernel of ``dest[index] = src`` for some arrays at once, of ``index, dest0, ..., src0, ..., n``.
+    """Make the kernel of ``dest[index] = src`` for several arrays, of ``index, dest0, ..., src0, ..., n``.
 
     Parameters
     ----------
     dtype, idx_dtype : data-type
-        Of the arrays, and of the index.
+        Types of the arrays and of the index.
     vec_count : int, optional
-        How many arrays are written, and read.
+        Number of arrays written and read.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Functions of PyCUDA's ``pycuda.gpuarray`` that are about shapes."""
+"""Shape functions of PyCUDA's ``pycuda.gpuarray``."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from PyGPU._pycuda.tools.occupancy import DeviceData
 __all__ = ["concatenate", "reshape", "splay", "stack", "transpose"]
 
 _THREADS = 128
-# For devices that do not tell how many blocks a multiprocessor holds.
+# For devices that do not report the number of blocks per multiprocessor.
 _BLOCKS = 16
 
 
 def splay(n: int, dev: Device | None = None) -> tuple[tuple[int, int], tuple[int, int, int]]:
-    """Choose the shape of a launch whose threads go over elements in strides of all threads.
+    """Choose the shape of a grid-stride launch.
 
     Parameters
     ----------
     n : int
-        The number of elements.
+        Number of elements.
     dev : driver.Device, optional
         The current one by default.
 
     Returns
     -------
     grid, block : tuple of int
-        At most four times as many blocks of 128 threads as the device holds at once.
+        At most four times the number of resident blocks of 128 threads.
 
     Examples
     --------
@@ -95,7 +95,7 @@ def reshape(a: _core.GPUArray, *shape: Any, order: Any = "C") -> _core.GPUArray:
 
 
 def concatenate(arrays: Any, axis: int = 0, allocator: Any = None) -> _core.GPUArray:
-    """Put arrays behind each other along an axis.
+    """Concatenate arrays along an axis.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def concatenate(arrays: Any, axis: int = 0, allocator: Any = None) -> _core.GPUA
 
 
 def stack(arrays: Any, axis: int = 0, allocator: Any = None) -> _core.GPUArray:
-    """Put arrays of one shape beside each other along a new axis.
+    """Stack arrays of one shape along a new axis.
 
     Parameters
     ----------
