@@ -47,11 +47,11 @@ def fftn(
     s : sequence of int, optional
         Number of points along each axis; -1 is the number of elements.
     axes : sequence of int, optional
-        Which axes; all by default.
+        Axes; defaults to all.
     norm : {"backward", "ortho", "forward"}, optional
         As for `fft`, with the product of all lengths.
     out : GPUArray, optional
-        Where the result goes.
+        Output array.
 
     Returns
     -------
@@ -80,7 +80,7 @@ def fft2(
     Parameters
     ----------
     axes : sequence of int, optional
-        Which axes; the last two by default.
+        Axes; defaults to the last two.
 
     Examples
     --------
@@ -171,7 +171,7 @@ def rfft2(
     Parameters
     ----------
     axes : sequence of int, optional
-        Which axes; the last two by default.
+        Axes; defaults to the last two.
 
     Examples
     --------
@@ -226,7 +226,7 @@ def irfft2(
     Parameters
     ----------
     axes : sequence of int, optional
-        Which axes; the last two by default.
+        Axes; defaults to the last two.
 
     Examples
     --------

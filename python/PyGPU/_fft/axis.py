@@ -35,7 +35,7 @@ def fft(
     n : int, optional
         Number of points: a smaller number truncates, a larger one pads with zeros.
     axis : int, optional
-        Which axis; the last one by default.
+        Axis; defaults to the last one.
     norm : {"backward", "ortho", "forward"}, optional
         Scaling: the inverse transform by ``1/n``, both by ``1/sqrt(n)``, or the forward one by ``1/n``.
     out : GPUArray, optional
@@ -66,7 +66,7 @@ def ifft(
     a : GPUArray
         Real or complex numbers.
     n : int, optional
-        How many points.
+        Number of points.
     norm : {"backward", "ortho", "forward"}, optional
         As for `fft`.
 
@@ -90,11 +90,11 @@ def rfft(
     a : GPUArray
         Real numbers.
     n : int, optional
-        How many points.
+        Number of points.
     norm : {"backward", "ortho", "forward"}, optional
         As for `fft`.
     out : GPUArray, optional
-        Where the result goes.
+        Output array.
 
     Returns
     -------
@@ -125,7 +125,7 @@ def irfft(
     norm : {"backward", "ortho", "forward"}, optional
         As for `fft`.
     out : GPUArray, optional
-        Where the result goes.
+        Output array.
 
     Returns
     -------

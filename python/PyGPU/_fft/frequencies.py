@@ -37,11 +37,11 @@ def fftfreq(n: int, d: float = 1.0, device: Any = None, *, dtype: Any = None) ->
     Parameters
     ----------
     n : int
-        How many points.
+        Number of points.
     Spacing of the samples.
         The spacing of the samples.
     device : Device, str or int, optional
-        Where the array is made.
+        Device of the array.
     dtype : data-type, optional
         A type of real floating numbers; float64 by default.
 
@@ -66,11 +66,11 @@ def rfftfreq(n: int, d: float = 1.0, device: Any = None, *, dtype: Any = None) -
     Parameters
     ----------
     n : int
-        How many points.
+        Number of points.
     d : float, optional
         The spacing of the samples.
     device : Device, str or int, optional
-        Where the array is made.
+        Device of the array.
     dtype : data-type, optional
         A type of real floating numbers; float64 by default.
 
@@ -107,7 +107,7 @@ def fftshift(x: Any, axes: int | Sequence[int] | None = None) -> _core.GPUArray:
     x : GPUArray
         A spectrum, or its frequencies.
     axes : int or sequence of int, optional
-        Along which axes; all by default.
+        Axes of the operation; defaults to all.
 
     Returns
     -------
@@ -130,7 +130,7 @@ def ifftshift(x: Any, axes: int | Sequence[int] | None = None) -> _core.GPUArray
     x : GPUArray
         Result of `fftshift`.
     axes : int or sequence of int, optional
-        Along which axes; all by default.
+        Axes of the operation; defaults to all.
 
     Returns
     -------

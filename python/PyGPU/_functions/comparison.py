@@ -136,7 +136,7 @@ def iscomplexobj(x: Any) -> bool:
     Parameters
     ----------
     x : GPUArray or number
-        What is asked.
+        Object to test.
 
     Returns
     -------
@@ -158,7 +158,7 @@ def isrealobj(x: Any) -> bool:
     Parameters
     ----------
     x : GPUArray or number
-        What is asked.
+        Object to test.
 
     Returns
     -------
@@ -180,7 +180,7 @@ def iscomplex(x: Any) -> _core.GPUArray:
     Parameters
     ----------
     x : GPUArray or number
-        What is asked.
+        Object to test.
 
     Returns
     -------
@@ -205,7 +205,7 @@ def isreal(x: Any) -> _core.GPUArray:
     Parameters
     ----------
     x : GPUArray or number
-        What is asked.
+        Object to test.
 
     Returns
     -------
@@ -232,7 +232,7 @@ def isposinf(x: Any, out: _core.GPUArray | None = None) -> _core.GPUArray:
     x : GPUArray of real numbers
         Elements to test.
     out : GPUArray, optional
-        Where the result goes.
+        Output array.
 
     Returns
     -------
@@ -256,7 +256,7 @@ def isneginf(x: Any, out: _core.GPUArray | None = None) -> _core.GPUArray:
     x : GPUArray of real numbers
         Elements to test.
     out : GPUArray, optional
-        Where the result goes.
+        Output array.
 
     Returns
     -------

@@ -19,11 +19,11 @@ def diff(a: _core.GPUArray, n: int = 1, axis: int = -1, prepend: Any = None, app
     Parameters
     ----------
     a : GPUArray
-        With one axis or more.
+        Array with one or more axes.
     n : int, optional
         Number of repetitions.
     axis : int, optional
-        Along which.
+        Axis of the operation.
     prepend, append : GPUArray or number, optional
         Values to prepend or append before the subtraction.
 

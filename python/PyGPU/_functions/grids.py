@@ -69,13 +69,13 @@ def indices(
     Parameters
     ----------
     dimensions : sequence of int
-        The lengths of its axes.
+        Lengths of the axes.
     dtype : dtype-like, optional
-        Of the indices.
+        Type of the indices.
     sparse : bool, optional
         True: return an array for each axis, which is longer than 1 along that axis only.
     device : int, str or Device, optional
-        Where; the current device by default.
+        Device of the array; defaults to the current device.
 
     Returns
     -------
@@ -197,7 +197,7 @@ def _whole(indices: Any, function: str) -> Any:
 
 
 def _counted(lengths: tuple[int, ...], order: str, function: str) -> tuple[int, ...]:
-    """Give the lengths of axes in the order in which they are counted through."""
+    """Return the lengths of axes in the order in which they are counted through."""
     if order not in ("C", "F"):
         raise ValueError(f"{function}: only 'C' or 'F' order is permitted, not {order!r}")
     return lengths if order == "F" else lengths[::-1]

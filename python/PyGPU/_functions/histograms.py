@@ -1,4 +1,4 @@
-"""How many values belong to each bin, and the sums of their weights; sums repeat bit for bit."""
+"""Number of values belong to each bin, and the sums of their weights; sums repeat bit for bit."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from PyGPU._names.public import public
 
 
 def _sums(places: _core.GPUArray, weights: _core.GPUArray, bins: int) -> _core.GPUArray:
-    """Add up the weights at each place; places are whole numbers below that of the bins."""
+    """Sum the weights at each place; places are integers below that of the bins."""
     starts = _core.zeros(bins + 1, np.int64, device=places.device)
     starts[1:] = _core._counted(places, bins).cumsum()
     # Numbers of fewer bytes are sorted in fewer passes.
@@ -42,11 +42,11 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> _core.GPUArr
     Parameters
     ----------
     x : GPUArray
-        Whole numbers from 0 on, along one axis.
+        Integers from 0 on, along one axis.
     weights : array_like, optional
         One for each element: their sums are returned instead.
     minlength : int, optional
-        How many numbers are counted at least.
+        Number of numbers are counted at least.
 
     Returns
     -------
@@ -145,11 +145,11 @@ def histogram_bin_edges(
     ----------
     a : GPUArray
     bins : int or array_like, optional
-        How many bins, or their edges.
+        Number of bins, or their edges.
     range : tuple of two numbers, optional
         From where to where they go; without it the host waits for the least and the greatest element.
     weights : array_like, optional
-        Taken as NumPy takes it.
+        Accepted for compatibility with NumPy.
 
     Examples
     --------

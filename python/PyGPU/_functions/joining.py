@@ -94,7 +94,7 @@ def concatenate(
     axis : int or None, optional
         Axis of concatenation; None: all elements, flattened in C order.
     out : GPUArray, optional
-        Where the result goes.
+        Output array.
     dtype : dtype-like, optional
         Type of the result; defaults to NumPy's promotion of the arrays' types.
     casting : {'no', 'equiv', 'safe', 'same_kind', 'unsafe'}, optional
@@ -149,11 +149,11 @@ def stack(
     Parameters
     ----------
     arrays : sequence of GPUArray
-        Of one shape.
+        Arrays of one shape.
     axis : int, optional
         Index of the new axis.
     out : GPUArray, optional
-        Where the result goes.
+        Output array.
     dtype, casting : optional
         As in `concatenate`.
 
@@ -209,7 +209,7 @@ def hstack(tup: Any, *, dtype: DTypeLike | None = None, casting: Casting = "same
     Parameters
     ----------
     tup : sequence of GPUArray
-        Of one shape but for that axis.
+        Arrays of equal shape except along that axis.
     dtype, casting : optional
         As in `concatenate`.
 

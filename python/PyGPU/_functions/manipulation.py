@@ -26,7 +26,7 @@ def rot90(m: _core.GPUArray, k: int = 1, axes: tuple[int, int] = (0, 1)) -> _cor
     Parameters
     ----------
     m : GPUArray
-        With two axes or more.
+        Array with two or more axes.
     k : int, optional
         Number of rotations, from the first axis towards the second.
     axes : tuple of two ints, optional
@@ -76,7 +76,7 @@ def flipud(m: _core.GPUArray) -> _core.GPUArray:
     Parameters
     ----------
     m : GPUArray
-        With one axis or more.
+        Array with one or more axes.
 
     Returns
     -------
@@ -102,7 +102,7 @@ def fliplr(m: _core.GPUArray) -> _core.GPUArray:
     Parameters
     ----------
     m : GPUArray
-        With two axes or more.
+        Array with two or more axes.
 
     Returns
     -------
@@ -128,7 +128,7 @@ def copy(a: Any, order: OrderACFK = "K", subok: bool = False) -> _core.GPUArray:
     Parameters
     ----------
     a : GPUArray or number
-        What is copied.
+        Array to copy.
     order : {'K', 'C', 'F', 'A'}, optional
         Memory order of the copy.
     subok : bool, optional
@@ -174,7 +174,7 @@ def roll(a: _core.GPUArray, shift: Any, axis: Any = None) -> _core.GPUArray:
     Returns
     -------
     GPUArray
-        A new one.
+        A new array.
 
     Examples
     --------
@@ -216,7 +216,7 @@ def tile(A: Any, reps: Any) -> _core.GPUArray:
     Returns
     -------
     GPUArray
-        A new one.
+        A new array.
 
     Examples
     --------
@@ -252,7 +252,7 @@ def resize(a: Any, new_shape: ShapeLike) -> _core.GPUArray:
     Returns
     -------
     GPUArray
-        A new one.
+        A new array.
 
     Examples
     --------

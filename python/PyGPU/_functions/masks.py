@@ -95,7 +95,7 @@ def compress(
     axis : int, optional
         Axis of selection; defaults to the elements in C order.
     out : GPUArray, optional
-        Where the result goes.
+        Output array.
 
     Examples
     --------

@@ -23,9 +23,9 @@ def diagonal(
     Parameters
     ----------
     a : GPUArray
-        With two axes or more.
+        Array with two or more axes.
     offset : int, optional
-        Which diagonal; above the main one if positive.
+        Index of the diagonal; positive ones are above the main one.
     axis1, axis2 : int, optional
         The axes of the planes.
 
@@ -56,15 +56,15 @@ def trace(
     Parameters
     ----------
     a : GPUArray
-        With two axes or more.
+        Array with two or more axes.
     offset : int, optional
-        Which diagonal; above the main one if positive.
+        Index of the diagonal; positive ones are above the main one.
     axis1, axis2 : int, optional
         The axes of the planes.
     dtype : dtype-like, optional
         Type of the sum; as for `sum` by default.
     out : GPUArray, optional
-        Where the result goes.
+        Output array.
 
     Returns
     -------
@@ -88,7 +88,7 @@ def diag(v: Any, k: int = 0) -> _core.GPUArray:
     v : GPUArray
         The numbers, or the matrix.
     k : int, optional
-        Which diagonal; above the main one if positive.
+        Index of the diagonal; positive ones are above the main one.
 
     Returns
     -------
@@ -128,7 +128,7 @@ def diagflat(v: Any, k: int = 0) -> _core.GPUArray:
     v : GPUArray
         The numbers, in C order.
     k : int, optional
-        Which diagonal; above the main one if positive.
+        Index of the diagonal; positive ones are above the main one.
 
     Returns
     -------
@@ -158,15 +158,15 @@ def eye(
     Parameters
     ----------
     N, M : int
-        How many rows and columns; as many columns as rows by default.
+        Number of rows and columns; defaults to a square matrix.
     k : int, optional
-        Which diagonal; above the main one if positive.
+        Index of the diagonal; positive ones are above the main one.
     dtype : dtype-like, optional
-        Of the elements.
+        Type of the elements.
     order : {'C', 'F'}, optional
-        How they lie.
+        Memory order of the elements.
     device : int, str or Device, optional
-        Where; the current device by default.
+        Device of the array; defaults to the current device.
 
     Returns
     -------
@@ -192,11 +192,11 @@ def identity(n: int, dtype: DTypeLike | None = None, *, device: DeviceLike = Non
     Parameters
     ----------
     n : int
-        How many rows.
+        Number of rows.
     dtype : dtype-like, optional
-        Of the elements; float64 by default.
+        Type of the elements; defaults to float64.
     device : int, str or Device, optional
-        Where; the current device by default.
+        Device of the array; defaults to the current device.
 
     Returns
     -------
@@ -229,13 +229,13 @@ def tri(
     Parameters
     ----------
     N, M : int
-        How many rows and columns; as many columns as rows by default.
+        Number of rows and columns; defaults to a square matrix.
     k : int, optional
-        Which diagonal; above the main one if positive.
+        Index of the diagonal; positive ones are above the main one.
     dtype : dtype-like, optional
-        Of the elements.
+        Type of the elements.
     device : int, str or Device, optional
-        Where; the current device by default.
+        Device of the array; defaults to the current device.
 
     Returns
     -------
@@ -261,9 +261,9 @@ def tril(m: _core.GPUArray, k: int = 0) -> _core.GPUArray:
     Parameters
     ----------
     m : GPUArray
-        The matrices, in its last two axes; a row stands for a square matrix of such rows.
+        Matrices, in the last two axes; a vector represents a square matrix of such rows.
     k : int, optional
-        Which diagonal; above the main one if positive.
+        Index of the diagonal; positive ones are above the main one.
 
     Returns
     -------
@@ -285,9 +285,9 @@ def triu(m: _core.GPUArray, k: int = 0) -> _core.GPUArray:
     Parameters
     ----------
     m : GPUArray
-        The matrices, in its last two axes; a row stands for a square matrix of such rows.
+        Matrices, in the last two axes; a vector represents a square matrix of such rows.
     k : int, optional
-        Which diagonal; above the main one if positive.
+        Index of the diagonal; positive ones are above the main one.
 
     Returns
     -------

@@ -206,7 +206,7 @@ def pad(array: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> _c
     Returns
     -------
     GPUArray
-        A new one.
+        A new array.
 
     Raises
     ------

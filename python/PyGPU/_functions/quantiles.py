@@ -229,15 +229,15 @@ def quantile(
     q : array_like of numbers from 0 to 1
         Quantiles; their axes precede those of the array.
     axis : int or tuple of ints, optional
-        The axes that are reduced; all by default.
+        Axes of the reduction; defaults to all.
     out : GPUArray, optional
-        Where the result goes.
+        Output array.
     overwrite_input : bool, optional
         Accepted for compatibility with NumPy; the array is unchanged.
     method : str, optional
         Interpolation between two elements, as for `numpy.quantile`: 'linear' by default.
     keepdims : bool, optional
-        Whether reduced axes stay, with length 1.
+        Whether reduced axes are kept with length 1.
     weights : array_like, optional
         For arrays in host memory only.
 
@@ -273,7 +273,7 @@ def percentile(
     ----------
     a : GPUArray
     q : array_like of numbers from 0 to 100
-        Which ones; their axes stand before those of the array.
+        Quantiles; their axes precede those of the array.
     axis, out, overwrite_input, method, keepdims, weights
         As for `quantile`.
 
@@ -304,7 +304,7 @@ def nanquantile(
     Parameters
     ----------
     q : array_like of numbers from 0 to 1
-        Which ones; their axes stand before those of the array.
+        Quantiles; their axes precede those of the array.
 
     Examples
     --------
@@ -353,13 +353,13 @@ def median(
     ----------
     a : GPUArray
     axis : int or tuple of ints, optional
-        The axes that are reduced; all by default.
+        Axes of the reduction; defaults to all.
     out : GPUArray, optional
-        Where the result goes.
+        Output array.
     overwrite_input : bool, optional
-        Taken as NumPy takes it; the array stays.
+        Accepted for compatibility with NumPy; the array is unchanged.
     keepdims : bool, optional
-        Whether reduced axes stay, with length 1.
+        Whether reduced axes are kept with length 1.
 
     Returns
     -------

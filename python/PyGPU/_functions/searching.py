@@ -164,13 +164,13 @@ def partition(
     ----------
     a : GPUArray
     kth : int or sequence of ints
-        The places in the order that are to be right.
+        Sorted indices that must be correct.
     axis : int or None, optional
-        The last one by default; None takes all elements.
+        Axis; defaults to the last one, and None takes all elements.
     kind : {'introselect'}, optional
-        Taken as NumPy takes it; on a device all elements are sorted.
+        Accepted for compatibility with NumPy; a device sorts all elements.
     order : None, optional
-        There are no arrays with fields.
+        Not supported: arrays have no fields.
 
     Examples
     --------
@@ -191,13 +191,13 @@ def argpartition(
     ----------
     a : GPUArray
     kth : int or sequence of ints
-        The places in the order that are to be right.
+        Sorted indices that must be correct.
     axis : int or None, optional
-        The last one by default; None takes all elements.
+        Axis; defaults to the last one, and None takes all elements.
     kind : {'introselect'}, optional
-        Taken as NumPy takes it; on a device all elements are sorted.
+        Accepted for compatibility with NumPy; a device sorts all elements.
     order : None, optional
-        There are no arrays with fields.
+        Not supported: arrays have no fields.
 
     Examples
     --------
@@ -224,9 +224,9 @@ def topk(a: _core.GPUArray, k: int, axis: int = -1, largest: bool = True) -> Top
     ----------
     a : GPUArray
     k : int
-        How many.
+        Number of elements.
     axis : int, optional
-        The last one by default.
+        Axis; defaults to the last one.
     largest : bool, optional
         Whether to select the largest elements. NaN comes last in both cases.
 
@@ -265,7 +265,7 @@ def lexsort(keys: Any, axis: int = -1) -> _core.GPUArray:
     keys : sequence of GPUArrays, or GPUArray
         Keys of one shape; an array provides one key per index of its first axis.
     axis : int, optional
-        The last one by default.
+        Axis; defaults to the last one.
 
     Returns
     -------

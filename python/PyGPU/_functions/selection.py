@@ -33,7 +33,7 @@ def take(
     axis : int, optional
         Axis of the indices; defaults to the elements in C order.
     out : GPUArray, optional
-        Where the result goes.
+        Output array.
     mode : {'raise', 'wrap', 'clip'}, optional
         Handling of indices out of range: an error, for which the host waits once; modulo the length; or the
         nearest valid index, with negative ones as 0.
@@ -116,7 +116,7 @@ def choose(a: _core.GPUArray, choices: Any, out: _core.GPUArray | None = None, m
     choices : sequence of array_like
         Arrays, broadcast with the numbers.
     out : GPUArray, optional
-        Where the result goes.
+        Output array.
     mode : {'raise', 'wrap', 'clip'}, optional
         Handling of numbers without an array, as for `take`.
 

@@ -294,11 +294,11 @@ def isin(
     test_elements : array_like
         Values to search; they are sorted.
     assume_unique : bool, optional
-        Taken as NumPy takes it; nothing depends on it.
+        Accepted for compatibility with NumPy; it has no effect.
     invert : bool, optional
         Whether to invert the result.
     kind : {None, 'sort', 'table'}, optional
-        Taken as NumPy takes it.
+        Accepted for compatibility with NumPy.
 
     Returns
     -------
@@ -368,7 +368,7 @@ def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False, return_indices:
     ar1, ar2 : GPUArray
         One of them may be another array_like.
     assume_unique : bool, optional
-        Taken as NumPy takes it; nothing depends on it.
+        Accepted for compatibility with NumPy; it has no effect.
     return_indices : bool, optional
         Whether to return the first index of each value in both arrays.
 

@@ -26,9 +26,9 @@ def reshape(
     a : GPUArray
         The array.
     shape : int or sequence of int
-        The new lengths; one may be -1.
+        Lengths of the result; one may be -1.
     order : {'C', 'F', 'A'}, optional
-        In which order elements are read and placed.
+        Order in which elements are read and written.
     copy : bool, optional
         True: always copy; False: never copy; by default a view wherever NumPy returns one.
 
@@ -138,7 +138,7 @@ def matrix_transpose(x: _core.GPUArray, /) -> _core.GPUArray:
     Parameters
     ----------
     x : GPUArray
-        With two axes or more.
+        Array with two or more axes.
 
     Returns
     -------
@@ -370,7 +370,7 @@ def ndim(a: Any) -> int:
     Parameters
     ----------
     a : GPUArray or number
-        What is asked.
+        Object to test.
 
     Returns
     -------
@@ -392,7 +392,7 @@ def shape(a: Any) -> tuple[int, ...]:
     Parameters
     ----------
     a : GPUArray or number
-        What is asked.
+        Object to test.
 
     Returns
     -------
@@ -414,9 +414,9 @@ def size(a: Any, axis: int | tuple[int, ...] | None = None) -> int:
     Parameters
     ----------
     a : GPUArray or number
-        What is asked.
+        Object to test.
     axis : int or tuple of int, optional
-        Along which; all by default.
+        Axes of the operation; defaults to all.
 
     Returns
     -------

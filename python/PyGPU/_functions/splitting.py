@@ -16,11 +16,11 @@ def array_split(ary: _core.GPUArray, indices_or_sections: Any, axis: int = 0) ->
     Parameters
     ----------
     ary : GPUArray
-        What is taken apart.
+        Array to split.
     indices_or_sections : int or sequence of int
-        How many parts, or where they end.
+        Number of parts, or their end indices.
     axis : int, optional
-        Along which.
+        Axis of the operation.
 
     Returns
     -------
@@ -60,11 +60,11 @@ def split(ary: _core.GPUArray, indices_or_sections: Any, axis: int = 0) -> list[
     Parameters
     ----------
     ary : GPUArray
-        What is taken apart.
+        Array to split.
     indices_or_sections : int or sequence of int
-        How many parts, or where they end.
+        Number of parts, or their end indices.
     axis : int, optional
-        Along which.
+        Axis of the operation.
 
     Returns
     -------
@@ -100,7 +100,7 @@ def vsplit(ary: _core.GPUArray, indices_or_sections: Any) -> list[_core.GPUArray
     Parameters
     ----------
     ary : GPUArray
-        With two axes or more.
+        Array with two or more axes.
     indices_or_sections : int or sequence of int
         As in `split`.
 
@@ -128,7 +128,7 @@ def hsplit(ary: _core.GPUArray, indices_or_sections: Any) -> list[_core.GPUArray
     Parameters
     ----------
     ary : GPUArray
-        With one axis or more.
+        Array with one or more axes.
     indices_or_sections : int or sequence of int
         As in `split`.
 
@@ -156,7 +156,7 @@ def dsplit(ary: _core.GPUArray, indices_or_sections: Any) -> list[_core.GPUArray
     Parameters
     ----------
     ary : GPUArray
-        With three axes or more.
+        Array with three or more axes.
     indices_or_sections : int or sequence of int
         As in `split`.
 
@@ -184,9 +184,9 @@ def unstack(x: _core.GPUArray, /, *, axis: int = 0) -> tuple[_core.GPUArray, ...
     Parameters
     ----------
     x : GPUArray
-        With one axis or more.
+        Array with one or more axes.
     axis : int, optional
-        Along which.
+        Axis of the operation.
 
     Returns
     -------

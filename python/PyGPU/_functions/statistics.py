@@ -62,9 +62,9 @@ def cumulative_sum(
     axis : int, optional
         Axis of the sums; required for arrays with several axes.
     dtype : dtype-like, optional
-        The type in which is computed, and of the result.
+        Type of the computation and of the result.
     out : GPUArray, optional
-        Where the result goes.
+        Output array.
     include_initial : bool, optional
         Whether the result starts with the empty sum and is one element longer.
 
@@ -99,9 +99,9 @@ def cumulative_prod(
     axis : int, optional
         Axis of the products; required for arrays with several axes.
     dtype : dtype-like, optional
-        The type in which is computed, and of the result.
+        Type of the computation and of the result.
     out : GPUArray, optional
-        Where the result goes.
+        Output array.
     include_initial : bool, optional
         Whether the result starts with the empty product and is one element longer.
 
@@ -175,14 +175,14 @@ def average(
     ----------
     a : GPUArray
     axis : int or tuple of ints, optional
-        The axes that are reduced; all by default.
+        Axes of the reduction; defaults to all.
     weights : GPUArray, optional
         Weights for all elements, or for those along the axes. The host waits for their sum, which must
         not be 0.
     returned : bool, optional
         Whether to return the sum of the weights as well.
     keepdims : bool, optional
-        Whether reduced axes stay, with length 1.
+        Whether reduced axes are kept with length 1.
 
     Returns
     -------

@@ -41,7 +41,7 @@ def eigh(a: Any, UPLO: str = "L") -> EighResult:
     Parameters
     ----------
     a : GPUArray
-        The matrices, in the last two axes, of which one triangle is read.
+        Matrices, in the last two axes; only one triangle is read.
     UPLO : {'L', 'U'}, optional
         The lower or the upper triangle.
 
@@ -53,7 +53,7 @@ def eigh(a: Any, UPLO: str = "L") -> EighResult:
     Raises
     ------
     numpy.linalg.LinAlgError
-        If the iterations do not converge. The host waits to know, but not in a capture.
+        If the iterations do not converge. The host waits for the result, except in a capture.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def eigvalsh(a: Any, UPLO: str = "L") -> _core.GPUArray:
     Parameters
     ----------
     a : GPUArray
-        The matrices, in the last two axes, of which one triangle is read.
+        Matrices, in the last two axes; only one triangle is read.
     UPLO : {'L', 'U'}, optional
         The lower or the upper triangle.
 

@@ -35,7 +35,7 @@ def cholesky(a: Any, /, *, upper: bool = False) -> _core.GPUArray:
     Parameters
     ----------
     a : GPUArray
-        Hermitian matrices, in the last two axes, of which one triangle is read.
+        Hermitian matrices, in the last two axes; only one triangle is read.
     upper : bool, optional
         Whether the upper triangle is read and returned, instead of the lower one.
 
@@ -171,7 +171,7 @@ def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: 
     compute_uv : bool, optional
         Whether to compute the vectors.
     hermitian : bool, optional
-        Whether the matrices are Hermitian, which is quicker.
+        Whether the matrices are Hermitian, which is faster.
 
     Returns
     -------
@@ -181,7 +181,7 @@ def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: 
     Raises
     ------
     numpy.linalg.LinAlgError
-        If the iterations do not converge. The host waits to know, but not in a capture.
+        If the iterations do not converge. The host waits for the result, except in a capture.
 
     Examples
     --------

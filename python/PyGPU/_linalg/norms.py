@@ -74,7 +74,7 @@ def norm(
     axis : int or tuple of two ints, optional
         Axes of the vectors or matrices. Without it and `ord` the array is one vector.
     keepdims : bool, optional
-        Whether reduced axes stay, with length 1.
+        Whether reduced axes are kept with length 1.
 
     Returns
     -------
@@ -110,7 +110,7 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> _core
     x : GPUArray
         The matrices, in the last two axes.
     keepdims : bool, optional
-        Whether these axes stay, with length 1.
+        Whether these axes are kept with length 1.
     ord : {'fro', 'nuc', 1, -1, 2, -2, inf, -inf}, optional
         Order of the norm, as for `norm`.
 
@@ -139,7 +139,7 @@ def vector_norm(
     axis : int or tuple of ints, optional
         Axes of the vectors; defaults to all.
     keepdims : bool, optional
-        Whether these axes stay, with length 1.
+        Whether these axes are kept with length 1.
     ord : number, inf or -inf, optional
         Order of the norm, as for `norm`.
 

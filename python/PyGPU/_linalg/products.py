@@ -85,7 +85,7 @@ def diagonal(x: Any, /, *, offset: int = 0) -> _core.GPUArray:
     x : GPUArray
         The matrices, in the last two axes.
     offset : int, optional
-        Which diagonal; above the main one if positive.
+        Index of the diagonal; positive ones are above the main one.
 
     Returns
     -------
@@ -108,7 +108,7 @@ def trace(x: Any, /, *, offset: int = 0, dtype: DTypeLike | None = None) -> _cor
     x : GPUArray
         The matrices, in the last two axes.
     offset : int, optional
-        Which diagonal; above the main one if positive.
+        Index of the diagonal; positive ones are above the main one.
     dtype : dtype-like, optional
         Type of the sum; as for `sum` by default.
 
@@ -255,7 +255,7 @@ def multi_dot(arrays: Sequence[Any], *, out: _core.GPUArray | None = None) -> _c
     arrays : sequence of GPUArray
         Two matrices or more; the first and the last may be vectors.
     out : GPUArray, optional
-        Where the result goes: of its type and shape, in C order.
+        Output array of the result's type and shape, in C order.
 
     Returns
     -------

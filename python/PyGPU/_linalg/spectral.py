@@ -46,7 +46,7 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = _NOT
         Singular values up to this multiple of the largest one count as zero. By default `rcond` is 1e-15 for numbers of
         64 bits; for those of 32 bits, and for an `rtol` of None, the longer side times the type's precision.
     hermitian : bool, optional
-        Whether the matrices are Hermitian, which is quicker.
+        Whether the matrices are Hermitian, which is faster.
 
     Returns
     -------
@@ -86,7 +86,7 @@ def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any =
     tol : number or GPUArray, optional
         Singular values up to this one count as zero.
     hermitian : bool, optional
-        Whether the matrices are Hermitian, which is quicker.
+        Whether the matrices are Hermitian, which is faster.
     rtol : number or GPUArray, optional
         The same relative to the largest one; by default the longer side times the type's precision.
 

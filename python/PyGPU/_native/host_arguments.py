@@ -71,7 +71,7 @@ class ArgumentHandler:
         Parameters
         ----------
         stream : Stream or None
-            Where the kernel runs; None for the default stream.
+            Stream of the kernel; None for the default stream.
         """
 
     def post_call(self, stream: _core.Stream | None) -> None:
@@ -80,7 +80,7 @@ class ArgumentHandler:
         Parameters
         ----------
         stream : Stream or None
-            Where the kernel runs; None for the default stream.
+            Stream of the kernel; None for the default stream.
         """
 
 
@@ -109,7 +109,7 @@ class In(_core.HostArgument, ArgumentHandler):
         Parameters
         ----------
         stream : Stream or None
-            Where the kernel runs; None for the default stream.
+            Stream of the kernel; None for the default stream.
         """
         from PyGPU._native.device_memory import memcpy_htod
 
@@ -141,7 +141,7 @@ class Out(_core.HostArgument, ArgumentHandler):
         Parameters
         ----------
         stream : Stream or None
-            Where the kernel runs; None for the default stream.
+            Stream of the kernel; None for the default stream.
         """
         from PyGPU._native.device_memory import memcpy_dtoh
 

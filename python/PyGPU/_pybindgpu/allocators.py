@@ -38,7 +38,7 @@ class HostAllocator:
     shape : int or iterable of int
         The extents.
     dtype : dtype_like
-        One of `SUPPORTED_DTYPES`, in any spelling that NumPy takes.
+        One of `SUPPORTED_DTYPES`, in any spelling that NumPy accepts.
 
     Raises
     ------
@@ -133,7 +133,7 @@ class PagelockedAllocator(HostAllocator):
     shape : int or iterable of int
         The extents.
     dtype : dtype_like
-        One of `SUPPORTED_DTYPES`, in any spelling that NumPy takes.
+        One of `SUPPORTED_DTYPES`, in any spelling that NumPy accepts.
 
     Raises
     ------

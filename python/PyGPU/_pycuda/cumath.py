@@ -128,7 +128,7 @@ def fmod(arg: _core.GPUArray, mod: _core.GPUArray, stream: Any = None) -> _core.
     arg, mod : GPUArray
         Dividend and divisor.
     stream : Stream, optional
-        The thread's current one by default.
+        Stream of the computation; defaults to the thread's current one.
 
     Returns
     -------
@@ -152,9 +152,9 @@ def frexp(arg: _core.GPUArray, stream: Any = None) -> tuple[_core.GPUArray, _cor
     Parameters
     ----------
     arg : GPUArray
-        Of real numbers; integers are taken as float64.
+        Array of real numbers; integers are converted to float64.
     stream : Stream, optional
-        The thread's current one by default.
+        Stream of the computation; defaults to the thread's current one.
 
     Returns
     -------
@@ -184,7 +184,7 @@ def ldexp(significand: _core.GPUArray, exponent: _core.GPUArray, stream: Any = N
     significand, exponent : GPUArray
         Exponents; of floats the integer parts are used.
     stream : Stream, optional
-        The thread's current one by default.
+        Stream of the computation; defaults to the thread's current one.
 
     Returns
     -------
@@ -209,9 +209,9 @@ def modf(arg: _core.GPUArray, stream: Any = None) -> tuple[_core.GPUArray, _core
     Parameters
     ----------
     arg : GPUArray
-        Of real numbers; integers are taken as float64.
+        Array of real numbers; integers are converted to float64.
     stream : Stream, optional
-        The thread's current one by default.
+        Stream of the computation; defaults to the thread's current one.
 
     Returns
     -------

@@ -301,6 +301,6 @@ def innermost() -> PrimaryContext | None:
 
 
 def _restore() -> None:
-    """Make the device on top of the stack current; with an empty stack the last one stays."""
+    """Create the device on top of the stack current; with an empty stack the last one stays."""
     if _stack.contexts:
         _stack.contexts[-1]._device.make_current()

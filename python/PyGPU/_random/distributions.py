@@ -80,7 +80,7 @@ class Distributions:
         Parameters
         ----------
         size : int or tuple of ints, optional
-            The shape; without it the result has no axes.
+            Shape; defaults to a result without axes.
         dtype : data-type, optional
             float64 or float32.
         out : GPUArray, optional

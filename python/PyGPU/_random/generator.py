@@ -135,7 +135,7 @@ class Generator(Distributions):
         low, high : int
             Without `high` the range is 0 to `low`. Arrays are accepted on a CPU only.
         size : int or tuple of ints, optional
-            The shape; without it the result has no axes.
+            Shape; defaults to a result without axes.
         dtype : data-type, optional
             Of integers or bools.
         endpoint : bool, optional
@@ -180,7 +180,7 @@ class Generator(Distributions):
         Parameters
         ----------
         size : int or tuple of ints, optional
-            The shape; without it the result has no axes.
+            Shape; defaults to a result without axes.
 
         Examples
         --------

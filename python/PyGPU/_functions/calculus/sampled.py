@@ -85,7 +85,7 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
     *varargs : number or array_like
         Spacing for all axes, or for each axis the spacing or the coordinates.
     axis : int or tuple of ints, optional
-        Along which; all by default.
+        Axes of the operation; defaults to all.
     edge_order : {1, 2}, optional
         Degree of the polynomial that gives the slope at the edges: a line or a parabola.
 
@@ -138,7 +138,7 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> _core.GPU
     dx : number, optional
         Spacing, if `x` is absent.
     axis : int, optional
-        Along which.
+        Axis of the operation.
 
     Returns
     -------
@@ -257,7 +257,7 @@ def unwrap(p: Any, discont: float | None = None, axis: int = -1, *, period: floa
     discont : float, optional
         Smaller jumps stay; defaults to half a period, which is the minimum.
     axis : int, optional
-        Along which.
+        Axis of the operation.
     period : number, optional
         Period of the angles.
 

@@ -32,7 +32,7 @@ def frombuffer(buffer: Any, *args: Any, device: DeviceLike = None, **kwargs: Any
     *args, **kwargs
         As for `numpy.frombuffer`: `dtype`, `count`, `offset`.
     device : int, str or Device, optional
-        Where; the current device by default.
+        Device of the array; defaults to the current device.
 
     Returns
     -------
@@ -58,7 +58,7 @@ def fromfile(file: Any, *args: Any, device: DeviceLike = None, **kwargs: Any) ->
     *args, **kwargs
         As for `numpy.fromfile`: `dtype`, `count`, `sep`, `offset`.
     device : int, str or Device, optional
-        Where; the current device by default.
+        Device of the array; defaults to the current device.
 
     Returns
     -------
@@ -89,7 +89,7 @@ def fromiter(iter: Any, dtype: Any, count: int = -1, *, device: DeviceLike = Non
     count : int, optional
         Number of values to take; defaults to all.
     device : int, str or Device, optional
-        Where; the current device by default.
+        Device of the array; defaults to the current device.
 
     Returns
     -------
@@ -115,7 +115,7 @@ def fromstring(string: str, *args: Any, device: DeviceLike = None, **kwargs: Any
     *args, **kwargs
         As for `numpy.fromstring`: `dtype`, `count`, `sep`.
     device : int, str or Device, optional
-        Where; the current device by default.
+        Device of the array; defaults to the current device.
 
     Returns
     -------
@@ -141,7 +141,7 @@ def loadtxt(fname: Any, *args: Any, device: DeviceLike = None, **kwargs: Any) ->
     *args, **kwargs
         As for `numpy.loadtxt`.
     device : int, str or Device, optional
-        Where; the current device by default.
+        Device of the array; defaults to the current device.
 
     Returns
     -------
@@ -167,7 +167,7 @@ def genfromtxt(fname: Any, *args: Any, device: DeviceLike = None, **kwargs: Any)
     *args, **kwargs
         As for `numpy.genfromtxt`.
     device : int, str or Device, optional
-        Where; the current device by default.
+        Device of the array; defaults to the current device.
 
     Returns
     -------
@@ -193,7 +193,7 @@ def load(file: Any, *args: Any, device: DeviceLike = None, **kwargs: Any) -> _co
     *args, **kwargs
         As for `numpy.load`.
     device : int, str or Device, optional
-        Where the arrays are made; the current device by default.
+        Device of the arrays; defaults to the current device.
 
     Returns
     -------

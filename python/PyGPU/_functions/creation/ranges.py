@@ -38,7 +38,7 @@ def logspace(
     start, stop : array_like
         Logarithms of the first and the last number.
     num : int, optional
-        How many.
+        Number of elements.
     endpoint : bool, optional
         Whether `stop` is the last number; otherwise it follows the last one.
     base : array_like, optional
@@ -48,7 +48,7 @@ def logspace(
     axis : int, optional
         Axis of the numbers, if several first ones are given.
     device : int, str or Device, optional
-        Where; the current device by default.
+        Device of the array; defaults to the current device.
 
     Returns
     -------
@@ -81,7 +81,7 @@ def geomspace(
     start, stop : array_like
         The first and the last number.
     num : int, optional
-        How many.
+        Number of elements.
     endpoint : bool, optional
         Whether `stop` is the last number; otherwise it follows the last one.
     dtype : dtype-like, optional
@@ -89,7 +89,7 @@ def geomspace(
     axis : int, optional
         Axis of the numbers, if several first ones are given.
     device : int, str or Device, optional
-        Where; the current device by default.
+        Device of the array; defaults to the current device.
 
     Returns
     -------
@@ -115,11 +115,11 @@ def fromfunction(
     function : callable
         It is called once, with an array of indices along each axis.
     shape : sequence of int
-        The lengths of the axes.
+        Lengths of the axes.
     dtype : dtype-like, optional
         Type of the indices.
     device : int, str or Device, optional
-        Where; the current device by default.
+        Device of the array; defaults to the current device.
     **kwargs
         Keywords of the function.
 

@@ -34,7 +34,7 @@ def array(
     object : array_like
         The values: an array of any library, or lists, which may contain device arrays.
     dtype : dtype-like, optional
-        Of the elements; that of the values by default.
+        Type of the elements; defaults to that of the values.
     copy : bool or None, optional
         True: always copy. None: copy only if needed. False: never copy, or raise ValueError.
     order : {'K', 'A', 'C', 'F'}, optional
@@ -84,11 +84,11 @@ def asanyarray(
     a : array_like
         The values.
     dtype : dtype-like, optional
-        Of the elements; that of the values by default.
+        Type of the elements; defaults to that of the values.
     order : {'K', 'A', 'C', 'F'}, optional
-        How the elements lie.
+        Memory order of the elements.
     device : int, str or Device, optional
-        Where.
+        Device of the array.
     copy : bool, optional
         As for `asarray`.
 
@@ -116,11 +116,11 @@ def asarray_chkfinite(
     a : array_like
         The values.
     dtype : dtype-like, optional
-        Of the elements; that of the values by default.
+        Type of the elements; defaults to that of the values.
     order : {'K', 'A', 'C', 'F'}, optional
-        How the elements lie.
+        Memory order of the elements.
     device : int, str or Device, optional
-        Where.
+        Device of the array.
 
     Returns
     -------
@@ -152,9 +152,9 @@ def ascontiguousarray(a: Any, dtype: DTypeLike | None = None, *, device: DeviceL
     a : array_like
         The values; an array with this layout is returned unchanged.
     dtype : dtype-like, optional
-        Of the elements; that of the values by default.
+        Type of the elements; defaults to that of the values.
     device : int, str or Device, optional
-        Where.
+        Device of the array.
 
     Returns
     -------
@@ -178,9 +178,9 @@ def asfortranarray(a: Any, dtype: DTypeLike | None = None, *, device: DeviceLike
     a : array_like
         The values; an array with this layout is returned unchanged.
     dtype : dtype-like, optional
-        Of the elements; that of the values by default.
+        Type of the elements; defaults to that of the values.
     device : int, str or Device, optional
-        Where.
+        Device of the array.
 
     Returns
     -------
@@ -206,12 +206,12 @@ def require(
     a : array_like
         The values.
     dtype : dtype-like, optional
-        Of the elements; that of the values by default.
+        Type of the elements; defaults to that of the values.
     requirements : str or sequence of str, optional
         The order, ``'C'`` or ``'F'``; ``'W'`` for a writable array, ``'O'`` for one that is no view,
         ``'A'`` for an aligned one, as all are.
     device : int, str or Device, optional
-        Where.
+        Device of the array.
 
     Returns
     -------

@@ -20,9 +20,9 @@ def bartlett(M: int, *, device: DeviceLike = None) -> _core.GPUArray:
     Parameters
     ----------
     M : int
-        How many points.
+        Number of points.
     device : int, str or Device, optional
-        Where; the current device by default.
+        Device of the array; defaults to the current device.
 
     Returns
     -------
@@ -44,9 +44,9 @@ def blackman(M: int, *, device: DeviceLike = None) -> _core.GPUArray:
     Parameters
     ----------
     M : int
-        How many points.
+        Number of points.
     device : int, str or Device, optional
-        Where; the current device by default.
+        Device of the array; defaults to the current device.
 
     Returns
     -------
@@ -68,9 +68,9 @@ def hamming(M: int, *, device: DeviceLike = None) -> _core.GPUArray:
     Parameters
     ----------
     M : int
-        How many points.
+        Number of points.
     device : int, str or Device, optional
-        Where; the current device by default.
+        Device of the array; defaults to the current device.
 
     Returns
     -------
@@ -92,9 +92,9 @@ def hanning(M: int, *, device: DeviceLike = None) -> _core.GPUArray:
     Parameters
     ----------
     M : int
-        How many points.
+        Number of points.
     device : int, str or Device, optional
-        Where; the current device by default.
+        Device of the array; defaults to the current device.
 
     Returns
     -------
@@ -116,11 +116,11 @@ def kaiser(M: int, beta: float, *, device: DeviceLike = None) -> _core.GPUArray:
     Parameters
     ----------
     M : int
-        How many points.
+        Number of points.
     beta : float
         Shape parameter; larger values give a narrower window.
     device : int, str or Device, optional
-        Where; the current device by default.
+        Device of the array; defaults to the current device.
 
     Returns
     -------

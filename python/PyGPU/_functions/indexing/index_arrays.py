@@ -31,7 +31,7 @@ def diag_indices(n: int, ndim: int = 2, *, device: DeviceLike = None) -> _Indice
     ndim : int, optional
         Number of axes.
     device : int, str or Device, optional
-        Where; the current device by default.
+        Device of the array; defaults to the current device.
 
     Returns
     -------
@@ -80,13 +80,13 @@ def tril_indices(n: int, k: int = 0, m: int | None = None, *, device: DeviceLike
     Parameters
     ----------
     n : int
-        How many rows.
+        Number of rows.
     k : int, optional
-        Which diagonal; above the main one if positive.
+        Index of the diagonal; positive ones are above the main one.
     m : int, optional
         Number of columns; defaults to the number of rows.
     device : int, str or Device, optional
-        Where; the current device by default.
+        Device of the array; defaults to the current device.
 
     Returns
     -------
@@ -132,7 +132,7 @@ def tril_indices_from(arr: _core.GPUArray, k: int = 0) -> _Indices:
     arr : GPUArray
         The matrix.
     k : int, optional
-        Which diagonal; above the main one if positive.
+        Index of the diagonal; positive ones are above the main one.
 
     Returns
     -------

@@ -20,7 +20,7 @@ def fix(x: Any, out: _core.GPUArray | None = None) -> _core.GPUArray:
     x : GPUArray
         The numbers.
     out : GPUArray, optional
-        Where the result goes.
+        Output array.
 
     Returns
     -------

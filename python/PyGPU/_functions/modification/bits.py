@@ -39,7 +39,7 @@ def packbits(a: Any, /, axis: int | None = None, bitorder: str = "big") -> _core
     a : GPUArray
         Of integers or bools.
     axis : int, optional
-        Along which; without, the elements are taken in C order.
+        Axis of the operation; by default the array is flattened in C order.
     bitorder : {'big', 'little'}, optional
         Whether the first element is the highest bit or the lowest.
 
@@ -76,7 +76,7 @@ def unpackbits(a: Any, /, axis: int | None = None, count: int | None = None, bit
     a : GPUArray
         Bytes.
     axis : int, optional
-        Along which; without, the elements are taken in C order.
+        Axis of the operation; by default the array is flattened in C order.
     count : int, optional
         Number of elements; a negative number truncates the end.
     bitorder : {'big', 'little'}, optional

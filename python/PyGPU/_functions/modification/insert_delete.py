@@ -34,7 +34,7 @@ def delete(arr: Any, obj: Any, axis: int | None = None) -> _core.GPUArray:
     obj : int, slice, array_like of ints or of bools
         Parts to delete; for device indices the host waits.
     axis : int, optional
-        Along which; without, the elements are taken in C order.
+        Axis of the operation; by default the array is flattened in C order.
 
     Returns
     -------
@@ -64,7 +64,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> _core.GP
     values : array_like
         Values to insert, converted to the type of the array.
     axis : int, optional
-        Along which; without, the elements are taken in C order.
+        Axis of the operation; by default the array is flattened in C order.
 
     Returns
     -------
@@ -119,7 +119,7 @@ def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> _core.GPUArray:
     trim : {'fb', 'f', 'b'}, optional
         Whether to trim the front, the back, or both.
     axis : int or tuple of ints, optional
-        Along which; all by default.
+        Axes of the operation; defaults to all.
 
     Returns
     -------

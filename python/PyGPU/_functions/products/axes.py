@@ -40,7 +40,7 @@ def dot(a: Any, b: Any, out: _core.GPUArray | None = None) -> _core.GPUArray:
         Arrays are multiplied along the last axis of the first and the second to last (or only) axis of the second. A
         number multiplies every element. (``PyGPU.gpuarray.dot`` is PyCUDA's: the sum of the products of all elements.)
     out : GPUArray, optional
-        Where the result goes: of its type and shape, in C order.
+        Output array of the result's type and shape, in C order.
 
     Returns
     -------
@@ -138,7 +138,7 @@ def outer(a: Any, b: Any, out: _core.GPUArray | None = None) -> _core.GPUArray:
     a, b : GPUArray
         They are taken in C order.
     out : GPUArray, optional
-        Where the result goes.
+        Output array.
 
     Returns
     -------

@@ -88,7 +88,7 @@ def cov(
     aweights : array_like, optional
         Weight of each observation. With weights the host waits.
     dtype : dtype-like, optional
-        Of the result; 64-bit numbers at least by default.
+        Type of the result; at least 64 bits by default.
 
     Returns
     -------
@@ -140,7 +140,7 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: DTypeLike | N
     rowvar : bool, optional
         False: a variable is a column.
     dtype : dtype-like, optional
-        Of the result; 64-bit numbers at least by default.
+        Type of the result; at least 64 bits by default.
 
     Returns
     -------

@@ -235,7 +235,7 @@ def einsum(
         Letters for the axes of each array, ``'ij,jk->ik'``, and the arrays; or each array with a list of numbers for
         its axes. A letter missing from the result is summed over; ``...`` represents the other axes.
     out : GPUArray, optional
-        Where the result goes.
+        Output array.
     dtype : dtype-like, optional
         Type of the computation.
     order : {'K', 'C', 'F', 'A'}, optional

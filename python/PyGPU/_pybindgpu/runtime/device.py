@@ -75,7 +75,7 @@ def cudaGetDevice() -> tuple[int, cudaError_t]:
 
 
 def cudaSetDevice(device: SupportsIndex) -> cudaError_t:
-    """Make a device the current one of this thread, also for every other library.
+    """Create a device the current one of this thread, also for every other library.
 
     Parameters
     ----------

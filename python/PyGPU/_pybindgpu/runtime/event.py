@@ -247,7 +247,7 @@ def cudaEventElapsedTime(start: EventLike, end: EventLike) -> tuple[float, cudaE
 
 
 def cudaStreamWaitEvent(stream: StreamLike, event: EventLike, flags: SupportsIndex = 0) -> cudaError_t:
-    """Make the later work of a stream wait for an event; the host does not wait.
+    """Create the later work of a stream wait for an event; the host does not wait.
 
     Parameters
     ----------

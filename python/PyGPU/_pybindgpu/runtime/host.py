@@ -53,7 +53,7 @@ def cudaHostAlloc(size: SupportsIndex, flags: SupportsIndex = cudaHostAllocDefau
     Parameters
     ----------
     size : int
-        Bytes, uninitialised. None at all need no memory and give address 0.
+        Number of bytes, uninitialised. Zero bytes need no memory and have address 0.
     flags : int
         Sum of ``cudaHostAllocPortable`` (1), ``cudaHostAllocMapped`` (2) and ``cudaHostAllocWriteCombined`` (4).
 
@@ -62,7 +62,7 @@ def cudaHostAlloc(size: SupportsIndex, flags: SupportsIndex = cudaHostAllocDefau
     address : int
         Host address for `cudaFreeHost`; 0 after an error.
     status : cudaError_t
-        1 (``cudaErrorInvalidValue``) for other flags, 2 (``cudaErrorMemoryAllocation``) if it cannot be had.
+        1 (``cudaErrorInvalidValue``) for other flags, 2 (``cudaErrorMemoryAllocation``) if memory is insufficient.
 
     Raises
     ------
@@ -116,7 +116,7 @@ def cudaFreeHost(ptr: Address) -> cudaError_t:
     Parameters
     ----------
     ptr : int or ctypes.c_void_p
-        The address; 0 is nothing to be freed, and a success.
+        The address; 0 succeeds without an effect.
 
     Returns
     -------

@@ -62,7 +62,7 @@ def cudaMallocManaged(size: SupportsIndex, flags: SupportsIndex = cudaMemAttachG
     Parameters
     ----------
     size : int
-        Bytes, uninitialised. None at all need no memory and give address 0.
+        Number of bytes, uninitialised. Zero bytes need no memory and have address 0.
     flags : int
         ``cudaMemAttachGlobal`` (1) or ``cudaMemAttachHost`` (2).
 
@@ -71,7 +71,7 @@ def cudaMallocManaged(size: SupportsIndex, flags: SupportsIndex = cudaMemAttachG
     address : int
         Address for `cudaFree`; 0 after an error.
     status : cudaError_t
-        1 (``cudaErrorInvalidValue``) for other flags, 2 (``cudaErrorMemoryAllocation``) if it cannot be had.
+        1 (``cudaErrorInvalidValue``) for other flags, 2 (``cudaErrorMemoryAllocation``) if memory is insufficient.
 
     Raises
     ------
@@ -111,9 +111,9 @@ def cudaMemPrefetchAsync(
     Parameters
     ----------
     devPtr : int or ctypes.c_void_p
-        Where the range begins.
+        Start of the range.
     count : int
-        Its bytes.
+        Size of the range in bytes.
     dstDevice : int
         The device, or ``cudaCpuDeviceId`` (-1) for the host.
     stream : cudaStream_t, PyGPU.Stream, object with ``__cuda_stream__``, int or None
@@ -152,9 +152,9 @@ def cudaMemAdvise(devPtr: Address, count: SupportsIndex, advice: SupportsIndex, 
     Parameters
     ----------
     devPtr : int or ctypes.c_void_p
-        Where the range begins.
+        Start of the range.
     count : int
-        Its bytes.
+        Size of the range in bytes.
     advice : int
         ``cudaMemAdviseSetReadMostly`` (1), ``cudaMemAdviseSetPreferredLocation`` (3), ``cudaMemAdviseSetAccessedBy``
         (5), or the following number, which revokes it.

@@ -54,7 +54,7 @@ def cudaMalloc(size: SupportsIndex) -> tuple[int, cudaError_t]:
     Parameters
     ----------
     size : int
-        Bytes, uninitialised. None at all need no memory and give address 0.
+        Number of bytes, uninitialised. Zero bytes need no memory and have address 0.
 
     Returns
     -------
@@ -90,7 +90,7 @@ def cudaFree(devPtr: Address) -> cudaError_t:
     Parameters
     ----------
     devPtr : int or ctypes.c_void_p
-        The address; 0 is nothing to be freed, and a success.
+        The address; 0 succeeds without an effect.
 
     Returns
     -------
@@ -168,8 +168,8 @@ def cudaMemcpy(
     Returns
     -------
     cudaError_t
-        1 (``cudaErrorInvalidValue``) for a null address, and for one that PyGPU knows to have been freed, to be
-        read-only or to have fewer bytes behind it; 21 (``cudaErrorInvalidMemcpyDirection``) for another `kind`.
+        1 (``cudaErrorInvalidValue``) for a null address, and for a tracked one that was freed, is
+        read-only or has fewer bytes behind it; 21 (``cudaErrorInvalidMemcpyDirection``) for another `kind`.
 
     Raises
     ------
@@ -204,7 +204,7 @@ def cudaMemcpyAsync(
 ) -> cudaError_t:
     """Copy bytes in the order of a stream, without waiting for them, otherwise as `cudaMemcpy`.
 
-    Both sides must stay alive and the source unchanged until the stream has done the copy; nothing here keeps them.
+    The caller keeps both sides alive, and the source unchanged, until the stream has completed the copy.
     The call may wait for host memory that is not pinned.
 
     Examples
@@ -252,8 +252,8 @@ def cudaMemset(devPtr: Address, value: SupportsIndex, count: SupportsIndex) -> c
     Returns
     -------
     cudaError_t
-        1 (``cudaErrorInvalidValue``) for a null address, and for one that PyGPU knows to have been freed, to be
-        read-only or to have fewer bytes behind it.
+        1 (``cudaErrorInvalidValue``) for a null address, and for a tracked one that was freed, is
+        read-only or has fewer bytes behind it.
 
     Raises
     ------

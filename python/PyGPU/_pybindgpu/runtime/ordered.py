@@ -18,7 +18,7 @@ def cudaMallocAsync(size: SupportsIndex, stream: StreamLike = None) -> tuple[int
     Parameters
     ----------
     size : int
-        Bytes, uninitialised. None at all need no memory and give address 0.
+        Number of bytes, uninitialised. Zero bytes need no memory and have address 0.
     stream : cudaStream_t, PyGPU.Stream, object with ``__cuda_stream__``, int or None
         Stream whose later work may use the memory; None and 0 are the default stream.
 
@@ -55,7 +55,7 @@ def cudaFreeAsync(devPtr: Address, stream: StreamLike = None) -> cudaError_t:
     Parameters
     ----------
     devPtr : int or ctypes.c_void_p
-        The address; 0 is nothing to be freed, and a success.
+        The address; 0 succeeds without an effect.
     stream : cudaStream_t, PyGPU.Stream, object with ``__cuda_stream__``, int or None
         Stream whose earlier work may still use the memory; None and 0 are the default stream.
 

@@ -108,7 +108,7 @@ def cudaMemcpy2DAsync(
 ) -> cudaError_t:
     """Copy rows of bytes in the order of a stream, without waiting for them, otherwise as `cudaMemcpy2D`.
 
-    Both sides must stay alive and the source unchanged until the stream has done the copy; nothing here keeps them.
+    The caller keeps both sides alive, and the source unchanged, until the stream has completed the copy.
 
     Examples
     --------

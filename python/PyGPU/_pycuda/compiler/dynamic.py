@@ -27,11 +27,11 @@ class DynamicModule(CudaModule):
     keep, no_extern_c, arch, code, cache_dir, include_dirs : optional
         As for `SourceModule`.
     message_handler : callable, optional
-        Called as ``message_handler(succeeded, information, errors)`` when all is linked.
+        Called as ``message_handler(succeeded, information, errors)`` after linking.
     log_verbose : bool, optional
         Whether the linker prints more information.
     cuda_libdir : str, optional
-        Where the toolkit's libraries are.
+        Folders of the toolkit's libraries.
 
     Examples
     --------
@@ -72,7 +72,7 @@ class DynamicModule(CudaModule):
         nvcc_options : sequence of str, optional
             nvcc's options.
         name : str, optional
-            Its name in messages.
+            Name in messages.
 
         Returns
         -------
@@ -165,7 +165,7 @@ class DynamicSourceModule(DynamicModule):
     nvcc, options, keep, no_extern_c, arch, code, cache_dir, include_dirs : optional
         As for `SourceModule`.
     cuda_libdir : str, optional
-        Where the toolkit's libraries are.
+        Folders of the toolkit's libraries.
 
     Examples
     --------

@@ -68,7 +68,7 @@ class Base(abc.ABC):
         ----------
         data : GPUArray
         stream : Stream, optional
-            Which stream the work is put on; the current one by default.
+            Stream of the work; defaults to the current one.
         """
         self._check_float(data)
         with on_stream(stream):
@@ -89,7 +89,7 @@ class Base(abc.ABC):
         mean, stddev : float
             Of the logarithm.
         stream : Stream, optional
-            Which stream the work is put on; the current one by default.
+            Stream of the work; defaults to the current one.
         """
         self._check_float(data)
         with on_stream(stream):
@@ -130,9 +130,9 @@ class Base(abc.ABC):
         Parameters
         ----------
         i : int
-            How many.
+            Number of items.
         stream : Stream, optional
-            Taken as PyCUDA takes it: what is passed over needs no work on a device.
+            Accepted for compatibility with PyCUDA: skipping needs no work on a device.
         """
         self._skip(int(i) * self._count)
 
@@ -142,9 +142,9 @@ class Base(abc.ABC):
         Parameters
         ----------
         i : GPUArray
-            How many, for each part.
+            Number for each part.
         stream : Stream, optional
-            Which stream the work is put on; the current one by default.
+            Stream of the work; defaults to the current one.
         """
         with on_stream(stream):
             self.call_skip_ahead(int(i.max().item()))

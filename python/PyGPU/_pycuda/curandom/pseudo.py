@@ -73,9 +73,9 @@ class PseudoRandom(Base):
         Parameters
         ----------
         i : int
-            How many.
+            Number of items.
         stream : Stream, optional
-            Taken as PyCUDA takes it: what is passed over needs no work on a device.
+            Accepted for compatibility with PyCUDA: skipping needs no work on a device.
         """
         self._source.skip(int(i) << 130)
 
@@ -85,9 +85,9 @@ class PseudoRandom(Base):
         Parameters
         ----------
         i : GPUArray
-            How many, for each part.
+            Number for each part.
         stream : Stream, optional
-            Which stream the work is put on; the current one by default.
+            Stream of the work; defaults to the current one.
         """
         with seeds.on_stream(stream):
             self.call_skip_ahead_sequence(int(i.max().item()))
@@ -121,7 +121,7 @@ class MRG32k3aRandomNumberGenerator(PseudoRandom):
     Parameters
     ----------
     seed_getter, offset : optional
-        As of `XORWOWRandomNumberGenerator`; the numbers are those of Philox4x64-10 here, too.
+        As of `XORWOWRandomNumberGenerator`; the numbers are those of Philox4x64-10 as well.
 
     Examples
     --------
@@ -136,9 +136,9 @@ class MRG32k3aRandomNumberGenerator(PseudoRandom):
         Parameters
         ----------
         i : int
-            How many.
+            Number of items.
         stream : Stream, optional
-            Taken as PyCUDA takes it: what is passed over needs no work on a device.
+            Accepted for compatibility with PyCUDA: skipping needs no work on a device.
         """
         self._source.skip(int(i) << 76)
 
@@ -148,9 +148,9 @@ class MRG32k3aRandomNumberGenerator(PseudoRandom):
         Parameters
         ----------
         i : GPUArray
-            How many, for each part.
+            Number for each part.
         stream : Stream, optional
-            Which stream the work is put on; the current one by default.
+            Stream of the work; defaults to the current one.
         """
         with seeds.on_stream(stream):
             self.call_skip_ahead_subsequence(int(i.max().item()))

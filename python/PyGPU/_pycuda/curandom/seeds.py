@@ -19,7 +19,7 @@ _OF_RAND = 0x72616E64
 
 
 def on_stream(stream: Any) -> Any:
-    """Make a stream current for a block; None has no effect."""
+    """Create a stream current for a block; None has no effect."""
     return contextlib.nullcontext() if stream is None else stream
 
 
@@ -90,7 +90,7 @@ def seed_getter_uniform(n: int) -> _core.GPUArray:
     Parameters
     ----------
     n : int
-        How many.
+        Number of elements.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def seed_getter_unique(n: int) -> _core.GPUArray:
     Parameters
     ----------
     n : int
-        How many.
+        Number of elements.
 
     Examples
     --------

@@ -59,7 +59,7 @@ def generate_direction_vectors(count: int, direction: Any = direction_vector_set
     Parameters
     ----------
     count : int
-        Of so many dimensions; beyond 20000 they are repeated.
+        Number of dimensions; beyond 20000 they are repeated.
     direction : direction_vector_set, optional
         Set of the vectors.
 
@@ -79,7 +79,7 @@ def generate_scramble_constants32(count: int) -> _core.GPUArray:
     Parameters
     ----------
     count : int
-        For so many dimensions; beyond 20000 they are repeated.
+        Number of dimensions; beyond 20000 they are repeated.
     """
     return _table(32, count, 1, np.uint32)
 
@@ -90,6 +90,6 @@ def generate_scramble_constants64(count: int) -> _core.GPUArray:
     Parameters
     ----------
     count : int
-        For so many dimensions; beyond 20000 they are repeated.
+        Number of dimensions; beyond 20000 they are repeated.
     """
     return _table(64, count, 1, np.uint64)

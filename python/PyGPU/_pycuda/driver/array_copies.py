@@ -141,7 +141,7 @@ def matrix_to_array(matrix: Any, order: str, allow_double_hack: bool = False) ->
     Parameters
     ----------
     matrix : array_like
-        Of two axes.
+        Matrix.
     order : str
         ``'C'``: the rows of the matrix are those of the array; ``'F'``: its columns are.
     allow_double_hack : bool, optional

@@ -78,7 +78,7 @@ def memcpy_dtod(dest: AddressLike, src: AddressLike, size: SupportsIndex) -> Non
     size : int
         Bytes.
     stream : Stream or None
-        Of those that end in ``_async``; None is the legacy default stream.
+        Only for functions that end in ``_async``; None is the legacy default stream.
     dest_context, src_context : Context, optional
         Only for copies between devices; not needed.
 

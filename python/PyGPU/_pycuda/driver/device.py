@@ -254,7 +254,7 @@ class Device:
             raise AttributeError(str(error)) from error
 
     def make_context(self, flags: int = 0) -> Context:
-        """Make the device's context current: the primary one, which every library shares.
+        """Create the device's context current: the primary one, which every library shares.
 
         Parameters
         ----------

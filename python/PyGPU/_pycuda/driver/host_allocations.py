@@ -63,7 +63,7 @@ class PagelockedHostAllocation:
     nbytes : int
         Number of bytes.
     flags : int, optional
-        Of `host_alloc_flags`.
+        A combination of `host_alloc_flags`.
 
     Examples
     --------
@@ -92,7 +92,7 @@ class PagelockedHostAllocation:
         Raises
         ------
         CudaError
-            With code 1, when it was freed before.
+            With code 1, if it was already freed.
         """
         self._living()
         self._memory = None
@@ -154,7 +154,7 @@ class AlignedHostAllocation:
         Raises
         ------
         CudaError
-            With code 1, when it was freed before.
+            With code 1, if it was already freed.
         """
         if self._memory is None:
             _core.raise_freed(type(self).__name__)
@@ -175,7 +175,7 @@ class RegisteredHostMemory:
     ary : numpy.ndarray
         Contiguous, non-empty array.
     flags : int, optional
-        Of `mem_host_register_flags`.
+        A combination of `mem_host_register_flags`.
 
     Examples
     --------
@@ -206,7 +206,7 @@ class RegisteredHostMemory:
         Raises
         ------
         CudaError
-            With code 713, when it was unlocked before.
+            With code 713, if it was already unlocked.
         """
         self._end.detach()
         _core.host_unregister(self._address)
@@ -259,7 +259,7 @@ class ManagedAllocation:
         Raises
         ------
         CudaError
-            With code 1, when it was freed before.
+            With code 1, if it was already freed.
         """
         self._memory.free()
 
@@ -379,7 +379,7 @@ def register_host_memory(ary: NDArray[Any], flags: SupportsIndex = 0) -> NDArray
     ary : numpy.ndarray
         Contiguous, non-empty array.
     flags : int, optional
-        Of `mem_host_register_flags`.
+        A combination of `mem_host_register_flags`.
 
     Returns
     -------

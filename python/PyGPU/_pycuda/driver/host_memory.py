@@ -55,11 +55,11 @@ def pagelocked_empty(
     Parameters
     ----------
     shape : int or sequence of int
-        The lengths of the axes.
+        Lengths of the axes.
     dtype : data-type
-        Any but one with Python objects.
+        Type of the elements; Python objects are not supported.
     order : {'C', 'F'}, optional
-        How elements follow each other.
+        Memory order of the elements.
     mem_flags : int, optional
         Of `host_alloc_flags`; for managed memory GLOBAL or HOST of `mem_attach_flags`, and 0 is GLOBAL.
     alignment : int, optional

@@ -129,7 +129,7 @@ def from_device(devptr: AddressLike, shape: ShapeLike, dtype: DTypeLike, order: 
     devptr : int or object with an address
         Source address.
     shape : int or sequence of int
-        The lengths of the axes.
+        Lengths of the axes.
     dtype : data-type
         Type of the elements.
     order : {'C', 'F'}, optional
@@ -343,7 +343,7 @@ class IPCMemoryHandle:
         Raises
         ------
         CudaError
-            With code 1, when it was closed before.
+            With code 1, if it was already closed.
         """
         self._memory.free()
 

@@ -232,7 +232,7 @@ class Linker:
     Parameters
     ----------
     message_handler : callable, optional
-        Called as ``message_handler(succeeded, information, errors)`` when all is linked.
+        Called as ``message_handler(succeeded, information, errors)`` after linking.
     options : sequence of tuple, optional
         Pairs of `jit_option` and value: ``MAX_REGISTERS``, ``GENERATE_DEBUG_INFO`` and ``GENERATE_LINE_INFO`` are
         supported.
@@ -264,7 +264,7 @@ class Linker:
         input_type : int
             Of `jit_input_type`.
         name : str, optional
-            Its name in messages.
+            Name in messages.
 
         Returns
         -------

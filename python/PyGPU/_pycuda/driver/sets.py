@@ -74,7 +74,7 @@ def memset_d8(dest: AddressLike, data: SupportsIndex, size: SupportsIndex) -> No
     size : int
         Number of elements.
     stream : Stream or None
-        Of those that end in ``_async``; None is the legacy default stream.
+        Only for functions that end in ``_async``; None is the legacy default stream.
 
     Raises
     ------
@@ -116,7 +116,7 @@ def memset_d2d8(
     height : int
         Number of rows.
     stream : Stream or None
-        Of those that end in ``_async``; None is the legacy default stream.
+        Only for functions that end in ``_async``; None is the legacy default stream.
 
     Raises
     ------

@@ -48,7 +48,7 @@ class Stream(_core.Stream):
         return self.query()
 
     def wait_for_event(self, evt: _core.Event) -> None:
-        """Make the later work of the stream wait for an event; the host does not wait.
+        """Create the later work of the stream wait for an event; the host does not wait.
 
         Parameters
         ----------

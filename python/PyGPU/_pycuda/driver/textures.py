@@ -373,7 +373,7 @@ def matrix_to_texref(matrix: Any, texref: TextureReference, order: str) -> None:
     Parameters
     ----------
     matrix : array_like
-        Of two axes.
+        Matrix.
     texref : TextureReference
         The reference.
     order : str

@@ -40,7 +40,7 @@ def _made(
 def get_linear_combination_kernel(
     summand_descriptors: Sequence[tuple[bool, Any, Any]], dtype_z: Any
 ) -> tuple[Function, list[TextureReference]]:
-    """Make the kernel of ``z = a0 * x0 + a1 * x1 + ...``, of ``a0, x0, a1, x1, ..., z, n``.
+    """Create the kernel of ``z = a0 * x0 + a1 * x1 + ...``, of ``a0, x0, a1, x1, ..., z, n``.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def get_linear_combination_kernel(
 
 @_once
 def get_take_kernel(dtype: Any, idx_dtype: Any, vec_count: int = 1) -> tuple[Function, list[TextureReference]]:
-    """Make the kernel of ``dest = source[idx]``, of ``idx, dest0, dest1, ..., n``.
+    """Create the kernel of ``dest = source[idx]``, of ``idx, dest0, dest1, ..., n``.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def get_take_kernel(dtype: Any, idx_dtype: Any, vec_count: int = 1) -> tuple[Fun
 def get_take_put_kernel(
     dtype: Any, idx_dtype: Any, with_offsets: bool, vec_count: int = 1
 ) -> tuple[Function, list[TextureReference]]:
-    """Make the kernel of ``dest[dest_idx] = source[src_idx + offset]``, otherwise as `get_take_kernel`."""
+    """Create the kernel of ``dest[dest_idx] = source[src_idx + offset]``, otherwise as `get_take_kernel`."""
     arguments: list[DtypedArgument] = [VectorArg(idx_dtype, "gmem_dest_idx"), VectorArg(idx_dtype, "gmem_src_idx")]
     arguments += [VectorArg(dtype, f"dest{place}") for place in range(vec_count)]
     arguments += [ScalarArg(idx_dtype, f"offset{place}") for place in range(vec_count if with_offsets else 0)]

@@ -68,7 +68,7 @@ def _cast(dtype: Any, dtype_z: Any) -> str:
 def get_axpbyz_kernel(
     dtype_x: Any, dtype_y: Any, dtype_z: Any, x_is_scalar: bool = False, y_is_scalar: bool = False
 ) -> Function:
-    """Make the kernel of ``z = a * x + b * y``.
+    """Create the kernel of ``z = a * x + b * y``.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def get_axpbyz_kernel(
 
 @_once
 def get_axpbz_kernel(dtype_x: Any, dtype_z: Any) -> Function:
-    """Make the kernel of ``z = a * x + b``, of ``a, x, b, z, n``; types as for `get_axpbyz_kernel`."""
+    """Create the kernel of ``z = a * x + b``, of ``a, x, b, z, n``; types as for `get_axpbyz_kernel`."""
     return get_elwise_kernel(_arrays(a=[dtype_z], x=dtype_x, b=[dtype_z], z=dtype_z), "z[i] = a * x[i] + b", "axpbz")
 
 
@@ -117,7 +117,7 @@ def get_binary_op_kernel(
     x_is_scalar: bool = False,
     y_is_scalar: bool = False,
 ) -> Function:
-    """Make the kernel of ``z = x operator y``, of ``x, y, z, n``; arguments as for `get_axpbyz_kernel`."""
+    """Create the kernel of ``z = x operator y``, of ``x, y, z, n``; arguments as for `get_axpbyz_kernel`."""
     x, y = ("x[0]" if x_is_scalar else "x[i]"), ("y[0]" if y_is_scalar else "y[i]")
     return get_elwise_kernel(
         _arrays(x=dtype_x, y=dtype_y, z=dtype_z),
@@ -128,7 +128,7 @@ def get_binary_op_kernel(
 
 @_once
 def get_scalar_op_kernel(dtype_x: Any, dtype_a: Any, dtype_y: Any, operator: str) -> Function:
-    """Make the kernel of ``y = x operator a``, of ``x, a, y, n``, where `a` is a number.
+    """Create the kernel of ``y = x operator a``, of ``x, a, y, n``, where `a` is a number.
 
     Types as for `get_axpbyz_kernel`.
     """
@@ -143,7 +143,7 @@ def get_rdivide_elwise_kernel(dtype_x: Any, dtype_z: Any) -> Function:
 
 @_once
 def get_unary_func_kernel(func_name: str, in_dtype: Any, out_dtype: Any = None) -> Function:
-    """Make the kernel of ``z = function(y)``, of ``y, z, n``.
+    """Create the kernel of ``z = function(y)``, of ``y, z, n``.
 
     Parameters
     ----------
@@ -175,14 +175,14 @@ def get_unary_func_kernel(func_name: str, in_dtype: Any, out_dtype: Any = None) 
 
 @_once
 def get_binary_func_kernel(func: str, dtype_x: Any, dtype_y: Any, dtype_z: Any) -> Function:
-    """Make the kernel of ``z = function(x, y)``, of ``x, y, z, n``; types as for `get_axpbyz_kernel`."""
+    """Create the kernel of ``z = function(x, y)``, of ``x, y, z, n``; types as for `get_axpbyz_kernel`."""
     arguments = _arrays(x=dtype_x, y=dtype_y, z=dtype_z)
     return get_elwise_kernel(arguments, f"z[i] = {func}(x[i], y[i])", f"{func}_kernel")
 
 
 @_once
 def get_binary_func_scalar_kernel(func: str, dtype_x: Any, dtype_y: Any, dtype_z: Any) -> Function:
-    """Make the kernel of ``z = function(x, y)``, of ``x, y, z, n``, where `y` is a number.
+    """Create the kernel of ``z = function(x, y)``, of ``x, y, z, n``, where `y` is a number.
 
     Types as for `get_axpbyz_kernel`.
     """
@@ -191,7 +191,7 @@ def get_binary_func_scalar_kernel(func: str, dtype_x: Any, dtype_y: Any, dtype_z
 
 
 def get_binary_minmax_kernel(func: str, dtype_x: Any, dtype_y: Any, dtype_z: Any, use_scalar: bool) -> Function:
-    """Make the kernel of ``z = min(x, y)`` or ``max``, of ``x, y, z, n``, which ignores NaN.
+    """Create the kernel of ``z = min(x, y)`` or ``max``, of ``x, y, z, n``, which ignores NaN.
 
     Types as for `get_axpbyz_kernel`.
     """
@@ -203,7 +203,7 @@ def get_binary_minmax_kernel(func: str, dtype_x: Any, dtype_y: Any, dtype_z: Any
 
 @_once
 def get_pow_kernel(dtype: Any) -> Function:
-    """Make the kernel of ``z = y ** value``, of ``value, y, z, n``, where `value` is a number.
+    """Create the kernel of ``z = y ** value``, of ``value, y, z, n``, where `value` is a number.
 
     Types as for `get_axpbyz_kernel`.
     """
@@ -212,7 +212,7 @@ def get_pow_kernel(dtype: Any) -> Function:
 
 @_once
 def get_pow_array_kernel(dtype_x: Any, dtype_y: Any, dtype_z: Any, is_base_array: bool, is_exp_array: bool) -> Function:
-    """Make the kernel of ``z = x ** y``, of ``x, y, z, n``; one of `x` and `y` may be a number.
+    """Create the kernel of ``z = x ** y``, of ``x, y, z, n``; one of `x` and `y` may be a number.
 
     Types as for `get_axpbyz_kernel`.
     """
@@ -225,69 +225,69 @@ def get_pow_array_kernel(dtype_x: Any, dtype_y: Any, dtype_z: Any, is_base_array
 
 @_once
 def get_fmod_kernel() -> Function:
-    """Make the kernel of ``z = fmod(arg, mod)`` in float32, of ``arg, mod, z, n``."""
+    """Create the kernel of ``z = fmod(arg, mod)`` in float32, of ``arg, mod, z, n``."""
     return get_elwise_kernel("float *arg, float *mod, float *z", "z[i] = fmod(arg[i], mod[i])", "fmod_kernel")
 
 
 @_once
 def get_modf_kernel() -> Function:
-    """Make the kernel of the integer and fractional part in float32, of ``x, intpart, fracpart, n``."""
+    """Create the kernel of the integer and fractional part in float32, of ``x, intpart, fracpart, n``."""
     operation = "float whole; fracpart[i] = modf(x[i], &whole); intpart[i] = whole"
     return get_elwise_kernel("float *x, float *intpart, float *fracpart", operation, "modf_kernel")
 
 
 @_once
 def get_frexp_kernel() -> Function:
-    """Make the kernel of ``x = significand * 2**exponent`` in float32, of ``x, significand, exponent, n``."""
+    """Create the kernel of ``x = significand * 2**exponent`` in float32, of ``x, significand, exponent, n``."""
     operation = "int power = 0; significand[i] = frexp(x[i], &power); exponent[i] = power"
     return get_elwise_kernel("float *x, float *significand, float *exponent", operation, "frexp_kernel")
 
 
 @_once
 def get_ldexp_kernel() -> Function:
-    """Make the kernel of ``z = sig * 2**expt`` in float32, of ``sig, expt, z, n``."""
+    """Create the kernel of ``z = sig * 2**expt`` in float32, of ``sig, expt, z, n``."""
     return get_elwise_kernel("float *sig, float *expt, float *z", "z[i] = ldexp(sig[i], (int)expt[i])", "ldexp_kernel")
 
 
 @_once
 def get_fill_kernel(dtype: Any) -> Function:
-    """Make the kernel of ``z = a``, of ``a, z, n``, where `a` is a number; types as for `get_axpbyz_kernel`."""
+    """Create the kernel of ``z = a``, of ``a, z, n``, where `a` is a number; types as for `get_axpbyz_kernel`."""
     return get_elwise_kernel(_arrays(a=[dtype], z=dtype), "z[i] = a", "fill")
 
 
 @_once
 def get_arange_kernel(dtype: Any) -> Function:
-    """Make the kernel of ``z = start + i * step``, of ``z, start, step, n``; types as for `get_axpbyz_kernel`."""
+    """Create the kernel of ``z = start + i * step``, of ``z, start, step, n``; types as for `get_axpbyz_kernel`."""
     return get_elwise_kernel(_arrays(z=dtype, start=[dtype], step=[dtype]), "z[i] = start + i * step", "arange")
 
 
 @_once
 def get_reverse_kernel(dtype: Any) -> Function:
-    """Make the kernel of ``z = y[::-1]``, of ``y, z, n``; types as for `get_axpbyz_kernel`."""
+    """Create the kernel of ``z = y[::-1]``, of ``y, z, n``; types as for `get_axpbyz_kernel`."""
     return get_elwise_kernel(_arrays(y=dtype, z=dtype), "z[i] = y[n - 1 - i]", "reverse")
 
 
 @_once
 def get_copy_kernel(dtype_dest: Any, dtype_src: Any) -> Function:
-    """Make the kernel of ``dest = src``, of ``dest, src, n``; types as for `get_axpbyz_kernel`."""
+    """Create the kernel of ``dest = src``, of ``dest, src, n``; types as for `get_axpbyz_kernel`."""
     return get_elwise_kernel(_arrays(dest=dtype_dest, src=dtype_src), "dest[i] = src[i]", "copy")
 
 
 @_once
 def get_real_kernel(dtype: Any, real_dtype: Any) -> Function:
-    """Make the kernel of ``z = real(y)``, of ``y, z, n``; types as for `get_axpbyz_kernel`."""
+    """Create the kernel of ``z = real(y)``, of ``y, z, n``; types as for `get_axpbyz_kernel`."""
     return get_elwise_kernel(_arrays(y=dtype, z=real_dtype), "z[i] = y[i].real()", "real_kernel")
 
 
 @_once
 def get_imag_kernel(dtype: Any, real_dtype: Any) -> Function:
-    """Make the kernel of ``z = imag(y)``, of ``y, z, n``; types as for `get_axpbyz_kernel`."""
+    """Create the kernel of ``z = imag(y)``, of ``y, z, n``; types as for `get_axpbyz_kernel`."""
     return get_elwise_kernel(_arrays(y=dtype, z=real_dtype), "z[i] = y[i].imag()", "imag_kernel")
 
 
 @_once
 def get_conj_kernel(dtype: Any, conj_dtype: Any) -> Function:
-    """Make the kernel of ``z = conj(y)``, of ``y, z, n``; types as for `get_axpbyz_kernel`."""
+    """Create the kernel of ``z = conj(y)``, of ``y, z, n``; types as for `get_axpbyz_kernel`."""
     return get_elwise_kernel(_arrays(y=dtype, z=conj_dtype), "z[i] = pycuda::conj(y[i])", "conj_kernel")
 
 
@@ -298,7 +298,7 @@ def _choosing(condition: str, crit_dtype: Any, dtype: Any) -> Function:
 
 @_once
 def get_if_positive_kernel(crit_dtype: Any, dtype: Any) -> Function:
-    """Make the kernel of ``result = crit > 0 ? then_ : else_``, of ``crit, then_, else_, result, n``.
+    """Create the kernel of ``result = crit > 0 ? then_ : else_``, of ``crit, then_, else_, result, n``.
 
     Types as for `get_axpbyz_kernel`.
     """
@@ -307,7 +307,7 @@ def get_if_positive_kernel(crit_dtype: Any, dtype: Any) -> Function:
 
 @_once
 def get_where_kernel(crit_dtype: Any, dtype: Any) -> Function:
-    """Make the kernel of ``result = crit != 0 ? then_ : else_``, of ``crit, then_, else_, result, n``.
+    """Create the kernel of ``result = crit != 0 ? then_ : else_``, of ``crit, then_, else_, result, n``.
 
     Types as for `get_axpbyz_kernel`.
     """
@@ -316,13 +316,13 @@ def get_where_kernel(crit_dtype: Any, dtype: Any) -> Function:
 
 @_once
 def get_logical_not_kernel(dtype_x: Any, dtype_out: Any) -> Function:
-    """Make the kernel of ``out = x == 0``, of ``x, out, n``; types as for `get_axpbyz_kernel`."""
+    """Create the kernel of ``out = x == 0``, of ``x, out, n``; types as for `get_axpbyz_kernel`."""
     return get_elwise_kernel(_arrays(x=dtype_x, out=dtype_out), "out[i] = x[i] == 0", "logical_not")
 
 
 @_once
 def get_put_kernel(dtype: Any, idx_dtype: Any, vec_count: int = 1) -> Function:
-    """Make the kernel of ``dest[index] = src`` for several arrays, of ``index, dest0, ..., src0, ..., n``.
+    """Create the kernel of ``dest[index] = src`` for several arrays, of ``index, dest0, ..., src0, ..., n``.
 
     Parameters
     ----------

@@ -33,9 +33,9 @@ def where(
     criterion, then_, else_ : GPUArray
         Criterion and alternatives; they are broadcast to one shape.
     out : GPUArray, optional
-        Where the result goes.
+        Output array.
     stream : Stream, optional
-        The thread's current one by default.
+        Stream of the computation; defaults to the thread's current one.
 
     Returns
     -------
@@ -81,9 +81,9 @@ def minimum(a: Any, b: Any, out: _core.GPUArray | None = None, stream: Any = Non
     a, b : GPUArray or scalar
         Operands, of which at least one is an array.
     out : GPUArray, optional
-        Where the result goes.
+        Output array.
     stream : Stream, optional
-        The thread's current one by default.
+        Stream of the computation; defaults to the thread's current one.
 
     Returns
     -------
@@ -127,9 +127,9 @@ def logical_and(x1: Any, x2: Any, /, out: _core.GPUArray | None = None, *, alloc
     x1, x2 : GPUArray or scalar
         Operands, which are broadcast to one shape.
     out : GPUArray, optional
-        Where the result goes.
+        Output array.
     allocator : callable, optional
-        Gives the memory of a new result.
+        Allocator of a new result.
 
     Returns
     -------
@@ -165,7 +165,7 @@ def logical_not(x: Any, /, out: _core.GPUArray | None = None, *, allocator: Any 
     Parameters
     ----------
     x : GPUArray or scalar
-        What is asked.
+        Object to test.
 
     Examples
     --------

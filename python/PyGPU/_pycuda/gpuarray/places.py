@@ -58,11 +58,11 @@ def take(
     ----------
     a : GPUArray
     indices : GPUArray of ints
-        The places, with one axis.
+        Indices, with one axis.
     out : GPUArray, optional
-        Where the result goes.
+        Output array.
     stream : Stream, optional
-        The thread's current one by default.
+        Stream of the computation; defaults to the thread's current one.
 
     Returns
     -------
@@ -88,13 +88,13 @@ def multi_take(
     Parameters
     ----------
     arrays : list of GPUArray
-        Of one dtype.
+        Arrays of one dtype.
     indices : GPUArray of ints
-        The places, with one axis.
+        Indices, with one axis.
     out : list of GPUArray, optional
-        Where the results go.
+        Output arrays.
     stream : Stream, optional
-        The thread's current one by default.
+        Stream of the computation; defaults to the thread's current one.
 
     Returns
     -------
@@ -129,15 +129,15 @@ def multi_put(
     Parameters
     ----------
     arrays : list of GPUArray
-        Of one dtype.
+        Arrays of one dtype.
     dest_indices : GPUArray of ints
         Target index of each element, with one axis.
     dest_shape : tuple of ints, optional
-        The shape of new results, whose other elements are not set.
+        Shape of new results, whose other elements are uninitialised.
     out : list of GPUArray, optional
-        Where the results go.
+        Output arrays.
     stream : Stream, optional
-        The thread's current one by default.
+        Stream of the computation; defaults to the thread's current one.
 
     Returns
     -------
@@ -175,15 +175,15 @@ def multi_take_put(
     Parameters
     ----------
     arrays : list of GPUArray
-        Of one dtype.
+        Arrays of one dtype.
     dest_indices, src_indices : GPUArray of ints
         Target and source index of each element, of one dtype and length.
     dest_shape : tuple of ints, optional
-        The shape of new results, whose other elements are not set.
+        Shape of new results, whose other elements are uninitialised.
     out : list of GPUArray, optional
-        Where the results go.
+        Output arrays.
     stream : Stream, optional
-        The thread's current one by default.
+        Stream of the computation; defaults to the thread's current one.
     src_offsets : list of ints, optional
         Offset for each array, added to its source indices.
 

@@ -29,9 +29,9 @@ def sum(a: _core.GPUArray, dtype: DTypeLike | None = None, stream: Any = None, a
     dtype : dtype-like, optional
         Type of the sum and the result; defaults to the array's, also for integers.
     stream : Stream, optional
-        The thread's current one by default.
+        Stream of the computation; defaults to the thread's current one.
     allocator : callable, optional
-        Gives the memory of the result.
+        Allocator of the result.
 
     Returns
     -------
@@ -56,9 +56,9 @@ def any(a: _core.GPUArray, stream: Any = None, allocator: Any = None) -> _core.G
     a : GPUArray
         The array.
     stream : Stream, optional
-        The thread's current one by default.
+        Stream of the computation; defaults to the thread's current one.
     allocator : callable, optional
-        Gives the memory of the result.
+        Allocator of the result.
 
     Returns
     -------
@@ -172,9 +172,9 @@ def min(a: _core.GPUArray, stream: Any = None) -> _core.GPUArray:
     Parameters
     ----------
     a : GPUArray
-        Of real numbers.
+        Array of real numbers.
     stream : Stream, optional
-        The thread's current one by default.
+        Stream of the computation; defaults to the thread's current one.
 
     Returns
     -------
@@ -215,7 +215,7 @@ def subset_min(subset: _core.GPUArray, a: _core.GPUArray, stream: Any = None) ->
     Parameters
     ----------
     a : GPUArray
-        Of real numbers.
+        Array of real numbers.
 
     Examples
     --------

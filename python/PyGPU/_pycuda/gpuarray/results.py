@@ -16,7 +16,7 @@ from PyGPU import _core
 
 
 def on(stream: Any) -> AbstractContextManager[Any]:
-    """Make an argument ``stream=`` the thread's current stream; None has no effect."""
+    """Create an argument ``stream=`` the thread's current stream; None has no effect."""
     return nullcontext() if stream is None else stream
 
 

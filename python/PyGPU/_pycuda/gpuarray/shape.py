@@ -25,7 +25,7 @@ def splay(n: int, dev: Device | None = None) -> tuple[tuple[int, int], tuple[int
     n : int
         Number of elements.
     dev : driver.Device, optional
-        The current one by default.
+        Device; defaults to the current one.
 
     Returns
     -------
@@ -53,7 +53,7 @@ def transpose(a: _core.GPUArray, axes: Any = None) -> _core.GPUArray:
     a : GPUArray
         The array.
     axes : sequence of int, optional
-        Where each new axis comes from; reversed by default.
+        Source axis of each new axis; reversed by default.
 
     Returns
     -------
@@ -76,9 +76,9 @@ def reshape(a: _core.GPUArray, *shape: Any, order: Any = "C") -> _core.GPUArray:
     a : GPUArray
         The array.
     *shape : int, or one sequence of int
-        The new lengths; one may be -1.
+        Lengths of the result; one may be -1.
     order : {'C', 'F', 'A'}, optional
-        In which order elements are read and placed.
+        Order in which elements are read and written.
 
     Returns
     -------
@@ -100,11 +100,11 @@ def concatenate(arrays: Any, axis: int = 0, allocator: Any = None) -> _core.GPUA
     Parameters
     ----------
     arrays : sequence of GPUArray
-        Of one shape but for that axis.
+        Arrays of equal shape except along that axis.
     axis : int, optional
-        Along which.
+        Axis of the operation.
     allocator : callable, optional
-        Gives the memory of the result; that of the first array that has one by default.
+        Allocator of the result; defaults to the first one found among the arrays.
 
     Returns
     -------
@@ -126,11 +126,11 @@ def stack(arrays: Any, axis: int = 0, allocator: Any = None) -> _core.GPUArray:
     Parameters
     ----------
     arrays : sequence of GPUArray
-        Of one shape.
+        Arrays of one shape.
     axis : int, optional
         The place of the new axis.
     allocator : callable, optional
-        Gives the memory of the result; that of the first array that has one by default.
+        Allocator of the result; defaults to the first one found among the arrays.
 
     Returns
     -------

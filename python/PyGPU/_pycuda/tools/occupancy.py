@@ -21,7 +21,7 @@ class DeviceData:
     Parameters
     ----------
     dev : driver.Device, optional
-        The current one by default.
+        Device; defaults to the current one.
 
     Attributes
     ----------

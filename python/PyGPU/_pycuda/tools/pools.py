@@ -196,7 +196,7 @@ class _Pooled(Generic[Block]):
         Raises
         ------
         CudaError
-            With code 1, when it was freed before.
+            With code 1, if it was already freed.
         """
         block = self._living()
         self._block = None
@@ -314,7 +314,7 @@ class PageLockedAllocator:
     Parameters
     ----------
     flags : int, optional
-        Of `host_alloc_flags`.
+        A combination of `host_alloc_flags`.
 
     Examples
     --------
@@ -390,11 +390,11 @@ class PageLockedMemoryPool(_Pool[PagelockedHostAllocation]):
         Parameters
         ----------
         shape : sequence of int
-            The lengths of the axes.
+            Lengths of the axes.
         dtype : data-type
-            Any but one with Python objects.
+            Type of the elements; Python objects are not supported.
         order : {'C', 'F'}, optional
-            How elements follow each other.
+            Memory order of the elements.
 
         Returns
         -------
