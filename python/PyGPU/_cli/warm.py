@@ -96,7 +96,7 @@ def calls_of(name: str, dtypes: list[str]) -> Iterator[Call]:
 
 
 def meet(call: Call, device: int) -> str | None:
-    """Create a call and return its error; a function without a loop for some types is no error."""
+    """Make a call and return its error; a function without a loop for some types is no error."""
     try:
         with PyGPU.Device(device), PyGPU.fusion("off"):  # a discarded result would never be launched
             call.make()

@@ -110,21 +110,21 @@ def unravel_index(indices: _core.GPUArray, shape: Any, order: str = "C") -> tupl
     indices : GPUArray of int
         Flat indices; those out of range are not detected, because that would require synchronization.
     shape : int or sequence of int
-        That of the array whose elements these are.
+        Shape of the array to which the indices belong.
     order : {'C', 'F'}, optional
-        Whether the last axis is counted through first, or the first one.
+        Order of the flat indices: ``'C'`` varies the last axis fastest, ``'F'`` the first.
 
     Returns
     -------
     tuple of GPUArray
-        One for each axis.
+        One array for each axis.
 
     Raises
     ------
     TypeError
-        For what are no integers.
+        For indices that are no integers.
     ValueError
-        For another order.
+        For an unknown order.
 
     Examples
     --------
@@ -145,18 +145,18 @@ def unravel_index(indices: _core.GPUArray, shape: Any, order: str = "C") -> tupl
 def ravel_multi_index(
     multi_index: Any, dims: Any, mode: str | tuple[str, ...] = "raise", order: str = "C"
 ) -> _core.GPUArray:
-    """Return the numbers of elements that are told by their indices along each axis.
+    """Convert indices along each axis to flat indices.
 
     Parameters
     ----------
     multi_index : sequence of GPUArray of int
-        The indices along each axis.
+        Indices along each axis.
     dims : sequence of int
-        The shape of the array whose elements these are.
+        Shape of the array to which the indices belong.
     mode : {'raise', 'wrap', 'clip'} or tuple of these, optional
-        What is done with an index that is out of range; 'raise' waits for the device.
+        Handling of indices out of range; 'raise' synchronizes with the device.
     order : {'C', 'F'}, optional
-        Whether the last axis is counted through first, or the first one.
+        Order of the flat indices: ``'C'`` varies the last axis fastest, ``'F'`` the first.
 
     Returns
     -------
@@ -165,7 +165,7 @@ def ravel_multi_index(
     Raises
     ------
     ValueError
-        For an index out of range, another mode or order, and another number of axes.
+        For an index out of range, an unknown mode or order, and a wrong number of axes.
 
     Examples
     --------
@@ -197,14 +197,14 @@ def _whole(indices: Any, function: str) -> Any:
 
 
 def _counted(lengths: tuple[int, ...], order: str, function: str) -> tuple[int, ...]:
-    """Return the lengths of axes in the order in which they are counted through."""
+    """Return the lengths of axes in the order of the flat indices."""
     if order not in ("C", "F"):
         raise ValueError(f"{function}: only 'C' or 'F' order is permitted, not {order!r}")
     return lengths if order == "F" else lengths[::-1]
 
 
 def _within(place: Any, length: int, mode: str) -> Any:
-    """Bring indices into the range of an axis, as a mode has it."""
+    """Map indices into the range of an axis, as the mode requires."""
     given = _whole(place, "ravel_multi_index")
     if mode == "wrap":
         return given % length

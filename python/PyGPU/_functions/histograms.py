@@ -1,4 +1,4 @@
-"""Number of values belong to each bin, and the sums of their weights; sums repeat bit for bit."""
+"""Histograms, and sums of weights per bin; the sums are bitwise reproducible."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from PyGPU._names.public import public
 
 
 def _sums(places: _core.GPUArray, weights: _core.GPUArray, bins: int) -> _core.GPUArray:
-    """Sum the weights at each place; places are integers below that of the bins."""
+    """Sum the weights of each bin; bin indices are integers below the number of bins."""
     starts = _core.zeros(bins + 1, np.int64, device=places.device)
     starts[1:] = _core._counted(places, bins).cumsum()
-    # Numbers of fewer bytes are sorted in fewer passes.
+    # Narrower integers are sorted in fewer passes.
     order = _core.argsort(places.astype(np.min_scalar_type(max(bins - 1, 0))))
     parts = _core._sums_of_runs(flat(weights.astype(np.float64)), order, starts)
     return parts.reshape(bins) if parts.shape[1] == 1 else parts.sum(axis=1)
 
 
 def _bins_of(x: _core.GPUArray, least: int) -> int:
-    """Tell how many bins there are, for which the host waits."""
+    """Return the number of bins, for which the host waits."""
     bits = 8 * x.dtype.itemsize
-    # Without a sign the negative numbers are the greatest ones: one reduction for both.
+    # As unsigned, the negative numbers are the largest ones: one reduction checks both.
     greatest = int(x.view(f"uint{bits}").max().item())
     if (x.dtype.kind == "i" or bits == 64) and greatest >> (bits - 1):
         raise ValueError("'list' argument must have no negative elements")
@@ -35,23 +35,23 @@ def _bins_of(x: _core.GPUArray, least: int) -> int:
 
 @public("Order")
 def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> _core.GPUArray:
-    """Count how often each whole number occurs.
+    """Count the occurrences of each integer.
 
-    The host waits for the greatest one.
+    The host waits for the maximum.
 
     Parameters
     ----------
     x : GPUArray
-        Integers from 0 on, along one axis.
+        Non-negative integers, along one axis.
     weights : array_like, optional
-        One for each element: their sums are returned instead.
+        Weight of each element: their sums are returned instead.
     minlength : int, optional
-        Number of numbers are counted at least.
+        Minimum number of bins.
 
     Returns
     -------
     GPUArray
-        64-bit integers, or with weights 64-bit floating-point numbers, whose bits repeat.
+        64-bit integers, or with weights 64-bit floating-point numbers, which are bitwise reproducible.
 
     Raises
     ------
@@ -120,7 +120,7 @@ def _values_and_weights(a: Any, weights: Any) -> tuple[_core.GPUArray, _core.GPU
 
 
 def _edges(a: _core.GPUArray, bins: Any, limits: Any) -> Any:
-    """Find the edges of the bins as NumPy does, which has to know the values' type, the least and the greatest one."""
+    """Compute the bin edges as NumPy does, from the values' type, minimum and maximum."""
     if isinstance(bins, str):
         raise NotImplementedError(
             f"histogram: bins={bins!r} is not computed by PyGPU; give their number or their edges"
@@ -139,7 +139,7 @@ def _edges(a: _core.GPUArray, bins: Any, limits: Any) -> Any:
 def histogram_bin_edges(
     a: _core.GPUArray, bins: Any = 10, range: tuple[float, float] | None = None, weights: Any = None
 ) -> _core.GPUArray:
-    """Find the edges of the bins of `histogram`.
+    """Return the bin edges of `histogram`.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ def histogram_bin_edges(
     bins : int or array_like, optional
         Number of bins, or their edges.
     range : tuple of two numbers, optional
-        From where to where they go; without it the host waits for the least and the greatest element.
+        Lower and upper limit; without it the host waits for the minimum and maximum.
     weights : array_like, optional
         Accepted for compatibility with NumPy.
 

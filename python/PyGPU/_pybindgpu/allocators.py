@@ -93,7 +93,7 @@ class HostAllocator:
 
     @property
     def device_ptr(self) -> None:
-        """None: an array over this memory gets device memory of its own."""
+        """None: an array over this memory allocates separate device memory."""
         return None
 
     @property

@@ -288,7 +288,7 @@ class DeviceArray:
         return self._exported().__array_interface__
 
     def __buffer__(self, flags: int, /) -> memoryview:
-        # The interpreter holds the flags against this view and refuses what it cannot give.
+        # The interpreter compares the flags with this view and rejects unsupported requests.
         return self._exported().data
 
     def __repr__(self) -> str:

@@ -55,7 +55,7 @@ class TypedHostAllocator(TypedAllocator):
     __slots__ = ()
 
     def allocate(self, n_elements: SupportsIndex) -> None:
-        """Allocate `n_elements` elements, uninitialised, in place of what was allocated before.
+        """Allocate `n_elements` uninitialised elements, which replace the previous block.
 
         Parameters
         ----------
@@ -92,7 +92,7 @@ class TypedDeviceAllocator(TypedAllocator):
     _kind: ClassVar[type[DeviceBlock | PinnedBlock]] = DeviceBlock
 
     def allocate(self, n_elements: SupportsIndex) -> cudaError_t:
-        """Allocate `n_elements` elements, uninitialised, in place of what was allocated before.
+        """Allocate `n_elements` uninitialised elements, which replace the previous block.
 
         Parameters
         ----------

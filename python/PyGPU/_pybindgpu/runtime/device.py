@@ -191,7 +191,7 @@ def cudaDeviceCanAccessPeer(device: SupportsIndex, peerDevice: SupportsIndex) ->
 
 
 def cudaDeviceEnablePeerAccess(peerDevice: SupportsIndex, flags: SupportsIndex = 0) -> cudaError_t:
-    """Let the current device read and write the memory of another, in this direction only.
+    """Allow the current device to access the memory of another, in this direction only.
 
     Parameters
     ----------
