@@ -180,7 +180,7 @@ def small(way: Way, count: int) -> tuple[dict[str, list[float]], dict[str, str]]
 
 
 def expect(found: int, wanted: int, what: str) -> None:
-    """Reject a result whose values are wrong."""
+    """Raise an error if a count differs from the expected one."""
     if found != wanted:
         raise AssertionError(f"{found} {what}, and not {wanted}")
 

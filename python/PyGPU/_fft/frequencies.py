@@ -38,8 +38,8 @@ def fftfreq(n: int, d: float = 1.0, device: Any = None, *, dtype: Any = None) ->
     ----------
     n : int
         Number of points.
-    Spacing of the samples.
-        The spacing of the samples.
+    d : float, optional
+        Spacing of the samples.
     device : Device, str or int, optional
         Device of the array.
     dtype : data-type, optional
@@ -68,7 +68,7 @@ def rfftfreq(n: int, d: float = 1.0, device: Any = None, *, dtype: Any = None) -
     n : int
         Number of points.
     d : float, optional
-        The spacing of the samples.
+        Spacing of the samples.
     device : Device, str or int, optional
         Device of the array.
     dtype : data-type, optional

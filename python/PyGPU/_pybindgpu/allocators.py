@@ -138,8 +138,8 @@ class PagelockedAllocator(HostAllocator):
     Raises
     ------
     UnsupportedDataType
-        If the dtype is another one.
-    For any other dtype.
+        For any other dtype.
+    ValueError
         If an extent is negative or the size overflows 64 bits.
     CudaError
         If the driver fails; insufficient memory is a MemoryError too.

@@ -223,8 +223,8 @@ static inline int pygpu_view(PyObject *object, const char *name, int dtype, int 
     return 0;
 }
 
-/* Returns the current stream of the array's library, a CUstream or hipStream_t, for work on the array; null on the host and for the
- * default stream. -1 with a Python exception. */
+/* Returns the current stream of the array's library, a CUstream or hipStream_t, for work on the array. Null on the host and for
+ * the default stream; -1 with a Python exception. */
 static inline int pygpu_current_stream(const pygpu_array_view *view, void **stream) {
     const pygpu_dl_table *table = (const pygpu_dl_table *)view->table;
     *stream = NULL;
